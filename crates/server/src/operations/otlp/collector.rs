@@ -140,7 +140,7 @@ impl SendError {
     /// Whether the same message may be taken later. These statuses are those of OTLP's specification.
     pub(super) fn may_pass(&self) -> bool {
         match self {
-            Self::Connection(trouble) => !matches!(trouble, OriginError::Insecure),
+            Self::Connection(trouble) => !matches!(trouble, OriginError::Insecure(_)),
             Self::Status { status, .. } => matches!(
                 *status,
                 StatusCode::TOO_MANY_REQUESTS
@@ -207,10 +207,9 @@ fn reason(trouble: &OriginError) -> String {
     match trouble {
         OriginError::UnknownName => "its name could not be resolved".to_owned(),
         OriginError::Unreachable(kind, address) => format!("no connection to {address}: {kind}"),
-        OriginError::Insecure => {
-            "no secure connection could be made; `otlp.ca` names a file of further authorities to trust"
-                .to_owned()
-        }
+        OriginError::Insecure(why) => format!(
+            "no secure connection could be made ({why}); `otlp.ca` names a file of further authorities to trust"
+        ),
         OriginError::Slow { after, .. } => format!("no connection within {after:?}"),
         OriginError::Garbled => {
             "it does not speak HTTP/1.1; the port for gRPC is another one than that for HTTP (4318)"
@@ -291,7 +290,7 @@ mod tests {
         for status in [301, 400, 401, 404, 413, 500, 501] {
             assert!(!of(status).may_pass(), "{status}");
         }
-        assert!(!SendError::Connection(OriginError::Insecure).may_pass());
+        assert!(!SendError::Connection(OriginError::Insecure(String::new())).may_pass());
         assert!(SendError::Connection(OriginError::UnknownName).may_pass());
     }
 }
