@@ -138,8 +138,6 @@ pub struct Config {
     pub log: LogConfig,
     /// The collector that traces, metrics and logs are sent to.
     pub otlp: OtlpConfig,
-    /// The table of earlier versions for a collector of spans, which is refused.
-    pub trace: otlp::FormerTrace,
     /// The sandbox: which privileges the server gives up at its start, and which codecs run in processes of their own.
     pub sandbox: SandboxConfig,
     /// What helps during setup and is off in production.
@@ -189,7 +187,6 @@ impl Default for Config {
             metrics: MetricsConfig::default(),
             log: LogConfig::default(),
             otlp: OtlpConfig::default(),
-            trace: otlp::FormerTrace,
             sandbox: SandboxConfig::default(),
             debug: DebugConfig::default(),
             loopback_is_local: false,
@@ -226,7 +223,7 @@ impl Config {
         // The tables of the dialects are split off and read by their own type.
         let known = Known {
             also: dialects::Config::KEYS,
-            advice: origin::ADVICE,
+            advice: &[origin::ADVICE, otlp::ADVICE].concat(),
         };
         ConfigError::reading(text, &known, |mut all| {
             let theirs = all.split_off(dialects::Config::KEYS);

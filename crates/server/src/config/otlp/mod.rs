@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use andon_settings::check;
 use hyper::header::{self, HeaderName, HeaderValue};
-use serde::{Deserialize, Deserializer, de};
+use serde::Deserialize;
 use url::Url;
 
 use super::{ConfigError, Span};
@@ -52,9 +52,8 @@ pub struct CollectorUrl(pub Url);
 #[serde(transparent)]
 pub struct OtlpHeaders(BTreeMap<String, String>);
 
-/// The table `[trace]`, which is no more: it is refused with the name of its successor.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FormerTrace;
+/// What to write in place of the table of earlier versions.
+pub(super) const ADVICE: &[(&str, &str)] = &[("trace", "`otlp` in [trace] is `url` in [otlp] now")];
 
 impl Default for OtlpConfig {
     fn default() -> Self {
@@ -111,14 +110,6 @@ fn wrong(text: &str, why: &str) -> String {
 impl fmt::Debug for OtlpHeaders {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self.0.keys()).finish()
-    }
-}
-
-impl<'de> Deserialize<'de> for FormerTrace {
-    fn deserialize<D: Deserializer<'de>>(_: D) -> Result<Self, D::Error> {
-        Err(de::Error::custom(
-            "`otlp` in [trace] is `url` in [otlp] now",
-        ))
     }
 }
 
