@@ -98,7 +98,8 @@ impl Scenario {
     /// # Errors
     /// The first mistake found, with its line and key and what would be valid.
     pub fn parse(text: &str, dir: &Path) -> Result<Self, ScenarioError> {
-        let mut scenario: Self = ScenarioError::reading(text, &andon_settings::Known::default(), |all| all.read())?;
+        let mut scenario: Self =
+            ScenarioError::reading(text, &andon_settings::Known::default(), |all| all.read())?;
         scenario.dir = std::path::absolute(dir).unwrap_or_else(|_| dir.to_owned());
         scenario.validate().map_err(|error| error.located(text))?;
         Ok(scenario)
