@@ -7,11 +7,11 @@ exceptions.txt does not explain, or when an explained finding is gone.
 import argparse, sys, tempfile
 from pathlib import Path
 
-import caches, http2, metrics, nginx, tls, traces
+import caches, collector, http2, metrics, nginx, tls, traces
 from found import Findings
 
 PARTS = {"http2": http2.check, "tls": tls.check, "metrics": metrics.check, "traces": traces.check,
-         "nginx": nginx.check, "caches": caches.check}
+         "collector": collector.check, "nginx": nginx.check, "caches": caches.check}
 
 
 def main():
@@ -19,6 +19,7 @@ def main():
     parser.add_argument("--andon", type=Path, required=True, help="the binary")
     parser.add_argument("--h2spec", type=Path, required=True, help="the program")
     parser.add_argument("--caddy", type=Path, required=True, help="the program, with its cache")
+    parser.add_argument("--collector", type=Path, required=True, help="the program")
     parser.add_argument("part", nargs="*", help=", ".join(PARTS) + " [default: all]")
     args = parser.parse_args()
     unknown = [part for part in args.part if part not in PARTS]
