@@ -9,6 +9,9 @@ use andon_lab::record::{Folder, FolderError, Run, SavedBodies};
 use andon_lab::report::{self, Format, ReportInput, headline};
 use anyhow::{anyhow, bail};
 
+/// Distinct bodies whose decoding can take seconds.
+const SLOW: usize = 1000;
+
 /// A run with its analysis and the judgement of its replies.
 pub(crate) struct JudgedRun {
     pub(crate) run: Run,
@@ -20,6 +23,9 @@ pub(crate) struct JudgedRun {
 impl JudgedRun {
     /// Judges a run. `kept` holds the saved bodies of its replies, and what was found about them before.
     pub(super) fn new(run: Run, kept: SavedBodies) -> Self {
+        if kept.findings.is_none() && kept.bodies.len() >= SLOW {
+            eprintln!("Decoding {} distinct responses…", kept.bodies.len());
+        }
         let judged = judge(&run, &kept);
         Self {
             analysis: analyse(&run, &judged.work),

@@ -6,8 +6,8 @@ use andon_codecs::ALL;
 use andon_lab::analysis::{Counted, Differing};
 use andon_lab::bodies::{Judged, Picture, judge};
 use andon_lab::record::{
-    Arm, Block, BodySeen, Folder, Header, Kind, Machine, Purpose, Reply, Run, SCHEMA, SavedBodies,
-    UrlResult,
+    Arm, Block, BodySeen, Folder, Header, Kind, Likeness, Machine, Purpose, Reply, Run, SCHEMA,
+    SavedBodies, UrlResult,
 };
 use andon_lab::scenario::{AtLeast, Expect, Scenario, SizeCheck};
 use andon_lab::variant::Variant;
@@ -242,6 +242,36 @@ fn bodies_that_nobody_looked_at_are_missed_and_not_called_different() {
     let (same, detail) = of_second(&judged);
     assert!(!same && detail.contains("not kept"), "{detail}");
     assert!(!detail.contains("other bytes"), "{detail}");
+}
+
+#[test]
+fn every_one_of_many_distinct_replies_is_compared() {
+    let qualities = [60, 65, 70, 75, 80, 85, 90, 95];
+    let bodies = qualities.map(|quality| picture(&format!("fit:64x48,as:jpeg,q:{quality}")));
+    let replies = [
+        ("image/jpeg", picture("fit:64x48,as:jpeg,q:92")),
+        ("image/jpeg", bodies[0].clone()),
+    ];
+    let (mut run, mut kept) = ran(Expect::Ssim(0.8), SizeCheck::Url, replies);
+    for body in &bodies[1..] {
+        let hash = blake3::hash(body).to_hex().to_string();
+        let seen = &mut run.blocks[1].load.bodies;
+        let mut more = seen[0].clone();
+        (more.reply.hash, more.reply.length) = (hash.clone(), body.len() as u64);
+        seen.push(more);
+        kept.bodies.insert(hash, body.clone());
+    }
+    let judged = judge(&run, &kept);
+    let (same, detail) = of_second(&judged);
+    assert!(same && detail.contains("8 distinct"), "{detail}");
+    let baseline = &run.blocks[0].load.bodies[0].reply.hash;
+    for seen in &run.blocks[1].load.bodies {
+        let likeness = judged.findings.likeness(baseline, &seen.reply.hash);
+        assert!(
+            matches!(likeness, Some(Likeness::Ssim(ssim)) if ssim > 0.8),
+            "{likeness:?}"
+        );
+    }
 }
 
 /// So many of a hundred replies of one side, the baseline's or the variant's, are another body.

@@ -1,6 +1,8 @@
 //! Compares each variant's replies with the baseline's, as the variant's `expect` demands.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::{Picture, size, ssim};
 use crate::analysis::{Counted, WorkJudgement};
@@ -31,10 +33,16 @@ pub fn judge(run: &Run, kept: &SavedBodies) -> Judged {
     let replies = replies(run);
     let mut looked = DecodedBodies {
         kept,
-        pictures: BTreeMap::new(),
+        pictures: VecDeque::new(),
         findings: Findings::default(),
         missing: BTreeSet::new(),
     };
+    if run.header.scenario.check.body == BodyCheck::Decode {
+        let images = replies.values().flatten().map(|(reply, _)| reply);
+        let images = images.filter(|reply| is_image(reply));
+        let hashes: BTreeSet<&str> = images.map(|reply| reply.hash.as_str()).collect();
+        looked.decode_all(&hashes.into_iter().collect::<Vec<_>>());
+    }
     let mut judged = Judged::default();
     for ((variant, url), own) in &replies {
         let name = url_name(run, *variant, *url);
@@ -168,10 +176,13 @@ fn url_name(run: &Run, variant: u32, url: u32) -> String {
     url.map_or_else(String::new, |url| url.url.clone())
 }
 
-/// Bodies that are decoded at most once each, and what was found about them.
+/// What was found about bodies by decoding them, and the last few of the images.
+///
+/// A run may have tens of thousands of distinct bodies: what is found out about one is small and stays, its pixels do not.
 struct DecodedBodies<'a> {
     kept: &'a SavedBodies,
-    pictures: BTreeMap<String, Picture>,
+    /// The images that were compared last, by the hashes of their bodies.
+    pictures: VecDeque<(String, Picture)>,
     findings: Findings,
     missing: BTreeSet<String>,
 }
@@ -261,15 +272,8 @@ impl DecodedBodies<'_> {
             return Some(decoded.clone());
         }
         let before = || self.kept.findings.as_ref()?.decoded(hash).cloned();
-        let decoded = match self.kept.bodies.get(hash).map(|body| Picture::decode(body)) {
-            Some(Ok(image)) => {
-                let (width, height) = (image.width, image.height);
-                self.pictures.insert(hash.to_owned(), image);
-                Some(Decoded::Picture { width, height })
-            }
-            Some(Err(why)) => Some(Decoded::Broken(why)),
-            None => before(),
-        };
+        let body = self.kept.bodies.get(hash);
+        let decoded = body.map(|body| decode(body)).or_else(before);
         match &decoded {
             Some(decoded) => self.findings.note_decoded(hash, decoded.clone()),
             None => _ = self.missing.insert(hash.to_owned()),
@@ -283,20 +287,87 @@ impl DecodedBodies<'_> {
             return Some(likeness);
         }
         let both = (self.decoded(one), self.decoded(other));
-        let pictures = (self.pictures.get(one), self.pictures.get(other));
-        let before = self.kept.findings.as_ref();
-        let likeness = match (both, pictures) {
-            (_, (Some(first), Some(second))) => Some(alike(first, second)),
-            ((Some(Decoded::Broken(_)), _) | (_, Some(Decoded::Broken(_))), _) => {
+        let likeness = match both {
+            (Some(Decoded::Broken(_)), _) | (_, Some(Decoded::Broken(_))) => {
                 Some(Likeness::NoPictures)
             }
-            _ => before.and_then(|before| before.likeness(one, other)),
+            _ => self.compared(one, other).or_else(|| {
+                let before = self.kept.findings.as_ref();
+                before.and_then(|before| before.likeness(one, other))
+            }),
         };
         match likeness {
             Some(likeness) => self.findings.note_likeness(one, other, likeness),
             None => self.missing.extend([one.to_owned(), other.to_owned()]),
         }
         likeness
+    }
+
+    /// Compares the images in two bodies; `None` if one of the bodies is not saved.
+    fn compared(&mut self, one: &str, other: &str) -> Option<Likeness> {
+        for hash in [one, other] {
+            self.remember(hash);
+        }
+        let image = |hash: &str| {
+            let mut pictures = self.pictures.iter();
+            pictures.find_map(|(own, image)| (own == hash).then_some(image))
+        };
+        Some(alike(image(one)?, image(other)?))
+    }
+
+    /// Decodes the image in a body, unless it is among the last that were. The oldest of them makes room.
+    fn remember(&mut self, hash: &str) {
+        let at = self.pictures.iter().position(|(own, _)| own == hash);
+        let image = match at.and_then(|at| self.pictures.remove(at)) {
+            Some((_, image)) => Some(image),
+            None => {
+                let body = self.kept.bodies.get(hash);
+                body.and_then(|body| Picture::decode(body).ok())
+            }
+        };
+        if let Some(image) = image {
+            self.pictures.truncate(PICTURES - 1);
+            self.pictures.push_front((hash.to_owned(), image));
+        }
+    }
+
+    /// Decodes the saved bodies with these hashes on all cores, and notes what is found.
+    fn decode_all(&mut self, hashes: &[&str]) {
+        let next = AtomicUsize::new(0);
+        let bodies = &self.kept.bodies;
+        let work = || {
+            let mut found = Vec::new();
+            while let Some(&hash) = hashes.get(next.fetch_add(1, Ordering::Relaxed)) {
+                found.extend(bodies.get(hash).map(|body| (hash, decode(body))));
+            }
+            found
+        };
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..cores.min(hashes.len()))
+                .map(|_| scope.spawn(work))
+                .collect();
+            for thread in threads {
+                let found = thread.join().unwrap_or_else(|panic| resume_unwind(panic));
+                for (hash, decoded) in found {
+                    self.findings.note_decoded(hash, decoded);
+                }
+            }
+        });
+    }
+}
+
+/// Images whose pixels are kept between comparisons: the baseline's reply to a URL, and some of the others.
+const PICTURES: usize = 4;
+
+/// Returns the result of decoding a body.
+fn decode(body: &[u8]) -> Decoded {
+    match Picture::decode(body) {
+        Ok(image) => Decoded::Picture {
+            width: image.width,
+            height: image.height,
+        },
+        Err(why) => Decoded::Broken(why),
     }
 }
 
