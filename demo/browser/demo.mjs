@@ -8,8 +8,8 @@ import { fileURLToPath } from "node:url";
 import { browser, fits, isAccessible, open, run, server, SIZES, tabTo, until } from "./common.mjs";
 
 const demo = fileURLToPath(new URL("..", import.meta.url));
-const andon = await server(["serve", "--config", `${demo}andon.toml`, "--listen", "127.0.0.1:0"], "ignore");
 mkdirSync(`${demo}site`, { recursive: true });
+const andon = await server(["serve", "--config", `${demo}andon.toml`, "--listen", "127.0.0.1:0"], "ignore");
 execFileSync("/usr/bin/python3", ["-B", `${demo}demo.py`, "page", andon.address, `${demo}site/index.html`], { stdio: "inherit" });
 const chromium = await browser();
 

@@ -12,7 +12,6 @@ const folder = await mkdtemp(join(tmpdir(), "andon-folder-"));
 const photos = join(process.env.SAMPLES, "photos");
 await cp(photos, join(folder, "photos"), { recursive: true });
 for (let copy = 0; copy < 80; copy++) await cp(join(photos, "otter.jpg"), join(folder, `copies/otter ${copy}.jpg`));
-await cp(join(process.env.SAMPLES, "broken/text.jpg"), join(folder, "broken.jpg"));
 const andon = await server(["serve", folder, "--port", "0"], "ignore");
 const chromium = await browser();
 const show = (target, options) => open(chromium, `${andon.address}${target}`, options);
@@ -83,6 +82,8 @@ tests.push(["the next page shows other images, and the playground opens with the
 }]);
 
 tests.push(["an image that cannot be read says so in its tile, and why", async () => {
+  const file = join(folder, "broken.jpg");
+  await cp(join(process.env.SAMPLES, "broken/text.jpg"), file);
   const { page, close } = await show("/?find=broken.jpg", {});
   await until(page, () => document.querySelector(".images .unread") !== null);
   const said = await page.locator(".images .unread").textContent();
@@ -91,6 +92,7 @@ tests.push(["an image that cannot be read says so in its tile, and why", async (
   assert.ok(said.includes(why.split("\n")[0]), `${said}\n${why}`);
   await isAccessible(page);
   await close();
+  await rm(file);
 }]);
 
 await run(tests);
