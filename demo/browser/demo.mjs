@@ -63,8 +63,10 @@ tests.push(["before and after are told apart by the keyboard and by the mouse, i
   await tabTo(page, ".stack input");
   await page.keyboard.press("Home");
   assert.equal(await cut(), "0%");
-  const box = await page.locator(".stack").first().boundingBox();
-  await page.mouse.click(box.x + box.width * 0.75, box.y + box.height / 2);
+  const stack = page.locator(".stack").first();
+  const { width, height } = await stack.boundingBox();
+  // Waits until it is in view and has stopped moving.
+  await stack.click({ position: { x: width * 0.75, y: height / 2 } });
   assert.ok(Math.abs(parseFloat(await cut()) - 75) < 3, await cut());
   const told = async () => [await page.textContent(".pair .right b"), await page.getAttribute(".pair .after", "src")];
   const [before] = await told();
