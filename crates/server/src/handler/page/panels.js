@@ -83,14 +83,14 @@ export function curves(points, use) {
       dot.append(draw("title", {}, `${format} q${point.quality}: ${bytes(point.bytes)}, ${point.score}`));
       parts.push(dot);
     }
-    const last = own.at(-1);
-    ends.push({ format, index, x: x(last.bytes) + 6, y: y(last.score) + 4 });
+    ends.push({ format, index, y: y(own.at(-1).score) + 4 });
   });
-  const placed = [];
-  for (const end of ends.sort((a, b) => a.y - b.y)) {
-    while (placed.some((it) => Math.abs(it.x - end.x) < 40 && Math.abs(it.y - end.y) < 13)) end.y += 3;
-    placed.push(end);
-    parts.push(draw("text", { class: `s${end.index}`, x: end.x, y: end.y }, end.format));
+  // Beside the axes, where no line passes.
+  let free = 0;
+  for (const { format, index, y } of ends.sort((a, b) => a.y - b.y)) {
+    const line = Math.max(y, free);
+    free = line + 13;
+    parts.push(draw("text", { class: `s${index}`, x: width - right + 8, y: line }, format));
   }
   const drawing = draw("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Bytes against quality for ${formats.join(", ")}; the table has the numbers` }, ...parts);
   const rows = points.map((point) => {
