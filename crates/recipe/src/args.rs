@@ -27,7 +27,8 @@ pub struct Arg {
     /// Value that applies if the argument is absent; `None` if the argument is required.
     pub default: Option<&'static str>,
     /// Character before the argument: `:` starts a new argument, `x` and `+` continue the previous one, as in
-    /// `WIDTHxHEIGHT`.
+    /// `WIDTHxHEIGHT`. `=` starts one that is written with its name, as in `turn=30`, in any place after the required
+    /// arguments.
     pub mark: char,
     /// One line on what the argument does, without a full stop.
     pub help: &'static str,
@@ -149,6 +150,12 @@ impl Arg {
     #[must_use]
     pub const fn after(self, mark: char) -> Self {
         Self { mark, ..self }
+    }
+
+    /// Returns the argument as one that is written with its name. Such arguments are declared last and have a default.
+    #[must_use]
+    pub const fn named(self) -> Self {
+        self.after('=')
     }
 
     /// Returns the argument with its line of help.
@@ -304,52 +311,52 @@ impl Word {
         &self,
         parts: &'a [String],
     ) -> Result<[Option<&'a str>; N], ParseError> {
-        let form = || self.form(parts);
         let mut texts = [None; N];
-        let mut parts = parts.iter().map(String::as_str).peekable();
-        let mut rest: Option<&str> = None;
-        let mut left_out: Option<&Arg> = None;
-        for (index, (arg, slot)) in self.args.iter().zip(&mut texts).enumerate() {
-            let text = match arg.mark {
-                ':' if rest.is_some() => return Err(form()),
-                ':' => parts.peek().copied(),
-                mark => rest.and_then(|rest| rest.strip_prefix(mark)),
-            };
-            let Some(text) = text else {
-                match arg.default {
-                    None => return Err(form()),
-                    Some(_) => continue,
+        let mut slots = texts.as_mut_slice();
+        for group in self.groups() {
+            let length = group.len().min(slots.len());
+            let (own, others) = std::mem::take(&mut slots).split_at_mut(length);
+            slots = others;
+            let name = group.first().filter(|arg| arg.mark == '=');
+            let given = parts.iter().enumerate().filter_map(|(index, part)| {
+                match (self.name_of(index, part), name) {
+                    (None, None) => Some(part.as_str()),
+                    (Some((other, text)), Some(arg)) if arg.name == other => Some(text),
+                    _ => None,
                 }
-            };
-            // The text ends where the next argument of the same part begins.
-            let next = self.args.get(index + 1);
-            let end = next
-                .filter(|next| next.mark != ':')
-                .and_then(|next| text.find(next.mark));
-            let (own, after) = match end {
-                Some(end) => (&text[..end], Some(&text[end..])),
-                None => (text, None),
-            };
-            let checked = arg.check(own);
-            let is_left_out = checked.is_err() && arg.default.is_some() && next.is_some();
-            if is_left_out && matches!(arg.kind, Kind::Choice(_)) {
-                left_out = Some(arg);
-                continue;
-            }
-            checked.map_err(|error| match left_out {
-                Some(other) => other.or(error),
-                None => error,
-            })?;
-            *slot = Some(own);
-            rest = after;
-            if arg.mark == ':' {
-                parts.next();
+            });
+            if !assign(group, own, given)? {
+                return Err(self.form(parts));
             }
         }
-        match (rest, parts.next()) {
-            (None, None) => Ok(texts),
-            _ => Err(form()),
-        }
+        Ok(texts)
+    }
+
+    /// Returns the arguments in groups: first those that are known by their place, and then, one group for each, those
+    /// that are written with their names, with what continues them.
+    fn groups(&self) -> impl Iterator<Item = &'static [Arg]> {
+        let is_named = |arg: &Arg| arg.mark == '=';
+        let first = self.args.iter().position(is_named);
+        let (placed, named) = self.args.split_at(first.unwrap_or(self.args.len()));
+        let starts = (0..named.len()).filter(move |at| is_named(&named[*at]));
+        let groups = starts.map(move |start| {
+            let after = named[start + 1..].iter().position(is_named);
+            &named[start..after.map_or(named.len(), |after| start + 1 + after)]
+        });
+        std::iter::once(placed).chain(groups)
+    }
+
+    /// Splits a part that is an argument with its name, at `index` among the parts. The required arguments come first
+    /// and may be any text.
+    fn name_of<'a>(&self, index: usize, part: &'a str) -> Option<(&'static str, &'a str)> {
+        let is_required = |arg: &&Arg| arg.default.is_none() && arg.mark == ':';
+        let required = self.args.iter().filter(is_required).count();
+        let (name, text) = part.split_once('=').filter(|_| index >= required)?;
+        let arg = self
+            .args
+            .iter()
+            .find(|arg| arg.mark == '=' && arg.name == name)?;
+        Some((arg.name, text))
     }
 
     /// Checks whether the word's only argument accepts `value`. A word without arguments accepts the empty value.
@@ -414,11 +421,18 @@ impl fmt::Display for Word {
         f.write_str(self.name)?;
         let mut open = 0;
         for arg in self.args {
+            if arg.mark == '=' {
+                f.write_str(&"]".repeat(open))?;
+                open = 0;
+            }
             if arg.default.is_some() {
                 f.write_str("[")?;
                 open += 1;
             }
-            write!(f, "{}", arg.mark)?;
+            match arg.mark {
+                '=' => write!(f, ":{}=", arg.name)?,
+                mark => write!(f, "{mark}")?,
+            }
             match arg.kind {
                 Kind::Choice(words) => f.write_str(&words.join("|"))?,
                 _ => f.write_str(&arg.name.to_uppercase())?,
@@ -426,6 +440,56 @@ impl fmt::Display for Word {
         }
         f.write_str(&"]".repeat(open))
     }
+}
+
+/// Assigns to each of these arguments its text, or `None` if it is absent. Returns whether all that is required is there
+/// and nothing is left.
+fn assign<'a>(
+    args: &[Arg],
+    slots: &mut [Option<&'a str>],
+    parts: impl Iterator<Item = &'a str>,
+) -> Result<bool, ParseError> {
+    let mut parts = parts.peekable();
+    let mut rest: Option<&str> = None;
+    let mut left_out: Option<&Arg> = None;
+    for (index, (arg, slot)) in args.iter().zip(slots).enumerate() {
+        let text = match arg.mark {
+            ':' | '=' if rest.is_some() => return Ok(false),
+            ':' | '=' => parts.peek().copied(),
+            mark => rest.and_then(|rest| rest.strip_prefix(mark)),
+        };
+        let Some(text) = text else {
+            match arg.default {
+                None => return Ok(false),
+                Some(_) => continue,
+            }
+        };
+        // The text ends where the next argument of the same part begins.
+        let next = args.get(index + 1);
+        let end = next
+            .filter(|next| next.mark != ':')
+            .and_then(|next| text.find(next.mark));
+        let (own, after) = match end {
+            Some(end) => (&text[..end], Some(&text[end..])),
+            None => (text, None),
+        };
+        let checked = arg.check(own);
+        let is_left_out = checked.is_err() && arg.default.is_some() && next.is_some();
+        if is_left_out && matches!(arg.kind, Kind::Choice(_)) {
+            left_out = Some(arg);
+            continue;
+        }
+        checked.map_err(|error| match left_out {
+            Some(other) => other.or(error),
+            None => error,
+        })?;
+        *slot = Some(own);
+        rest = after;
+        if matches!(arg.mark, ':' | '=') {
+            parts.next();
+        }
+    }
+    Ok(rest.is_none() && parts.next().is_none())
 }
 
 /// Returns the word of a choice that `text` is, in British or American spelling.
@@ -507,6 +571,53 @@ mod tests {
     #[test]
     fn a_word_prints_its_form() {
         assert_eq!(MASK.to_string(), "unsharp:RADIUS[xSIGMA[+AMOUNT[:COLOUR]]]");
+        assert_eq!(
+            LABEL.to_string(),
+            "label:TEXT[:SIZE][:line=LINE[xINK]][:turn=TURN]"
+        );
+    }
+
+    /// A word with arguments that are written with their names.
+    const LABEL: Word = Word {
+        name: "label",
+        args: &[
+            Arg::text("text", "a"),
+            Arg::number("size", 1.0, 99.0).default("9"),
+            Arg::number("line", 0.0, 9.0).named().default("0"),
+            Arg::colour("ink").after('x').default("000000"),
+            Arg::number("turn", -360.0, 360.0).named().default("0"),
+        ],
+        help: "writes",
+        example: "label:a:9:turn=30",
+    };
+
+    #[test]
+    fn named_arguments_stand_in_any_order_after_the_required_ones() {
+        let read = |parts: &[&str]| {
+            let parts: Vec<String> = parts.iter().map(|part| (*part).to_owned()).collect();
+            let texts: [Option<&str>; 5] = LABEL.read(&parts)?;
+            Ok::<_, ParseError>(texts.map(|text| text.unwrap_or("-").to_owned()))
+        };
+        let all = ["a", "7", "2", "ff0000", "30"].map(str::to_owned);
+        for parts in [
+            ["a", "7", "line=2xff0000", "turn=30"],
+            ["a", "turn=30", "7", "line=2xff0000"],
+            ["a", "line=2xff0000", "turn=30", "7"],
+        ] {
+            assert_eq!(read(&parts), Ok(all.clone()), "{parts:?}");
+        }
+        // The first one is required, and so it is text.
+        assert_eq!(read(&["turn=30", "turn=40"]).unwrap()[4], "40");
+        assert_eq!(read(&["turn=30"]).unwrap()[0], "turn=30");
+        for (parts, piece) in [
+            (&["a", "turn=1", "turn=2"][..], "label:a:turn=1:turn=2"),
+            (&["a", "turn="], ""),
+            (&["a", "turn=x"], "x"),
+            (&["a", "line=2xred5"], "red5"),
+            (&["a", "size=7"], "size=7"),
+        ] {
+            assert_eq!(read(parts).expect_err("an error").piece, piece, "{parts:?}");
+        }
     }
 
     #[test]
