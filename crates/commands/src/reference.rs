@@ -263,7 +263,8 @@ fn argument(to: &mut String, arg: &Arg) -> std::fmt::Result {
 }
 
 fn declared(to: &mut String, arg: &Arg) -> std::fmt::Result {
-    write!(to, "{}: {arg}; {}", arg.name, arg.help)?;
+    let named = if arg.mark == '=' { "=" } else { "" };
+    write!(to, "{}{named}: {arg}; {}", arg.name, arg.help)?;
     match arg.default {
         None | Some("") => writeln!(to),
         Some(default) => writeln!(to, " (default {default})"),
@@ -277,7 +278,13 @@ fn dictionary(to: &mut String) -> std::fmt::Result {
     for word in words().chain(own) {
         entries.insert(word.name.to_owned());
         entries.insert(word.example.to_owned());
-        entries.extend(word.args.iter().flat_map(Arg::samples));
+        for arg in word.args {
+            let name = match arg.mark {
+                '=' => format!("{}=", arg.name),
+                _ => String::new(),
+            };
+            entries.extend(arg.samples().iter().map(|text| format!("{name}{text}")));
+        }
     }
     for parameter in PARAMETERS {
         let values = parameter.samples().into_iter();

@@ -8,6 +8,7 @@ use super::*;
 
 mod placing;
 mod shaping;
+mod styles;
 
 /// The folder of reduced fonts and known answers.
 fn folder() -> PathBuf {
