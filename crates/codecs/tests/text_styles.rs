@@ -249,6 +249,32 @@ fn text_turned_by_any_angle_is_as_much_and_stays_within_its_margins() {
     }
 }
 
+#[test]
+fn text_turned_about_its_middle_leaves_it_where_it_is() {
+    let straight = drawn("text:Otter:30:ffffff:southeast:40").ink();
+    let half = drawn("text:Otter:30:ffffff:southeast:40:turn=180xmiddle").ink();
+    let middle = |[l, t, r, b]: [i64; 4]| (l + r, t + b);
+    // Letters are not in the middle of their lines: what was above is below, and as far.
+    assert!((middle(straight).0 - middle(half).0).abs() <= 4);
+    let other = drawn("text:Otter:30:ffffff:southeast:40:turn=180").ink();
+    assert_near(half, other, "as high and as wide as before");
+    let quarter = drawn("text:Otter:30:ffffff:southeast:40:turn=90xmiddle").ink();
+    let (line, column) = (middle(straight), middle(quarter));
+    assert!((line.0 - column.0).abs() <= 8 && (line.1 - column.1).abs() <= 8);
+}
+
+#[test]
+fn opacity_is_that_of_letters_outline_and_shadow_together() {
+    let style = "text:H:60:ffffff:centre:outline=3xff0000:shadow=1+9x9+0000ff";
+    let (full, faded) = (drawn(style), drawn(&format!("{style}:opacity=40")));
+    assert!(full.sum(2) > 1.2 * full.sum(1));
+    for (full, faded) in full.0.iter().zip(&faded.0) {
+        for (full, faded) in full.iter().zip(faded) {
+            assert!((f64::from(*full) * 0.4 - f64::from(*faded)).abs() <= 2.0);
+        }
+    }
+}
+
 /// The least distances after which an image repeats itself across and down.
 fn periods(drawn: &Drawn) -> (usize, usize) {
     let across = |by: &usize| {

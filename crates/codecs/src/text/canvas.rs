@@ -54,7 +54,11 @@ impl Canvas {
                 let (width, height) = block.turned(text.turn);
                 let across = middle(text.gravity.0, own.0, text.margin.0, width);
                 let down = middle(text.gravity.1, own.1, text.margin.1, height);
-                block.turn(text.turn, (across, down))
+                let to = match text.keeps_middle {
+                    true => block.middle(),
+                    false => (across, down),
+                };
+                block.turn(text.turn, to)
             }),
         }
     }
@@ -80,12 +84,16 @@ impl Block {
         )
     }
 
-    /// Returns the turn that brings the block's middle to this point.
-    fn turn(&self, degrees: f64, to: (f64, f64)) -> Turn {
-        let about = (
+    fn middle(&self) -> (f64, f64) {
+        (
             f64::midpoint(self.left, self.right),
             f64::midpoint(self.top, self.bottom),
-        );
+        )
+    }
+
+    /// Returns the turn that brings the block's middle to this point.
+    fn turn(&self, degrees: f64, to: (f64, f64)) -> Turn {
+        let about = self.middle();
         Turn {
             degrees,
             about,

@@ -41,6 +41,7 @@ fn text(text: &str) -> Text<'_> {
         leading: 0.0,
         outline: None,
         turn: 0.0,
+        keeps_middle: false,
         tile: None,
     }
 }

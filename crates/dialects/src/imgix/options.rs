@@ -115,6 +115,8 @@ pub(super) static OPTIONS: Table = Table(&[
     row(&["txt-line-color", "txtlinecolor", "txt-line-clr", "txtlineclr"], Image, COLOUR, "colour of the outline; white by default"),
     row(&["txt-shad", "txtshad", "tsh"], Image, Number(0.0, 10.0), "strength of a black shadow; with txt-shad-blur how far it falls, in px"),
     row(&["txt-shad-blur"], Image, Number(0.0, 100.0), "blur in px of a shadow that falls to the lower right"),
+    row(&["txt-alpha"], Image, Number(0.0, 100.0), "opacity of the text in per cent, its outline and shadow included"),
+    row(&["txt-rotate"], Image, Takes::any("a number of degrees"), "clockwise turn of the text about its middle, 0 to 360"),
     row(&["txt-track", "txttrack", "tt"], Image, Number(-100.0, 100.0), "additional distance between characters in px"),
     row(&["txt-lead", "txtlead"], Image, Number(0.0, MOST), "additional distance between lines in px"),
     row(&["bri"], Image, PART, "brightness"),

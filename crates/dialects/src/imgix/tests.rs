@@ -249,6 +249,10 @@ fn images_colours_and_words_lie_over_the_result() {
             "text:a:24:000000:southeast:20:shadow=6+8x8",
         ),
         (
+            "txt=a&txt-rotate=30.5&txt-alpha=45",
+            "text:a:12:000000:southeast:10:turn=30.5xmiddle:opacity=45",
+        ),
+        (
             "mark=logo.png&mark-rot=30",
             "overlay:/logo.png:100p-5:100p-5:100:0:0:normal:exact:orient%2Crotate%3A-30",
         ),
@@ -262,6 +266,9 @@ fn images_colours_and_words_lie_over_the_result() {
         let request = ask(query).unwrap();
         assert!(request.notes.is_empty(), "{query}: {:?}", request.notes);
     }
+    // Neither turned nor faded: what is beyond an end is that end.
+    let plain = made("txt=a&txt-rotate=-15&txt-alpha=100", &facts);
+    assert_eq!(plain, made("txt=a", &facts));
     let rules = ask("mark=logo.png&blend=/grain.png&mask=star.png")
         .unwrap()
         .rules;

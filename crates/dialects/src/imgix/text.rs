@@ -73,12 +73,19 @@ fn style(query: &Values, size: f64, ratio: f64) -> Vec<String> {
         None => format!("outline={}", number(width)),
     });
     let said = |name: &str, px: Option<f64>| px.map(|px| format!("{name}={}", number(px)));
+    // Angles beyond either end are that end.
+    let turn = query.text("txt-rotate").and_then(|text| text.parse().ok());
+    let turn = turn.map(|degrees: f64| degrees.clamp(0.0, 360.0));
+    let turn = turn.filter(|degrees| degrees % 360.0 > 0.0);
+    let faded = query.number("txt-alpha").filter(|alpha| *alpha < 100.0);
     let parts = [
         cut.map(|cut| format!("cut={cut}")),
         said("tracking", px("txt-track", 1000.0)),
         said("leading", px("txt-lead", 1000.0)),
         outline,
         shadow(query, size, ratio),
+        turn.map(|degrees| format!("turn={}xmiddle", number(degrees))),
+        faded.map(|alpha| format!("opacity={}", number(alpha))),
     ];
     parts.into_iter().flatten().collect()
 }

@@ -64,9 +64,11 @@ pub struct Text<'a> {
     pub leading: f64,
     /// A line around the letters.
     pub outline: Option<Outline>,
-    /// Clockwise angle in degrees by which the lines are turned about their middle. What they then cover lies on the
-    /// image as the gravity says.
+    /// Clockwise angle in degrees by which the lines are turned about their middle.
     pub turn: f64,
+    /// Whether turned lines keep their middle where it is. Otherwise what they cover lies on the image as the gravity
+    /// says.
+    pub keeps_middle: bool,
     /// If the image is a tile that is to be repeated, the room beside the text in it. The tile is as large as the text
     /// needs, and at most as large as the image.
     pub tile: Option<Room>,

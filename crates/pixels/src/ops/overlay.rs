@@ -9,6 +9,7 @@ use andon_recipe::{Arg, Colour, Effect, ParseError, Word};
 use super::blend::{MODES, Mode};
 use super::cover::{covered, dim, hide};
 use super::lay::lay;
+use super::shadow::fade;
 use crate::buffers::Buffer;
 use crate::color::remodelled;
 use crate::cost::Cost;
@@ -303,10 +304,7 @@ impl Laid {
     fn lay<T: Sample>(&self, picture: &mut Planes<T>, mut icon: Planes<T>) -> Result<()> {
         if self.opacity < 1.0 {
             let full = Grid::filled(icon.width, icon.height, T::MAX);
-            let alpha = icon.alpha.get_or_insert(full);
-            for alpha in alpha.samples_mut() {
-                *alpha = T::round(alpha.float() * self.opacity);
-            }
+            fade(icon.alpha.get_or_insert(full), self.opacity);
         }
         let size = (picture.width, picture.height);
         let most = self.most(size, (icon.width, icon.height));

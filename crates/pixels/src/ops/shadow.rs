@@ -112,10 +112,7 @@ impl Shadow {
         if let Some(blur) = &self.blur {
             cover = blur.blurred(cover, interrupt)?;
         }
-        let opacity = f32::from(self.colour.a) / f32::from(u8::MAX);
-        for cover in cover.samples_mut() {
-            *cover = T::round(cover.float() * opacity);
-        }
+        fade(&mut cover, f32::from(self.colour.a) / f32::from(u8::MAX));
         let colour = color::sample(self.colour, image.model, image.depth);
         let mut shadow = image.filled_like(image.width, image.height, colour);
         shadow.alpha = Some(cover);
@@ -134,6 +131,15 @@ impl Shadow {
             nanos: blurred + all * PICOS_LAID / 1000,
             // The shadow's planes, and its opacity moved, blurred and shrunken.
             scratch: (all + 3 * plane) * bytes(traits.depth),
+        }
+    }
+}
+
+/// Multiplies the samples of an alpha plane by an opacity, 0 to 1.
+pub(super) fn fade<T: Sample>(alpha: &mut Grid<T>, opacity: f32) {
+    if opacity < 1.0 {
+        for alpha in alpha.samples_mut() {
+            *alpha = T::round(alpha.float() * opacity);
         }
     }
 }

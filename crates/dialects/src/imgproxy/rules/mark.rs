@@ -63,9 +63,14 @@ impl Watermark {
             true => ("centre".to_owned(), (0, 0)),
             false => self.gravity.corner(outer, dpr),
         };
-        let ink = Colour {
-            a: (opacity.clamp(0.0, 1.0) * 255.0).round() as u8,
-            ..Colour::BLACK
+        let opacity = opacity.clamp(0.0, 1.0);
+        let ink = match self.shadow > 0.0 {
+            // Letters hide their own shadow, however opaque both are together.
+            true => Colour::BLACK,
+            false => Colour {
+                a: (opacity * 255.0).round() as u8,
+                ..Colour::BLACK
+            },
         };
         let (w, h) = self.room(outer);
         let within = |offset: i64| offset.clamp(-FARTHEST, FARTHEST);
@@ -89,6 +94,9 @@ impl Watermark {
         }
         if self.shadow > 0.0 {
             args.push(format!("shadow={}", number(self.sigma())));
+            if opacity < 1.0 {
+                args.push(format!("opacity={}", number(opacity * 100.0)));
+            }
         }
         if self.angle % 360.0 != 0.0 {
             args.push(format!("turn={}", number(self.angle % 360.0)));

@@ -340,6 +340,10 @@ fn a_text_is_a_watermark() {
             "text:Hello:16:000000:southeast:5x6:shadow=2.5:turn=-30",
         ),
         (
+            "wm:0.5/wmt:SGVsbG8/wmsh:2",
+            "text:Hello:16:000000:centre:0x0:shadow=2:opacity=50",
+        ),
+        (
             "wm:1:re:10:0.1/wmt:SGVsbG8/wmr:405/wmsh:1000",
             "text:Hello:16:000000:centre:0x0:shadow=100:turn=45:tile=10x30",
         ),

@@ -12,7 +12,7 @@ use andon_recipe::{Colour, Effect, ParseError, Word};
 use super::blend::Mode;
 use super::lay::lay;
 use super::overlay::tiled;
-use super::shadow::Shadow;
+use super::shadow::{Shadow, fade};
 use crate::codec::{Align, Anchor, Breaks, Cut, Outline, Overflow, Room, Text, Writing};
 use crate::color::{self, remodelled};
 use crate::cost::Cost;
@@ -22,8 +22,9 @@ use crate::samples::{Planes, by_depth, bytes, count};
 use crate::stage::{Context, Op, Stage, wrong};
 
 use word::{
-    ALIGN, BLEND, BREAK, COLOUR, CUT, DOWN, FONT_AT, GRAVITY, HEIGHT, LEADING, MARGIN, OUTLINE,
-    OUTLINE_COLOUR, OVERFLOW, SIZE, TILE, TILE_DOWN, TRACKING, TURN, WIDTH, WORD, WRITING,
+    ALIGN, BLEND, BREAK, COLOUR, CUT, DOWN, FONT_AT, GRAVITY, HEIGHT, LEADING, MARGIN, OPACITY,
+    OUTLINE, OUTLINE_COLOUR, OVERFLOW, SIZE, TILE, TILE_DOWN, TRACKING, TURN, TURN_ABOUT, WIDTH,
+    WORD, WRITING,
 };
 
 /// The `text` effect, which writes on an image.
@@ -64,7 +65,7 @@ impl Op for TextOp {
         }
         let style = &written.style;
         let shows = written.colour.a > 0 || style.outline.is_some_and(|line| line.colour.a > 0);
-        let shows = shows && !written.text.trim().is_empty();
+        let shows = shows && style.opacity > 0.0 && !written.text.trim().is_empty();
         Ok(shows.then(|| Box::new(written) as Box<dyn Stage>))
     }
 }
@@ -142,8 +143,12 @@ struct Style {
     shadow: Option<Shadow>,
     /// Clockwise angle in degrees.
     turn: f64,
+    /// Whether the middle of turned lines stays where it is.
+    keeps_middle: bool,
     /// Distance in px between the copies of a repeated text, across and down.
     tile: Option<(f64, f64)>,
+    /// What the opacity of everything is multiplied by, 0 to 1.
+    opacity: f64,
     blend: Mode,
 }
 
@@ -162,8 +167,10 @@ impl Style {
             down,
             shadow_colour,
             turn,
+            about,
             across,
             rows,
+            opacity,
             blend,
         ] = texts;
         let width = OUTLINE.read_number(outline.unwrap_or("0"))?;
@@ -185,7 +192,9 @@ impl Style {
             outline: (width > 0.0).then_some(Outline { width, colour }),
             shadow: Shadow::read([sigma, right, down, shadow_colour])?,
             turn: TURN.read_number(turn.unwrap_or("0"))?,
+            keeps_middle: TURN_ABOUT.read_choice(about.unwrap_or("side"))? == "middle",
             tile: across.map(|across| (across, rows)),
+            opacity: OPACITY.read_number(opacity.unwrap_or("100"))? / 100.0,
             blend: Mode::of(BLEND.read_choice(blend.unwrap_or("normal"))?),
         })
     }
@@ -270,6 +279,7 @@ impl Written {
             leading: self.style.leading,
             outline: self.style.outline,
             turn: self.style.turn,
+            keeps_middle: self.style.keeps_middle,
             tile: self.style.room(),
         }
     }
@@ -277,10 +287,21 @@ impl Written {
     /// Returns the letters with their shadow. Those of a text that is repeated are one tile.
     fn letters(&self, size: (u32, u32), context: &Context<'_>) -> Result<Frame> {
         let drawn = (context.draw)(&self.on(size.0, size.1))?.frame;
-        let Some(shadow) = &self.style.shadow else {
+        let Style {
+            shadow, opacity, ..
+        } = &self.style;
+        if shadow.is_none() && *opacity >= 1.0 {
             return Ok(drawn);
-        };
-        by_depth!(drawn, planes => shadow.cast(planes, context.interrupt)?.frame())
+        }
+        by_depth!(drawn, planes => {
+            if let Some(shadow) = shadow {
+                planes = shadow.cast(planes, context.interrupt)?;
+            }
+            if let Some(alpha) = &mut planes.alpha {
+                fade(alpha, *opacity as f32);
+            }
+            planes.frame()
+        })
     }
 }
 

@@ -97,7 +97,12 @@ pub(super) const TURN: Arg = Arg::number("turn", -360.0, 360.0)
     .named()
     .unit("degrees clockwise")
     .default("0")
-    .help("by which the lines are turned; what they then cover lies where the gravity says");
+    .help("by which the lines are turned");
+
+pub(super) const TURN_ABOUT: Arg = Arg::choice("about", &["side", "middle"])
+    .after('x')
+    .default("side")
+    .help("side: what the turned lines cover lies where the gravity says; middle: their middle stays where it was");
 
 pub(super) const TILE: Arg = Arg::number("tile", -1000.0, 10_000.0)
     .named()
@@ -110,6 +115,12 @@ pub(super) const TILE_DOWN: Arg = Arg::number("down", -1000.0, 10_000.0)
     .unit("px")
     .default("0")
     .help("distance from one row of copies to the next");
+
+pub(super) const OPACITY: Arg = Arg::number("opacity", 0.0, 100.0)
+    .named()
+    .unit("per cent")
+    .default("100")
+    .help("of letters, outline and shadow together");
 
 pub(super) const BLEND: Arg = Arg::choice("blend", BLENDS)
     .named()
@@ -147,8 +158,10 @@ pub(super) const WORD: Word = Word {
         shadow::ARGS[2],
         shadow::ARGS[3],
         TURN,
+        TURN_ABOUT,
         TILE,
         TILE_DOWN,
+        OPACITY,
         BLEND,
     ],
     help: "writes on the image; what does not fit on it is cut off",
