@@ -22,7 +22,7 @@ fn sample() -> Vec<u8> {
     std::fs::read(format!("{folder}jpeg/420.jpg")).expect("a sample")
 }
 
-/// What these steps make of a black image.
+/// The result of these steps on a black image.
 fn drawn(steps: &str) -> Drawn {
     let source = sample();
     let plan = planned(
@@ -192,7 +192,7 @@ fn translucent_shadows_and_letters_are_as_opaque_as_both() {
     }
 }
 
-/// A line of DejaVu Sans of 40 px is 46.8 px high, so a quarter turn moves each of its points to where it is known.
+/// A line of the built-in font of 40 px is 46.8 px high, so a quarter turn moves each of its points to where it is known.
 #[test]
 fn turned_text_covers_what_its_lines_cover_turned_and_lies_at_the_same_side() {
     let [l, t, r, b] = drawn("text:Hxg:40:ffffff:northwest:10x6").ink();

@@ -100,9 +100,14 @@ fn reference(to: &mut String, markdown: bool) -> std::fmt::Result {
             Some(arg) if arg.name == "name" => "--materials icons/ ",
             _ => "",
         };
+        // A photograph has no transparency, behind which something could be seen.
+        let before = match word.name {
+            "shadow" => "round:60,pad:30:30:30:30,",
+            _ => "",
+        };
         let step = word.example;
         let command =
-            format!("andon convert fit:600x600,{step},as:png {materials}photo.jpg -o out/");
+            format!("andon convert fit:600x600,{before}{step},as:png {materials}photo.jpg -o out/");
         entry(to, word, markdown, &command)?;
     }
     writeln!(to, "\n{section}Formats\n")?;
@@ -224,6 +229,11 @@ const ILLUSTRATIONS: &[(&str, &str, &str)] = &[
         "backdrop:blur:40:0:80x60:20",
         "backdrop",
         "fit:160x160,canvas:240x135:00000000,backdrop:blur:40:22:160x90:20",
+    ),
+    (
+        "shadow:3+4x4+00000080",
+        "shadow",
+        "fit:180x180,round:30,pad:10:30:30:10,shadow:5+8x8+000000c0,flatten:ffffff",
     ),
     (
         "over:icon.png:10:-4",

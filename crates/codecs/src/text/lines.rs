@@ -58,7 +58,7 @@ const LEAST_PITCH: f64 = 0.1;
 /// How a text that does not fit is cut.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cutting {
-    /// What is left out.
+    /// The part that is left out.
     pub(super) place: Cut,
     /// Whether an ellipsis stands for it.
     pub(super) ellipsis: bool,

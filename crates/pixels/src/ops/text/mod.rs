@@ -374,10 +374,9 @@ impl Stage for Written {
                 + self.text.len() as u64 * per_byte
                 + (drawn + repeated + 3 * blended) * PICOS_DRAWN / 1000
                 + shadow.nanos,
-            // Drawn, as it was drawn, and in the image's model.
-            scratch: 2 * drawn
-                + (2 * laid + repeated + 2 * blended) * bytes(traits.depth)
-                + shadow.scratch,
+            // Drawn, as it was drawn or with its shadow, and in the image's model.
+            scratch: (2 * drawn).max(drawn + shadow.scratch)
+                + (2 * laid + repeated + 2 * blended) * bytes(traits.depth),
         }
     }
 }
