@@ -97,6 +97,9 @@ fn named_arguments_stand_in_any_order_after_the_required_ones() {
     ] {
         assert_eq!(read(parts).expect_err("an error").piece, piece, "{parts:?}");
     }
+    let error = read(&["a", "lien=2"]).expect_err("an error");
+    let expected = "size: a number from 1 to 99; or line=, turn= (did you mean `line=`?)";
+    assert_eq!(error.expected, expected);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{Arg, Kind};
-use crate::ParseError;
+use crate::{ParseError, nearest};
 
 /// Declaration of a word of the language and its arguments: an effect, a step, an output option or a URL parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -42,8 +42,10 @@ impl Word {
                     _ => None,
                 }
             });
-            if !assign(group, own, given)? {
-                return Err(self.form(parts));
+            match assign(group, own, given) {
+                Ok(true) => {}
+                Ok(false) => return Err(self.form(parts)),
+                Err(error) => return Err(self.or_named(error)),
             }
         }
         Ok(texts)
@@ -61,6 +63,19 @@ impl Word {
             &named[start..after.map_or(named.len(), |after| start + 1 + after)]
         });
         std::iter::once(placed).chain(groups)
+    }
+
+    /// Adds the arguments that are written with their names to the error for a text that looks like one of them.
+    fn or_named(&self, error: ParseError) -> ParseError {
+        let named = self.args.iter().filter(|arg| arg.mark == '=');
+        let names: Vec<&str> = named.map(|arg| arg.name).collect();
+        let Some((name, _)) = error.piece.split_once('=').filter(|_| !names.is_empty()) else {
+            return error;
+        };
+        let hint = nearest(name, names.iter().copied());
+        let hint = hint.map_or(String::new(), |name| format!(" (did you mean `{name}=`?)"));
+        let expected = format!("{}; or {}={hint}", error.expected, names.join("=, "));
+        ParseError { expected, ..error }
     }
 
     /// Splits a part that is an argument with its name, at `index` among the parts. The required arguments come first
