@@ -29,6 +29,7 @@ mod smart;
 mod support;
 mod svg_bombs;
 mod text;
+mod text_styles;
 mod webp;
 mod written;
 

@@ -100,9 +100,14 @@ fn reference(to: &mut String, markdown: bool) -> std::fmt::Result {
             Some(arg) if arg.name == "name" => "--materials icons/ ",
             _ => "",
         };
+        // A photograph has no transparency, behind which something could be seen.
+        let before = match word.name {
+            "shadow" => "round:60,pad:30:30:30:30,",
+            _ => "",
+        };
         let step = word.example;
         let command =
-            format!("andon convert fit:600x600,{step},as:png {materials}photo.jpg -o out/");
+            format!("andon convert fit:600x600,{before}{step},as:png {materials}photo.jpg -o out/");
         entry(to, word, markdown, &command)?;
     }
     writeln!(to, "\n{section}Formats\n")?;
@@ -226,6 +231,11 @@ const ILLUSTRATIONS: &[(&str, &str, &str)] = &[
         "fit:160x160,canvas:240x135:00000000,backdrop:blur:40:22:160x90:20",
     ),
     (
+        "shadow:3+4x4+00000080",
+        "shadow",
+        "fit:180x180,round:30,pad:10:30:30:10,shadow:5+8x8+000000c0,flatten:ffffff",
+    ),
+    (
         "over:icon.png:10:-4",
         "over",
         "fit:240x240,over:lamp.png:10:10",
@@ -263,7 +273,8 @@ fn argument(to: &mut String, arg: &Arg) -> std::fmt::Result {
 }
 
 fn declared(to: &mut String, arg: &Arg) -> std::fmt::Result {
-    write!(to, "{}: {arg}; {}", arg.name, arg.help)?;
+    let named = if arg.mark == '=' { "=" } else { "" };
+    write!(to, "{}{named}: {arg}; {}", arg.name, arg.help)?;
     match arg.default {
         None | Some("") => writeln!(to),
         Some(default) => writeln!(to, " (default {default})"),
@@ -277,7 +288,13 @@ fn dictionary(to: &mut String) -> std::fmt::Result {
     for word in words().chain(own) {
         entries.insert(word.name.to_owned());
         entries.insert(word.example.to_owned());
-        entries.extend(word.args.iter().flat_map(Arg::samples));
+        for arg in word.args {
+            let name = match arg.mark {
+                '=' => format!("{}=", arg.name),
+                _ => String::new(),
+            };
+            entries.extend(arg.samples().iter().map(|text| format!("{name}{text}")));
+        }
     }
     for parameter in PARAMETERS {
         let values = parameter.samples().into_iter();

@@ -1,6 +1,6 @@
 //! Helpers for dialects to build effects and their arguments.
 
-use andon_recipe::{Colour, Effect, Recipe, Step};
+use andon_recipe::{Bounds, Colour, Cover, Effect, Fit, Gravity, Length, Orient, Recipe, Step};
 
 /// Returns the steps of those effects that are present, each written as `name:argument:argument`. One whose name is not
 /// well formed is left out. The engine checks names and arguments later.
@@ -73,6 +73,40 @@ impl Overlay {
             Effect::OVERLAY
         };
         Effect::new(name, args).ok().map(Step::Effect)
+    }
+}
+
+impl Overlay {
+    /// Returns the overlay with steps that act on it after it is brought upright and to its size.
+    pub(crate) fn changed(mut self, steps: Vec<Step>) -> Self {
+        if steps.is_empty() {
+            return self;
+        }
+        let px = |side: u32| Length::Px(side.into());
+        let fit = |inside| {
+            Step::Fit(Fit {
+                inside,
+                enlarge: true,
+            })
+        };
+        let scaled = match (self.size, self.shape) {
+            ((0, 0), _) => None,
+            ((w, 0), _) => Some(fit(Bounds::Width(px(w)))),
+            ((0, h), _) => Some(fit(Bounds::Height(px(h)))),
+            ((w, h), "inside") => Some(fit(Bounds::Both(px(w), px(h)))),
+            ((w, h), "cover") => Some(Step::Cover(Cover {
+                w: px(w),
+                h: px(h),
+                gravity: Gravity::Centre,
+                enlarge: true,
+            })),
+            ((w, h), _) => Some(Step::exact(w, h)),
+        };
+        self.recipe.push(Step::Orient(Orient));
+        self.recipe.extend(scaled);
+        self.recipe.extend(steps);
+        (self.size, self.shape) = ((0, 0), "exact");
+        self
     }
 }
 

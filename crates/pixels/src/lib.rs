@@ -54,9 +54,9 @@ mod window;
 pub use andon_kernels::cores::{Alone, Cores, Task};
 pub use andon_kernels::{buffers, cores};
 pub use codec::{
-    Align, Anchor, AnimationDecoder, AnimationEncoder, Codec, Decode, Drawings, Drawn, Encode,
-    Encoder, Format, GainHeader, GainMaps, Info, Isolation, ManyScales, Orientation, Overflow,
-    Parts, Recoder, Scale, Scales, Tags, Text, Vector, Web, Writing,
+    Align, Anchor, AnimationDecoder, AnimationEncoder, Breaks, Codec, Cut, Decode, Drawings, Drawn,
+    Encode, Encoder, Format, GainHeader, GainMaps, Info, Isolation, ManyScales, Orientation,
+    Outline, Overflow, Parts, Recoder, Room, Scale, Scales, Tags, Text, Vector, Web, Writing,
 };
 pub use color::profile_of_gamma;
 pub use cost::{Cost, CpuTime};

@@ -55,6 +55,14 @@ const RECIPES: &[(&str, &str)] = &[
     ("colorize", "exact:50x35,colorize:40:3060a0"),
     ("gradient", "exact:50x35,gradient:80:3060a0:150:20:90"),
     ("text", "exact:50x35,text:A%26B:12:ff8800c0:southeast:2"),
+    (
+        "text, in a tile, with a shadow and blended",
+        "exact:50x35,text:A%26B:12:ff8800c0:southeast:2:shadow=2+3x2+2040c0:tile=3:blend=screen",
+    ),
+    (
+        "shadow",
+        "exact:30x20,pad:5:10:10:5,shadow:1.5+4x3+ff880080",
+    ),
     ("pixelate", "exact:50x35,pixelate:7"),
     ("round", "exact:50x35,round:12:8"),
     ("round, coloured", "exact:50x35,round:12:8:ff8800,as:jpeg"),

@@ -11,9 +11,13 @@
 //! );
 //! ```
 
+mod word;
+
 use std::fmt;
 
 use crate::{Colour, Length, ParseError, nearest, spelling};
+
+pub use word::Word;
 
 /// Declaration of one argument: its name, the values that it accepts, and its default.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,7 +31,8 @@ pub struct Arg {
     /// Value that applies if the argument is absent; `None` if the argument is required.
     pub default: Option<&'static str>,
     /// Character before the argument: `:` starts a new argument, `x` and `+` continue the previous one, as in
-    /// `WIDTHxHEIGHT`.
+    /// `WIDTHxHEIGHT`. `=` starts one that is written with its name, as in `turn=30`, in any place after the required
+    /// arguments.
     pub mark: char,
     /// One line on what the argument does, without a full stop.
     pub help: &'static str,
@@ -149,6 +154,12 @@ impl Arg {
     #[must_use]
     pub const fn after(self, mark: char) -> Self {
         Self { mark, ..self }
+    }
+
+    /// Returns the argument as one that is written with its name. Such arguments are declared last and have a default.
+    #[must_use]
+    pub const fn named(self) -> Self {
+        self.after('=')
     }
 
     /// Returns the argument with its line of help.
@@ -281,153 +292,6 @@ impl fmt::Display for Arg {
     }
 }
 
-/// Declaration of a word of the language and its arguments: an effect, a step, an output option or a URL parameter.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Word {
-    /// The word.
-    pub name: &'static str,
-    /// Arguments in order; optional ones come last.
-    pub args: &'static [Arg],
-    /// One line on what the word does, without a full stop.
-    pub help: &'static str,
-    /// An example of the word in use; tests parse it.
-    pub example: &'static str,
-}
-
-impl Word {
-    /// Assigns to each declared argument its text, or `None` if it is absent, and checks every given text. `parts` are
-    /// the decoded texts between colons. A choice that has a default may be left out even before other arguments.
-    ///
-    /// # Errors
-    /// [`ParseError`] for an argument that is missing or wrong, and for too many arguments.
-    pub fn read<'a, const N: usize>(
-        &self,
-        parts: &'a [String],
-    ) -> Result<[Option<&'a str>; N], ParseError> {
-        let form = || self.form(parts);
-        let mut texts = [None; N];
-        let mut parts = parts.iter().map(String::as_str).peekable();
-        let mut rest: Option<&str> = None;
-        let mut left_out: Option<&Arg> = None;
-        for (index, (arg, slot)) in self.args.iter().zip(&mut texts).enumerate() {
-            let text = match arg.mark {
-                ':' if rest.is_some() => return Err(form()),
-                ':' => parts.peek().copied(),
-                mark => rest.and_then(|rest| rest.strip_prefix(mark)),
-            };
-            let Some(text) = text else {
-                match arg.default {
-                    None => return Err(form()),
-                    Some(_) => continue,
-                }
-            };
-            // The text ends where the next argument of the same part begins.
-            let next = self.args.get(index + 1);
-            let end = next
-                .filter(|next| next.mark != ':')
-                .and_then(|next| text.find(next.mark));
-            let (own, after) = match end {
-                Some(end) => (&text[..end], Some(&text[end..])),
-                None => (text, None),
-            };
-            let checked = arg.check(own);
-            let is_left_out = checked.is_err() && arg.default.is_some() && next.is_some();
-            if is_left_out && matches!(arg.kind, Kind::Choice(_)) {
-                left_out = Some(arg);
-                continue;
-            }
-            checked.map_err(|error| match left_out {
-                Some(other) => other.or(error),
-                None => error,
-            })?;
-            *slot = Some(own);
-            rest = after;
-            if arg.mark == ':' {
-                parts.next();
-            }
-        }
-        match (rest, parts.next()) {
-            (None, None) => Ok(texts),
-            _ => Err(form()),
-        }
-    }
-
-    /// Checks whether the word's only argument accepts `value`. A word without arguments accepts the empty value.
-    ///
-    /// # Errors
-    /// [`ParseError`] with the value and what would be accepted.
-    pub fn check(&self, value: &str) -> Result<(), ParseError> {
-        match self.args {
-            [] if value.is_empty() => Ok(()),
-            [arg] if value.is_empty() && arg.default.is_some() => Ok(()),
-            [arg] => arg.check(value),
-            _ => Err(self.form(&[value.to_owned()])),
-        }
-    }
-
-    /// Assigns to each declared argument its text as `read` does, or else its default, which is empty if it has none.
-    ///
-    /// # Errors
-    /// [`ParseError`] for an argument that is missing or wrong, and for too many arguments.
-    pub(crate) fn texts<'a, const N: usize>(
-        &self,
-        parts: &'a [String],
-    ) -> Result<[&'a str; N], ParseError> {
-        let mut defaults = self.args.iter().map(|arg| arg.default.unwrap_or_default());
-        let texts = self.read(parts)?;
-        Ok(texts.map(|text| {
-            defaults
-                .next()
-                .map_or("", |default| text.unwrap_or(default))
-        }))
-    }
-
-    /// Reads the word's only argument, a whole number.
-    ///
-    /// # Errors
-    /// [`ParseError`] for any other arguments.
-    pub(crate) fn whole<T: TryFrom<i64>>(&self, parts: &[String]) -> Result<T, ParseError> {
-        let [text] = self.texts(parts)?;
-        let number = self.args[0].read_whole(text)?;
-        T::try_from(number).map_err(|_| self.form(parts))
-    }
-
-    /// Returns the error for arguments that do not match the word's form.
-    pub(crate) fn form(&self, parts: &[String]) -> ParseError {
-        self.wrong(parts, format!("`{self}`, as in `{}`", self.example))
-    }
-
-    /// Returns the error for arguments in place of which something else is expected.
-    pub(crate) fn wrong(&self, parts: &[String], expected: impl Into<String>) -> ParseError {
-        let mut piece = self.name.to_owned();
-        for part in parts {
-            piece.push(':');
-            piece.push_str(part);
-        }
-        ParseError::new(piece, expected)
-    }
-}
-
-/// Writes the word's form, such as `unsharp:RADIUSxSIGMA[+AMOUNT[+THRESHOLD]]`.
-impl fmt::Display for Word {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name)?;
-        let mut open = 0;
-        for arg in self.args {
-            if arg.default.is_some() {
-                f.write_str("[")?;
-                open += 1;
-            }
-            write!(f, "{}", arg.mark)?;
-            match arg.kind {
-                Kind::Choice(words) => f.write_str(&words.join("|"))?,
-                _ => f.write_str(&arg.name.to_uppercase())?,
-            }
-        }
-        f.write_str(&"]".repeat(open))
-    }
-}
-
 /// Returns the word of a choice that `text` is, in British or American spelling.
 fn chosen(words: &[&'static str], text: &str) -> Option<&'static str> {
     let spelt = spelling::usual(text);
@@ -454,76 +318,4 @@ fn number(text: &str, least: f64, most: f64) -> Option<f64> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const MASK: Word = Word {
-        name: "unsharp",
-        args: &[
-            Arg::number("radius", 0.0, 1000.0).unit("px"),
-            Arg::number("sigma", 0.0, 1000.0).after('x').default("0"),
-            Arg::number("amount", 0.0, 1000.0).after('+').default("1"),
-            Arg::colour("colour").default("000000"),
-        ],
-        help: "unsharp mask",
-        example: "unsharp:0x1+0.7",
-    };
-
-    fn read(parts: &[&str]) -> Result<[Option<String>; 4], ParseError> {
-        let parts: Vec<String> = parts.iter().map(|part| (*part).to_owned()).collect();
-        let texts = MASK.read(&parts)?;
-        Ok(texts.map(|text| text.map(str::to_owned)))
-    }
-
-    #[test]
-    fn every_argument_gets_its_text_and_absent_ones_get_none() {
-        let text = |text: &str| Some(text.to_owned());
-        assert_eq!(
-            read(&["2x1+0.5", "ff8800"]).unwrap(),
-            [text("2"), text("1"), text("0.5"), text("ff8800")]
-        );
-        assert_eq!(read(&["2x1"]).unwrap(), [text("2"), text("1"), None, None]);
-        assert_eq!(read(&["2"]).unwrap(), [text("2"), None, None, None]);
-    }
-
-    #[test]
-    fn what_is_missing_wrong_or_too_much_is_named() {
-        for (parts, piece) in [
-            (&[][..], "unsharp"),
-            (&["x"], ""),
-            (&["2x"], ""),
-            (&["2x1+1+1"], "1+1"),
-            (&["2x1+nan"], "nan"),
-            (&["2x1+1e3"], "1e3"),
-            (&["2x-1"], "-1"),
-            (&["2x1", "redd"], "redd"),
-            (&["2x1", "ff8800", "more"], "unsharp:2x1:ff8800:more"),
-        ] {
-            let error = read(parts).expect_err("an error");
-            assert_eq!(error.piece, piece, "{parts:?}");
-        }
-    }
-
-    #[test]
-    fn a_word_prints_its_form() {
-        assert_eq!(MASK.to_string(), "unsharp:RADIUS[xSIGMA[+AMOUNT[:COLOUR]]]");
-    }
-
-    #[test]
-    fn samples_are_what_the_argument_may_say() {
-        for arg in MASK.args {
-            for sample in arg.samples() {
-                assert_eq!(arg.check(&sample), Ok(()), "{sample}");
-            }
-        }
-    }
-
-    #[test]
-    fn numbers_are_written_plainly() {
-        const ARG: Arg = Arg::whole("n", -5, 5);
-        for wrong in ["+1", " 1", "1 ", "", "-", "6", "1.0", "0x1", "٣"] {
-            assert!(ARG.read_whole(wrong).is_err(), "{wrong}");
-        }
-        assert_eq!(ARG.read_whole("-5"), Ok(-5));
-    }
-}
+mod tests;

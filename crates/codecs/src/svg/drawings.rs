@@ -3,13 +3,13 @@
 use std::fmt::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use andon_pixels::{Drawings, Result, Text};
+use andon_pixels::{Drawings, Outline, Result, Text};
 use andon_recipe::Colour;
 
 use super::document::unsupported;
 use super::{Svg, resolver};
 use crate::fonts::{self, FontRequest, Fonts};
-use crate::text::{self, outline};
+use crate::text::{self, Canvas, outline};
 
 impl Drawings for Svg {
     fn text(&self, text: &Text<'_>) -> Result<Vec<u8>> {
@@ -24,11 +24,11 @@ impl Drawings for Svg {
         })
     }
 
-    fn solid(&self, Colour { r, g, b, a }: Colour) -> Vec<u8> {
-        let opacity = f64::from(a) / 255.0;
+    fn solid(&self, colour: Colour) -> Vec<u8> {
+        let (colour, opacity) = paint(colour);
         let drawing = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"1\" height=\"1\">\
-             <rect width=\"1\" height=\"1\" fill=\"#{r:02x}{g:02x}{b:02x}\" fill-opacity=\"{opacity}\"/>"
+             <rect width=\"1\" height=\"1\" fill=\"{colour}\" fill-opacity=\"{opacity}\"/>"
         );
         (drawing + "</svg>").into_bytes()
     }
@@ -50,9 +50,6 @@ impl Drawings for Svg {
 /// Returns a document that shows a text: one path for the outlines of all its glyphs, so that none is painted twice
 /// where they overlap, and a text for each glyph that has colours of its own.
 fn document(text: &Text<'_>, fonts: &Fonts) -> Vec<u8> {
-    let Text { width, height, .. } = text;
-    let Colour { r, g, b, a } = text.colour;
-    let opacity = f64::from(a) / 255.0;
     let layout = text::lay_out(text, fonts);
     let size = layout.size;
     let mut outlines = String::new();
@@ -70,20 +67,44 @@ fn document(text: &Text<'_>, fonts: &Fonts) -> Vec<u8> {
             );
         }
     }
+    let Canvas {
+        width,
+        height,
+        turn,
+    } = layout.canvas;
+    let turn = turn.map_or(String::new(), |turn| format!(" transform=\"{turn}\""));
+    let (colour, opacity) = paint(text.colour);
     let mut document = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\">\
-         <g fill=\"#{r:02x}{g:02x}{b:02x}\">"
+         <g fill=\"{colour}\"{turn}>"
     );
     if !outlines.is_empty() {
+        let line = text.outline.map_or(String::new(), stroke);
         let _ = write!(
             document,
-            "<path fill-opacity=\"{opacity}\" d=\"{outlines}\"/>"
+            "<path fill-opacity=\"{opacity}\"{line} d=\"{outlines}\"/>"
         );
     }
     if !coloured.is_empty() {
         let _ = write!(document, "<g opacity=\"{opacity}\">{coloured}</g>");
     }
     (document + "</g></svg>").into_bytes()
+}
+
+/// Returns a colour and its opacity as SVG has them.
+fn paint(Colour { r, g, b, a }: Colour) -> (String, f64) {
+    (format!("#{r:02x}{g:02x}{b:02x}"), f64::from(a) / 255.0)
+}
+
+/// Returns the attributes of a path for an outline, which is painted before the letters, so that these stay as they are.
+fn stroke(outline: Outline) -> String {
+    let (colour, opacity) = paint(outline.colour);
+    // Half of it lies within the letters.
+    let width = 2.0 * outline.width;
+    format!(
+        " stroke=\"{colour}\" stroke-opacity=\"{opacity}\" stroke-width=\"{width}\" \
+         stroke-linejoin=\"round\" paint-order=\"stroke\""
+    )
 }
 
 /// Text escaped for use between XML tags: markup characters become entities, and characters that XML forbids are

@@ -2,12 +2,13 @@
 
 use std::ops::Range;
 
+use andon_pixels::{Breaks, Cut};
 use icu_segmenter::LineSegmenter;
 use icu_segmenter::options::LineBreakOptions;
 
 use super::LINE;
 use super::runs::Paragraph;
-use super::shape::{self, Glyph};
+use super::shape::Glyph;
 use crate::fonts::Fonts;
 
 /// The lines of a text.
@@ -18,6 +19,8 @@ pub(super) struct Lines {
     breaks_words: bool,
     /// The distance from one line to the next, in em.
     pub(super) pitch: f64,
+    /// How much more that is than usual.
+    leading: f64,
 }
 
 /// A line: a part of a paragraph, in bytes.
@@ -49,22 +52,37 @@ pub(super) struct ShapedLine {
 /// What stands for the rest of a text that is cut off.
 const ELLIPSIS: &str = "\u{2026}";
 
-impl Lines {
-    /// A line for each paragraph.
-    pub(super) fn whole(paragraphs: &[Paragraph<'_>]) -> Self {
-        Self::broken(paragraphs, 0.0)
-    }
+/// The least distance from one line to the next, in em, however close together they are asked to be.
+const LEAST_PITCH: f64 = 0.1;
 
-    /// Lines of at most this length, if it is more than 0.
-    pub(super) fn broken(paragraphs: &[Paragraph<'_>], length: f64) -> Self {
+/// How a text that does not fit is cut.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cutting {
+    /// The part that is left out.
+    pub(super) place: Cut,
+    /// Whether an ellipsis stands for it.
+    pub(super) ellipsis: bool,
+}
+
+impl Lines {
+    /// Lines of at most this length, if it is more than 0, with `leading` em more than usual between them.
+    pub(super) fn broken(
+        paragraphs: &[Paragraph<'_>],
+        length: f64,
+        leading: f64,
+        breaks: Breaks,
+    ) -> Self {
+        let usual = paragraphs.iter().map(|it| it.across).fold(LINE, f64::max);
+        let pitch = (usual + leading).max(LEAST_PITCH);
         let mut lines = Self {
             lines: Vec::new(),
             breaks_words: false,
-            pitch: paragraphs.iter().map(|it| it.across).fold(LINE, f64::max),
+            pitch,
+            leading: pitch - usual,
         };
         for (index, paragraph) in paragraphs.iter().enumerate() {
             let ranges = match length > 0.0 {
-                true => lines.of(paragraph, length),
+                true => lines.of(paragraph, length, breaks),
                 false => vec![trimmed(paragraph.text, 0..paragraph.text.len())],
             };
             let last = ranges.len().saturating_sub(1);
@@ -78,14 +96,19 @@ impl Lines {
         lines
     }
 
-    fn of(&mut self, paragraph: &Paragraph<'_>, length: f64) -> Vec<Range<usize>> {
+    fn of(&mut self, paragraph: &Paragraph<'_>, length: f64, breaks: Breaks) -> Vec<Range<usize>> {
         let text = paragraph.text;
         let whole = trimmed(text, 0..text.len());
         if paragraph.advance(whole.clone()) <= length {
             return vec![whole];
         }
-        let segmenter = LineSegmenter::new_auto(LineBreakOptions::default());
-        let breaks: Vec<usize> = segmenter.segment_str(text).skip(1).collect();
+        let breaks: Vec<usize> = match breaks {
+            Breaks::Words => {
+                let segmenter = LineSegmenter::new_auto(LineBreakOptions::default());
+                segmenter.segment_str(text).skip(1).collect()
+            }
+            Breaks::Characters => paragraph.clusters.iter().skip(1).copied().collect(),
+        };
         let fits = |range: Range<usize>| paragraph.advance(trimmed(text, range)) <= length;
         let mut ranges = Vec::new();
         let mut start = 0;
@@ -119,43 +142,53 @@ impl Lines {
     /// Returns how many lines fit into a width across the lines.
     fn most(&self, across: f64) -> usize {
         // The division is rounded, and a box may be exactly as high as a number of lines.
-        (across / self.pitch + 1e-6).floor() as usize
+        ((across + self.leading) / self.pitch + 1e-6).floor() as usize
     }
 
-    /// Returns the numbers of the lines that have to end in an ellipsis, because what follows is cut off, with their
-    /// new texts; the lines after them are removed.
+    /// Returns the numbers of the lines that have to be cut, because they are too long or because lines are left out
+    /// beside them, with their new texts. The lines that are left out are removed.
     pub(super) fn cut(
         &mut self,
         paragraphs: &[Paragraph<'_>],
-        length: f64,
-        across: f64,
+        (length, across): (f64, f64),
+        how: Cutting,
     ) -> Vec<(usize, String)> {
-        let mut cut = Vec::new();
         let most = match across > 0.0 {
             true => self.most(across).max(1),
             false => usize::MAX,
         };
-        let is_more = self.lines.len() > most;
-        self.lines.truncate(most);
-        let count = self.lines.len();
+        let mut beside = None;
+        if self.lines.len() > most {
+            let kept = match how.place {
+                Cut::End => most,
+                Cut::Start => 0,
+                Cut::Middle => most.div_ceil(2),
+            };
+            self.lines.drain(kept..self.lines.len() - (most - kept));
+            beside = Some(match kept {
+                0 => (0, Cut::Start),
+                kept => (kept - 1, Cut::End),
+            });
+        }
+        let mut cut = Vec::new();
         for (index, line) in self.lines.iter().enumerate() {
             let Source::Text(number) = line.source else {
                 continue;
             };
             let paragraph = &paragraphs[number];
             let is_long = length > 0.0 && paragraph.advance(line.range.clone()) > length;
-            if is_long || (is_more && index + 1 == count) {
+            let beside = beside
+                .filter(|(line, _)| *line == index)
+                .map(|(_, cut)| cut);
+            if let Some(place) = is_long.then_some(how.place).or(beside) {
                 let room = if length > 0.0 {
-                    length - 1.0
+                    length - if how.ellipsis { 1.0 } else { 0.0 }
                 } else {
                     f64::INFINITY
                 };
-                let start = line.range.start;
-                let ends = paragraph.clusters.iter().rev().copied();
-                let mut ends = ends.filter(|end| (start..=line.range.end).contains(end));
-                let end = ends.find(|end| paragraph.advance(start..*end) <= room);
-                let kept = trimmed(paragraph.text, start..end.unwrap_or(start));
-                cut.push((index, format!("{}{ELLIPSIS}", &paragraph.text[kept])));
+                let [head, tail] = kept(paragraph, line.range.clone(), room, place);
+                let mark = if how.ellipsis { ELLIPSIS } else { "" };
+                cut.push((index, format!("{head}{mark}{tail}")));
             }
         }
         cut
@@ -184,10 +217,15 @@ impl Lines {
                 Source::Text(index) => &paragraphs[index],
                 Source::Cut(index) => &cut[index].1,
             };
-            let runs = paragraph.visual(line.range.clone()).into_iter();
-            let glyphs: Vec<Glyph> = runs
-                .flat_map(|(run, is_rtl)| shape::shape(fonts, paragraph.text, &run, is_rtl))
-                .collect();
+            let runs = paragraph.visual(line.range.clone());
+            let shaped = runs
+                .iter()
+                .flat_map(|(run, is_rtl)| paragraph.shaped(run, *is_rtl, fonts));
+            let mut glyphs: Vec<Glyph> = shaped.collect();
+            // Nothing follows the last one.
+            if let (Some(glyph), Some((run, _))) = (glyphs.last_mut(), runs.last()) {
+                glyph.advance -= paragraph.tracking_of(run);
+            }
             let is_gap = |glyph: &Glyph| paragraph.text[glyph.text.clone()].ends_with(' ');
             ShapedLine {
                 gaps: glyphs.iter().map(is_gap).collect(),
@@ -200,8 +238,38 @@ impl Lines {
     }
 }
 
+/// Returns what is kept of the beginning and of the end of a line if they may have `room` em together.
+fn kept<'a>(paragraph: &Paragraph<'a>, line: Range<usize>, room: f64, place: Cut) -> [&'a str; 2] {
+    let clusters = || {
+        let inside = |at: &usize| (line.start..=line.end).contains(at);
+        paragraph.clusters.iter().copied().filter(inside)
+    };
+    let head = |room: f64| {
+        let mut ends = clusters().rev();
+        let end = ends.find(|end| paragraph.advance(line.start..*end) <= room);
+        trimmed(paragraph.text, line.start..end.unwrap_or(line.start))
+    };
+    let tail = |room: f64| {
+        let start = clusters().find(|start| paragraph.advance(*start..line.end) <= room);
+        let start = start.unwrap_or(line.end);
+        paragraph.text[start..line.end].trim_start_matches(SPACES)
+    };
+    match place {
+        Cut::End => [&paragraph.text[head(room)], ""],
+        Cut::Start => ["", tail(room)],
+        Cut::Middle => {
+            let head = head(room / 2.0);
+            let rest = room - paragraph.advance(head.clone());
+            [&paragraph.text[head], tail(rest)]
+        }
+    }
+}
+
+/// White space that takes no room at the end of a line.
+const SPACES: [char; 3] = [' ', '\t', '\u{3000}'];
+
 /// Returns a range without the white space at its end.
 fn trimmed(text: &str, range: Range<usize>) -> Range<usize> {
-    let kept = text[range.clone()].trim_end_matches([' ', '\t', '\u{3000}']);
+    let kept = text[range.clone()].trim_end_matches(SPACES);
     range.start..range.start + kept.len()
 }

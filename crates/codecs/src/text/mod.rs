@@ -2,10 +2,12 @@
 //!
 //! A text is cut into paragraphs at its line ends, and a paragraph into runs of one direction, script and font
 //! (`runs.rs`). Each run is shaped (`shape.rs`), lines are broken where Unicode allows it and the width demands it
-//! (`lines.rs`), and their glyphs are placed on the image (`place.rs`). Shaping is that of `harfrust`, a port of
-//! HarfBuzz; directions are those of the Unicode Bidirectional Algorithm, and breaks those of Unicode Standard Annex 14,
-//! with dictionaries or models for the scripts that do not mark words.
+//! (`lines.rs`), their glyphs are placed on the image (`place.rs`), and what they cover is turned, or becomes a tile
+//! (`canvas.rs`). Shaping is that of `harfrust`, a port of HarfBuzz; directions are those of the Unicode Bidirectional
+//! Algorithm, and breaks those of Unicode Standard Annex 14, with dictionaries or models for the scripts that do not
+//! mark words.
 
+mod canvas;
 mod lines;
 pub(crate) mod outline;
 mod place;
@@ -18,9 +20,10 @@ mod tests;
 use andon_pixels::{Overflow, Text, Writing};
 
 use crate::fonts::{FontRequest, Fonts};
-use lines::Lines;
+use lines::{Cutting, Lines};
 use runs::Paragraph;
 
+pub(crate) use canvas::Canvas;
 pub(crate) use place::Placed;
 
 /// A text that is laid out.
@@ -29,6 +32,8 @@ pub(crate) struct Layout {
     /// Size of the font in px.
     pub(crate) size: f64,
     pub(crate) glyphs: Vec<Placed>,
+    /// What the glyphs are drawn on.
+    pub(crate) canvas: Canvas,
 }
 
 /// Height of a line as a multiple of the font's size, unless its glyphs reach farther.
@@ -46,15 +51,23 @@ pub(crate) fn lay_out(text: &Text<'_>, fonts: &Fonts) -> Layout {
     let Ok(request) = text.font.parse::<FontRequest>();
     let (wanted, _) = fonts.wanted(&request);
     let plain = plain(text.text);
-    let paragraph = |line| Paragraph::new(line, fonts, &wanted, text.writing);
+    // Distances are in em, so that they become smaller with the letters.
+    let (tracking, leading) = (text.tracking / text.size, text.leading / text.size);
+    let paragraph = |line| Paragraph::new(line, fonts, &wanted, (text.writing, tracking));
     let paragraphs: Vec<Paragraph<'_>> = plain.split('\n').map(paragraph).collect();
     let (length, across) = match text.writing {
         Writing::Horizontal => text.area,
         Writing::Vertical => (text.area.1, text.area.0),
     };
-    let lines = |size: f64| match text.overflow {
-        Overflow::Ellipsis if across <= 0.0 => Lines::whole(&paragraphs),
-        _ => Lines::broken(&paragraphs, length / size),
+    let cutting = Cutting {
+        place: text.cut,
+        ellipsis: text.overflow == Overflow::Ellipsis,
+    };
+    let is_cut = matches!(text.overflow, Overflow::Ellipsis | Overflow::Clip);
+    let lines = |size: f64| {
+        // A line of a box that has no height is cut instead of broken.
+        let length = if is_cut && across <= 0.0 { 0.0 } else { length };
+        Lines::broken(&paragraphs, length / size, leading, text.breaks)
     };
     let size = match text.overflow {
         Overflow::Shrink => shrunk(text.size, |size| {
@@ -66,14 +79,19 @@ pub(crate) fn lay_out(text: &Text<'_>, fonts: &Fonts) -> Layout {
     let mut lines = lines(size);
     let cut: Vec<(usize, String)>;
     let mut ends = Vec::new();
-    if text.overflow == Overflow::Ellipsis {
-        cut = lines.cut(&paragraphs, length / size, across / size);
+    if is_cut {
+        cut = lines.cut(&paragraphs, (length / size, across / size), cutting);
         ends.extend(cut.iter().map(|(line, text)| (*line, paragraph(text))));
         lines.replace(&ends);
     }
     let shaped = lines.shaped(&paragraphs, &ends, fonts);
-    let glyphs = place::place(text, size, lines.pitch * size, &shaped);
-    Layout { size, glyphs }
+    let (glyphs, block) = place::place(text, size, lines.pitch * size, &shaped);
+    let canvas = Canvas::of(text, &block);
+    Layout {
+        size,
+        glyphs,
+        canvas,
+    }
 }
 
 /// Returns a text with `\n` between its paragraphs and no other controls.

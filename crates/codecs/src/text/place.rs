@@ -2,6 +2,7 @@
 
 use andon_pixels::{Align, Anchor, Text, Writing};
 
+use super::canvas::Block;
 use super::lines::ShapedLine;
 use super::runs::Set;
 use super::{ASCENT, DESCENT};
@@ -22,15 +23,26 @@ pub(crate) struct Placed {
 /// Height of capitals, in em.
 const CAPITALS: f64 = 0.73;
 
-/// Places lines on the text's image. `pitch` is the distance in px from one line to the next.
-pub(super) fn place(text: &Text<'_>, size: f64, pitch: f64, lines: &[ShapedLine]) -> Vec<Placed> {
+/// Places lines on the text's image, and returns what they cover there. `pitch` is the distance in px from one line to
+/// the next.
+pub(super) fn place(
+    text: &Text<'_>,
+    size: f64,
+    pitch: f64,
+    lines: &[ShapedLine],
+) -> (Vec<Placed>, Block) {
     match text.writing {
         Writing::Horizontal => horizontal(text, size, pitch, lines),
         Writing::Vertical => vertical(text, size, pitch, lines),
     }
 }
 
-fn horizontal(text: &Text<'_>, size: f64, pitch: f64, lines: &[ShapedLine]) -> Vec<Placed> {
+fn horizontal(
+    text: &Text<'_>,
+    size: f64,
+    pitch: f64,
+    lines: &[ShapedLine],
+) -> (Vec<Placed>, Block) {
     let [ascent, descent] = reaches(lines).map(|reach| reach * size);
     let down = pitch * lines.len().saturating_sub(1) as f64;
     let lengths = lines.iter().map(|line| size * line.length());
@@ -48,10 +60,13 @@ fn horizontal(text: &Text<'_>, size: f64, pitch: f64, lines: &[ShapedLine]) -> V
         Anchor::Middle => (2.0 * top + height - down + CAPITALS * size) / 2.0,
         Anchor::End => top + height - descent - down,
     };
+    let (top, bottom) = (baseline - ascent, baseline + down + descent);
+    let mut ends = Vec::new();
     let mut placed = Vec::new();
     for line in lines {
         let (start, wider) = line.aligned(text.align, width, size);
         let mut x = left + start;
+        let begin = x;
         for (glyph, is_gap) in line.glyphs.iter().zip(&line.gaps) {
             placed.push(Placed {
                 face: glyph.face,
@@ -62,13 +77,32 @@ fn horizontal(text: &Text<'_>, size: f64, pitch: f64, lines: &[ShapedLine]) -> V
             });
             x += size * glyph.advance + if *is_gap { wider } else { 0.0 };
         }
+        ends.push((begin, x));
         baseline += pitch;
     }
-    placed
+    let (left, right) = hull(&ends, left);
+    let block = Block {
+        left,
+        top,
+        right,
+        bottom,
+    };
+    (placed, block)
+}
+
+/// Returns the least beginning and the largest end of lines; `none` for both if there are none.
+fn hull(ends: &[(f64, f64)], none: f64) -> (f64, f64) {
+    let both = ends.iter().copied().reduce(|(begin, end), other| {
+        // Characters that are drawn one over the other may go backwards.
+        (begin.min(other.0), end.max(other.1))
+    });
+    both.map_or((none, none), |(begin, end)| {
+        (begin.min(end), begin.max(end))
+    })
 }
 
 /// Places columns, the first at the right.
-fn vertical(text: &Text<'_>, size: f64, pitch: f64, lines: &[ShapedLine]) -> Vec<Placed> {
+fn vertical(text: &Text<'_>, size: f64, pitch: f64, lines: &[ShapedLine]) -> (Vec<Placed>, Block) {
     let all = pitch * lines.len() as f64;
     let lengths = lines.iter().map(|line| size * line.length());
     let block = lengths.fold(0.0, f64::max);
@@ -85,10 +119,13 @@ fn vertical(text: &Text<'_>, size: f64, pitch: f64, lines: &[ShapedLine]) -> Vec
         Anchor::Middle => left + f64::midpoint(width, all),
         Anchor::End => left + width,
     } - pitch / 2.0;
+    let right = centre + pitch / 2.0;
+    let mut ends = Vec::new();
     let mut placed = Vec::new();
     for line in lines {
         let (start, wider) = line.aligned(text.align, height, size);
         let mut y = top + start;
+        let begin = y;
         for (glyph, is_gap) in line.glyphs.iter().zip(&line.gaps) {
             let (right, up) = (size * glyph.offset.0, size * glyph.offset.1);
             let is_turned = glyph.set == Set::Turned;
@@ -107,9 +144,17 @@ fn vertical(text: &Text<'_>, size: f64, pitch: f64, lines: &[ShapedLine]) -> Vec
             });
             y += size * glyph.advance + if *is_gap { wider } else { 0.0 };
         }
+        ends.push((begin, y));
         centre -= pitch;
     }
-    placed
+    let (top, bottom) = hull(&ends, top);
+    let block = Block {
+        left: right - all,
+        top,
+        right,
+        bottom,
+    };
+    (placed, block)
 }
 
 /// Returns the ascent of the first line and the descent of the last, in em.

@@ -10,6 +10,7 @@ use unicode_bidi::{BidiInfo, Level};
 use unicode_script::{Script, UnicodeScript};
 use unicode_vo::{Orientation, char_orientation};
 
+use super::shape::Glyph;
 use super::{ASCENT, DESCENT, shape};
 use crate::fonts::{Fonts, Wanted, is_invisible};
 
@@ -22,6 +23,8 @@ pub(super) struct Paragraph<'a> {
     pub(super) clusters: Vec<usize>,
     /// The advance of the glyphs of everything before a byte, in em.
     advances: Vec<f64>,
+    /// Additional distance between characters, in em.
+    tracking: f64,
     /// How far its glyphs reach across the line, in em: above and below the baseline together. 0 for a column, in which
     /// upright characters are 1 em wide, and turned ones lie in the middle.
     pub(super) across: f64,
@@ -48,7 +51,13 @@ pub(super) enum Set {
 }
 
 impl<'a> Paragraph<'a> {
-    pub(super) fn new(text: &'a str, fonts: &Fonts, wanted: &Wanted, writing: Writing) -> Self {
+    /// Cuts a paragraph into runs, with `tracking` em between its characters.
+    pub(super) fn new(
+        text: &'a str,
+        fonts: &Fonts,
+        wanted: &Wanted,
+        (writing, tracking): (Writing, f64),
+    ) -> Self {
         let bidi = BidiInfo::new(text, None);
         let clusters: Vec<usize> = GraphemeClusterSegmenter::new().segment_str(text).collect();
         let mut runs: Vec<Run> = Vec::new();
@@ -97,6 +106,7 @@ impl<'a> Paragraph<'a> {
             runs,
             clusters,
             advances: Vec::new(),
+            tracking,
             across: 0.0,
         };
         paragraph.measure(fonts);
@@ -107,7 +117,7 @@ impl<'a> Paragraph<'a> {
         let (mut above, mut below) = (ASCENT, DESCENT);
         let mut advances = vec![0.0; self.text.len() + 1];
         for run in &self.runs {
-            for glyph in shape::shape(fonts, self.text, run, self.is_rtl(run)) {
+            for glyph in self.shaped(run, self.is_rtl(run), fonts) {
                 // Of a ligature, all is counted at its beginning.
                 advances[glyph.text.start + 1] += glyph.advance;
                 above = above.max(glyph.extent.0);
@@ -126,9 +136,39 @@ impl<'a> Paragraph<'a> {
         };
     }
 
-    /// Returns the advance of a part of the text in em. Parts begin and end with clusters.
+    /// Returns the advance of a part of the text in em. Parts begin and end with clusters. Nothing follows the last one.
     pub(super) fn advance(&self, range: Range<usize>) -> f64 {
-        self.advances[range.end] - self.advances[range.start]
+        if self.tracking == 0.0 {
+            return self.advances[range.end] - self.advances[range.start];
+        }
+        let last = range.end.checked_sub(1).filter(|last| *last >= range.start);
+        let run = last.and_then(|last| self.runs.iter().find(|run| run.range.contains(&last)));
+        let advance = self.advances[range.end] - self.advances[range.start];
+        advance - run.map_or(0.0, |run| self.tracking_of(run))
+    }
+
+    /// Returns the additional distance between the characters of a run, in em. Those that join have none, which would
+    /// tear them apart.
+    pub(super) fn tracking_of(&self, run: &Run) -> f64 {
+        if joins(run.script) {
+            0.0
+        } else {
+            self.tracking
+        }
+    }
+
+    /// Returns the glyphs of a run, or of a part of one, from left to right or from top to bottom.
+    pub(super) fn shaped(&self, run: &Run, is_rtl: bool, fonts: &Fonts) -> Vec<Glyph> {
+        let tracking = self.tracking_of(run);
+        // A ligature is one character, between whose letters there can be no distance.
+        let mut glyphs = shape::shape(fonts, self.text, run, is_rtl, tracking == 0.0);
+        let starts: Vec<usize> = glyphs.iter().map(|glyph| glyph.text.start).collect();
+        for (at, glyph) in glyphs.iter_mut().enumerate() {
+            if starts.get(at + 1) != Some(&starts[at]) {
+                glyph.advance += tracking;
+            }
+        }
+        glyphs
     }
 
     /// Whether the paragraph's first strong character is of a script that is written from right to left.
@@ -169,6 +209,20 @@ impl<'a> Paragraph<'a> {
         }
         visual
     }
+}
+
+/// Whether the letters of a script are joined.
+fn joins(script: Script) -> bool {
+    matches!(
+        script,
+        Script::Arabic
+            | Script::Hanifi_Rohingya
+            | Script::Mandaic
+            | Script::Mongolian
+            | Script::Nko
+            | Script::Phags_Pa
+            | Script::Syriac
+    )
 }
 
 /// Returns the script of a cluster; `None` for characters that many scripts share.

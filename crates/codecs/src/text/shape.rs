@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use harfrust::{Direction, FontRef, Script, ShapeOptions, ShaperData, Tag, UnicodeBuffer, script};
+use harfrust::{
+    Direction, Feature, FontRef, Script, ShapeOptions, ShaperData, Tag, UnicodeBuffer, script,
+};
 use skrifa::MetadataProvider;
 use skrifa::instance::{LocationRef, Size};
 
@@ -27,8 +29,15 @@ pub(crate) struct Glyph {
     pub(super) extent: (f64, f64),
 }
 
-/// Returns the glyphs of a run, from left to right or from top to bottom.
-pub(super) fn shape(fonts: &Fonts, text: &str, run: &Run, is_rtl: bool) -> Vec<Glyph> {
+/// Returns the glyphs of a run, from left to right or from top to bottom. `ligatures` says whether letters may have a
+/// glyph together where the script does not need one.
+pub(super) fn shape(
+    fonts: &Fonts,
+    text: &str,
+    run: &Run,
+    is_rtl: bool,
+    ligatures: bool,
+) -> Vec<Glyph> {
     let direction = match run.set {
         Set::Upright => Direction::TopToBottom,
         _ if is_rtl => Direction::RightToLeft,
@@ -44,7 +53,7 @@ pub(super) fn shape(fonts: &Fonts, text: &str, run: &Run, is_rtl: bool) -> Vec<G
         buffer.set_post_context(&text[run.range.end..]);
         buffer.set_direction(direction);
         buffer.set_script(script(run.script));
-        Some(glyphs(&font, buffer, run))
+        Some(glyphs(&font, buffer, run, ligatures))
     });
     let mut glyphs = shaped.flatten().unwrap_or_default();
     if fonts.face(run.face).is_coloured {
@@ -58,10 +67,12 @@ pub(super) fn shape(fonts: &Fonts, text: &str, run: &Run, is_rtl: bool) -> Vec<G
     glyphs
 }
 
-fn glyphs(font: &FontRef<'_>, buffer: UnicodeBuffer, run: &Run) -> Vec<Glyph> {
+fn glyphs(font: &FontRef<'_>, buffer: UnicodeBuffer, run: &Run, ligatures: bool) -> Vec<Glyph> {
     let data = ShaperData::new(font);
     let shaper = data.shaper(font).build();
-    let shaped = shaper.shape(buffer, ShapeOptions::new());
+    let apart = [b"liga", b"clig"].map(|tag| Feature::new(Tag::new(tag), 0, ..));
+    let features: &[Feature] = if ligatures { &[] } else { &apart };
+    let shaped = shaper.shape(buffer, ShapeOptions::new().features(features));
     let metrics = skrifa::metrics::Metrics::new(font, Size::unscaled(), LocationRef::default());
     let em = f64::from(metrics.units_per_em.max(1));
     let units = |units: i32| f64::from(units) / em;

@@ -1,6 +1,6 @@
 use std::path::PathBuf;
 
-use andon_pixels::{Align, Anchor, Text};
+use andon_pixels::{Align, Anchor, Breaks, Cut, Text};
 use andon_recipe::Colour;
 use serde_json::Value;
 
@@ -8,6 +8,7 @@ use super::*;
 
 mod placing;
 mod shaping;
+mod styles;
 
 /// The folder of reduced fonts and known answers.
 fn folder() -> PathBuf {
@@ -34,6 +35,14 @@ fn text(text: &str) -> Text<'_> {
         align: Align::Centre,
         overflow: Overflow::Wrap,
         writing: Writing::Horizontal,
+        breaks: Breaks::Words,
+        cut: Cut::End,
+        tracking: 0.0,
+        leading: 0.0,
+        outline: None,
+        turn: 0.0,
+        keeps_middle: false,
+        tile: None,
     }
 }
 

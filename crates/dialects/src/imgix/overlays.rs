@@ -1,7 +1,7 @@
 //! Overlays on an image: another image or a colour (`blend`), another image (`mark`), and text (`txt`); and an image as
 //! its mask (`mask`).
 
-use andon_recipe::{Colour, Effect, Step};
+use andon_recipe::{Colour, Effect, Rotate, Step};
 
 use super::options::MOST;
 use super::query::{self, colour, share_or_px};
@@ -166,7 +166,6 @@ pub(super) fn notes(query: &Values) -> Vec<String> {
             notes.push(format!("{name}-fit: `{fit}` is as `clip`"));
         }
     }
-    notes.extend(text::note(query));
     notes
 }
 
@@ -255,7 +254,7 @@ fn laid(query: &Values, kind: Kind, (width, height): (u32, u32), ratio: f64) -> 
         Some("scale") => "exact",
         _ => "inside",
     };
-    Overlay {
+    let overlay = Overlay {
         at: kind.place(query, ratio),
         opacity: number("alpha").unwrap_or(100.0),
         size,
@@ -264,8 +263,16 @@ fn laid(query: &Values, kind: Kind, (width, height): (u32, u32), ratio: f64) -> 
         recipe: Vec::new(),
         around: None,
         file: file.name,
-    }
-    .step()
+    };
+    // Counter-clockwise.
+    let turn = number("rot").filter(|degrees| *degrees != 0.0);
+    let turn = turn.map(|degrees| {
+        Step::Rotate(Rotate {
+            degrees: -degrees,
+            colour: Colour::CLEAR,
+        })
+    });
+    overlay.changed(turn.into_iter().collect()).step()
 }
 
 impl File {

@@ -216,12 +216,59 @@ fn images_colours_and_words_lie_over_the_result() {
             "txt=a&txt-font=Noto Serif,bold",
             "text:a:12:000000:southeast:10:0:Noto%20Serif%2Cbold",
         ),
+        (
+            "txt=a&txt-width=50&txt-clip=start",
+            "text:a:12:000000:southeast:10:50:clip:cut=start",
+        ),
+        (
+            "txt=a&txt-clip=ellipsis,middle&txt-pad=0",
+            "text:a:12:000000:southeast:0:400:ellipsis:cut=middle",
+        ),
+        (
+            "txt=a&txt-x=-8&txt-align=middle,right",
+            "text:a:12:000000:west:-8x10",
+        ),
+        (
+            "txt=a&txt-x=5&txt-y=7&w=200&dpr=2",
+            "text:a:24:000000:northwest:10x14",
+        ),
+        (
+            "txt=a&txt-line=2&txt-line-color=80f00&txt-track=-1.5&txt-lead=4&w=200&dpr=2",
+            "text:a:24:000000:southeast:20:tracking=-3:leading=8:outline=4",
+        ),
+        (
+            "txt=a&txt-line=1&txt-line-color=f00",
+            "text:a:12:000000:southeast:10:outline=1xff0000",
+        ),
+        (
+            "txt=a&txt-shad=5&txt-size=24",
+            "text:a:24:000000:southeast:10:shadow=2+0x0+00000080",
+        ),
+        (
+            "txt=a&txt-shad=4&txt-shad-blur=3&w=200&dpr=2",
+            "text:a:24:000000:southeast:20:shadow=6+8x8",
+        ),
+        (
+            "txt=a&txt-rotate=30.5&txt-alpha=45",
+            "text:a:12:000000:southeast:10:turn=30.5xmiddle:opacity=45",
+        ),
+        (
+            "mark=logo.png&mark-rot=30",
+            "overlay:/logo.png:100p-5:100p-5:100:0:0:normal:exact:orient%2Crotate%3A-30",
+        ),
+        (
+            "mark=logo.png&mark-rot=90&mark-w=40&mark-h=30&mark-fit=crop",
+            "overlay:/logo.png:100p-5:100p-5:100:0:0:normal:exact:orient%2Ccover%3A40x30%3Aenlarge%2Crotate%3A-90",
+        ),
     ] {
         let own = made(query, &facts);
         assert!(own.contains(recipe), "{query}: {own}");
         let request = ask(query).unwrap();
         assert!(request.notes.is_empty(), "{query}: {:?}", request.notes);
     }
+    // Neither turned nor faded: what is beyond an end is that end.
+    let plain = made("txt=a&txt-rotate=-15&txt-alpha=100", &facts);
+    assert_eq!(plain, made("txt=a", &facts));
     let rules = ask("mark=logo.png&blend=/grain.png&mask=star.png")
         .unwrap()
         .rules;
@@ -389,7 +436,7 @@ fn answers_can_be_kept_under_a_name_and_end() {
 proptest! {
     #[test]
     fn no_query_panics_and_every_recipe_is_its_text(
-        query in "((w|h|dpr|ar|rect|rot|crop|fp-x|fp-z|pad|blur|q|trim|orient|min-w|max-h|bg|border|bri|mark|mark-w|mark-x|blend|txt|txt-size)=[a-z0-9.,:-]{0,7}&){0,5}(fit=(crop|fill|fillmax|min|max|scale|clip))?",
+        query in "((w|h|dpr|ar|rect|rot|crop|fp-x|fp-z|pad|blur|q|trim|orient|min-w|max-h|bg|border|bri|mark|mark-w|mark-x|mark-rot|blend|txt|txt-size|txt-x|txt-line|txt-shad|txt-clip)=[a-z0-9.,:-]{0,7}&){0,5}(fit=(crop|fill|fillmax|min|max|scale|clip))?",
         any in any::<String>(),
     ) {
         for query in [&query, &any] {

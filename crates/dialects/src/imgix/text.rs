@@ -27,24 +27,15 @@ pub(super) fn step(query: &Values, image: (u32, u32), ratio: f64) -> Option<Step
     let size = (query.number("txt-size").unwrap_or(12.0) * ratio).clamp(1.0, MOST);
     let pad = query.number("txt-pad").unwrap_or(10.0) * ratio;
     let pad = pad.round().min(MOST);
-    let black = Colour {
-        a: 255,
-        ..Colour::CLEAR
-    };
-    let ink = query.text("txt-color").and_then(colour).unwrap_or(black);
+    let ink = query.text("txt-color").and_then(colour).unwrap_or(BLACK);
     let area = Area::of(query, image, size, pad, ratio);
     let text = match &area {
         // Nothing but a hyphen and a space ends a line of Latin letters.
         Some(area) if area.is_one_line => text.replace(' ', "\u{a0}").replace('-', "-\u{2060}"),
         _ => text.to_owned(),
     };
-    let mut args = vec![
-        text,
-        number(size),
-        ink.to_string(),
-        gravity(query),
-        number(pad),
-    ];
+    let (gravity, margins) = place(query, pad, ratio);
+    let mut args = vec![text, number(size), ink.to_string(), gravity, margins];
     let font = font(query.text("txt-font").unwrap_or_default());
     match area {
         Some(area) if area.height > 0.0 => {
@@ -59,23 +50,73 @@ pub(super) fn step(query: &Values, image: (u32, u32), ratio: f64) -> Option<Step
         None => {}
     }
     args.extend(Some(font).filter(|font| !font.is_empty()));
+    args.extend(style(query, size, ratio));
     Effect::new(Effect::TEXT, args).ok().map(Step::Effect)
 }
 
-/// Returns a note on what is left out.
-pub(super) fn note(query: &Values) -> Option<String> {
-    let clip = query
-        .text("txt-clip")
-        .filter(|_| query.text("txt").is_some())?;
-    match (
-        says(clip, "start") || says(clip, "middle"),
-        says(clip, "ellipsis"),
-    ) {
-        (true, _) => Some("txt-clip: the text is cut off at its end, with an ellipsis".to_owned()),
-        (false, false) => Some("txt-clip: the text is cut off with an ellipsis".to_owned()),
-        (false, true) => None,
-    }
+const BLACK: Colour = Colour {
+    a: 255,
+    ..Colour::CLEAR
+};
+
+/// Returns the arguments that are written with their names.
+fn style(query: &Values, size: f64, ratio: f64) -> Vec<String> {
+    let px = |name: &str, most: f64| {
+        let px = query.number(name)? * ratio;
+        Some(px.clamp(-most, most)).filter(|px| *px != 0.0)
+    };
+    let clip = query.text("txt-clip").unwrap_or_default();
+    let cut = ["start", "middle"].into_iter().find(|it| says(clip, it));
+    let line = query.text("txt-line-color").and_then(colour);
+    let outline = px("txt-line", 100.0).map(|width| match line {
+        Some(colour) => format!("outline={}x{colour}", number(width)),
+        None => format!("outline={}", number(width)),
+    });
+    let said = |name: &str, px: Option<f64>| px.map(|px| format!("{name}={}", number(px)));
+    // Angles beyond either end are that end.
+    let turn = query.text("txt-rotate").and_then(|text| text.parse().ok());
+    let turn = turn.map(|degrees: f64| degrees.clamp(0.0, 360.0));
+    let turn = turn.filter(|degrees| degrees % 360.0 > 0.0);
+    let faded = query.number("txt-alpha").filter(|alpha| *alpha < 100.0);
+    let parts = [
+        cut.map(|cut| format!("cut={cut}")),
+        said("tracking", px("txt-track", 1000.0)),
+        said("leading", px("txt-lead", 1000.0)),
+        outline,
+        shadow(query, size, ratio),
+        turn.map(|degrees| format!("turn={}xmiddle", number(degrees))),
+        faded.map(|alpha| format!("opacity={}", number(alpha))),
+    ];
+    parts.into_iter().flatten().collect()
 }
+
+/// Returns the argument for the shadow of a text of this size in px. By itself it is a halo, the more opaque the
+/// stronger it is; with a blur of its own it is opaque and falls to the lower right.
+fn shadow(query: &Values, size: f64, ratio: f64) -> Option<String> {
+    let strength = query.number("txt-shad").filter(|it| *it > 0.0)?;
+    let blur = query.number("txt-shad-blur").filter(|it| it.fract() == 0.0);
+    Some(match blur {
+        Some(blur) => {
+            let sigma = (blur * ratio).min(100.0);
+            let px = (strength * ratio).round();
+            format!("shadow={}+{px}x{px}", number(sigma))
+        }
+        None => {
+            let sigma = (size / SOFT).clamp(1.0, 100.0);
+            let opacity = Colour {
+                a: (strength / STRONGEST * 255.0).round() as u8,
+                ..BLACK
+            };
+            format!("shadow={}+0x0+{opacity}", number(sigma))
+        }
+    })
+}
+
+/// The size of a text as a multiple of the standard deviation of its halo's blur.
+const SOFT: f64 = 12.0;
+
+/// The largest strength of a shadow.
+const STRONGEST: f64 = 10.0;
 
 impl Area {
     /// Returns the box that the parameters ask for; `None` if the text is cut off only at the sides of the image.
@@ -96,6 +137,13 @@ impl Area {
             return None;
         }
         let height = side("txt-h", image.1).filter(|_| fit.is_some());
+        let clip = query.text("txt-clip");
+        let clipped = match clip {
+            Some(clip) if says(clip, "ellipsis") => "ellipsis",
+            // Of several lines, the last one shows that more follows.
+            None if fit.is_some() => "ellipsis",
+            _ => "clip",
+        };
         let width = width.unwrap_or_else(|| within(image.0));
         Some(match fit {
             Some("max") => Self {
@@ -113,35 +161,46 @@ impl Area {
             Some(_) => Self {
                 width,
                 height: height.unwrap_or_default(),
-                overflow: if height.is_some() { "ellipsis" } else { "wrap" },
+                overflow: if height.is_some() { clipped } else { "wrap" },
                 is_one_line: false,
             },
             None => Self {
                 width,
                 height: 0.0,
-                overflow: "ellipsis",
+                overflow: clipped,
                 is_one_line: false,
             },
         })
     }
 }
 
-fn gravity(query: &Values) -> String {
+/// Returns the side or corner of the image at which the text stands, and its distances from the sides.
+fn place(query: &Values, pad: f64, ratio: f64) -> (String, String) {
     let align = query.text("txt-align").unwrap_or("bottom,right");
-    let down = match (says(align, "top"), says(align, "bottom")) {
-        (true, _) => "north",
-        (_, true) => "south",
+    let px = |name: &str| {
+        let px = query.number(name)? * ratio;
+        Some(px.round().clamp(-MOST, MOST))
+    };
+    let (x, y) = (px("txt-x"), px("txt-y"));
+    let down = match (y, says(align, "top"), says(align, "bottom")) {
+        (Some(_), ..) | (_, true, _) => "north",
+        (_, _, true) => "south",
         _ => "",
     };
-    let across = match (says(align, "left"), says(align, "right")) {
-        (true, _) => "west",
-        (_, true) => "east",
+    let across = match (x, says(align, "left"), says(align, "right")) {
+        (Some(_), ..) | (_, true, _) => "west",
+        (_, _, true) => "east",
         _ => "",
     };
-    match format!("{down}{across}") {
+    let gravity = match format!("{down}{across}") {
         side if side.is_empty() => "centre".to_owned(),
         side => side,
-    }
+    };
+    let margins = match (x.unwrap_or(pad), y.unwrap_or(pad)) {
+        (x, y) if x == y => number(x),
+        (x, y) => format!("{}x{}", number(x), number(y)),
+    };
+    (gravity, margins)
 }
 
 /// Returns a font as the engine reads it: families and style with commas. The names for kinds of fonts are the same.

@@ -145,10 +145,24 @@ impl Gravity {
     }
 
     /// Returns the position of an overlay of any size on an outer one, as the engine reads it: px, or per cent (`p`) of
-    /// the room beside the overlay and px.
-    pub(super) fn place_of_any(&self, outer: (i64, i64), dpr: f64) -> (String, String) {
+    /// the room beside the overlay and px. `margin` px of the overlay on each side do not count.
+    pub(super) fn place_of_any(
+        &self,
+        outer: (i64, i64),
+        dpr: f64,
+        margin: i64,
+    ) -> (String, String) {
         let Axes { x, y } = self.seen(Orientation::default());
-        (x.place_of_any(outer.0, dpr), y.place_of_any(outer.1, dpr))
+        (
+            x.place_of_any(outer.0, dpr, margin),
+            y.place_of_any(outer.1, dpr, margin),
+        )
+    }
+
+    /// Returns the offsets as the distances in px from one copy of an overlay to the next, across and down.
+    pub(super) fn spacing(&self, outer: (i64, i64), dpr: f64) -> (i64, i64) {
+        let px = |offset: f64, side: i64| shift(offset, side, dpr).clamp(0, side.max(0));
+        (px(self.x, outer.0), px(self.y, outer.1))
     }
 
     /// Returns the side or corner of an image of the size `outer`, in px, as a word of recipes, and the distances from the
@@ -235,15 +249,19 @@ fn shift(offset: f64, side: i64, dpr: f64) -> i64 {
 
 impl Anchor {
     /// Returns the position of an overlay of any size; see [`Gravity::place_of_any`].
-    fn place_of_any(self, outer: i64, dpr: f64) -> String {
+    fn place_of_any(self, outer: i64, dpr: f64, margin: i64) -> String {
         let shifted = |share: &str, px: i64| match px {
             0 => share.to_owned(),
             px => format!("{share}{px:+}"),
         };
         match self {
-            Self::Edge(Edge::Start, offset) => shift(offset, outer, dpr).to_string(),
+            Self::Edge(Edge::Start, offset) => {
+                shift(offset, outer, dpr).saturating_sub(margin).to_string()
+            }
             Self::Edge(Edge::Centre, offset) => shifted("50p", shift(offset, outer, dpr)),
-            Self::Edge(Edge::End, offset) => shifted("100p", -shift(offset, outer, dpr)),
+            Self::Edge(Edge::End, offset) => {
+                shifted("100p", margin.saturating_sub(shift(offset, outer, dpr)))
+            }
             // No option places a watermark so.
             Self::Point(_) => "50p".to_owned(),
         }

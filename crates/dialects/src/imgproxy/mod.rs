@@ -494,10 +494,6 @@ impl<'a> Reader<'a> {
             notes.push("wm: there is neither `wmu` nor an `imgproxy.watermark` in the configuration; it is ignored");
         }
         let mut marks = options.pipelines().map(|options| &options.watermark);
-        if marks.any(|mark| mark.text.is_some() && (mark.tiled || mark.angle != 0.0)) {
-            notes.push("wmt: a text is written once, and not turned");
-        }
-        let mut marks = options.pipelines().map(|options| &options.watermark);
         if marks.any(|mark| mark.text.as_ref().is_some_and(|text| text.contains('<'))) {
             notes.push("wmt: the tags in the text are left out");
         }

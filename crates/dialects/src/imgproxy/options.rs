@@ -204,6 +204,8 @@ pub(super) struct Watermark {
     pub(super) size: (u32, u32),
     /// Clockwise turn in degrees.
     pub(super) angle: f64,
+    /// Standard deviation in px of the blur of the watermark's shadow; 0: it has none.
+    pub(super) shadow: f64,
     /// URL of an image that is the watermark in place of the configured one, as it was written.
     pub(super) url: Option<String>,
     /// The text that is the watermark in place of an image, as it was written.
@@ -382,6 +384,7 @@ impl Default for Watermark {
             scale: 0.0,
             size: (0, 0),
             angle: 0.0,
+            shadow: 0.0,
             url: None,
             text: None,
             file: None,

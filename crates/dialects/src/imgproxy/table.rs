@@ -166,16 +166,18 @@ pub(super) const ALL: &[Row] = &[
         arg!(any, text, watermark.gravity.x).unshown(), arg!(any, text, watermark.gravity.y).unshown(),
         arg!(not_negative, text, watermark.scale),
     ]).needed(0)
-        .help("Lays a watermark on the result: opacity, place, offsets, scale."),
+        .help("Lays a watermark on the result: opacity, place, offsets, scale. With the place `re`, the offsets are distances between copies."),
     row(&["watermark_url", "wmu"], &[own(read_watermark_url, watermark_url)])
         .help("Names an image, as a source is named and in base64, that `wm` lays on in place of the configured watermark."),
     row(&["watermark_text", "wmt"], &[own(read_watermark_text, watermark_text)])
-        .differs("without markup, in one colour; neither turned nor repeated")
+        .differs("without markup, in one colour")
         .help("Writes a text, in base64, in place of the watermark: black, 16 px or as large as `wm` and `wms` say."),
     row(&["watermark_size", "wms"], &[arg!(size, text, watermark.size.0), arg!(size, text, watermark.size.1)])
         .needed(0).help("Fits the watermark into width and height, in px, if `wm` has no scale."),
     row(&["watermark_rotate", "wm_rot", "wmr"], &[arg!(any, text, watermark.angle)])
         .help("Turns the watermark clockwise, in degrees."),
+    row(&["watermark_shadow", "wmsh"], &[arg!(not_negative, text, watermark.shadow)])
+        .help("Casts a black shadow behind the watermark, blurred with this sigma in px, up to 100."),
     row(&["quality", "q"], &[arg!(percent, text, quality)]).help("Sets the quality, 1 to 100; 0: that of the format."),
     row(&["format_quality", "fq"], &[own(read_format_quality, format_quality)]).most(2 * 16)
         .help("Sets the quality for each format, as pairs."),
@@ -239,7 +241,6 @@ pub(super) const ALL: &[Row] = &[
     ignored(&["enforce_thumbnail", "eth"], "no image is made of an embedded thumbnail").most(1),
     ignored(&["preserve_hdr", "ph"], "the depth of the source is kept wherever the format holds it"),
     ignored(&["resizing_algorithm", "ra"], "images are always scaled with Lanczos 3"),
-    ignored(&["watermark_shadow", "wmsh"], "watermarks have no shadow"),
     ignored(&["objects_position", "obj_pos", "op"], "objects are not looked for"),
     ignored(&["blur_detections", "bd"], "objects are not looked for"),
     ignored(&["draw_detections", "dd"], "objects are not looked for"),

@@ -143,11 +143,7 @@ impl Overlay {
                 Some(_) => Size::Own,
                 None => Size::Sides(sides.0, sides.1, shape),
             },
-            // Other words are `normal` to it.
-            mode: MODES
-                .iter()
-                .find(|known| **known == mode)
-                .unwrap_or(&"normal"),
+            mode: blend_mode(&mode),
             rounds: false,
         };
         Some((overlay, nested))
@@ -217,6 +213,12 @@ impl Overlay {
         }
         .step()
     }
+}
+
+/// Returns the engine's word for a blend mode. Words that are none are `normal` to imagor.
+pub(super) fn blend_mode(word: &str) -> &'static str {
+    let known = MODES.iter().find(|known| **known == word);
+    known.copied().unwrap_or("normal")
 }
 
 /// The blend modes of imagor that the engine supports, too.

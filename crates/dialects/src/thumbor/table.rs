@@ -269,9 +269,9 @@ const ALL: &[Row] = &[
     row("strip_icc").help("Converts the colours to sRGB, and leaves out the profile.")
         .both(0..=0, |_| Some(Filter::ToSrgb)),
     row("strip_metadata").help("Leaves out all metadata.").both(0..=0, |_| Some(Filter::StripMetadata)),
-    row("text").help("Writes text on the image, in a font, broken into lines of a width and aligned.")
+    row("text").help("Writes text on the image, in a font, broken into lines of a width, aligned and blended.")
         .imagor(|args| Text::typeset(args).map(Filter::Text))
-        .differs("blend mode, line spacing and breaking at any character are left out")
+        .differs("a text is no mask")
         .note(|_, args| ignored("text", &Text::typeset_ignores(args))),
     row("thumbhash").help("Adds a ThumbHash to the document of `meta`.").seen(|args| bare(args, Seen::ThumbHash)),
     row("to_colorspace").help("Converts the colours to `srgb` or `p3`; others are skipped, with a note.")

@@ -593,6 +593,14 @@ fn imagor_writes_on_images() {
             "label(a,0,0,9,red,0,serif)",
             "text:a:9:ff0000:northwest:0:0:serif",
         ),
+        (
+            "text(a,0,0,serif-9,red,0,multiply,120,,,char,4,144)",
+            "text:a:18:ff0000:northwest:0:120:start:serif:break=characters:leading=8:blend=multiply",
+        ),
+        (
+            "text(a,0,0,sans-9,red,0,unheard,,,,none,-3)",
+            "text:a:9:ff0000:northwest:leading=-3",
+        ),
     ] {
         let rest = format!("fit-in/200x200/filters:{filters}/a.jpg");
         let expected = format!("exact:200x150,{text},q:75");
@@ -601,8 +609,8 @@ fn imagor_writes_on_images() {
     }
     for (filter, note) in [
         (
-            "text(a,0,0,serif-9,red,0,multiply,120,,,char,4)",
-            "text: the blend mode, the way to break lines, the space between lines is ignored",
+            "text(a,0,0,serif-9,red,0,mask-out,120,,,char,4)",
+            "text: the blend mode is ignored",
         ),
         ("label(+)", "label(+): it is skipped"),
     ] {

@@ -5,6 +5,7 @@ use andon_recipe::{Colour, Effect, Step};
 use super::args::Args;
 use super::colours;
 use super::flavour::Flavour;
+use super::overlay::blend_mode;
 use super::place::Place;
 use crate::effects::number;
 
@@ -18,6 +19,8 @@ pub(super) struct Text {
     colour: Colour,
     /// Families and style with commas, as the engine reads them; empty: the server's font.
     font: String,
+    /// The engine's word for how the colour acts on those below.
+    blend: &'static str,
     lines: Lines,
 }
 
@@ -27,6 +30,10 @@ struct Lines {
     width: Width,
     /// The engine's word for how lines lie in the width; empty: as the text lies on the image.
     align: &'static str,
+    /// Whether lines are broken between any two characters.
+    by_character: bool,
+    /// Additional distance between lines, in px.
+    leading: f64,
 }
 
 /// The width in which a text is broken into lines.
@@ -91,8 +98,16 @@ impl Text {
         // One line lies as the text does on the image.
         let is_one = width == Width::Any && !text.text.contains('\n');
         let align = if is_one { "" } else { align };
+        // In points, as the size is.
+        let leading = args.decimal(11).filter(|_| args.has(11)).unwrap_or(0.0) * px;
         Some(Self {
-            lines: Lines { width, align },
+            blend: blend_mode(&says(6)),
+            lines: Lines {
+                width,
+                align,
+                by_character: says(10) == "char",
+                leading: leading.clamp(-MOST_LEADING, MOST_LEADING),
+            },
             ..text
         })
     }
@@ -113,6 +128,7 @@ impl Text {
                 ..colour
             },
             font: font.words,
+            blend: "normal",
             lines: Lines::default(),
         })
     }
@@ -120,22 +136,9 @@ impl Text {
     /// Returns what is ignored of the arguments of `text`.
     pub(super) fn typeset_ignores(args: &str) -> Vec<&'static str> {
         let args = Args::new(Flavour::Imagor, args, 0);
-        let says = |at: usize, usual: &[&str]| {
-            let said = args.text(at);
-            said.is_some_and(|said| !said.is_empty() && !usual.contains(&&*said))
-        };
-        let rows = [
-            (says(6, &["normal"]), "the blend mode"),
-            (
-                says(10, &["word", "wordchar", "none"]),
-                "the way to break lines",
-            ),
-            (says(11, &["0"]), "the space between lines"),
-        ];
-        rows.iter()
-            .filter(|(on, _)| *on)
-            .map(|(_, what)| *what)
-            .collect()
+        let mode = args.text(6).unwrap_or_default();
+        let is_mask = MASKS.contains(&blend_mode(&mode));
+        is_mask.then_some("the blend mode").into_iter().collect()
     }
 
     /// Returns the step that draws the text on an image of this size in px.
@@ -169,9 +172,31 @@ impl Text {
             let more = [self.lines.align, &self.font].into_iter();
             args.extend(more.filter(|it| !it.is_empty()).map(str::to_owned));
         }
+        args.extend(self.style());
         Effect::new("text", args).ok().map(Step::Effect)
     }
 }
+
+impl Text {
+    /// Returns the arguments of the engine's word that are written with their names.
+    fn style(&self) -> impl Iterator<Item = String> {
+        let breaks = self
+            .lines
+            .by_character
+            .then(|| "break=characters".to_owned());
+        let leading = Some(self.lines.leading).filter(|px| *px != 0.0);
+        let leading = leading.map(|px| format!("leading={}", number(px)));
+        let is_blended = self.blend != "normal" && !MASKS.contains(&self.blend);
+        let blend = is_blended.then(|| format!("blend={}", self.blend));
+        [breaks, leading, blend].into_iter().flatten()
+    }
+}
+
+/// Blend modes that a text cannot have.
+const MASKS: [&str; 2] = ["mask", "mask-out"];
+
+/// The largest additional distance in px between lines.
+const MOST_LEADING: f64 = 1000.0;
 
 /// A font as Pango describes it, `sans bold 24`, where imagor has hyphens for spaces.
 struct Font {

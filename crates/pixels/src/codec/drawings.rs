@@ -54,6 +54,62 @@ pub struct Text<'a> {
     pub overflow: Overflow,
     /// In which direction lines follow each other.
     pub writing: Writing,
+    /// Where lines may be broken.
+    pub breaks: Breaks,
+    /// Where a text that is too long is cut.
+    pub cut: Cut,
+    /// Additional distance between characters. Less than 0: they are closer together.
+    pub tracking: f64,
+    /// Additional distance between lines. Less than 0: they are closer together.
+    pub leading: f64,
+    /// A line around the letters.
+    pub outline: Option<Outline>,
+    /// Clockwise angle in degrees by which the lines are turned about their middle.
+    pub turn: f64,
+    /// Whether turned lines keep their middle where it is. Otherwise what they cover lies on the image as the gravity
+    /// says.
+    pub keeps_middle: bool,
+    /// If the image is a tile that is to be repeated, the room beside the text in it. The tile is as large as the text
+    /// needs, and at most as large as the image.
+    pub tile: Option<Room>,
+}
+
+/// Where lines may be broken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Breaks {
+    /// Where Unicode Standard Annex 14 allows it, and within words that are longer than a line.
+    Words,
+    /// Between any two characters.
+    Characters,
+}
+
+/// Where a text that is too long is cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cut {
+    /// Its end is left out.
+    End,
+    /// Its beginning is left out.
+    Start,
+    /// Its middle is left out.
+    Middle,
+}
+
+/// A line around the letters of a text.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Outline {
+    /// How far it reaches beyond the letters, in px.
+    pub width: f64,
+    /// Its colour. What is behind translucent letters shows it, too.
+    pub colour: Colour,
+}
+
+/// Room beside a text, in px.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Room {
+    /// Left and right together.
+    pub across: f64,
+    /// Above and below together.
+    pub down: f64,
 }
 
 /// A place along one side.
@@ -93,6 +149,8 @@ pub enum Overflow {
     Shrink,
     /// What does not fit is cut off, and an ellipsis stands for it.
     Ellipsis,
+    /// What does not fit is cut off.
+    Clip,
 }
 
 /// In which direction lines follow each other.

@@ -11,7 +11,9 @@ mod scale;
 pub use andon_recipe::Orientation;
 
 pub use self::capabilities::{AnimationDecoder, GainMaps, ManyScales, Parts, Recoder, Vector};
-pub use self::drawings::{Align, Anchor, Drawings, Overflow, Text, Writing};
+pub use self::drawings::{
+    Align, Anchor, Breaks, Cut, Drawings, Outline, Overflow, Room, Text, Writing,
+};
 pub use self::encoder::{AnimationEncoder, Encode, Encoder, Tags};
 pub use self::format::{Drawn, Format, Isolation, Web};
 pub use self::info::{GainHeader, Info};

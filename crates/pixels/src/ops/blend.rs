@@ -4,12 +4,12 @@
 //! where there is something below, the overlay takes the colour that its mode makes of both, and is then composited
 //! normally. Masks apply their opacity to the image below and show no colour.
 
+use crate::frame::Model;
 use crate::samples::{Planes, Sample};
 
 /// The words for the modes in a recipe.
 pub(super) const MODES: &[&str] = &[
     "normal",
-    "tile",
     "multiply",
     "screen",
     "overlay",
@@ -26,10 +26,14 @@ pub(super) const MODES: &[&str] = &[
     "saturation",
     "color",
     "luminosity",
+    "tile",
     "mask",
     "mask-out",
     "mask-luminance",
 ];
+
+/// The words for the modes that show each colour of the overlay once.
+pub(super) const BLENDS: &[&str] = MODES.split_at(17).0;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Mode {
@@ -99,6 +103,24 @@ impl Mode {
             "add" => |below, above| (below + above).min(1.0),
             _ => return Self::Normal,
         }))
+    }
+}
+
+impl Mode {
+    /// Returns the model in which the mode mixes colours: RGB for blend modes, otherwise the image's own.
+    pub(super) fn model(self, model: Model) -> Model {
+        match self {
+            Self::Normal | Self::Tile | Self::Mask { .. } => model,
+            Self::Blend(_) => Model::Rgb,
+        }
+    }
+
+    /// Returns the model of the result for an image of this model.
+    pub(super) fn model_after(self, model: Model) -> Model {
+        match model {
+            Model::Cmyk => model,
+            _ => self.model(model),
+        }
     }
 }
 

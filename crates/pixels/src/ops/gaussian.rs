@@ -107,15 +107,10 @@ impl Stage for Filter {
 
     fn cost(&self, width: u32, height: u32, traits: Traits) -> Cost {
         let samples = count(width.max(NARROW), height, traits.model, traits.alpha);
-        let taps = if self.gaussian.reach > WIDEST {
-            TAPS_SHRUNKEN
-        } else {
-            2 * u64::from(self.gaussian.reach) + 1
-        };
         let passes = if traits.alpha { 4 } else { 2 };
         let plane = u64::from(width) * u64::from(height);
         Cost {
-            nanos: samples * (passes * taps * PICOS_PER_TAP + PICOS_PER_SAMPLE) / 1000,
+            nanos: self.gaussian.nanos(samples, passes),
             scratch: plane * if traits.alpha { 8 } else { bytes(traits.depth) },
         }
     }
@@ -250,6 +245,42 @@ impl Gaussian {
             sigma,
             spread: 0.0,
         })
+    }
+
+    /// Returns the estimated time to take so many samples through this many passes, along rows or columns.
+    fn nanos(&self, samples: u64, passes: u64) -> u64 {
+        let taps = if self.reach > WIDEST {
+            TAPS_SHRUNKEN
+        } else {
+            2 * u64::from(self.reach) + 1
+        };
+        samples * (passes * taps * PICOS_PER_TAP + PICOS_PER_SAMPLE) / 1000
+    }
+
+    /// Returns a plane in which each sample is the mean of its neighbourhood.
+    pub(super) fn blurred<T: Resizable>(
+        &self,
+        grid: Grid<T>,
+        interrupt: &dyn Interrupt,
+    ) -> Result<Grid<T>> {
+        let mut blurred = grid.clone();
+        let mut means = vec![0.0; grid.width() as usize];
+        let mut mean = Blurred::new(grid, self, Subsampling::NONE, interrupt)?;
+        for row in 0..blurred.height() {
+            if row % BAND == 0 && interrupt.interrupted() {
+                return Err(Error::Interrupted);
+            }
+            mean.row(row, &mut means);
+            for (sample, mean) in blurred.row_mut(row).iter_mut().zip(&means) {
+                *sample = T::round(*mean);
+            }
+        }
+        Ok(blurred)
+    }
+
+    /// Returns the estimated time to blur a plane of this size.
+    pub(super) fn nanos_of_plane(&self, width: u32, height: u32) -> u64 {
+        self.nanos(u64::from(width.max(NARROW)) * u64::from(height), 2)
     }
 
     /// Returns the reach of the kernel to each side, in px.

@@ -23,6 +23,7 @@ mod overlay;
 mod pixelate;
 pub mod rotate;
 mod round;
+mod shadow;
 mod sharpen;
 mod sharpen_l;
 pub(crate) mod text;
@@ -47,6 +48,7 @@ pub const ALL: &[&dyn Op] = &[
     &round::Round,
     &mask::Mask,
     &around::Around,
+    &shadow::ShadowOp,
     &tone::GRAY,
     &tone::BITONAL,
     &tone::INVERT,

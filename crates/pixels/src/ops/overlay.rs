@@ -9,6 +9,7 @@ use andon_recipe::{Arg, Colour, Effect, ParseError, Word};
 use super::blend::{MODES, Mode};
 use super::cover::{covered, dim, hide};
 use super::lay::lay;
+use super::shadow::fade;
 use crate::buffers::Buffer;
 use crate::color::remodelled;
 use crate::cost::Cost;
@@ -300,28 +301,10 @@ impl Laid {
         }
     }
 
-    /// Returns the model in which the mode mixes colours: RGB for blend modes, otherwise the image's own.
-    fn model(&self, model: Model) -> Model {
-        match self.mode {
-            Mode::Normal | Mode::Tile | Mode::Mask { .. } => model,
-            Mode::Blend(_) => Model::Rgb,
-        }
-    }
-
-    fn model_after(&self, model: Model) -> Model {
-        match model {
-            Model::Cmyk => model,
-            _ => self.model(model),
-        }
-    }
-
     fn lay<T: Sample>(&self, picture: &mut Planes<T>, mut icon: Planes<T>) -> Result<()> {
         if self.opacity < 1.0 {
             let full = Grid::filled(icon.width, icon.height, T::MAX);
-            let alpha = icon.alpha.get_or_insert(full);
-            for alpha in alpha.samples_mut() {
-                *alpha = T::round(alpha.float() * self.opacity);
-            }
+            fade(icon.alpha.get_or_insert(full), self.opacity);
         }
         let size = (picture.width, picture.height);
         let most = self.most(size, (icon.width, icon.height));
@@ -394,7 +377,7 @@ const WIDEST: u32 = 32_768;
 
 /// Repeats an overlay all over an image of this size, with one copy at (`x`, `y`). The overlay's planes must not be
 /// subsampled.
-fn tiled<T: Sample>(
+pub(super) fn tiled<T: Sample>(
     icon: &Planes<T>,
     (width, height): (u32, u32),
     (x, y): (i64, i64),
@@ -424,7 +407,10 @@ impl Stage for Laid {
     fn apply(&self, frame: Frame, context: &Context<'_>) -> Result<Frame> {
         context.check()?;
         let icon = self.material(context)?;
-        let (model, after) = (self.model(frame.model), self.model_after(frame.model));
+        let (model, after) = (
+            self.mode.model(frame.model),
+            self.mode.model_after(frame.model),
+        );
         by_depth!(frame, picture => {
             let mut picture = remodelled(picture, model, None, context.interrupt)?;
             // Not thinned: it may lie at any px.
@@ -445,7 +431,7 @@ impl Stage for Laid {
 
     fn after(&self, traits: Traits) -> Traits {
         Traits {
-            model: self.model_after(traits.model),
+            model: self.mode.model_after(traits.model),
             alpha: traits.alpha
                 || (matches!(self.mode, Mode::Mask { .. }) && self.around.a < u8::MAX),
             ..traits

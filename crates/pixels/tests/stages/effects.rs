@@ -207,6 +207,11 @@ fn effects_that_ask_for_nothing_have_no_stage() {
         "gradient:0:000000",
         "text: :12",
         "text:a:12:00000000",
+        "text:a:12:00000000:outline=0",
+        "text:a:12:00000000:outline=2xffffff00",
+        "shadow:0",
+        "shadow:0.01+0x0+ff0000",
+        "shadow:4+2x2+00000000",
         "round:0",
         "round:4:0",
     ] {

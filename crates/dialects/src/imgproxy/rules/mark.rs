@@ -1,11 +1,11 @@
 //! The watermark of a result: the configured one, whose size is known, or any image that a URL names.
 
-use andon_recipe::{Bounds, Colour, Effect, Fit, Length, Orient, Rotate, Step};
+use andon_recipe::{Colour, Effect, Pad, Rotate, Step};
 
 use super::super::layout::Layout;
 use super::super::options::Watermark;
 use super::{ImgproxyRules, effect, px};
-use crate::effects::Overlay;
+use crate::effects::{Overlay, number};
 
 impl ImgproxyRules {
     /// Returns the step that lays the watermark on the result.
@@ -17,7 +17,9 @@ impl ImgproxyRules {
             let opacity = asked.opacity * configured.map_or(1.0, |mark| mark.opacity);
             return asked.written(text, opacity, outer, layout.dpr);
         }
-        if asked.file.is_some() || asked.angle != 0.0 || asked.is_sized() {
+        let is_spaced = asked.tiled && asked.gravity.spacing(outer, layout.dpr) != (0, 0);
+        let is_changed = asked.angle != 0.0 || asked.shadow > 0.0 || is_spaced;
+        if asked.file.is_some() || is_changed || asked.is_sized() {
             let file = asked.file.as_ref().or(configured.map(|mark| &mark.file))?;
             let opacity = asked.opacity * configured.map_or(1.0, |mark| mark.opacity);
             return asked.of_any_size(file, opacity, outer, layout.dpr).step();
@@ -57,16 +59,20 @@ impl Watermark {
     /// Returns the step that writes a text as the watermark on a result of the size `outer`, in px.
     fn written(&self, text: &str, opacity: f64, outer: (i64, i64), dpr: f64) -> Option<Step> {
         let text = plain(text);
-        let (corner, (x, y)) = self.gravity.corner(outer, dpr);
-        let ink = Colour {
-            a: (opacity.clamp(0.0, 1.0) * 255.0).round() as u8,
-            ..Colour::BLACK
+        let (corner, (x, y)) = match self.tiled {
+            true => ("centre".to_owned(), (0, 0)),
+            false => self.gravity.corner(outer, dpr),
         };
-        let most = |side: i64| px((side as f64 * self.scale).round().max(1.0) as i64);
-        let (w, h) = match self.scale {
-            0.0 => self.size,
-            _ => (most(outer.0), most(outer.1)),
+        let opacity = opacity.clamp(0.0, 1.0);
+        let ink = match self.shadow > 0.0 {
+            // Letters hide their own shadow, however opaque both are together.
+            true => Colour::BLACK,
+            false => Colour {
+                a: (opacity * 255.0).round() as u8,
+                ..Colour::BLACK
+            },
         };
+        let (w, h) = self.room(outer);
         let within = |offset: i64| offset.clamp(-FARTHEST, FARTHEST);
         let margins = format!("{}x{}", within(x), within(y));
         let mut args = vec![
@@ -86,52 +92,97 @@ impl Watermark {
             args.push(format!("{}x{}", side(w), side(h)));
             args.push("shrink".to_owned());
         }
+        if self.shadow > 0.0 {
+            args.push(format!("shadow={}", number(self.sigma())));
+            if opacity < 1.0 {
+                args.push(format!("opacity={}", number(opacity * 100.0)));
+            }
+        }
+        if self.angle % 360.0 != 0.0 {
+            args.push(format!("turn={}", number(self.angle % 360.0)));
+        }
+        if self.tiled {
+            let (across, down) = self.gravity.spacing(outer, dpr);
+            args.push(format!("tile={}x{}", within(across), within(down)));
+        }
         effect(Effect::TEXT, args)
+    }
+
+    /// Returns width and height in px that the watermark is fitted into on a result of the size `outer`. 0: it has no
+    /// limit.
+    fn room(&self, outer: (i64, i64)) -> (u32, u32) {
+        let most = |side: i64| px((side as f64 * self.scale).round().max(1.0) as i64);
+        match self.scale {
+            0.0 => self.size,
+            _ => (most(outer.0), most(outer.1)),
+        }
+    }
+
+    /// Returns the standard deviation in px of the shadow's blur.
+    fn sigma(&self) -> f64 {
+        self.shadow.min(MOST_BLURRED)
+    }
+
+    /// Returns the steps that turn the image of the watermark and make room around it, and how many px wide the margin
+    /// is that they leave for its shadow.
+    fn changes(&self, outer: (i64, i64), dpr: f64) -> (Vec<Step>, u32) {
+        let degrees = self.angle % 360.0;
+        let shadow = if self.shadow > 0.0 { self.sigma() } else { 0.0 };
+        // Three standard deviations, and next to nothing is beyond.
+        let margin = (3.0 * shadow).ceil() as u32;
+        let (across, down) = match self.tiled {
+            true => self.gravity.spacing(outer, dpr),
+            false => (0, 0),
+        };
+        let pad = Pad {
+            top: margin + px(down / 2),
+            bottom: margin + px(down - down / 2),
+            left: margin + px(across / 2),
+            right: margin + px(across - across / 2),
+            colour: Colour::CLEAR,
+        };
+        let turn = Step::Rotate(Rotate {
+            degrees,
+            colour: Colour::CLEAR,
+        });
+        let mut steps = Vec::new();
+        steps.extend((degrees != 0.0).then_some(turn));
+        let sides = [pad.top, pad.right, pad.bottom, pad.left];
+        if sides.iter().any(|side| *side > 0) {
+            steps.push(Step::Pad(pad));
+        }
+        if shadow > 0.0 {
+            steps.extend(effect("shadow", vec![number(shadow)]));
+        }
+        (steps, margin)
     }
 
     /// Returns the watermark, whose own size is not known, on a result of the size `outer`, in px.
     fn of_any_size(&self, file: &str, opacity: f64, outer: (i64, i64), dpr: f64) -> Overlay {
-        let most = |side: i64| px((side as f64 * self.scale).round().max(1.0) as i64);
-        let within = match self.scale {
-            0.0 => self.size,
-            _ => (most(outer.0), most(outer.1)),
-        };
-        let turn = Rotate {
-            degrees: self.angle % 360.0,
-            colour: Colour::CLEAR,
-        };
-        let mut recipe = Vec::new();
-        if turn.degrees != 0.0 {
-            let inside = match within {
-                (0, 0) => None,
-                (w, 0) => Some(Bounds::Width(Length::Px(w.into()))),
-                (0, h) => Some(Bounds::Height(Length::Px(h.into()))),
-                (w, h) => Some(Bounds::Both(Length::Px(w.into()), Length::Px(h.into()))),
-            };
-            let enlarge = true;
-            let fit = inside.map(|inside| Step::Fit(Fit { inside, enlarge }));
-            recipe.push(Step::Orient(Orient));
-            recipe.extend(fit);
-            recipe.push(Step::Rotate(turn));
-        }
-        Overlay {
+        let (steps, margin) = self.changes(outer, dpr);
+        let size = self.room(outer);
+        let overlay = Overlay {
             file: file.to_owned(),
             at: match self.tiled {
                 true => ("0".to_owned(), "0".to_owned()),
-                false => self.gravity.place_of_any(outer, dpr),
+                false => self.gravity.place_of_any(outer, dpr, margin.into()),
             },
             opacity: opacity * 100.0,
-            size: if recipe.is_empty() { within } else { (0, 0) },
+            size,
             mode: if self.tiled { "tile" } else { "normal" },
-            shape: match within {
-                (1.., 1..) if recipe.is_empty() => "inside",
+            shape: match size {
+                (1.., 1..) => "inside",
                 _ => "exact",
             },
-            recipe,
+            recipe: Vec::new(),
             around: None,
-        }
+        };
+        overlay.changed(steps)
     }
 }
+
+/// The largest standard deviation in px of a shadow's blur.
+const MOST_BLURRED: f64 = 100.0;
 
 /// Size of a text in px, where its URL says none.
 const SIZE: &str = "16";

@@ -214,6 +214,16 @@ fn a_watermark_may_be_any_image_that_may_be_a_source() {
             "/b/a.png",
             "overlay:/b/a.png:0:50p:100:0:0:normal:exact:orient%2Cfit%3A30x20%3Aenlarge%2Crotate%3A-45,q:80",
         ),
+        (
+            format!("wm:1:soea:5:-0.1/wmu:{local}/wmsh:2"),
+            "/b/a.png",
+            "overlay:/b/a.png:100p+1:100p+16:100:0:0:normal:exact:orient%2Cpad%3A6%3A6%3A6%3A6%2Cshadow%3A2,q:80",
+        ),
+        (
+            format!("wm:1:re:5:0.1/wmu:{local}/wms:30:20/wmsh:1"),
+            "/b/a.png",
+            "overlay:/b/a.png:0:0:100:0:0:tile:exact:orient%2Cfit%3A30x20%3Aenlarge%2Cpad%3A8%3A6%3A8%3A5%2Cshadow%3A1,q:80",
+        ),
     ] {
         let request = ask(&house(), &options).unwrap();
         assert!(request.notes.is_empty(), "{options}: {:?}", request.notes);

@@ -20,7 +20,7 @@ fn every_option_has_names_of_its_own() {
 fn what_an_option_shows_it_reads() {
     let said = "rs:auto:100:50:1:1:no:1:2/mw:5/mh:6/z:0.5:2/dpr:2/exar:1:so/g:fp:0.1:0.2/c:10:0.5:ea/car:1.5:1/t:5:fff:1\
                 /pd:1:2:3:4/ar:0/rot:-90/fl:1/bg:123/bga:0.5/a:10:1.5:0.5/mc:0.5:f00/dt:1/col:0.1/gr:0.5:f00:left:0.2:0.8/bl:1/sh:2/ush:always:2:12/avifo:on/cp:p3/pix:3\
-                /ba:1:0:0:1:1/wm:0.5:re:1:2:0.3/wmu:bG9jYWw6Ly8vYg/wmt:QQ/wms:3:4/wmr:45/q:7/fq:png:5/mb:9/f:tif/sm:0/kcr:0/scp:0/jpgo:1:1/webpo:lossless\
+                /ba:1:0:0:1:1/wm:0.5:re:1:2:0.3/wmu:bG9jYWw6Ly8vYg/wmt:QQ/wms:3:4/wmr:45/wmsh:2/q:7/fq:png:5/mb:9/f:tif/sm:0/kcr:0/scp:0/jpgo:1:1/webpo:lossless\
                 /pg:2/da:1/skp:gif:jpg/fn:bmFtZQ:1/fiu:bG9jYWw6Ly8vYQ/att:1/exp:9999999999/hs:md5:900150983cd24fb0d6963f7d28e17f72/msr:1/msfs:4/maf:2/mrd:3/raw:1";
     let mut options = Options::default();
     for option in said.split('/') {
@@ -175,7 +175,7 @@ fn mistakes_are_404_but_for_words_that_are_neither_yes_nor_no() {
     }
     let noted = ask(&house(), "rs:fit:1:1:maybe").unwrap().notes;
     assert!(noted[0].contains("maybe"), "{noted:?}");
-    assert!(ask(&house(), "rs:fit:1:1:T:0/wmsh:1").unwrap().notes[0].contains("shadow"));
+    assert!(ask(&house(), "rs:fit:1:1:T:0/vts:1").unwrap().notes[0].contains("video"));
     assert!(ask(&house(), "g:obj:cat").unwrap().notes[0].contains("eye"));
     let notes = |options| ask(&house(), options).unwrap().notes;
     assert_eq!(notes("g:obj:face").is_empty(), FACES);
@@ -335,13 +335,29 @@ fn a_text_is_a_watermark() {
             "wm:1/wmt:PGI-SGk8L2I-ICZhbXA7IGE",
             "text:Hi%20&%20a:16:000000:centre:0x0",
         ),
+        (
+            "wm:1:soea:5:6/wmt:SGVsbG8/wmr:-30/wmsh:2.5",
+            "text:Hello:16:000000:southeast:5x6:shadow=2.5:turn=-30",
+        ),
+        (
+            "wm:0.5/wmt:SGVsbG8/wmsh:2",
+            "text:Hello:16:000000:centre:0x0:shadow=2:opacity=50",
+        ),
+        (
+            "wm:1:re:10:0.1/wmt:SGVsbG8/wmr:405/wmsh:1000",
+            "text:Hello:16:000000:centre:0x0:shadow=100:turn=45:tile=10x30",
+        ),
+        (
+            "wm:1:re:-9:1000/wms:50:20/wmt:SGVsbG8",
+            "text:Hello:10000:000000:centre:0x0:50x20:shrink:tile=0x300",
+        ),
     ] {
         let recipe = made(options).to_string();
         assert!(recipe.contains(text), "{options}: {recipe}");
     }
     let notes = |options| ask(&house(), options).unwrap().notes;
     assert!(notes("wm:1/wmt:SGVsbG8").is_empty());
-    assert!(notes("wm:1:re/wmt:SGVsbG8")[0].contains("written once"));
+    assert!(notes("wm:1:re/wmt:SGVsbG8/wmr:9/wmsh:1").is_empty());
     assert!(notes("wm:1/wmt:PGI-SGk8L2I-")[0].contains("tags"));
     assert!(!made("wmt:SGVsbG8").to_string().contains("text:"));
 }

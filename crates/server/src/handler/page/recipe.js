@@ -208,19 +208,32 @@ function first(arg) {
   return arg.default || (arg.range ? String(arg.range[0]) : arg.choices[0]) || "";
 }
 
-/** One piece of a recipe's text. Arguments that may be absent are left out where nothing follows them. */
+/** One piece of a recipe's text. Arguments that may be absent are left out where nothing of their group follows them. */
 function written(word, values) {
-  const last = word.args.findLastIndex((arg, at) => arg.default === null || (values[at] ?? "") !== "");
   let text = word.name;
-  word.args.slice(0, last + 1).forEach((arg, at) => {
-    let value = values[at] ?? "";
-    if (value === "" && arg.default !== null) {
-      if (arg.kind === "choice") return;
-      value = arg.default;
+  for (const group of groups(word.args)) {
+    const last = group.findLastIndex(({ arg, at }) => arg.default === null || (values[at] ?? "") !== "");
+    for (const { arg, at } of group.slice(0, last + 1)) {
+      let value = values[at] ?? "";
+      if (value === "" && arg.default !== null) {
+        if (arg.kind === "choice") continue;
+        value = arg.default || (arg.range ? "0" : "");
+      }
+      const mark = arg.mark === "=" ? `:${arg.name}=` : arg.mark;
+      text += mark + (word.group === "effect" ? escaped(value) : value);
     }
-    text += arg.mark + (word.group === "effect" ? escaped(value) : value);
-  });
+  }
   return text;
+}
+
+/** The arguments with their places, in groups: those known by their place, and each that is written with its name. */
+function groups(args) {
+  const all = [[]];
+  args.forEach((arg, at) => {
+    if (arg.mark === "=") all.push([]);
+    all.at(-1).push({ arg, at });
+  });
+  return all;
 }
 
 /** Arguments of effects are escaped: what would end them, and all that is not ASCII. */

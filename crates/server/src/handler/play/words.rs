@@ -7,7 +7,7 @@ use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
 
 /// Maximum number of arguments of a word.
-const MOST_ARGS: usize = 16;
+const MOST_ARGS: usize = 32;
 
 /// Returns the words of recipes and the formats that can be written, as JSON.
 pub(super) fn declared(codecs: &[&dyn Codec]) -> Value {
