@@ -168,7 +168,7 @@ pub(crate) fn until_stopped(
 /// configuration.
 fn tell_doors(config: &Config) {
     for door in andon_server::doors(config).unwrap_or_default() {
-        tracing::info!("door {}, {}: {}", door.name, door.places, door.who);
+        tracing::info!("access to {}, {}: {}", door.name, door.places, door.who);
     }
     for warning in andon_server::warnings(config) {
         tracing::warn!("{warning}");
