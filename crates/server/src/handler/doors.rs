@@ -169,7 +169,7 @@ mod tests {
             "clients of the Unix socket"
         );
         let proxy =
-            "listen = [\"unix:a\"]\n[proxy]\ntrusted = [\"unix\"]\nheader = \"x-real-ip\"\n";
+            "listen = [\"unix:a\"]\n[proxy]\ntrusted = [\"unix\"]\nheader = \"x-forwarded-for\"\n";
         assert!(who(proxy, "metrics").starts_with("nobody: \"local\" needs"));
         let token = format!("{proxy}[admin]\ntoken = \"0123456789abcdef0123456789abcdef\"");
         assert_eq!(who(&token, "metrics"), "the administrator's token");
