@@ -287,7 +287,7 @@ fn sighup_takes_a_good_file_and_refuses_a_wrong_one() {
         .spawn()
         .unwrap();
     let lines = BufReader::new(server.stderr.take().unwrap()).lines();
-    let mut lines = lines.filter(|line| !line.as_ref().unwrap().contains("door "));
+    let mut lines = lines.filter(|line| !line.as_ref().unwrap().contains("open to "));
     for start in ["resources: ", "sandbox: "] {
         assert!(lines.next().unwrap().unwrap().contains(start));
     }

@@ -146,17 +146,32 @@ fn values_of_the_charts_of_imgproxy_and_thumbor_are_read() {
 
 #[test]
 fn imgproxy_without_keys_or_sources_is_imported_with_notes() {
-    let conf = "IMGPROXY_KEY=abcd\nIMGPROXY_BIND=127.0.0.1:9\nIMGPROXY_USE_S3=true\n";
+    let conf = "IMGPROXY_KEY=abcd\nIMGPROXY_BIND=127.0.0.1:9\nIMGPROXY_USE_S3=true\nIMGPROXY_S3_REGION=b\n";
     let site = Site::new("env", conf);
     let said = site.import("env").ending(0);
     assert_eq!(said.err, "");
     for text in [
         "env:1: IMGPROXY_KEY: imgproxy checks signatures only with a key and a salt",
         "env:3: IMGPROXY_USE_S3: name the buckets in `s3.buckets`",
+        "env:4: IMGPROXY_S3_REGION: `s3.region` of that [[origin]]",
         "env: IMGPROXY_ALLOWED_SOURCES: no source is named",
         "listen = [\"127.0.0.1:9\"]",
     ] {
         assert!(said.out.contains(text), "{text}\n{}", said.out);
+    }
+}
+
+#[test]
+fn buckets_that_imgproxy_lists_among_its_sources_are_imported() {
+    let conf = "IMGPROXY_USE_S3=true\nIMGPROXY_S3_REGION=eu-central-1\n\
+                IMGPROXY_ALLOWED_SOURCES=s3://photos/2026/,s3://photos/,s3://assets-*/,s3://*/x/,local://\n";
+    let said = Site::new("env", conf).import("env").ending(0);
+    let lines = [
+        "s3.buckets = [\"photos\", \"assets-*\"]",
+        "s3.region = \"eu-central-1\"",
+    ];
+    for line in lines {
+        assert!(said.out.contains(line), "{line}\n{}", said.out);
     }
 }
 

@@ -271,3 +271,23 @@ fn tls_is_imported_with_its_files() {
         assert!(text.contains(part), "{part}\n{text}");
     }
 }
+
+#[test]
+fn scripts_and_sockets_behind_nginx_are_named() {
+    let site = Site::new(
+        "events {}\nhttp { upstream back { server unix:/run/back.sock; }\n\
+         server { listen 80; root FILES;\n\
+         location ~ ^/t/(.+)$ { proxy_pass http://back/$1; image_filter resize ${arg_w} -; }\n\
+         location ~ ^/q/(.+)$ { rewrite ^/q/(.+)$ /r/${arg_w}x$arg_h/$1 last; }\n\
+         location ~ \\.php$ { fastcgi_pass unix:/run/php.sock; } } }",
+    );
+    let text = site.import("").ending(0).out;
+    for part in [
+        "origins are asked over TCP",
+        "fastcgi_pass unix:/run/php.sock: has no equivalent: Andon runs no programs",
+        "to = \"/r/${arg_w}x${arg_h}/$1\"",
+    ] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+    assert!(!text.contains("http://unix:"), "{text}");
+}

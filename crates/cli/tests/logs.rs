@@ -31,7 +31,7 @@ fn said(folder: &Path, log: &str) -> String {
 fn as_text_a_warning_stands_between_the_requests() {
     let folder = folder();
     let said = said(folder.path(), "");
-    let lines: Vec<&str> = said.lines().filter(|it| !it.contains("door ")).collect();
+    let lines: Vec<&str> = said.lines().filter(|it| !it.contains("open to ")).collect();
     assert_eq!(lines.len(), 4, "{said}");
     for start in ["sandbox: ", "resources: "] {
         let of_start = |line: &&&str| line.contains("INFO") && line.contains(start);
@@ -54,7 +54,7 @@ fn as_json_every_line_is_an_object() {
     let lines: Vec<Value> = said
         .lines()
         .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")))
-        .filter(|line: &Value| !line["message"].to_string().contains("door "))
+        .filter(|line: &Value| !line["message"].to_string().contains("open to "))
         .collect();
     assert_eq!(lines.len(), 4, "{said}");
     let says = |line: &&Value, start| {

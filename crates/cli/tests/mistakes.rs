@@ -116,6 +116,28 @@ fn an_image_in_place_of_the_recipe_is_told_of_the_order() {
         .ending(2)
         .err;
     assert!(error.contains("the recipe comes first"), "{error}");
+    let error = run(folder.path(), "convert . fit:9x9 -o out").ending(2).err;
+    assert!(
+        error.contains("a folder: the recipe comes first"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_size_without_its_step_and_a_result_without_its_file_are_told_what_to_write() {
+    let folder = one_image();
+    let error = run(folder.path(), "convert 30x20 a.jpg -o out")
+        .ending(2)
+        .err;
+    assert!(
+        error.contains("`fit:30x20`") && error.contains("`cover:30x20`"),
+        "{error}"
+    );
+    let error = run(folder.path(), "convert fit:9x9 a.jpg -o -")
+        .ending(1)
+        .err;
+    assert!(error.contains("andon render"), "{error}");
+    assert!(!folder.path().join("-").exists());
 }
 
 #[test]

@@ -97,31 +97,23 @@ impl Spec {
     fn parse(text: &str) -> Result<Self, String> {
         use crate::template::SOURCE;
         match text.starts_with('/') || text.contains(SOURCE) {
-            true if !text.contains(SOURCE) => Err(match Path::new(text).exists() {
-                true => "this is a file: the recipe comes first, such as fit:1200x1200,as:webp"
-                    .to_owned(),
-                false => format!("it has no {SOURCE} in it"),
-            }),
-            true => Ok(Self::Url(text.to_owned())),
-            false => {
-                let recipe: Recipe =
-                    text.parse()
-                        .map_err(|error: ParseError| {
-                            match Path::new(text).exists() {
-                        true => {
-                            "this is a file: the recipe comes first, such as fit:1200x1200,as:webp"
-                                .to_owned()
-                        }
-                        false => error.to_string(),
-                    }
-                        })?;
-                // Not once for each image.
-                Engine::new(andon_codecs::ALL, Limits::default())
-                    .check(&recipe)
-                    .map_err(|error| error.to_string())?;
-                Ok(Self::Recipe(recipe))
+            true if !text.contains(SOURCE) => {
+                Err(misplaced(text).unwrap_or_else(|| format!("it has no {SOURCE} in it")))
             }
+            true => Ok(Self::Url(text.to_owned())),
+            false => Self::recipe(text).map_err(|why| misplaced(text).unwrap_or(why)),
         }
+    }
+
+    fn recipe(text: &str) -> Result<Self, String> {
+        let recipe: Recipe = text
+            .parse()
+            .map_err(|error: ParseError| error.to_string())?;
+        // Not once for each image.
+        Engine::new(andon_codecs::ALL, Limits::default())
+            .check(&recipe)
+            .map_err(|error| error.to_string())?;
+        Ok(Self::Recipe(recipe))
     }
 
     fn text(&self) -> String {
@@ -130,6 +122,18 @@ impl Spec {
             Self::Url(url) => url.clone(),
         }
     }
+}
+
+/// Returns what is wrong if a file or folder is in the place of the recipe.
+fn misplaced(text: &str) -> Option<String> {
+    let what = match std::fs::metadata(text).ok()?.is_dir() {
+        true => "folder",
+        false => "file",
+    };
+    let example = "andon convert fit:1200x1200,as:webp";
+    Some(format!(
+        "this is a {what}: the recipe comes first, as in `{example} {text} -o small/`"
+    ))
 }
 
 const AFTER: &str = "\

@@ -167,8 +167,17 @@ pub(crate) fn until_stopped(
 /// Logs which parts of the server answer requests and who may use them, and warns of what may be surprising about the
 /// configuration.
 fn tell_doors(config: &Config) {
+    // A line for each group of clients: one for each door would hide the address on a terminal.
+    let mut groups: Vec<(String, Vec<String>)> = Vec::new();
     for door in andon_server::doors(config).unwrap_or_default() {
-        tracing::info!("door {}, {}: {}", door.name, door.places, door.who);
+        let place = format!("{} {}", door.name, door.places);
+        match groups.iter_mut().find(|(who, _)| *who == door.who) {
+            Some((_, places)) => places.push(place),
+            None => groups.push((door.who, vec![place])),
+        }
+    }
+    for (who, places) in groups {
+        tracing::info!("open to {who}: {}", places.join(" | "));
     }
     for warning in andon_server::warnings(config) {
         tracing::warn!("{warning}");

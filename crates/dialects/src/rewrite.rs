@@ -13,8 +13,8 @@ pub struct Rewrite {
     /// A regular expression that is matched against the raw path (not decoded, without the query).
     pub from: String,
     /// The new path. `$1` to `$9` are the groups of the expression. `$arg_NAME` is an argument of the request's query,
-    /// or empty if its value has characters other than letters, digits and `-._~`. A query in the new path goes before
-    /// the request's own.
+    /// or empty if its value has characters other than letters, digits and `-._~`. Before a letter, a digit or `_` it
+    /// needs braces: `${arg_w}x${arg_h}`. A query in the new path goes before the request's own.
     pub to: String,
     /// Whether the rule may lead to sources that a `[[secure_link]]` guards and to dialects that are closed to unsigned
     /// URLs. The rule itself then decides who gets them.
@@ -135,7 +135,7 @@ impl Rule {
         };
         let from = Regex::new(&rewrite.from)
             .map_err(|error| wrong("from", &rewrite.from, &error.to_string()))?;
-        let to = pieces(&rewrite.to);
+        let to = pieces(&rewrite.to).map_err(|why| wrong("to", &rewrite.to, &why))?;
         let groups = from.captures_len() - 1;
         for piece in &to {
             if let Piece::Group(group) = piece
@@ -196,39 +196,64 @@ fn argument<'a>(query: Option<&'a str>, name: &str) -> &'a str {
 
 /// Splits a rule's new path into text, groups and arguments. Own code because the `regex` crate reads `$1x` as a group
 /// named `1x`, which is not what nginx users mean.
-fn pieces(to: &str) -> Vec<Piece> {
+///
+/// # Errors
+/// If braces are not closed, or name neither a group nor an argument.
+fn pieces(to: &str) -> Result<Vec<Piece>, String> {
     let mut pieces = Vec::new();
     let mut text = String::new();
-    let mut chars = to.chars().peekable();
-    while let Some(char) = chars.next() {
-        let rest: String = chars.clone().take(ARGUMENT.len()).collect();
-        if char == '$' && rest == ARGUMENT {
-            chars.by_ref().take(ARGUMENT.len()).for_each(drop);
-            let mut name = String::new();
-            while let Some(char) =
-                chars.next_if(|char| char.is_ascii_alphanumeric() || *char == '_')
-            {
-                name.push(char);
+    let mut rest = to;
+    while let Some((before, after)) = rest.split_once('$') {
+        text.push_str(before);
+        let (piece, behind) = match after.strip_prefix('{') {
+            Some(braced) => {
+                let closed = braced.split_once('}');
+                let (name, behind) = closed.ok_or("`${` without its `}`")?;
+                let piece = named(name).ok_or_else(|| {
+                    format!(
+                        "`${{{name}}}` is not known: `${{1}}` to `${{9}}` and `${{arg_NAME}}` are"
+                    )
+                })?;
+                (Some(piece), behind)
             }
-            pieces.push(Piece::Text(std::mem::take(&mut text)));
-            pieces.push(Piece::Argument(name));
-            continue;
-        }
-        let group = match (char, chars.peek()) {
-            ('$', Some(digit @ '1'..='9')) => digit.to_digit(10),
-            _ => None,
+            None => {
+                let (name, behind) = after.split_at(length_of_name(after));
+                (named(name), behind)
+            }
         };
-        match group {
-            Some(group) => {
-                chars.next();
+        match piece {
+            Some(piece) => {
                 pieces.push(Piece::Text(std::mem::take(&mut text)));
-                pieces.push(Piece::Group(group as usize));
+                pieces.push(piece);
+                rest = behind;
             }
-            None => text.push(char),
+            None => {
+                text.push('$');
+                rest = after;
+            }
         }
     }
+    text.push_str(rest);
     pieces.push(Piece::Text(text));
-    pieces
+    Ok(pieces)
+}
+
+/// The length of the name that a text begins with: one digit, or `arg_` with letters, digits and `_`.
+fn length_of_name(text: &str) -> usize {
+    if text.starts_with(ARGUMENT) {
+        let is_end = |char: char| !(char.is_ascii_alphanumeric() || char == '_');
+        return text.find(is_end).unwrap_or(text.len());
+    }
+    usize::from(text.starts_with(|char: char| char.is_ascii_digit()))
+}
+
+/// Returns the group or the argument of this name.
+fn named(name: &str) -> Option<Piece> {
+    match (name.strip_prefix(ARGUMENT), name.as_bytes()) {
+        (Some(argument), _) => Some(Piece::Argument(argument.to_owned())),
+        (None, [digit @ b'1'..=b'9']) => Some(Piece::Group(usize::from(digit - b'0'))),
+        _ => None,
+    }
 }
 
 /// Prefix of argument names in a rule's new path, after the dollar sign.
@@ -276,6 +301,23 @@ mod tests {
         assert_eq!(path("/a.jpg?h=20&W=10&w=30"), "/x(resize,10,20)/a.jpg");
         assert_eq!(path("/a.jpg"), "/x(resize,,)/a.jpg");
         assert_eq!(path("/a.jpg?w=1,2)/b&h=%2F"), "/x(resize,,)/a.jpg");
+    }
+
+    #[test]
+    fn braces_end_a_name_before_a_letter() {
+        let rewriter =
+            Rewriter::new(&[rule("^/(.+)$", "/r/fit:${arg_w}x${arg_h}/${1}0$")]).unwrap();
+        let new = rewriter.apply("/a?w=30&h=20").target;
+        assert_eq!(new, "/r/fit:30x20/a0$?w=30&h=20");
+        for (to, why) in [
+            ("/${arg_w", "without its `}`"),
+            ("/${host}", "`${host}` is not known"),
+            ("/${0}", "`${0}` is not known"),
+            ("/${2}", "there is no $2"),
+        ] {
+            let error = Rewriter::new(&[rule("^/(.+)$", to)]).unwrap_err();
+            assert!(error.to_string().contains(why), "{to}: {error}");
+        }
     }
 
     #[test]

@@ -54,10 +54,7 @@ impl Effect {
                 .bytes()
                 .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
         if !word || is_taken(name) {
-            return Err(ParseError::new(
-                name,
-                "a step, or an effect's word of lower-case letters, digits and `-`",
-            ));
+            return Err(ParseError::new(name, instead(name)));
         }
         Ok(Self {
             name: name.to_owned(),
@@ -69,6 +66,21 @@ impl Effect {
     pub(crate) fn read(name: &str, parts: &[String]) -> Result<Self, ParseError> {
         let args = parts.iter().map(|part| escape::read(part));
         Self::new(name, args.collect::<Result<_, _>>()?)
+    }
+}
+
+/// Returns what is expected in place of a piece that is no word.
+fn instead(piece: &str) -> String {
+    let is_size = |side: &str| side.bytes().all(|byte| byte.is_ascii_digit());
+    let size = piece.split_once('x').filter(|(width, height)| {
+        is_size(width) && is_size(height) && !(width.is_empty() && height.is_empty())
+    });
+    match size {
+        Some(_) => {
+            format!("a step: `fit:{piece}` keeps the whole image, `cover:{piece}` fills the box")
+        }
+        None if piece.trim() != piece => "a step, without spaces around it".to_owned(),
+        None => "a step, or an effect's word of lower-case letters, digits and `-`".to_owned(),
     }
 }
 

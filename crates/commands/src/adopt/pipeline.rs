@@ -198,7 +198,8 @@ fn draft(
     let sources = Sources::of(&router, &seen.targets, &recognised.found);
     if recognised.found.is_empty() && sources.is_empty() {
         bail!(
-            "none of the {} URLs that were answered with 200 is an image of a dialect that is known; `andon reference` lists them",
+            "none of the {} URLs that were answered with 200 is an image of a dialect that is known (docs/index.md lists them); for URLs \
+             of a script of your own, docs/behind-nginx.md has rules that turn them into Andon's",
             seen.targets.len()
         );
     }

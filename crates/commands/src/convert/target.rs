@@ -28,8 +28,12 @@ impl Target {
     /// name exists.
     ///
     /// # Errors
-    /// If the extension is that of a format that cannot be written.
+    /// If the extension is that of a format that cannot be written, or for standard output.
     pub(super) fn of(output: &str) -> anyhow::Result<Self> {
+        anyhow::ensure!(
+            output != "-",
+            "-o -: results are files in a folder; `andon render URL --root FOLDER -o -` prints an image"
+        );
         let is_bucket = output
             .strip_prefix(SCHEME)
             .is_some_and(|rest| !rest.contains('/'));

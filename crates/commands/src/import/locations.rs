@@ -338,6 +338,10 @@ impl Site {
                 return Err(format!("an origin's address is fixed, not `{host}`"));
             }
             let host = self.upstreams.get(host).map_or(host, String::as_str);
+            if host.starts_with("unix:") {
+                let why = "origins are asked over TCP: let that server listen on a port as well";
+                return Err(why.to_owned());
+            }
             let path = match path {
                 "" => uri,
                 path => replaced(path)?,

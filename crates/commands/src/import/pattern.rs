@@ -127,7 +127,8 @@ impl Pattern {
                 // Said when it was set.
                 said += value;
             } else if name.starts_with("arg_") {
-                said += &format!("${name}");
+                // With braces: what follows may be a letter.
+                said += &format!("${{{name}}}");
             } else if matches!(name, "uri" | "document_uri" | "request_uri") {
                 said += &self.uri;
             } else {
@@ -216,7 +217,8 @@ mod tests {
         assert_eq!(to, "/a/$1/$2");
         let set = [("file".to_owned(), "$4".to_owned())].into();
         assert_eq!(pattern.say("/$file", &set).unwrap(), "/$4");
-        assert_eq!(pattern.say("$arg_w-$1", &none).unwrap(), "$arg_w-$2");
+        let said = pattern.say("$arg_w-${arg_h}x$1", &none).unwrap();
+        assert_eq!(said, "${arg_w}-${arg_h}x$2");
         let why = pattern.say("$cookie_w", &none).unwrap_err();
         assert_eq!(why, "the variable $cookie_w has no equivalent");
     }

@@ -108,7 +108,7 @@ fn resembles(path: &str) -> bool {
 
 impl Dialect for Imgproxy {
     fn example(&self, path: &str) -> String {
-        self.signed(&format!("rs:fit/w:250/h:250/q:95/plain/{LOCAL}://{path}"))
+        self.signed(&format!("rs:fit:250:250/plain/{LOCAL}://{path}"))
     }
 
     fn reads_everything(&self) -> bool {

@@ -48,7 +48,7 @@ impl Dialect for Native {
     fn example(&self, path: &str) -> String {
         match self.presets.keys().next().filter(|_| self.only_presets) {
             Some(name) => format!("{}/{name}{path}", self.preset_prefix),
-            None => format!("{}/fit:250x250,q:95{path}", self.prefix),
+            None => format!("{}/fit:250x250{path}", self.prefix),
         }
     }
 

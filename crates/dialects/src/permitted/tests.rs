@@ -213,7 +213,7 @@ fn signed_urls_are_free_unless_the_configuration_says_otherwise() {
     };
     let target = read("")
         .examples()
-        .find(|it| it.contains("/rs:fit/"))
+        .find(|it| it.contains("/rs:fit:"))
         .expect("imgproxy's");
     assert!(resolve(&read(""), &target).is_ok(), "{target}");
     assert!(

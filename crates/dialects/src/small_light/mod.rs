@@ -34,8 +34,8 @@ struct SmallLight {
 impl Dialect for SmallLight {
     fn example(&self, path: &str) -> String {
         match self.config.getparam_mode {
-            true => format!("{path}?dw=250&dh=250&da=l&q=95"),
-            false => format!("/small_light(dw=250,dh=250,da=l,q=95){path}"),
+            true => format!("{path}?dw=250&dh=250"),
+            false => format!("/small_light(dw=250,dh=250){path}"),
         }
     }
 

@@ -7,6 +7,8 @@ use crate::admission;
 use crate::config::{
     AllowedClients, Bytes, Config, ConfigError, Environment, Listen, OriginKind, otlp_warnings,
 };
+use crate::net::Peer;
+use crate::request::forwarded::Proxies;
 
 /// Lists everything that answers requests: URL dialects, unchanged files, and the server's own pages.
 ///
@@ -23,9 +25,9 @@ pub fn doors(config: &Config) -> Result<Vec<Door>, ConfigError> {
         AllowedClients::Off => "nobody".to_owned(),
         AllowedClients::All => "everybody".to_owned(),
         AllowedClients::Local => match ways(config)[..] {
-            [] => {
-                "nobody: \"local\" needs a Unix socket in `listen` or a token in [admin]".to_owned()
-            }
+            [] => "nobody: \"local\" needs a token in [admin], or a Unix socket that is not in \
+                 `proxy.trusted`"
+                .to_owned(),
             ref ways => ways.join(", "),
         },
     };
@@ -69,7 +71,7 @@ pub fn warnings(config: &Config) -> Vec<String> {
         if allow == AllowedClients::Local && ways(config).is_empty() {
             warnings.push(format!(
                 "`{key}.allow = \"local\"` lets nobody in: clients are local on a Unix socket (`listen = [\"unix:…\"]`) \
-                 or with the token of [admin]; a loopback address may be a proxy's"
+                 that is not in `proxy.trusted`, or with the token of [admin]; a loopback address may be a proxy's"
             ));
         }
     }
@@ -112,7 +114,9 @@ pub fn warnings(config: &Config) -> Vec<String> {
 /// Lists the ways in which a client can be local.
 fn ways(config: &Config) -> Vec<&'static str> {
     let unix = |listen: &Listen| matches!(listen, Listen::Unix(_));
-    let has_socket = config.listen.iter().chain(&config.tls.listen).any(unix);
+    // Clients of a proxy's socket are the proxy's.
+    let has_socket = config.listen.iter().chain(&config.tls.listen).any(unix)
+        && !Proxies::new(&config.proxy).names_clients(Peer::Unix);
     [
         (has_socket, "clients of the Unix socket"),
         (config.loopback_is_local, "clients with a loopback address"),
@@ -164,6 +168,11 @@ mod tests {
             who("listen = [\"unix:a\"]", "metrics"),
             "clients of the Unix socket"
         );
+        let proxy =
+            "listen = [\"unix:a\"]\n[proxy]\ntrusted = [\"unix\"]\nheader = \"x-forwarded-for\"\n";
+        assert!(who(proxy, "metrics").starts_with("nobody: \"local\" needs"));
+        let token = format!("{proxy}[admin]\ntoken = \"0123456789abcdef0123456789abcdef\"");
+        assert_eq!(who(&token, "metrics"), "the administrator's token");
         assert!(who("metrics.listen = \"127.0.0.1:0\"", "metrics").contains("reaches"));
     }
 

@@ -115,6 +115,36 @@ fn unused(parts: &Parts, out: &mut Document) {
     }
 }
 
+/// The variables that say where a kind of bucket is, without their beginning, each with its key below the kind's.
+const PLACES: [(&str, &str); 3] = [
+    ("ENDPOINT", "endpoint"),
+    ("REGION", "region"),
+    ("NAME", "account"),
+];
+
+/// Returns the buckets of a kind, `S3`, `GCS` or `ABS`: those that are listed, or else those of the permitted sources.
+fn bucket_names(parts: &Parts, kind: &str) -> Vec<String> {
+    let listed = parts.list(&format!("IMGPROXY_{kind}_ALLOWED_BUCKETS"));
+    if !listed.is_empty() {
+        return listed;
+    }
+    let scheme = match kind {
+        "GCS" => "gs://",
+        "ABS" => "abs://",
+        _ => "s3://",
+    };
+    let mut names: Vec<String> = Vec::new();
+    for source in parts.list("IMGPROXY_ALLOWED_SOURCES") {
+        let name = source.strip_prefix(scheme).unwrap_or_default();
+        let name = name.split('/').next().unwrap_or_default();
+        let is_name = name.matches('*').count() <= 1 && !name.trim_matches('*').is_empty();
+        if is_name && !names.iter().any(|known| known == name) {
+            names.push(name.to_owned());
+        }
+    }
+    names
+}
+
 /// Adds an origin for each kind of bucket that is switched on.
 fn buckets(parts: &Parts, common: &Common, out: &mut Document) {
     for (name, key) in [("S3", "s3"), ("GCS", "gcs"), ("ABS", "azure")] {
@@ -122,10 +152,16 @@ fn buckets(parts: &Parts, common: &Common, out: &mut Document) {
             continue;
         }
         let variable = |what: &str| format!("IMGPROXY_{name}_{what}");
-        let names = parts.list(&variable("ALLOWED_BUCKETS"));
+        let names = bucket_names(parts, name);
         if names.is_empty() {
             let what = format!("name the buckets in `{key}.buckets` of an [[origin]]");
             parts.note(&format!("IMGPROXY_USE_{name}"), &what, out);
+            for (what, below) in PLACES {
+                let why = format!("`{key}.{below}` of that [[origin]]");
+                if parts.has(&variable(what)) {
+                    parts.note(&variable(what), &why, out);
+                }
+            }
             continue;
         }
         // The keys of Google and Azure sign for one bucket, so that each has its origin.
@@ -144,11 +180,7 @@ fn buckets(parts: &Parts, common: &Common, out: &mut Document) {
         let mut keys = common.clone();
         keys.push((format!("{key}.buckets"), names.into()));
         keys.push((format!("{key}.credentials"), "platform".into()));
-        for (what, below) in [
-            ("ENDPOINT", "endpoint"),
-            ("REGION", "region"),
-            ("NAME", "account"),
-        ] {
+        for (what, below) in PLACES {
             let given = parts.text(&variable(what));
             keys.extend(given.map(|given| (format!("{key}.{below}"), given.into())));
         }
