@@ -102,7 +102,7 @@ fn headers(config: &OtlpConfig, environment: &Environment) -> Result<HeaderMap, 
         headers.insert(name, value);
     }
     for (name, value) in &config.headers.0 {
-        let read = header(name, value);
+        let read = header(name, value.reveal());
         let (name, value) = read.map_err(|why| ConfigError::new("otlp.headers", why))?;
         headers.insert(name, value);
     }
