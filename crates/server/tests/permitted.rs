@@ -40,9 +40,19 @@ fn an_unlisted_size_is_a_400_with_the_lists_before_and_after_its_result_is_cache
     let reply = house.get("/r/fit:100x,q:81/a.jpg");
     assert_eq!(reply.status, 400);
     assert!(reply.text().contains("`quality 81`"), "{}", reply.text());
-    // Another mistake is none of the lists.
-    assert_eq!(house.get("/r/crop:9999:9999:5x5/a.jpg").status, 400);
-    let counted = "andon_errors_total{cause=\"not_permitted\",fault=\"client\"} 3\n";
+}
+
+#[test]
+fn what_the_lists_refuse_is_counted_apart_from_other_mistakes() {
+    let house = House::with("[permitted]\nwidths = [100]\n");
+    for target in [
+        "/r/fit:90x/a.jpg",
+        "/r/fit:100x,blur:3/a.jpg",
+        "/r/crop:9999:9999:5x5/a.jpg",
+    ] {
+        assert_eq!(house.get(target).status, 400, "{target}");
+    }
+    let counted = "andon_errors_total{cause=\"not_permitted\",fault=\"client\"} 2\n";
     let metrics = house.get("/metrics").text();
     assert!(metrics.contains(counted), "{metrics}");
 }
