@@ -114,7 +114,7 @@ fn imgproxy_in_docker_compose_keeps_its_keys_and_urls() {
         "docker-compose.yml:19: IMGPROXY_SECRET: requests need no Authorization header",
         "docker-compose.yml:20: IMGPROXY_SENTRY_DSN: errors are in the log",
         "docker-compose.yml:21: IMGPROXY_QUALTY: imgproxy has no such variable; IMGPROXY_QUALITY is one",
-        "docker-compose.yml:22: IMGPROXY_BASE_URL: its value is that of another variable",
+        "docker-compose.yml:22: IMGPROXY_BASE_URL: its value is made with the variable BASE, which is neither in .env",
     ] {
         assert!(text.contains(note), "{note}\n{text}");
     }
@@ -228,7 +228,7 @@ fn keys_of_imgproxy_that_are_in_another_place_leave_the_server_closed() {
         ),
         (
             compose.clone() + &keys("      - IMGPROXY_NAME=${IMGPROXY_NAME}\n"),
-            "IMGPROXY_KEY: its value is that of another variable",
+            "IMGPROXY_KEY: its value is made with the variable IMGPROXY_KEY, which is neither in .env",
         ),
         (
             format!(

@@ -1,15 +1,15 @@
-//! The header `Accept`, as dialects read it whose originals choose a format by it.
+//! Parses the header `Accept`, for dialects whose originals choose the format by it.
 
-/// A media range of the header.
+/// One media range of the header.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Range<'a> {
     /// The range as it is written, such as `image/webp` or `*/*`.
     pub(crate) name: &'a str,
-    /// Its weight, which is 1 without a `q`. `None` if that is not a number: originals differ in what they make of it.
+    /// Its weight (`q`), 1 by default. `None` if it is not a number, which the originals treat differently.
     pub(crate) weight: Option<f64>,
 }
 
-/// Returns the media ranges of a header, in its order.
+/// Returns the media ranges of a header, in the order of the header.
 pub(crate) fn ranges(header: &str) -> impl Iterator<Item = Range<'_>> {
     header.split(',').map(|range| {
         let mut parts = range.split(';').map(str::trim);

@@ -80,7 +80,7 @@ pub struct Target<'a> {
 pub(crate) struct HeadersRead<'a> {
     headers: &'a dyn Headers,
     names: RefCell<Vec<&'static str>>,
-    /// Whether one of them was there.
+    /// Whether the request has at least one of them.
     found: Cell<bool>,
 }
 

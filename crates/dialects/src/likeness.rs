@@ -8,9 +8,9 @@ use crate::percent;
 use crate::{Dialects, ROWS};
 
 impl Dialects {
-    /// Returns a sentence about dialects that the target looks like and that are not asked for it: how they are switched
-    /// on, or where they are mounted. `None` if there are none, or if one of them has read the target. A target that begins
-    /// with a recipe looks like one of Andon's own URLs.
+    /// Returns a sentence about the dialects that a target looks like but does not reach: how they are switched on, or
+    /// where they are mounted. `None` if there are none, or if one of them has parsed the target. A target that begins
+    /// with a recipe looks like a URL of Andon's own dialect.
     #[must_use]
     pub fn hint(&self, raw_target: &str) -> Option<String> {
         if let Some((prefix, url)) = self.with_prefix(raw_target) {

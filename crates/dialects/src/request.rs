@@ -20,7 +20,7 @@ pub struct ImageRequest {
     pub source: Source,
     /// How the result is made from the source; [`Recipe::original`] for a file that is sent unchanged.
     pub rules: Arc<dyn Rules>,
-    /// The rules as the URL states them by itself, if the request's headers made others of them.
+    /// The rules of the URL without the request's headers, if the headers changed them.
     pub stated: Option<Arc<dyn Rules>>,
     /// Warnings for the operator: options that were ignored, or that are undefined in the program that the dialect
     /// comes from.
@@ -31,6 +31,8 @@ pub struct ImageRequest {
     pub is_signed: bool,
     /// Whether the rules refuse what `[permitted]` does not list.
     pub is_limited: bool,
+    /// Whether the client hints of `[client_hints]` act on the rules.
+    pub is_hinted: bool,
 }
 
 /// What to send to the client.
@@ -193,6 +195,7 @@ impl ImageRequest {
             style: AnswerStyle::default(),
             is_signed: false,
             is_limited: false,
+            is_hinted: false,
         }
     }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use andon_kernels::cores::Unfinished;
+use andon_recipe::Blame;
 
 use crate::limits::Bound;
 
@@ -51,6 +52,13 @@ pub enum Error {
         /// The reason, with the offending value and what would be accepted.
         why: String,
     },
+    /// The recipe asks for something that the operator does not permit.
+    NotPermitted {
+        /// The offending part of the recipe.
+        piece: String,
+        /// The reason, with what is permitted.
+        why: String,
+    },
     /// Images of this format are read only if the caller asks for the format.
     NotRead {
         /// The format's name.
@@ -78,14 +86,11 @@ impl Error {
     /// Converts the error of rules that cannot be resolved for a source.
     #[must_use]
     pub fn of_rules(error: andon_recipe::ResolveError) -> Self {
-        let andon_recipe::ResolveError {
-            piece,
-            why,
-            of_source,
-        } = error;
-        match of_source {
-            true => Self::Unfit { piece, why },
-            false => Self::Recipe { piece, why },
+        let andon_recipe::ResolveError { piece, why, blame } = error;
+        match blame {
+            Blame::Request => Self::Recipe { piece, why },
+            Blame::Source => Self::Unfit { piece, why },
+            Blame::Permission => Self::NotPermitted { piece, why },
         }
     }
 
@@ -99,6 +104,7 @@ impl Error {
             Self::Limit { .. } => "limit",
             Self::Recipe { .. } => "recipe",
             Self::Unfit { .. } => "unfit",
+            Self::NotPermitted { .. } => "not_permitted",
             Self::Crashed { .. } => "crashed",
             Self::Suspect { .. } => "suspect",
             Self::Interrupted => "interrupted",
@@ -110,7 +116,7 @@ impl Error {
     #[must_use]
     pub fn status(&self) -> u16 {
         match self {
-            Self::Recipe { .. } => 400,
+            Self::Recipe { .. } | Self::NotPermitted { .. } => 400,
             Self::UnknownFormat
             | Self::Broken { .. }
             | Self::Unsupported { .. }
@@ -180,7 +186,9 @@ impl fmt::Display for Error {
                     bound.unit
                 )
             }
-            Self::Recipe { piece, why } | Self::Unfit { piece, why } => {
+            Self::Recipe { piece, why }
+            | Self::Unfit { piece, why }
+            | Self::NotPermitted { piece, why } => {
                 write!(f, "`{piece}` cannot be done: {why}")
             }
             Self::NotRead { format } => write!(

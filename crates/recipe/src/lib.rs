@@ -59,7 +59,7 @@ pub use orientation::Orientation;
 pub use output::{Background, FormatName, Kept, Output, Profile, StoredTurn};
 pub use recipe::Recipe;
 pub use resolve::size_after;
-pub use rules::{Facts, ResolveError, Rules};
+pub use rules::{Blame, Facts, ResolveError, Rules};
 pub use spelling::instead_of;
 pub use steps::*;
 pub use wish::{Fitting, Keep, Wish};

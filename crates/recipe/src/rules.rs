@@ -131,8 +131,19 @@ pub struct ResolveError {
     pub piece: String,
     /// The reason, with the offending value and what would be accepted.
     pub why: String,
-    /// Whether the source is at fault rather than the request.
-    pub of_source: bool,
+    /// What would have to be different.
+    pub blame: Blame,
+}
+
+/// What would have to be different for rules to make an image of a source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Blame {
+    /// The request.
+    Request,
+    /// The source.
+    Source,
+    /// What the operator permits.
+    Permission,
 }
 
 impl ResolveError {
@@ -142,7 +153,7 @@ impl ResolveError {
         Self {
             piece: piece.to_string(),
             why: why.into(),
-            of_source: false,
+            blame: Blame::Request,
         }
     }
 
@@ -150,7 +161,16 @@ impl ResolveError {
     #[must_use]
     pub fn of_source(self) -> Self {
         Self {
-            of_source: true,
+            blame: Blame::Source,
+            ..self
+        }
+    }
+
+    /// Returns this error marked as one that the operator's lists decide.
+    #[must_use]
+    pub fn not_permitted(self) -> Self {
+        Self {
+            blame: Blame::Permission,
             ..self
         }
     }

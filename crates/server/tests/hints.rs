@@ -113,6 +113,17 @@ fn a_purge_by_url_ends_what_hints_made_of_it_and_no_other_result() {
 }
 
 #[test]
+fn requests_whose_hints_act_are_counted() {
+    let house = House::with(KEYS);
+    for sent in [TWICE, TWICE, &[], &[("Sec-CH-DPR", "1")]] {
+        assert_eq!(house.request("GET", "/r/fit:10x10/a.jpg", sent).status, 200);
+    }
+    let metrics = house.get("/metrics").text();
+    let counted = "andon_dialect_hinted_requests_total{dialect=\"native\"} 2\n";
+    assert!(metrics.contains(counted), "{metrics}");
+}
+
+#[test]
 fn a_purge_by_url_ends_what_hints_made_of_it_before_a_restart() {
     for (url, sent, _) in HINTED {
         let origin = Origin::start(picture("420"), CURRENT);

@@ -43,6 +43,21 @@ fn an_unlisted_size_is_a_400_with_the_lists_before_and_after_its_result_is_cache
 }
 
 #[test]
+fn what_the_lists_refuse_is_counted_apart_from_other_mistakes() {
+    let house = House::with("[permitted]\nwidths = [100]\n");
+    for target in [
+        "/r/fit:90x/a.jpg",
+        "/r/fit:100x,blur:3/a.jpg",
+        "/r/crop:9999:9999:5x5/a.jpg",
+    ] {
+        assert_eq!(house.get(target).status, 400, "{target}");
+    }
+    let counted = "andon_errors_total{cause=\"not_permitted\",fault=\"client\"} 2\n";
+    let metrics = house.get("/metrics").text();
+    assert!(metrics.contains(counted), "{metrics}");
+}
+
+#[test]
 fn a_result_whose_size_is_measured_is_refused_although_a_signed_url_has_made_it() {
     let house = house("widths = [100]");
     house.put_sample("b.png", "png/offset.png");

@@ -14,6 +14,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::mistake::{Kind, Mistake};
+use crate::secret::Secret;
 
 /// A TOML document, or some of its top-level keys.
 #[derive(Debug)]
@@ -186,7 +187,12 @@ impl<'de> Deserializer<'de> for Node<'de> {
     }
 
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
-        self.read_if(DeValue::is_table, "a table: { name = value }", visitor)
+        if self.value.is_table() {
+            return self.deserialize_any(visitor);
+        }
+        // The value is not shown, because it may be a secret, such as one of headers.
+        let what = "expected a table: { name = value }";
+        Err(Mistake::custom(what).at(&self.span))
     }
 
     fn deserialize_struct<V: Visitor<'de>>(
@@ -217,9 +223,12 @@ impl<'de> Deserializer<'de> for Node<'de> {
 
     fn deserialize_newtype_struct<V: Visitor<'de>>(
         self,
-        _: &'static str,
+        name: &'static str,
         visitor: V,
     ) -> Result<V::Value, Mistake> {
+        if name == Secret::NAME && !self.value.is_str() {
+            return Err(Mistake::custom("expected a text in quotes").at(&self.span));
+        }
         visitor.visit_newtype_struct(self)
     }
 

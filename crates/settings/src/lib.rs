@@ -7,6 +7,7 @@ mod document;
 mod mistake;
 mod places;
 mod reading;
+mod secret;
 
 use std::fmt;
 use std::path::Path;
@@ -16,6 +17,7 @@ use crate::places::{keys, line_of};
 pub use document::Document;
 pub use mistake::Mistake;
 pub use reading::Known;
+pub use secret::Secret;
 
 /// An error in a configuration file: what is wrong, in which line of which file, and what would be right.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -69,7 +69,12 @@ impl Error {
         };
         let mut all = vec![Self::of(&mistake, text, known)];
         let mut rest = text.to_owned();
-        while all.len() < MOST_ERRORS && leave_out(&mut rest, &mistake) {
+        let mut left_out = Vec::new();
+        for _ in 1..MOST_ERRORS {
+            left_out.extend(line(&mistake, &rest));
+            if !leave_out(&mut rest, &mistake) {
+                break;
+            }
             mistake = match read(&rest) {
                 Ok(_) => break,
                 // It may be missing because it was left out.
@@ -79,7 +84,9 @@ impl Error {
                 }) => break,
                 Err(mistake) => mistake,
             };
-            all.push(Self::of(&mistake, &rest, known));
+            let is_new = line(&mistake, &rest)
+                .is_none_or(|header| !left_out.iter().any(|key| is_in_table(text, *key, header)));
+            all.extend(is_new.then(|| Self::of(&mistake, &rest, known)));
         }
         all.sort_by_key(|error| error.line);
         let more = all.split_off(1);
@@ -110,6 +117,20 @@ fn one_table(key: &str, text: &str, start: usize) -> String {
     format!(
         "expected a list, and each table of a list has its header in double brackets:\n  [[{key}]]{first}"
     )
+}
+
+/// Returns the number of the line that a mistake begins in, counted from 1.
+fn line(mistake: &Mistake, text: &str) -> Option<usize> {
+    let span = mistake.span.as_ref()?;
+    Some(line_of(text, span.start))
+}
+
+/// Whether the line `key` is in the table whose header is the line `header`: an error about the whole of that table may
+/// only follow from the key that was left out of it.
+fn is_in_table(text: &str, key: usize, header: usize) -> bool {
+    let is_header = |line: &str| line.trim_start().starts_with('[');
+    let mut lines = text.lines().skip(header.saturating_sub(1));
+    key > header && lines.next().is_some_and(is_header) && !lines.take(key - header).any(is_header)
 }
 
 /// Blanks the lines of a mistake and its value, or the whole table if the mistake is in a table's header. Returns

@@ -2,7 +2,7 @@
 
 use super::line::{Entry, rfc_3339};
 
-/// Parses a line: the time of the reply, the load balancer, the addresses of client and target, three durations in
+/// Parses a line: the time of the response, the load balancer, the addresses of client and target, three durations in
 /// seconds (-1 for none), two statuses, two sizes, and the request in quotes with a whole URL. Lines of the application
 /// load balancer begin with the protocol.
 pub(super) fn parse(line: &str) -> Option<Entry> {

@@ -18,15 +18,15 @@ pub(super) struct Entry {
     pub(super) status: u16,
 }
 
-/// Parses lines, each by itself but for those of which an earlier line says what is in them.
+/// Parses lines. The fields of a line may be named by a directive in an earlier line.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     fields: w3c::Fields,
 }
 
 impl Lines {
-    /// Parses a line of any known format, or returns the reason why its request cannot be sent again. `None` for a line
-    /// about the log itself.
+    /// Parses a line of any known format, or returns the reason why its request cannot be sent again. `None` for a
+    /// directive.
     pub(super) fn parse(&mut self, line: &str) -> Option<Result<Entry, &'static str>> {
         let is_directive = self.fields.take(line);
         (!is_directive).then(|| usable(self.entry(line)))

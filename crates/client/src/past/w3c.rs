@@ -14,7 +14,7 @@ pub(super) struct Fields {
 }
 
 impl Default for Fields {
-    /// The fields of CloudFront's standard logs, for a log whose directives somebody has removed.
+    /// The fields of CloudFront's standard logs, for a log without its directives.
     fn default() -> Self {
         Self {
             names: names(OF_CLOUDFRONT),
@@ -30,7 +30,7 @@ fn names(text: &str) -> Vec<String> {
 }
 
 impl Fields {
-    /// Takes a directive. Returns `false` if the line is none.
+    /// Applies a directive. Returns `false` if the line is not a directive.
     pub(super) fn take(&mut self, line: &str) -> bool {
         if let Some(given) = line.strip_prefix("#Fields:") {
             self.names = names(given);
@@ -39,14 +39,14 @@ impl Fields {
         line.starts_with('#')
     }
 
-    /// Parses a line of these fields. `None` if it has others.
+    /// Parses a line of these fields. `None` if the line does not have them.
     pub(super) fn parse(&self, line: &str) -> Option<Entry> {
         let values: Vec<&str> = match line.contains('\t') {
             true => line.split('\t').collect(),
             false if self.is_given => line.split(' ').collect(),
             false => return None,
         };
-        // CloudFront adds fields at the end now and then.
+        // CloudFront appends fields in newer versions of the format.
         if values.len() < self.names.len() {
             return None;
         }
@@ -57,7 +57,7 @@ impl Fields {
     }
 }
 
-/// Returns the request that named fields tell. Their time has whole seconds.
+/// Builds the request from named fields. Its time is in whole seconds.
 pub(super) fn entry<'a>(value: impl Fn(&str) -> Option<&'a str>) -> Option<Entry> {
     let (date, time) = (value("date")?, value("time")?);
     let escapes = value("x-edge-location").is_some();
@@ -78,8 +78,8 @@ pub(super) fn entry<'a>(value: impl Fn(&str) -> Option<&'a str>) -> Option<Entry
     })
 }
 
-/// Takes back what CloudFront escapes in a field, percent signs included: `%2520` stands for `%20`. A text that has not
-/// been escaped so stays as it is, since no target has blanks or control characters in it.
+/// Undoes the percent-encoding that CloudFront applies to a field, percent signs included: `%2520` stands for `%20`.
+/// A field whose decoded text could not be a request target was not encoded in this way, and is returned unchanged.
 fn unescaped(text: &str) -> String {
     let decoded = percent_decode_str(text).decode_utf8().ok();
     let is_target = |text: &str| text.chars().all(|c| c.is_ascii_graphic());

@@ -2,6 +2,7 @@
 //! Kubernetes, values of charts, Dockerfiles, units of systemd, scripts of the shell, and the flags of command lines.
 //! Variables whose values are in another place are found too.
 
+mod compose;
 mod lines;
 mod manifest;
 mod template;
@@ -70,6 +71,8 @@ pub(super) struct Environment {
     pub(super) elsewhere: Vec<Elsewhere>,
     /// Names of the files that were read besides, from `At::file` 1 on.
     pub(super) files: Vec<String>,
+    /// Whether this is a docker-compose file, in whose values `${NAME}` stands for the value of a variable.
+    pub(super) is_compose: bool,
 }
 
 /// Returns the variables that a text sets or names, in its order. Flags such as `-imagor-secret` count as the variables
@@ -122,6 +125,9 @@ impl Environment {
     /// sets takes precedence over what they set.
     pub(super) fn read_files(&mut self, file: &Path) {
         let folder = file.parent().unwrap_or(Path::new(""));
+        if self.is_compose {
+            compose::interpolate(self, &folder.join(compose::FILE));
+        }
         let mut of_files = Self::default();
         let mut unread = Vec::new();
         for mut other in std::mem::take(&mut self.elsewhere) {

@@ -149,8 +149,7 @@ impl Dialects {
         resolve(request)
     }
 
-    /// Returns the rules that a target states by itself, if they are others than those of its request, which came with
-    /// headers.
+    /// Returns the rules of a target without any headers, if they differ from those of the request.
     fn stated(&self, raw_target: &str, request: &ImageRequest) -> Option<Arc<dyn Rules>> {
         let none = HeadersRead::new(&NoHeaders);
         let (plain, _) = self.understand(raw_target, &none).ok()?;
@@ -278,8 +277,8 @@ impl Claim<'_> {
 
 impl Dialects {
     /// Refuses an upload that names overlay images guarded by a `[[secure_link]]`: an upload has no URL whose signature
-    /// could open them. Afterwards its rules refuse what `[permitted]` does not list. If `is_entitled`, its sender may use
-    /// all of the folder of overlay images and ask for anything.
+    /// could open them. Limits its rules to what `[permitted]` lists. If `is_entitled`, there is no such limit, and all
+    /// of the folder of overlay images is open.
     ///
     /// # Errors
     /// A guarded path.
@@ -402,10 +401,11 @@ fn has_escapes_in_its_host(url: &str) -> bool {
     host.contains('%')
 }
 
-/// Refuses overlay images whose paths have dot segments, whoever asks for them.
+/// Checks the paths and URLs of overlay images in a request that was not parsed from a URL, such as an upload. No sender
+/// is exempt.
 ///
 /// # Errors
-/// A path with dot segments, or one that programs read differently.
+/// A path with dot segments, or a URL that parsers may read differently.
 pub fn check_overlays(request: &ImageRequest, places: &dyn Places) -> Result<(), Refusal> {
     refuse_dots(request, places)
 }

@@ -116,6 +116,7 @@ impl ClientHints {
                 rules: request.rules.clone(),
                 hints,
             });
+            request.is_hinted = true;
         }
     }
 }

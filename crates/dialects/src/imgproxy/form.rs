@@ -1,5 +1,6 @@
 //! The form of imgproxy's URLs in logs.
 
+use super::options::Options;
 use super::table;
 use crate::forms::{Cut, Form, Marks, Room, Strength, is_base64};
 
@@ -107,12 +108,22 @@ pub(super) fn presets(path: &str) -> Option<(&str, Vec<String>)> {
     let are_names = names
         .iter()
         .all(|name| !name.is_empty() && name.bytes().all(is_of_name));
-    // What has arguments is an option, and what is a source already has none before it.
-    let first = names.first()?;
-    let is_known = table::find(first).is_some() || ["pr", "preset"].contains(&&**first);
-    let is_option = names.len() > 1 && is_known;
-    let is_source = ["plain", "enc", "info"].contains(&&**first);
-    (are_names && !is_option && !is_source).then_some((signature, names))
+    let is_source = ["plain", "enc", "info"].contains(&&*names[0]);
+    (are_names && !is_source && !is_option(&names)).then_some((signature, names))
+}
+
+/// Whether these words are an option and arguments that it takes. A preset may be named like an option, but the names
+/// of further presets are hardly ever arguments of it.
+fn is_option(words: &[String]) -> bool {
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let [name, args @ ..] = &words[..] else {
+        return false;
+    };
+    let is_read = || {
+        let row = table::find(name).filter(|row| args.len() <= row.most);
+        row.is_some_and(|row| row.read(&mut Options::default(), args).is_ok())
+    };
+    !args.is_empty() && (["pr", "preset"].contains(name) || is_read())
 }
 
 /// Whether a text can be an encrypted source: base64 of an initialisation vector of 16 bytes and of blocks as long.
@@ -143,12 +154,22 @@ mod tests {
                 "/_/blurry:big/plain/https://a.test/a.jpg".to_owned(),
                 vec!["blurry", "big"],
             ),
+            (
+                "/_/blur:big/plain/https://a.test/a.jpg".to_owned(),
+                vec!["blur", "big"],
+            ),
+            (
+                format!("/{signature}/watermark%3Abanner/aHR0cDovL2E.png"),
+                vec!["watermark", "banner"],
+            ),
         ] {
             let (_, read) = presets(&path).expect("presets");
             assert_eq!(read, names, "{path}");
         }
         for path in [
             "/insecure/w:300/plain/local:///a.jpg",
+            "/insecure/blur:3/plain/local:///a.jpg",
+            "/insecure/rs:fit:30:20/plain/local:///a.jpg",
             "/insecure/pr:thumb/plain/local:///a.jpg",
             "/insecure/plain/local:///a.jpg",
             "/insecure/aHR0cDovL2EvYi9j/ZC5qcGc",

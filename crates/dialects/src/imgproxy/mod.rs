@@ -14,11 +14,13 @@ mod info;
 mod layout;
 mod options;
 mod path;
+mod reader;
 mod round;
 mod row;
 mod rules;
 mod secret;
 mod seen;
+mod sources;
 mod spell;
 mod table;
 mod values;
@@ -26,7 +28,6 @@ mod values;
 use std::sync::Arc;
 
 use andon_recipe::{FormatName, Output, Recipe};
-use regex::Regex;
 
 pub use config::{ImgproxyConfig, WatermarkConfig};
 
@@ -35,14 +36,15 @@ use crate::disposition;
 use crate::errors::{ErrorStyle, Errors, Fault};
 use crate::percent;
 use crate::refusal::Refusal;
-use crate::request::{AnswerStyle, Ask, Fallback, ImageRequest, Source, relative};
+use crate::request::{AnswerStyle, Ask, Fallback, ImageRequest, Source};
 use crate::signature::Key;
 use info::Info;
-use options::{Options, Watermark};
-use path::{LOCAL, PIPELINE, Reading};
-use row::About;
+use options::Options;
+use path::{LOCAL, Reading};
+use reader::Reader;
 use rules::{House, ImgproxyRules};
 use secret::Signing;
+use sources::Sources;
 
 /// Returns the presets that a path below the prefix names in place of options, as of an imgproxy that reads nothing else:
 /// `/SIGNATURE/NAME:NAME/SOURCE`. `None` if the path is not of this form for sure.
@@ -81,15 +83,6 @@ impl Errors for Statuses {
     fn of_origin(&self, answered: u16, _: Fault, _: u16) -> u16 {
         answered
     }
-}
-
-/// Reads the options of one request.
-struct Reader<'a> {
-    dialect: &'a Imgproxy,
-    options: Options,
-    notes: Vec<String>,
-    /// Names of the presets that are being read, so that none includes itself.
-    presets: Vec<&'a str>,
 }
 
 /// Whether a path has the form of imgproxy's: a signature, options such as `rs:fit:250:250`, and a source.
@@ -368,138 +361,11 @@ impl Imgproxy {
 /// Name of the preset that applies to all requests.
 const DEFAULT: &str = "default";
 
-/// The most pipelines in one URL. Each works on the result of the one before.
-const MOST_PIPELINES: usize = 8;
-
 /// Formats that URLs may name, but that cannot be written.
 const UNWRITTEN: [&str; 1] = ["heic"];
 
 /// First segments of URLs in the syntax of imgproxy 2, which are refused.
 const BASIC: [&str; 5] = ["fit", "fill", "fill-down", "force", "auto"];
-
-/// The largest device pixel ratio that a client may ask for by a header.
-const MOST_HINTED: f64 = 8.0;
-
-impl<'a> Reader<'a> {
-    fn new(dialect: &'a Imgproxy, options: Options) -> Self {
-        Self {
-            dialect,
-            options,
-            notes: Vec::new(),
-            presets: Vec::new(),
-        }
-    }
-
-    /// Reads one option: its name and arguments. `ours` says that it comes from the server's configuration, and may use
-    /// every option.
-    fn option(&mut self, option: &[&str], ours: bool) -> Result<(), Refusal> {
-        let refuse = |why: String| Refusal::new(&option.join(":"), why);
-        let [name, args @ ..] = option else {
-            return Ok(());
-        };
-        if *name == PIPELINE {
-            if self.options.before.len() + 1 >= MOST_PIPELINES {
-                let why = format!("there are more than {MOST_PIPELINES} pipelines");
-                return Err(refuse(why));
-            }
-            self.options = std::mem::take(&mut self.options).chained();
-            return Ok(());
-        }
-        let dialect = self.dialect;
-        let allowed = &dialect.config.allowed_processing_options;
-        if !ours && !allowed.is_empty() && !allowed.iter().any(|allowed| allowed == name) {
-            let why = format!("`{name}` is not among the options that are allowed here");
-            return Err(refuse(why));
-        }
-        if matches!(*name, "preset" | "pr") {
-            return args.iter().try_for_each(|name| {
-                match dialect.config.presets.contains_key(*name) {
-                    true => self.preset(name),
-                    false => Err(refuse(format!("there is no preset `{name}`"))),
-                }
-            });
-        }
-        let row = table::find(name).ok_or_else(|| refuse(format!("`{name}` is no option")))?;
-        if args.len() > row.most {
-            let why = format!("`{name}` takes no more than {} arguments", row.most);
-            return Err(refuse(why));
-        }
-        if row.kind == About::Limit && !ours && !dialect.config.allow_security_options {
-            let why = "limits are the server's to set, unless `allow_security_options` is on";
-            return Err(Refusal::of(Fault::Signature, &option.join(":"), why));
-        }
-        let notes = row.notes(args).into_iter();
-        self.notes
-            .extend(notes.map(|note| format!("{name}: {note}")));
-        row.read(&mut self.options, args).map_err(refuse)
-    }
-
-    /// Reads the options of a preset. Where a preset names itself, directly or through others, that is left out and
-    /// noted.
-    fn preset(&mut self, name: &str) -> Result<(), Refusal> {
-        let Some((name, text)) = self.dialect.config.presets.get_key_value(name) else {
-            return Err(Refusal::new(name, "there is no such preset"));
-        };
-        if self.presets.contains(&&**name) {
-            self.notes.push(format!(
-                "preset {name} stands in itself; it is left out there"
-            ));
-            return Ok(());
-        }
-        self.presets.push(name);
-        for segment in text.split('/') {
-            let option: Vec<&str> = segment.split(&*self.dialect.config.separator).collect();
-            if option.len() < 2 {
-                return Err(Refusal::new(
-                    segment,
-                    "an option of a preset has an argument",
-                ));
-            }
-            self.option(&option, true)?;
-        }
-        self.presets.pop();
-        Ok(())
-    }
-
-    /// Reads density and width from client hints. Values that make no sense are ignored.
-    fn hints(&mut self, target: &Target<'_>) {
-        let header = |new, old| target.header(new).or_else(|| target.header(old));
-        let dpr: Option<f64> = header("sec-ch-dpr", "dpr").and_then(|text| text.parse().ok());
-        if let Some(dpr) = dpr.filter(|dpr| *dpr > 0.0 && *dpr <= MOST_HINTED) {
-            self.options.dpr = dpr;
-        }
-        let width: Option<u32> = header("sec-ch-width", "width").and_then(|text| text.parse().ok());
-        if let Some(width) = width.filter(|width| *width > 0) {
-            // `as` saturates.
-            self.options.width = (f64::from(width) / self.options.dpr).round() as u32;
-        }
-    }
-
-    /// Adds notes on what will not be done as the options ask.
-    fn remark(&mut self) {
-        let options = &self.options;
-        let mut notes = Vec::new();
-        let mut later = options.pipelines().skip(1);
-        if later.any(|pipeline| pipeline.trim.is_some()) {
-            notes.push("t: only the first pipeline cuts borders off; it is ignored");
-        }
-        let effects = &options.effects;
-        if effects.duotone.0 > 0.0 && effects.duotone.0 < 1.0 {
-            notes.push("dt: both colours act in full");
-        }
-        let mut marks = options.pipelines().map(|options| &options.watermark);
-        let is_nothing =
-            |mark: &Watermark| mark.opacity > 0.0 && mark.url.is_none() && mark.text.is_none();
-        if self.dialect.house.watermark.is_none() && marks.any(is_nothing) {
-            notes.push("wm: there is neither `wmu` nor an `imgproxy.watermark` in the configuration; it is ignored");
-        }
-        let mut marks = options.pipelines().map(|options| &options.watermark);
-        if marks.any(|mark| mark.text.as_ref().is_some_and(|text| text.contains('<'))) {
-            notes.push("wmt: the tags in the text are left out");
-        }
-        self.notes.extend(notes.into_iter().map(str::to_owned));
-    }
-}
 
 /// Returns the value of `Content-Disposition`: whether the result is saved or shown, and the name of its file.
 fn disposition(options: &Options, source: &Source) -> String {
@@ -540,54 +406,6 @@ fn disposition(options: &Options, source: &Source) -> String {
         }
     }
     disposition::named(how, &quoted, &format!(".{extension}"))
-}
-
-/// Which sources URLs may name, and how their names are changed into those of the server.
-#[derive(Debug)]
-struct Sources {
-    base: String,
-    replaced: Vec<(Regex, String)>,
-    /// What sources may begin with. Empty: every source that an origin has is allowed.
-    allowed: Vec<Regex>,
-}
-
-impl Sources {
-    /// Whether a source is allowed, both literally and with repeated slashes merged, since that is where it leads.
-    fn allows(&self, source: &str) -> bool {
-        let (scheme, rest) = source.split_once("://").unwrap_or(("", source));
-        let plain = match scheme {
-            LOCAL => format!("{scheme}:///{}", relative(rest)),
-            _ => format!("{scheme}://{}", relative(rest)),
-        };
-        let all = [source, &plain];
-        self.allowed.is_empty()
-            || all
-                .iter()
-                .all(|text| self.allowed.iter().any(|allowed| allowed.is_match(text)))
-    }
-
-    fn source(&self, written: &str) -> Result<Source, Refusal> {
-        let mut source = written.to_owned();
-        for (from, to) in &self.replaced {
-            source = from.replace_all(&source, to).into_owned();
-        }
-        if !source.starts_with(&self.base) {
-            source.insert_str(0, &self.base);
-        }
-        let refuse = |why: &str| Refusal::of(Fault::Source, written, why);
-        if !self.allows(&source) {
-            return Err(refuse("it is not among the sources that are allowed here"));
-        }
-        match source.split_once("://") {
-            Some((LOCAL, path)) => Ok(Source::from_path(path)),
-            Some((scheme, rest)) if !scheme.is_empty() && !rest.is_empty() => {
-                Ok(Source::Url(source))
-            }
-            _ => Err(refuse(
-                "it is no URL: it must be as `http://…` or `local:///…`",
-            )),
-        }
-    }
 }
 
 #[cfg(test)]

@@ -122,6 +122,7 @@ variants!(Error {
     8 => Crashed { format, how },
     9 => Suspect { format },
     10 => NotRead { format },
+    11 => NotPermitted { piece, why },
 });
 
 impl Wire for Scale {

@@ -40,8 +40,8 @@ pub(super) enum Mode {
     Normal,
     Tile,
     Blend(Blend),
-    /// Keeps the image below where the overlay is opaque or, with `out`, where it is not. If `luminous`, the overlay is
-    /// only as opaque as it is bright.
+    /// Keeps the image below where the overlay is opaque or, with `out`, where it is not. If `luminous`, the
+    /// overlay's opacity is multiplied by its luma.
     Mask {
         out: bool,
         luminous: bool,

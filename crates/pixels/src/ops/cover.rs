@@ -1,4 +1,4 @@
-//! Overlays as masks: their opacity, or what is bright of it, multiplies that of the image below.
+//! Overlays as masks: the opacity of the image below is multiplied by the overlay's, or by the overlay's times its luma.
 
 use andon_recipe::Colour;
 
@@ -30,7 +30,7 @@ pub(super) fn covered<T: Sample>(
     let full = T::MAX.float();
     let mut cover = Grid::filled(width, height, T::default());
     for (x, y) in places {
-        // Beyond its sides there is none of it.
+        // Rows outside the image are skipped.
         let rows = |at: i64| at.clamp(0, height.into()) as u32;
         for row in rows(y)..rows(y.saturating_add(icon.height.into())) {
             let Ok(icon_row) = u32::try_from(i64::from(row) - y) else {
@@ -57,7 +57,7 @@ pub(super) fn covered<T: Sample>(
     cover
 }
 
-/// Hides an image where `cover` is transparent or, with `out`, where it is opaque. There, `around` shows.
+/// Hides an image where `cover` is transparent or, with `out`, where it is opaque, and shows the colour `around` there.
 pub(super) fn hide<T: Sample>(
     picture: &mut Planes<T>,
     mut cover: Grid<T>,
@@ -69,7 +69,7 @@ pub(super) fn hide<T: Sample>(
         let cover = cover.float() / full;
         if out { 1.0 - cover } else { cover }
     };
-    // What an opaque colour is laid over need not be transparent before.
+    // An opaque colour hides what is below it, so the image needs no alpha.
     if around.a < u8::MAX {
         let (width, height) = (picture.width, picture.height);
         let opaque = || Grid::filled(width, height, T::MAX);

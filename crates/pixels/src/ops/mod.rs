@@ -21,6 +21,7 @@ mod outline;
 mod over;
 mod overlay;
 mod pixelate;
+mod place;
 pub mod rotate;
 mod round;
 mod shadow;

@@ -2,7 +2,8 @@
 
 use andon_recipe::{Arg, Effect, Word};
 
-use super::overlay::{Laid, NAME, X, Y};
+use super::overlay::{Laid, NAME};
+use super::place::{X, Y};
 use crate::error::Result;
 use crate::stage::{Op, Stage};
 

@@ -9,6 +9,7 @@ use andon_recipe::{Arg, Colour, Effect, ParseError, Word};
 use super::blend::{MODES, Mode};
 use super::cover::{covered, dim, hide};
 use super::lay::lay;
+use super::place::{Place, X, Y};
 use super::shadow::fade;
 use crate::buffers::Buffer;
 use crate::color::remodelled;
@@ -27,22 +28,6 @@ pub(super) const NAME: Arg = Arg::text("name", "icon.png").help(
 );
 
 /// Argument for the overlay's position along a side of the image.
-pub(super) const X: Arg = Arg::text("x", "100p-8").help(
-    "left edge of the overlay on the image: px; per cent (`p`) of the room beside it, and px; repeat; or spread",
-);
-
-pub(super) const Y: Arg = Arg {
-    name: "y",
-    help: "top edge of the overlay on the image, likewise",
-    ..X
-};
-
-/// Argument for the px in a position, such as −8 in `100p-8`.
-const PX: Arg = Arg::whole("px", i32::MIN as i64, i32::MAX as i64);
-
-/// Argument for the percentage of free room in a position, such as 100 in `100p-8`.
-const SHARE: Arg = Arg::number("share", 0.0, 100.0);
-
 const OPACITY: Arg = Arg::number("opacity", 0.0, 100.0)
     .unit("per cent")
     .default("100")
@@ -54,9 +39,8 @@ const WIDTH: Arg = Arg::whole("width", 0, 32_768)
     .help("it is scaled to this width; 0: its own, or as its height says");
 
 const MODE: Arg = Arg::choice("mode", MODES).default("normal").help(
-    "tile: repeated all over the image; mask: of the image, what lies under this one stays, as opaque as this one is; \
-     mask-out: the rest stays; mask-luminance: as mask, but only as opaque as it is bright; the others: how its colours act on those \
-     below",
+    "tile: repeated over the whole image; mask: keeps the image below where this one is opaque; mask-out: where it is \
+     transparent; mask-luminance: as mask, with opacity times luminance; the others: blend modes",
 );
 
 const FIT: Arg = Arg::choice("fit", &["exact", "inside", "cover"])
@@ -70,7 +54,7 @@ const RECIPE: Arg = Arg::text("recipe", "turn%3A90%2Cgray").default("").help(
 
 const AROUND: Arg = Arg::colour("around")
     .default("00000000")
-    .help("what shows where a mask leaves nothing of the image; with the masks only");
+    .help("colour where a mask hides the image; only with the modes that are masks");
 
 const WORD: Word = Word {
     name: Effect::OVERLAY,
@@ -131,54 +115,6 @@ enum Fit {
     Cover,
 }
 
-/// Position of an overlay along one side of the image.
-#[derive(Clone, Copy, Debug)]
-enum Place {
-    /// One copy, at `share` (0 to 1) of the free room plus an offset in px.
-    Once { share: f64, px: i64 },
-    /// Copies side by side, starting at the edge of the image.
-    Repeat,
-    /// As many whole copies as there is room for, with the remaining room spread between them.
-    Spread,
-}
-
-impl Place {
-    fn read(arg: &Arg, text: &str) -> Result<Self, ParseError> {
-        let once = match text.split_once('p') {
-            _ if text == "repeat" => return Ok(Self::Repeat),
-            _ if text == "spread" => return Ok(Self::Spread),
-            None => PX.read_whole(text).map(|px| (0.0, px)),
-            Some((share, "")) => SHARE.read_number(share).map(|share| (share, 0)),
-            Some((share, px)) => SHARE.read_number(share).and_then(|share| {
-                let signed = px.strip_prefix('+').filter(|px| !px.starts_with('-'));
-                let px = signed.or_else(|| px.starts_with('-').then_some(px));
-                Ok((share, PX.read_whole(px.unwrap_or_default())?))
-            }),
-        };
-        let (share, px) = once.map_err(|_| arg.wrong(text))?;
-        let share = share / 100.0;
-        Ok(Self::Once { share, px })
-    }
-
-    /// Returns the left or top edges of the copies of an overlay; if spread, there are at most `most`.
-    fn edges(self, picture: u32, icon: u32, most: u32) -> Vec<i64> {
-        match self {
-            // Cut towards zero.
-            Self::Once { share, px } => {
-                vec![((f64::from(picture) - f64::from(icon)) * share) as i64 + px]
-            }
-            Self::Repeat => (0..picture).step_by(icon as usize).map(i64::from).collect(),
-            Self::Spread => {
-                let times = (picture / icon).clamp(1, most);
-                let room = picture.saturating_sub(times * icon) / (times.max(2) - 1);
-                (0..times)
-                    .map(|one| i64::from(one * (icon + room)))
-                    .collect()
-            }
-        }
-    }
-}
-
 /// Most copies of an overlay that are spread or repeated both ways. If there were more, at most [`SPREAD_EACH`] are
 /// spread in each direction.
 const SPREAD: u64 = 100;
@@ -236,7 +172,10 @@ impl Laid {
         if laid.around.a > 0 && !matches!(laid.mode, Mode::Mask { .. }) {
             return Err(Error::Recipe {
                 piece: effect.to_string(),
-                why: format!("{} shows around masks, and this is none", laid.around),
+                why: format!(
+                    "the colour {} needs one of the modes mask, mask-out and mask-luminance",
+                    laid.around
+                ),
             });
         }
         Ok((laid.opacity > 0.0).then(|| Box::new(laid) as Box<dyn Stage>))

@@ -1,5 +1,7 @@
 //! Keys that environment variables set over those of the file: `ANDON_CACHE__MEMORY=1GiB` is `memory` in `[cache]`.
 
+mod values;
+
 use std::path::Path;
 use std::sync::LazyLock;
 
@@ -7,7 +9,8 @@ use andon_recipe::nearest;
 use regex::Regex;
 use toml::{Table, Value};
 
-use super::{Config, ConfigError, REFERENCE};
+use self::values::{default, names, reference, value};
+use super::{Config, ConfigError};
 
 /// The environment variables that set keys of the configuration.
 #[derive(Clone, Debug, Default)]
@@ -285,64 +288,6 @@ fn secrets(table: &Table) -> Vec<String> {
         }
     }
     names
-}
-
-/// The defaults of all keys that have one.
-fn reference() -> &'static Table {
-    static DEFAULTS: LazyLock<Table> = LazyLock::new(|| REFERENCE.parse().unwrap_or_default());
-    &DEFAULTS
-}
-
-/// Returns the default of a key.
-fn default(path: &[String]) -> Option<&'static Value> {
-    let (last, above) = path.split_last()?;
-    let mut table = reference();
-    for word in above {
-        table = table.get(word)?.as_table()?;
-    }
-    table.get(last)
-}
-
-/// Returns the names of the variables of all keys that have a default.
-fn names(table: &Table, above: &str, between: &str) -> Vec<String> {
-    let name = |key: &str| format!("{above}{between}{}", key.to_ascii_uppercase());
-    let of = |(key, value): (&String, &Value)| match value {
-        Value::Table(inner) => names(inner, &name(key), "__"),
-        _ => vec![name(key)],
-    };
-    table.iter().flat_map(of).collect()
-}
-
-/// Reads a value of the type that the key's default has: a text needs no quotes, and a list of texts or numbers may be
-/// written with commas. A key without a default takes a value of TOML; any other text is a string.
-fn value(text: &str, default: Option<&Value>) -> Value {
-    match default {
-        Some(Value::String(_)) => Value::String(text.to_owned()),
-        Some(Value::Array(items)) if !text.trim_start().starts_with('[') => {
-            let items = |item: &str| match items.first() {
-                Some(Value::Integer(_)) => literal(item),
-                _ => Value::String(item.to_owned()),
-            };
-            let texts = text
-                .split(',')
-                .map(str::trim)
-                .filter(|item| !item.is_empty());
-            texts.map(items).collect::<Vec<_>>().into()
-        }
-        _ => literal(text),
-    }
-}
-
-/// Reads a value of TOML; anything else is a text.
-fn literal(text: &str) -> Value {
-    let read: Option<Table> = format!("value = {text}").parse().ok();
-    let value = read
-        .filter(|it| it.len() == 1)
-        .and_then(|mut it| it.remove("value"));
-    match value {
-        None | Some(Value::Datetime(_)) => Value::String(text.to_owned()),
-        Some(value) => value,
-    }
 }
 
 #[cfg(test)]

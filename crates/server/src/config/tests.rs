@@ -211,6 +211,23 @@ fn a_wrong_value_names_its_line_its_key_and_what_would_do() {
     }
 }
 
+/// Without the wrong key the origin has no place at all, which is no error of its own.
+#[test]
+fn a_key_that_is_called_otherwise_is_one_error() {
+    for (key, _) in origin::ADVICE {
+        let key = key.trim_start_matches("origin.");
+        let text = format!("workers = 2\n[[origin]]\nprefix = \"/\"\n{key} = \"a\"\n");
+        let error = parse(&text).unwrap_err().to_string();
+        assert_eq!(error.matches("line ").count(), 1, "{key}: {error}");
+    }
+    let two = "[[origin]]\nroot = \"a\"\n[[origin]]\nprefix = \"/b\"\n";
+    let error = parse(two).unwrap_err().to_string();
+    assert!(
+        error.contains("line 2: ") && error.contains("line 3: "),
+        "{error}"
+    );
+}
+
 #[test]
 fn what_an_advice_shows_is_a_configuration() {
     for (key, advice) in origin::ADVICE {

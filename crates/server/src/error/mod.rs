@@ -296,7 +296,7 @@ impl Error {
             Self::Overlay { error, .. } => error.kind(),
             Self::Missing { .. } | Self::Withheld { .. } => Kind::Missing,
             Self::Forbidden { .. } => Kind::Source,
-            Self::Pixels(P::Recipe { .. }) => Kind::Url,
+            Self::Pixels(P::Recipe { .. } | P::NotPermitted { .. }) => Kind::Url,
             Self::Pixels(P::UnknownFormat) => Kind::NotImage,
             Self::Pixels(P::Broken { .. }) => Kind::Damaged,
             Self::Pixels(P::Unsupported { .. } | P::Unfit { .. }) => Kind::Unsupported,
@@ -393,7 +393,7 @@ impl Error {
 fn pixels_fault(error: &andon_pixels::Error) -> Fault {
     use andon_pixels::Error as P;
     match error {
-        P::Recipe { .. } => Fault::Client,
+        P::Recipe { .. } | P::NotPermitted { .. } => Fault::Client,
         // How large the result is to be, and what is done for it, is in the URL.
         P::Limit { bound, .. } if matches!(bound.on, BoundOn::Result | BoundOn::Work) => {
             Fault::Client

@@ -109,7 +109,7 @@ fn check_presets(
 
 /// Everything that is needed to answer requests.
 pub(crate) struct App {
-    /// When the counters that start anew with each reload were 0.
+    /// The time of the last reload, which resets some counters to 0.
     pub(crate) began: SystemTime,
     pub(crate) maker: Arc<Maker>,
     pub(crate) negotiation: Negotiation,

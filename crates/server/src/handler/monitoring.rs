@@ -73,7 +73,7 @@ impl App {
         out.since(results.cache_began);
         cache::write(&mut out, &stats);
         store::write(&mut out, stats.store.as_ref());
-        // What follows starts anew with each reload.
+        // A reload resets the counters that follow.
         out.since(self.began);
         let waiting = [
             results.flights.followers(),

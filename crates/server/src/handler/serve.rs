@@ -176,7 +176,10 @@ impl App {
         let headers = &exchange.head.headers;
         let ctx = maker.context(variant.clone(), Allowance::until(exchange.deadline));
         let found = match maker.open_file(request).await {
-            Err(Error::Missing { .. }) if maker.resolver.is_root(request) => {
+            Err(error)
+                if matches!(error.root(), Error::Missing { .. })
+                    && maker.resolver.is_root(request) =>
+            {
                 return self.welcome(headers, exchange.deadline).await;
             }
             found => found?,

@@ -7,7 +7,7 @@ use super::blocking::Blocking;
 use crate::error::{Error, OriginError};
 use crate::prometheus::Histogram;
 
-/// Counters of the fetches of one origin and how they ended. They start anew with a reload.
+/// Counters of the fetches of one origin and how they ended. A reload resets them.
 #[derive(Debug, Default)]
 pub(crate) struct OriginMetrics {
     results: [AtomicU64; RESULTS.len()],

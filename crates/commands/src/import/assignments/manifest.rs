@@ -13,6 +13,7 @@ use super::{Absent, At, Elsewhere, Environment, Leaf, is_name};
 /// Returns the variables of the documents of a file.
 pub(super) fn read(documents: Vec<Item>) -> Environment {
     let mut found = Found::default();
+    found.environment.is_compose = documents.iter().any(|it| it.node.get("services").is_some());
     for mut document in documents {
         if let Node::Map(entries) = &mut document.node {
             // What a compose file has in keys `x-…` counts only where an anchor of it is used.

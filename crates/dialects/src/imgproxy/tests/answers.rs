@@ -267,7 +267,11 @@ fn what_is_no_svg_becomes_none_and_no_source_exceeds_what_urls_allow() {
     let jpeg = Facts::new("jpeg", 4000, 3000);
     for options in ["f:svg", "msr:10"] {
         let error = ask(&config, options).unwrap().rules.resolve(&jpeg);
-        assert!(error.unwrap_err().of_source, "{options}");
+        assert_eq!(
+            error.unwrap_err().blame,
+            andon_recipe::Blame::Source,
+            "{options}"
+        );
     }
     assert!(ask(&config, "msr:12").unwrap().rules.resolve(&jpeg).is_ok());
     assert_eq!(ask(&config, "msfs:9").unwrap().style.most_bytes, Some(9));

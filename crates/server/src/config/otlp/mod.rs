@@ -7,7 +7,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use andon_settings::check;
+use andon_settings::{Secret, check};
 use hyper::header::{self, HeaderName, HeaderValue};
 use serde::Deserialize;
 use url::Url;
@@ -50,7 +50,7 @@ pub struct CollectorUrl(pub Url);
 /// Headers by name. Their values may be secrets, and are not shown.
 #[derive(Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(transparent)]
-pub struct OtlpHeaders(BTreeMap<String, String>);
+pub struct OtlpHeaders(BTreeMap<String, Secret>);
 
 /// What to write in place of the table of earlier versions.
 pub(super) const ADVICE: &[(&str, &str)] = &[("trace", "`otlp` in [trace] is `url` in [otlp] now")];
@@ -123,7 +123,7 @@ impl OtlpConfig {
         )?;
         for (name, value) in &self.headers.0 {
             let key = format!("otlp.headers.{name}");
-            header(name, value).map_err(|why| ConfigError::new(key, why))?;
+            header(name, value.reveal()).map_err(|why| ConfigError::new(key, why))?;
         }
         for name in self.headers_env.keys() {
             let key = format!("otlp.headers_env.{name}");
@@ -234,6 +234,9 @@ mod tests {
                 "keep one",
             ),
             ("header = { a = \"s3cret\" }", "", "did you mean `headers`?"),
+            ("headers = \"a=s3cret\"", "otlp.headers", "a table"),
+            ("headers = [\"a=s3cret\"]", "otlp.headers", "a table"),
+            ("headers = { a = [\"s3cret\"] }", "otlp.headers.a", "a text"),
         ] {
             let error = message(&format!("[otlp]\n{text}"));
             assert!(

@@ -37,8 +37,7 @@ impl OtlpTarget {
     }
 
     fn read(config: &Config, environment: &Environment) -> Result<Option<Self>, ConfigError> {
-        let is_disabled = |text: &str| text.trim().eq_ignore_ascii_case("true");
-        if environment.get(DISABLED).is_some_and(is_disabled) {
+        if is_disabled(environment) {
             return Ok(None);
         }
         let url = match (&config.otlp.url, environment.get(ENDPOINT)) {
@@ -63,6 +62,9 @@ impl OtlpTarget {
 /// Returns warnings about a collector that is not used, or can probably not be reached.
 pub(crate) fn otlp_warnings(config: &Config, environment: &Environment) -> Vec<String> {
     let mut warnings = Vec::new();
+    if is_disabled(environment) {
+        return warnings;
+    }
     if config.otlp.url.is_none()
         && let Err(why) = OtlpTarget::read(config, environment)
     {
@@ -85,6 +87,12 @@ pub(crate) fn otlp_warnings(config: &Config, environment: &Environment) -> Vec<S
     warnings
 }
 
+/// Whether the environment switches all telemetry off.
+fn is_disabled(environment: &Environment) -> bool {
+    let is_true = |text: &str| text.trim().eq_ignore_ascii_case("true");
+    environment.get(DISABLED).is_some_and(is_true)
+}
+
 /// Whether the environment asks for gRPC, so that its endpoint is no address for HTTP.
 fn wants_grpc(environment: &Environment) -> bool {
     environment.get(PROTOCOL) == Some("grpc")
@@ -102,7 +110,7 @@ fn headers(config: &OtlpConfig, environment: &Environment) -> Result<HeaderMap, 
         headers.insert(name, value);
     }
     for (name, value) in &config.headers.0 {
-        let read = header(name, value);
+        let read = header(name, value.reveal());
         let (name, value) = read.map_err(|why| ConfigError::new("otlp.headers", why))?;
         headers.insert(name, value);
     }
@@ -250,6 +258,9 @@ mod tests {
             let warnings = otlp_warnings(&Config::default(), &environment);
             assert!(warnings.concat().contains("4318"), "{warnings:?}");
         }
+        let off = [variables[0], (DISABLED, "true")];
+        let warnings = otlp_warnings(&Config::default(), &Environment::of(&off));
+        assert!(warnings.is_empty(), "{warnings:?}");
     }
 
     #[test]

@@ -17,6 +17,7 @@ pub(crate) struct ByDialect([Counters; ALL.len() + 1]);
 struct Counters {
     requests: AtomicU64,
     errors: AtomicU64,
+    hinted: AtomicU64,
     bytes: AtomicU64,
     result_bytes: AtomicU64,
     source_bytes: AtomicU64,
@@ -29,6 +30,8 @@ pub(crate) struct Served {
     pub(crate) requests: u64,
     /// Those that were answered with a status of 400 and above.
     pub(crate) errors: u64,
+    /// Those whose client hints act on the result.
+    pub(crate) hinted: u64,
     /// Bytes of all response bodies.
     pub(crate) bytes: u64,
     /// Bytes of whole results that were sent with status 200, if the size of what they were made from is known.
@@ -49,6 +52,7 @@ impl ByDialect {
         let add = |counter: &AtomicU64, by: u64| _ = counter.fetch_add(by, Ordering::Relaxed);
         add(&counters.requests, 1);
         add(&counters.errors, u64::from(entry.status.as_u16() >= 400));
+        add(&counters.hinted, u64::from(request.is_hinted));
         add(&counters.bytes, entry.bytes);
         // A part of a result and a reply without a body say nothing about how much smaller it is.
         if entry.status == StatusCode::OK && entry.bytes > 0 && entry.source_bytes > 0 {
@@ -84,6 +88,11 @@ impl ByDialect {
             |it| it.errors,
         );
         counter(
+            "andon_dialect_hinted_requests_total",
+            "Requests of a dialect with client hints that `[client_hints]` applies.",
+            |it| it.hinted,
+        );
+        counter(
             "andon_dialect_response_bytes_total",
             "Bytes of response bodies by dialect.",
             |it| it.bytes,
@@ -107,6 +116,7 @@ impl Counters {
         Served {
             requests: of(&self.requests),
             errors: of(&self.errors),
+            hinted: of(&self.hinted),
             bytes: of(&self.bytes),
             result_bytes: of(&self.result_bytes),
             source_bytes: of(&self.source_bytes),
@@ -120,6 +130,7 @@ impl Served {
         Self {
             requests: self.requests + other.requests,
             errors: self.errors + other.errors,
+            hinted: self.hinted + other.hinted,
             bytes: self.bytes + other.bytes,
             result_bytes: self.result_bytes + other.result_bytes,
             source_bytes: self.source_bytes + other.source_bytes,
@@ -163,6 +174,7 @@ mod tests {
         let native = Served {
             requests: 4,
             errors: 0,
+            hinted: 0,
             bytes: 110,
             result_bytes: 100,
             source_bytes: 1000,

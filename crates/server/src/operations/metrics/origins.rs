@@ -3,7 +3,7 @@
 use crate::origins::{Line, Origins, RESULTS};
 use crate::prometheus::{Metric, MetricSet};
 
-/// Writes the metrics of all origins. Their counters start anew with a reload, as Prometheus counters may.
+/// Writes the metrics of all origins. A reload resets their counters, which Prometheus allows.
 pub(crate) fn write(out: &mut MetricSet, origins: &Origins) {
     let readings: Vec<_> = origins.readings().collect();
     out.counter(

@@ -1,0 +1,56 @@
+//! The sources that URLs may name.
+
+use regex::Regex;
+
+use super::path::LOCAL;
+use crate::errors::Fault;
+use crate::refusal::Refusal;
+use crate::request::{Source, relative};
+
+/// Which sources URLs may name, and how their names are changed into those of the server.
+#[derive(Debug)]
+pub(super) struct Sources {
+    pub(super) base: String,
+    pub(super) replaced: Vec<(Regex, String)>,
+    /// What sources may begin with. Empty: every source that an origin has is allowed.
+    pub(super) allowed: Vec<Regex>,
+}
+
+impl Sources {
+    /// Whether a source is allowed, both literally and with repeated slashes merged, since that is where it leads.
+    fn allows(&self, source: &str) -> bool {
+        let (scheme, rest) = source.split_once("://").unwrap_or(("", source));
+        let plain = match scheme {
+            LOCAL => format!("{scheme}:///{}", relative(rest)),
+            _ => format!("{scheme}://{}", relative(rest)),
+        };
+        let all = [source, &plain];
+        self.allowed.is_empty()
+            || all
+                .iter()
+                .all(|text| self.allowed.iter().any(|allowed| allowed.is_match(text)))
+    }
+
+    pub(super) fn source(&self, written: &str) -> Result<Source, Refusal> {
+        let mut source = written.to_owned();
+        for (from, to) in &self.replaced {
+            source = from.replace_all(&source, to).into_owned();
+        }
+        if !source.starts_with(&self.base) {
+            source.insert_str(0, &self.base);
+        }
+        let refuse = |why: &str| Refusal::of(Fault::Source, written, why);
+        if !self.allows(&source) {
+            return Err(refuse("it is not among the sources that are allowed here"));
+        }
+        match source.split_once("://") {
+            Some((LOCAL, path)) => Ok(Source::from_path(path)),
+            Some((scheme, rest)) if !scheme.is_empty() && !rest.is_empty() => {
+                Ok(Source::Url(source))
+            }
+            _ => Err(refuse(
+                "it is no URL: it must be as `http://…` or `local:///…`",
+            )),
+        }
+    }
+}
