@@ -243,3 +243,19 @@ fn the_examples_of_its_help_work_as_they_are_printed() {
     }
     assert!(s3.folder.path().join("results/800/a.avif").exists());
 }
+
+#[test]
+fn limits_are_those_of_the_configuration_that_is_named() {
+    let house = house();
+    let config = "[[origin]]\nfs.root = \"photos\"\n[limits]\nresult_side = 100\n";
+    fs::write(house.path().join("andon.toml"), config).unwrap();
+    let args = ["exact:200x200", "photos/a.jpg", "-o", "out.png"];
+    let (code, said) = convert(&house, &args);
+    assert_eq!(code, Some(0), "{said}");
+    fs::remove_file(house.path().join("out.png")).unwrap();
+    let within = ["--config", "andon.toml"];
+    let (code, said) = convert(&house, &[&args[..], &within].concat());
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("result_side"), "{said}");
+    assert!(!house.path().join("out.png").exists());
+}

@@ -75,8 +75,8 @@ pub(crate) struct Args {
     /// Write results into the store that the nodes of a server share, under the server's own keys
     #[arg(long, requires = "config", conflicts_with_all = ["output", "materials"])]
     into_store: bool,
-    /// The server's configuration: for --into-store, or to compose with images of its origins, by path or URL, and to write
-    /// text in its fonts
+    /// The server's configuration: for --into-store, or to compose with images of its origins, by path or URL, to write
+    /// text in its fonts, and within its limits
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// Accept header of the clients that results are for, with --into-store; several times: each image once
@@ -163,10 +163,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let sandbox = config.as_ref().map(|config| &config.sandbox);
     let sandbox = sandbox.filter(|_| args.into_store);
     let fonts = config.as_ref().map(|config| &config.fonts);
+    let limits = config
+        .as_ref()
+        .map_or_else(Limits::default, |config| config.limits.pixels());
     let codecs = Codecs::prepare(
         sandbox.map_or(args.processes, |sandbox| sandbox.processes),
         cores(),
-        &Limits::default(),
+        &limits,
         andon_isolation::AT_REST,
         sandbox.map_or(SUSPECT, |sandbox| sandbox.suspect.0),
         fonts,
@@ -185,7 +188,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
                 config.as_ref(),
                 recipe.materials(),
             )?;
-            let renderer = Renderer::new(codecs, Limits::default(), overlays);
+            let renderer = Renderer::new(codecs, limits, overlays);
             renderer.check(&recipe)?;
             Some((recipe, renderer, target))
         }
