@@ -1,8 +1,8 @@
 """The OpenTelemetry Collector, as docs/opentelemetry.md configures it, gets all three signals: over http, and over https with a key."""
 import re
 from http.client import HTTPConnection
-from socket import socket
 
+from nginx import free_port
 from server import ROOT, Program, Server, tls_keys
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"
@@ -47,9 +47,3 @@ def ask_under_trace(andon, folder, url):
 def printed_configuration():
     page = (ROOT / "docs/opentelemetry.md").read_text()
     return re.search(r"```yaml\n(# otelcol .*?)```", page, re.S)[1]
-
-
-def free_port():
-    with socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]

@@ -74,9 +74,7 @@ impl Overlay {
         };
         Effect::new(name, args).ok().map(Step::Effect)
     }
-}
 
-impl Overlay {
     /// Returns the overlay with steps that act on it after it is brought upright and to its size.
     pub(crate) fn changed(mut self, steps: Vec<Step>) -> Self {
         if steps.is_empty() {

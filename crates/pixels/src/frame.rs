@@ -308,6 +308,19 @@ impl Model {
         }
     }
 
+    /// Returns the model without subsampling of its chroma.
+    #[must_use]
+    pub fn unthinned(self) -> Self {
+        match self {
+            Self::YCbCr { range, matrix, .. } => Self::YCbCr {
+                sub: Subsampling::NONE,
+                range,
+                matrix,
+            },
+            model => model,
+        }
+    }
+
     /// Returns the model's name in one word: `gray`, `ycbcr`, `rgb` or `cmyk`.
     #[must_use]
     pub fn name(self) -> &'static str {

@@ -175,9 +175,7 @@ impl Text {
         args.extend(self.style());
         Effect::new("text", args).ok().map(Step::Effect)
     }
-}
 
-impl Text {
     /// Returns the arguments of the engine's word that are written with their names.
     fn style(&self) -> impl Iterator<Item = String> {
         let breaks = self

@@ -208,14 +208,10 @@ impl Behind {
                 *grid = Grid::filled(1, 1, sample);
             }
             (planes.width, planes.height) = (1, 1);
-            let unthinned = match model {
-                Model::YCbCr { range, matrix, .. } => Model::YCbCr { sub: Subsampling::NONE, range, matrix },
-                model => model,
-            };
             if let Model::YCbCr { sub, .. } = &mut planes.model {
                 *sub = Subsampling::NONE;
             }
-            remodelled(planes, unthinned, None, context.interrupt)?.frame()
+            remodelled(planes, model.unthinned(), None, context.interrupt)?.frame()
         })
     }
 }

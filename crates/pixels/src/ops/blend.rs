@@ -104,9 +104,7 @@ impl Mode {
             _ => return Self::Normal,
         }))
     }
-}
 
-impl Mode {
     /// Returns the model in which the mode mixes colours: RGB for blend modes, otherwise the image's own.
     pub(super) fn model(self, model: Model) -> Model {
         match self {

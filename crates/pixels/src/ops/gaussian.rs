@@ -247,7 +247,7 @@ impl Gaussian {
         })
     }
 
-    /// Returns the estimated time to take so many samples through this many passes, along rows or columns.
+    /// Returns the estimated nanoseconds to filter `samples` samples in `passes` passes, each along rows or columns.
     fn nanos(&self, samples: u64, passes: u64) -> u64 {
         let taps = if self.reach > WIDEST {
             TAPS_SHRUNKEN

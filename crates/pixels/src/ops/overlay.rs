@@ -15,7 +15,7 @@ use crate::buffers::Buffer;
 use crate::color::remodelled;
 use crate::cost::Cost;
 use crate::error::{Error, Result};
-use crate::frame::{Frame, Grid, Model, Subsampling, Traits};
+use crate::frame::{Frame, Grid, Model, Traits};
 use crate::resize::{RegionF, Rescale};
 use crate::samples::{Planes, Sample, by_depth, bytes};
 use crate::stage::{Context, Op, Stage, wrong};
@@ -27,7 +27,6 @@ pub(super) const NAME: Arg = Arg::text("name", "icon.png").help(
     "path or URL of the overlay (docs/overlays.md), or a file in the folder of materials; colour%3A and 6 or 8 hex digits: one pixel of that colour",
 );
 
-/// Argument for the overlay's position along a side of the image.
 const OPACITY: Arg = Arg::number("opacity", 0.0, 100.0)
     .unit("per cent")
     .default("100")
@@ -353,12 +352,8 @@ impl Stage for Laid {
         by_depth!(frame, picture => {
             let mut picture = remodelled(picture, model, None, context.interrupt)?;
             // Not thinned: it may lie at any px.
-            let unthinned = match model {
-                Model::YCbCr { range, matrix, .. } => Model::YCbCr { sub: Subsampling::NONE, range, matrix },
-                model => model,
-            };
             let is_luminous = matches!(self.mode, Mode::Mask { luminous: true, .. });
-            let of_icon = if is_luminous { Model::Gray } else { unthinned };
+            let of_icon = if is_luminous { Model::Gray } else { model.unthinned() };
             let mut icon = remodelled(Planes::of(icon), of_icon, None, context.interrupt)?;
             if is_luminous {
                 dim(&mut icon)?;

@@ -51,16 +51,12 @@ impl Squares {
     /// Returns the model to work in: chroma stays subsampled if each of its samples lies within one square.
     fn model(&self, model: Model) -> Model {
         match model {
-            Model::YCbCr { sub, range, matrix }
+            Model::YCbCr { sub, .. }
                 if [sub.h, sub.v]
                     .into_iter()
                     .any(|thin| !self.side.is_multiple_of(thin.into())) =>
             {
-                Model::YCbCr {
-                    sub: Subsampling::NONE,
-                    range,
-                    matrix,
-                }
+                model.unthinned()
             }
             model => model,
         }

@@ -2,6 +2,7 @@
 
 use andon_recipe::{Arg, ParseError};
 
+/// Argument for the position of an overlay along a side of the image.
 pub(super) const X: Arg = Arg::text("x", "100p-8").help(
     "left edge of the overlay on the image: px; per cent (`p`) of the room beside it, and px; repeat; or spread",
 );

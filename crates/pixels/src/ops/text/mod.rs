@@ -17,7 +17,7 @@ use crate::codec::{Align, Anchor, Breaks, Cut, Outline, Overflow, Room, Text, Wr
 use crate::color::{self, remodelled};
 use crate::cost::Cost;
 use crate::error::{Error, Result};
-use crate::frame::{Depth, Frame, Model, Subsampling, Traits};
+use crate::frame::{Depth, Frame, Model, Traits};
 use crate::samples::{Planes, by_depth, bytes, count};
 use crate::stage::{Context, Op, Stage, wrong};
 
@@ -258,7 +258,7 @@ impl Written {
         })
     }
 
-    /// Returns the text as it is to be drawn on an image of this width and height in px.
+    /// Returns the text to draw on an image of this width and height in px.
     fn on(&self, width: u32, height: u32) -> Text<'_> {
         Text {
             text: &self.text,
@@ -314,11 +314,7 @@ impl Stage for Written {
         let (model, after) = (blend.model(frame.model), blend.model_after(frame.model));
         by_depth!(frame, planes => {
             let mut planes = remodelled(planes, model, None, context.interrupt)?;
-            let unthinned = match model {
-                Model::YCbCr { range, matrix, .. } => Model::YCbCr { sub: Subsampling::NONE, range, matrix },
-                model => model,
-            };
-            let mut letters = remodelled(Planes::of(letters), unthinned, None, context.interrupt)?;
+            let mut letters = remodelled(Planes::of(letters), model.unthinned(), None, context.interrupt)?;
             if self.style.tile.is_some() {
                 letters = tiled(&letters, size, (0, 0))?;
             }
