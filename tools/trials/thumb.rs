@@ -3,12 +3,12 @@
 use andon_recipe::{Fitting, Recipe, Wish};
 use serde::Deserialize;
 
-use crate::config::{Gate, Settings, below, mount};
+use crate::ConfigError;
+use crate::config::{Gate, Mount, Settings, below, mount};
 use crate::dialect::{Dialect, Target};
 use crate::refusal::Refusal;
 use crate::request::{ImageRequest, Source};
 use crate::spelling::{Said, Spelt, Word};
-use crate::{ConfigError, EXAMPLE_SOURCE};
 
 /// The table `[thumb]`.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -34,11 +34,8 @@ impl Settings for ThumbConfig {
         }
     }
 
-    fn usual() -> Self {
-        Self {
-            prefix: "/thumb".to_owned(),
-            ..Self::default()
-        }
+    fn switch_on(&mut self, _mount: Mount) {
+        "/thumb".clone_into(&mut self.prefix);
     }
 
     fn words() -> Vec<Word> {
@@ -62,8 +59,8 @@ struct Thumb {
 }
 
 impl Dialect for Thumb {
-    fn example(&self) -> String {
-        format!("{}/150{EXAMPLE_SOURCE}", self.prefix)
+    fn example(&self, path: &str) -> String {
+        format!("{}/150{path}", self.prefix)
     }
 
     fn parse(&self, target: &Target<'_>) -> Result<Option<ImageRequest>, Refusal> {

@@ -7,33 +7,61 @@
 use crate::frame::Model;
 use crate::samples::{Planes, Sample};
 
-/// The words for the modes in a recipe.
-pub(super) const MODES: &[&str] = &[
-    "normal",
-    "multiply",
-    "screen",
-    "overlay",
-    "darken",
-    "lighten",
-    "color-dodge",
-    "color-burn",
-    "hard-light",
-    "soft-light",
-    "difference",
-    "exclusion",
-    "add",
-    "hue",
-    "saturation",
-    "color",
-    "luminosity",
-    "tile",
-    "mask",
-    "mask-out",
-    "mask-luminance",
+/// The modes that show each colour of the overlay once, each with its word in a recipe.
+const SHOWN: [(&str, Mode); 17] = [
+    ("normal", Mode::Normal),
+    ("multiply", separable(|below, above| below * above)),
+    ("screen", separable(screen)),
+    (
+        "overlay",
+        separable(|below, above| hard_light(above, below)),
+    ),
+    ("darken", separable(f32::min)),
+    ("lighten", separable(f32::max)),
+    ("color-dodge", separable(color_dodge)),
+    ("color-burn", separable(color_burn)),
+    ("hard-light", separable(hard_light)),
+    ("soft-light", separable(soft_light)),
+    (
+        "difference",
+        separable(|below, above| (below - above).abs()),
+    ),
+    (
+        "exclusion",
+        separable(|below, above| below + above - 2.0 * below * above),
+    ),
+    ("add", separable(|below, above| (below + above).min(1.0))),
+    (
+        "hue",
+        together(|below, above| with_luma(with_range(above, range(below)), luma(below))),
+    ),
+    (
+        "saturation",
+        together(|below, above| with_luma(with_range(below, range(above)), luma(below))),
+    ),
+    (
+        "color",
+        together(|below, above| with_luma(above, luma(below))),
+    ),
+    (
+        "luminosity",
+        together(|below, above| with_luma(below, luma(above))),
+    ),
+];
+
+/// The other modes: the overlay is repeated, or shows no colour.
+const OTHERS: [(&str, Mode); 4] = [
+    ("tile", Mode::Tile),
+    ("mask", mask(false, false)),
+    ("mask-out", mask(true, false)),
+    ("mask-luminance", mask(false, true)),
 ];
 
 /// The words for the modes that show each colour of the overlay once.
-pub(super) const BLENDS: &[&str] = MODES.split_at(17).0;
+pub(super) const BLENDS: &[&str] = &words::<17>(&[&SHOWN]);
+
+/// The words for all modes.
+pub(super) const MODES: &[&str] = &words::<21>(&[&SHOWN, &OTHERS]);
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Mode {
@@ -61,48 +89,11 @@ pub(super) enum Blend {
 type Rgb = [f32; 3];
 
 impl Mode {
+    /// Returns the mode for a word; the normal one for a word of none.
     pub(super) fn of(word: &str) -> Self {
-        let mask = |out, luminous| Self::Mask { out, luminous };
-        let together = |blend| Self::Blend(Blend::NonSeparable(blend));
-        Self::Blend(Blend::Separable(match word {
-            "tile" => return Self::Tile,
-            "mask" => return mask(false, false),
-            "mask-out" => return mask(true, false),
-            "mask-luminance" => return mask(false, true),
-            "hue" => {
-                return together(|below, above| {
-                    with_luma(with_range(above, range(below)), luma(below))
-                });
-            }
-            "saturation" => {
-                return together(|below, above| {
-                    with_luma(with_range(below, range(above)), luma(below))
-                });
-            }
-            "color" => return together(|below, above| with_luma(above, luma(below))),
-            "luminosity" => return together(|below, above| with_luma(below, luma(above))),
-            "multiply" => |below, above| below * above,
-            "screen" => screen,
-            "overlay" => |below, above| hard_light(above, below),
-            "darken" => f32::min,
-            "lighten" => f32::max,
-            "color-dodge" => |below, above| match below {
-                0.0 => 0.0,
-                _ if above >= 1.0 => 1.0,
-                _ => (below / (1.0 - above)).min(1.0),
-            },
-            "color-burn" => |below, above| match above {
-                _ if below >= 1.0 => 1.0,
-                0.0 => 0.0,
-                _ => 1.0 - ((1.0 - below) / above).min(1.0),
-            },
-            "hard-light" => hard_light,
-            "soft-light" => soft_light,
-            "difference" => |below, above| (below - above).abs(),
-            "exclusion" => |below, above| below + above - 2.0 * below * above,
-            "add" => |below, above| (below + above).min(1.0),
-            _ => return Self::Normal,
-        }))
+        let mut modes = SHOWN.iter().chain(&OTHERS);
+        let own = modes.find(|(name, _)| *name == word);
+        own.map_or(Self::Normal, |(_, mode)| *mode)
     }
 
     /// Returns the model in which the mode mixes colours: RGB for blend modes, otherwise the image's own.
@@ -120,6 +111,33 @@ impl Mode {
             _ => self.model(model),
         }
     }
+}
+
+/// Returns the words of the tables, which have `N` rows together.
+const fn words<const N: usize>(tables: &[&[(&'static str, Mode)]]) -> [&'static str; N] {
+    let mut words = [""; N];
+    let (mut table, mut row) = (0, 0);
+    let mut place = 0;
+    while place < N {
+        if row == tables[table].len() {
+            (table, row) = (table + 1, 0);
+        }
+        words[place] = tables[table][row].0;
+        (row, place) = (row + 1, place + 1);
+    }
+    words
+}
+
+const fn separable(blend: fn(f32, f32) -> f32) -> Mode {
+    Mode::Blend(Blend::Separable(blend))
+}
+
+const fn together(blend: fn(Rgb, Rgb) -> Rgb) -> Mode {
+    Mode::Blend(Blend::NonSeparable(blend))
+}
+
+const fn mask(out: bool, luminous: bool) -> Mode {
+    Mode::Mask { out, luminous }
 }
 
 impl Blend {
@@ -259,6 +277,22 @@ fn hard_light(below: f32, above: f32) -> f32 {
         below * 2.0 * above
     } else {
         screen(below, 2.0 * above - 1.0)
+    }
+}
+
+fn color_dodge(below: f32, above: f32) -> f32 {
+    match below {
+        0.0 => 0.0,
+        _ if above >= 1.0 => 1.0,
+        _ => (below / (1.0 - above)).min(1.0),
+    }
+}
+
+fn color_burn(below: f32, above: f32) -> f32 {
+    match above {
+        _ if below >= 1.0 => 1.0,
+        0.0 => 0.0,
+        _ => 1.0 - ((1.0 - below) / above).min(1.0),
     }
 }
 
