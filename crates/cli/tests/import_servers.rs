@@ -152,8 +152,9 @@ fn imgproxy_without_keys_or_sources_is_imported_with_notes() {
     assert_eq!(said.err, "");
     for text in [
         "env:1: IMGPROXY_KEY: imgproxy checks signatures only with a key and a salt",
-        "env:3: IMGPROXY_USE_S3: name the buckets in `s3.buckets`",
-        "env:4: IMGPROXY_S3_REGION: `s3.region` of that [[origin]]",
+        "env:3: IMGPROXY_USE_S3: no bucket is named, and imgproxy then reads every one: name yours in `s3.buckets`",
+        "s3.buckets = [\"name-of-the-bucket\"]",
+        "s3.region = \"b\"",
         "env: IMGPROXY_ALLOWED_SOURCES: no source is named",
         "listen = [\"127.0.0.1:9\"]",
     ] {
@@ -173,6 +174,90 @@ fn buckets_that_imgproxy_lists_among_its_sources_are_imported() {
     for line in lines {
         assert!(said.out.contains(line), "{line}\n{}", said.out);
     }
+}
+
+#[test]
+fn a_store_of_ones_own_is_imported_with_its_addresses_and_keys() {
+    let conf = |endpoint: &str| {
+        format!(
+            "COMPUTED VALUES:\nenv:\n  IMGPROXY_USE_S3: true\n  IMGPROXY_S3_ENDPOINT: {endpoint}\n  \
+             IMGPROXY_S3_ALLOWED_BUCKETS: photos\n  AWS_ACCESS_KEY_ID: hush\n"
+        )
+    };
+    for (endpoint, allow) in [
+        ("http://minio.storage.svc:9000", "allow = [\"10.0.0.0/8\", "),
+        (
+            "http://localhost:9000",
+            "allow = [\"127.0.0.0/8\", \"::1/128\"]",
+        ),
+        ("https://account.r2.example", ""),
+    ] {
+        let site = Site::new("values.yaml", &conf(endpoint));
+        let said = site.import("values.yaml").ending(0);
+        for line in [
+            &format!("s3.endpoint = \"{endpoint}\""),
+            "s3.credentials = \"platform\"",
+            "values.yaml:6: AWS_ACCESS_KEY_ID: give it and AWS_SECRET_ACCESS_KEY to this server, too",
+            allow,
+        ] {
+            assert!(said.out.contains(line), "{line}\n{}", said.out);
+        }
+        assert_eq!(
+            said.out.contains("\nallow"),
+            !allow.is_empty(),
+            "{}",
+            said.out
+        );
+        assert!(!said.out.contains("hush"), "{}", said.out);
+    }
+}
+
+#[test]
+fn without_secrets_a_server_is_closed_until_its_environment_has_them() {
+    let key = "943b421c9eb07c830af81030552c8600";
+    let salt = "520f986b998545b4785e0defbc4f3c12";
+    let thumbor = "a key of more than 16 bytes";
+    for (content, secrets, variable) in [
+        (
+            format!(
+                "IMGPROXY_LOCAL_FILESYSTEM_ROOT=<files>\nIMGPROXY_KEY={key}\nIMGPROXY_SALT={salt}\nIMGPROXY_SOURCE_URL_ENCRYPTION_KEY={key}\n"
+            ),
+            vec![key, salt],
+            "ANDON_IMGPROXY__SOURCE_KEY",
+        ),
+        (
+            format!("SECURITY_KEY = '{thumbor}'\nALLOW_UNSAFE_URL = False\n"),
+            vec![thumbor],
+            "ANDON_THUMBOR__KEYS",
+        ),
+        (
+            format!("IMAGOR_SECRET={thumbor}\nFILE_LOADER_BASE_DIR=<files>\n"),
+            vec![thumbor],
+            "ANDON_IMAGOR__KEYS",
+        ),
+    ] {
+        let site = Site::new("conf", &content);
+        let imported = site.import("--no-secrets conf").ending(0);
+        assert_eq!(imported.err, "");
+        let note = format!("  # SECRET: set {variable}; this random one opens nothing");
+        assert!(imported.out.contains(&note), "{note}\n{}", imported.out);
+        for secret in secrets {
+            assert!(!imported.out.contains(secret), "{}", imported.out);
+        }
+        fs::write(site.path().join("andon.toml"), &imported.out).unwrap();
+        said(program(), site.path(), "config check andon.toml").ending(0);
+    }
+    let nginx = Site::new(
+        "nginx.conf",
+        "server { listen 80; location / { image_filter test; } }\n",
+    );
+    let said = nginx.import("--no-secrets nginx.conf");
+    assert!(
+        said.err
+            .contains("--no-secrets is for imgproxy, thumbor and imagor"),
+        "{}",
+        said.err
+    );
 }
 
 /// A Deployment of imgproxy whose container has this `env` and further lines.
@@ -216,6 +301,16 @@ fn keys_of_imgproxy_that_are_in_another_place_leave_the_server_closed() {
         (
             deployment(&(list + "        envFrom:\n        - secretRef:\n            name: k\n")),
             "envFrom: the variables in the Secret `k` were not read: those of imgproxy are to be added here",
+        ),
+        (
+            format!(
+                "image:\n  repo: ghcr.io/imgproxy/imgproxy\nenv:\n  {root}: <files>\nresources:\n  addSecrets:\n    - k\n"
+            ),
+            "addSecrets: the variables in the Secret `k` were not read",
+        ),
+        (
+            format!("env:\n  {root}: <files>\nextraEnvFrom:\n  - secretRef: {{name: k}}\n"),
+            "extraEnvFrom: the variables in the Secret `k` were not read",
         ),
         (
             format!(
