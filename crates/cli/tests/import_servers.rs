@@ -260,6 +260,29 @@ fn without_secrets_a_server_is_closed_until_its_environment_has_them() {
     );
 }
 
+#[test]
+fn values_and_manifests_in_json_are_read_and_empty_values_are_explained() {
+    let root = "\"env\": {\"IMGPROXY_LOCAL_FILESYSTEM_ROOT\": \"<files>\"}";
+    let values = format!("{{{root}, \"resources\": {{\"addSecrets\": [\"images\"]}}}}");
+    let (text, served) = Site::new("values.json", &values).serve("values.json");
+    let note = "addSecrets: the variables in the Secret `images` were not read";
+    assert!(text.contains(note), "{text}");
+    let target = "/insecure/rs:fit:20:20/plain/local:///a.jpg";
+    assert_eq!(width(&served, target), 403, "{text}");
+
+    let of_next = format!("{{\"images\": {{}}, {root}}}");
+    let said = Site::new("next.json", &of_next)
+        .import("next.json")
+        .ending(0);
+    assert!(said.out.contains("[next]"), "{}", said.out);
+    let said = Site::new("v.yaml", "USER-SUPPLIED VALUES:\nnull\n").import("v.yaml");
+    assert!(
+        said.err.contains("helm get values RELEASE --all"),
+        "{}",
+        said.err
+    );
+}
+
 /// A Deployment of imgproxy whose container has this `env` and further lines.
 fn deployment(env: &str) -> String {
     format!(

@@ -148,8 +148,12 @@ pub(crate) fn text(file: &Path, server: Option<&str>, no_secrets: bool) -> anyho
     let text = String::from_utf8_lossy(&bytes);
     let Some(format) = FORMATS.iter().find(|format| (format.is)(&text)) else {
         let known: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
+        let hint = match text.contains("USER-SUPPLIED VALUES:") {
+            true => "\n`helm get values RELEASE --all` prints the values of the chart, too",
+            false => "",
+        };
         bail!(
-            "{name} is of no format that can be imported: {}",
+            "{name} is of no format that can be imported: {}{hint}",
             known.join("; ")
         );
     };
