@@ -17,7 +17,7 @@ VERSIONS = ["1.27", "1.31", kubernetes_validate.latest_version()]
 
 def main(helm, andon):
     wrong_values_are_refused(helm)
-    a_configuration_without_the_port_of_probes_is_refused(helm)
+    ports_that_the_configuration_does_not_have_are_variables(helm)
     for values in [None, *sorted(CHART.glob("ci/*-values.yaml"))]:
         arguments = ["--values", str(values)] if values else []
         for version in VERSIONS:
@@ -56,10 +56,24 @@ def wrong_values_are_refused(helm):
         assert "values don't meet the specifications of the schema" in done.stderr, (wrong, done)
 
 
-def a_configuration_without_the_port_of_probes_is_refused(helm):
-    command = [helm, "template", "photos", str(CHART), "--kube-version", VERSIONS[0], "--set", "ports.metrics=9999"]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode != 0 and 'listen = "0.0.0.0:9999"' in done.stderr, done
+def ports_that_the_configuration_does_not_have_are_variables(helm):
+    for arguments, expected in [
+        ([], {}),
+        (["--set", "ports.metrics=9999"], {"ANDON_METRICS__LISTEN": "0.0.0.0:9999"}),
+        (["--set", "ports.http=8090"], {"ANDON_LISTEN": "0.0.0.0:8090"}),
+        (["--values", str(CHART / "ci/imported-values.yaml")],
+         {"ANDON_LISTEN": "0.0.0.0:8080", "ANDON_METRICS__LISTEN": "0.0.0.0:9180", "ANDON_TIMEOUTS__GRACE": "10s"}),
+    ]:
+        assert variables(container(render(helm, VERSIONS[0], *arguments))) == expected, arguments
+
+
+def container(objects):
+    return only(objects, "Deployment")["spec"]["template"]["spec"]["containers"][0]
+
+
+def variables(container):
+    """The variables of Andon with their values."""
+    return {it["name"]: it["value"] for it in container.get("env", []) if it["name"].startswith("ANDON_")}
 
 
 def only(objects, kind):
@@ -141,9 +155,10 @@ def check_monitoring(objects):
 def check_configuration(objects, andon):
     """The server takes it, and listens at the container's ports."""
     text = only(objects, "ConfigMap")["data"]["andon.toml"]
-    container = only(objects, "Deployment")["spec"]["template"]["spec"]["containers"][0]
-    for port in container["ports"]:
-        assert f'0.0.0.0:{port["containerPort"]}"' in text, (port, text)
+    variables_here = variables(container(objects))
+    for port in container(objects)["ports"]:
+        address = f'0.0.0.0:{port["containerPort"]}'
+        assert f'{address}"' in text or address in variables_here.values(), (port, text)
     with tempfile.TemporaryDirectory() as folder:
         # Folders of the pod are not here.
         for name in ["cache", "pictures"]:
@@ -154,7 +169,7 @@ def check_configuration(objects, andon):
         secrets = {name: "0123456789abcdef0123456789abcdef" for name in
                    ["ANDON_TOKEN", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"]}
         done = subprocess.run([andon, "config", "check", file], capture_output=True, text=True,
-                              env={**os.environ, **secrets})
+                              env={**os.environ, **secrets, **variables_here})
         assert done.returncode == 0, done.stderr
 
 

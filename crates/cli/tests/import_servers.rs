@@ -8,10 +8,10 @@ use crate::common::{Served, program, python, sample};
 use tempfile::TempDir;
 
 /// A folder with a configuration and images in `files`.
-struct Site(TempDir);
+pub(crate) struct Site(TempDir);
 
 impl Site {
-    fn new(file: &str, content: &str) -> Self {
+    pub(crate) fn new(file: &str, content: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let files = folder.path().join("files");
         fs::create_dir(&files).unwrap();
@@ -21,16 +21,16 @@ impl Site {
         Self(folder)
     }
 
-    fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.0.path()
     }
 
-    fn import(&self, file: &str) -> Said {
+    pub(crate) fn import(&self, file: &str) -> Said {
         said(program(), self.path(), &format!("import {file}"))
     }
 
     /// Imports, checks and serves, and returns what was imported.
-    fn serve(&self, file: &str) -> (String, Served) {
+    pub(crate) fn serve(&self, file: &str) -> (String, Served) {
         let imported = self.import(file).ending(0);
         assert_eq!(imported.err, "");
         fs::write(self.path().join("andon.toml"), &imported.out).unwrap();
@@ -41,7 +41,7 @@ impl Site {
 }
 
 /// Width of a reply's image, or its status.
-fn width(served: &Served, target: &str) -> u32 {
+pub(crate) fn width(served: &Served, target: &str) -> u32 {
     let reply = served.get(target);
     match reply.status {
         200 => andon_client::Picture::decode(&reply.body).unwrap().width,
@@ -50,7 +50,7 @@ fn width(served: &Served, target: &str) -> u32 {
 }
 
 /// An HMAC as URL-safe base64: of SHA-256 with a key and salt in hexadecimal digits, or of SHA-1 with a key.
-fn signed(digest: &str, key: &str, path: &str) -> String {
+pub(crate) fn signed(digest: &str, key: &str, path: &str) -> String {
     let script = format!(
         "import base64, hashlib, hmac\n\
          mac = hmac.new({key}, {path}, hashlib.{digest}).digest()\n\
@@ -122,29 +122,6 @@ fn imgproxy_in_docker_compose_keeps_its_keys_and_urls() {
 }
 
 #[test]
-fn values_of_the_charts_of_imgproxy_and_thumbor_are_read() {
-    let imgproxy = "image:\n  repo: ghcr.io/imgproxy/imgproxy\nresources:\n  deployment:\n    replicas:\n      default: 2\n\
-                    env:\n  IMGPROXY_LOCAL_FILESYSTEM_ROOT: <files>\n  IMGPROXY_QUALITY: 70\n  IMGPROXY_PATH_PREFIX: \"/img\"\n";
-    let site = Site::new("values.yaml", imgproxy);
-    let (text, served) = site.serve("values.yaml");
-    assert!(text.contains("quality = 70"), "{text}");
-    assert_eq!(width(&served, "/img/_/w:20/plain/local:///a.jpg"), 20);
-
-    let thumbor = "image:\n  repository: minimalcompact/thumbor\nreplicaCount: 2\nenv:\n  open:\n    ALLOW_UNSAFE_URL: \"False\"\n    \
-                   LOADER: \"thumbor.loaders.file_loader\"\n    FILE_LOADER_ROOT_PATH: <files>\n    QUALITY: \"85\"\n    \
-                   AUTO_WEBP: \"True\"\n    ALLOWED_SOURCES: \"['a.example', 'b.example']\"\n    LOG_LEVEL: error\n  secret:\n    \
-                   SECURITY_KEY: a key of more than 16 bytes\n";
-    let site = Site::new("values.yaml", thumbor);
-    let (text, served) = site.serve("values.yaml");
-    for line in ["quality = 85", "allow_unsafe = false", "default = \"auto\""] {
-        assert!(text.contains(line), "{line}\n{text}");
-    }
-    let signature = signed("sha1", "b'a key of more than 16 bytes'", "b'20x0/a.jpg'");
-    assert_eq!(width(&served, &format!("/{signature}/20x0/a.jpg")), 20);
-    assert_eq!(width(&served, "/unsafe/20x0/a.jpg"), 400);
-}
-
-#[test]
 fn imgproxy_without_keys_or_sources_is_imported_with_notes() {
     let conf = "IMGPROXY_KEY=abcd\nIMGPROXY_BIND=127.0.0.1:9\nIMGPROXY_USE_S3=true\nIMGPROXY_S3_REGION=b\n";
     let site = Site::new("env", conf);
@@ -152,8 +129,9 @@ fn imgproxy_without_keys_or_sources_is_imported_with_notes() {
     assert_eq!(said.err, "");
     for text in [
         "env:1: IMGPROXY_KEY: imgproxy checks signatures only with a key and a salt",
-        "env:3: IMGPROXY_USE_S3: name the buckets in `s3.buckets`",
-        "env:4: IMGPROXY_S3_REGION: `s3.region` of that [[origin]]",
+        "env:3: IMGPROXY_USE_S3: no bucket is named, and imgproxy then reads every one: name yours in `s3.buckets`",
+        "s3.buckets = [\"name-of-the-bucket\"]",
+        "s3.region = \"b\"",
         "env: IMGPROXY_ALLOWED_SOURCES: no source is named",
         "listen = [\"127.0.0.1:9\"]",
     ] {
@@ -216,6 +194,16 @@ fn keys_of_imgproxy_that_are_in_another_place_leave_the_server_closed() {
         (
             deployment(&(list + "        envFrom:\n        - secretRef:\n            name: k\n")),
             "envFrom: the variables in the Secret `k` were not read: those of imgproxy are to be added here",
+        ),
+        (
+            format!(
+                "image:\n  repo: ghcr.io/imgproxy/imgproxy\nenv:\n  {root}: <files>\nresources:\n  addSecrets:\n    - k\n"
+            ),
+            "addSecrets: the variables in the Secret `k` were not read",
+        ),
+        (
+            format!("env:\n  {root}: <files>\nextraEnvFrom:\n  - secretRef: {{name: k}}\n"),
+            "extraEnvFrom: the variables in the Secret `k` were not read",
         ),
         (
             format!(

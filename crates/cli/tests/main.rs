@@ -26,6 +26,7 @@ mod fonts;
 mod free_buffers;
 mod illustrations;
 mod import;
+mod import_charts;
 mod import_servers;
 mod import_sites;
 mod into_store;

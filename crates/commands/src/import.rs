@@ -51,8 +51,12 @@ pub(crate) struct Args {
     /// Of nginx, the server block with this server_name [default: the first that makes images]
     #[arg(long, value_name = "NAME")]
     server: Option<String>,
+    /// Of imgproxy, thumbor and imagor: write random keys in the place of the secrets, each with the variable of the environment
+    /// that sets it, for files that others may read, such as a `ConfigMap`
+    #[arg(long)]
+    no_secrets: bool,
     /// Print what each variable of this server becomes: imgproxy, thumbor or imagor
-    #[arg(long, value_name = "SERVER", conflicts_with_all = ["file", "server"])]
+    #[arg(long, value_name = "SERVER", conflicts_with_all = ["file", "server", "no_secrets"])]
     variables: Option<String>,
 }
 
@@ -61,6 +65,7 @@ Examples:
   andon import /etc/nginx/nginx.conf > andon.toml && andon config check andon.toml
   andon import /etc/nginx/sites-enabled/images --server images.example
   andon import docker-compose.yml > andon.toml
+  andon import --no-secrets values.yaml > andon.toml
   andon import /etc/thumbor.conf > andon.toml
   andon import .next/required-server-files.json > andon.toml
   andon import --variables imgproxy
@@ -86,6 +91,7 @@ struct Input<'a> {
     name: &'a str,
     /// The `server_name` of the block of nginx to import.
     server: Option<&'a str>,
+    no_secrets: bool,
 }
 
 /// All formats, in the order in which they are tried.
@@ -106,7 +112,7 @@ const TABLES: &[(&str, &[Variable])] = &[
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     match (&args.file, &args.variables) {
-        (Some(file), _) => import(file, args.server.as_deref()),
+        (Some(file), _) => import(file, args.server.as_deref(), args.no_secrets),
         (None, Some(server)) => list(server),
         (None, None) => bail!("name a file"),
     }
@@ -125,8 +131,8 @@ fn list(server: &str) -> anyhow::Result<()> {
     print(variables::markdown(table).as_bytes())
 }
 
-fn import(file: &Path, server: Option<&str>) -> anyhow::Result<()> {
-    let text = text(file, server)?;
+fn import(file: &Path, server: Option<&str>, no_secrets: bool) -> anyhow::Result<()> {
+    let text = text(file, server, no_secrets)?;
     // What the other server takes and Andon does not should be said here, not when it is started.
     if let Err(error) = Config::parse(&text, Path::new("")) {
         eprintln!("andon: what was written needs a change: {error:#}");
@@ -136,14 +142,18 @@ fn import(file: &Path, server: Option<&str>) -> anyhow::Result<()> {
 
 /// Returns the text of the `andon.toml` for the configuration of another server. `server` names one of several server
 /// blocks of nginx.
-pub(crate) fn text(file: &Path, server: Option<&str>) -> anyhow::Result<String> {
+pub(crate) fn text(file: &Path, server: Option<&str>, no_secrets: bool) -> anyhow::Result<String> {
     let name = file.display().to_string();
     let bytes = std::fs::read(file).with_context(|| format!("{name} cannot be read"))?;
     let text = String::from_utf8_lossy(&bytes);
     let Some(format) = FORMATS.iter().find(|format| (format.is)(&text)) else {
         let known: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
+        let hint = match text.contains("USER-SUPPLIED VALUES:") {
+            true => "\n`helm get values RELEASE --all` prints the values of the chart, too",
+            false => "",
+        };
         bail!(
-            "{name} is of no format that can be imported: {}",
+            "{name} is of no format that can be imported: {}{hint}",
             known.join("; ")
         );
     };
@@ -152,11 +162,20 @@ pub(crate) fn text(file: &Path, server: Option<&str>) -> anyhow::Result<String> 
         "--server names a server block of nginx, but {name} is {}",
         format.name
     );
+    ensure!(
+        !no_secrets
+            || TABLES
+                .iter()
+                .any(|(server, _)| format.name.contains(server)),
+        "--no-secrets is for imgproxy, thumbor and imagor, but {name} is {}",
+        format.name
+    );
     (format.read)(&Input {
         text: &text,
         path: file,
         name: &name,
         server,
+        no_secrets,
     })
 }
 

@@ -235,6 +235,18 @@ mod tests {
     }
 
     #[test]
+    fn a_table_that_stands_twice_is_explained() {
+        for text in [
+            "[log]\n\n[log]\nlevel = \"info\"\n",
+            "workers = 1\n\nworkers = 2\n",
+        ] {
+            let error = error(text);
+            assert!(error.starts_with("line 3: "), "{error}");
+            assert!(error.ends_with("put the lines together"), "{error}");
+        }
+    }
+
+    #[test]
     fn a_key_that_is_called_otherwise_is_told_what_to_write() {
         assert_eq!(
             error("[log]\npath = \"a\"\n"),

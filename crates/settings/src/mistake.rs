@@ -50,6 +50,9 @@ impl From<toml::de::Error> for Mistake {
                 "; in single quotes, as in '(\\d+)', a backslash is nothing but a backslash",
             );
         }
+        if message == "duplicate key" {
+            message.push_str(": a key, and the header of a table such as [metrics], stands in a file once; put the lines together");
+        }
         Self {
             kind: Kind::Other(message),
             span: error.span(),

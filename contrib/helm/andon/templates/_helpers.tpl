@@ -7,6 +7,19 @@
 {{- if .Values.pictures.existingClaim }}{{ .Values.pictures.existingClaim }}{{ else if .Values.pictures.size }}{{ include "andon.name" . }}{{ end }}
 {{- end }}
 
+{{- /* Variables for what the Service and the probes need of the server and config does not say, as where it was imported. */ -}}
+{{- define "andon.env" -}}
+{{- if not (regexMatch (printf "(?m)^[^#\n]*listen\\s*=[^=]*:%v\\b" .Values.ports.http) .Values.config) }}
+- {name: ANDON_LISTEN, value: "0.0.0.0:{{ .Values.ports.http }}"}
+{{- end }}
+{{- if not (regexMatch (printf "(?m)^[^#\n]*listen\\s*=[^=]*:%v\\b" .Values.ports.metrics) .Values.config) }}
+- {name: ANDON_METRICS__LISTEN, value: "0.0.0.0:{{ .Values.ports.metrics }}"}
+{{- end }}
+{{- if not (regexMatch "(?m)^[^#\n]*grace\\s*=" .Values.config) }}
+- {name: ANDON_TIMEOUTS__GRACE, value: 10s}
+{{- end }}
+{{- end }}
+
 {{- define "andon.selector" -}}
 app.kubernetes.io/name: andon
 app.kubernetes.io/instance: {{ .Release.Name }}

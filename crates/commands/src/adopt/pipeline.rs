@@ -148,7 +148,7 @@ fn base(args: &Args) -> anyhow::Result<Base> {
         .is_some_and(|extension| extension == "toml");
     let text = match is_own {
         true => std::fs::read_to_string(file).with_context(|| file.display().to_string())?,
-        false => import::text(file, args.server.as_deref())?,
+        false => import::text(file, args.server.as_deref(), false)?,
     };
     Ok(Base { text, is_own })
 }

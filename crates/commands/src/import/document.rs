@@ -6,7 +6,9 @@ use std::fmt::Write;
 use anyhow::Context;
 use toml::{Table, Value};
 
+use super::Input;
 use super::assignments::At;
+use super::variables::own_variable;
 use super::write::key;
 use crate::play;
 
@@ -20,16 +22,28 @@ pub(super) struct Document {
     /// Keys with random values, and what goes in their place.
     unknown: BTreeMap<String, String>,
     origins: Vec<Table>,
+    /// Whether the text is to have no secrets.
+    no_secrets: bool,
 }
 
+/// The keys whose values are secrets.
+const SECRETS: [&str; 5] = [
+    "imgproxy.keys",
+    "imgproxy.salts",
+    "imgproxy.source_key",
+    "thumbor.keys",
+    "imagor.keys",
+];
+
 impl Document {
-    pub(super) fn new(file: &str) -> Self {
+    pub(super) fn new(input: &Input<'_>) -> Self {
         Self {
-            files: vec![file.to_owned()],
+            files: vec![input.name.to_owned()],
             notes: Vec::new(),
             keys: Table::new(),
             unknown: BTreeMap::new(),
             origins: Vec::new(),
+            no_secrets: input.no_secrets,
         }
     }
 
@@ -91,6 +105,30 @@ impl Document {
         self.unknown.insert(key.to_owned(), what);
     }
 
+    /// Replaces each secret by a random one, which a variable of Andon's environment replaces in turn: without that
+    /// variable the server is closed.
+    fn leave_out_secrets(&mut self) -> anyhow::Result<()> {
+        for key in SECRETS {
+            let (table, below) = key.split_once('.').unwrap_or_default();
+            let table = self.keys.get_mut(table).and_then(Value::as_table_mut);
+            let Some(value) = table.and_then(|table| table.get_mut(below)) else {
+                continue;
+            };
+            match value {
+                Value::Array(all) => {
+                    for one in all {
+                        *one = random()?.into();
+                    }
+                }
+                one => *one = random()?.into(),
+            }
+            let variable = own_variable(key);
+            let what = format!("  # SECRET: set {variable}; this random one opens nothing");
+            self.unknown.insert(key.to_owned(), what);
+        }
+        Ok(())
+    }
+
     /// Sets a key if there is a value.
     pub(super) fn set_if(&mut self, key: &str, value: Option<Value>) {
         if let Some(value) = value {
@@ -119,7 +157,14 @@ impl Document {
         !self.origins.is_empty()
     }
 
-    pub(super) fn text(mut self) -> String {
+    /// Returns the text of the file.
+    ///
+    /// # Errors
+    /// As [`Document::set_unknown`].
+    pub(super) fn text(mut self) -> anyhow::Result<String> {
+        if self.no_secrets {
+            self.leave_out_secrets()?;
+        }
         let mut out = format!("# Imported from {} by `andon import`.\n", self.files[0]);
         self.notes.sort();
         if !self.notes.is_empty() {
@@ -147,7 +192,7 @@ impl Document {
         for (name, value) in tables {
             write_table(&mut out, &key(name), value, &self.unknown);
         }
-        out
+        Ok(out)
     }
 }
 

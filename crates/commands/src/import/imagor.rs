@@ -113,7 +113,7 @@ fn own(mut all: Environment) -> Environment {
 }
 
 fn text_of(input: &Input<'_>) -> anyhow::Result<String> {
-    let mut out = Document::new(input.name);
+    let mut out = Document::new(input);
     out.set("imagor.prefix", "/");
     let mut given = environment(input.text);
     given.read_files(input.path);
@@ -136,7 +136,7 @@ fn text_of(input: &Input<'_>) -> anyhow::Result<String> {
     };
     out.set_if("imagor.max_filters", filters);
     origins(&parts, &mut out);
-    Ok(out.text())
+    out.text()
 }
 
 fn listen(parts: &Parts, out: &mut Document) {

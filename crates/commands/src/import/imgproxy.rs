@@ -7,7 +7,7 @@ mod table;
 use andon_dialects::signature::unhex;
 use toml::{Table, Value};
 
-use super::assignments::{Absent, Elsewhere, Environment, environment};
+use super::assignments::{Absent, At, Elsewhere, Environment, environment};
 use super::document::Document;
 use super::variables::{Parts, translate};
 use super::{Format, Input, values};
@@ -27,6 +27,15 @@ const PREFIX: &str = "IMGPROXY_";
 
 /// The flags of imgproxy that name files of keys, as variables.
 const KEY_FILES: &[(&str, &str)] = &[("KEYPATH", "IMGPROXY_KEY"), ("SALTPATH", "IMGPROXY_SALT")];
+
+const AMAZON_KEY: &str = "AWS_ACCESS_KEY_ID";
+
+/// Returns where a key of Amazon is set or named, which imgproxy reads as Amazon's own programs do.
+fn amazon_key(given: &Environment) -> Option<At> {
+    let set = given.set.iter().map(|it| (&it.name, it.at));
+    let mut all = set.chain(given.absent.iter().map(|it| (&it.name, it.at)));
+    all.find(|(name, _)| *name == AMAZON_KEY).map(|(_, at)| at)
+}
 
 fn given(text: &str) -> Environment {
     own(all(text))
@@ -63,18 +72,22 @@ fn own(mut all: Environment) -> Environment {
 }
 
 fn text(input: &Input<'_>) -> anyhow::Result<String> {
-    let mut out = Document::new(input.name);
+    let mut out = Document::new(input);
     out.set("imgproxy.prefix", "/");
     let mut given = all(input.text);
     given.read_files(input.path);
+    let of_amazon = amazon_key(&given);
     let parts = translate(&own(given), TABLE, "imgproxy", &mut out);
+    if let Some(at) = of_amazon.filter(|_| parts.is_on("IMGPROXY_USE_S3")) {
+        out.note(at, AMAZON_KEY, "give it and AWS_SECRET_ACCESS_KEY to this server, too, which reads them from its environment");
+    }
     listen(&parts, &mut out);
     keys(&parts, &mut out)?;
     formats(&parts, &mut out);
     presets(&parts, &mut out);
     let size = source_size(&parts, &mut out);
     origins::add(&parts, size, &mut out);
-    Ok(out.text())
+    out.text()
 }
 
 fn listen(parts: &Parts, out: &mut Document) {

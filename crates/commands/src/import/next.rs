@@ -6,17 +6,33 @@ use anyhow::{Context, bail, ensure};
 use serde_json::{Map, Value};
 
 use super::write::quoted;
-use super::{Format, Input};
+use super::{Format, Input, imagor, imgproxy, thumbor};
 
 pub(super) const FORMAT: Format = Format {
     name: "the configuration of a Next.js as JSON (.next/required-server-files.json)",
     is: |text| {
         // A template of Helm, and a task definition of Amazon ECS, begin so too.
         let text = text.trim_start();
-        text.starts_with('{') && !text.starts_with("{{") && !text.contains("containerDefinitions")
+        text.starts_with('{')
+            && !text.starts_with("{{")
+            && !text.contains("containerDefinitions")
+            && (has_images(text) || !is_of_variables(text))
     },
     read: |input: &Input<'_>| text(input.text, input.name).with_context(|| input.name.to_owned()),
 };
+
+/// Whether a text has a key `images`.
+fn has_images(text: &str) -> bool {
+    let mut all = text.match_indices("\"images\"");
+    all.any(|(at, found)| text[at + found.len()..].trim_start().starts_with(':'))
+}
+
+/// Whether a text names variables of another server, as values of charts and manifests in JSON do.
+fn is_of_variables(text: &str) -> bool {
+    [imgproxy::FORMAT, imagor::FORMAT, thumbor::FORMAT]
+        .iter()
+        .any(|format| (format.is)(text))
+}
 
 /// Keys of `images` and the keys of `[next]` that they become.
 const KEYS: &[(&str, &str)] = &[

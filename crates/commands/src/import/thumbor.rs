@@ -68,7 +68,7 @@ fn is_conf(conf: &Python, text: &str) -> bool {
 }
 
 fn text(input: &Input<'_>) -> anyhow::Result<String> {
-    let mut out = Document::new(input.name);
+    let mut out = Document::new(input);
     out.set("thumbor.prefix", "/");
     let conf = python::read(input.text);
     let mut given = environment(input.text);
@@ -83,7 +83,7 @@ fn text(input: &Input<'_>) -> anyhow::Result<String> {
     signing(&parts, &mut out)?;
     formats(&parts, &mut out);
     origins(&parts, &mut out);
-    Ok(out.text())
+    out.text()
 }
 
 /// Translates a thumbor.conf.

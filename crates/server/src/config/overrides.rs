@@ -51,7 +51,8 @@ impl Overrides {
         }))
     }
 
-    /// Returns those among these variables. An empty variable counts as not set.
+    /// Returns those among these variables. An empty variable counts as not set, unless its key closes the server: that is
+    /// an error when the configuration is read.
     #[must_use]
     pub fn of(variables: impl IntoIterator<Item = (String, String)>) -> Self {
         let read = |(name, value): (String, String)| {
@@ -60,7 +61,8 @@ impl Overrides {
                 || name.starts_with(LABORATORY)
                 || is_service_link(key, &value);
             let path = key.split("__").map(str::to_ascii_lowercase).collect();
-            (!is_other && !value.is_empty()).then_some(Override { name, path, value })
+            let it = Override { name, path, value };
+            (!is_other && (!it.value.is_empty() || it.closes())).then_some(it)
         };
         let mut all: Vec<Override> = variables.into_iter().filter_map(read).collect();
         all.sort_by(|one, other| one.name.cmp(&other.name));
@@ -125,6 +127,10 @@ impl Overrides {
         secrets.extend(self.0.iter().flat_map(Override::secrets));
         let used = |it: &&Override| !secrets.contains(&it.name);
         let all: Vec<&Override> = self.0.iter().filter(used).collect();
+        if let Some(empty) = all.iter().find(|it| it.value.is_empty()) {
+            let what = "it is empty, which would open the server to unsigned URLs: give it its value, or do not set it";
+            return Err(empty.error(&ConfigError::new("", what)));
+        }
         let written = |without: Option<usize>| {
             let mut table = table.clone();
             for (index, it) in all.iter().enumerate() {
@@ -184,6 +190,14 @@ impl Override {
             None => what.to_owned(),
         };
         ConfigError::new("", format!("environment variable {}: {what}", self.name))
+    }
+
+    /// Whether the key is one that closes the server to unsigned URLs, and to which an empty value would open it.
+    fn closes(&self) -> bool {
+        const KEYS: [&str; 4] = ["keys", "salts", "source_key", "tokens"];
+        self.path
+            .get(1)
+            .is_some_and(|key| KEYS.contains(&key.as_str()))
     }
 
     /// Returns the names of the variables that this one names: its key, or a table above, ends in `_env`.
@@ -397,6 +411,13 @@ mod tests {
             ("", "ANDON_WORKERS__A", "1", "a whole number"),
             (
                 "",
+                "ANDON_IMGPROXY__KEYS",
+                "",
+                "it is empty, which would open",
+            ),
+            ("", "ANDON_SIGNING__KEYS__SHOP", "", "it is empty"),
+            (
+                "",
                 "ANDON_ORIGIN__7000__PREFIX",
                 "1",
                 "nothing called `7000`",
@@ -409,6 +430,13 @@ mod tests {
             );
             assert!(error.contains(what), "{name}: {error}");
         }
+        let empty = ["ANDON_IMGPROXY__KEYS", "ANDON_IMGPROXY__SALTS"].map(|name| (name, ""));
+        let error = parse("", &empty).unwrap_err();
+        assert!(
+            error.contains("ANDON_IMGPROXY__KEYS: it is empty"),
+            "{error}"
+        );
+        assert!(parse("", &[("ANDON_QUEUE", "")]).is_ok());
         let error = parse("\nworker = 1\n", &[("ANDON_QUEUE", "9")]).unwrap_err();
         assert!(error.starts_with("line 2: unknown key `worker`"), "{error}");
         let error = parse("\n[limits]\nfetches = 0\n", &[("ANDON_QUEUE", "9")]).unwrap_err();

@@ -93,7 +93,7 @@ impl Found {
 
     fn entry(&mut self, key: &str, item: &Item, kind: &str) {
         match key {
-            "envFrom" => self.env_from(item),
+            key if is_env_from(key) => self.env_from(key, item),
             "env_file" => self.env_file(item),
             "command" | "args" | "entrypoint" => self.command(item),
             "data" if kind == "Secret" => self.encoded(item),
@@ -149,20 +149,25 @@ impl Found {
         }
     }
 
-    fn env_from(&mut self, item: &Item) {
+    fn env_from(&mut self, key: &str, item: &Item) {
         let Node::List(items) = &item.node else {
-            if item.node != Node::Null {
-                self.elsewhere("envFrom", item.line, "what it names".to_owned(), None);
+            let is_empty =
+                item.node == Node::Null || matches!(&item.node, Node::Map(all) if all.is_empty());
+            if !is_empty {
+                self.elsewhere(key, item.line, "what it names".to_owned(), None);
             }
             return;
         };
         for item in items {
             let of = |key, kind| Some((kind, item.node.get(key)?.node.get("name")?.node.text()?));
-            let found = of("secretRef", "Secret").or_else(|| of("configMapRef", "ConfigMap"));
+            let named = || Some(("Secret", item.node.text()?));
+            let found = of("secretRef", "Secret")
+                .or_else(|| of("configMapRef", "ConfigMap"))
+                .or_else(named);
             let place = found.map_or("what it names".to_owned(), |(kind, name)| {
                 format!("the {kind} `{name}`")
             });
-            self.elsewhere("envFrom", item.line, place, None);
+            self.elsewhere(key, item.line, place, None);
         }
     }
 
@@ -252,6 +257,12 @@ fn entries(node: &Node) -> &[(String, Item)] {
         Node::Map(entries) => entries,
         _ => &[],
     }
+}
+
+/// Whether a key lists objects whose entries become variables: `envFrom` of a container, lists of the same kind in
+/// values of charts, such as `extraEnvFrom`, and the `addSecrets` of imgproxy's chart.
+fn is_env_from(key: &str) -> bool {
+    key == "addSecrets" || key.to_ascii_lowercase().ends_with("envfrom")
 }
 
 /// Returns where a value is that a map refers to.

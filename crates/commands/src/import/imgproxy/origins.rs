@@ -7,14 +7,20 @@ use super::super::sources::{Common, add_unnamed, add_urls, whole_segments};
 use super::super::values;
 use super::super::variables::Parts;
 
+const PRIVATE: [&str; 4] = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7"];
+const LOOPBACK: [&str; 2] = ["127.0.0.0/8", "::1/128"];
+
+/// Placeholder for the bucket of a server that names none: `andon.toml` has to name it.
+const UNNAMED: &str = "name-of-the-bucket";
+
 /// Returns the keys that every remote origin gets.
 fn common(parts: &Parts, size: Option<i64>, out: &mut Document) -> Common {
     let mut allow: Vec<&str> = Vec::new();
     if parts.is_on("IMGPROXY_ALLOW_PRIVATE_SOURCE_ADDRESSES") {
-        allow.extend(["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7"]);
+        allow.extend(PRIVATE);
     }
     if parts.is_on("IMGPROXY_ALLOW_LOOPBACK_SOURCE_ADDRESSES") {
-        allow.extend(["127.0.0.0/8", "::1/128"]);
+        allow.extend(LOOPBACK);
     }
     let keys = [
         (
@@ -152,17 +158,13 @@ fn buckets(parts: &Parts, common: &Common, out: &mut Document) {
             continue;
         }
         let variable = |what: &str| format!("IMGPROXY_{name}_{what}");
-        let names = bucket_names(parts, name);
+        let mut names = bucket_names(parts, name);
         if names.is_empty() {
-            let what = format!("name the buckets in `{key}.buckets` of an [[origin]]");
+            let what = format!(
+                "no bucket is named, and imgproxy then reads every one: name yours in `{key}.buckets`, in the place of {UNNAMED}"
+            );
             parts.note(&format!("IMGPROXY_USE_{name}"), &what, out);
-            for (what, below) in PLACES {
-                let why = format!("`{key}.{below}` of that [[origin]]");
-                if parts.has(&variable(what)) {
-                    parts.note(&variable(what), &why, out);
-                }
-            }
-            continue;
+            names.push(UNNAMED.to_owned());
         }
         // The keys of Google and Azure sign for one bucket, so that each has its origin.
         let secret = match name {
@@ -184,6 +186,24 @@ fn buckets(parts: &Parts, common: &Common, out: &mut Document) {
             let given = parts.text(&variable(what));
             keys.extend(given.map(|given| (format!("{key}.{below}"), given.into())));
         }
+        if let Some(endpoint) = parts.text(&variable("ENDPOINT")) {
+            own_network(endpoint, &mut keys);
+        }
         out.add_origin(keys);
+    }
+}
+
+/// Allows the addresses that a store of one's own has: an endpoint without TLS is in a private network, or on this machine.
+/// Requests cannot name another address than the endpoint.
+fn own_network(endpoint: &str, keys: &mut Common) {
+    let Some(host) = endpoint.strip_prefix("http://") else {
+        return;
+    };
+    let is_here = ["localhost", "127.", "[::1]"]
+        .iter()
+        .any(|it| host.starts_with(it));
+    let allow: &[&str] = if is_here { &LOOPBACK } else { &PRIVATE };
+    if !keys.iter().any(|(key, _)| key == "allow") {
+        keys.push(("allow".to_owned(), allow.to_vec().into()));
     }
 }
