@@ -17,7 +17,7 @@ use std::thread;
 use std::time::Duration;
 
 use andon_batch::Renderer;
-use andon_pixels::{Engine, Limits, Never};
+use andon_pixels::{Engine, Format, Limits, Never};
 use andon_recipe::{ParseError, Recipe};
 use andon_server::Config;
 use andon_server::config::Processes;
@@ -224,15 +224,27 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         return into_store::run(args, config.as_ref(), codecs, &args.recipe, &job);
     };
     let threads = threads(&job, &target.folder);
+    let format = format_of_all(&recipe);
     let batch = Batch {
         recipe,
         renderer,
-        outputs: Outputs::new(target, &buckets, &job)?,
+        outputs: Outputs::new(target, &buckets, &job, format)?,
         working: Semaphore::new(cores()),
         written: Written::default(),
     };
     let written = || batch.written.text();
     job.run(threads, |input| batch.convert(input, &job), written)
+}
+
+/// Returns the name of the format that all results are in, if the recipe names it.
+fn format_of_all(recipe: &Recipe) -> Option<&'static str> {
+    if recipe.output.moving.is_some() {
+        return None;
+    }
+    let asked = recipe.output.format.as_ref()?.as_str();
+    let named = |format: &Format| format.name == asked || format.aliases.contains(&asked);
+    let codec = andon_codecs::ALL.iter().find(|it| named(&it.format()))?;
+    Some(codec.name())
 }
 
 /// The images that are left to convert, with what earlier runs have done.

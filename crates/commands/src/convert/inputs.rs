@@ -152,9 +152,13 @@ fn is_marker(objects: &Objects, key: &str) -> anyhow::Result<bool> {
     }
 }
 
-/// Reads the names in a file, one per line.
+/// Reads the names in a file: one per line, or each with a NUL behind it, as `find -print0` writes them.
 pub(super) fn listed(path: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let text = read::text(path).with_context(|| path.display().to_string())?;
-    let lines = text.lines().filter(|line| !line.is_empty());
-    Ok(lines.map(PathBuf::from).collect())
+    let names: Vec<&str> = match text.contains('\0') {
+        true => text.split('\0').collect(),
+        false => text.lines().collect(),
+    };
+    let names = names.into_iter().filter(|name| !name.is_empty());
+    Ok(names.map(PathBuf::from).collect())
 }
