@@ -138,6 +138,43 @@ fn of_images_that_share_a_result_the_first_has_it() {
 }
 
 #[test]
+fn images_of_a_list_keep_their_folders_below_the_one_that_is_named() {
+    let house = house();
+    let list = "photos/a.jpg\n./photos/trip/b.PNG\n";
+    fs::write(house.path().join("list"), list).unwrap();
+    let arguments = [
+        "fit:40x40,as:gif",
+        "--from",
+        "list",
+        "-o",
+        "out",
+        "--relative-to",
+    ];
+    for (folder, results) in [
+        ("photos", ["a.gif", "trip/b.gif"]),
+        ("./photos/", ["a.gif", "trip/b.gif"]),
+        (".", ["photos/a.gif", "photos/trip/b.gif"]),
+    ] {
+        let (code, said) = convert(&house, &[&arguments[..], &[folder]].concat());
+        assert_eq!(code, Some(0), "{said}");
+        let out = house.path().join("out");
+        assert_eq!(files(&out), results.map(str::to_owned).into(), "{folder}");
+        fs::remove_dir_all(out).unwrap();
+    }
+    fs::write(
+        house.path().join("list"),
+        "photos/a.jpg\nphotos/trip/../../list\n",
+    )
+    .unwrap();
+    for folder in ["photos", "photos/trip", "/photos"] {
+        let (code, said) = convert(&house, &[&arguments[..], &[folder]].concat());
+        assert_eq!(code, Some(1), "{said}");
+        assert!(said.contains("it is not below"), "{said}");
+        assert!(!house.path().join("out").exists(), "nothing is made");
+    }
+}
+
+#[test]
 fn one_image_may_have_the_name_of_its_result() {
     let house = house();
     for (recipe, output, expected) in [

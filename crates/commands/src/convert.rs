@@ -48,6 +48,10 @@ pub(crate) struct Args {
     /// A file with more of them, one a line; - reads standard input
     #[arg(long, value_name = "FILE")]
     from: Option<PathBuf>,
+    /// A folder that the images are in: results keep the folders that their images have below it, also those of images
+    /// that are named one by one
+    #[arg(long, value_name = "DIR", conflicts_with = "into_store")]
+    relative_to: Option<PathBuf>,
     /// Where results go: a folder, or s3://BUCKET/FOLDER; made if it is missing. For one image also a file, such as
     /// small.jpg, whose extension is the format where the recipe names none. Older results are replaced
     #[arg(
@@ -201,7 +205,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let results = work
         .as_ref()
         .map(|(_, _, target)| Path::new(&target.folder));
-    let images = inputs::all(&names, &buckets, results)?;
+    let mut images = inputs::all(&names, &buckets, results)?;
+    if let Some(folder) = &args.relative_to {
+        (images.iter_mut()).try_for_each(|image| image.keep_folders_below(folder))?;
+    }
     if let Some((_, _, target)) = &work {
         target.holds(images.len())?;
     }

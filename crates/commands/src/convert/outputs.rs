@@ -139,7 +139,7 @@ impl Outputs {
         // A new version of an image takes the place of the old one.
         if holder != input.name {
             bail!(
-                "{name} is the result of {holder} already; convert one of them into another folder"
+                "{name} is the result of {holder} already; convert one of them into another folder, or keep folders with --relative-to"
             );
         }
         Ok(Output {
