@@ -197,18 +197,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
             Some((recipe, renderer, target))
         }
     };
-    let mut names = args.inputs.clone();
-    if let Some(from) = &args.from {
-        names.extend(inputs::listed(from)?);
-    }
     let buckets = Buckets::default();
     let results = work
         .as_ref()
         .map(|(_, _, target)| Path::new(&target.folder));
-    let mut images = inputs::all(&names, &buckets, results)?;
-    if let Some(folder) = &args.relative_to {
-        (images.iter_mut()).try_for_each(|image| image.keep_folders_below(folder))?;
-    }
+    let images = images(args, &buckets, results)?;
     if let Some((_, _, target)) = &work {
         target.holds(images.len())?;
     }
@@ -241,6 +234,19 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     };
     let written = || batch.written.text();
     job.run(threads, |input| batch.convert(input, &job), written)
+}
+
+/// Returns all images that the arguments name.
+fn images(args: &Args, buckets: &Buckets, results: Option<&Path>) -> anyhow::Result<Vec<Input>> {
+    let mut names = args.inputs.clone();
+    if let Some(from) = &args.from {
+        names.extend(inputs::listed(from)?);
+    }
+    let mut images = inputs::all(&names, buckets, results)?;
+    if let Some(folder) = &args.relative_to {
+        (images.iter_mut()).try_for_each(|image| image.keep_folders_below(folder))?;
+    }
+    Ok(images)
 }
 
 /// Returns the name of the format that all results are in, if the recipe names it.
