@@ -115,6 +115,66 @@ fn an_image_of_a_folder_that_fails_is_named_and_the_others_are_made() {
 }
 
 #[test]
+fn of_images_that_share_a_result_the_first_has_it() {
+    let house = house();
+    let photos = house.path().join("photos");
+    for name in ["a.png", "trip/b.jpg"] {
+        fs::copy(sample("jpeg/420.jpg"), photos.join(name)).unwrap();
+    }
+    let list = "photos/trip/b.jpg\0photos/a.png\0photos/a.jpg\0photos/trip/b.PNG\0";
+    fs::write(house.path().join("list"), list).unwrap();
+    for _ in 0..2 {
+        let (code, said) = convert(&house, &["fit:40x40,as:gif", "--from", "list", "-o", "out"]);
+        assert_eq!(code, Some(1), "{said}");
+        for line in [
+            "photos/a.jpg: out/a.gif is the result of photos/a.png already",
+            "photos/trip/b.PNG: out/b.gif is the result of photos/trip/b.jpg already",
+        ] {
+            assert!(said.contains(line), "{said}");
+        }
+    }
+    let results = ["a.gif", "b.gif"].map(str::to_owned);
+    assert_eq!(files(&house.path().join("out")), results.into());
+}
+
+#[test]
+fn images_of_a_list_keep_their_folders_below_the_one_that_is_named() {
+    let house = house();
+    let list = "photos/a.jpg\n./photos/trip/b.PNG\n";
+    fs::write(house.path().join("list"), list).unwrap();
+    let arguments = [
+        "fit:40x40,as:gif",
+        "--from",
+        "list",
+        "-o",
+        "out",
+        "--relative-to",
+    ];
+    for (folder, results) in [
+        ("photos", ["a.gif", "trip/b.gif"]),
+        ("./photos/", ["a.gif", "trip/b.gif"]),
+        (".", ["photos/a.gif", "photos/trip/b.gif"]),
+    ] {
+        let (code, said) = convert(&house, &[&arguments[..], &[folder]].concat());
+        assert_eq!(code, Some(0), "{said}");
+        let out = house.path().join("out");
+        assert_eq!(files(&out), results.map(str::to_owned).into(), "{folder}");
+        fs::remove_dir_all(out).unwrap();
+    }
+    fs::write(
+        house.path().join("list"),
+        "photos/a.jpg\nphotos/trip/../../list\n",
+    )
+    .unwrap();
+    for folder in ["photos", "photos/trip", "/photos"] {
+        let (code, said) = convert(&house, &[&arguments[..], &[folder]].concat());
+        assert_eq!(code, Some(1), "{said}");
+        assert!(said.contains("it is not below"), "{said}");
+        assert!(!house.path().join("out").exists(), "nothing is made");
+    }
+}
+
+#[test]
 fn one_image_may_have_the_name_of_its_result() {
     let house = house();
     for (recipe, output, expected) in [

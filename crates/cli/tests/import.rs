@@ -517,6 +517,32 @@ http { server {
     }
 }
 
+/// `next build` of Next.js 15 writes neither `qualities` nor `localPatterns`, and adds `basePath` and the slash of
+/// `trailingSlash` to the optimizer's path.
+#[test]
+fn an_earlier_next_keeps_its_qualities_queries_and_paths() {
+    let site = Site::new("");
+    fs::create_dir_all(site.path().join("public")).unwrap();
+    fs::create_dir_all(site.path().join(".next/static")).unwrap();
+    fs::copy(sample("photos/wren.jpg"), site.path().join("public/w.jpg")).unwrap();
+    let json = r#"{ "version": 1, "config": { "basePath": "/docs", "trailingSlash": true, "images": {
+        "deviceSizes": [640], "imageSizes": [64], "path": "/docs/_next/image/", "loader": "default",
+        "formats": ["image/webp"], "domains": [], "remotePatterns": [] } } }"#;
+    fs::write(site.path().join("next.json"), json).unwrap();
+    let imported = run(program(), site.path(), "import next.json").ending(0);
+    assert!(!imported.out.contains("# What was not"), "{}", imported.out);
+    let served = Served::start(site.path(), &imported.out);
+    for query in [
+        "url=%2Fdocs%2Fw.jpg&w=640&q=90",
+        "url=%2Fdocs%2Fw.jpg%3Fv%3D2&w=64&q=75",
+    ] {
+        for path in ["/docs/_next/image", "/docs/_next/image/"] {
+            let target = format!("{path}?{query}");
+            assert_eq!(served.get(&target).status, 200, "{target}");
+        }
+    }
+}
+
 #[test]
 fn an_application_of_next_keeps_its_widths_patterns_and_paths() {
     let site = Site::new("");
@@ -559,6 +585,9 @@ fn an_application_of_next_keeps_its_widths_patterns_and_paths() {
         let reply = served.get(target);
         assert_eq!(reply.status, status, "{target}");
     }
+    fs::write(site.path().join("next.config.ts"), "export default {};").unwrap();
+    let done = run(program(), site.path(), "import next.config.ts").ending(1);
+    assert!(done.err.contains("next build"), "{}", done.err);
     for (json, said) in [
         ("{}", "it has no `images`"),
         ("{", "it is no JSON"),

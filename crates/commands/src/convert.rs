@@ -17,7 +17,7 @@ use std::thread;
 use std::time::Duration;
 
 use andon_batch::Renderer;
-use andon_pixels::{Engine, Limits, Never};
+use andon_pixels::{Engine, Format, Limits, Never};
 use andon_recipe::{ParseError, Recipe};
 use andon_server::Config;
 use andon_server::config::Processes;
@@ -48,6 +48,10 @@ pub(crate) struct Args {
     /// A file with more of them, one a line; - reads standard input
     #[arg(long, value_name = "FILE")]
     from: Option<PathBuf>,
+    /// A folder that the images are in: results keep the folders that their images have below it, also those of images
+    /// that are named one by one
+    #[arg(long, value_name = "DIR", conflicts_with = "into_store")]
+    relative_to: Option<PathBuf>,
     /// Where results go: a folder, or s3://BUCKET/FOLDER; made if it is missing. For one image also a file, such as
     /// small.jpg, whose extension is the format where the recipe names none. Older results are replaced
     #[arg(
@@ -193,15 +197,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
             Some((recipe, renderer, target))
         }
     };
-    let mut names = args.inputs.clone();
-    if let Some(from) = &args.from {
-        names.extend(inputs::listed(from)?);
-    }
     let buckets = Buckets::default();
     let results = work
         .as_ref()
         .map(|(_, _, target)| Path::new(&target.folder));
-    let images = inputs::all(&names, &buckets, results)?;
+    let images = images(args, &buckets, results)?;
     if let Some((_, _, target)) = &work {
         target.holds(images.len())?;
     }
@@ -224,15 +224,40 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         return into_store::run(args, config.as_ref(), codecs, &args.recipe, &job);
     };
     let threads = threads(&job, &target.folder);
+    let format = format_of_all(&recipe);
     let batch = Batch {
         recipe,
         renderer,
-        outputs: Outputs::new(target, &buckets, &job)?,
+        outputs: Outputs::new(target, &buckets, &job, format)?,
         working: Semaphore::new(cores()),
         written: Written::default(),
     };
     let written = || batch.written.text();
     job.run(threads, |input| batch.convert(input, &job), written)
+}
+
+/// Returns all images that the arguments name.
+fn images(args: &Args, buckets: &Buckets, results: Option<&Path>) -> anyhow::Result<Vec<Input>> {
+    let mut names = args.inputs.clone();
+    if let Some(from) = &args.from {
+        names.extend(inputs::listed(from)?);
+    }
+    let mut images = inputs::all(&names, buckets, results)?;
+    if let Some(folder) = &args.relative_to {
+        (images.iter_mut()).try_for_each(|image| image.keep_folders_below(folder))?;
+    }
+    Ok(images)
+}
+
+/// Returns the name of the format that all results are in, if the recipe names it.
+fn format_of_all(recipe: &Recipe) -> Option<&'static str> {
+    if recipe.output.moving.is_some() {
+        return None;
+    }
+    let asked = recipe.output.format.as_ref()?.as_str();
+    let named = |format: &Format| format.name == asked || format.aliases.contains(&asked);
+    let codec = andon_codecs::ALL.iter().find(|it| named(&it.format()))?;
+    Some(codec.name())
 }
 
 /// The images that are left to convert, with what earlier runs have done.

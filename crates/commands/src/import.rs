@@ -144,6 +144,11 @@ fn import(file: &Path, server: Option<&str>, no_secrets: bool) -> anyhow::Result
 /// blocks of nginx.
 pub(crate) fn text(file: &Path, server: Option<&str>, no_secrets: bool) -> anyhow::Result<String> {
     let name = file.display().to_string();
+    let own = file.file_name().unwrap_or_default().to_string_lossy();
+    ensure!(
+        !own.starts_with("next.config."),
+        "{name} is a program: run `next build`, then import .next/required-server-files.json"
+    );
     let bytes = std::fs::read(file).with_context(|| format!("{name} cannot be read"))?;
     let text = String::from_utf8_lossy(&bytes);
     let Some(format) = FORMATS.iter().find(|format| (format.is)(&text)) else {

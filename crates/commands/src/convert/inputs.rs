@@ -2,7 +2,7 @@
 
 use std::fs::Metadata;
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
@@ -59,6 +59,30 @@ impl Input {
             below: below.to_owned(),
             place: Place::File(path.to_owned()),
         }
+    }
+
+    /// Has the result keep the folders that the image is in below `folder`.
+    ///
+    /// # Errors
+    /// If it is not below that.
+    pub(super) fn keep_folders_below(&mut self, folder: &Path) -> anyhow::Result<()> {
+        let plain = |path: &Path| -> PathBuf {
+            let parts = path.components();
+            parts.filter(|part| *part != Component::CurDir).collect()
+        };
+        let path = plain(self.file().unwrap_or(Path::new(&self.name)));
+        let below = path.strip_prefix(plain(folder)).ok();
+        let is_plain = |part| matches!(part, Component::Normal(_));
+        let below = below.filter(|below| below.components().all(is_plain));
+        let below = below.with_context(|| {
+            let folder = folder.display();
+            format!(
+                "{}: it is not below {folder}; name both in the same way",
+                self.name
+            )
+        })?;
+        self.below = below.to_owned();
+        Ok(())
     }
 
     fn of_source(name: &str) -> Self {
@@ -152,9 +176,13 @@ fn is_marker(objects: &Objects, key: &str) -> anyhow::Result<bool> {
     }
 }
 
-/// Reads the names in a file, one per line.
+/// Reads the names in a file: one per line, or each with a NUL behind it, as `find -print0` writes them.
 pub(super) fn listed(path: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let text = read::text(path).with_context(|| path.display().to_string())?;
-    let lines = text.lines().filter(|line| !line.is_empty());
-    Ok(lines.map(PathBuf::from).collect())
+    let names: Vec<&str> = match text.contains('\0') {
+        true => text.split('\0').collect(),
+        false => text.lines().collect(),
+    };
+    let names = names.into_iter().filter(|name| !name.is_empty());
+    Ok(names.map(PathBuf::from).collect())
 }

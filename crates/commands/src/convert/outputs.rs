@@ -1,7 +1,7 @@
 //! Chooses the names of results, and ensures that no input is overwritten and no two results have the same name.
 
 use std::collections::{HashMap, HashSet};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -20,7 +20,7 @@ pub(super) struct Outputs {
     file: Option<File>,
     /// All inputs, which must not be overwritten: canonical paths of files, and names of objects.
     inputs: HashSet<PathBuf>,
-    /// Names of results that are claimed, each with the name of its input.
+    /// Names of results, each with the name of the first input that it is the result of.
     taken: Mutex<HashMap<String, String>>,
 }
 
@@ -41,8 +41,14 @@ pub(super) struct Output<'a> {
 }
 
 impl Outputs {
-    /// Prepares the destination: creates the folder, or opens the bucket.
-    pub(super) fn new(target: Target, buckets: &Buckets, job: &Job) -> anyhow::Result<Self> {
+    /// Prepares the destination: creates the folder, or opens the bucket. `format` is that of all results if it is known
+    /// already: of inputs that share a result the first one has it then, however long each takes.
+    pub(super) fn new(
+        target: Target,
+        buckets: &Buckets,
+        job: &Job,
+        format: Option<&str>,
+    ) -> anyhow::Result<Self> {
         let Target {
             folder: output,
             file,
@@ -65,7 +71,7 @@ impl Outputs {
         };
         let earlier = job.manifest.iter().flat_map(|manifest| manifest.outputs());
         let earlier = earlier.map(|(output, input)| (output.to_owned(), input.to_owned()));
-        Ok(Self {
+        let outputs = Self {
             place,
             file,
             // What cannot be resolved cannot be read either, and fails there.
@@ -78,7 +84,38 @@ impl Outputs {
                 })
                 .collect(),
             taken: Mutex::new(earlier.collect()),
-        })
+        };
+        if let (Some(format), None) = (format, &outputs.file) {
+            for input in &job.inputs {
+                // One that cannot have a result fails when it is claimed.
+                let below = below(input, format).unwrap_or_default();
+                let (name, _) = outputs.name(&below);
+                outputs.hold(name, input);
+            }
+        }
+        Ok(outputs)
+    }
+
+    /// Returns the full path or URL of a result, and its canonical one if there is something already, or in a bucket.
+    fn name(&self, below: &OsStr) -> (String, Option<PathBuf>) {
+        match &self.place {
+            Place::Folder(folder) => {
+                let path = folder.join(below);
+                let written = path.canonicalize().ok();
+                (path.to_string_lossy().into_owned(), written)
+            }
+            Place::Bucket(_, bucket, folder) => {
+                let name = format!("{bucket}/{folder}{}", below.to_string_lossy());
+                (name.clone(), Some(PathBuf::from(name)))
+            }
+        }
+    }
+
+    /// Returns the name of the input that has this result: this one, unless an earlier one has it.
+    fn hold(&self, name: String, input: &Input) -> String {
+        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let holder = taken.entry(name).or_insert_with(|| input.name.clone());
+        holder.clone()
     }
 
     /// Claims the place of `input`'s result in `format`. Fails if the result would overwrite an input or another
@@ -92,34 +129,17 @@ impl Outputs {
                 file.name,
                 file.format
             ),
-            None => {
-                (input.below.file_stem()).context("has no name to call its result by")?;
-                let mut below = input.below.with_extension("").into_os_string();
-                below.push(".");
-                below.push(extension(format));
-                below
-            }
+            None => below(input, format)?,
         };
-        let (name, written) = match &self.place {
-            Place::Folder(folder) => {
-                let path = folder.join(&below);
-                let written = path.canonicalize().ok();
-                (path.to_string_lossy().into_owned(), written)
-            }
-            Place::Bucket(_, bucket, folder) => {
-                let name = format!("{bucket}/{folder}{}", below.to_string_lossy());
-                (name.clone(), Some(PathBuf::from(name)))
-            }
-        };
+        let (name, written) = self.name(&below);
         if written.is_some_and(|path| self.inputs.contains(&path)) {
             bail!("its result would overwrite the input {name}; choose another folder");
         }
-        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = taken.insert(name.clone(), input.name.clone());
+        let holder = self.hold(name.clone(), input);
         // A new version of an image takes the place of the old one.
-        if before.is_some_and(|other| other != input.name) {
+        if holder != input.name {
             bail!(
-                "another input has its result in {name} already; convert one of them into another folder"
+                "{name} is the result of {holder} already; convert one of them into another folder, or keep folders with --relative-to"
             );
         }
         Ok(Output {
@@ -129,6 +149,15 @@ impl Outputs {
             media_type: codec.map_or(UNKNOWN, |codec| codec.format().media_type),
         })
     }
+}
+
+/// Returns the path of an input's result in a format, below the folder of results.
+fn below(input: &Input, format: &str) -> anyhow::Result<OsString> {
+    (input.below.file_stem()).context("has no name to call its result by")?;
+    let mut below = input.below.with_extension("").into_os_string();
+    below.push(".");
+    below.push(extension(format));
+    Ok(below)
 }
 
 impl Output<'_> {
@@ -179,7 +208,6 @@ const UNKNOWN: &str = "application/octet-stream";
 
 #[cfg(test)]
 mod tests {
-    use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt;
 
     use super::super::inputs;
@@ -197,7 +225,7 @@ mod tests {
 
     fn outputs(folder: &Path, job: &Job) -> Outputs {
         let target = Target::of(folder.to_str().unwrap()).unwrap();
-        Outputs::new(target, &Buckets::default(), job).unwrap()
+        Outputs::new(target, &Buckets::default(), job, None).unwrap()
     }
 
     #[test]
@@ -227,8 +255,12 @@ mod tests {
         let job = job(&["x/a.jpg", "y/a.png"]);
         let outputs = outputs(folder.path(), &job);
         outputs.claim(&job.inputs[0], "webp").unwrap();
-        let error = outputs.claim(&job.inputs[1], "webp").map(drop).unwrap_err();
-        assert!(error.to_string().contains("another input"), "{error}");
+        for _ in 0..2 {
+            let error = outputs.claim(&job.inputs[1], "webp").map(drop).unwrap_err();
+            let error = error.to_string();
+            assert!(error.contains("is the result of x/a.jpg"), "{error}");
+        }
+        outputs.claim(&job.inputs[0], "webp").unwrap();
     }
 
     #[test]

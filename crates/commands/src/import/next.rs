@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use anyhow::{Context, bail, ensure};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::write::quoted;
 use super::{Format, Input, imagor, imgproxy, thumbor};
@@ -49,9 +49,11 @@ const KEYS: &[(&str, &str)] = &[
     ("contentDispositionType", "content_disposition"),
 ];
 
+/// The path of the optimizer's URLs, below `basePath`.
+const USUAL_PATH: &str = "/_next/image";
+
 /// Keys of `images` that have no equivalent, and why.
 const LEFT_OUT: &[(&str, &str)] = &[
-    ("path", "the prefix is /_next/image below basePath"),
     ("loader", "what is imported is the default loader"),
     ("loaderFile", "what is imported is the default loader"),
     ("disableStaticImages", "it is about the bundler"),
@@ -108,13 +110,19 @@ fn text(json: &str, file: &str) -> anyhow::Result<String> {
         let urls = value(&Value::from(urls))?;
         let _ = writeln!(out, "\n[[origin]]\nhttp.urls = {urls}");
     }
-    let prefix = quoted(&format!("{base_path}/_next/image"));
+    let prefix = quoted(&prefix(images, base_path));
     let _ = writeln!(out, "\n[next]\nprefix = {prefix}");
     if !base_path.is_empty() {
         let _ = writeln!(out, "base_path = {}", quoted(base_path));
     }
+    // `next build` writes all keys that its version has: before Next.js 16 what is missing permits anything.
+    let earlier = match whole.get("config") {
+        Some(_) => json!({ "qualities": [], "localPatterns": [{ "pathname": "**" }] }),
+        None => Value::Null,
+    };
     for (name, key) in KEYS {
         let given = images.get(*name).filter(|given| !given.is_null());
+        let given = given.or_else(|| earlier.get(*name));
         if let Some(given) = given {
             ensure!(
                 !is_regex(given),
@@ -128,18 +136,32 @@ fn text(json: &str, file: &str) -> anyhow::Result<String> {
     Ok(out)
 }
 
+/// Returns the path of the optimizer's URLs: `images.path`, which may be a URL, end with a slash (`trailingSlash`), and
+/// has `basePath` in it already if `next build` has written it.
+fn prefix(images: &Map<String, Value>, base_path: &str) -> String {
+    let path = images.get("path").and_then(Value::as_str);
+    let path = path.unwrap_or_default().trim_end_matches('/');
+    let below = path.split_once("://").map_or(path, |(_, rest)| {
+        rest.find('/').map_or("", |at| &rest[at..])
+    });
+    match below {
+        "" | USUAL_PATH => format!("{base_path}{USUAL_PATH}"),
+        own => own.to_owned(),
+    }
+}
+
 /// Returns what is said of each key that is not taken over. Keys that have the default of Next.js are not named.
 fn notes(images: &Map<String, Value>) -> Vec<String> {
     let is_set = |value: &&Value| match value {
         Value::Null | Value::Bool(false) => false,
-        Value::String(text) => !["", "default", "/_next/image"].contains(&&**text),
+        Value::String(text) => !["", "default"].contains(&&**text),
         Value::Array(_) => false,
         Value::Number(number) => ![3, 50_000_000].map(Some).contains(&number.as_u64()),
         _ => true,
     };
     let mut notes = Vec::new();
     for (name, given) in images.iter().filter(|(_, given)| is_set(given)) {
-        if KEYS.iter().any(|(known, _)| known == name) {
+        if name == "path" || KEYS.iter().any(|(known, _)| known == name) {
             continue;
         }
         let why = LEFT_OUT.iter().find(|(known, _)| known == name);

@@ -120,7 +120,7 @@ impl Dialect for Next {
         let all = self.prefixes.iter();
         all.map(|prefix| {
             format!(
-                "{}[?](?:[^&]*&)*url=(?:%2F|%2f|/)*([^&]*)",
+                "{}/?[?](?:[^&]*&)*url=(?:%2F|%2f|/)*([^&]*)",
                 regex::escape(prefix)
             )
         })
@@ -128,7 +128,9 @@ impl Dialect for Next {
     }
 
     fn parse(&self, target: &Target<'_>) -> Result<Option<ImageRequest>, Refusal> {
-        if !self.prefixes.iter().any(|prefix| prefix == target.path) {
+        // With `trailingSlash` the path ends with one.
+        let path = target.path.strip_suffix('/').unwrap_or(target.path);
+        if !self.prefixes.iter().any(|prefix| prefix == path) {
             return Ok(None);
         }
         let params = Params::read(target.query.unwrap_or_default(), &self.checks)?;

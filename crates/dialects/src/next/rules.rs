@@ -1,8 +1,8 @@
 //! What the optimizer makes of an image.
 
 use andon_recipe::{
-    Bounds, Facts, Fit, FormatName, Goal, Kept, Length, Orient, Output, Recipe, ResolveError,
-    Rules, Step, Wish,
+    Bounds, Chroma, Facts, Fit, FormatName, Goal, Kept, Length, Orient, Output, Recipe,
+    ResolveError, Rules, Step, Wish,
 };
 
 use crate::effects::is_lossy;
@@ -58,7 +58,10 @@ impl NextRules {
             format if is_lossy(format) => output.goal = Some(Goal::Quality(self.quality)),
             _ => {}
         }
-        output.progressive &= output.format_or(source) == "jpeg";
+        let is_jpeg = output.format_or(source) == "jpeg";
+        output.progressive &= is_jpeg;
+        // As sharp does, whatever the source has.
+        output.chroma = is_jpeg.then_some(Chroma::C420);
         let enlarge = false;
         Recipe {
             steps: vec![Step::Orient(Orient), Step::Fit(Fit { inside, enlarge })],
@@ -95,6 +98,9 @@ impl Rules for NextRules {
     crate::rules::kept_output!();
 
     fn wish(&self) -> Option<Wish> {
-        Some(Wish::of(&self.made("jpeg")))
+        let mut made = self.made("jpeg");
+        // No other dialect has to say what is usual here.
+        made.output.chroma = None;
+        Some(Wish::of(&made))
     }
 }

@@ -46,6 +46,9 @@ fn a_source_is_a_path_or_a_permitted_url() {
     ] {
         let target = format!("/_next/image?url={url}&w=640&q=75");
         assert_eq!(parse(&target).expect(url).source.place(), source, "{url}");
+        // As with `trailingSlash`.
+        let slash = target.replace('?', "/?");
+        assert_eq!(parse(&slash).expect(url).source.place(), source, "{url}");
         let target = target.replace("_next", "_vercel");
         assert_eq!(parse(&target).expect(url).source.place(), source, "{url}");
     }
@@ -157,15 +160,18 @@ fn what_is_wrong_is_said_in_the_words_of_next() {
 #[test]
 fn widths_scale_down_and_qualities_are_those_of_the_format() {
     let target = "/_next/image?url=%2Fa&w=640&q=75";
-    assert_eq!(recipe("jpeg", target), "exact:640x427,q:75,progressive");
+    assert_eq!(
+        recipe("jpeg", target),
+        "exact:640x427,q:75,progressive,chroma:420"
+    );
     // Older browsers draw neither.
     for format in ["webp", "avif"] {
         let recipe = recipe(format, target);
-        assert_eq!(recipe, "exact:640x427,as:jpeg,q:75,progressive");
+        assert_eq!(recipe, "exact:640x427,as:jpeg,q:75,progressive,chroma:420");
     }
     assert_eq!(recipe("png", target), "exact:640x427,with:colours:256");
     let large = recipe("jpeg", "/_next/image?url=%2Fa&w=1920&q=75");
-    assert_eq!(large, "q:75,progressive");
+    assert_eq!(large, "q:75,progressive,chroma:420");
 }
 
 /// An `Accept` header.

@@ -1,7 +1,7 @@
 //! How sharp writes images: formats, qualities, and what is usual.
 
 use andon_recipe::{
-    Background, Colour, Facts, FormatName, Goal, Kept, Output, Profile, StoredTurn,
+    Background, Chroma, Colour, Facts, FormatName, Goal, Kept, Output, Profile, StoredTurn,
 };
 
 use super::expected;
@@ -70,7 +70,9 @@ impl Written {
                 output.goal = usual.map(|usual| Goal::Quality(quality.unwrap_or(usual)))
             }
         }
-        output.progressive = self.progressive && format == "jpeg";
+        let is_jpeg = format == "jpeg";
+        output.progressive = self.progressive && is_jpeg;
+        output.chroma = is_jpeg.then_some(Chroma::C420);
         if self.is_still && format != "gif" {
             output.frame = Some(1);
         }
