@@ -10,23 +10,41 @@ SIZES = range(60, 100)
 
 def check(args, folder):
     page = (ROOT / "docs/behind-nginx.md").read_text()
-    one, many = re.findall(r"^```nginx\n(.*?)^```", page, re.M | re.S)
-    [keys] = re.findall(r"^```toml\n(.*?)^```", page, re.M | re.S)
-    yield "one-machine", *one_machine(args, folder, one, keys)
+    one, script, many = re.findall(r"^```nginx\n(.*?)^```", page, re.M | re.S)
+    keys, rule = re.findall(r"^```toml\n(.*?)^```", page, re.M | re.S)
+    # The server's own folder is at `/`.
+    keys, origins = re.subn(r"^\[\[origin\]\].*?\n\n", "", keys, flags=re.M | re.S)
+    assert origins == 1
+    yield "one-machine", *one_machine(args, folder, one, script, keys)
+    yield "signed", *signed(args, folder, one, keys, rule)
     yield "several-machines", *several_machines(args, folder, many)
 
 
-def one_machine(args, folder, example, keys):
-    """Images come through as Andon sends them, and its log names nginx's client."""
-    sock, port, found = folder / "andon.sock", free_port(), {}
-    put = lambda text: text.replace("/run/andon/andon.sock", str(sock)).replace("listen 80;", f"listen 127.0.0.1:{port};")
-    assert put(example) != example and put(keys) != keys
-    listen, rest = put(keys).split("\n", 1)
-    listen = listen.replace("]", ', "127.0.0.1:0"]')
-    with Server(args.andon, folder, listen + "\n" + rest) as server, Nginx(folder, put(example), port):
-        targets = ["/r/fit:80x80/otter.jpg", "/r/fit:80x80,as:webp/%6Ftter.jpg", "/small_light(dw=80,dh=80)/otter.jpg"]
-        for target in targets:
-            through, direct = get(port, target, "127.0.0.7"), get(server.port("http"), target)
+# A site has one for its own images, which must not take Andon's URLs.
+STATIC = r"location ~* \.(jpe?g|png|gif|css|js)$ { expires 30d; }"
+
+
+def at(port, example, server):
+    """The example at a port, with this server behind it and a location for static files of the site."""
+    put = example.replace("127.0.0.1:8080", f"127.0.0.1:{server.port('http')}").replace("listen 80;", f"listen 127.0.0.1:{port};\n{STATIC}")
+    assert put.count(STATIC) == 1 and "8080" not in put
+    return put
+
+
+def one_machine(args, folder, example, script, keys):
+    """Images come through as Andon sends them, its log names nginx's client, and a script's URLs are answered."""
+    port, found = free_port(), {}
+    with_script = example.rstrip().removesuffix("}") + script + "}"
+    with Server(args.andon, folder, keys.replace("127.0.0.1:8080", "127.0.0.1:0")) as server, Nginx(folder, at(port, with_script, server), port):
+        targets = {
+            "/r/fit:80x80/otter.jpg": "/r/fit:80x80/otter.jpg",
+            "/r/fit:80x80,as:webp/%6Ftter.jpg": "/r/fit:80x80,as:webp/%6Ftter.jpg",
+            "/small_light(dw=80,dh=80)/otter.jpg": "/small_light(dw=80,dh=80)/otter.jpg",
+            "/thumb/80x60/otter.jpg": "/r/cover:80x60/otter.jpg",
+            "/resize.php?src=otter.jpg&w=80&h=80": "/r/fit:80x80/otter.jpg",
+        }
+        for target, same in targets.items():
+            through, direct = get(port, target, "127.0.0.7"), get(server.port("http"), same)
             if through != direct or through[0] != 200:
                 found[target] = f"{through[0]} by nginx, {direct[0]} without, or other bytes"
         for outside in "/otter.jpg", "/readyz", "/_andon/play", "/metrics":
@@ -36,6 +54,20 @@ def one_machine(args, folder, example, keys):
     if by_client != len(targets):
         found["client"] = f"{by_client} of {len(targets)} requests are logged with nginx's client"
     return len(targets) + 2, found
+
+
+def signed(args, folder, example, keys, rule):
+    """With a key, the rule of the page opens a script's URLs and nothing else."""
+    port, found = free_port(), {}
+    location = "location ^~ /thumb/ { proxy_pass http://andon; }"
+    example = example.rstrip().removesuffix("}") + location + "}"
+    key = '[signing]\nkeys = ["0123456789abcdef0123456789abcdef"]\n'
+    text = keys.replace("127.0.0.1:8080", "127.0.0.1:0") + rule + key
+    with Server(args.andon, folder, text) as server, Nginx(folder, at(port, example, server), port):
+        for target, status in (("/thumb/80x60/otter.jpg", 200), ("/r/cover:80x60/otter.jpg", 403)):
+            if (seen := get(port, target)[0]) != status:
+                found[target] = f"{seen}, not {status}"
+    return 2, found
 
 
 def several_machines(args, folder, example):

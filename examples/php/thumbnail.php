@@ -2,6 +2,8 @@
 // A thumbnail without a process: what exec('convert in.jpg -resize 250x250 -quality 90 out.jpg') did.
 //
 //   php thumbnail.php SOCKET IN OUT [RECIPE]
+//
+// `require 'thumbnail.php'` in a page has the function alone.
 
 /** Posts an image to Andon over its Unix socket and returns the new one. */
 function andon(string $socket, string $picture, string $recipe): string
@@ -28,6 +30,9 @@ function andon(string $socket, string $picture, string $recipe): string
     return $answer;
 }
 
+if (PHP_SAPI !== 'cli' || realpath($_SERVER['SCRIPT_FILENAME']) !== __FILE__) {
+    return;
+}
 if ($argc < 4) {
     fwrite(STDERR, "usage: php thumbnail.php SOCKET IN OUT [RECIPE]\n");
     exit(2);

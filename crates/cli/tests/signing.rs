@@ -148,6 +148,7 @@ fn what_cannot_be_signed_is_an_error_with_the_way_out() {
     let (folder, _) = folder();
     for (args, why) in [
         (&["/r/same/a.jpg", "--key", "nobody"][..], "no key `nobody`"),
+        (&["/r/same/a.jpg", "--key", "nobody"], "shop, viewers"),
         (&["/r/same/a.jpg", "--expires", "0"], "never be good"),
         (&["/r/same/a%2.jpg"], "%"),
         (&["/r/same/a.jpg", "--scope", "9"], "9 segments"),
@@ -161,8 +162,52 @@ fn what_cannot_be_signed_is_an_error_with_the_way_out() {
         );
         assert!(output.stdout.is_empty());
     }
+    let elsewhere = tempfile::tempdir().unwrap();
+    let output = sign(&["/r/same/a.jpg"], elsewhere.path());
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(error.contains("--config /etc/andon/andon.toml"), "{error}");
     std::fs::write(folder.path().join("andon.toml"), "").unwrap();
     let output = sign(&["/r/same/a.jpg"], folder.path());
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(error.contains("no key in [signing]"), "{error}");
+}
+
+#[test]
+fn a_name_as_it_is_typed_becomes_a_url_that_the_server_answers() {
+    let (folder, config) = folder();
+    let name = "Vögel & Bäume #1.jpg";
+    std::fs::copy(
+        sample("jpeg/420.jpg"),
+        folder.path().join("photos").join(name),
+    )
+    .unwrap();
+    let output = sign(&[&format!("/r/fit:50x50/{name}")], folder.path());
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    let signed = common::printed(output);
+    assert!(
+        signed.ends_with("/V%C3%B6gel%20&%20B%C3%A4ume%20%231.jpg\n"),
+        "{signed}"
+    );
+    let served = Served::start(folder.path(), &config);
+    assert_eq!(served.get(signed.trim()).status, 200, "{signed}");
+}
+
+#[test]
+fn a_url_that_the_server_will_not_make_an_image_of_is_signed_with_a_note() {
+    let (folder, _) = folder();
+    for (target, note) in [
+        ("/r/fitt:50x50/trip/a.jpg", "did you mean `fit`"),
+        ("/r/fit:50x50px/trip/a.jpg", "`50px`"),
+        ("/thumb/50x50/trip/a.jpg", "no dialect reads this URL"),
+        ("/r/fit:50x50/trip/a.jpg", ""),
+        ("/small_light(dw=50,dh=50)/trip/a.jpg", ""),
+    ] {
+        let output = sign(&[target], folder.path());
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(
+            output.status.success() && said.contains(note),
+            "{target}: {said}"
+        );
+        assert_eq!(said.is_empty(), note.is_empty(), "{target}: {said}");
+    }
 }

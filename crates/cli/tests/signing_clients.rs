@@ -77,6 +77,7 @@ fn clients(folder: &Path) -> Vec<Client> {
             "go",
             vec!["go".into(), "run".into(), example("sign.go")],
         ),
+        ("php", "php", vec!["php".into(), example("sign.php")]),
         ("ruby", "ruby", vec!["ruby".into(), example("sign.rb")]),
         ("java", "javac", vec!["java".into(), example("Sign.java")]),
     ] {

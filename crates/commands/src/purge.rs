@@ -89,8 +89,9 @@ fn purge(server: &str, request: &str) -> anyhow::Result<String> {
             "{server}: purges go to Andon itself, over HTTP; name its own address, such as 127.0.0.1:8080"
         );
     }
-    let reply =
-        ask(server, request).with_context(|| format!("cannot reach the server at {server}"))?;
+    let reply = ask(server, request).with_context(|| {
+        format!("cannot reach the server at {server} (--server or --nodes name another)")
+    })?;
     let (head, body) = reply
         .split_once("\r\n\r\n")
         .context("the server's reply broke off")?;

@@ -1,10 +1,13 @@
 //! `andon sign`: signs a URL with a key of the configuration.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use andon_client::Seconds;
 use andon_dialects::signing::Signature;
+use andon_dialects::{Dialects, percent_encode};
+use andon_pixels::Engine;
+use andon_recipe::Recipe;
 use andon_server::Config;
 use anyhow::{Context, bail};
 
@@ -19,7 +22,7 @@ pub(crate) struct Args {
     #[arg(value_name = "URL-PATH")]
     target: String,
     /// The server's configuration
-    #[arg(long, value_name = "FILE", default_value = "andon.toml")]
+    #[arg(long, value_name = "FILE", default_value = HERE)]
     config: PathBuf,
     /// The name of the key in [signing.keys], or its number in the list; the first if absent
     #[arg(long, value_name = "NAME")]
@@ -37,7 +40,7 @@ Examples:
   andon sign '/r/fit:250x250/trip/a.jpg' --expires 1h
   andon sign /iiif/3/trip%2Fa.jpg --scope 3 --key viewers --config /etc/andon/andon.toml
 
-Prints the path and query of the signed URL.";
+Prints the path and query of the signed URL, with what a URL cannot contain as %XX. In a file name, `%` is %25, `?` is %3F.";
 
 /// Reads a time as whole seconds: a bare number, or one with a unit.
 fn seconds(text: &str) -> Result<u64, String> {
@@ -55,14 +58,21 @@ fn seconds(text: &str) -> Result<u64, String> {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
-    let keys = Config::read(&args.config)?.dialects.signing.named();
+    let config = read(&args.config)?;
+    let file = args.config.display();
+    let keys = config.dialects.signing.named();
     let (name, key) = match &args.key {
-        Some(name) => keys
-            .get_key_value(name)
-            .with_context(|| format!("there is no key `{name}` in [signing]"))?,
-        None => keys
-            .first_key_value()
-            .context("there is no key in [signing]: `keys = [\"…\"]`; imgproxy, thumbor and imgix sign in their own ways (docs/signing.md)")?,
+        Some(name) => keys.get_key_value(name).with_context(|| {
+            let known: Vec<&str> = keys.keys().map(String::as_str).collect();
+            let known = known.join(", ");
+            format!("there is no key `{name}` in [signing] of {file}; its keys are {known}")
+        })?,
+        None => keys.first_key_value().with_context(|| {
+            format!(
+                "there is no key in [signing] of {file}: `keys = [\"…\"]`; imgproxy, thumbor and imgix sign in their own \
+                 ways (docs/signing.md)"
+            )
+        })?,
     };
     let expires = match args.expires {
         None => 0,
@@ -78,9 +88,54 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         key: args.key.as_ref().map_or(String::new(), |_| name.clone()),
         scope: args.scope,
     };
-    let signed = signature.of(key, &place::target(&args.target))?;
+    let target = percent_encode(&place::target(&args.target), AS_TYPED);
+    let signed = signature.of(key, &target)?;
+    if let Some(doubt) = doubt(&config, &signed, args.scope)? {
+        eprintln!("andon: note: {doubt}");
+    }
     print(format!("{signed}\n").as_bytes())
 }
+
+/// Characters of a typed URL that are left as they are. A `%` begins an escape.
+const AS_TYPED: &str = "/?%";
+
+/// Reads the configuration. Where it is not in the current folder, the error names the place of an installed package's.
+fn read(file: &Path) -> anyhow::Result<Config> {
+    if file == Path::new(HERE) && !file.exists() {
+        bail!(
+            "there is no {HERE} in this folder; `--config {INSTALLED}` reads the keys of an installed server"
+        );
+    }
+    Ok(Config::read(file)?)
+}
+
+/// Returns what is doubtful about a signed URL: a server with this configuration refuses it, or sends a file as it is.
+fn doubt(config: &Config, signed: &str, scope: usize) -> anyhow::Result<Option<String>> {
+    // The rest of the URL is the viewer's.
+    if scope > 0 {
+        return Ok(None);
+    }
+    let dialects = Dialects::new(&config.dialects)?;
+    let request = match dialects.parse(signed) {
+        Ok(request) => request,
+        Err(refusal) => return Ok(Some(format!("the server refuses this URL: {refusal}"))),
+    };
+    if request.is_file() {
+        let path = request.source.place();
+        return Ok(Some(format!(
+            "no dialect reads this URL: it is that of the file /{path} as it is"
+        )));
+    }
+    let Ok(recipe) = request.rules.text().parse::<Recipe>() else {
+        return Ok(None);
+    };
+    let engine = Engine::new(andon_codecs::ALL, config.limits.pixels());
+    let error = engine.check(&recipe).err();
+    Ok(error.map(|error| format!("the server refuses this URL: {error}")))
+}
+
+const HERE: &str = "andon.toml";
+const INSTALLED: &str = "/etc/andon/andon.toml";
 
 #[cfg(test)]
 mod tests {

@@ -274,13 +274,21 @@ impl Dialects {
         self.doors.all()
     }
 
-    /// Returns the name of each dialect that is not closed to unsigned URLs by other settings, and an example target in
-    /// it. `path` is the file's path with a leading slash, percent-encoded.
+    /// Returns the name of each dialect that is not closed to unsigned URLs by other settings and can name this file, and
+    /// an example target in it. `path` is the file's path with a leading slash, percent-encoded.
     pub fn open_examples(&self, path: &str) -> impl Iterator<Item = (&'static str, String)> {
         let open = |name: &str| self.doors.closed(self.doors.of(name)).is_none();
         let all = self.dialects.iter();
+        let file = percent::decode(path).unwrap_or_default();
+        let file = file.strip_prefix('/').unwrap_or(&file).to_owned();
+        // Some originals refuse some characters in names.
+        let is_read = move |target: &str| {
+            self.parse(target)
+                .is_ok_and(|request| request.source.place() == file)
+        };
         all.filter(move |(name, _)| open(name))
             .map(move |(name, dialect)| (*name, dialect.example(path)))
+            .filter(move |(_, target)| is_read(target))
     }
 
     /// Returns regular expressions that find the source in targets of each dialect, for load balancers, with the

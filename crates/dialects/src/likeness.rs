@@ -1,6 +1,6 @@
 //! Dialects that a target looks like although they do not read it, because they are off or mounted elsewhere.
 
-use andon_recipe::{Recipe, words};
+use andon_recipe::{Recipe, Step, words};
 
 use crate::config::{BELOW, Row};
 use crate::dialect::Target;
@@ -16,6 +16,11 @@ impl Dialects {
         if let Some((prefix, url)) = self.with_prefix(raw_target) {
             return Some(format!(
                 "this begins with a recipe, and URLs with a recipe begin with {prefix}: here it is {url}"
+            ));
+        }
+        if let Some(url) = self.with_escaped_slashes(raw_target) {
+            return Some(format!(
+                "a slash in the name of an overlay is written %2F in a URL: here it is {url}"
             ));
         }
         let target = Target::new(raw_target);
@@ -60,6 +65,28 @@ impl Dialects {
         let url = format!("{prefix}{raw_target}");
         let is_read = is_recipe && self.parse(&url).is_ok_and(|request| !request.is_file());
         is_read.then_some((prefix, url))
+    }
+
+    /// Returns the target with the name of an overlay in one piece, if its slashes end the recipe.
+    fn with_escaped_slashes(&self, raw_target: &str) -> Option<String> {
+        let read = |target: &str| self.parse(target).ok().map(|request| request.rules.text());
+        let recipe: Recipe = read(raw_target)?.parse().ok()?;
+        let ends_in_a_name = recipe.steps.last().is_some_and(|step| match step {
+            Step::Effect(effect) => effect.material().is_some() && effect.args.len() == 1,
+            _ => false,
+        });
+        let (_, places) = self.places.iter().find(|(name, _)| *name == "native")?;
+        let prefix = places.first()?.trim_end_matches(BELOW);
+        let below = raw_target.strip_prefix(prefix)?.strip_prefix('/')?;
+        // The name goes on to the segment with its arguments.
+        let arguments = below
+            .split('/')
+            .skip(1)
+            .position(|part| part.contains(':'))?
+            + 1;
+        let url = format!("{prefix}/{}", below.replacen('/', "%2F", arguments));
+        let is_read = ends_in_a_name && read(&url).is_some();
+        is_read.then_some(url)
     }
 }
 
@@ -193,6 +220,33 @@ mod tests {
         );
         config.native.enabled = false;
         assert_eq!(hint(&config, "/fit:300x/photo.jpg"), None);
+    }
+
+    #[test]
+    fn slashes_in_the_name_of_an_overlay_are_named_with_the_url_that_escapes_them() {
+        for (target, url) in [
+            (
+                "/r/fit:800x800,overlay:/logo.png:100p-8:100p-8/trip/a.jpg",
+                "/r/fit:800x800,overlay:%2Flogo.png:100p-8:100p-8/trip/a.jpg",
+            ),
+            (
+                "/r/over:/brand/2026/logo.png:8:8,as:webp/trip/a.jpg?v=2",
+                "/r/over:%2Fbrand%2F2026%2Flogo.png:8:8,as:webp/trip/a.jpg?v=2",
+            ),
+            (
+                "/r/over:icons/new.png:8:8/a.jpg",
+                "/r/over:icons%2Fnew.png:8:8/a.jpg",
+            ),
+        ] {
+            let said = hint(&Config::default(), target).expect(target);
+            assert!(said.ends_with(&format!("here it is {url}")), "{said}");
+        }
+        for target in [
+            "/r/over:logo.png/trip/a.jpg",
+            "/r/over:logo.png:8:8/12:30/a.jpg",
+        ] {
+            assert_eq!(hint(&Config::default(), target), None, "{target}");
+        }
     }
 
     #[test]

@@ -55,6 +55,28 @@ fn examples_name_any_file_whatever_is_in_its_name() {
 }
 
 #[test]
+fn no_example_is_given_that_its_own_dialect_refuses() {
+    let mut config = Config::default();
+    config.switch_on_all();
+    let all = dialects(&config);
+    let ordinary = all.open_examples("/a.jpg").count();
+    for character in (' '..='~').filter(|character| !character.is_ascii_alphanumeric()) {
+        let name = format!("a{character}b.jpg");
+        let path = format!("/a%{:02X}b.jpg", u32::from(character));
+        let examples: Vec<_> = all.open_examples(&path).collect();
+        for (dialect, target) in &examples {
+            let request = all.parse(target).expect(target);
+            assert_eq!(request.source.place(), name, "{dialect}: {target}");
+        }
+        let refused = ordinary - examples.len();
+        assert!(
+            refused <= usize::from("\"*:<>?|\\/".contains(character)),
+            "{name}: {examples:?}"
+        );
+    }
+}
+
+#[test]
 fn every_dialect_answers_errors_in_its_own_way() {
     let config = all();
     let style = |make: &crate::Maker| make(&config).unwrap().expect("switched on").errors();

@@ -148,6 +148,12 @@ pub trait Op: Send + Sync {
 
 /// Returns the error for a wrong argument of an effect.
 pub(crate) fn wrong(effect: &Effect, error: &ParseError) -> Error {
+    let error = error.clone();
+    // A text with a comma or colon ends early.
+    let error = match effect.args.get(1) {
+        Some(second) if *second != error.piece => error,
+        _ => effect.explain(error),
+    };
     Error::Recipe {
         piece: effect.to_string(),
         why: format!("`{}` should be {}", error.piece, error.expected),

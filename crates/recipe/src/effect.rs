@@ -62,6 +62,17 @@ impl Effect {
         })
     }
 
+    /// Adds to an error how characters that a recipe itself uses are written in this effect's text, or in the name of
+    /// its file. An error at the piece after the effect, or at the argument after the text, may be the text's rest.
+    #[must_use]
+    pub fn explain(&self, error: ParseError) -> ParseError {
+        let takes_text = [Self::TEXT, Self::OVER, Self::OVERLAY].contains(&self.name.as_str());
+        match takes_text {
+            true => escape::explained(error),
+            false => error,
+        }
+    }
+
     /// Reads an effect from its word and its arguments, in which anything may stand.
     pub(crate) fn read(name: &str, parts: &[String]) -> Result<Self, ParseError> {
         let args = parts.iter().map(|part| escape::read(part));

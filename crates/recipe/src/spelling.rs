@@ -61,7 +61,7 @@ const FOREIGN: &[(&str, &str)] = &[
     ("thumbnail", "cover:150x150"),
     ("type", "as:webp"),
     ("w", "fit:250x"),
-    ("watermark", "over:logo.png"),
+    ("watermark", "overlay:logo.png:100p-8:100p-8"),
     ("width", "fit:250x"),
 ];
 

@@ -88,8 +88,7 @@ impl Dialect for Native {
             Some(_) => self.preset(&first)?,
             None => first.parse().map_err(|error| {
                 let andon_recipe::ParseError { piece, expected } = error;
-                let mut why = format!("it is no part of a recipe; expected {expected}");
-                why.push_str(escaped_once(recipe));
+                let why = format!("it is no part of a recipe; expected {expected}");
                 Refusal::new(&piece, why)
             })?,
         };
@@ -141,16 +140,6 @@ impl Dialect for Native {
             .escaped()
             .unwrap_or_else(|| percent::encode(source.as_str(), "/").into());
         Some(format!("{prefix}/{recipe}/{source}"))
-    }
-}
-
-/// Returns what to add to the message of a recipe in a URL that cannot be read: a URL is decoded before its recipe is
-/// split, so a comma or a colon that was escaped once ends a word as a plain one does.
-fn escaped_once(recipe: &str) -> &'static str {
-    let recipe = recipe.to_ascii_lowercase();
-    match ["%2c", "%3a"].iter().any(|escape| recipe.contains(escape)) {
-        true => "; in a URL, a comma in a text is `%252C` and a colon `%253A`",
-        false => "",
     }
 }
 

@@ -51,6 +51,8 @@ fn reading_is_strict_and_names_the_piece() {
         ("/r/fit:50x50", "/r/fit:50x50", "no file"),
         ("/r/fit:50x50//", "/r/fit:50x50//", "no file"),
         ("/r/text:Red%2C%20green:24/a.jpg", "` green`", "%252C"),
+        ("/r/text:Red,%20green:24/a.jpg", "` green`", "%252C"),
+        ("/r/text:100%25%20red:24/a.jpg", "`100% red`", "%2525"),
     ] {
         let refusal = ask(target).expect_err(target).to_string();
         assert!(

@@ -119,3 +119,31 @@ fn numbers_are_written_plainly() {
     }
     assert_eq!(ARG.read_whole("-5"), Ok(-5));
 }
+
+#[test]
+fn an_error_shows_a_long_form_by_its_required_arguments() {
+    const MANY: [Arg; 9] = [Arg::whole("a-rather-long-name", 0, 9).default("0"); 9];
+    const ARGS: [Arg; 11] = {
+        let mut args = [Arg::whole("size", 1, 9); 11];
+        args[0] = Arg::text("text", "Otter");
+        let mut at = 0;
+        while at < MANY.len() {
+            args[at + 2] = MANY[at];
+            at += 1;
+        }
+        args
+    };
+    let word = |args: &'static [Arg]| Word {
+        name: "write",
+        args,
+        help: "writes",
+        example: "write:Otter:2",
+    };
+    let expected = word(&ARGS).form(&[]).expected;
+    assert!(
+        expected.starts_with("`write:TEXT:SIZE[:…]`, as in `write:Otter:2`"),
+        "{expected}"
+    );
+    let short = word(&ARGS[..2]).form(&[]).expected;
+    assert_eq!(short, "`write:TEXT:SIZE`, as in `write:Otter:2`");
+}

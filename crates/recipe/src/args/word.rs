@@ -133,7 +133,23 @@ impl Word {
 
     /// Returns the error for arguments that do not match the word's form.
     pub(crate) fn form(&self, parts: &[String]) -> ParseError {
-        self.wrong(parts, format!("`{self}`, as in `{}`", self.example))
+        let (form, example) = (self.to_string(), self.example);
+        let expected = match form.chars().count() <= LONGEST_FORM {
+            true => format!("`{form}`, as in `{example}`"),
+            false => format!(
+                "`{}[:…]`, as in `{example}`; `andon reference` has the other arguments",
+                self.required()
+            ),
+        };
+        self.wrong(parts, expected)
+    }
+
+    /// Returns the word with the arguments that have to be there.
+    fn required(&self) -> String {
+        let required = self.args.iter().take_while(|arg| arg.default.is_none());
+        required.fold(self.name.to_owned(), |form, arg| {
+            format!("{form}{}{}", arg.mark, arg.name.to_uppercase())
+        })
     }
 
     /// Returns the error for arguments in place of which something else is expected.
@@ -146,6 +162,9 @@ impl Word {
         ParseError::new(piece, expected)
     }
 }
+
+/// Longest form, in characters, that an error message shows in full.
+const LONGEST_FORM: usize = 120;
 
 /// Writes the word's form, such as `unsharp:RADIUSxSIGMA[+AMOUNT[+THRESHOLD]]`.
 impl fmt::Display for Word {

@@ -5,6 +5,17 @@ use std::fmt;
 
 use crate::ParseError;
 
+/// How characters that a recipe itself uses are written in a text or a file name. A URL is decoded before its recipe is
+/// split.
+const HOW: &str =
+    "in a text or a name, `,` `:` `%` are written %2C %3A %25, and in a URL %252C %253A %2525";
+
+/// Adds to an error how characters that end an argument are written in one.
+pub(super) fn explained(error: ParseError) -> ParseError {
+    let expected = format!("{}; {HOW}", error.expected);
+    ParseError { expected, ..error }
+}
+
 /// Writes an argument with percent escapes.
 pub(super) fn write(f: &mut fmt::Formatter<'_>, argument: &str) -> fmt::Result {
     for byte in argument.bytes() {
@@ -19,7 +30,10 @@ pub(super) fn write(f: &mut fmt::Formatter<'_>, argument: &str) -> fmt::Result {
 
 /// Decodes an argument. Characters other than `%` are taken as they are, even if they would be written escaped.
 pub(super) fn read(argument: &str) -> Result<String, ParseError> {
-    let wrong = || ParseError::new(argument, "UTF-8 whose `%` stand before two hex digits");
+    let wrong = || {
+        let expected = "UTF-8 whose `%` stand before two hex digits";
+        explained(ParseError::new(argument, expected))
+    };
     let mut decoded = Vec::with_capacity(argument.len());
     let mut rest = argument.as_bytes();
     while let [first, tail @ ..] = rest {

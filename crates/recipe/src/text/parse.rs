@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use crate::output::{self, WITH};
-use crate::words::SAME;
+use crate::words::{SAME, is_taken};
 use crate::{Orient, Original, ParseError, Recipe, Step, StoredTurn, options, spelling};
 
 impl FromStr for Recipe {
@@ -15,7 +15,9 @@ impl FromStr for Recipe {
         }
         let mut reader = Reader::default();
         for piece in text.split(',') {
-            reader.piece(piece)?;
+            reader
+                .piece(piece)
+                .map_err(|error| reader.explained(piece, error))?;
         }
         let recipe = reader.recipe;
         if recipe.is_original() && recipe != Self::original() {
@@ -80,6 +82,15 @@ impl Reader {
         }
         self.recipe.steps.push(step);
         Ok(())
+    }
+
+    /// Adds to the error of a piece that begins with no known word that it may belong to the text before it.
+    fn explained(&self, piece: &str, error: ParseError) -> ParseError {
+        let word = spelling::usual(piece.split(':').next().unwrap_or_default());
+        match self.recipe.steps.last() {
+            Some(Step::Effect(effect)) if !is_taken(word) => effect.explain(error),
+            _ => error,
+        }
     }
 
     /// Reads a word that sets part of the output. Returns `false` if it is no such word.

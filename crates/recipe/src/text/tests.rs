@@ -169,6 +169,32 @@ fn errors_name_the_offending_piece() {
 }
 
 #[test]
+fn a_text_that_ends_early_is_told_how_its_characters_are_written() {
+    for text in [
+        "text:Red, green:24",
+        "fit:600x600,text:© Otter, 2026:24:ffffff",
+        "text:100% Otter:24",
+        "overlay:a, b.png:8:8",
+    ] {
+        let expected = error(text).expected;
+        assert!(expected.contains("%2C"), "{text}: {expected}");
+    }
+    for text in [
+        "text:Otter:24, ",
+        "blur:0x1,Red",
+        "text:Otter:24,fit:wide",
+        "text:Otter:24,q:0",
+    ] {
+        let expected = error(text).expected;
+        assert_eq!(
+            expected.contains("%2C"),
+            text.ends_with(", "),
+            "{text}: {expected}"
+        );
+    }
+}
+
+#[test]
 fn a_recipe_has_only_so_many_steps() {
     let steps = |count| vec!["blur:0x1"; count].join(",");
     assert!(steps(Recipe::MOST_STEPS).parse::<Recipe>().is_ok());

@@ -118,7 +118,10 @@ pub enum Error {
     OtherSite,
     #[error("this page is for this machine, and its Host the name of another one")]
     OtherHost,
-    #[error("uploads are disabled for this client; see `[upload] allow`")]
+    #[error(
+        "uploads are disabled for this client; `[upload] allow = \"local\"` admits the administrator's token, and clients of a \
+         Unix socket that is not in `proxy.trusted`"
+    )]
     NoUploads,
     #[error("method {0} not allowed (allowed: POST)")]
     PostOnly(Method),

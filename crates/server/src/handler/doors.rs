@@ -1,6 +1,9 @@
 //! The parts of a configuration that answer requests, who may use each of them, and settings that may have unexpected
 //! effects.
 
+use std::num::NonZero;
+use std::thread;
+
 use andon_dialects::{Dialects, Door};
 
 use crate::admission;
@@ -75,6 +78,14 @@ pub fn warnings(config: &Config) -> Vec<String> {
             ));
         }
     }
+    let cores = thread::available_parallelism().map_or(1, NonZero::get);
+    if config.workers > MOST_PER_CORE * cores {
+        warnings.push(format!(
+            "`workers` is {}, and this machine or its control group has {cores} cores: one per core is best, and 0 means that; \
+             more only take memory",
+            config.workers
+        ));
+    }
     let (budget, memory) = (config.memory_budget, admission::memory());
     if let Some(memory) = memory.filter(|memory| budget.0 > *memory) {
         warnings.push(format!(
@@ -126,6 +137,9 @@ fn ways(config: &Config) -> Vec<&'static str> {
     .filter_map(|(is_there, way)| is_there.then_some(way))
     .collect()
 }
+
+/// Worker threads per core above which a warning is given; below it, the file may have been written for another machine.
+const MOST_PER_CORE: usize = 4;
 
 fn has_token(config: &Config) -> bool {
     config.admin.token.is_some() || config.admin.token_env.is_some()
@@ -182,6 +196,10 @@ mod tests {
         assert_eq!(said(""), "");
         assert!(said("upload.allow = \"local\"").contains("upload.allow"));
         assert!(said("memory_budget = \"900000GiB\"").contains("`memory_budget` is 900000.0 GiB"));
+        assert_eq!(said("workers = 4"), "");
+        let cores = thread::available_parallelism().unwrap().get();
+        let many = (MOST_PER_CORE * cores + 1).min(1024);
+        assert!(said(&format!("workers = {many}")).contains("one per core is best"));
         assert_eq!(said("upload.allow = \"local\"\nlisten = [\"unix:a\"]"), "");
         assert!(said("[[origin]]\ns3.bucket = \"b\"").contains("anonymously"));
         let link = "[[secure_link]]\nlocation = \"/p/\"\nsecure_link_secret = \"x\"\n";

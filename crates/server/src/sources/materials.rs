@@ -123,7 +123,7 @@ impl MaterialFolder {
     fn icon(&self, name: &str, blocking: Blocking) -> Result<Material, Error> {
         let root = self.root.as_ref().ok_or_else(|| {
             let why = "no folder of materials is named (small_light.material_dir; --materials for a batch); \
-                       an image of an origin is named by its path, which begins with `/`, or by its URL";
+                       an image of an origin is named by its path, which begins with `/` (in a URL %2F), or by its URL";
             refused(name, why)
         })?;
         match root.entry(name, blocking) {

@@ -11,7 +11,7 @@ export const COPIES = {
   "srcset": ({ url, size, densities }) => `<img src="${html(url)}"\n     srcset="${[`${html(url)} 1x`, ...densities.map((it) => `${html(it.url)} ${it.density}x`)].join(",\n             ")}"\n     ${size} alt="">`,
   "PHP": ({ url, file }) => `<?php\n$image = file_get_contents(${quoted(url)});\nif ($image === false) {\n    throw new RuntimeException('no image');\n}\nfile_put_contents('${file}', $image);`,
   "Python": ({ url, file }) => `import urllib.request\n\nwith urllib.request.urlopen(${JSON.stringify(url)}, timeout=30) as response:\n    with open("${file}", "wb") as file:\n        file.write(response.read())`,
-  "nginx": ({ base }) => (base ? `location /thumbs/ {\n    proxy_pass ${base};\n}` : "# The URL does not end with the image's path: no location stands for all images."),
+  "nginx": ({ base }) => (base ? `location ^~ /thumbs/ {\n    proxy_pass ${base};\n}` : "# The URL does not end with the image's path: no location stands for all images."),
 };
 
 /** A loader for next/image that asks for this recipe at the width and the quality that Next.js wants. */
