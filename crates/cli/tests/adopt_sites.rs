@@ -245,7 +245,7 @@ fn a_folder_takes_the_place_of_one_of_a_container() {
     assert!(without.err.contains("--root DIR"), "{}", without.err);
     has(
         &adopt("--root images "),
-        &["as configured 1 URLs", "100.00 % of 1 image URLs"],
+        &["as configured 1 URL", "100.00 % of 1 image URL"],
     );
     let text = fs::read_to_string(folder.path().join("andon.toml")).expect("a configuration");
     assert!(
