@@ -3,49 +3,60 @@
 
 use super::line::{Entry, day, is_url, rfc_3339, zoned};
 
-/// Parses a line. The fields are separated by `|` if one of these is the method, else by blanks; quotes around them do
-/// not count.
+/// Parses a line. The fields are separated by the first separator that leaves the method alone; quotes around them do not
+/// count.
 pub(super) fn parse(line: &str) -> Option<Entry> {
     let began = moment(line)?;
-    let piped: Vec<&str> = line.split('|').map(bare).collect();
-    let fields = match piped.iter().any(|field| is_method(field)) {
-        true => piped,
-        false => line.split_whitespace().map(bare).collect(),
-    };
-    let method = |field: &&str| is_method(value(field, "method"));
-    let at = fields.iter().position(method)?;
+    let is_named_method = |field: &&str| is_method(value(field, &METHOD));
+    let (fields, at) = SEPARATORS.iter().find_map(|is_separator| {
+        let fields: Vec<&str> = line.split(is_separator).map(bare).collect();
+        let at = fields.iter().position(is_named_method)?;
+        Some((fields, at))
+    })?;
     let (before, after) = fields.split_at(at);
     let is_target = |field: &&&str| {
-        let target = value(field, "path");
+        let target = value(field, &TARGET);
         target.starts_with('/') || is_url(target)
     };
-    // A method with a name, as imgproxy writes it, stands after the target.
+    // A method behind its name may stand after the target, as imgproxy writes it.
     let target = match is_method(fields[at]) {
         true => after.iter().find(is_target)?,
         false => before.iter().chain(after).find(is_target)?,
     };
-    let status = |field: &&str| status(value(field, "status"));
+    let status = |field: &&str| status(value(field, &STATUS));
     let status = (after.iter().find_map(status)).or_else(|| before.iter().find_map(status))?;
     Some(Entry {
         began,
         whole_second: began.fract() == 0.0,
-        method: value(fields[at], "method").to_owned(),
-        target: value(target, "path").to_owned(),
+        method: value(fields[at], &METHOD).to_owned(),
+        target: value(target, &TARGET).to_owned(),
         status,
     })
 }
+
+const SEPARATORS: [fn(char) -> bool; 4] = [
+    |c| c == '|',
+    |c| c.is_whitespace(),
+    |c| c == ',',
+    |c| c == ';',
+];
+
+/// Names that fields may have before their values.
+const METHOD: [&str; 3] = ["method", "req", "request"];
+const TARGET: [&str; 4] = ["path", "uri", "url", "request_uri"];
+const STATUS: [&str; 2] = ["status", "code"];
 
 /// Returns a field without quotes around it.
 fn bare(field: &str) -> &str {
     field.trim().trim_matches('"')
 }
 
-/// Returns the value of a field that may be written as `name=value`.
-fn value<'a>(field: &'a str, name: &str) -> &'a str {
+/// Returns the value of a field that may be written as `name=value` or `name:value`.
+fn value<'a>(field: &'a str, names: &[&str]) -> &'a str {
     let named = field
-        .strip_prefix(name)
-        .and_then(|rest| rest.strip_prefix('='));
-    named.unwrap_or(field).trim_matches('"')
+        .split_once(['=', ':'])
+        .filter(|(name, _)| names.contains(name));
+    named.map_or(field, |(_, value)| value).trim_matches('"')
 }
 
 fn is_method(word: &str) -> bool {
@@ -65,10 +76,10 @@ fn status(word: &str) -> Option<u16> {
 /// a zone, a date with a time behind a blank, or a number of seconds with a
 /// fraction, as nginx's `$msec` is.
 fn moment(line: &str) -> Option<f64> {
-    let separators = |c: char| c.is_whitespace() || "[]|\"".contains(c);
+    let separators = |c: char| c.is_whitespace() || "[]|\",;".contains(c);
     let words: Vec<&str> = line
         .split(separators)
-        .map(|word| word.strip_prefix("time=").unwrap_or(word))
+        .map(|word| value(word, &["time", "ts"]))
         .filter(|word| !word.is_empty())
         .collect();
     let pairs = words.iter().zip(words.iter().skip(1).chain([&""]));
@@ -85,7 +96,7 @@ fn moment(line: &str) -> Option<f64> {
             .or_else(|| zoned(word))
             .or_else(|| day(&format!("{word} {next}")))
             .or_else(|| day(&format!("{word} +0000")))
-            .or_else(|| rfc_3339(&format!("{word}T{}Z", next.replace(',', "."))))
+            .or_else(|| rfc_3339(&format!("{word}T{next}Z")))
             .or_else(|| word.parse().ok().filter(|_| is_epoch()))
     })
 }
@@ -120,13 +131,23 @@ mod tests {
             format!(
                 r#"time="2000-10-10T20:55:36Z" level=info method=GET path={target} status={status} took=1ms"#
             ),
+            format!(
+                "time:[10/Oct/2000:20:55:36 +0000]\thost:h\treq:GET {target} HTTP/1.1\tstatus:{status}\tsize:482"
+            ),
+            format!(
+                r#"[2000-10-10T20:55:36.000Z] "GET {target} HTTP/2" {status} - 154 0 226 "10.0.0.1" "a""#
+            ),
             format!("971211336.000 GET https://h.example{target} {status} 0.01"),
         ]
     }
 
     #[test]
     fn a_format_is_read_by_what_its_fields_look_like() {
-        for line in lines("/unsafe/300x200/a.jpg?w=1", 304) {
+        let separated = ["2000-10-10T20:55:36Z,h,GET,/unsafe/300x200/a.jpg?w=1,304,9".to_owned()];
+        for line in lines("/unsafe/300x200/a.jpg?w=1", 304)
+            .into_iter()
+            .chain(separated)
+        {
             let entry = parse(&line).expect(&line);
             let target = entry.target.trim_start_matches("https://h.example");
             assert_eq!(target, "/unsafe/300x200/a.jpg?w=1", "{line}");

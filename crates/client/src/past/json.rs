@@ -1,5 +1,5 @@
-//! Parses lines of JSON: those of Andon, of Caddy, Traefik, Google's load balancers, Cloudflare, Fastly, CloudFront and
-//! imgproxy as they log by default, of nginx with keys named after its variables, in Elastic's common schema, and those
+//! Parses lines of JSON: those of Andon, of Caddy, Traefik, Google's and Azure's load balancers, Cloudflare, Fastly,
+//! CloudFront and imgproxy as they log by default, of nginx with keys named after its variables, in Elastic's common schema, and those
 //! that a container runtime has put a line of text into.
 
 use serde_json::Value;
@@ -8,7 +8,7 @@ use super::line::{Entry, day, rfc_3339, zoned};
 use super::w3c;
 
 /// Where the method is.
-const METHOD: [&str; 9] = [
+const METHOD: [&str; 10] = [
     "/method",
     "/request/method",
     "/RequestMethod",
@@ -18,10 +18,11 @@ const METHOD: [&str; 9] = [
     "/http/request/method",
     "/http.request.method",
     "/http_method",
+    "/properties/httpMethod",
 ];
 
 /// Where the target is, or the whole URL.
-const TARGET: [&str; 11] = [
+const TARGET: [&str; 12] = [
     "/target",
     "/request/uri",
     "/RequestPath",
@@ -33,13 +34,14 @@ const TARGET: [&str; 11] = [
     "/url",
     "/uri",
     "/path",
+    "/properties/requestUri",
 ];
 
 /// Where the query is, if the target has none.
 const QUERY: [&str; 4] = ["/args", "/query_string", "/query", "/url/query"];
 
 /// Where the status is.
-const STATUS: [&str; 9] = [
+const STATUS: [&str; 10] = [
     "/status",
     "/DownstreamStatus",
     "/EdgeResponseStatus",
@@ -49,6 +51,7 @@ const STATUS: [&str; 9] = [
     "/response_status",
     "/status_code",
     "/statusCode",
+    "/properties/httpStatusCode",
 ];
 
 /// Where the time is.
@@ -85,6 +88,8 @@ pub(super) fn parse(line: &str, text: impl Fn(&str) -> Option<Entry>) -> Option<
         })
     };
     let first_line = |word| words(&["/request"])?.split(' ').nth(word);
+    // Apache's examples have the path alone there.
+    let alone = || words(&["/request"]).filter(|request| request.starts_with('/'));
     let method = words(&METHOD).or_else(|| first_line(0))?;
     // imgproxy ends its message with the path.
     let said = || {
@@ -92,7 +97,10 @@ pub(super) fn parse(line: &str, text: impl Fn(&str) -> Option<Entry>) -> Option<
             .rsplit(' ')
             .find(|word| word.starts_with('/'))
     };
-    let target = words(&TARGET).or_else(|| first_line(1)).or_else(said)?;
+    let target = words(&TARGET)
+        .or_else(|| first_line(1))
+        .or_else(alone)
+        .or_else(said)?;
     let query = words(&QUERY).filter(|query| !query.is_empty() && !target.contains('?'));
     let moment = TIME.iter().find_map(|key| moment(line.pointer(key)?))?;
     let took = number(&["/total_ms"]).map(|took| took / 1e3);

@@ -185,6 +185,8 @@ mod tests {
             r#"{"time":"2000-10-10T20:55:36Z","method":"GET","uri":"/a.jpg","args":"w=1","status":200}"#,
             r#"{"time":"2000-10-10T20:55:36Z","level":"info","message":"Completed in 13ms /a.jpg?w=1","method":"GET","status":200}"#,
             r#"{"log":"h - - [10/Oct/2000:20:55:36 +0000] \"GET /a.jpg?w=1 HTTP/1.1\" 200 9\n","stream":"stdout","time":"2000-10-10T20:55:37Z"}"#,
+            r#"{"time":"2000-10-10T20:55:36Z","properties":{"httpMethod":"GET","requestUri":"https://h:443/a.jpg?w=1","httpStatusCode":"200"}}"#,
+            r#"{"time":"10/Oct/2000:20:55:36 +0000","request":"/a.jpg","query":"?w=1","method":"GET","status":"200"}"#,
             r#"web-1  | {"time":"2000-10-10T20:55:36Z","method":"GET","target":"/a.jpg?w=1","status":200}"#,
         ] {
             let entry = parse(line).expect(line);
