@@ -451,7 +451,7 @@ fn a_configuration_of_nginx_is_completed() {
 #[test]
 fn compressed_logs_are_refused_by_each_command_that_reads_logs() {
     let site = Site::new("");
-    fs::write(site.path("access.log"), b"\x1f\x8b\x08\0\0\0\0\0\0\x03").expect("a log");
+    fs::write(site.path("access.log"), b"\x28\xb5\x2f\xfd").expect("a log");
     let address = &site.old.address;
     for words in [
         format!("adopt --log access.log http://{address}"),
@@ -462,7 +462,7 @@ fn compressed_logs_are_refused_by_each_command_that_reads_logs() {
         let said = Said::from(said.expect("the program runs")).ending(1);
         assert!(
             said.err.contains(
-                "access.log: it is compressed by gzip: unpack it first (zcat access.log.1.gz > access.log.1)"
+                "access.log: it is compressed by zstd: unpack it first (zstdcat access.log.1.zst > access.log.1)"
             ),
             "{words}: {}",
             said.err

@@ -189,3 +189,67 @@ fn six_further_sites_with_prefixes_of_their_own_are_recognised() {
         adopts(&all[site], languages);
     }
 }
+
+/// Formats of the same requests. Each has a method, a target, a status and a time somewhere.
+const FORMATS: [&str; 6] = [
+    r#"10.0.0.1 - h [10/Oct/2000:13:55:36 +0000] 0.042 "GET TARGET HTTP/1.1" 200 482 "-" HIT"#,
+    "2000-10-10T13:55:36+00:00|10.0.0.1|h|GET|TARGET|HTTP/1.1|200|482|0.042",
+    r#"10.0.0.1 - - [10/Oct/2000:13:55:36 +0000] "GET https://h.exampleTARGET HTTP/1.1" 200 482"#,
+    r#"{"ClientRequestMethod":"GET","ClientRequestURI":"TARGET","EdgeResponseStatus":200,"EdgeStartTimestamp":"2000-10-10T13:55:36Z"}"#,
+    r#"Oct 10 13:55:36 lb haproxy[1]: 10.0.0.1:3 [10/Oct/2000:13:55:36.655] in s/1 1/0/3/6/109 200 275 - - ---- 1/1 0/0 "GET TARGET HTTP/1.1""#,
+    r#"images-1  | INFO [2000-10-10T13:55:36Z] Completed in 1ms TARGET request_id=a method=GET status=200 client_ip=1"#,
+];
+
+#[test]
+fn logs_of_formats_that_nobody_has_named_are_adopted() {
+    let targets = [
+        "/unsafe/30x20/a.jpg",
+        "/unsafe/fit-in/40x40/filters:quality(80)/a.jpg",
+    ];
+    let old = answers(&sample("photos/otter.jpg"), |_| true);
+    for format in FORMATS {
+        let folder = tempfile::tempdir().expect("a folder");
+        let lines = targets.map(|target| format.replace("TARGET", target) + "\n");
+        fs::write(folder.path().join("access.log"), lines.concat()).expect("a log");
+        let words = format!("adopt --log access.log --rate 1000 --limit 1 http://{old}");
+        let said = command(program(), folder.path(), &words).output();
+        let said = Said::from(said.expect("the program runs"));
+        has(&said, &["thumbor / 2 URLs", "100.00 % of 2 image URLs"]);
+    }
+}
+
+#[test]
+fn a_folder_takes_the_place_of_one_of_a_container() {
+    let old = answers(&sample("photos/otter.jpg"), |_| true);
+    let folder = tempfile::tempdir().expect("a folder");
+    let conf = "LOADER = 'thumbor.loaders.file_loader'\nFILE_LOADER_ROOT_PATH = '/data/of/the/container'\n";
+    fs::write(folder.path().join("thumbor.conf"), conf).expect("a file");
+    fs::create_dir(folder.path().join("images")).expect("a folder");
+    fs::copy(
+        sample("photos/otter.jpg"),
+        folder.path().join("images/a.jpg"),
+    )
+    .expect("an image");
+    let line = FORMATS[0].replace("TARGET", "/unsafe/30x20/a.jpg");
+    fs::write(folder.path().join("access.log"), line).expect("a log");
+    let adopt = |more: &str| {
+        let words =
+            format!("adopt --log access.log --config thumbor.conf {more}--limit 1 http://{old}");
+        Said::from(
+            command(program(), folder.path(), &words)
+                .output()
+                .expect("the program runs"),
+        )
+    };
+    let without = adopt("");
+    assert!(without.err.contains("--root DIR"), "{}", without.err);
+    has(
+        &adopt("--root images "),
+        &["as configured 1 URL", "100.00 % of 1 image URL"],
+    );
+    let text = fs::read_to_string(folder.path().join("andon.toml")).expect("a configuration");
+    assert!(
+        text.contains("# \"/data/of/the/container\" of --config"),
+        "{text}"
+    );
+}

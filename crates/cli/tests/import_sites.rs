@@ -99,6 +99,32 @@ fn thumbnails_by_captures_and_a_named_location() {
 }
 
 #[test]
+fn sides_that_are_set_before_the_path_is_rewritten() {
+    both_answer_alike(
+        r#"root FILES; image_filter_buffer 20M;
+        location ~* "^/thumbs/(\d{2,4})x(\d{2,4})/(.+\.(?:jpe?g|png))$" {
+            set $w $1; set $h $2;
+            rewrite ^/thumbs/[^/]+/(.*)$ /$1 break;
+            image_filter crop $w $h;
+        }
+        location ~ ^/w/(\d+)/ {
+            set $width $1;
+            rewrite ^/w/\d+/(.*) /trip/$1 break;
+            image_filter resize $width -;
+        }
+        location / { return 404; }"#,
+        &[
+            "/thumbs/40x30/trip/a.jpg",
+            "/thumbs/30x40/trip/b%20c.png",
+            "/thumbs/30x40/trip/none.jpg",
+            "/w/50/a.jpg",
+            "/w/50/none.jpg",
+        ],
+        &[],
+    );
+}
+
+#[test]
 fn signed_downloads_with_thumbnails_beside_them() {
     both_answer_alike(
         r#"root FILES; image_filter_buffer 20M;

@@ -1,11 +1,15 @@
 //! The requests that a server once received, with their times, read from access logs in order to be sent again.
 
 mod balancer;
+mod custom;
+mod json;
 mod line;
 mod w3c;
 
 use std::collections::BTreeMap;
-use std::io::BufRead;
+use std::io::{BufRead, BufReader};
+
+use flate2::bufread::MultiGzDecoder;
 
 /// The requests of an access log or a list, in order to be sent again.
 #[derive(Clone, Debug, Default)]
@@ -32,14 +36,23 @@ pub struct Request {
 
 impl Past {
     /// Reads an access log: Andon's own, as text or JSON, one in the common or combined format of Apache and nginx, JSON
-    /// of nginx, Caddy or Traefik, one of Amazon CloudFront or of another server in W3C's extended format, or one of
-    /// Amazon's load balancers. Where a log contains only whole seconds, requests of the same second are spread
-    /// evenly over it.
+    /// of nginx, Caddy, Traefik and of content delivery networks, one of Amazon CloudFront or of another server in W3C's
+    /// extended format, one of Amazon's load balancers, or one of a format whose lines have a method, a target, a status
+    /// and a time. It may be compressed by gzip. Where a log contains only whole seconds, requests of the same second are
+    /// spread evenly over it.
     ///
     /// # Errors
-    /// If the log cannot be read, or is compressed.
+    /// If the log cannot be read, or is compressed in another way.
     pub fn of_log(mut log: impl BufRead) -> std::io::Result<Self> {
-        refuse_compressed(log.fill_buf()?)?;
+        let beginning = log.fill_buf()?;
+        if beginning.starts_with(GZIP) {
+            return Self::of_lines(BufReader::new(MultiGzDecoder::new(log)));
+        }
+        refuse_compressed(beginning)?;
+        Self::of_lines(log)
+    }
+
+    fn of_lines(log: impl BufRead) -> std::io::Result<Self> {
         let mut past = Self::default();
         let mut lines = line::Lines::default();
         let mut seen: Vec<(f64, bool, Request)> = Vec::new();
@@ -124,9 +137,12 @@ fn refuse_compressed(beginning: &[u8]) -> std::io::Result<()> {
     Err(std::io::Error::new(std::io::ErrorKind::InvalidData, why))
 }
 
-/// Compressed files by their first bytes, with the name of the format and a command that unpacks such a file.
-const COMPRESSED: [(&[u8], &str, &str); 4] = [
-    (b"\x1f\x8b", "gzip", "zcat access.log.1.gz > access.log.1"),
+/// The first bytes of a file that gzip has compressed.
+const GZIP: &[u8] = b"\x1f\x8b";
+
+/// Compressed files that are not read, by their first bytes, with the name of the format and a command that unpacks such
+/// a file.
+const COMPRESSED: [(&[u8], &str, &str); 3] = [
     (
         b"\x28\xb5\x2f\xfd",
         "zstd",

@@ -47,7 +47,8 @@ pub(crate) struct Args {
     /// The server block of nginx with this server_name [default: the first that makes images]
     #[arg(long, value_name = "NAME")]
     server: Option<String>,
-    /// The folder with the originals that URLs name by their paths [default: the old server is asked for them]
+    /// The folder with the originals that URLs name by their paths, also in place of folders of --config that are not on
+    /// this machine [default: the old server is asked for them]
     #[arg(long, value_name = "DIR")]
     root: Option<PathBuf>,
     /// The file to write
@@ -90,8 +91,9 @@ Examples:
   andon adopt --log access.log -H 'Host: img.example' -H 'Accept: image/webp,*/*' --rate 5 http://10.0.0.7
   andon adopt --log access.log --config andon.toml http://10.0.0.7
 
-Logs are Andon's (text or JSON), the common or combined format of Apache and nginx, JSON of nginx, Caddy or Traefik, those of \
-CloudFront and others in W3C's extended format, or those of Amazon's load balancers. \
+Logs are read in any format whose lines have a method, a path or URL, a status and a time, also compressed by gzip: Andon's, the \
+common and combined format of Apache and nginx, a log_format of your own, HAProxy's, JSON of servers and CDNs, W3C's extended format \
+and those of Amazon's load balancers. \
 Keys of signatures are in no log. They are taken from the variables IMGPROXY_KEY and IMGPROXY_SALT, THUMBOR_SECURITY_KEY, \
 IMAGOR_SECRET and IMGIX_TOKEN (and IMGPROXY_PRESETS, IMGPROXY_SOURCE_URL_ENCRYPTION_KEY), and written to the file. Without \
 them the file has random keys, marked SECRET, which open nothing, and the trial does not check signatures; fill them in, and try again with --config andon.toml.

@@ -7,6 +7,7 @@ mod document;
 mod filter;
 mod imagor;
 mod imgproxy;
+mod joined;
 mod locations;
 mod model;
 mod next;

@@ -22,8 +22,8 @@ use compare::Compared;
 
 /// Ask two servers for the requests of an access log, and report how the replies differ
 ///
-/// The log is Andon's (text or JSON), in Apache's and nginx's common or combined format, JSON of nginx, Caddy or Traefik, or one of
-/// CloudFront or of Amazon's load balancers. Each distinct GET is sent
+/// The log has any format whose lines have a method, a path or URL, a status and a time, such as Andon's, that of Apache,
+/// nginx, Caddy, Traefik or a CDN, and may be compressed by gzip. Each distinct GET is sent
 /// once to both servers, the most frequent first. Statuses, media types, images (size, frames, structural
 /// similarity, colours) and headers are compared, and bytes counted.
 #[derive(clap::Args)]

@@ -66,8 +66,8 @@ struct From {
     /// URLs or paths, one a line; - reads standard input
     #[arg(value_name = "LIST")]
     list: Option<PathBuf>,
-    /// An access log: Andon's (text or JSON), Apache's and nginx's common or combined format, JSON of nginx, Caddy or
-    /// Traefik, or one of CloudFront or of Amazon's load balancers
+    /// An access log of any format whose lines have a method, a path or URL, a status and a time, also compressed by
+    /// gzip
     #[arg(long, value_name = "FILE")]
     from_log: Option<PathBuf>,
     /// A TOML file with sources, and the URLs of each

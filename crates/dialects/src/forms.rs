@@ -128,6 +128,12 @@ impl fmt::Display for Form {
 }
 
 impl Form {
+    /// Whether the URLs are one path, with the options in the query.
+    #[must_use]
+    pub fn is_endpoint(&self) -> bool {
+        matches!(self.room, Room::OnePath | Room::OneArgument(_))
+    }
+
     /// Returns how a target looks as one of this form, or `None` if it cannot be one.
     #[must_use]
     pub fn marks<'a>(&self, cut: &Cut<'a>) -> Option<Marks<'a>> {

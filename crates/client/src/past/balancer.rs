@@ -43,7 +43,7 @@ pub(super) fn parse(line: &str) -> Option<Entry> {
 }
 
 /// Returns the path and query of a URL as they stand in it.
-fn target(url: &str) -> Option<String> {
+pub(super) fn target(url: &str) -> Option<String> {
     let (_, rest) = url.split_once("://")?;
     let start = rest.find(['/', '?']).unwrap_or(rest.len());
     let target = &rest[start..];

@@ -2,9 +2,7 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use serde_json::Value;
-
-use super::{balancer, w3c};
+use super::{balancer, custom, json, w3c};
 
 /// The contents of a line.
 #[derive(Debug, PartialEq)]
@@ -33,25 +31,39 @@ impl Lines {
     }
 
     fn entry(&self, line: &str) -> Option<Entry> {
-        if line.starts_with('{') {
-            return json(line);
+        // What collects logs puts names and times before a line.
+        let is_object = |(before, rest): &(&str, &str)| {
+            !before.contains('"') && rest.trim_start().starts_with('"')
+        };
+        if let Some((before, _)) = line.split_once('{').filter(is_object) {
+            return json::parse(&line[before.len()..], |line| self.entry(line));
         }
         andon(line)
             .or_else(|| common(line))
             .or_else(|| balancer::parse(line))
             .or_else(|| self.fields.parse(line))
+            .or_else(|| custom::parse(line))
     }
 }
 
 fn usable(entry: Option<Entry>) -> Result<Entry, &'static str> {
-    let entry = entry.ok_or("no line of an access log that is known here")?;
+    let mut entry = entry.ok_or("no line of an access log that is known here")?;
     if !["GET", "HEAD"].contains(&entry.method.as_str()) {
         return Err("neither GET nor HEAD, and no log tells a body");
+    }
+    // Proxies log whole URLs.
+    if let Some(target) = balancer::target(&entry.target).filter(|_| is_url(&entry.target)) {
+        entry.target = target;
     }
     if !entry.target.starts_with('/') || entry.target.ends_with('…') {
         return Err("a target that is not whole");
     }
     Ok(entry)
+}
+
+/// Whether a target is a whole URL.
+pub(super) fn is_url(target: &str) -> bool {
+    target.starts_with("http://") || target.starts_with("https://")
 }
 
 /// Parses a line of Andon's text format: `2026-11-21T19:50:00.123Z 127.0.0.1 GET /a.jpg 200 123B 23.4ms …`. The time is
@@ -78,46 +90,8 @@ fn andon(line: &str) -> Option<Entry> {
     })
 }
 
-/// Parses a line of JSON: that of Andon, or of Caddy or Traefik as they log by default, of nginx with a `log_format` of
-/// its own whose keys are named after its variables, or of CloudFront. Andon's and Traefik's time is that of the reply.
-fn json(line: &str) -> Option<Entry> {
-    let line: Value = serde_json::from_str(line).ok()?;
-    if line.get("cs-uri-stem").is_some() {
-        return w3c::entry(|name| line.get(name)?.as_str());
-    }
-    let text = |keys: &[&str]| keys.iter().find_map(|key| line.pointer(key)?.as_str());
-    // nginx writes numbers as texts, too.
-    let number = |keys: &[&str]| {
-        keys.iter().find_map(|key| match line.pointer(key)? {
-            Value::String(text) => text.parse().ok(),
-            value => value.as_f64(),
-        })
-    };
-    let first_line = |word| text(&["/request"])?.split(' ').nth(word);
-    let method = text(&[
-        "/method",
-        "/request/method",
-        "/RequestMethod",
-        "/request_method",
-    ]);
-    let method = method.or_else(|| first_line(0))?;
-    let target = text(&["/target", "/request/uri", "/RequestPath", "/request_uri"]);
-    let target = target.or_else(|| first_line(1))?;
-    let date = text(&["/time", "/StartUTC", "/time_iso8601", "/timestamp", "/ts"]);
-    let moment = date.and_then(|date| rfc_3339(date).or_else(|| zoned(date)).or_else(|| day(date)));
-    let moment = moment.or_else(|| number(&["/ts", "/msec"]))?;
-    let took = number(&["/total_ms"]).map(|took| took / 1e3);
-    Some(Entry {
-        began: moment - took.unwrap_or_default(),
-        whole_second: moment.fract() == 0.0 && took.is_none(),
-        method: method.to_owned(),
-        target: target.to_owned(),
-        status: number(&["/status", "/DownstreamStatus"])? as u16,
-    })
-}
-
 /// Parses a time of RFC 3339 with an offset, such as `2000-10-10T13:55:36-07:00`, and returns it in seconds since 1970.
-fn zoned(text: &str) -> Option<f64> {
+pub(super) fn zoned(text: &str) -> Option<f64> {
     let (local, zone) = text.split_at_checked(text.len().checked_sub(6)?)?;
     let ahead = offset(&zone.replace(':', ""))?;
     Some(rfc_3339(&format!("{local}Z"))? - ahead)
@@ -149,7 +123,7 @@ fn seconds(time: SystemTime) -> Option<f64> {
 }
 
 /// Parses a time such as `10/Oct/2000:13:55:36 -0700`, and returns it in seconds since 1970.
-fn day(text: &str) -> Option<f64> {
+pub(super) fn day(text: &str) -> Option<f64> {
     let (local, zone) = text.split_once(' ')?;
     let mut parts = local.splitn(3, '/');
     let (day, month, rest) = (parts.next()?, parts.next()?, parts.next()?);
@@ -204,6 +178,16 @@ mod tests {
             r#"{"time_iso8601":"2000-10-10T13:55:36-07:00","request":"GET /a.jpg?w=1 HTTP/1.1","status":"200"}"#,
             r#"{"date":"2000-10-10","time":"20:55:36","x-edge-location":"LAX1","cs-method":"GET","cs-uri-stem":"/a.jpg","cs-uri-query":"w=1","sc-status":"200"}"#,
             r#"{"msec":"971211336.5","request_method":"GET","request_uri":"/a.jpg?w=1","status":"200"}"#,
+            r#"{"ClientRequestMethod":"GET","ClientRequestURI":"/a.jpg?w=1","EdgeResponseStatus":200,"EdgeStartTimestamp":971211336500000000}"#,
+            r#"{"timestamp":"2000-10-10T20:55:36Z","url":"https://h/a.jpg?w=1","request_method":"GET","response_status":200}"#,
+            r#"{"httpRequest":{"requestMethod":"GET","requestUrl":"https://h/a.jpg?w=1","status":200},"timestamp":"2000-10-10T20:55:36.123Z"}"#,
+            r#"{"@timestamp":"2000-10-10T20:55:36.5Z","http":{"request":{"method":"GET"},"response":{"status_code":"200"}},"url":{"original":"/a.jpg?w=1"}}"#,
+            r#"{"time":"2000-10-10T20:55:36Z","method":"GET","uri":"/a.jpg","args":"w=1","status":200}"#,
+            r#"{"time":"2000-10-10T20:55:36Z","level":"info","message":"Completed in 13ms /a.jpg?w=1","method":"GET","status":200}"#,
+            r#"{"log":"h - - [10/Oct/2000:20:55:36 +0000] \"GET /a.jpg?w=1 HTTP/1.1\" 200 9\n","stream":"stdout","time":"2000-10-10T20:55:37Z"}"#,
+            r#"{"time":"2000-10-10T20:55:36Z","properties":{"httpMethod":"GET","requestUri":"https://h:443/a.jpg?w=1","httpStatusCode":"200"}}"#,
+            r#"{"time":"10/Oct/2000:20:55:36 +0000","request":"/a.jpg","query":"?w=1","method":"GET","status":"200"}"#,
+            r#"web-1  | {"time":"2000-10-10T20:55:36Z","method":"GET","target":"/a.jpg?w=1","status":200}"#,
         ] {
             let entry = parse(line).expect(line);
             assert_eq!(entry.target, "/a.jpg?w=1", "{line}");

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use andon_dialects::Form;
 use andon_dialects::forms::Room;
 
-use super::recognise::{Found, Recognised};
+use super::recognise::{Found, Place, Recognised};
 use super::secrets::{self, Secret};
 use super::settings;
 use crate::import::quoted;
@@ -66,6 +66,10 @@ impl Draft {
             base: base.to_owned(),
             ..Self::default()
         };
+        let mut taken: Vec<String> = places(&known)
+            .into_iter()
+            .map(|(_, prefix)| prefix)
+            .collect();
         let mut by_kind: BTreeMap<&Form, Vec<&Found>> = BTreeMap::new();
         for found in &recognised.found {
             by_kind.entry(found.kind).or_default().push(found);
@@ -77,7 +81,8 @@ impl Draft {
             let mount = match known.get(kind.dialect) {
                 Some(table) => own_prefix(kind, table),
                 None => {
-                    let mount = mount(found, recognised, targets);
+                    let mount = mount(found, recognised, targets, &taken);
+                    taken.push(mount.clone());
                     let all = recognised
                         .found
                         .iter()
@@ -269,9 +274,14 @@ impl Table {
     }
 }
 
-/// Returns where a dialect is mounted: at the prefix of most of its URLs, or at one of its own if other URLs are below
-/// that and it would refuse them.
-fn mount(found: &[&Found], recognised: &Recognised, targets: &[(String, u64)]) -> String {
+/// Returns where a dialect is mounted: at the prefix of most of its URLs, or at one of its own if another dialect is there
+/// already, or if other URLs are below that and it would refuse them.
+fn mount(
+    found: &[&Found],
+    recognised: &Recognised,
+    targets: &[(String, u64)],
+    taken: &[String],
+) -> String {
     let Some(first) = found.iter().max_by_key(|it| it.readings.len()) else {
         return String::new();
     };
@@ -284,10 +294,21 @@ fn mount(found: &[&Found], recognised: &Recognised, targets: &[(String, u64)]) -
         .kind
         .prefix_key
         .and_then(|key| key.strip_prefix("prefix"));
-    match first.kind.room == Room::Everything && is_shared {
+    let mut neighbours = recognised.found.iter().filter(|it| it.kind != first.kind);
+    // Nothing else can be at the path of files, which is the prefix of an endpoint.
+    let is_between = first.kind.is_endpoint() && neighbours.any(|it| it.prefix == first.prefix);
+    let refuses = first.kind.room == Room::Everything && is_shared;
+    match refuses || is_between || taken.contains(&first.prefix) {
         true => format!("/_{}{}", first.kind.dialect, number.unwrap_or_default()),
         false => first.prefix.clone(),
     }
+}
+
+/// Returns the places where a configuration has mounted its dialects.
+pub(super) fn places(config: &toml::Table) -> Vec<Place> {
+    let forms = andon_dialects::forms();
+    let place = |form: &'static Form| Some((form, own_prefix(form, config.get(form.dialect)?)?));
+    forms.filter_map(place).collect()
 }
 
 /// Returns where a configuration has mounted a dialect, without a slash at its end; `None` if it is off.

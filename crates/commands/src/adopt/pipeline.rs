@@ -15,7 +15,7 @@ use andon_terminal::interrupt::wait_until;
 use anyhow::{Context, bail};
 
 use super::Args;
-use super::draft::{Draft, For};
+use super::draft::{Draft, For, places};
 use super::outcome::{Outcome, Processor, Sorted, looks_resized};
 use super::recognise::{Recognised, recognise};
 use super::routes::{Route, Router};
@@ -24,6 +24,7 @@ use super::sort::{Replayed, Sorting};
 use super::sources::{Old, Sources, sends_image};
 use super::trial::{Trial, processor_seconds};
 use crate::client::{Client, Server};
+use crate::import::quoted;
 use crate::shadow::{self, Report, Row};
 use crate::{import, shadow::Args as Comparison};
 
@@ -75,11 +76,14 @@ pub(super) fn outcome<'a>(args: &Args, comparison: &'a Comparison) -> anyhow::Re
     let known = known(&base, folder, &seen)?;
     let recognised = match base.is_own {
         true => as_configured(&known, &seen.targets),
-        false => recognise(&seen.targets, &known)?,
+        false => recognise(&seen.targets, &known, &places(&toml::from_str(&base.text)?))?,
     };
     let draft = draft(args, &base, &seen, &recognised, folder, &mut asking)?;
     let text = draft.text(For::Use);
-    check(&text, folder).context("the configuration for this log is not sound")?;
+    check(&text, folder).context(match args.root {
+        None if !base.text.is_empty() => "the configuration for this log is not sound (--root DIR takes the place of a folder that is not here)",
+        _ => "the configuration for this log is not sound",
+    })?;
     let trial_text = draft.text(For::Trial);
     let router = Router::new(&trial_text, folder)?;
     let sorting = Sorting {
@@ -148,9 +152,37 @@ fn base(args: &Args) -> anyhow::Result<Base> {
         .is_some_and(|extension| extension == "toml");
     let text = match is_own {
         true => std::fs::read_to_string(file).with_context(|| file.display().to_string())?,
-        false => import::text(file, args.server.as_deref(), false)?,
+        false => {
+            let text = import::text(file, args.server.as_deref(), false)?;
+            match &args.root {
+                Some(root) => in_place_of_missing(&text, folder(None, &args.output), root)?,
+                None => text,
+            }
+        }
     };
     Ok(Base { text, is_own })
+}
+
+/// Returns a configuration whose folders of originals that are not on this machine, such as those of a container, are
+/// replaced by `root`.
+fn in_place_of_missing(text: &str, folder: &Path, root: &Path) -> anyhow::Result<String> {
+    let table: toml::Table = toml::from_str(text)?;
+    let origins = table.get("origin").and_then(toml::Value::as_array);
+    let folders = origins
+        .into_iter()
+        .flatten()
+        .filter_map(|origin| origin.get("fs")?.get("root")?.as_str());
+    let root = root
+        .canonicalize()
+        .with_context(|| format!("--root {}", root.display()))?;
+    let root = quoted(&root.display().to_string());
+    let mut text = text.to_owned();
+    for missing in folders.filter(|it| !folder.join(it).is_dir()) {
+        let line = |value: &str| format!("fs.root = {value}");
+        let said = format!("{}  # {} of --config", line(&root), quoted(missing));
+        text = text.replace(&line(&quoted(missing)), &said);
+    }
+    Ok(text)
 }
 
 /// Returns for each target whether the base reads it as an image.

@@ -1,7 +1,7 @@
 //! Reads targets as URLs of one kind, with signatures put aside.
 
 use andon_dialects::forms::{Cut, Room, Strength, Suits, has_page_extension};
-use andon_dialects::thumbor::SKIPPED;
+use andon_dialects::thumbor::is_foreign;
 use andon_dialects::{Ask, Config, Dialects, Form, ImageRequest, Source};
 use anyhow::Context;
 
@@ -109,8 +109,10 @@ fn reading(kind: &'static Form, dialects: &Dialects, cut: &Cut<'_>) -> Option<Re
     if !is_image(kind, &request) {
         return None;
     }
-    // A filter of thumbor's that is done in another way is known.
-    let is_known = |note: &String| kind.dialect == "thumbor" && !note.ends_with(SKIPPED);
+    // A filter that is done in another way, or has a wrong value, is known.
+    let is_known = |note: &String| {
+        ["thumbor", "imagor"].contains(&kind.dialect) && !is_foreign(kind.dialect, note)
+    };
     let knows_all = request.notes.iter().all(is_known);
     Some(Reading {
         kind,

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use andon_dialects::Form;
-use andon_dialects::forms::{Suits, looks_like_file};
+use andon_dialects::forms::{Room, Suits, looks_like_file};
 
 use super::probe::{Probes, Reading};
 
@@ -28,9 +28,15 @@ pub(super) struct Recognised {
     pub(super) others: Vec<usize>,
 }
 
-type Place = (&'static Form, String);
+/// A kind of URLs, and their prefix without a slash at its end.
+pub(super) type Place = (&'static Form, String);
 
-pub(super) fn recognise(targets: &[(String, u64)], skip: &[bool]) -> anyhow::Result<Recognised> {
+/// Recognises the targets that are not to be skipped. `taken` are the places of a configuration that is completed.
+pub(super) fn recognise(
+    targets: &[(String, u64)],
+    skip: &[bool],
+    taken: &[Place],
+) -> anyhow::Result<Recognised> {
     let probes = Probes::new(targets)?;
     let mut open: BTreeMap<usize, Vec<Reading>> = BTreeMap::new();
     for (index, (target, _)) in targets.iter().enumerate() {
@@ -41,7 +47,7 @@ pub(super) fn recognise(targets: &[(String, u64)], skip: &[bool]) -> anyhow::Res
     let mut recognised = Recognised::default();
     let forms: Vec<&Form> = andon_dialects::forms().collect();
     for row in forms.chunk_by(|a, b| a.order.0 == b.order.0) {
-        while let Some((kind, prefix)) = best(row, &open, &recognised.found) {
+        while let Some((kind, prefix)) = best(row, &open, &recognised.found, taken) {
             let is_it = |reading: &Reading| reading.kind == kind && reading.prefix == prefix;
             let mut readings = Vec::new();
             open.retain(|index, all| match all.iter().position(is_it) {
@@ -73,6 +79,7 @@ fn best(
     row: &[&'static Form],
     open: &BTreeMap<usize, Vec<Reading>>,
     found: &[Found],
+    taken: &[Place],
 ) -> Option<Place> {
     let mut scores: BTreeMap<Place, (usize, usize, usize)> = BTreeMap::new();
     let mut suits: BTreeMap<Place, Suits> = BTreeMap::new();
@@ -92,7 +99,19 @@ fn best(
         let same_key = |other: &Found| {
             other.kind.dialect == kind.dialect && other.kind.prefix_key == kind.prefix_key
         };
-        !others.any(|other| other.prefix == *prefix) && !variants.any(same_key)
+        // The query alone would not tell two of these apart.
+        let here = found.iter().map(|it| (it.kind, &it.prefix));
+        let mut here = here.chain(taken.iter().map(|(other, at)| (*other, at)));
+        let has_endpoint =
+            kind.is_endpoint() && here.any(|(other, at)| other.is_endpoint() && at == prefix);
+        // What a configuration has there refuses what a relative would read, and stands in the way of files.
+        let is_file = matches!(kind.room, Room::Files(_));
+        let mut places = taken.iter().filter(|(_, other)| other == prefix);
+        let is_taken = places.any(|(other, _)| is_file || row.contains(other));
+        !others.any(|other| other.prefix == *prefix)
+            && !variants.any(same_key)
+            && !has_endpoint
+            && !is_taken
     };
     let places = scores.into_iter().filter(|(_, (strong, ..))| *strong > 0);
     let free = places.filter(|(place, _)| is_free(place));
@@ -128,7 +147,7 @@ mod tests {
             .iter()
             .map(|target| ((*target).to_owned(), 1))
             .collect();
-        let recognised = recognise(&targets, &[]).expect("probes");
+        let recognised = recognise(&targets, &[], &[]).expect("probes");
         let found = recognised.found.iter();
         let mut said: Vec<String> = found
             .map(|it| format!("{} {} {}", it.kind, it.prefix, it.readings.len()))
@@ -163,6 +182,64 @@ mod tests {
                 "1 files, 2 others"
             ]
         );
+    }
+
+    #[test]
+    fn thumbor_and_imagor_are_told_apart_by_filters_and_signatures() {
+        let path = "/UBxLALN6vtd9ae4xwZDmjIQfmhg=/300x200";
+        for (targets, name) in [
+            (vec![format!("{path}/a.jpg")], "thumbor"),
+            // A colour that nobody can read is no mark of the other one.
+            (vec![format!("{path}/filters:fill(ff00)/a.jpg")], "thumbor"),
+            (vec![format!("{path}/filters:equalize()/a.jpg")], "thumbor"),
+            (vec![format!("{path}/filters:hue(20)/a.jpg")], "imagor"),
+            (vec![format!("{path}/filters:sharpen(1.5)/a.jpg")], "imagor"),
+            (
+                vec!["/BxLALN6vtd9ae4xwZDmjIQfmhgBxLALN6vtd9a/300x200/a.jpg".to_owned()],
+                "imagor",
+            ),
+        ] {
+            let targets: Vec<&str> = targets.iter().map(String::as_str).collect();
+            let expected = [format!("{name}  1"), "0 files, 0 others".to_owned()];
+            assert_eq!(explain(&targets), expected, "{targets:?}");
+        }
+    }
+
+    #[test]
+    fn a_configuration_keeps_its_places_from_relatives_and_files() {
+        let targets = [
+            "/cdn/unsafe/300x200/a.jpg",
+            "/cdn/insecure/rs:fill:9:9/plain/https://a.example/a.jpg",
+            "/a.jpg?w=300&auto=format",
+        ];
+        let targets = targets.map(|target| (target.to_owned(), 1));
+        let taken = |dialect: &str, prefix: &str| {
+            let mut forms = andon_dialects::forms();
+            let form = forms.find(|it| it.dialect == dialect).expect("a form");
+            vec![(form, prefix.to_owned())]
+        };
+        let names = |taken: &[Place]| {
+            let recognised = recognise(&targets, &[], taken).expect("probes");
+            let found = recognised.found.iter();
+            found.map(|it| it.kind.name).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(names(&[]), "imgproxy thumbor imgix");
+        assert_eq!(names(&taken("imagor", "/cdn")), "imgproxy imgix");
+        assert_eq!(names(&taken("imgix", "")), "imgproxy thumbor");
+        let endpoint = [("/_next/image?url=%2Fa.jpg&w=5&h=5".to_owned(), 1)];
+        for (taken, found) in [(taken("next", "/_next/image"), 0), (Vec::new(), 1)] {
+            let recognised = recognise(&endpoint, &[], &taken).expect("probes");
+            assert_eq!(recognised.found.len(), found);
+        }
+    }
+
+    #[test]
+    fn an_endpoint_is_of_one_kind_only() {
+        let said = explain(&[
+            "/_vercel/image?url=%2Fa.jpg&w=640&q=75",
+            "/_vercel/image?url=%2Fa%25.jpg&w=640&q=75",
+        ]);
+        assert_eq!(said, ["Vercel /_vercel/image 1", "0 files, 1 others"]);
     }
 
     #[test]

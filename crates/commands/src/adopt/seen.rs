@@ -47,7 +47,7 @@ pub(super) fn read(logs: &[PathBuf]) -> anyhow::Result<Seen> {
     if counts.is_empty() {
         let names: Vec<String> = logs.iter().map(|log| log.display().to_string()).collect();
         bail!(
-            "{} has no GET that was answered with 200; access logs of Andon, Apache, nginx, Caddy, Traefik, CloudFront and Amazon's load balancers are read",
+            "{} has no GET that was answered with 200; lines need a method, a path, a status and a time, in text or JSON (docs/migration.md has the formats)",
             names.join(", ")
         );
     }

@@ -6,6 +6,7 @@ use std::net::{IpAddr, ToSocketAddrs};
 use std::path::Path;
 
 use andon_dialects::Source;
+use andon_dialects::forms::looks_like_file;
 use anyhow::bail;
 
 use super::recognise::Found;
@@ -140,7 +141,10 @@ impl Sources {
     }
 
     fn path_origin(&self, root: Option<&Path>, old: &mut Old<'_>) -> anyhow::Result<String> {
-        let tried: Vec<&String> = self.paths.iter().take(TRIED).collect();
+        // Pages may look like images without an extension to a dialect that reads every path.
+        let (images, others): (Vec<_>, Vec<_>) =
+            self.paths.iter().partition(|path| looks_like_file(path));
+        let tried: Vec<&String> = images.into_iter().chain(others).take(TRIED).collect();
         if let Some(root) = root {
             let is_there = |path: &&&String| {
                 let plain = Source::from_raw(path).map(|source| source.place().into_owned());

@@ -79,7 +79,7 @@ fn said(dialect: &str, recipe: &str, file: &str, prefix: &str) -> Option<String>
 /// Recognises targets, writes the configuration, and checks that it is sound.
 fn adopted(targets: &[String]) -> (Recognised, Router) {
     let targets: Vec<(String, u64)> = targets.iter().map(|it| (it.clone(), 1)).collect();
-    let recognised = recognise(&targets, &[]).expect("probes");
+    let recognised = recognise(&targets, &[], &[]).expect("probes");
     let mut draft = Draft::new("", &recognised, &targets).expect("a draft");
     draft.origins = "[[origin]]\nfs.root = \".\"\n".to_owned();
     check(&draft.text(For::Use), Path::new(".")).expect("sound");
@@ -159,7 +159,7 @@ proptest! {
     #[test]
     fn what_is_no_image_of_a_dialect_yields_none(noise in proptest::collection::vec(noise(), 1..40)) {
         let targets: Vec<(String, u64)> = noise.iter().map(|it| (it.clone(), 1)).collect();
-        let recognised = recognise(&targets, &[]).expect("probes");
+        let recognised = recognise(&targets, &[], &[]).expect("probes");
         let found: Vec<_> = recognised.found.iter().map(|it| (it.kind.name, &it.prefix)).collect();
         prop_assert!(found.is_empty(), "{found:?}: {noise:?}");
     }

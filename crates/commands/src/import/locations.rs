@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::joined::{Joined, joined};
 use super::model::*;
 use super::pattern::Pattern;
 use super::syntax::Place;
@@ -114,7 +115,19 @@ impl Site {
                 fell_through = false;
                 break;
             }
+            if let Some(joined) = joined_with(&words, &variables, from) {
+                let mut variables = BTreeMap::new();
+                scope.set(&joined.location, &mut variables);
+                let mut own = joined.rewrite;
+                own.uri = own.say(&to, &variables)?;
+                self.mapped(location, &own, None, &variables)?;
+                continue;
+            }
             let mut own = Pattern::rewrite(from)?;
+            // Groups of the location's expression are others in this one.
+            let variables = variables.iter().filter(|(_, value)| !names_group(value));
+            let variables = variables.map(|(name, value)| (name.clone(), value.clone()));
+            let variables = variables.collect();
             own.uri = own.say(&to, &variables)?;
             self.mapped(location, &own, None, &variables)?;
             if !from.starts_with('^') || prefix.is_some_and(|prefix| !from[1..].starts_with(prefix))
@@ -419,6 +432,27 @@ impl Site {
             place: location.place.clone(),
         });
     }
+}
+
+/// Joins the expression of a location with that of a `rewrite` in it, if variables refer to groups of the location's and
+/// both can be joined.
+fn joined_with(
+    words: &[&str],
+    variables: &BTreeMap<String, String>,
+    rewrite: &str,
+) -> Option<Joined> {
+    let is_needed = variables.values().any(|value| names_group(value));
+    match words {
+        ["~", text] if is_needed => joined(text, false, rewrite),
+        ["~*", text] if is_needed => joined(text, true, rewrite),
+        _ => None,
+    }
+}
+
+/// Whether a value refers to a group of an expression by its number.
+fn names_group(value: &str) -> bool {
+    let mut after = value.split('$').skip(1);
+    after.any(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 /// The place of a location in the order in which nginx tries them, as [`Site::finish`] describes it.

@@ -16,20 +16,32 @@ pub(super) struct Pattern {
     groups: Groups,
 }
 
+/// The groups of nginx's expression.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Groups {
-    /// Difference between a group's number in `from` and its number in nginx's expression.
-    shift: usize,
-    count: usize,
+pub(super) struct Groups {
+    /// Whether `from` has one more group around everything.
+    is_wrapped: bool,
+    /// The number in `from` of each group.
+    numbers: Vec<usize>,
+    /// The number in nginx's expression of each group with a name.
     names: BTreeMap<String, usize>,
 }
 
 impl Groups {
-    fn of(regex: &Regex, shift: usize) -> Self {
-        let names = regex.capture_names().enumerate();
+    pub(super) fn new(numbers: Vec<usize>, names: BTreeMap<String, usize>) -> Self {
         Self {
-            shift,
-            count: regex.captures_len() - 1,
+            is_wrapped: false,
+            numbers,
+            names,
+        }
+    }
+
+    fn of(regex: &Regex, is_wrapped: bool) -> Self {
+        let names = regex.capture_names().enumerate();
+        let first = 1 + usize::from(is_wrapped);
+        Self {
+            is_wrapped,
+            numbers: (first..first + regex.captures_len() - 1).collect(),
             names: names
                 .filter_map(|(at, name)| Some((name?.to_owned(), at)))
                 .collect(),
@@ -37,17 +49,24 @@ impl Groups {
     }
 
     fn number(&self, name: &str) -> Option<usize> {
-        let number = match name.parse() {
+        let number: usize = match name.parse() {
             Ok(number) => number,
             Err(_) => *self.names.get(name)?,
         };
-        (1..=self.count)
-            .contains(&number)
-            .then_some(number + self.shift)
+        self.numbers.get(number.checked_sub(1)?).copied()
     }
 }
 
 impl Pattern {
+    /// Creates the pattern of an expression for `[[rewrite]]`, with the groups that nginx's names refer to.
+    pub(super) fn new(from: &str, groups: Groups) -> Self {
+        Self {
+            from: from.to_owned(),
+            uri: String::new(),
+            groups,
+        }
+    }
+
     /// Creates the pattern of `location /x/` and `location ^~ /x/`.
     pub(super) fn prefix(path: &str) -> Self {
         Self {
@@ -72,7 +91,7 @@ impl Pattern {
     /// # Errors
     /// If the expression uses what PCRE supports and Andon's expressions do not.
     pub(super) fn regex(text: &str, any_case: bool) -> Result<Self, String> {
-        let groups = Groups::of(&compiled(text)?, 1);
+        let groups = Groups::of(&compiled(text)?, true);
         let flag = if any_case { "(?i)" } else { "" };
         let inner = text
             .strip_prefix('^')
@@ -96,7 +115,7 @@ impl Pattern {
         Ok(Self {
             from: text.to_owned(),
             uri: String::new(),
-            groups: Groups::of(&compiled(text)?, 0),
+            groups: Groups::of(&compiled(text)?, false),
         })
     }
 
@@ -145,10 +164,11 @@ impl Pattern {
             .from
             .strip_prefix("^(")
             .and_then(|from| from.strip_suffix(")$"));
-        let unused = self.groups.shift == 1 && !to.contains("$1") && self.groups.count < 9;
+        let count = self.groups.numbers.len();
+        let unused = self.groups.is_wrapped && !to.contains("$1") && count < 9;
         match inner.filter(|inner| unused && !inner.starts_with(".*?(?:")) {
             Some(inner) => {
-                for number in 1..=self.groups.count {
+                for number in 1..=count {
                     *to = to.replace(&format!("${}", number + 1), &format!("${number}"));
                 }
                 format!("^{inner}$")

@@ -1,5 +1,5 @@
-//! Reads the assignments of a Python file whose values are literals. Nothing is evaluated: an expression, a call or a
-//! block is told as such, with its line.
+//! Reads the assignments of a Python file whose values are literals, or products of whole numbers. Nothing else is
+//! evaluated: another expression, a call or a block is told as such, with its line.
 
 use toml::{Table, Value};
 
@@ -151,7 +151,7 @@ impl<'a> Text<'a> {
             '{' => self.table(depth)?,
             '\'' | '"' => Value::String(self.strings()?),
             'r' | 'R' | 'u' | 'U' | 'b' | 'B' if self.is_prefix() => Value::String(self.strings()?),
-            '-' | '+' | '.' | '0'..='9' => self.number()?,
+            '-' | '+' | '.' | '0'..='9' => self.product()?,
             _ => {
                 let word = self.word();
                 return match word {
@@ -217,6 +217,17 @@ impl<'a> Text<'a> {
         let word = &rest[..end.unwrap_or(rest.len())];
         self.at += word.len();
         word
+    }
+
+    /// Takes a number, or several whole ones that are multiplied, such as `24 * 60 * 60`.
+    fn product(&mut self) -> Option<Value> {
+        let mut product = self.number()?;
+        while self.takes("*") {
+            self.skip_blanks();
+            let both = product.as_integer().zip(self.number()?.as_integer());
+            product = Value::Integer(both.and_then(|(a, b)| a.checked_mul(b))?);
+        }
+        Some(product)
     }
 
     fn number(&mut self) -> Option<Value> {
@@ -345,6 +356,7 @@ mod tests {
             ("86400  # a day", "86400"),
             ("75e6", "75000000.0"),
             ("-1", "-1"),
+            ("24 * 60*60  # a day", "86400"),
             ("True", "true"),
             ("[\n  'a',  # one\n  1,\n]", "[\"a\", 1]"),
             ("('a', 2)", "[\"a\", 2]"),
@@ -359,7 +371,11 @@ mod tests {
     #[test]
     fn what_is_no_literal_is_named_and_never_evaluated() {
         for text in [
-            "24 * 60",
+            "24 * hours",
+            "9223372036854775807 * 2",
+            "2 ** 3",
+            "1.5 * 2",
+            "60 + 60",
             "os.environ['A']",
             "[f('a')]",
             "f'{a}'",

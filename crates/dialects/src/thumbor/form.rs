@@ -12,7 +12,7 @@ pub(super) const THUMBOR: &[Form] = &[Form {
     lenient: "",
     room: Room::Everything,
     pattern: PATTERN,
-    look,
+    look: look_of_thumbor,
 }];
 
 pub(super) const IMAGOR: &[Form] = &[Form {
@@ -36,6 +36,16 @@ const WORDS: [&str; 7] = [
     "trim",
     "stretch",
 ];
+
+/// Characters of thumbor's signatures without padding, which are SHA-1. imagor's may be of another digest.
+const OF_SHA_1: usize = 27;
+
+fn look_of_thumbor<'a>(cut: &Cut<'a>) -> Option<Marks<'a>> {
+    let marks = look(cut)?;
+    let signature = marks.signature.as_deref().unwrap_or_default();
+    let is_own = signature == "unsafe" || signature.trim_end_matches('=').len() == OF_SHA_1;
+    is_own.then_some(marks)
+}
 
 fn look<'a>(cut: &Cut<'a>) -> Option<Marks<'a>> {
     let (first, rest) = cut.first()?;

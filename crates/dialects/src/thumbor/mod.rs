@@ -39,7 +39,21 @@ use rules::{ThumborRules, Usual};
 use signing::Signing;
 
 /// What a note says of a filter that the dialect does not know, after the filter and a colon.
-pub const SKIPPED: &str = "it is skipped";
+const SKIPPED: &str = "it is skipped";
+
+/// Whether a note is about a filter that `dialect`, which is thumbor or imagor, does not have, or not with so many
+/// arguments. Other notes are about what Andon does in another way, and about values that nobody could use.
+#[must_use]
+pub fn is_foreign(dialect: &str, note: &str) -> bool {
+    let flavour = match dialect {
+        "imagor" => Flavour::Imagor,
+        _ => Flavour::Thumbor,
+    };
+    let filter = note
+        .strip_suffix(SKIPPED)
+        .and_then(|note| note.strip_suffix(": "));
+    filter.is_some_and(|filter| !table::has(flavour, filter))
+}
 
 #[derive(Debug)]
 struct Thumbor {

@@ -324,6 +324,22 @@ pub(super) fn read(flavour: Flavour, name: &str, args: &str, levels: usize) -> O
     }
 }
 
+/// Whether the program has a filter, `name(args)`, with so many arguments. It may be cut off.
+pub(super) fn has(flavour: Flavour, filter: &str) -> bool {
+    let (name, args) = filter.split_once('(').unwrap_or((filter, ""));
+    let Some(row) = ALL.iter().find(|row| row.name == name) else {
+        return false;
+    };
+    match (flavour, &row.thumbor) {
+        (Flavour::Imagor, _) => row.imagor.is_some() || row.seen.is_some(),
+        (Flavour::Thumbor, None) => false,
+        (Flavour::Thumbor, Some((counts, _))) => match args.strip_suffix(')') {
+            Some(args) => counts.contains(&Args::new(flavour, args, 0).count()),
+            None => true,
+        },
+    }
+}
+
 /// Returns a note about the part of a filter that is not supported, if the filter is otherwise applied.
 pub(super) fn note(flavour: Flavour, name: &str, args: &str) -> Option<String> {
     let row = ALL.iter().find(|row| row.name == name)?;

@@ -1,0 +1,139 @@
+//! Parses lines of JSON: those of Andon, of Caddy, Traefik, Google's and Azure's load balancers, Cloudflare, Fastly,
+//! CloudFront and imgproxy as they log by default, of nginx with keys named after its variables, in Elastic's common schema, and those
+//! that a container runtime has put a line of text into.
+
+use serde_json::Value;
+
+use super::line::{Entry, day, rfc_3339, zoned};
+use super::w3c;
+
+/// Where the method is.
+const METHOD: [&str; 10] = [
+    "/method",
+    "/request/method",
+    "/RequestMethod",
+    "/request_method",
+    "/ClientRequestMethod",
+    "/httpRequest/requestMethod",
+    "/http/request/method",
+    "/http.request.method",
+    "/http_method",
+    "/properties/httpMethod",
+];
+
+/// Where the target is, or the whole URL.
+const TARGET: [&str; 12] = [
+    "/target",
+    "/request/uri",
+    "/RequestPath",
+    "/request_uri",
+    "/ClientRequestURI",
+    "/httpRequest/requestUrl",
+    "/url/original",
+    "/url.original",
+    "/url",
+    "/uri",
+    "/path",
+    "/properties/requestUri",
+];
+
+/// Where the query is, if the target has none.
+const QUERY: [&str; 4] = ["/args", "/query_string", "/query", "/url/query"];
+
+/// Where the status is.
+const STATUS: [&str; 10] = [
+    "/status",
+    "/DownstreamStatus",
+    "/EdgeResponseStatus",
+    "/httpRequest/status",
+    "/http/response/status_code",
+    "/http.response.status_code",
+    "/response_status",
+    "/status_code",
+    "/statusCode",
+    "/properties/httpStatusCode",
+];
+
+/// Where the time is.
+const TIME: [&str; 10] = [
+    "/time",
+    "/StartUTC",
+    "/time_iso8601",
+    "/time_local",
+    "/timestamp",
+    "/@timestamp",
+    "/ts",
+    "/msec",
+    "/EdgeStartTimestamp",
+    "/date",
+];
+
+/// Parses a line. `text` parses the line of text that another program has put into it. Andon's and Traefik's time is
+/// that of the reply.
+pub(super) fn parse(line: &str, text: impl Fn(&str) -> Option<Entry>) -> Option<Entry> {
+    let line: Value = serde_json::from_str(line).ok()?;
+    if line.get("cs-uri-stem").is_some() {
+        return w3c::entry(|name| line.get(name)?.as_str());
+    }
+    let wrapped = line.get("log").and_then(Value::as_str);
+    if let Some(inner) = wrapped {
+        return text(inner.trim_end());
+    }
+    let words = |keys: &[&str]| keys.iter().find_map(|key| line.pointer(key)?.as_str());
+    // nginx writes numbers as texts, too.
+    let number = |keys: &[&str]| {
+        keys.iter().find_map(|key| match line.pointer(key)? {
+            Value::String(text) => text.parse().ok(),
+            value => value.as_f64(),
+        })
+    };
+    let first_line = |word| words(&["/request"])?.split(' ').nth(word);
+    // Apache's examples have the path alone there.
+    let alone = || words(&["/request"]).filter(|request| request.starts_with('/'));
+    let method = words(&METHOD).or_else(|| first_line(0))?;
+    // imgproxy ends its message with the path.
+    let said = || {
+        words(&["/message", "/msg"])?
+            .rsplit(' ')
+            .find(|word| word.starts_with('/'))
+    };
+    let target = words(&TARGET)
+        .or_else(|| first_line(1))
+        .or_else(alone)
+        .or_else(said)?;
+    let query = words(&QUERY).filter(|query| !query.is_empty() && !target.contains('?'));
+    let moment = TIME.iter().find_map(|key| moment(line.pointer(key)?))?;
+    let took = number(&["/total_ms"]).map(|took| took / 1e3);
+    Some(Entry {
+        began: moment - took.unwrap_or_default(),
+        whole_second: moment.fract() == 0.0 && took.is_none(),
+        method: method.to_owned(),
+        target: match query {
+            Some(query) => format!("{target}?{}", query.trim_start_matches('?')),
+            None => target.to_owned(),
+        },
+        status: number(&STATUS)? as u16,
+    })
+}
+
+/// Returns a time in seconds since 1970. A number is one of seconds, milliseconds, microseconds or nanoseconds by its
+/// magnitude.
+fn moment(value: &Value) -> Option<f64> {
+    let number = match value {
+        Value::String(text) => {
+            let date = rfc_3339(text).or_else(|| zoned(text)).or_else(|| day(text));
+            match date {
+                Some(date) => return Some(date),
+                None => text.parse().ok()?,
+            }
+        }
+        value => value.as_f64()?,
+    };
+    let unit = match number {
+        ..1e11 => 1.0,
+        ..1e14 => 1e3,
+        ..1e17 => 1e6,
+        _ => 1e9,
+    };
+    Some(number / unit)
+}

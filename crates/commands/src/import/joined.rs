@@ -1,0 +1,208 @@
+//! Joins the expression of a location with the one of a `rewrite` in it: variables that the location sets refer to the
+//! groups of the first, and the new path to those of the second.
+
+use std::collections::BTreeMap;
+
+use regex::Regex;
+
+use super::pattern::{Groups, Pattern};
+
+/// A location's paths as one expression with the groups of both.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Joined {
+    /// The pattern in which `$1` is the location's first group.
+    pub(super) location: Pattern,
+    /// The pattern in which `$1` is the first group of the `rewrite`.
+    pub(super) rewrite: Pattern,
+}
+
+/// Joins the expression of a location with that of a `rewrite`, segment by segment: each segment of the second has no
+/// groups, is one group, or is the same as that of the first. `None` if it is otherwise.
+pub(super) fn joined(location: &str, any_case: bool, rewrite: &str) -> Option<Joined> {
+    let (all, new) = (segments(location)?, segments(rewrite)?);
+    let (last, before) = new.split_last()?;
+    let rest = all.get(before.len()..).filter(|rest| !rest.is_empty())?;
+    let pairs = all.iter().cloned().zip(before);
+    let pairs = pairs.chain([(rest.join("/"), last)]);
+    let mut from = String::new();
+    let (mut outer, mut inner) = (Numbers::default(), Numbers::default());
+    let mut next = 1;
+    for (at, (own, new)) in pairs.enumerate() {
+        if at > 0 {
+            from.push('/');
+        }
+        if own == *new {
+            inner.take(&own, next)?;
+            next = outer.take(&own, next)?;
+            from += &own;
+        } else if Regex::new(new).ok()?.captures_len() == 1 {
+            if is_literal(&own) && is_literal(new) {
+                return None;
+            }
+            next = outer.take(&own, next)?;
+            from += &own;
+        } else if is_group(new) {
+            inner.take(new, next)?;
+            next = outer.take(&own, next + 1)?;
+            from += &format!("({own})");
+        } else {
+            return None;
+        }
+    }
+    let flag = if any_case { "(?i)" } else { "" };
+    let from = format!("{flag}^{from}$");
+    let pattern = |numbers: Numbers| Pattern::new(&from, numbers.groups());
+    Some(Joined {
+        location: pattern(outer),
+        rewrite: pattern(inner),
+    })
+}
+
+/// The numbers of an expression's groups in another one that it became a part of.
+#[derive(Debug, Default)]
+struct Numbers {
+    numbers: Vec<usize>,
+    names: BTreeMap<String, usize>,
+}
+
+impl Numbers {
+    /// Adds the groups of a part whose first one has the number `first`. Returns the number after them.
+    fn take(&mut self, part: &str, first: usize) -> Option<usize> {
+        let regex = Regex::new(part).ok()?;
+        for (at, name) in regex.capture_names().skip(1).enumerate() {
+            self.numbers.push(first + at);
+            let number = self.numbers.len();
+            self.names
+                .extend(name.map(|name| (name.to_owned(), number)));
+        }
+        Some(first + regex.captures_len() - 1)
+    }
+
+    fn groups(self) -> Groups {
+        Groups::new(self.numbers, self.names)
+    }
+}
+
+/// Splits an expression that is anchored at its beginning at the slashes outside its groups and classes. `None` if it has
+/// alternatives there, or is not anchored.
+fn segments(text: &str) -> Option<Vec<String>> {
+    let text = text.strip_prefix('^')?;
+    let (text, more) = match text.strip_suffix('$').filter(|text| !text.ends_with('\\')) {
+        Some(text) => (text, ""),
+        None if text.ends_with(".*)") || text.ends_with(".+)") => (text, ""),
+        None => (text, ".*"),
+    };
+    let mut all = vec![String::new()];
+    let (mut depth, mut in_class, mut escapes) = (0_usize, false, false);
+    for letter in text.chars() {
+        let is_outside = depth == 0 && !in_class;
+        let segment = all.last_mut()?;
+        if std::mem::take(&mut escapes) {
+            match letter {
+                // A slash needs no backslash.
+                '/' if is_outside => {
+                    segment.pop();
+                    all.push(String::new());
+                }
+                _ => segment.push(letter),
+            }
+            continue;
+        }
+        match letter {
+            '\\' => escapes = true,
+            '[' => in_class = true,
+            ']' => in_class = false,
+            '(' if !in_class => depth += 1,
+            ')' if !in_class => depth = depth.checked_sub(1)?,
+            '|' if is_outside => return None,
+            '/' if is_outside => {
+                all.push(String::new());
+                continue;
+            }
+            _ => {}
+        }
+        segment.push(letter);
+    }
+    all.last_mut()?.push_str(more);
+    Some(all)
+}
+
+/// Whether an expression is one group that captures, and nothing else.
+fn is_group(text: &str) -> bool {
+    let inner = text.strip_prefix('(').and_then(|it| it.strip_suffix(')'));
+    let is_one = |text: &str| Regex::new(text).is_ok_and(|it| it.captures_len() == 2);
+    inner.is_some_and(|inner| {
+        let captures =
+            !inner.starts_with('?') || inner.starts_with("?<") || inner.starts_with("?P<");
+        captures && !inner.contains(['(', ')']) && is_one(text)
+    })
+}
+
+fn is_literal(text: &str) -> bool {
+    regex::escape(text) == text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The path that a location and its `rewrite` make of a path, and its two sides.
+    fn made(location: &str, rewrite: &str, path: &str) -> Option<String> {
+        let joined = joined(location, false, rewrite)?;
+        let none = BTreeMap::new();
+        let sides = joined.location.say("$1x$2", &none).ok()?;
+        let file = joined.rewrite.say("/$1", &none).ok()?;
+        let regex = Regex::new(&joined.location.from).ok()?;
+        let found = regex.captures(path)?;
+        let mut said = String::new();
+        found.expand(
+            &format!("{sides} {file}").replace("$1x", "${1}x"),
+            &mut said,
+        );
+        Some(said)
+    }
+
+    #[test]
+    fn groups_of_both_are_in_one_expression() {
+        let path = "/thumbs/300x200/a/b.jpg";
+        for (location, rewrite) in [
+            (
+                r"^/thumbs/(\d{2,4})x(\d{2,4})/(.+\.(?:jpe?g|png))$",
+                "^/thumbs/[^/]+/(.*)$",
+            ),
+            (r"^/thumbs/(\d+)x(\d+)/", r"^/thumbs/\d+x\d+/(.*)$"),
+            (
+                r"^\/thumbs\/(?<w>\d+)x(?<h>\d+)\/(?<file>.+)$",
+                "^/thumbs/[0-9x]+/(?<name>.+)",
+            ),
+        ] {
+            assert_eq!(
+                made(location, rewrite, path).as_deref(),
+                Some("300x200 /a/b.jpg"),
+                "{location}"
+            );
+        }
+        assert_eq!(
+            made(
+                r"^/(\d+)/t/(\d+)/x/(.*)$",
+                r"^/\d+/t/\d+/(.*)$",
+                "/3/t/2/x/b.jpg"
+            )
+            .as_deref(),
+            Some("3x2 /x/b.jpg")
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_joined_is_not() {
+        for (location, rewrite) in [
+            (r"/(\d+)x(\d+)/(.+)$", "^/[^/]+/(.*)$"),
+            (r"^/(\d+)x(\d+)/(.+)$", "^/a/[^/]+/b/(.*)$"),
+            (r"^/(\d+)x(\d+)/(.+)$", r"^/(\d+x)\d+/(.*)$"),
+            (r"^/a/(\d+)/(.+)$", r"^/b/\d+/(.*)$"),
+            (r"^/a/(\d+)$|^/b/(.+)$", r"^/a/(.*)$"),
+        ] {
+            assert_eq!(joined(location, false, rewrite), None, "{location}");
+        }
+    }
+}
