@@ -349,7 +349,10 @@ mod tests {
         kept.flush().await;
         drop(kept);
         let again = KeptSources::new(&config, 0, None);
-        again.cache.ready().await;
+        // The first may still be leaving the folder, which only one at a time has.
+        while !again.cache.stats().disk.is_some_and(|disk| disk.ready) {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
         let known = again.look_up(&name("a"), &name("origin"), &budget()).await;
         let Known::Source(found) = known else {
             panic!("{known:?}");
