@@ -219,6 +219,18 @@ fn replies_arrive_whole_although_the_client_still_sends_what_nobody_reads() {
 }
 
 #[test]
+fn a_client_may_send_the_rest_of_a_refused_request_after_its_reply() {
+    let house = House::new();
+    for refused in ["nonsense\r\n\r\n", "GET /healthz HTTP/1.1\nHost: h\n\n"] {
+        let mut client = house.client();
+        client.send(refused);
+        assert_eq!(client.reply("GET").status, 400, "{refused}");
+        client.send(vec![b'x'; 200_000]);
+        assert_eq!(client.rest(), b"", "{refused}");
+    }
+}
+
+#[test]
 fn a_client_that_sends_without_end_what_nobody_reads_is_left() {
     let house = House::new();
     let mut client = house.client();

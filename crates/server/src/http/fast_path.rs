@@ -214,7 +214,9 @@ where
             // A socket holds nothing back. hyper drops it next, which ends both directions with one call.
             return Poll::Ready(Ok(()));
         }
-        if !self.strict.is_between_requests() {
+        // A request that was refused, or is left unanswered, may have more behind it, such as the body of a refused one.
+        let is_refused = self.strict.heads() > self.activity.asked();
+        if is_refused || !self.strict.is_between_requests() {
             self.stream.expects_more();
         }
         Pin::new(&mut self.stream).poll_shutdown(cx)

@@ -13,6 +13,8 @@ pub(super) struct Strict {
     /// Whether the last received byte of the unfinished line was a CR.
     after_cr: bool,
     framing: Framing,
+    /// Number of heads that are complete.
+    heads: usize,
 }
 
 #[derive(Debug, Default)]
@@ -74,6 +76,11 @@ impl Strict {
         matches!(self.place, Place::Head) && !self.framing.begun && self.line.is_empty()
     }
 
+    /// Returns how many heads have been received whole. hyper may have refused the last one.
+    pub(super) fn heads(&self) -> usize {
+        self.heads
+    }
+
     /// Stores the beginning of a line until its end arrives.
     fn keep(&mut self, part: &[u8]) {
         let room = LONGEST_LINE.saturating_sub(self.line.len());
@@ -114,6 +121,7 @@ impl Strict {
             let Framing {
                 length, is_coded, ..
             } = std::mem::take(framing);
+            self.heads += 1;
             self.place = match (length, is_coded) {
                 (Some(_), true) => return false,
                 // The reply to it is the connection's last.
