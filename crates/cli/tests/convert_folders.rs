@@ -319,3 +319,92 @@ fn limits_are_those_of_the_configuration_that_is_named() {
     assert!(said.contains("result_side"), "{said}");
     assert!(!house.path().join("out.png").exists());
 }
+
+/// Runs a job of `images` with a manifest, and returns what it says.
+fn resumed(house: &TempDir, recipe: &str, images: &str, out: &str) -> (Option<i32>, String) {
+    convert(house, &[recipe, images, "-o", out, "--manifest", "m.jsonl"])
+}
+
+#[test]
+fn what_another_recipe_has_replaced_is_made_again() {
+    let house = house();
+    let width = || {
+        let engine = Engine::new(andon_codecs::ALL, Limits::default());
+        let made = fs::read(house.path().join("out/a.webp")).unwrap();
+        engine.probe(&made).unwrap().width
+    };
+    for side in [40, 20, 40, 40, 30, 20] {
+        let recipe = format!("fit:{side}x{side},as:webp");
+        let (code, said) = resumed(&house, &recipe, "photos/a.jpg", "out");
+        assert_eq!((code, width()), (Some(0), side), "{said}");
+    }
+    let (_, said) = resumed(&house, "fit:20x20,as:webp", "photos/a.jpg", "out");
+    assert!(said.contains("1 done by an earlier run"), "{said}");
+}
+
+#[test]
+fn a_manifest_knows_images_and_folders_by_any_spelling_of_their_paths() {
+    let house = house();
+    let full = |name: &str| house.path().join(name).to_str().unwrap().to_owned();
+    let (code, said) = resumed(&house, RECIPE, "photos", "out");
+    assert_eq!(code, Some(0), "{said}");
+    for (images, out) in [
+        ("./photos", "out/"),
+        ("photos/", "./out"),
+        (&*full("photos"), "out"),
+        ("photos", &*full("out")),
+    ] {
+        let (code, said) = resumed(&house, RECIPE, images, out);
+        assert_eq!(code, Some(0), "{said}");
+        assert!(
+            said.contains("0 done, 0 failed, 3 done by an earlier run"),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn a_result_belongs_to_its_image_as_long_as_that_is_there() {
+    let house = house();
+    let photos = house.path().join("photos");
+    resumed(&house, RECIPE, "photos/a.jpg", "out");
+    fs::copy(sample("png/alpha.png"), photos.join("a.png")).unwrap();
+    // Under another recipe, too.
+    for recipe in [RECIPE, "fit:20x20,as:webp"] {
+        let (code, said) = resumed(&house, recipe, "photos/a.png", "out");
+        assert_eq!(code, Some(1), "{said}");
+        assert!(
+            said.contains("is the result of photos/a.jpg already"),
+            "{said}"
+        );
+    }
+    fs::remove_file(photos.join("a.jpg")).unwrap();
+    let (code, said) = resumed(&house, RECIPE, "photos/a.png", "out");
+    assert_eq!(code, Some(0), "{said}");
+}
+
+#[test]
+fn names_that_are_no_text_are_different_images_of_a_manifest() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    let house = house();
+    let names = [&b"M\xfcller.jpg"[..], b"M\xf6ller.jpg"];
+    let folder = house.path().join("names");
+    fs::create_dir(&folder).unwrap();
+    let [first, second] = names.map(|name| folder.join(OsStr::from_bytes(name)));
+    fs::copy(sample("jpeg/420.jpg"), &first).unwrap();
+    let (code, said) = resumed(&house, RECIPE, "names", "out");
+    assert_eq!(code, Some(0), "{said}");
+    // Of the same length and date.
+    fs::hard_link(&first, &second).unwrap();
+    let (code, said) = resumed(&house, RECIPE, "names", "out");
+    assert_eq!(code, Some(0), "{said}");
+    assert!(
+        said.contains("1 done, 0 failed, 1 done by an earlier run"),
+        "{said}"
+    );
+    assert_eq!(fs::read_dir(house.path().join("out")).unwrap().count(), 2);
+    let lines = fs::read_to_string(house.path().join("m.jsonl")).unwrap();
+    assert!(lines.contains(r"names/M\\xFCller.jpg"), "{lines}");
+}

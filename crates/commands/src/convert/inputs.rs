@@ -17,6 +17,8 @@ use crate::read;
 pub(super) struct Input {
     /// Path or source as it was given or found below a given folder, or the URL of an object.
     pub(super) name: String,
+    /// Name by which it is the same image, however its path is spelled; see [`identity`].
+    pub(super) id: String,
     /// Distinguishes the image from another one of the same name, such as a newer version: length and date of a file,
     /// or the version that a bucket lists. Empty if unknown.
     pub(super) version: String,
@@ -53,7 +55,8 @@ impl Input {
     /// Creates an input from a file. `below` is its path below the folder that was given, or its file name.
     pub(super) fn of_file(path: &Path, below: &Path) -> Self {
         Self {
-            name: path.to_string_lossy().into_owned(),
+            name: text(path),
+            id: identity(path),
             // One that is not there fails when it is read.
             version: path.metadata().map(|it| version(&it)).unwrap_or_default(),
             below: below.to_owned(),
@@ -88,10 +91,30 @@ impl Input {
     fn of_source(name: &str) -> Self {
         Self {
             name: name.to_owned(),
+            id: identity(Path::new(name)),
             version: String::new(),
             below: PathBuf::new(),
             place: Place::Source,
         }
+    }
+}
+
+/// Returns a path as text. Bytes that are no UTF-8 are written as `\xFF`, so that different paths have different texts.
+pub(super) fn text(path: &Path) -> String {
+    let mut text = String::new();
+    for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {
+        text.push_str(chunk.valid());
+        text.extend(chunk.invalid().iter().map(|byte| format!("\\x{byte:02X}")));
+    }
+    text
+}
+
+/// Returns the absolute path of a file as text, which is the same for `a.jpg` and `./a.jpg`. The URL of an object stays as
+/// it is.
+pub(super) fn identity(path: &Path) -> String {
+    match path.to_str() {
+        Some(url) if url.starts_with(SCHEME) => url.to_owned(),
+        _ => text(&std::path::absolute(path).unwrap_or_else(|_| path.to_owned())),
     }
 }
 
@@ -153,8 +176,10 @@ fn objects(url: &str, buckets: &Buckets, inputs: &mut Vec<Input>) -> anyhow::Res
             true => it.key.strip_prefix(key).unwrap_or(&it.key),
             false => it.key.rsplit('/').next().unwrap_or(&it.key),
         };
+        let name = format!("{bucket}/{}", it.key);
         inputs.push(Input {
-            name: format!("{bucket}/{}", it.key),
+            id: name.clone(),
+            name,
             version: it.version,
             below: below.into(),
             place: Place::Object(objects.clone(), it.key),

@@ -5,59 +5,78 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
-use super::inputs::Input;
+use super::inputs::{Input, identity};
 use crate::journal::Journal;
 
-/// The entries of a manifest file for one recipe and one destination. The same file may hold entries for others as
-/// well.
+/// The entries of a manifest file. It may hold entries for several recipes and destinations.
 pub(super) struct Manifest {
     journal: Journal,
     recipe: String,
     into: String,
-    /// Names and versions of the images that are done.
+    /// Images that are done with this recipe and for this destination, by [`Input::id`] and version.
     done: HashSet<(String, String)>,
-    /// Outputs of the images that are done, each with the name of the image that it was made from.
-    outputs: HashMap<String, String>,
+    /// The images that results are of, by the identity of the result's path.
+    outputs: HashMap<String, Image>,
+}
+
+/// The image that a result is of.
+#[derive(Clone, Debug)]
+pub(super) struct Image {
+    pub(super) id: String,
+    pub(super) name: String,
 }
 
 impl Manifest {
     pub(super) fn open(path: &Path, recipe: &str, into: &str) -> anyhow::Result<Self> {
-        // `small` and `small/` are one folder.
-        let folder = into.trim_end_matches('/');
-        let into = if folder.is_empty() { into } else { folder };
         let (journal, lines) = Journal::open(path)?;
-        let mut manifest = Self {
-            journal,
-            recipe: recipe.to_owned(),
-            into: into.to_owned(),
-            done: HashSet::new(),
-            outputs: HashMap::new(),
-        };
+        let mut done = HashSet::new();
+        // The last line of a result says what it is now, whichever job wrote it.
+        let mut last = HashMap::new();
         for line in lines {
             let Ok(line) = serde_json::from_str::<Map<String, Value>>(&line) else {
                 continue;
             };
             let text = |key: &str| line.get(key).and_then(Value::as_str).unwrap_or_default();
-            if text("recipe") == recipe && text("into") == into {
-                let (input, version) = (text("input").to_owned(), text("version").to_owned());
-                if let Some(output) = line.get("output").and_then(Value::as_str) {
-                    manifest.outputs.insert(output.to_owned(), input.clone());
+            let name = text("input").to_owned();
+            let version = text("version").to_owned();
+            match line.get("output").and_then(Value::as_str) {
+                Some(output) => {
+                    let is_own = text("recipe") == recipe && same(text("into"), into);
+                    let id = identity(Path::new(&name));
+                    let image = Image { id, name };
+                    last.insert(
+                        identity(Path::new(output)),
+                        (image, is_own.then_some(version)),
+                    );
                 }
-                manifest.done.insert((input, version));
+                None if text("recipe") == recipe && text("into") == into => {
+                    done.insert((identity(Path::new(&name)), version));
+                }
+                None => {}
             }
         }
-        Ok(manifest)
+        let mut outputs = HashMap::new();
+        for (output, (image, version)) in last {
+            done.extend(version.map(|version| (image.id.clone(), version)));
+            outputs.insert(output, image);
+        }
+        Ok(Self {
+            journal,
+            recipe: recipe.to_owned(),
+            into: into.to_owned(),
+            done,
+            outputs,
+        })
     }
 
     pub(super) fn has(&self, input: &Input) -> bool {
-        let key = (input.name.clone(), input.version.clone());
+        let key = (input.id.clone(), input.version.clone());
         self.done.contains(&key)
     }
 
-    /// Returns the outputs of the images that are done, each with the name of the image that it was made from.
-    pub(super) fn outputs(&self) -> impl Iterator<Item = (&str, &str)> {
-        let all = self.outputs.iter();
-        all.map(|(output, input)| (output.as_str(), input.as_str()))
+    /// Returns the results of earlier jobs, by the identities of their paths, each with the image that it is of.
+    pub(super) fn outputs(&self) -> impl Iterator<Item = (&String, &Image)> {
+        self.outputs.iter()
     }
 
     pub(super) fn note(&self, input: &Input, result: &[(&str, Value)]) -> anyhow::Result<()> {
@@ -74,4 +93,13 @@ impl Manifest {
         let line: Map<String, Value> = of.into_iter().chain(result).collect();
         self.journal.add(&Value::Object(line).to_string())
     }
+}
+
+/// Whether two destinations are one folder or file.
+fn same(one: &str, other: &str) -> bool {
+    let of = |into: &str| match into.trim_end_matches('/') {
+        "" => into.to_owned(),
+        folder => identity(Path::new(folder)),
+    };
+    of(one) == of(other)
 }

@@ -10,7 +10,8 @@ use anyhow::{Context, bail};
 
 use super::Job;
 use super::buckets::{Buckets, SCHEME};
-use super::inputs::Input;
+use super::inputs::{self, Input};
+use super::manifest::Image;
 use super::target::{File, Target};
 
 /// The destination of results, and the names that must not be written to.
@@ -20,8 +21,8 @@ pub(super) struct Outputs {
     file: Option<File>,
     /// All inputs, which must not be overwritten: canonical paths of files, and names of objects.
     inputs: HashSet<PathBuf>,
-    /// Names of results, each with the name of the first input that it is the result of.
-    taken: Mutex<HashMap<String, String>>,
+    /// Results by the identities of their paths, each with the first image that it is the result of.
+    taken: Mutex<HashMap<String, Image>>,
 }
 
 enum Place {
@@ -70,7 +71,10 @@ impl Outputs {
             }
         };
         let earlier = job.manifest.iter().flat_map(|manifest| manifest.outputs());
-        let earlier = earlier.map(|(output, input)| (output.to_owned(), input.to_owned()));
+        // A file that is gone has no result any more.
+        let earlier = earlier
+            .filter(|(_, image)| image.id.starts_with(SCHEME) || Path::new(&image.id).exists())
+            .map(|(output, image)| (output.clone(), image.clone()));
         let outputs = Self {
             place,
             file,
@@ -90,7 +94,7 @@ impl Outputs {
                 // One that cannot have a result fails when it is claimed.
                 let below = below(input, format).unwrap_or_default();
                 let (name, _) = outputs.name(&below);
-                outputs.hold(name, input);
+                outputs.hold(&name, input);
             }
         }
         Ok(outputs)
@@ -102,7 +106,7 @@ impl Outputs {
             Place::Folder(folder) => {
                 let path = folder.join(below);
                 let written = path.canonicalize().ok();
-                (path.to_string_lossy().into_owned(), written)
+                (inputs::text(&path), written)
             }
             Place::Bucket(_, bucket, folder) => {
                 let name = format!("{bucket}/{folder}{}", below.to_string_lossy());
@@ -111,10 +115,14 @@ impl Outputs {
         }
     }
 
-    /// Returns the name of the input that has this result: this one, unless an earlier one has it.
-    fn hold(&self, name: String, input: &Input) -> String {
+    /// Returns the image that has the result called `name`: this one, unless an earlier one has it.
+    fn hold(&self, name: &str, input: &Input) -> Image {
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
-        let holder = taken.entry(name).or_insert_with(|| input.name.clone());
+        let key = inputs::identity(Path::new(name));
+        let holder = taken.entry(key).or_insert_with(|| Image {
+            id: input.id.clone(),
+            name: input.name.clone(),
+        });
         holder.clone()
     }
 
@@ -135,12 +143,15 @@ impl Outputs {
         if written.is_some_and(|path| self.inputs.contains(&path)) {
             bail!("its result would overwrite the input {name}; choose another folder");
         }
-        let holder = self.hold(name.clone(), input);
+        let holder = self.hold(&name, input);
         // A new version of an image takes the place of the old one.
-        if holder != input.name {
-            bail!(
-                "{name} is the result of {holder} already; convert one of them into another folder, or keep folders with --relative-to"
-            );
+        if holder.id != input.id {
+            let folder = |id: &str| Path::new(id).parent().map(Path::to_owned);
+            let way = match folder(&holder.id) == folder(&input.id) {
+                true => "convert one of them with another -o",
+                false => "convert one of them with another -o, or keep folders with --relative-to",
+            };
+            bail!("{name} is the result of {} already; {way}", holder.name);
         }
         Ok(Output {
             place: &self.place,
@@ -210,7 +221,6 @@ const UNKNOWN: &str = "application/octet-stream";
 mod tests {
     use std::os::unix::ffi::OsStrExt;
 
-    use super::super::inputs;
     use super::*;
 
     /// Returns a job with these files, for results in a folder.
