@@ -35,12 +35,16 @@ enum Place {
 }
 
 impl Input {
-    /// Reads the whole file or object. Fails for a source of a server.
+    /// Reads the whole file or object. Fails if it is empty, and for a source of a server.
     pub(super) fn read(&self) -> anyhow::Result<Vec<u8>> {
-        match &self.place {
-            Place::File(path) => std::fs::read(path).context("cannot be read"),
-            Place::Object(objects, key) => Ok(objects.get(key)?),
+        let bytes = match &self.place {
+            Place::File(path) => std::fs::read(path).context("cannot be read")?,
+            Place::Object(objects, key) => objects.get(key)?,
             Place::Source => bail!("it is a source of a server"),
+        };
+        match bytes.is_empty() {
+            true => bail!("it is empty"),
+            false => Ok(bytes),
         }
     }
 

@@ -131,7 +131,7 @@ pub(crate) fn undrawn(whose: &str, missing: &[char]) -> Option<String> {
         told.push(format!("{} more", missing.len() - MOST_TOLD));
     }
     Some(format!(
-        "{whose}: no font here has {}; the server's fonts are those of [fonts] in its configuration",
+        "{whose}: no font here has {}; [fonts] of a configuration (--config FILE) names further fonts",
         told.join(", ")
     ))
 }
