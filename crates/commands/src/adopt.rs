@@ -1,5 +1,6 @@
 //! `andon adopt`: puts Andon beside the server of today, by that server's log, and says whether it can take over.
 
+mod base;
 mod draft;
 mod outcome;
 mod page;
@@ -95,7 +96,7 @@ Logs are read in any format whose lines have a method, a path or URL, a status a
 common and combined format of Apache and nginx, a log_format of your own, HAProxy's, JSON of servers and CDNs, W3C's extended format \
 and those of Amazon's load balancers. \
 Keys of signatures are in no log. They are taken from the variables IMGPROXY_KEY and IMGPROXY_SALT, THUMBOR_SECURITY_KEY, \
-IMAGOR_SECRET and IMGIX_TOKEN (and IMGPROXY_PRESETS, IMGPROXY_SOURCE_URL_ENCRYPTION_KEY), and written to the file. Without \
+IMAGOR_SECRET and IMGIX_TOKEN (and IMGPROXY_PRESETS, IMGPROXY_SOURCE_URL_ENCRYPTION_KEY), and written to the file. They take the place of keys that a --config does not have, as where they are in a Secret. Without \
 them the file has random keys, marked SECRET, which open nothing, and the trial does not check signatures; fill them in, and try again with --config andon.toml.
 Exit codes: 0 safe to switch, 1 not yet, or it failed and the message says why.";
 

@@ -30,7 +30,11 @@ use andon_server::Config;
 use anyhow::{Context, bail, ensure};
 
 use andon_terminal::print;
+pub(crate) use variables::own_variable;
 pub(crate) use write::quoted;
+
+/// Placeholder for the bucket of a server that names none: `andon.toml` has to name it.
+pub(crate) const UNNAMED_BUCKET: &str = "name-of-the-bucket";
 
 use self::variables::Variable;
 

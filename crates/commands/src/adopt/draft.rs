@@ -6,6 +6,7 @@ use std::fmt::Write;
 use andon_dialects::Form;
 use andon_dialects::forms::Room;
 
+use super::base::Base;
 use super::recognise::{Found, Place, Recognised};
 use super::secrets::{self, Secret};
 use super::settings;
@@ -16,6 +17,8 @@ use crate::import::quoted;
 pub(super) struct Draft {
     /// The configuration that it is based on; empty if there is none.
     base: String,
+    /// The same as it is tried.
+    base_tried: String,
     /// What is said at the top.
     head: Vec<String>,
     rewrites: Vec<Rule>,
@@ -55,17 +58,15 @@ pub(super) enum For {
 }
 
 impl Draft {
-    /// Makes the configuration for what was recognised. `base` is the text of another configuration that it completes.
+    /// Makes the configuration for what was recognised. `base` is another configuration that it completes.
     pub(super) fn new(
-        base: &str,
+        base: &Base,
         recognised: &Recognised,
         targets: &[(String, u64)],
     ) -> anyhow::Result<Self> {
-        let known: toml::Table = toml::from_str(base)?;
-        let mut draft = Self {
-            base: base.to_owned(),
-            ..Self::default()
-        };
+        let known: toml::Table = toml::from_str(&base.text)?;
+        let mut draft = Self::default();
+        draft.rebase(base)?;
         let mut taken: Vec<String> = places(&known)
             .into_iter()
             .map(|(_, prefix)| prefix)
@@ -105,7 +106,7 @@ impl Draft {
         }
         draft.opens_files =
             !closers.is_empty() && !recognised.files.is_empty() && !known.contains_key("files");
-        if base.is_empty() {
+        if base.text.is_empty() {
             let is_used = |name: &str| draft.tables.iter().any(|table| table.name == name);
             let unused = ["native", "small_light"]
                 .into_iter()
@@ -114,6 +115,13 @@ impl Draft {
             draft.tables.extend(off);
         }
         Ok(draft)
+    }
+
+    /// Replaces the configuration that it completes.
+    pub(super) fn rebase(&mut self, base: &Base) -> anyhow::Result<()> {
+        self.base.clone_from(&base.text);
+        self.base_tried = base.trial()?;
+        Ok(())
     }
 
     /// Adds a line at the top.
@@ -154,13 +162,10 @@ impl Draft {
         let secrets = secrets::of(found, targets)?;
         let is_lifted = ["thumbor", "imagor"].contains(&kind.dialect)
             && secrets.iter().any(|secret| !secret.is_known);
-        let lifted = found.iter().filter(|_| is_lifted).map(|found| Rule {
-            from: format!(
-                "^{}/[A-Za-z0-9_-]{{26,88}}(?:=|%3D){{0,2}}(/.+)$",
-                regex::escape(&found.prefix)
-            ),
-            to: format!("{mount}/unsafe$1"),
-            why: String::new(),
+        let lifted = found.iter().filter(|_| is_lifted).map(|found| {
+            let (from, to) = unsigned(&found.prefix, mount);
+            let why = String::new();
+            Rule { from, to, why }
         });
         let lifted = lifted.collect();
         self.tables.push(Table {
@@ -215,7 +220,10 @@ impl Draft {
         for line in &self.head {
             let _ = writeln!(out, "# {line}");
         }
-        out += &self.base;
+        out += match what {
+            For::Use => &self.base,
+            For::Trial => &self.base_tried,
+        };
         out += &self.origins;
         let lifted = (self.tables.iter()).flat_map(|table| &table.lifted);
         let lifted = lifted.filter(|_| what == For::Trial);
@@ -260,6 +268,13 @@ impl Draft {
         }
         out.trim_start().to_owned()
     }
+}
+
+/// Returns a rule, from and to, that takes signed URLs of thumbor or imagor below `prefix` for unsigned ones at `mount`.
+pub(super) fn unsigned(prefix: &str, mount: &str) -> (String, String) {
+    let prefix = regex::escape(prefix);
+    let from = format!("^{prefix}/[A-Za-z0-9_-]{{26,88}}(?:=|%3D){{0,2}}(/.+)$");
+    (from, format!("{mount}/unsafe$1"))
 }
 
 impl Table {

@@ -9,12 +9,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use andon_dialects::forms::looks_like_file;
-use andon_server::Config;
+use andon_server::config::Overrides;
 use andon_terminal::interrupt;
 use andon_terminal::interrupt::wait_until;
 use anyhow::{Context, bail};
 
 use super::Args;
+use super::base::Base;
 use super::draft::{Draft, For, places};
 use super::outcome::{Outcome, Processor, Sorted, looks_resized};
 use super::recognise::{Recognised, recognise};
@@ -24,9 +25,8 @@ use super::sort::{Replayed, Sorting};
 use super::sources::{Old, Sources, sends_image};
 use super::trial::{Trial, processor_seconds};
 use crate::client::{Client, Server};
-use crate::import::quoted;
+use crate::shadow::Args as Comparison;
 use crate::shadow::{self, Report, Row};
-use crate::{import, shadow::Args as Comparison};
 
 /// Returns how the replies are compared. The new server's URL is filled in when it runs.
 pub(super) fn comparison(args: &Args) -> Comparison {
@@ -44,15 +44,8 @@ pub(super) fn comparison(args: &Args) -> Comparison {
     }
 }
 
-/// Another server's configuration in Andon's words, or a configuration of Andon's.
-struct Base {
-    text: String,
-    /// Whether it is an andon.toml already, which is tried without changes.
-    is_own: bool,
-}
-
 pub(super) fn outcome<'a>(args: &Args, comparison: &'a Comparison) -> anyhow::Result<Outcome<'a>> {
-    let base = base(args)?;
+    let mut base = Base::of(args, folder(None, &args.output))?;
     if !base.is_own && args.output.exists() && !args.force {
         bail!(
             "{} is there already: --force replaces it, -o FILE writes another one, and --config {} tries it",
@@ -78,7 +71,7 @@ pub(super) fn outcome<'a>(args: &Args, comparison: &'a Comparison) -> anyhow::Re
         true => as_configured(&known, &seen.targets),
         false => recognise(&seen.targets, &known, &places(&toml::from_str(&base.text)?))?,
     };
-    let draft = draft(args, &base, &seen, &recognised, folder, &mut asking)?;
+    let draft = draft(args, &mut base, &seen, &recognised, folder, &mut asking)?;
     let text = draft.text(For::Use);
     check(&text, folder).context(match args.root {
         None if !base.text.is_empty() => "the configuration for this log is not sound (--root DIR takes the place of a folder that is not here)",
@@ -124,7 +117,7 @@ pub(super) fn outcome<'a>(args: &Args, comparison: &'a Comparison) -> anyhow::Re
         is_written: !base.is_own,
         page: args.html.clone(),
         seconds: seen.seconds,
-        secrets: secrets.collect(),
+        secrets: secrets.chain(base.unknown()).collect(),
         sorted,
         found: recognised.found,
         report: measured.report,
@@ -140,57 +133,12 @@ fn folder<'a>(config: Option<&'a Path>, output: &'a Path) -> &'a Path {
     file.parent().unwrap_or(Path::new(""))
 }
 
-fn base(args: &Args) -> anyhow::Result<Base> {
-    let Some(file) = &args.config else {
-        return Ok(Base {
-            text: String::new(),
-            is_own: false,
-        });
-    };
-    let is_own = file
-        .extension()
-        .is_some_and(|extension| extension == "toml");
-    let text = match is_own {
-        true => std::fs::read_to_string(file).with_context(|| file.display().to_string())?,
-        false => {
-            let text = import::text(file, args.server.as_deref(), false)?;
-            match &args.root {
-                Some(root) => in_place_of_missing(&text, folder(None, &args.output), root)?,
-                None => text,
-            }
-        }
-    };
-    Ok(Base { text, is_own })
-}
-
-/// Returns a configuration whose folders of originals that are not on this machine, such as those of a container, are
-/// replaced by `root`.
-fn in_place_of_missing(text: &str, folder: &Path, root: &Path) -> anyhow::Result<String> {
-    let table: toml::Table = toml::from_str(text)?;
-    let origins = table.get("origin").and_then(toml::Value::as_array);
-    let folders = origins
-        .into_iter()
-        .flatten()
-        .filter_map(|origin| origin.get("fs")?.get("root")?.as_str());
-    let root = root
-        .canonicalize()
-        .with_context(|| format!("--root {}", root.display()))?;
-    let root = quoted(&root.display().to_string());
-    let mut text = text.to_owned();
-    for missing in folders.filter(|it| !folder.join(it).is_dir()) {
-        let line = |value: &str| format!("fs.root = {value}");
-        let said = format!("{}  # {} of --config", line(&root), quoted(missing));
-        text = text.replace(&line(&quoted(missing)), &said);
-    }
-    Ok(text)
-}
-
 /// Returns for each target whether the base reads it as an image.
 fn known(base: &Base, folder: &Path, seen: &Seen) -> anyhow::Result<Vec<bool>> {
     if base.text.is_empty() {
         return Ok(vec![false; seen.targets.len()]);
     }
-    let router = Router::new(&base.text, folder).context("--config")?;
+    let router = Router::new(&base.trial()?, folder).context("--config")?;
     let is_image = |target: &str| matches!(router.route(target), Route::Image(_));
     Ok(seen
         .targets
@@ -216,24 +164,27 @@ fn as_configured(known: &[bool], targets: &[(String, u64)]) -> Recognised {
 
 fn draft(
     args: &Args,
-    base: &Base,
+    base: &mut Base,
     seen: &Seen,
     recognised: &Recognised,
     folder: &Path,
     asking: &mut Asking<'_>,
 ) -> anyhow::Result<Draft> {
     if base.is_own {
-        return Draft::new(&base.text, &Recognised::default(), &seen.targets);
+        return Draft::new(base, &Recognised::default(), &seen.targets);
     }
-    let mut draft = Draft::new(&base.text, recognised, &seen.targets)?;
+    let mut draft = Draft::new(base, recognised, &seen.targets)?;
     let router = Router::new(&draft.text(For::Trial), folder)?;
-    let sources = Sources::of(&router, &seen.targets, &recognised.found);
+    let mut sources = Sources::of(&router, &seen.targets, &recognised.found);
     if recognised.found.is_empty() && sources.is_empty() {
         bail!(
             "none of the {} URLs that were answered with 200 is an image of a dialect that is known (docs/index.md lists them); for URLs \
              of a script of your own, docs/behind-nginx.md has rules that turn them into Andon's",
             seen.targets.len()
         );
+    }
+    if sources.name_buckets(base) {
+        draft.rebase(base)?;
     }
     let table: toml::Table = toml::from_str(&base.text)?;
     let mut old = Old {
@@ -250,7 +201,7 @@ fn draft(
         "Written by `andon adopt` for the URLs of {}.",
         logs.join(", ")
     ));
-    if draft.unknown_secrets().next().is_some() {
+    if draft.unknown_secrets().next().is_some() || base.unknown().next().is_some() {
         draft.say("Lines with SECRET need a value that no log has.");
     }
     Ok(draft)
@@ -271,7 +222,7 @@ fn origins_of(table: &toml::Table) -> (bool, bool) {
 
 /// Checks a configuration as `andon config check` does.
 pub(super) fn check(text: &str, folder: &Path) -> anyhow::Result<()> {
-    let config = Config::parse(text, folder)?;
+    let config = Overrides::of_process().parse(text, folder)?;
     andon_server::check(&config, andon_codecs::ALL).map_err(|error| error.located(text))?;
     Ok(())
 }
@@ -401,7 +352,7 @@ fn part_files(
     let mut plain: BTreeMap<String, u64> = files.cloned().collect();
     let stays = |row: &Row| {
         let mut all = row.compared.differences.iter();
-        let is_absent = all.any(|it| it.kind.name() == "status" && it.what.ends_with(" and 404"));
+        let is_absent = all.any(|it| it.kind.name() == "status" && it.what.contains(" and 404"));
         let is_passed_on = draws_on_old && row.compared.same_bytes && looks_resized(&row.target);
         is_absent || is_passed_on
     };

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use andon_dialects::{Ask, Dialects, ImageRequest, NoHeaders, Nowhere, Refusal, Source};
-use andon_server::Config;
+use andon_server::config::Overrides;
 
 /// Where a configuration leads a target.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,12 +18,12 @@ pub(super) enum Route {
     Refused(String),
 }
 
-/// Reads targets as a server with this configuration does.
+/// Reads targets as a server with this configuration does, under the environment variables of this process.
 pub(super) struct Router(Dialects);
 
 impl Router {
     pub(super) fn new(text: &str, folder: &Path) -> anyhow::Result<Self> {
-        let config = Config::parse(text, folder)?;
+        let config = Overrides::of_process().parse(text, folder)?;
         Ok(Self(Dialects::new(&config.dialects)?))
     }
 

@@ -123,7 +123,7 @@ pub(super) fn value(name: &str) -> Option<String> {
 }
 
 /// Returns a list of TOML of the keys that imgproxy separates by commas.
-fn split(keys: &str) -> String {
+pub(super) fn split(keys: &str) -> String {
     let keys: Vec<String> = keys.split(',').map(|key| quoted(key.trim())).collect();
     format!("[{}]", keys.join(", "))
 }

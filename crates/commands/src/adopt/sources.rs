@@ -9,6 +9,7 @@ use andon_dialects::Source;
 use andon_dialects::forms::looks_like_file;
 use anyhow::bail;
 
+use super::base::Base;
 use super::recognise::Found;
 use super::routes::{Route, Router};
 use crate::client::Client;
@@ -88,6 +89,15 @@ impl Sources {
                 _ = self.urls.insert(format!("{scheme}://{host}/"));
             }
         }
+    }
+
+    /// Names the log's buckets in the origins that a configuration has for buckets. Returns whether there are any.
+    pub(super) fn name_buckets(&mut self, base: &mut Base) -> bool {
+        let before = self.buckets.len();
+        let kind = |scheme| if scheme == "gs" { "gcs" } else { scheme };
+        self.buckets
+            .retain(|scheme, names| !base.name_buckets(kind(*scheme), names));
+        self.buckets.len() < before
     }
 
     /// Returns the origins in TOML. `has` says which kinds of origins the configuration has already: of URLs, and of

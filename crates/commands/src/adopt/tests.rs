@@ -8,6 +8,7 @@ use andon_dialects::translate::{Known, Translator};
 use proptest::prelude::*;
 use proptest::sample::select;
 
+use super::base::Base;
 use super::draft::{Draft, For};
 use super::pipeline::check;
 use super::recognise::{Recognised, recognise};
@@ -80,7 +81,7 @@ fn said(dialect: &str, recipe: &str, file: &str, prefix: &str) -> Option<String>
 fn adopted(targets: &[String]) -> (Recognised, Router) {
     let targets: Vec<(String, u64)> = targets.iter().map(|it| (it.clone(), 1)).collect();
     let recognised = recognise(&targets, &[], &[]).expect("probes");
-    let mut draft = Draft::new("", &recognised, &targets).expect("a draft");
+    let mut draft = Draft::new(&Base::default(), &recognised, &targets).expect("a draft");
     draft.origins = "[[origin]]\nfs.root = \".\"\n".to_owned();
     check(&draft.text(For::Use), Path::new(".")).expect("sound");
     let router = Router::new(&draft.text(For::Trial), Path::new(".")).expect("sound");

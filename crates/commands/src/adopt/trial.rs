@@ -45,7 +45,17 @@ impl Trial {
         std::io::Write::write_all(&mut config, table.to_string().as_bytes())?;
         let mut errors: File = tempfile::tempfile()?;
         let program = std::env::current_exe().context("cannot find this program")?;
-        let mut child = Command::new(program)
+        let mut serve = Command::new(program);
+        for (name, _) in std::env::vars_os() {
+            let Some(key) = name.to_str().and_then(|it| it.strip_prefix("ANDON_")) else {
+                continue;
+            };
+            let table = key.split("__").next().unwrap_or_default();
+            if LEFT_OUT.iter().any(|it| table.eq_ignore_ascii_case(it)) || key == "CACHE__DISK" {
+                serve.env_remove(&name);
+            }
+        }
+        let mut child = serve
             .args(["serve", "--listen", "127.0.0.1:0", "--config"])
             .arg(config.path())
             .stdin(Stdio::null())

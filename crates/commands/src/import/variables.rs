@@ -182,7 +182,7 @@ fn single_key(what: &str) -> Option<&str> {
 }
 
 /// Returns the variable of Andon's environment that sets a key.
-pub(super) fn own_variable(key: &str) -> String {
+pub(crate) fn own_variable(key: &str) -> String {
     format!("ANDON_{}", key.replace('.', "__").to_ascii_uppercase())
 }
 

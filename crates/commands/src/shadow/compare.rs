@@ -97,7 +97,9 @@ pub(super) fn compare(
         }
     };
     if old.status != new.status {
-        compared.add(Kind::Status, format!("{} and {}", old.status, new.status));
+        let why = refusal(new).map_or_else(String::new, |why| format!(": {why}"));
+        let what = format!("{} and {}{why}", old.status, new.status);
+        compared.add(Kind::Status, what);
     } else if old.status == 200 {
         compared.bytes = Some([old.body.len(), new.body.len()]);
         compared.same_bytes = old.body == new.body;
@@ -118,6 +120,16 @@ pub(super) fn compare(
     compared.differences.sort_by_key(|it| it.kind);
     compared
 }
+
+/// Returns the sentence of an error that a reply has as text.
+fn refusal(reply: &Fetched) -> Option<String> {
+    let is_text = reply.status >= 400 && media_type(reply) == "text/plain";
+    let text = is_text.then(|| String::from_utf8_lossy(&reply.body))?;
+    let line: String = text.lines().next()?.chars().take(LONGEST_REFUSAL).collect();
+    (!line.is_empty()).then_some(line)
+}
+
+const LONGEST_REFUSAL: usize = 200;
 
 /// Returns the media type of a reply without parameters, under its registered name.
 fn media_type(reply: &Fetched) -> String {

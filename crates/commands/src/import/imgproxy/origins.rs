@@ -2,6 +2,7 @@
 
 use toml::{Table, Value};
 
+use super::super::UNNAMED_BUCKET;
 use super::super::document::Document;
 use super::super::sources::{Common, add_unnamed, add_urls, whole_segments};
 use super::super::values;
@@ -9,9 +10,6 @@ use super::super::variables::Parts;
 
 const PRIVATE: [&str; 4] = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7"];
 const LOOPBACK: [&str; 2] = ["127.0.0.0/8", "::1/128"];
-
-/// Placeholder for the bucket of a server that names none: `andon.toml` has to name it.
-const UNNAMED: &str = "name-of-the-bucket";
 
 /// Returns the keys that every remote origin gets.
 fn common(parts: &Parts, size: Option<i64>, out: &mut Document) -> Common {
@@ -161,10 +159,10 @@ fn buckets(parts: &Parts, common: &Common, out: &mut Document) {
         let mut names = bucket_names(parts, name);
         if names.is_empty() {
             let what = format!(
-                "no bucket is named, and imgproxy then reads every one: name yours in `{key}.buckets`, in the place of {UNNAMED}"
+                "no bucket is named, and imgproxy then reads every one: name yours in `{key}.buckets`, in the place of {UNNAMED_BUCKET}"
             );
             parts.note(&format!("IMGPROXY_USE_{name}"), &what, out);
-            names.push(UNNAMED.to_owned());
+            names.push(UNNAMED_BUCKET.to_owned());
         }
         // The keys of Google and Azure sign for one bucket, so that each has its origin.
         let secret = match name {

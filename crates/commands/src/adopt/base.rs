@@ -1,0 +1,267 @@
+//! The configuration that an adoption starts from: another server's in Andon's words, or one of Andon's.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use anyhow::Context;
+use toml::{Table, Value};
+
+use super::Args;
+use super::draft::unsigned;
+use super::secrets::{split, value};
+use crate::import::{self, UNNAMED_BUCKET, own_variable, quoted};
+
+/// A configuration that is completed by what a log has; empty if none was given.
+#[derive(Debug, Default)]
+pub(super) struct Base {
+    pub(super) text: String,
+    /// Whether it is an andon.toml already, which is tried without changes.
+    pub(super) is_own: bool,
+    /// Keys with random values in the text, by their paths, each with the variable that has the right one.
+    unknown: BTreeMap<String, String>,
+}
+
+impl Base {
+    pub(super) fn of(args: &Args, folder: &Path) -> anyhow::Result<Self> {
+        let Some(file) = &args.config else {
+            return Ok(Self::default());
+        };
+        if file.extension().is_some_and(|it| it == "toml") {
+            let text = std::fs::read_to_string(file).with_context(|| file.display().to_string())?;
+            return Ok(Self {
+                text,
+                is_own: true,
+                ..Self::default()
+            });
+        }
+        let text = import::text(file, args.server.as_deref(), false)?;
+        let text = match &args.root {
+            Some(root) => in_place_of_missing(&text, folder, root)?,
+            None => text,
+        };
+        Ok(Self::filled(&text, &value))
+    }
+
+    /// Puts the keys that `value` has for a variable in the place of random ones.
+    fn filled(text: &str, value: &dyn Fn(&str) -> Option<String>) -> Self {
+        let mut base = Self::default();
+        let mut table = "";
+        for line in text.lines() {
+            table = match line.strip_prefix('[').and_then(|it| it.strip_suffix(']')) {
+                Some(name) => name,
+                None => table,
+            };
+            let secret = line.split_once("  # SECRET: ").and_then(|(line, what)| {
+                let (variable, _) = what.split_once(" goes here")?;
+                let (key, random) = line.split_once(" = ")?;
+                Some((key, random, variable))
+            });
+            let Some((key, random, variable)) = secret else {
+                base.add(line);
+                continue;
+            };
+            let path = format!("{table}.{key}");
+            match value(variable) {
+                Some(given) => {
+                    // imgproxy's are in hexadecimal.
+                    let least = if table == "imgproxy" { 32 } else { 16 };
+                    let is_short = given.split(',').any(|key| key.trim().len() < least);
+                    if key == "keys" && is_short && !text.contains("\nweak_keys") {
+                        base.add("weak_keys = true");
+                    }
+                    let given = match random.starts_with('[') {
+                        true => split(&given),
+                        false => quoted(&given),
+                    };
+                    base.add(&format!("{key} = {given}"));
+                }
+                None => {
+                    base.add(line);
+                    // The variable of Andon's own is over the file.
+                    if value(&own_variable(&path)).is_none() {
+                        base.unknown.insert(path, variable.to_owned());
+                    }
+                }
+            }
+        }
+        base
+    }
+
+    fn add(&mut self, line: &str) {
+        self.text += line;
+        self.text.push('\n');
+    }
+
+    /// Returns the text that is tried, in which signatures with unknown keys are not checked.
+    pub(super) fn trial(&self) -> anyhow::Result<String> {
+        if self.unknown.is_empty() {
+            return Ok(self.text.clone());
+        }
+        let mut all: Table = toml::from_str(&self.text)?;
+        let mut rules = Vec::new();
+        for path in self.unknown.keys() {
+            let (name, key) = path.split_once('.').unwrap_or_default();
+            let Some(table) = all.get_mut(name).and_then(Value::as_table_mut) else {
+                continue;
+            };
+            table.remove(key);
+            if name != "imgproxy" {
+                table.insert("allow_unsafe".to_owned(), true.into());
+                let prefix = table.get("prefix").and_then(Value::as_str).unwrap_or("/");
+                let prefix = prefix.trim_end_matches('/');
+                let (from, to) = unsigned(prefix, prefix);
+                let rule = [
+                    ("from".to_owned(), from.into()),
+                    ("to".to_owned(), to.into()),
+                ];
+                rules.push(Value::Table(Table::from_iter(rule)));
+            }
+        }
+        let known = all
+            .entry("rewrite")
+            .or_insert_with(|| Value::Array(Vec::new()));
+        if let Value::Array(known) = known {
+            known.splice(0..0, rules);
+        }
+        Ok(all.to_string())
+    }
+
+    /// Returns the keys that are to be filled in, each with its variable.
+    pub(super) fn unknown(&self) -> impl Iterator<Item = String> {
+        let all = self.unknown.iter();
+        all.map(|(path, variable)| format!("{path} ({variable})"))
+    }
+
+    /// Names buckets in the only origin that has such ones, `s3` or `gcs`. Returns whether there is one.
+    pub(super) fn name_buckets(&mut self, kind: &str, names: &BTreeSet<String>) -> bool {
+        let key = format!("{kind}.buckets = ");
+        let lines = || self.text.lines().filter(|line| line.starts_with(&key));
+        let (Some(line), 1) = (lines().next(), lines().count()) else {
+            return false;
+        };
+        let Ok(Value::Array(listed)) = line[key.len()..].parse::<Value>() else {
+            return false;
+        };
+        let listed = listed.iter().filter_map(Value::as_str);
+        let mut all: Vec<&str> = listed.filter(|name| *name != UNNAMED_BUCKET).collect();
+        all.extend(
+            names
+                .iter()
+                .map(String::as_str)
+                .filter(|name| !all.contains(name))
+                .collect::<Vec<_>>(),
+        );
+        let all: Vec<String> = all.into_iter().map(quoted).collect();
+        self.text = self
+            .text
+            .replace(line, &format!("{key}[{}]", all.join(", ")));
+        true
+    }
+}
+
+/// Returns a configuration whose folders of originals that are not on this machine, such as those of a container, are
+/// replaced by `root`.
+fn in_place_of_missing(text: &str, folder: &Path, root: &Path) -> anyhow::Result<String> {
+    let table: Table = toml::from_str(text)?;
+    let origins = table.get("origin").and_then(Value::as_array);
+    let folders = origins
+        .into_iter()
+        .flatten()
+        .filter_map(|origin| origin.get("fs")?.get("root")?.as_str());
+    let root = root
+        .canonicalize()
+        .with_context(|| format!("--root {}", root.display()))?;
+    let root = quoted(&root.display().to_string());
+    let mut text = text.to_owned();
+    for missing in folders.filter(|it| !folder.join(it).is_dir()) {
+        let line = |value: &str| format!("fs.root = {value}");
+        let said = format!("{}  # {} of --config", line(&root), quoted(missing));
+        text = text.replace(&line(&quoted(missing)), &said);
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::pipeline::check;
+    use super::*;
+
+    const IMPORTED: &str = "\
+[[origin]]
+s3.buckets = [\"name-of-the-bucket\"]
+s3.endpoint = \"http://minio:9000\"
+
+[imgproxy]
+keys = [\"d8feb3560c5734d92927657c29acfd62\"]  # SECRET: IMGPROXY_KEY goes here; this random one opens nothing
+prefix = \"/\"
+salts = [\"6deac218c21cb79ae4b26a7d42675836\"]  # SECRET: IMGPROXY_SALT goes here; this random one opens nothing
+
+[thumbor]
+keys = [\"0123456789abcdef0123456789abcdef\"]  # SECRET: SECURITY_KEY goes here; this random one opens nothing
+prefix = \"/thumbs\"
+";
+
+    fn filled(given: &[(&str, &str)]) -> Base {
+        let value = |name: &str| {
+            let own = given.iter().find(|(known, _)| *known == name);
+            own.map(|(_, value)| (*value).to_owned())
+        };
+        Base::filled(IMPORTED, &value)
+    }
+
+    fn config(text: &str) -> Table {
+        check(text, Path::new(".")).expect("a sound configuration");
+        toml::from_str(text).expect("a table")
+    }
+
+    #[test]
+    fn keys_of_the_environment_take_the_place_of_random_ones() {
+        let base = filled(&[
+            ("IMGPROXY_KEY", "00112233, 4455"),
+            ("IMGPROXY_SALT", "66,77"),
+            ("SECURITY_KEY", "a secret of thumbor"),
+        ]);
+        let imgproxy = &config(&base.text)["imgproxy"];
+        assert_eq!(imgproxy["keys"].to_string(), r#"["00112233", "4455"]"#);
+        assert_eq!(imgproxy["weak_keys"], true.into());
+        assert_eq!(base.trial().expect("a text"), base.text);
+        assert_eq!(base.unknown().count(), 0);
+    }
+
+    #[test]
+    fn a_trial_does_not_check_signatures_whose_keys_are_not_known() {
+        let base = filled(&[]);
+        assert_eq!(base.text, IMPORTED);
+        let trial = config(&base.trial().expect("a text"));
+        let has = |table: &str, key: &str| trial[table].get(key).is_some();
+        assert!(!has("imgproxy", "keys") && !has("imgproxy", "salts") && !has("thumbor", "keys"));
+        assert!(has("thumbor", "allow_unsafe"), "{trial}");
+        assert_eq!(trial["rewrite"][0]["to"], "/thumbs/unsafe$1".into());
+        let unknown: Vec<String> = base.unknown().collect();
+        assert_eq!(unknown[0], "imgproxy.keys (IMGPROXY_KEY)");
+    }
+
+    #[test]
+    fn a_variable_of_andons_own_makes_a_key_known() {
+        let base = filled(&[
+            ("ANDON_IMGPROXY__KEYS", "ab"),
+            ("ANDON_IMGPROXY__SALTS", "cd"),
+        ]);
+        let trial = config(&base.trial().expect("a text"));
+        assert!(trial["imgproxy"].get("keys").is_some(), "{trial}");
+    }
+
+    #[test]
+    fn the_logs_buckets_are_named_at_the_endpoint_that_is_known() {
+        let mut base = filled(&[]);
+        let names = ["photos", "more"].map(str::to_owned).into();
+        assert!(base.name_buckets("s3", &names));
+        assert!(base.name_buckets("s3", &names));
+        assert!(!base.name_buckets("gcs", &names));
+        let origins = &config(&base.text)["origin"];
+        assert_eq!(
+            origins[0]["s3"]["buckets"].to_string(),
+            r#"["more", "photos"]"#
+        );
+    }
+}
