@@ -51,7 +51,9 @@ impl Trial {
                 continue;
             };
             let table = key.split("__").next().unwrap_or_default();
-            if LEFT_OUT.iter().any(|it| table.eq_ignore_ascii_case(it)) || key.starts_with("CACHE__DISK") {
+            if LEFT_OUT.iter().any(|it| table.eq_ignore_ascii_case(it))
+                || key.starts_with("CACHE__DISK")
+            {
                 serve.env_remove(&name);
             }
         }
