@@ -109,7 +109,7 @@ fn read(file: &Path) -> anyhow::Result<Config> {
     Ok(Config::read(file)?)
 }
 
-/// Returns what is doubtful about a signed URL: a server with this configuration refuses it, or sends a file as it is.
+/// Returns a warning if a server with this configuration refuses a signed URL, or sends an unchanged file for it.
 fn doubt(config: &Config, signed: &str, scope: usize) -> anyhow::Result<Option<String>> {
     // The rest of the URL is the viewer's.
     if scope > 0 {

@@ -72,9 +72,9 @@ fn status(word: &str) -> Option<u16> {
     (100..600).contains(&status).then_some(status)
 }
 
-/// Returns the first time in a line, in seconds since 1970: of RFC 3339, as the common format writes it with or without
-/// a zone, a date with a time behind a blank, or a number of seconds with a
-/// fraction, as nginx's `$msec` is.
+/// Returns the first time in a line, in seconds since 1970. It may be written as in RFC 3339, as in the common format with
+/// or without a zone, as a date and a time with a blank between them, or as seconds with a fraction, as nginx's `$msec`
+/// is.
 fn moment(line: &str) -> Option<f64> {
     let separators = |c: char| c.is_whitespace() || "[]|\",;".contains(c);
     let words: Vec<&str> = line

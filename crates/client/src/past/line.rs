@@ -52,8 +52,8 @@ fn usable(entry: Option<Entry>) -> Result<Entry, &'static str> {
         return Err("neither GET nor HEAD, and no log tells a body");
     }
     // Proxies log whole URLs.
-    if let Some(target) = balancer::target(&entry.target).filter(|_| is_url(&entry.target)) {
-        entry.target = target;
+    if is_url(&entry.target) {
+        entry.target = balancer::target(&entry.target).unwrap_or(entry.target);
     }
     if !entry.target.starts_with('/') || entry.target.ends_with('…') {
         return Err("a target that is not whole");

@@ -8,8 +8,8 @@ use toml::{Table, Value};
 
 use super::Args;
 use super::draft::unsigned;
-use super::secrets::{split, value};
-use crate::import::{self, UNNAMED_BUCKET, own_variable, quoted};
+use super::secrets::{self, value};
+use crate::import::{self, UNNAMED_BUCKET, own_variable, quoted, unknown_secret_in};
 
 /// A configuration that is completed by what a log has; empty if none was given.
 #[derive(Debug, Default)]
@@ -51,29 +51,17 @@ impl Base {
                 Some(name) => name,
                 None => table,
             };
-            let secret = line.split_once("  # SECRET: ").and_then(|(line, what)| {
-                let (variable, _) = what.split_once(" goes here")?;
-                let (key, random) = line.split_once(" = ")?;
-                Some((key, random, variable))
-            });
-            let Some((key, random, variable)) = secret else {
+            let Some((key, variable)) = unknown_secret_in(line) else {
                 base.add(line);
                 continue;
             };
             let path = format!("{table}.{key}");
             match value(variable) {
                 Some(given) => {
-                    // imgproxy's are in hexadecimal.
-                    let least = if table == "imgproxy" { 32 } else { 16 };
-                    let is_short = given.split(',').any(|key| key.trim().len() < least);
-                    if key == "keys" && is_short && !text.contains("\nweak_keys") {
-                        base.add("weak_keys = true");
-                    }
-                    let given = match random.starts_with('[') {
-                        true => split(&given),
-                        false => quoted(&given),
-                    };
-                    base.add(&format!("{key} = {given}"));
+                    let permitted = text.contains("\nweak_keys");
+                    let lines = secrets::lines(table, key, &given, "");
+                    let lines = lines.iter().take(if permitted { 1 } else { 2 });
+                    lines.for_each(|line| base.add(line));
                 }
                 None => {
                     base.add(line);
@@ -142,16 +130,11 @@ impl Base {
         let Ok(Value::Array(listed)) = line[key.len()..].parse::<Value>() else {
             return false;
         };
-        let listed = listed.iter().filter_map(Value::as_str);
-        let mut all: Vec<&str> = listed.filter(|name| *name != UNNAMED_BUCKET).collect();
-        all.extend(
-            names
-                .iter()
-                .map(String::as_str)
-                .filter(|name| !all.contains(name))
-                .collect::<Vec<_>>(),
-        );
-        let all: Vec<String> = all.into_iter().map(quoted).collect();
+        let named = listed.iter().filter_map(Value::as_str);
+        let named: Vec<&str> = named.filter(|name| *name != UNNAMED_BUCKET).collect();
+        let more = names.iter().map(String::as_str);
+        let more = more.filter(|name| !named.contains(name));
+        let all: Vec<String> = named.iter().copied().chain(more).map(quoted).collect();
         self.text = self
             .text
             .replace(line, &format!("{key}[{}]", all.join(", ")));

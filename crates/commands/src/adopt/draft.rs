@@ -17,7 +17,7 @@ use crate::import::quoted;
 pub(super) struct Draft {
     /// The configuration that it is based on; empty if there is none.
     base: String,
-    /// The same as it is tried.
+    /// The text of that configuration for a trial.
     base_tried: String,
     /// What is said at the top.
     head: Vec<String>,

@@ -351,8 +351,8 @@ fn part_files(
     let files = replayed.files.iter().map(|index| &seen.targets[*index]);
     let mut plain: BTreeMap<String, u64> = files.cloned().collect();
     let stays = |row: &Row| {
-        let mut all = row.compared.differences.iter();
-        let is_absent = all.any(|it| it.kind.name() == "status" && it.what.contains(" and 404"));
+        let statuses = row.compared.statuses;
+        let is_absent = statuses.is_some_and(|[old, new]| new == 404 && old != new);
         let is_passed_on = draws_on_old && row.compared.same_bytes && looks_resized(&row.target);
         is_absent || is_passed_on
     };

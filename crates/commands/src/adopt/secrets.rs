@@ -1,11 +1,12 @@
 //! Keys of signatures, which no log has: they come from the environment, or are to be filled in.
 
+use andon_dialects::signature::unhex;
 use anyhow::Context;
 
 use super::presets;
 use super::recognise::Found;
 use super::settings::imgproxy_signatures;
-use crate::import::quoted;
+use crate::import::{is_weak, quoted, unknown_secret};
 use crate::play;
 
 /// A value that the URLs of a log need and that is in no log.
@@ -60,13 +61,10 @@ pub(super) fn of(found: &[&Found], targets: &[(String, u64)]) -> anyhow::Result<
 /// Returns the keys of a dialect that are listed in one line of TOML.
 fn key(dialect: &str, name: &str, variable: &'static str) -> anyhow::Result<Secret> {
     let (values, note) = given(&[variable])?;
-    let key = &values[0];
-    let weak = (key.len() < 16).then(|| "weak_keys = true".to_owned());
-    let line = format!("{name} = [{}]{note}", quoted(key));
     Ok(Secret {
         key: format!("{dialect}.{name}"),
         variables: vec![variable],
-        lines: std::iter::once(line).chain(weak).collect(),
+        lines: lines(dialect, name, &values[0], &note),
         is_known: note.is_empty(),
         is_key: true,
     })
@@ -75,17 +73,12 @@ fn key(dialect: &str, name: &str, variable: &'static str) -> anyhow::Result<Secr
 fn imgproxy_keys() -> anyhow::Result<Secret> {
     let variables = vec!["IMGPROXY_KEY", "IMGPROXY_SALT"];
     let (values, note) = given(&variables)?;
-    let (key, salt) = (&values[0], &values[1]);
-    let mut lines = vec![
-        format!("keys = {}{note}", split(key)),
-        format!("salts = {}", split(salt)),
-    ];
-    let short = key.split(',').any(|key| key.trim().len() < 32);
-    lines.extend(short.then(|| "weak_keys = true".to_owned()));
+    let mut all = lines("imgproxy", "keys", &values[0], &note);
+    all.splice(1..1, lines("imgproxy", "salts", &values[1], ""));
     Ok(Secret {
         key: "imgproxy.keys".to_owned(),
         variables,
-        lines,
+        lines: all,
         is_known: note.is_empty(),
         is_key: true,
     })
@@ -98,7 +91,7 @@ fn source_key() -> anyhow::Result<Secret> {
     Ok(Secret {
         key: "imgproxy.source_key".to_owned(),
         variables,
-        lines: vec![format!("source_key = {}{note}", quoted(&values[0]))],
+        lines: lines("imgproxy", "source_key", &values[0], &note),
         is_known: note.is_empty(),
         is_key: true,
     })
@@ -111,10 +104,7 @@ fn given(variables: &[&str]) -> anyhow::Result<(Vec<String>, String)> {
         return Ok((values, String::new()));
     }
     let random: Result<Vec<String>, _> = variables.iter().map(|_| play::token()).collect();
-    let note = format!(
-        "  # SECRET: {} goes here; this random one opens nothing",
-        variables.join(", ")
-    );
+    let note = unknown_secret(&variables.join(", "));
     Ok((random.context("cannot make a random key")?, note))
 }
 
@@ -122,8 +112,27 @@ pub(super) fn value(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// Returns a list of TOML of the keys that imgproxy separates by commas.
-pub(super) fn split(keys: &str) -> String {
-    let keys: Vec<String> = keys.split(',').map(|key| quoted(key.trim())).collect();
-    format!("[{}]", keys.join(", "))
+/// Returns the lines of TOML that set a secret of a dialect to what a variable has, with `note` behind it. Keys that could
+/// be guessed need a line that permits them.
+pub(super) fn lines(dialect: &str, name: &str, given: &str, note: &str) -> Vec<String> {
+    // imgproxy separates its keys by commas, and writes them in hexadecimal.
+    let is_imgproxy = dialect == "imgproxy";
+    let keys: Vec<&str> = match is_imgproxy {
+        true => given.split(',').map(str::trim).collect(),
+        false => vec![given],
+    };
+    let is_guessed = |key: &&str| match is_imgproxy {
+        true => unhex(key).is_some_and(|key| is_weak(&key)),
+        false => is_weak(key.as_bytes()),
+    };
+    let listed: Vec<String> = keys.iter().map(|key| quoted(key)).collect();
+    let value = match name {
+        "source_key" => quoted(given),
+        _ => format!("[{}]", listed.join(", ")),
+    };
+    let signs = ["keys", "tokens"].contains(&name);
+    let is_permitted = signs && keys.iter().any(is_guessed);
+    let line = format!("{name} = {value}{note}");
+    let weak = is_permitted.then(|| "weak_keys = true".to_owned());
+    std::iter::once(line).chain(weak).collect()
 }

@@ -20,6 +20,20 @@ pub(super) struct Trial {
 /// Tables and keys that a trial leaves out: they name addresses and folders of the real server.
 const LEFT_OUT: [&str; 6] = ["listen", "tls", "proxy", "metrics", "store", "log"];
 
+/// Keeps the variables that set what a trial leaves out from the server.
+fn leave_out_variables(serve: &mut Command) {
+    for (name, _) in std::env::vars_os() {
+        let Some(key) = name.to_str().and_then(|it| it.strip_prefix("ANDON_")) else {
+            continue;
+        };
+        let table = key.split("__").next().unwrap_or_default();
+        let is_left_out = LEFT_OUT.iter().any(|it| table.eq_ignore_ascii_case(it));
+        if is_left_out || key.starts_with("CACHE__DISK") {
+            serve.env_remove(&name);
+        }
+    }
+}
+
 impl Trial {
     /// Starts the server with a configuration, whose relative paths are relative to `folder`.
     pub(super) fn start(text: &str, folder: &Path) -> anyhow::Result<Self> {
@@ -46,17 +60,7 @@ impl Trial {
         let mut errors: File = tempfile::tempfile()?;
         let program = std::env::current_exe().context("cannot find this program")?;
         let mut serve = Command::new(program);
-        for (name, _) in std::env::vars_os() {
-            let Some(key) = name.to_str().and_then(|it| it.strip_prefix("ANDON_")) else {
-                continue;
-            };
-            let table = key.split("__").next().unwrap_or_default();
-            if LEFT_OUT.iter().any(|it| table.eq_ignore_ascii_case(it))
-                || key.starts_with("CACHE__DISK")
-            {
-                serve.env_remove(&name);
-            }
-        }
+        leave_out_variables(&mut serve);
         let mut child = serve
             .args(["serve", "--listen", "127.0.0.1:0", "--config"])
             .arg(config.path())

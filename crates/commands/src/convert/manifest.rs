@@ -75,8 +75,8 @@ impl Manifest {
     }
 
     /// Returns the results of earlier jobs, by the identities of their paths, each with the image that it is of.
-    pub(super) fn outputs(&self) -> impl Iterator<Item = (&String, &Image)> {
-        self.outputs.iter()
+    pub(super) fn outputs(&self) -> &HashMap<String, Image> {
+        &self.outputs
     }
 
     pub(super) fn note(&self, input: &Input, result: &[(&str, Value)]) -> anyhow::Result<()> {

@@ -11,7 +11,7 @@ use anyhow::{Context, bail};
 use super::Job;
 use super::buckets::{Buckets, SCHEME};
 use super::inputs::{self, Input};
-use super::manifest::Image;
+use super::manifest::{Image, Manifest};
 use super::target::{File, Target};
 
 /// The destination of results, and the names that must not be written to.
@@ -23,6 +23,8 @@ pub(super) struct Outputs {
     inputs: HashSet<PathBuf>,
     /// Results by the identities of their paths, each with the first image that it is the result of.
     taken: Mutex<HashMap<String, Image>>,
+    /// Results of earlier jobs, with the images that they are of.
+    earlier: HashMap<String, Image>,
 }
 
 enum Place {
@@ -70,11 +72,7 @@ impl Outputs {
                 Place::Bucket(objects, bucket.to_owned(), folder)
             }
         };
-        let earlier = job.manifest.iter().flat_map(|manifest| manifest.outputs());
-        // A file that is gone has no result any more.
-        let earlier = earlier
-            .filter(|(_, image)| image.id.starts_with(SCHEME) || Path::new(&image.id).exists())
-            .map(|(output, image)| (output.clone(), image.clone()));
+        let earlier = job.manifest.as_ref().map(Manifest::outputs);
         let outputs = Self {
             place,
             file,
@@ -87,7 +85,8 @@ impl Outputs {
                     None => Some(PathBuf::from(&input.name)),
                 })
                 .collect(),
-            taken: Mutex::new(earlier.collect()),
+            taken: Mutex::default(),
+            earlier: earlier.cloned().unwrap_or_default(),
         };
         if let (Some(format), None) = (format, &outputs.file) {
             for input in &job.inputs {
@@ -119,9 +118,15 @@ impl Outputs {
     fn hold(&self, name: &str, input: &Input) -> Image {
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         let key = inputs::identity(Path::new(name));
-        let holder = taken.entry(key).or_insert_with(|| Image {
-            id: input.id.clone(),
-            name: input.name.clone(),
+        // A file that is gone has no result any more.
+        let is_there =
+            |image: &&Image| image.id.starts_with(SCHEME) || Path::new(&image.id).exists();
+        let holder = taken.entry(key).or_insert_with_key(|key| {
+            let earlier = self.earlier.get(key).filter(is_there).cloned();
+            earlier.unwrap_or_else(|| Image {
+                id: input.id.clone(),
+                name: input.name.clone(),
+            })
         });
         holder.clone()
     }

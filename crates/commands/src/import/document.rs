@@ -35,6 +35,22 @@ const SECRETS: [&str; 5] = [
     "imagor.keys",
 ];
 
+/// Returns the comment behind a random key, in whose place the value of `variable` goes.
+pub(crate) fn unknown_secret(variable: &str) -> String {
+    format!("{SECRET}{variable}{GOES_HERE}; this random one opens nothing")
+}
+
+/// Returns the key and the variable of a line with such a comment.
+pub(crate) fn unknown_secret_in(line: &str) -> Option<(&str, &str)> {
+    let (line, comment) = line.split_once(SECRET)?;
+    let (variable, _) = comment.split_once(GOES_HERE)?;
+    let (key, _) = line.split_once(" = ")?;
+    Some((key, variable))
+}
+
+const SECRET: &str = "  # SECRET: ";
+const GOES_HERE: &str = " goes here";
+
 impl Document {
     pub(super) fn new(input: &Input<'_>) -> Self {
         Self {
@@ -101,8 +117,8 @@ impl Document {
     }
 
     fn is_unknown(&mut self, key: &str, variable: &str) {
-        let what = format!("  # SECRET: {variable} goes here; this random one opens nothing");
-        self.unknown.insert(key.to_owned(), what);
+        self.unknown
+            .insert(key.to_owned(), unknown_secret(variable));
     }
 
     /// Replaces each secret by a random one, which a variable of Andon's environment replaces in turn: without that

@@ -186,7 +186,7 @@ pub(super) fn numbers_by_name(value: &Value) -> Result<Value, String> {
 }
 
 /// Whether a key of these bytes can be guessed, which `andon.toml` has to allow.
-pub(super) fn is_weak(key: &[u8]) -> bool {
+pub(crate) fn is_weak(key: &[u8]) -> bool {
     key.len() < andon_dialects::signature::Key::LEAST
         || key.iter().all(|byte| Some(byte) == key.first())
 }

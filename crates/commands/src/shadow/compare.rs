@@ -15,6 +15,8 @@ pub(crate) struct Compared {
     pub(crate) ssim: Option<f64>,
     /// Whether both replies have status 200 and equal bodies, byte for byte.
     pub(crate) same_bytes: bool,
+    /// Statuses of both replies, if both have arrived.
+    pub(crate) statuses: Option<[u16; 2]>,
     /// Lengths of both bodies in bytes, if both replies have status 200.
     pub(crate) bytes: Option<[usize; 2]>,
 }
@@ -96,6 +98,7 @@ pub(super) fn compare(
             return compared;
         }
     };
+    compared.statuses = Some([old.status, new.status]);
     if old.status != new.status {
         let why = refusal(new).map_or_else(String::new, |why| format!(": {why}"));
         let what = format!("{} and {}{why}", old.status, new.status);

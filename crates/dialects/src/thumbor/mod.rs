@@ -41,7 +41,7 @@ use signing::Signing;
 /// What a note says of a filter that the dialect does not know, after the filter and a colon.
 const SKIPPED: &str = "it is skipped";
 
-/// Whether a note is about a filter that `dialect`, which is thumbor or imagor, does not have, or not with so many
+/// Whether a note is about a filter that `dialect` (thumbor or imagor) does not have, or does not have with this number of
 /// arguments. Other notes are about what Andon does in another way, and about values that nobody could use.
 #[must_use]
 pub fn is_foreign(dialect: &str, note: &str) -> bool {

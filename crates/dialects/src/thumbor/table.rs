@@ -324,7 +324,8 @@ pub(super) fn read(flavour: Flavour, name: &str, args: &str, levels: usize) -> O
     }
 }
 
-/// Whether the program has a filter, `name(args)`, with so many arguments. It may be cut off.
+/// Whether thumbor or imagor has this filter, written as `name(args)`, with this number of arguments. The end of the text
+/// may be cut off.
 pub(super) fn has(flavour: Flavour, filter: &str) -> bool {
     let (name, args) = filter.split_once('(').unwrap_or((filter, ""));
     let Some(row) = ALL.iter().find(|row| row.name == name) else {

@@ -58,10 +58,10 @@ const OTHERS: [(&str, Mode); 4] = [
 ];
 
 /// The words for the modes that show each colour of the overlay once.
-pub(super) const BLENDS: &[&str] = &words::<17>(&[&SHOWN]);
+pub(super) const BLENDS: &[&str] = &words::<{ SHOWN.len() }>(&[&SHOWN]);
 
 /// The words for all modes.
-pub(super) const MODES: &[&str] = &words::<21>(&[&SHOWN, &OTHERS]);
+pub(super) const MODES: &[&str] = &words::<{ SHOWN.len() + OTHERS.len() }>(&[&SHOWN, &OTHERS]);
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Mode {
