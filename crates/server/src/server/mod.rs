@@ -163,12 +163,15 @@ impl Server {
             io_threads: self.io_threads,
             closers: Vec::new(),
         };
+        // The first step of the history begins before the first request.
+        let mut steps = tokio::time::interval(history::STEP);
+        steps.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        steps.tick().await;
+        listeners.current.app().remember();
         for bound in self.bound {
             listeners.open(bound);
         }
         let mut stop = pin!(stop);
-        let mut steps = tokio::time::interval(history::STEP);
-        steps.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tokio::select! {
                 () = &mut stop => break,
