@@ -182,6 +182,7 @@ fn a_site_of_eight_languages_is_recognised_and_safe_to_switch() {
             "requests left out: answered with 404",
             "Cloudflare Images",
             "location ^~ /thumbs/ {",
+            "Answered without a signature: ",
             "Safe to switch.",
         ],
     );
@@ -231,6 +232,11 @@ fn signed_urls_need_keys_and_are_tried_without_them() {
         .adopt("--root images --force", &[("THUMBOR_SECURITY_KEY", KEY)])
         .ending(0);
     has(&known, &["4 are the same to the byte", "Safe to switch."]);
+    assert!(
+        !known.out.contains("without a signature: thumbor"),
+        "{}",
+        known.out
+    );
     assert!(!site.read("andon.toml").contains("SECRET"));
     let wrong = site
         .adopt(

@@ -12,7 +12,7 @@ use crate::common::sample;
 use crate::s3::S3;
 
 /// A folder `photos` with images in folders, and other files.
-fn house() -> TempDir {
+pub(super) fn house() -> TempDir {
     let house = tempfile::tempdir().unwrap();
     for (name, from) in [
         ("a.jpg", "jpeg/420.jpg"),
@@ -30,7 +30,7 @@ fn house() -> TempDir {
 }
 
 /// Runs the binary in the house.
-fn convert(house: &TempDir, args: &[&str]) -> (Option<i32>, String) {
+pub(super) fn convert(house: &TempDir, args: &[&str]) -> (Option<i32>, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_andon"));
     let run = command.arg("convert").args(args).current_dir(house.path());
     let output = run.output().unwrap();
@@ -39,7 +39,7 @@ fn convert(house: &TempDir, args: &[&str]) -> (Option<i32>, String) {
 }
 
 /// The files below a folder.
-fn files(folder: &Path) -> BTreeSet<String> {
+pub(super) fn files(folder: &Path) -> BTreeSet<String> {
     fn add(folder: &Path, below: &Path, found: &mut BTreeSet<String>) {
         for entry in fs::read_dir(below).into_iter().flatten() {
             let path = entry.unwrap().path();
@@ -62,7 +62,7 @@ fn format(path: &Path) -> &'static str {
     engine.probe(&fs::read(path).unwrap()).unwrap().format
 }
 
-const RECIPE: &str = "fit:40x40,as:webp,q:80";
+pub(super) const RECIPE: &str = "fit:40x40,as:webp,q:80";
 
 #[test]
 fn all_images_below_a_folder_are_converted_and_keep_their_folders() {

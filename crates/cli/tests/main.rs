@@ -13,6 +13,7 @@ mod common;
 mod config;
 mod container;
 mod convert_buckets;
+mod convert_ends;
 mod convert_folders;
 mod credentials;
 mod docs;

@@ -4,12 +4,14 @@ mod buckets;
 mod folder;
 mod inputs;
 mod into_store;
+mod job;
 mod manifest;
 mod outputs;
 mod overlays;
 mod semaphore;
 mod target;
 
+use std::fmt;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -22,16 +24,16 @@ use andon_recipe::{ParseError, Recipe};
 use andon_server::Config;
 use andon_server::config::Processes;
 use anyhow::bail;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
 use self::buckets::Buckets;
 use self::inputs::Input;
+use self::job::{Failures, Job};
 use self::manifest::Manifest;
 use self::outputs::Outputs;
 use self::semaphore::Semaphore;
 use self::target::Target;
 use crate::processes::Codecs;
-use andon_terminal::print;
 
 /// Convert many images with one recipe
 #[derive(clap::Args)]
@@ -67,6 +69,9 @@ pub(crate) struct Args {
     /// A file that records what is done, a line of JSON for each result; a job that is run again skips what it records
     #[arg(long, value_name = "FILE")]
     manifest: Option<PathBuf>,
+    /// A file to write, with the images that failed, one a line, as --from reads it
+    #[arg(long, value_name = "FILE")]
+    failures: Option<PathBuf>,
     /// Formats whose images are read and written by worker processes, which know nothing but their job: third-party (what
     /// code of others does, such as SVG, AVIF, WebP and TIFF), all, or none; with --into-store the configuration says it
     #[arg(
@@ -147,12 +152,14 @@ Examples:
   andon convert cover:300x300 photo.png -o square.jpg
   andon convert fit:800x800,as:avif s3://photos/2026/ -o s3://results/800 --manifest 800.jsonl
   andon convert fit:250x250,as:webp --into-store --config andon.toml /trip/a.jpg /trip/b.jpg
+  andon convert cover:256x256,as:webp ~/photos -o squares/ --failures failed.txt
   andon convert '/small_light(dw=250){source}' --into-store --config andon.toml --from list.txt
 
 A result is named after its image, with the extension of its format; below a folder it keeps the folders that its image \
 is in. Of a folder all images are taken, in its folders too; other files, hidden ones and the folder of the results are \
 left out. as:auto keeps the source format (there is no Accept header). An image that fails is reported and the \
-others go on; the exit code is then 1, and with --manifest the next run tries those that failed again. An image \
+others go on; the exit code is then 1, and with --manifest the next run tries those that failed again, and with \
+--failures they are listed. Ctrl-C ends a run when the images that are begun are done. An image \
 whose file or object has changed since is made again.
 
 Buckets take the variables of Amazon's tools: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, \
@@ -219,6 +226,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         inputs: left,
         done: done.len(),
         manifest,
+        failures: args.failures.as_deref().map(Failures::create).transpose()?,
     };
     let Some((recipe, renderer, target)) = work else {
         return into_store::run(args, config.as_ref(), codecs, &args.recipe, &job);
@@ -240,7 +248,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 fn images(args: &Args, buckets: &Buckets, results: Option<&Path>) -> anyhow::Result<Vec<Input>> {
     let mut names = args.inputs.clone();
     if let Some(from) = &args.from {
-        names.extend(inputs::listed(from)?);
+        let listed = inputs::listed(from)?;
+        if listed.is_empty() {
+            eprintln!("note: --from {} names no image", from.display());
+        }
+        names.extend(listed);
     }
     let mut images = inputs::all(&names, buckets, results)?;
     if let Some(folder) = &args.relative_to {
@@ -258,64 +270,6 @@ fn format_of_all(recipe: &Recipe) -> Option<&'static str> {
     let named = |format: &Format| format.name == asked || format.aliases.contains(&asked);
     let codec = andon_codecs::ALL.iter().find(|it| named(&it.format()))?;
     Some(codec.name())
-}
-
-/// The images that are left to convert, with what earlier runs have done.
-struct Job {
-    inputs: Vec<Input>,
-    /// Number of images that earlier runs have converted.
-    done: usize,
-    manifest: Option<Manifest>,
-}
-
-impl Job {
-    /// Runs `work` for each image, and prints one line on all of them, for which `written` says what was written; it may
-    /// be empty. Returns an error if `work` failed for at least one.
-    fn run(
-        &self,
-        threads: usize,
-        work: impl Fn(&Input) -> anyhow::Result<()> + Sync,
-        written: impl FnOnce() -> String,
-    ) -> anyhow::Result<()> {
-        let progress = progress_bar(self.inputs.len());
-        let failed = AtomicUsize::new(0);
-        andon_batch::each(threads, self.inputs.len(), |index| {
-            let input = &self.inputs[index];
-            if let Err(error) = work(input) {
-                progress.suspend(|| eprintln!("{}: {error:#}", input.name));
-                failed.fetch_add(1, Ordering::Relaxed);
-            }
-            progress.inc(1);
-        });
-        progress.finish_and_clear();
-        let (failed, all) = (failed.into_inner(), self.inputs.len());
-        let mut said = Some(written()).filter(|said| !said.is_empty());
-        if self.manifest.is_some() {
-            let (now, before) = (all - failed, self.done);
-            let done = format!("{now} done, {failed} failed, {before} done by an earlier run");
-            said = Some(match said {
-                Some(written) => format!("{done}; {written}"),
-                None => done,
-            });
-        }
-        if let Some(said) = said {
-            print(format!("{said}\n").as_bytes())?;
-        }
-        match failed {
-            0 => Ok(()),
-            // It is reported already, and "1 of 1" would tell nothing.
-            1 if all == 1 => bail!("the image failed"),
-            _ => bail!("{failed} of {all} images failed"),
-        }
-    }
-
-    /// Records a result in the manifest, if there is one.
-    fn note(&self, input: &Input, result: &[(&str, serde_json::Value)]) -> anyhow::Result<()> {
-        match &self.manifest {
-            Some(manifest) => manifest.note(input, result),
-            None => Ok(()),
-        }
-    }
 }
 
 struct Batch {
@@ -409,9 +363,12 @@ fn threads(job: &Job, output: &str) -> usize {
 
 /// Returns a progress bar, which is drawn on a terminal only.
 pub(crate) fn progress_bar(length: usize) -> ProgressBar {
-    let style = ProgressStyle::with_template("{bar:32} {pos}/{len}  {per_sec}  {eta} left  {msg}");
-    ProgressBar::new(length as u64)
-        .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+    let style = ProgressStyle::with_template("{bar:32} {pos}/{len}  {rate}  {eta} left  {msg}");
+    let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
+    let rate = |state: &ProgressState, text: &mut dyn fmt::Write| {
+        let _ = write!(text, "{:.1}/s", state.per_sec());
+    };
+    ProgressBar::new(length as u64).with_style(style.with_key("rate", rate))
 }
 
 const THREADS_PER_CORE: usize = 4;

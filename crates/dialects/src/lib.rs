@@ -263,6 +263,12 @@ impl Dialects {
         self.doors.closed(None).is_none()
     }
 
+    /// Returns the names of the dialects that answer URLs without any signature.
+    #[must_use]
+    pub fn unsigned(&self) -> &[&'static str] {
+        self.doors.unsigned()
+    }
+
     /// Returns an example target in each dialect, with [`EXAMPLE_SOURCE`] as its file.
     pub fn examples(&self) -> impl Iterator<Item = String> {
         let all = self.dialects.iter();

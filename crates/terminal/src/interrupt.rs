@@ -6,6 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use tokio::signal::unix::{SignalKind, signal};
+
 /// Returns a flag that Ctrl-C or SIGTERM sets. A second signal ends the process.
 pub fn flag() -> io::Result<Arc<AtomicBool>> {
     let flag = Arc::new(AtomicBool::new(false));
@@ -13,17 +15,16 @@ pub fn flag() -> io::Result<Arc<AtomicBool>> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
+    // Before the thread runs, so that no signal from now on ends the process.
+    let (mut int, mut term) = {
+        let _inside = runtime.enter();
+        let [int, term] = [SignalKind::interrupt(), SignalKind::terminate()].map(signal);
+        (int?, term?)
+    };
     std::thread::Builder::new()
         .name("signals".to_owned())
         .spawn(move || {
             runtime.block_on(async {
-                use tokio::signal::unix::{SignalKind, signal};
-                let (Ok(mut int), Ok(mut term)) = (
-                    signal(SignalKind::interrupt()),
-                    signal(SignalKind::terminate()),
-                ) else {
-                    return;
-                };
                 loop {
                     tokio::select! {
                         _ = int.recv() => {}

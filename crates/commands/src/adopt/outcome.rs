@@ -119,6 +119,8 @@ pub(super) struct Outcome<'a> {
     pub(super) seconds: f64,
     pub(super) sorted: Sorted,
     pub(super) found: Vec<Found>,
+    /// Dialects of the configuration that answer URLs without any signature.
+    pub(super) unsigned: Vec<&'static str>,
     /// Keys of the configuration that have to be filled in, with the environment variables that give them.
     pub(super) secrets: Vec<String>,
     pub(super) report: Report<'a>,

@@ -117,6 +117,7 @@ pub(super) fn outcome<'a>(args: &Args, comparison: &'a Comparison) -> anyhow::Re
         is_written: !base.is_own,
         page: args.html.clone(),
         seconds: seen.seconds,
+        unsigned: Router::new(&text, folder)?.unsigned(),
         secrets: secrets.chain(base.unknown()).collect(),
         sorted,
         found: recognised.found,

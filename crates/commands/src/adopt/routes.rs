@@ -27,6 +27,11 @@ impl Router {
         Ok(Self(Dialects::new(&config.dialects)?))
     }
 
+    /// Returns the names of the dialects that answer URLs without any signature.
+    pub(super) fn unsigned(&self) -> Vec<&'static str> {
+        self.0.unsigned().to_vec()
+    }
+
     pub(super) fn route(&self, target: &str) -> Route {
         let request: Result<ImageRequest, Refusal> =
             self.0.parse_for(target, &NoHeaders, &Nowhere, Ok);

@@ -108,8 +108,14 @@ fn given(variables: &[&str]) -> anyhow::Result<(Vec<String>, String)> {
     Ok((random.context("cannot make a random key")?, note))
 }
 
+/// Returns what an environment variable has, unless it is empty. thumbor's key is found by thumbor's name for it, too.
 pub(super) fn value(name: &str) -> Option<String> {
-    std::env::var(name).ok().filter(|value| !value.is_empty())
+    let names: &[&str] = match name {
+        "SECURITY_KEY" | "THUMBOR_SECURITY_KEY" => &["THUMBOR_SECURITY_KEY", "SECURITY_KEY"],
+        name => &[name],
+    };
+    let values = names.iter().filter_map(|name| std::env::var(name).ok());
+    { values }.find(|value| !value.is_empty())
 }
 
 /// Returns the lines of TOML that set a secret of a dialect to what a variable has, with `note` behind it. Keys that could

@@ -120,8 +120,21 @@ pub(super) fn unread_lists(sorted: &Sorted) -> impl Iterator<Item = (&'static st
     lists.into_iter().filter(|(_, list)| !list.is_empty())
 }
 
-/// Returns the lines for nginx, or what to do if there are none.
+/// Returns the lines for nginx, or what to do if there are none, and which URLs need no signature.
 pub(super) fn to_switch(outcome: &Outcome<'_>) -> String {
+    let mut text = lines_to_switch(outcome);
+    if !outcome.unsigned.is_empty() {
+        let _ = writeln!(
+            text,
+            "Answered without a signature: {}. Whoever reaches the server can ask it for any size; docs/signing.md\n\
+             says how to sign URLs, and [permitted] which images unsigned ones may ask for.",
+            outcome.unsigned.join(", ")
+        );
+    }
+    text
+}
+
+fn lines_to_switch(outcome: &Outcome<'_>) -> String {
     if !outcome.found.is_empty() {
         return proxy::nginx(&outcome.found);
     }

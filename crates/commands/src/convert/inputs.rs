@@ -151,9 +151,6 @@ pub(super) fn all(
             _ => inputs.push(Input::of_file(path, name_of(path))),
         }
     }
-    if inputs.is_empty() {
-        bail!("there is nothing to convert");
-    }
     Ok(inputs)
 }
 

@@ -235,6 +235,7 @@ mod tests {
             inputs: inputs::all(&names, &Buckets::default(), Some(Path::new("out"))).unwrap(),
             done: 0,
             manifest: None,
+            failures: None,
         }
     }
 

@@ -32,6 +32,8 @@ pub(crate) struct Doors {
     /// Doors of the dialects that are switched on, in the order of `ALL`, each with the reason why it is closed.
     dialects: Vec<(Door, Option<String>)>,
     files: (Door, Option<String>),
+    /// Dialects that answer URLs without any signature.
+    unsigned: Vec<&'static str>,
 }
 
 impl Doors {
@@ -71,6 +73,10 @@ impl Doors {
                 .map(|(name, gate)| house.door(name, gate))
                 .collect(),
             files: house.door(FILES, &files),
+            unsigned: (gates.iter())
+                .filter(|(name, gate)| house.answers_unsigned(name, gate))
+                .map(|(name, _)| *name)
+                .collect(),
         }
     }
 
@@ -94,6 +100,10 @@ impl Doors {
         self.dialects.iter().position(|(door, _)| door.name == name)
     }
 
+    pub(crate) fn unsigned(&self) -> &[&'static str] {
+        &self.unsigned
+    }
+
     /// Returns the doors of all dialects that are switched on, then that of plain files.
     pub(crate) fn all(&self) -> impl Iterator<Item = &Door> {
         let all = self.dialects.iter().chain([&self.files]);
@@ -112,6 +122,19 @@ struct House {
 }
 
 impl House {
+    /// Returns what closes the door of this name, as in [`Self::closers`], if anything does.
+    fn closer(&self, name: &str, gate: &Gate) -> Option<&(&'static str, String, bool)> {
+        // Who answers presets only has said what may be made; presets elsewhere say no more.
+        let mut closers = self.closers.iter();
+        let by =
+            closers.find(|(whose, _, is_key)| *whose != name && (*is_key || !gate.only_presets));
+        by.filter(|_| !gate.open && !self.required)
+    }
+
+    fn answers_unsigned(&self, name: &str, gate: &Gate) -> bool {
+        !self.required && !needs_own_key(gate) && self.closer(name, gate).is_none()
+    }
+
     /// Returns the door of this name, and why it is closed to unsigned URLs, if it is.
     fn door(&self, name: &'static str, gate: &Gate) -> (Door, Option<String>) {
         let signed = |own: bool| match (own, self.has_own_keys) {
@@ -120,22 +143,17 @@ impl House {
             (false, true) => "URLs that are signed with a key of [signing]",
             (false, false) => "nobody: without [signing] keys no URL of it can be signed",
         };
-        // Who answers presets only has said what may be made; presets elsewhere say no more.
-        let mut closers = self.closers.iter();
-        let by =
-            closers.find(|(whose, _, is_key)| *whose != name && (*is_key || !gate.only_presets));
-        let closed = by.filter(|_| !gate.open && !self.required);
+        let closed = self.closer(name, gate);
         let presets = if gate.only_presets {
             " (presets only)"
         } else {
             ""
         };
-        let needs_own = gate.keys && !gate.answers_unsigned;
         let who = match closed {
             _ if self.required => {
                 "URLs that are signed with a key of [signing] (signing.required)".to_owned()
             }
-            _ if needs_own => format!("{}{presets}", signed(true)),
+            _ if needs_own_key(gate) => format!("{}{presets}", signed(true)),
             Some((_, key, _)) => format!(
                 "{}{presets}; closed by {key}, `open = true` in [{name}] opens it",
                 signed(gate.keys)
@@ -148,4 +166,8 @@ impl House {
         let places = gate.places.join(" and ");
         (Door { name, places, who }, refusal)
     }
+}
+
+fn needs_own_key(gate: &Gate) -> bool {
+    gate.keys && !gate.answers_unsigned
 }
