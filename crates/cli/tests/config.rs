@@ -69,6 +69,56 @@ fn a_wrong_file_is_named_with_its_line_and_the_nearest_key() {
     );
 }
 
+#[test]
+fn random_keys_and_buckets_without_a_name_are_warned_of_until_they_are_filled_in() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("andon.toml");
+    std::fs::write(
+        folder.path().join("imgproxy.env"),
+        "IMGPROXY_USE_S3=true\nIMGPROXY_KEY=${KEY}\n",
+    )
+    .unwrap();
+    let run = |args: &[&str], key: Option<&str>| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_andon"));
+        let keys = ["ANDON_IMGPROXY__KEYS", "ANDON_IMGPROXY__SALTS"].map(|name| (name, key));
+        let set = keys
+            .into_iter()
+            .filter_map(|(name, key)| Some((name, key?)));
+        command
+            .args(args)
+            .envs(set)
+            .current_dir(folder.path())
+            .output()
+            .unwrap()
+    };
+    let imported = run(&["import", "imgproxy.env"], None).stdout;
+    std::fs::write(&file, &imported).unwrap();
+    let said = |key| {
+        let checked = run(&["config", "check"], key);
+        assert_eq!(checked.status.code(), Some(0), "{checked:?}");
+        String::from_utf8(checked.stderr).unwrap()
+    };
+    let text = String::from_utf8(imported).unwrap();
+    let line = |start: &str| {
+        1 + text
+            .lines()
+            .position(|line| line.starts_with(start))
+            .expect(start)
+    };
+    let keys = format!("line {}: imgproxy.keys is marked SECRET", line("keys = "));
+    let bucket = format!("line {}: name-of-the-bucket stands", line("s3.buckets = "));
+    let warned = said(None);
+    assert!(
+        warned.contains(&keys) && warned.contains(&bucket),
+        "{warned}\n{text}"
+    );
+    let warned = said(Some("943b421c9eb07c830af81030552c8600"));
+    assert!(
+        !warned.contains("SECRET") && warned.contains(&bucket),
+        "{warned}"
+    );
+}
+
 /// What the text of a file does not show, and what both `config check` and `serve` say of it.
 const UNSERVABLE: &[(&str, &str)] = &[
     (

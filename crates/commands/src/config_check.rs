@@ -7,6 +7,7 @@ use andon_server::config::{Overrides, effective};
 use anyhow::Context;
 use clap::Subcommand;
 
+use crate::import::unfilled;
 use crate::read;
 use andon_terminal::print;
 
@@ -93,7 +94,9 @@ fn checked(file: &Path) -> anyhow::Result<(String, Config)> {
     for variable in overrides.names() {
         eprintln!("andon: {name}: the environment variable {variable} applies");
     }
-    for warning in andon_server::warnings(&config) {
+    let is_set = |variable: &str| overrides.names().any(|name| name == variable);
+    let unfilled = unfilled(&text, is_set);
+    for warning in unfilled.into_iter().chain(andon_server::warnings(&config)) {
         eprintln!("andon: {name}: warning: {warning}");
     }
     Ok((whole, config))

@@ -30,7 +30,7 @@ use andon_server::Config;
 use anyhow::{Context, bail, ensure};
 
 use andon_terminal::print;
-pub(crate) use document::{unknown_secret, unknown_secret_in};
+pub(crate) use document::{unfilled, unknown_secret, unknown_secret_in};
 pub(crate) use values::is_weak;
 pub(crate) use variables::own_variable;
 pub(crate) use write::quoted;

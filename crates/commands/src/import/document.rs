@@ -6,10 +6,10 @@ use std::fmt::Write;
 use anyhow::Context;
 use toml::{Table, Value};
 
-use super::Input;
 use super::assignments::At;
 use super::variables::own_variable;
-use super::write::key;
+use super::write::{key, quoted};
+use super::{Input, UNNAMED_BUCKET};
 use crate::play;
 
 /// Keys, origins, and notes on what has no key.
@@ -46,6 +46,33 @@ pub(crate) fn unknown_secret_in(line: &str) -> Option<(&str, &str)> {
     let (variable, _) = comment.split_once(GOES_HERE)?;
     let (key, _) = line.split_once(" = ")?;
     Some((key, variable))
+}
+
+/// Returns what is still to be filled in below: random keys, unless `is_set` says of the variable of Andon's that takes
+/// the place of one that it is set, and buckets without a name.
+pub(crate) fn unfilled(text: &str, is_set: impl Fn(&str) -> bool) -> Vec<String> {
+    let mut table = "";
+    let mut list = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        if let Some(name) = line.strip_prefix('[').and_then(|it| it.strip_suffix(']')) {
+            table = name;
+        }
+        let number = index + 1;
+        if let Some((setting, comment)) = line.split_once(SECRET) {
+            let key = setting.split(" = ").next().unwrap_or_default();
+            let path = format!("{table}.{key}");
+            if !is_set(&own_variable(&path)) {
+                list.push(format!(
+                    "line {number}: {path} is marked SECRET ({comment}); remove the mark when it is filled in"
+                ));
+            }
+        } else if line.contains(&quoted(UNNAMED_BUCKET)) {
+            list.push(format!(
+                "line {number}: {UNNAMED_BUCKET} stands for the name of a bucket"
+            ));
+        }
+    }
+    list
 }
 
 const SECRET: &str = "  # SECRET: ";
