@@ -40,12 +40,15 @@ fn a_configuration_that_serves_originals_for_resized_images_is_not_safe() {
                 "files as they are, which the configuration answers",
                 "size in px",
                 "/thumb/60x-/trip/b.jpg",
-                "To switch Nothing moves by itself",
+                "To switch All recognised URLs are those of the configuration",
                 "Not safe to switch yet: 1 of 4 replies differs.",
             ],
         );
         let page = site.read("andon-adopt.html");
-        assert!(page.contains("Nothing moves by itself"), "{page}");
+        assert!(
+            page.contains("All recognised URLs are those of the configuration"),
+            "{page}"
+        );
     }
     let right = site.config.clone();
     fs::write(site.path("right.toml"), right).expect("a file");
@@ -109,4 +112,36 @@ fn files_that_a_configuration_does_not_have_stay_with_the_old_server() {
             "Safe to switch.",
         ],
     );
+}
+
+#[test]
+fn a_script_that_sends_images_is_listed_and_one_that_sends_pages_is_not() {
+    let site = Site::new(
+        "[files]\nopen = true\n[[rewrite]]\nfrom = '^/resize\\.php$'\nto = '/r/fit:${arg_w}x/$arg_src'\n\
+         [[rewrite]]\nfrom = '^/forum\\.php$'\nto = '/about'\n",
+    );
+    let mut targets: Vec<String> = (50..55)
+        .map(|width| format!("/resize.php?src=a.jpg&w={width}"))
+        .collect();
+    targets.extend((0..300).map(|topic| format!("/forum.php?t={topic}")));
+    targets.push("/small_light(dw=50)/a.jpg".to_owned());
+    site.log(&targets);
+    let images = site.path("images").display().to_string();
+    fs::write(
+        site.path("own.toml"),
+        format!("[[origin]]\nfs.root = \"{images}\"\n"),
+    )
+    .expect("a file");
+    for config in ["--root images", "--config own.toml"] {
+        let said = site.adopt(config, &[]).ending(1);
+        has(
+            &said,
+            &[
+                "16.66 % of 6 image URLs",
+                "/resize.php?src=a.jpg&w=50 1 request; the old server sends an image, and no dialect reads the URL",
+                "docs/behind-nginx.md",
+                "Not safe to switch yet: 5 image URLs are not recognised.",
+            ],
+        );
+    }
 }

@@ -224,10 +224,16 @@ pub fn has_image_extension(path: &str) -> bool {
     has_extension(path, IMAGES)
 }
 
-/// Whether a path ends in the extension of a page or of another file of a website that is no image.
+/// Whether a path ends in the extension of a page, a script or another file of a website that is no image.
 #[must_use]
 pub fn has_page_extension(path: &str) -> bool {
-    has_extension(path, PAGES)
+    has_extension(path, PAGES) || is_script(path)
+}
+
+/// Whether a path ends in the extension of a script, which may send anything.
+#[must_use]
+pub fn is_script(path: &str) -> bool {
+    has_extension(path, SCRIPTS)
 }
 
 fn has_extension(path: &str, known: &[&str]) -> bool {
@@ -246,14 +252,14 @@ const IMAGES: &[&str] = &[
     "heif", "jxl", "jfif", "psd", "jp2",
 ];
 
+const SCRIPTS: &[&str] = &[
+    "php", "php5", "phtml", "asp", "aspx", "ashx", "jsp", "cgi", "pl", "cfm",
+];
+
 const PAGES: &[&str] = &[
     "html",
     "htm",
     "xhtml",
-    "php",
-    "asp",
-    "aspx",
-    "jsp",
     "css",
     "js",
     "mjs",

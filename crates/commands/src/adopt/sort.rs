@@ -1,8 +1,8 @@
 //! Sorts the targets of a log: images that a configuration reads, those that it does not, files, and pages.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use andon_dialects::forms::has_page_extension;
+use andon_dialects::forms::{has_page_extension, is_script};
 
 use super::outcome::{Group, Sorted, Unread};
 use super::recognise::Recognised;
@@ -145,10 +145,15 @@ impl Sorting<'_> {
     ) -> Vec<usize> {
         let mut read = Vec::new();
         let mut asked = 0;
+        let mut scripts = Scripts::default();
         for index in &self.recognised.others {
             let (target, requests) = &self.targets[*index];
-            let path = target.split('?').next().unwrap_or_default();
-            if has_page_extension(path) || path == "/" && !target.contains('?') {
+            let (path, query) = target.split_once('?').unwrap_or((target, ""));
+            let is_page = match is_script(path) && !query.is_empty() {
+                true => scripts.are_pages(path),
+                false => has_page_extension(path) || path == "/" && query.is_empty(),
+            };
+            if is_page {
                 sorted.pages.add(*requests);
                 continue;
             }
@@ -157,7 +162,9 @@ impl Sorting<'_> {
                 continue;
             }
             asked += 1;
-            if !is_image(target) {
+            let sends_image = is_image(target);
+            scripts.add(path, sends_image);
+            if !sends_image {
                 sorted.pages.add(*requests);
                 continue;
             }
@@ -167,7 +174,7 @@ impl Sorting<'_> {
                     continue;
                 }
                 Route::Refused(why) => format!("{UNREAD} ({why})"),
-                _ if self.compares_files => {
+                _ if self.compares_files && !is_script(path) => {
                     files.insert(*index);
                     continue;
                 }
@@ -183,5 +190,26 @@ impl Sorting<'_> {
     }
 }
 
+/// What the old server sent for URLs with queries, by their paths, which may be those of scripts.
+#[derive(Default)]
+struct Scripts(BTreeMap<String, (usize, bool)>);
+
+impl Scripts {
+    fn add(&mut self, path: &str, is_image: bool) {
+        let (asked, sends_images) = self.0.entry(path.to_owned()).or_default();
+        *asked += 1;
+        *sends_images |= is_image;
+    }
+
+    /// Whether a script was asked for its most frequent URLs, and sent no image.
+    fn are_pages(&self, path: &str) -> bool {
+        let (asked, sends_images) = self.0.get(path).copied().unwrap_or_default();
+        asked >= ASKED_OF_SCRIPT && !sends_images
+    }
+}
+
+/// Number of URLs that a script is asked for. If it sends no image for them, its other URLs are pages.
+const ASKED_OF_SCRIPT: usize = 3;
+
 /// Why a target is listed that nothing recognises.
-const UNREAD: &str = "the old server sends an image, and no dialect reads the URL";
+const UNREAD: &str = "the old server sends an image, and no dialect reads the URL; docs/behind-nginx.md has rules that turn URLs of a script into Andon's";

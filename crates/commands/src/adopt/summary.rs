@@ -142,8 +142,8 @@ fn lines_to_switch(outcome: &Outcome<'_>) -> String {
     match outcome.sorted.read.urls + outcome.sorted.compared.urls {
         0 => format!("Nothing moves: {file} answers no URL of the log.\n"),
         _ => format!(
-            "Nothing moves by itself: no URL was recognised beyond what the configuration answers.\n\
-             Let the locations that answer these URLs today pass them on (proxy_pass {}).\n",
+            "All recognised URLs are those of the configuration: let the locations that answer them today\n\
+             pass them on to Andon (proxy_pass {}).\n",
             proxy::ADDRESS
         ),
     }

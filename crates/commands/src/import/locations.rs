@@ -52,6 +52,8 @@ impl Site {
         }
         self.close_internal();
         if self.origins.is_empty() {
+            let why = "no `root` or `alias` of a location that answers names the folder of the images: put it in place of \"html\", which is nginx's default";
+            self.notes.push((server_place(&locations), why.to_owned()));
             self.origins.push(Origin {
                 prefix: String::new(),
                 base: Base::Folder("html".to_owned()),

@@ -287,7 +287,7 @@ impl Site {
         let why = match (denies_all, allows, scope.in_location) {
             (true, false, true) => return,
             (true, true, true) => {
-                "Andon has no lists of addresses, so it answers nobody here: keep a proxy in front of it that does, and take the rewrite to /.closed out"
+                "Andon has no lists of addresses, so it answers nobody here: where a proxy in front of it keeps all others out, import the file again without these lines"
             }
             _ => reasons::why("allow"),
         };
