@@ -10,13 +10,14 @@ SIZES = range(60, 100)
 
 def check(args, folder):
     page = (ROOT / "docs/behind-nginx.md").read_text()
-    one, script, many = re.findall(r"^```nginx\n(.*?)^```", page, re.M | re.S)
-    keys, rule = re.findall(r"^```toml\n(.*?)^```", page, re.M | re.S)
+    one, script, down, many = re.findall(r"^```nginx\n(.*?)^```", page, re.M | re.S)
+    keys, rules = re.findall(r"^```toml\n(.*?)^```", page, re.M | re.S)
     # The server's own folder is at `/`.
     keys, origins = re.subn(r"^\[\[origin\]\].*?\n\n", "", keys, flags=re.M | re.S)
     assert origins == 1
-    yield "one-machine", *one_machine(args, folder, one, script, keys)
-    yield "signed", *signed(args, folder, one, keys, rule)
+    yield "one-machine", *one_machine(args, folder, one, script, keys + rules)
+    yield "signed", *signed(args, folder, one, script, keys + rules)
+    yield "down", *without_andon(folder, one, script, down)
     yield "several-machines", *several_machines(args, folder, many)
 
 
@@ -36,12 +37,14 @@ def one_machine(args, folder, example, script, keys):
     port, found = free_port(), {}
     with_script = example.rstrip().removesuffix("}") + script + "}"
     with Server(args.andon, folder, keys.replace("127.0.0.1:8080", "127.0.0.1:0")) as server, Nginx(folder, at(port, with_script, server), port):
+        (folder / "pictures/an otter, 50% and no more.jpg").write_bytes((folder / "pictures/otter.jpg").read_bytes())
         targets = {
             "/r/fit:80x80/otter.jpg": "/r/fit:80x80/otter.jpg",
             "/r/fit:80x80,as:webp/%6Ftter.jpg": "/r/fit:80x80,as:webp/%6Ftter.jpg",
             "/small_light(dw=80,dh=80)/otter.jpg": "/small_light(dw=80,dh=80)/otter.jpg",
             "/thumb/80x60/otter.jpg": "/r/cover:80x60/otter.jpg",
             "/resize.php?src=otter.jpg&w=80&h=80": "/r/fit:80x80/otter.jpg",
+            "/resize.php?w=80&src=%2Fan+otter%2C+50%25+and+no+more.jpg": "/r/fit:80x/an%20otter,%2050%25%20and%20no%20more.jpg",
         }
         for target, same in targets.items():
             through, direct = get(port, target, "127.0.0.7"), get(server.port("http"), same)
@@ -56,18 +59,35 @@ def one_machine(args, folder, example, script, keys):
     return len(targets) + 2, found
 
 
-def signed(args, folder, example, keys, rule):
-    """With a key, the rule of the page opens a script's URLs and nothing else."""
+def signed(args, folder, example, script, keys):
+    """With a key, the rules of the page open a script's URLs and nothing else."""
     port, found = free_port(), {}
-    location = "location ^~ /thumb/ { proxy_pass http://andon; }"
-    example = example.rstrip().removesuffix("}") + location + "}"
+    example = example.rstrip().removesuffix("}") + script + "}"
     key = '[signing]\nkeys = ["0123456789abcdef0123456789abcdef"]\n'
-    text = keys.replace("127.0.0.1:8080", "127.0.0.1:0") + rule + key
+    text = keys.replace("127.0.0.1:8080", "127.0.0.1:0") + key
+    targets = {"/thumb/80x60/otter.jpg": 200, "/resize.php?src=otter.jpg&w=80": 200, "/r/cover:80x60/otter.jpg": 403}
     with Server(args.andon, folder, text) as server, Nginx(folder, at(port, example, server), port):
-        for target, status in (("/thumb/80x60/otter.jpg", 200), ("/r/cover:80x60/otter.jpg", 403)):
+        for target, status in targets.items():
             if (seen := get(port, target)[0]) != status:
                 found[target] = f"{seen}, not {status}"
-    return 2, found
+    return len(targets), found
+
+
+def without_andon(folder, example, script, down):
+    """With nobody behind nginx, originals are sent in place of small images."""
+    port, found = free_port(), {}
+    script = script.replace("; }", "; error_page 502 504 = @original; }", 1)
+    example, replaced = re.subn(r" *location \^~ /r/ .*\n", "", example)
+    assert replaced == 1 and "error_page" in script
+    example = (example.rstrip().removesuffix("}") + script + down + "}").replace("/srv/pictures", str(folder / "pictures"))
+    example = example.replace("127.0.0.1:8080", f"127.0.0.1:{free_port()}").replace("listen 80;", f"listen 127.0.0.1:{port};\n{STATIC}")
+    targets = ("/r/fit:80x80/otter.jpg", "/thumb/80x60/otter.jpg", "/r/fit:80x80,as:auto/%6Ftter.jpg")
+    with Nginx(folder, example, port):
+        original = (folder / "pictures/otter.jpg").read_bytes()
+        for target in targets:
+            if (seen := get(port, target)) != (200, original):
+                found[target] = f"{seen[0]}, or not the original"
+    return len(targets), found
 
 
 def several_machines(args, folder, example):

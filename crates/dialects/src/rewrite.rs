@@ -12,9 +12,10 @@ use crate::{ConfigError, percent};
 pub struct Rewrite {
     /// A regular expression that is matched against the raw path (not decoded, without the query).
     pub from: String,
-    /// The new path. `$1` to `$9` are the groups of the expression. `$arg_NAME` is an argument of the request's query,
-    /// or empty if its value has characters other than letters, digits and `-._~`. Before a letter, a digit or `_` it
-    /// needs braces: `${arg_w}x${arg_h}`. A query in the new path goes before the request's own.
+    /// The new path. `$1` to `$9` are the groups of the expression. `$arg_NAME` is an argument of the request's query:
+    /// at the end of the path, behind a slash, any path or URL (`/r/fit:300x300/$arg_src`), and elsewhere a word, which is
+    /// empty if it has characters other than letters, digits and `-._~`. Before a letter, a digit or `_` it needs braces:
+    /// `${arg_w}x${arg_h}`. A query in the new path goes before the request's own.
     pub to: String,
     /// Whether the rule may lead to sources that a `[[secure_link]]` guards and to dialects that are closed to unsigned
     /// URLs. The rule itself then decides who gets them.
@@ -49,7 +50,10 @@ pub(crate) struct Rewritten<'a> {
 enum Piece {
     Text(String),
     Group(usize),
+    /// An argument that is one word.
     Argument(String),
+    /// An argument that is a path, and the rest of the new path.
+    Path(String),
 }
 
 impl Rewriter {
@@ -166,32 +170,42 @@ impl Rule {
 
     fn apply(&self, path: &str, query: Option<&str>) -> Option<String> {
         let captures: Captures<'_> = self.from.captures(path)?;
-        Some(
-            self.to
-                .iter()
-                .map(|piece| match piece {
-                    Piece::Text(text) => text.as_str(),
-                    Piece::Group(group) => captures.get(*group).map_or("", |found| found.as_str()),
-                    Piece::Argument(name) => argument(query, name),
-                })
-                .collect(),
-        )
+        let group = |group: usize| captures.get(group).map_or("", |found| found.as_str());
+        let pieces = self.to.iter().map(|piece| match piece {
+            Piece::Text(text) => Cow::Borrowed(text.as_str()),
+            Piece::Group(number) => Cow::Borrowed(group(*number)),
+            Piece::Argument(name) => Cow::Borrowed(word(argument(query, name))),
+            Piece::Path(name) => Cow::Owned(path_of(argument(query, name))),
+        });
+        Some(pieces.collect())
     }
 }
 
-/// Returns the value of the first query argument of this name, in any case. A value with characters other than letters,
-/// digits and `-._~` counts as empty, because a slash or a parenthesis would change the meaning of the rule's own text.
+/// Returns the value of the first query argument of this name, in any case.
 fn argument<'a>(query: Option<&'a str>, name: &str) -> &'a str {
     let pairs = query.unwrap_or_default().split('&');
     let mut values = pairs.filter_map(|pair| {
         let (key, value) = pair.split_once('=')?;
         key.eq_ignore_ascii_case(name).then_some(value)
     });
-    let word = |value: &&str| {
-        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
-        value.bytes().all(plain)
-    };
-    values.next().filter(word).unwrap_or_default()
+    values.next().unwrap_or_default()
+}
+
+/// Returns a value, or nothing if it has characters other than letters, digits and `-._~`, because a slash or a parenthesis
+/// would change the meaning of the rule's own text.
+fn word(value: &str) -> &str {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+    if value.bytes().all(is_plain) {
+        value
+    } else {
+        ""
+    }
+}
+
+/// Returns a form's value as the end of a raw path, without slashes in front, or nothing if it cannot be decoded.
+fn path_of(value: &str) -> String {
+    let decoded = percent::decode(&value.replace('+', "%20")).unwrap_or_default();
+    percent::encode(decoded.trim_start_matches('/'), "/")
 }
 
 /// Splits a rule's new path into text, groups and arguments. Own code because the `regex` crate reads `$1x` as a group
@@ -235,7 +249,22 @@ fn pieces(to: &str) -> Result<Vec<Piece>, String> {
     }
     text.push_str(rest);
     pieces.push(Piece::Text(text));
-    Ok(pieces)
+    Ok(with_path(pieces))
+}
+
+/// Takes an argument for a path if nothing but a query follows it in the new path, and a slash is before it.
+fn with_path(mut pieces: Vec<Piece>) -> Vec<Piece> {
+    let is_query = |piece: &Piece| matches!(piece, Piece::Text(text) if text.contains('?'));
+    let end = pieces.iter().position(is_query);
+    let end = end.unwrap_or(pieces.len() - 1);
+    if let [.., Piece::Text(before), argument, Piece::Text(after)] = &mut pieces[..=end]
+        && before.ends_with('/')
+        && (after.is_empty() || after.starts_with('?'))
+        && let Piece::Argument(name) = argument
+    {
+        *argument = Piece::Path(std::mem::take(name));
+    }
+    pieces
 }
 
 /// The length of the name that a text begins with: one digit, or `arg_` with letters, digits and `_`.
@@ -301,6 +330,53 @@ mod tests {
         assert_eq!(path("/a.jpg?h=20&W=10&w=30"), "/x(resize,10,20)/a.jpg");
         assert_eq!(path("/a.jpg"), "/x(resize,,)/a.jpg");
         assert_eq!(path("/a.jpg?w=1,2)/b&h=%2F"), "/x(resize,,)/a.jpg");
+    }
+
+    #[test]
+    fn an_argument_at_the_end_of_a_path_is_any_path() {
+        let to = |to: &str, query: &str| {
+            let rewriter = Rewriter::new(&[rule(r"^/resize\.php$", to)]).unwrap();
+            let target = format!("/resize.php?{query}");
+            let new = rewriter.apply(&target).target;
+            new.strip_suffix(query)
+                .expect(&new)
+                .trim_end_matches(['?', '&'])
+                .to_owned()
+        };
+        for (value, path) in [
+            ("trip%2Fa.jpg", "trip/a.jpg"),
+            ("/trip/a+b%20c.jpg", "trip/a%20b%20c.jpg"),
+            (
+                "M%C3%B6bel%2F50%25+%231%3F.jpg",
+                "M%C3%B6bel/50%25%20%231%3F.jpg",
+            ),
+            ("https%3A%2F%2Fa.example%2Fb.jpg", "https://a.example/b.jpg"),
+            ("", ""),
+            ("%zz", ""),
+            ("%00", ""),
+            ("%FF", ""),
+        ] {
+            let query = format!("w=30&src={value}");
+            assert_eq!(
+                to("/r/fit:${arg_w}x/$arg_src", &query),
+                format!("/r/fit:30x/{path}")
+            );
+            assert_eq!(to("/$arg_src?dw=$arg_w", &query), format!("/{path}?dw=30"));
+        }
+        // Elsewhere it is a word.
+        for text in [
+            "/r/$arg_src/a.jpg",
+            "/a.jpg?x=/$arg_src",
+            "/r/$arg_src$1",
+            "/r/fit:$arg_src",
+        ] {
+            let rewriter = Rewriter::new(&[rule("^/(x)$", text)]).unwrap();
+            let new = rewriter.apply("/x?src=a/b").target;
+            assert!(
+                !new.starts_with("/r/a/b") && !new.contains("/a/b"),
+                "{text}: {new}"
+            );
+        }
     }
 
     #[test]
