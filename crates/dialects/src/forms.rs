@@ -349,6 +349,12 @@ mod tests {
             ("imgix", "", "/search?q=shoes", None),
             ("imgix", "", "/logo.png?v=3", Some(Weak)),
             ("imgix", "", "/logo.png?w=3", Some(Sure)),
+            (
+                "imgix",
+                "",
+                "/a.jpg?md5=PohwVNe5JI7vyBQIWQYXPw&expires=9",
+                Some(Weak),
+            ),
         ] {
             assert_eq!(strength(name, prefix, target), marks, "{name} {target}");
         }

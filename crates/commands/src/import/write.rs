@@ -54,6 +54,24 @@ fn not_taken_over(out: &mut String, notes: &[(Place, String)]) {
     if !notes.is_empty() {
         *out += "#\n# What was not taken over:\n";
     }
+    // Parameters of FastCGI and the like stand in long lists, and go to programs that stay with nginx.
+    let is_parameter = |(_, why): &(Place, String)| {
+        let name = why.split(' ').next().unwrap_or_default();
+        name.ends_with("_param").then(|| name.to_owned())
+    };
+    let groups =
+        notes.chunk_by(|a, b| is_parameter(a).is_some() && is_parameter(a) == is_parameter(b));
+    let notes = groups.flat_map(|group| match group {
+        [first, .., (last, _)] if is_parameter(first).is_some() => {
+            let (place, why) = first;
+            let more = format!("{why}; so are those to {}:{}", last.file, last.line);
+            vec![(place, more)]
+        }
+        all => all
+            .iter()
+            .map(|(place, why)| (place, why.clone()))
+            .collect(),
+    });
     for (Place { file, line }, why) in notes {
         let why = why.replace(['\n', '\r'], " ");
         let _ = writeln!(out, "# {file}:{line}: {why}");

@@ -25,7 +25,9 @@ fn look<'a>(cut: &Cut<'a>) -> Option<Marks<'a>> {
         .filter(|_| cut.prefix.is_empty() && cut.path.len() > 1)?;
     let signature = signature(query);
     let is_own = signature.is_some() || cut.has_argument(&OWN);
-    let is_known = |name: &str| OPTIONS.0.iter().any(|row| row.names.contains(&name));
+    // Signatures of other servers expire, too.
+    let is_known =
+        |name: &str| name != "expires" && OPTIONS.0.iter().any(|row| row.names.contains(&name));
     // Photon has arguments of the same names, whose values are numbers.
     let begins_with_digit = |value: &str| value.starts_with(|first: char| first.is_ascii_digit());
     let is_foreign = ["fit", "crop"]
