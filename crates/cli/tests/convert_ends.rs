@@ -89,3 +89,117 @@ fn an_interrupted_run_says_what_is_left_and_the_next_one_makes_it() {
     assert_eq!((code, lines()), (Some(0), 400), "{said}");
     assert_eq!(files(&house.path().join("out")).len(), 400);
 }
+
+#[test]
+fn a_full_disk_ends_the_run_and_space_lets_it_go_on() {
+    let house = house();
+    let many = house.path().join("many");
+    fs::create_dir(&many).unwrap();
+    for number in 0..40 {
+        fs::copy(sample("jpeg/420.jpg"), many.join(format!("{number}.jpg"))).unwrap();
+    }
+    // Where the first result is written before it has its name, there is no space.
+    let out = house.path().join("out");
+    fs::create_dir(&out).unwrap();
+    std::os::unix::fs::symlink("/dev/full", out.join("0.webp.part")).unwrap();
+    let args = [
+        RECIPE,
+        "many",
+        "-o",
+        "out",
+        "--threads",
+        "1",
+        "--manifest",
+        "m.jsonl",
+    ];
+    let (code, said) = convert(&house, &args);
+    assert_eq!(code, Some(1), "{said}");
+    let stopped = "no space left for results: 39 of 40 images left";
+    assert!(said.contains(stopped), "{said}");
+    let (code, said) = convert(&house, &args);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("40 done, 0 failed"), "{said}");
+}
+
+#[test]
+fn a_list_of_failures_keeps_names_of_any_bytes() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    let house = house();
+    let names = [&b"M\xfcller.jpg"[..], br"M\xFCller.jpg", b"two\nlines.jpg"];
+    let folder = house.path().join("names");
+    fs::create_dir(&folder).unwrap();
+    for name in names {
+        fs::write(folder.join(OsStr::from_bytes(name)), "no image").unwrap();
+    }
+    let recipe = [
+        "fit:20x20,as:gif",
+        "-o",
+        "out",
+        "--failures",
+        "failed",
+        "--manifest",
+        "m.jsonl",
+    ];
+    let (code, said) = convert(&house, &[&recipe[..], &["names"]].concat());
+    assert_eq!(code, Some(1), "{said}");
+    let failed = fs::read(house.path().join("failed")).unwrap();
+    assert_eq!(failed.iter().filter(|byte| **byte == 0).count(), 3);
+    for name in names {
+        fs::copy(sample("jpeg/420.jpg"), folder.join(OsStr::from_bytes(name))).unwrap();
+    }
+    fs::write(house.path().join("list"), &failed).unwrap();
+    for done in ["3 done, 0 failed, 0 done by", "0 done, 0 failed, 3 done by"] {
+        let (code, said) = convert(&house, &[&recipe[..], &["--from", "list"]].concat());
+        assert_eq!(code, Some(0), "{said}");
+        assert!(said.contains(done), "{said}");
+    }
+    for name in names {
+        let made = [&name[..name.len() - 3], b"gif"].concat();
+        assert!(
+            house
+                .path()
+                .join("out")
+                .join(OsStr::from_bytes(&made))
+                .exists(),
+            "{}",
+            made.escape_ascii()
+        );
+    }
+}
+
+#[test]
+fn results_are_named_as_the_user_wants() {
+    let house = house();
+    fs::copy(sample("png/alpha.png"), house.path().join("photos/a.png")).unwrap();
+    let named = |template: &str| {
+        let args = [
+            "fit:20x20,as:gif",
+            "photos",
+            "-o",
+            "out",
+            "--manifest",
+            "m.jsonl",
+            "--name",
+            template,
+        ];
+        convert(&house, &args)
+    };
+    let (code, said) = named("{name}");
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("--name {name}.{ext}"), "{said}");
+    // Other names are other results, which an earlier run has not made.
+    for _ in 0..2 {
+        let (code, said) = named("{name}.{ext}-20");
+        assert_eq!(code, Some(0), "{said}");
+    }
+    let out = files(&house.path().join("out"));
+    for name in ["a.jpg-20.gif", "a.png-20.gif", "trip/b.PNG-20.gif"] {
+        assert!(out.contains(name), "{out:?}");
+    }
+    for template in ["same", "{name}{size}", "x/{name}"] {
+        let (code, said) = named(template);
+        assert_eq!(code, Some(2), "{said}");
+    }
+}

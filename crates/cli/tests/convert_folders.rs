@@ -216,6 +216,13 @@ fn a_name_that_cannot_be_that_of_the_result_is_refused_before_anything_is_read()
         ),
         ("fit:9x9", "photos/a.jpg", "x.psd", "cannot be written"),
         (
+            "fit:9x9",
+            "photos/a.jpg",
+            "x.jgp",
+            "x.jgp/ would be a folder",
+        ),
+        ("fit:9x9", "-", "out", "/dev/stdin is an image"),
+        (
             "original",
             "photos/trip/b.PNG",
             "x.jpg",

@@ -6,6 +6,8 @@ mod inputs;
 mod into_store;
 mod job;
 mod manifest;
+mod names;
+mod naming;
 mod outputs;
 mod overlays;
 mod semaphore;
@@ -30,6 +32,7 @@ use self::buckets::Buckets;
 use self::inputs::Input;
 use self::job::{Failures, Job};
 use self::manifest::Manifest;
+use self::naming::Naming;
 use self::outputs::Outputs;
 use self::semaphore::Semaphore;
 use self::target::Target;
@@ -63,6 +66,10 @@ pub(crate) struct Args {
         required_unless_present = "into_store"
     )]
     output: Option<String>,
+    /// How results are named, without the extension of their format: {name} is the image's name, and {ext} its own
+    /// extension, as in {name}.{ext} for a.png.webp, or {name}-256
+    #[arg(long, value_name = "TEMPLATE", value_parser = Naming::parse, default_value = "{name}", conflicts_with = "into_store")]
+    name: Naming,
     /// The folder of images to compose with, which recipes name without a slash at the beginning and without a scheme
     #[arg(long, value_name = "DIR")]
     materials: Option<PathBuf>,
@@ -72,6 +79,9 @@ pub(crate) struct Args {
     /// A file to write, with the images that failed, one a line, as --from reads it
     #[arg(long, value_name = "FILE")]
     failures: Option<PathBuf>,
+    /// Images that are worked on at a time [default: one for each core]
+    #[arg(long, value_name = "N", conflicts_with = "into_store")]
+    threads: Option<NonZeroUsize>,
     /// Formats whose images are read and written by worker processes, which know nothing but their job: third-party (what
     /// code of others does, such as SVG, AVIF, WebP and TIFF), all, or none; with --into-store the configuration says it
     #[arg(
@@ -174,12 +184,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let sandbox = config.as_ref().map(|config| &config.sandbox);
     let sandbox = sandbox.filter(|_| args.into_store);
     let fonts = config.as_ref().map(|config| &config.fonts);
+    let cores = args.threads.map_or_else(cores, NonZeroUsize::get);
     let limits = config
         .as_ref()
         .map_or_else(Limits::default, |config| config.limits.pixels());
     let codecs = Codecs::prepare(
         sandbox.map_or(args.processes, |sandbox| sandbox.processes),
-        cores(),
+        cores,
         &limits,
         andon_isolation::AT_REST,
         sandbox.map_or(SUSPECT, |sandbox| sandbox.suspect.0),
@@ -213,7 +224,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         target.holds(images.len())?;
     }
     let into = match (&args.output, &args.config) {
-        (Some(output), _) => output.clone(),
+        (Some(output), _) => args.name.place_in(output),
         (None, Some(config)) => format!("the store of {}", config.display()),
         (None, None) => bail!("name a folder with --output"),
     };
@@ -222,22 +233,24 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let manifest = manifest.transpose()?;
     let is_done = |input: &Input| manifest.as_ref().is_some_and(|it| it.has(input));
     let (done, left): (Vec<Input>, Vec<Input>) = images.into_iter().partition(is_done);
+    let failures = args.failures.as_deref();
+    let failures = failures.map(|path| Failures::create(path, &left));
     let job = Job {
         inputs: left,
         done: done.len(),
         manifest,
-        failures: args.failures.as_deref().map(Failures::create).transpose()?,
+        failures: failures.transpose()?,
     };
     let Some((recipe, renderer, target)) = work else {
         return into_store::run(args, config.as_ref(), codecs, &args.recipe, &job);
     };
-    let threads = threads(&job, &target.folder);
+    let threads = threads(&job, &target.folder, cores);
     let format = format_of_all(&recipe);
     let batch = Batch {
         recipe,
         renderer,
-        outputs: Outputs::new(target, &buckets, &job, format)?,
-        working: Semaphore::new(cores()),
+        outputs: Outputs::new(target, &args.name, &buckets, &job, format)?,
+        working: Semaphore::new(cores),
         written: Written::default(),
     };
     let written = || batch.written.text();
@@ -248,7 +261,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 fn images(args: &Args, buckets: &Buckets, results: Option<&Path>) -> anyhow::Result<Vec<Input>> {
     let mut names = args.inputs.clone();
     if let Some(from) = &args.from {
-        let listed = inputs::listed(from)?;
+        let listed = names::listed(from)?;
         if listed.is_empty() {
             eprintln!("note: --from {} names no image", from.display());
         }
@@ -350,14 +363,14 @@ fn cores() -> usize {
     thread::available_parallelism().map_or(1, NonZeroUsize::get)
 }
 
-/// Returns the number of threads: one for each core, or several for each core if some wait for a network. Even then,
-/// only one thread for each core works on pixels at a time.
-fn threads(job: &Job, output: &str) -> usize {
+/// Returns the number of threads: one for each of `cores`, or several for each if some wait for a network. Even then, only
+/// one thread for each works on pixels at a time.
+fn threads(job: &Job, output: &str, cores: usize) -> usize {
     let is_remote = |name: &str| name.starts_with(buckets::SCHEME);
     let waits = is_remote(output) || job.inputs.iter().any(|input| is_remote(&input.name));
     match waits {
-        true => (cores() * THREADS_PER_CORE).min(MOST_THREADS),
-        false => cores(),
+        true => (cores * THREADS_PER_CORE).min(MOST_THREADS),
+        false => cores,
     }
 }
 

@@ -15,8 +15,9 @@ pub(crate) struct Journal {
 }
 
 impl Journal {
-    /// Opens or creates the journal, and returns it with the lines that are in it. An incomplete last line is removed.
-    pub(crate) fn open(path: &Path) -> anyhow::Result<(Self, Vec<String>)> {
+    /// Opens or creates the journal, and returns it with the lines that are in it, each with a line break behind it. An
+    /// incomplete last line is removed.
+    pub(crate) fn open(path: &Path) -> anyhow::Result<(Self, String)> {
         let name = || path.display().to_string();
         let mut options = OpenOptions::new();
         let file = options.read(true).append(true).create(true).open(path);
@@ -34,12 +35,12 @@ impl Journal {
             file.set_len(whole as u64).with_context(name)?;
             file.rewind().with_context(name)?;
         }
-        let lines = text[..whole].lines().map(str::to_owned).collect();
+        text.truncate(whole);
         let journal = Self {
             path: path.to_owned(),
             file: Mutex::new(file),
         };
-        Ok((journal, lines))
+        Ok((journal, text))
     }
 
     /// Records a finished piece of work.
@@ -60,7 +61,7 @@ mod tests {
         let path = folder.path().join("done");
         std::fs::write(&path, "a\nb\nhalf a li").unwrap();
         let (journal, lines) = Journal::open(&path).unwrap();
-        assert_eq!(lines, ["a", "b"]);
+        assert_eq!(lines, "a\nb\n");
         journal.add("c").unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "a\nb\nc\n");
     }

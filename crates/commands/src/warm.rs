@@ -98,7 +98,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let (journal, done) = match &args.done {
         Some(path) => {
             let (journal, lines) = Journal::open(path)?;
-            (Some(journal), HashSet::from_iter(lines))
+            let done = lines.lines().map(str::to_owned).collect();
+            (Some(journal), done)
         }
         None => (None, HashSet::<String>::new()),
     };

@@ -8,6 +8,7 @@ use andon_server::media_type;
 use anyhow::{Context, bail};
 
 use super::inputs::Input;
+use super::names;
 
 /// Adds all images below `folder` to `inputs`, in the order of their names, except those below the folder `results`.
 pub(super) fn add(
@@ -22,11 +23,23 @@ pub(super) fn add(
     };
     walk.folder(folder)?;
     let Walk { images, others, .. } = walk;
-    if let [other, more @ ..] = &*others {
-        let other = other.display();
-        match more.len() {
-            0 => eprintln!("note: {other} is no image and left out"),
-            more => eprintln!("note: {other} and {more} more are no images and left out"),
+    let named: Vec<String> = others
+        .iter()
+        .take(NAMED)
+        .map(|it| names::text(it))
+        .collect();
+    match others.len() {
+        0 => {}
+        1 => eprintln!("note: {} is no image and left out", named[0]),
+        all => {
+            let more = match all - named.len() {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            eprintln!(
+                "note: {}{more} are no images and left out",
+                named.join(", ")
+            );
         }
     }
     if images.is_empty() {
@@ -89,3 +102,6 @@ fn is_image(path: &Path) -> io::Result<bool> {
 
 /// Number of bytes at the beginning of a file that suffice to recognise nearly every image.
 const HEAD: u64 = 1024;
+
+/// Number of files that are named as no images.
+const NAMED: usize = 10;

@@ -11,7 +11,7 @@ use anyhow::{Context, bail};
 
 use super::buckets::{Buckets, SCHEME};
 use super::folder;
-use crate::read;
+use super::names::{identity, text};
 
 /// One image to convert.
 pub(super) struct Input {
@@ -54,6 +54,12 @@ impl Input {
             Place::File(path) => Some(path),
             Place::Object(..) | Place::Source => None,
         }
+    }
+
+    /// Returns the path as it was given, or else the name.
+    pub(super) fn bytes(&self) -> &[u8] {
+        let path = self.file().map(|path| path.as_os_str().as_encoded_bytes());
+        path.unwrap_or(self.name.as_bytes())
     }
 
     /// Creates an input from a file. `below` is its path below the folder that was given, or its file name.
@@ -103,25 +109,6 @@ impl Input {
     }
 }
 
-/// Returns a path as text. Bytes that are no UTF-8 are written as `\xFF`, so that different paths have different texts.
-pub(super) fn text(path: &Path) -> String {
-    let mut text = String::new();
-    for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {
-        text.push_str(chunk.valid());
-        text.extend(chunk.invalid().iter().map(|byte| format!("\\x{byte:02X}")));
-    }
-    text
-}
-
-/// Returns the absolute path of a file as text, which is the same for `a.jpg` and `./a.jpg`. The URL of an object stays as
-/// it is.
-pub(super) fn identity(path: &Path) -> String {
-    match path.to_str() {
-        Some(url) if url.starts_with(SCHEME) => url.to_owned(),
-        _ => text(&std::path::absolute(path).unwrap_or_else(|_| path.to_owned())),
-    }
-}
-
 /// Returns the version of a file: its length in bytes and its time of modification in ns since 1970.
 fn version(metadata: &Metadata) -> String {
     let modified = metadata.modified().ok();
@@ -147,6 +134,9 @@ pub(super) fn all(
             Some(name) if results.is_none() && !path.exists() => {
                 inputs.push(Input::of_source(name));
             }
+            Some("-") => bail!(
+                "- is no image: `--from -` reads names from standard input, and /dev/stdin is an image that comes there"
+            ),
             _ if path.is_dir() => folder::add(path, results, &mut inputs)?,
             _ => inputs.push(Input::of_file(path, name_of(path))),
         }
@@ -200,15 +190,4 @@ fn is_marker(objects: &Objects, key: &str) -> anyhow::Result<bool> {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(true),
         Err(error) => Err(error.into()),
     }
-}
-
-/// Reads the names in a file: one per line, or each with a NUL behind it, as `find -print0` writes them.
-pub(super) fn listed(path: &Path) -> anyhow::Result<Vec<PathBuf>> {
-    let text = read::text(path).with_context(|| path.display().to_string())?;
-    let names: Vec<&str> = match text.contains('\0') {
-        true => text.split('\0').collect(),
-        false => text.lines().collect(),
-    };
-    let names = names.into_iter().filter(|name| !name.is_empty());
-    Ok(names.map(PathBuf::from).collect())
 }

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
-use super::inputs::{Input, identity};
+use super::inputs::Input;
+use super::names;
 use crate::journal::Journal;
 
 /// The entries of a manifest file. It may hold entries for several recipes and destinations.
@@ -32,8 +33,8 @@ impl Manifest {
         let mut done = HashSet::new();
         // The last line of a result says what it is now, whichever job wrote it.
         let mut last = HashMap::new();
-        for line in lines {
-            let Ok(line) = serde_json::from_str::<Map<String, Value>>(&line) else {
+        for line in lines.lines() {
+            let Ok(line) = serde_json::from_str::<Map<String, Value>>(line) else {
                 continue;
             };
             let text = |key: &str| line.get(key).and_then(Value::as_str).unwrap_or_default();
@@ -42,15 +43,12 @@ impl Manifest {
             match line.get("output").and_then(Value::as_str) {
                 Some(output) => {
                     let is_own = text("recipe") == recipe && same(text("into"), into);
-                    let id = identity(Path::new(&name));
+                    let id = identity(&name);
                     let image = Image { id, name };
-                    last.insert(
-                        identity(Path::new(output)),
-                        (image, is_own.then_some(version)),
-                    );
+                    last.insert(identity(output), (image, is_own.then_some(version)));
                 }
                 None if text("recipe") == recipe && text("into") == into => {
-                    done.insert((identity(Path::new(&name)), version));
+                    done.insert((identity(&name), version));
                 }
                 None => {}
             }
@@ -95,11 +93,16 @@ impl Manifest {
     }
 }
 
+/// Returns the identity of the path that is written in a line.
+fn identity(text: &str) -> String {
+    names::identity(&names::path(text))
+}
+
 /// Whether two destinations are one folder or file.
 fn same(one: &str, other: &str) -> bool {
     let of = |into: &str| match into.trim_end_matches('/') {
         "" => into.to_owned(),
-        folder => identity(Path::new(folder)),
+        folder => names::identity(Path::new(folder)),
     };
     of(one) == of(other)
 }

@@ -10,8 +10,10 @@ use anyhow::{Context, bail};
 
 use super::Job;
 use super::buckets::{Buckets, SCHEME};
-use super::inputs::{self, Input};
+use super::inputs::Input;
 use super::manifest::{Image, Manifest};
+use super::names;
+use super::naming::Naming;
 use super::target::{File, Target};
 
 /// The destination of results, and the names that must not be written to.
@@ -19,6 +21,7 @@ pub(super) struct Outputs {
     place: Place,
     /// The only result, if the user named its file.
     file: Option<File>,
+    naming: Naming,
     /// All inputs, which must not be overwritten: canonical paths of files, and names of objects.
     inputs: HashSet<PathBuf>,
     /// Results by the identities of their paths, each with the first image that it is the result of.
@@ -48,6 +51,7 @@ impl Outputs {
     /// already: of inputs that share a result the first one has it then, however long each takes.
     pub(super) fn new(
         target: Target,
+        naming: &Naming,
         buckets: &Buckets,
         job: &Job,
         format: Option<&str>,
@@ -76,6 +80,7 @@ impl Outputs {
         let outputs = Self {
             place,
             file,
+            naming: naming.clone(),
             // What cannot be resolved cannot be read either, and fails there.
             inputs: job
                 .inputs
@@ -91,7 +96,7 @@ impl Outputs {
         if let (Some(format), None) = (format, &outputs.file) {
             for input in &job.inputs {
                 // One that cannot have a result fails when it is claimed.
-                let below = below(input, format).unwrap_or_default();
+                let below = outputs.below(input, format).unwrap_or_default();
                 let (name, _) = outputs.name(&below);
                 outputs.hold(&name, input);
             }
@@ -105,7 +110,7 @@ impl Outputs {
             Place::Folder(folder) => {
                 let path = folder.join(below);
                 let written = path.canonicalize().ok();
-                (inputs::text(&path), written)
+                (names::text(&path), written)
             }
             Place::Bucket(_, bucket, folder) => {
                 let name = format!("{bucket}/{folder}{}", below.to_string_lossy());
@@ -117,10 +122,10 @@ impl Outputs {
     /// Returns the image that has the result called `name`: this one, unless an earlier one has it.
     fn hold(&self, name: &str, input: &Input) -> Image {
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = inputs::identity(Path::new(name));
+        let key = names::identity(&names::path(name));
         // A file that is gone has no result any more.
         let is_there =
-            |image: &&Image| image.id.starts_with(SCHEME) || Path::new(&image.id).exists();
+            |image: &&Image| image.id.starts_with(SCHEME) || names::path(&image.id).exists();
         let holder = taken.entry(key).or_insert_with_key(|key| {
             let earlier = self.earlier.get(key).filter(is_there).cloned();
             earlier.unwrap_or_else(|| Image {
@@ -129,6 +134,13 @@ impl Outputs {
             })
         });
         holder.clone()
+    }
+
+    /// Returns the path of an input's result in a format, below the folder of results.
+    fn below(&self, input: &Input, format: &str) -> anyhow::Result<OsString> {
+        let name = self.naming.of(&input.below, extension(format));
+        let name = name.context("has no name to call its result by")?;
+        Ok(input.below.with_file_name(name).into_os_string())
     }
 
     /// Claims the place of `input`'s result in `format`. Fails if the result would overwrite an input or another
@@ -142,7 +154,7 @@ impl Outputs {
                 file.name,
                 file.format
             ),
-            None => below(input, format)?,
+            None => self.below(input, format)?,
         };
         let (name, written) = self.name(&below);
         if written.is_some_and(|path| self.inputs.contains(&path)) {
@@ -153,7 +165,9 @@ impl Outputs {
         if holder.id != input.id {
             let folder = |id: &str| Path::new(id).parent().map(Path::to_owned);
             let way = match folder(&holder.id) == folder(&input.id) {
-                true => "convert one of them with another -o",
+                true => {
+                    "convert one of them with another -o, or name results with --name {name}.{ext}"
+                }
                 false => "convert one of them with another -o, or keep folders with --relative-to",
             };
             bail!("{name} is the result of {} already; {way}", holder.name);
@@ -165,15 +179,6 @@ impl Outputs {
             media_type: codec.map_or(UNKNOWN, |codec| codec.format().media_type),
         })
     }
-}
-
-/// Returns the path of an input's result in a format, below the folder of results.
-fn below(input: &Input, format: &str) -> anyhow::Result<OsString> {
-    (input.below.file_stem()).context("has no name to call its result by")?;
-    let mut below = input.below.with_extension("").into_os_string();
-    below.push(".");
-    below.push(extension(format));
-    Ok(below)
 }
 
 impl Output<'_> {
@@ -226,6 +231,7 @@ const UNKNOWN: &str = "application/octet-stream";
 mod tests {
     use std::os::unix::ffi::OsStrExt;
 
+    use super::super::inputs;
     use super::*;
 
     /// Returns a job with these files, for results in a folder.
@@ -241,7 +247,14 @@ mod tests {
 
     fn outputs(folder: &Path, job: &Job) -> Outputs {
         let target = Target::of(folder.to_str().unwrap()).unwrap();
-        Outputs::new(target, &Buckets::default(), job, None).unwrap()
+        Outputs::new(
+            target,
+            &Naming::parse("{name}").unwrap(),
+            &Buckets::default(),
+            job,
+            None,
+        )
+        .unwrap()
     }
 
     #[test]

@@ -94,9 +94,25 @@ impl Target {
     /// Checks that the destination can hold this number of images.
     ///
     /// # Errors
-    /// If it is one file, and there is more than one image.
+    /// If it is one file, and there is more than one image, or it looks like the name of a file of no known format.
     pub(super) fn holds(&self, images: usize) -> anyhow::Result<()> {
+        let folder = Path::new(&self.folder);
+        let is_name = |extension: &std::ffi::OsStr| {
+            let letters = extension.as_encoded_bytes();
+            letters.len() <= 4 && letters.iter().all(u8::is_ascii_alphabetic)
+        };
         match &self.file {
+            None if images == 1
+                && !self.folder.ends_with('/')
+                && !folder.exists()
+                && folder.extension().is_some_and(is_name) =>
+            {
+                bail!(
+                    "{}: its extension is that of no image format; {}/ would be a folder",
+                    self.folder,
+                    self.folder
+                )
+            }
             Some(File { name, .. }) if images > 1 => bail!(
                 "{name} is the name of one file, and there are {images} images; {name}/ would be a folder"
             ),

@@ -1,0 +1,82 @@
+//! How results are named after their images.
+
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+
+/// The name of a result without the extension of its format: a text with `{name}`, the image's name without its extension,
+/// and `{ext}`, that extension.
+#[derive(Clone, Debug)]
+pub(super) struct Naming(String);
+
+impl Naming {
+    /// # Errors
+    /// If `{name}` is not in it, so that all images would have one result, or something that is not known is.
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        let rest = text.replace("{name}", "").replace("{ext}", "");
+        match () {
+            () if !text.contains("{name}") => {
+                Err("it has no {name} in it, which is the name of the image".to_owned())
+            }
+            () if rest.contains(['{', '}']) => Err("{name} and {ext} are known".to_owned()),
+            () if rest.contains(['/', '\0']) => {
+                Err("it names files; folders are named by --output and --relative-to".to_owned())
+            }
+            () => Ok(Self(text.to_owned())),
+        }
+    }
+
+    /// Returns what results in a folder are called by in a manifest: the folder, unless they are named otherwise there.
+    pub(super) fn place_in(&self, folder: &str) -> String {
+        match &*self.0 {
+            "{name}" => folder.to_owned(),
+            name => format!("{}/{name}", folder.trim_end_matches('/')),
+        }
+    }
+
+    /// Returns the name of the result of an image. `None` if the image has no name.
+    pub(super) fn of(&self, image: &Path, extension: &str) -> Option<OsString> {
+        let stem = image.file_stem()?;
+        let own = image.extension().unwrap_or_default();
+        let mut name = OsString::new();
+        for (index, part) in self.0.split("{name}").enumerate() {
+            if index > 0 {
+                name.push(stem);
+            }
+            join(&mut name, part, own);
+        }
+        name.push(".");
+        name.push(extension);
+        Some(name)
+    }
+}
+
+/// Adds a part of the text, with the image's extension in the place of `{ext}`.
+fn join(name: &mut OsString, part: &str, extension: &OsStr) {
+    for (index, text) in part.split("{ext}").enumerate() {
+        if index > 0 {
+            name.push(extension);
+        }
+        name.push(text);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_extensions_are_put_where_they_are_named() {
+        for (text, image, result) in [
+            ("{name}", "x/a.b.png", "a.b.webp"),
+            ("{name}.{ext}", "x/a.PNG", "a.PNG.webp"),
+            ("{name}-256", "x/{ext}", "{ext}-256.webp"),
+            ("{ext}_{name}", "a", "_a.webp"),
+        ] {
+            let named = Naming::parse(text).unwrap().of(Path::new(image), "webp");
+            assert_eq!(named.unwrap(), result);
+        }
+        for text in ["256", "{name}{width}", "{name", "a/{name}"] {
+            assert!(Naming::parse(text).is_err(), "{text}");
+        }
+    }
+}
