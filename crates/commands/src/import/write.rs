@@ -54,7 +54,7 @@ fn not_taken_over(out: &mut String, notes: &[(Place, String)]) {
     if !notes.is_empty() {
         *out += "#\n# What was not taken over:\n";
     }
-    // Parameters of FastCGI and the like stand in long lists, and go to programs that stay with nginx.
+    // Parameters of `fastcgi` and the like stand in long lists, and go to programs that stay with nginx.
     let is_parameter = |(_, why): &(Place, String)| {
         let name = why.split(' ').next().unwrap_or_default();
         name.ends_with("_param").then(|| name.to_owned())
