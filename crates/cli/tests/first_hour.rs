@@ -343,3 +343,32 @@ fn curl_gets_plain_text_at_the_root() {
         assert_eq!(served.get(url).status, 200, "{url}");
     }
 }
+
+#[test]
+fn a_shared_folder_is_shown_to_everybody_without_the_pages_of_this_machine() {
+    let folder = folder();
+    // Another machine's browser names the server by its address or name.
+    const OTHER: &str =
+        "Host: nas.home.example\r\nAccept: text/html,application/xhtml+xml,*/*;q=0.8\r\n";
+    for (arguments, is_shown) in [(&[][..], false), (&["--share"], true)] {
+        let served = Served::without_config(folder.path(), arguments);
+        let ask = |target: &str| served.client().ask(target, OTHER).unwrap();
+        let text = ask("/").text();
+        assert_eq!(text.contains("<img"), is_shown, "{text}");
+        assert_eq!(text.contains("--share"), !is_shown, "{text}");
+        assert!(!text.contains("/_andon/play"), "{text}");
+        for inside in ["/_andon/play", "/_andon/board", "/metrics"] {
+            assert_ne!(ask(inside).status, 200, "{inside}");
+        }
+        let own = page(&served, "/").text();
+        assert!(
+            own.contains("<img") && own.contains("/_andon/play"),
+            "{own}"
+        );
+        if is_shown {
+            for address in values(&text, "src").iter().chain(&values(&text, "href")) {
+                assert_eq!(ask(address).status, 200, "{address}");
+            }
+        }
+    }
+}

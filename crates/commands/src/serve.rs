@@ -22,6 +22,10 @@ pub(crate) struct Args {
     config: Option<PathBuf>,
     #[command(flatten)]
     at: At,
+    /// Show everybody who reaches this machine the page with the images, and listen on all its addresses, at port 8080
+    /// unless --port or --listen says otherwise
+    #[arg(long, conflicts_with = "config")]
+    share: bool,
     /// A URL dialect to switch on where the server whose language it is has it, such as thumbor at /; may be repeated
     #[arg(long, value_name = "NAME")]
     dialect: Vec<String>,
@@ -55,6 +59,7 @@ Examples:
   andon serve --config andon.toml
   andon serve ~/photos --port 9000
   andon serve ~/photos --dialect thumbor
+  andon serve ~/photos --share
   andon serve ~/photos --listen 127.0.0.1:0 --listen unix:/run/andon.sock
   ANDON_ROOT=/pictures ANDON_LISTEN=0.0.0.0:8080 ANDON_CACHE__MEMORY=1GiB andon serve
 
@@ -62,7 +67,7 @@ Environment variables set keys of the configuration: ANDON_, the table, two unde
 and arguments override them. An unknown one is an error.
 
 Without a configuration file and such variables all URL dialects are on, each at a prefix of its own, and / is a page with the images of the \
-folder, for browsers on this machine. A configuration file switches on what it names; --dialect adds to that.
+folder, for browsers on this machine, or with --share for everybody. A configuration file switches on what it names; --dialect adds to that.
 
 One line with the addresses, the version, the number of workers and the origins goes to standard output when the \
 server listens; requests are logged to standard error. SIGHUP reloads the configuration: requests in progress finish \
@@ -239,7 +244,12 @@ pub(crate) fn base(file: Option<&Path>, dir: Option<&Path>) -> Result<Config, Co
 
 fn configuration(args: &Args) -> Result<Config, ConfigError> {
     let mut config = base(args.config.as_deref(), args.dir.as_deref())?;
-    let listen = args.at.addresses();
+    config.shares_folder = args.share;
+    let mut listen = args.at.addresses();
+    if args.share && args.at.listen.is_empty() {
+        let port = args.at.port.unwrap_or(8080);
+        listen = vec![Listen::Tcp(format!("0.0.0.0:{port}"))];
+    }
     if !listen.is_empty() {
         config.listen = listen;
     }

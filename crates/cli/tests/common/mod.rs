@@ -94,7 +94,10 @@ impl Served {
     /// Starts it on a folder, without a configuration file and with these further arguments, and waits until it listens.
     pub fn without_config(folder: &Path, args: &[&str]) -> Self {
         let mut command = Command::new(program());
-        command.arg("serve").arg(folder).args(["--port", "0"]);
+        command
+            .arg("serve")
+            .arg(folder)
+            .args(["--listen", "127.0.0.1:0"]);
         command.args(args);
         Self::listening(command)
     }

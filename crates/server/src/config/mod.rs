@@ -146,6 +146,9 @@ pub struct Config {
     /// configuration file, for personal use: with one, a proxy in front may connect from such an address, too.
     #[serde(skip)]
     pub loopback_is_local: bool,
+    /// Whether every client gets the page with the images of the folder at `/`, and not local ones alone.
+    #[serde(skip)]
+    pub shares_folder: bool,
 }
 
 /// The `[debug]` table: what helps during setup and is off in production.
@@ -190,6 +193,7 @@ impl Default for Config {
             sandbox: SandboxConfig::default(),
             debug: DebugConfig::default(),
             loopback_is_local: false,
+            shares_folder: false,
         }
     }
 }

@@ -143,6 +143,8 @@ pub(crate) struct App {
     pub(crate) metrics_allow: AllowedClients,
     /// Whether clients with loopback addresses are local. See [`Config::loopback_is_local`].
     pub(crate) loopback_is_local: bool,
+    /// Whether every client gets the page with the images of the folder.
+    pub(crate) shares_folder: bool,
     /// Time limit for one answer, including waiting.
     pub(crate) timeout: Duration,
 }
@@ -229,6 +231,7 @@ impl App {
             readiness: before.map_or_else(Arc::default, |app| app.readiness.clone()),
             metrics_allow: config.metrics.allow,
             loopback_is_local: config.loopback_is_local,
+            shares_folder: config.shares_folder,
             timeout,
         })
     }

@@ -58,9 +58,13 @@ pub fn doors(config: &Config) -> Result<Vec<Door>, ConfigError> {
         false => token.to_owned(),
     };
     add("board", "/_andon/board", board);
-    if config.loopback_is_local {
-        let who = "clients with a loopback address".to_owned();
-        add("folder", "/, a page with its images", who);
+    let viewers = match (config.shares_folder, config.loopback_is_local) {
+        (true, _) => Some("everybody"),
+        (false, true) => Some("clients with a loopback address"),
+        (false, false) => None,
+    };
+    if let Some(who) = viewers {
+        add("folder", "/, a page with its images", who.to_owned());
     }
     add("purge", "POST /_andon/purge", token.to_owned());
     Ok(doors)

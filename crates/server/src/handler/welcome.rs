@@ -36,6 +36,10 @@ impl App {
         let host = headers
             .get(header::HOST)
             .and_then(|host| host.to_str().ok());
+        let page = match self.loopback_is_local && !self.shares_folder {
+            true => page + PRIVATE,
+            false => page,
+        };
         Ok(response::welcome(page.replace(HERE, &here(host))))
     }
 
@@ -93,6 +97,9 @@ fn here(host: Option<&str>) -> String {
 const EXAMPLES: usize = 8;
 
 const HERE: &str = "{here}";
+
+/// Where the page with all images is.
+const PRIVATE: &str = "Browsers on the same machine get a page with all images here; `andon serve FOLDER --share` shows it to everybody.\n";
 
 /// Characters of a path that are escaped in URLs.
 pub(super) const IN_PATH: &AsciiSet = &NON_ALPHANUMERIC

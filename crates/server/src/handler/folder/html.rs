@@ -22,10 +22,17 @@ pub(super) struct Page<'a> {
     query: &'a Query,
     from: usize,
     resolver: &'a Resolver,
+    /// Whether it is for the user of this machine, who has other pages, too.
+    is_own: bool,
 }
 
 impl<'a> Page<'a> {
-    pub(super) fn new(listing: &'a Listing, query: &'a Query, resolver: &'a Resolver) -> Self {
+    pub(super) fn new(
+        listing: &'a Listing,
+        query: &'a Query,
+        resolver: &'a Resolver,
+        is_own: bool,
+    ) -> Self {
         let found = found(&listing.paths, &query.find);
         let last = found.len().saturating_sub(1) / EACH * EACH;
         Self {
@@ -35,6 +42,7 @@ impl<'a> Page<'a> {
             has_more: listing.has_more,
             query,
             resolver,
+            is_own,
         }
     }
 
@@ -48,6 +56,14 @@ impl<'a> Page<'a> {
             .collect();
         let chosen = self.query.image.as_deref().or(shown.first().copied());
         let pieces = [
+            (
+                "{nav}",
+                if self.is_own { NAVIGATION } else { "" }.to_owned(),
+            ),
+            (
+                "{shared}",
+                if self.is_own { PRIVATE } else { SHARED }.to_owned(),
+            ),
             ("{version}", env!("CARGO_PKG_VERSION").to_owned()),
             ("{find}", escape(&self.query.find)),
             ("{said}", self.said(shown.len())),
@@ -105,11 +121,17 @@ impl<'a> Page<'a> {
                 urls,
                 "<div class=\"preview\"><a href=\"{original}\"><img src=\"{preview}\" alt=\"{name}\"></a>\n\
                  <p class=\"mono\">{name}</p>\n\
-                 <p><a href=\"{original}\">Original</a> · <a href=\"/_andon/play#{query}\">Open in the playground</a></p></div>\n",
+                 <p><a href=\"{original}\">Original</a>{play}</p></div>\n",
                 original = escape(target),
                 preview = escape(&thumbnail(target, PREVIEW)),
                 name = escape(name),
-                query = escape(&query),
+                play = match self.is_own {
+                    true => format!(
+                        " · <a href=\"/_andon/play#{}\">Open in the playground</a>",
+                        escape(&query)
+                    ),
+                    false => String::new(),
+                },
             );
         }
         urls.push_str("<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-labelledby=\"urls-title\"><table>\n");
@@ -231,6 +253,14 @@ const TEMPLATE: &str = include_str!(concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/src/handler/page/folder.html"
 ));
+
+/// Links to pages that are for the user of this machine alone.
+const NAVIGATION: &str = "<nav aria-label=\"Other pages\"><a href=\"/_andon/play\">Playground</a> \
+     <a href=\"/_andon/board\">Dashboard</a> <a href=\"/metrics\">Metrics</a></nav>";
+
+/// Who sees the page.
+const PRIVATE: &str = "this page is for this machine only";
+const SHARED: &str = "this page is shared: whoever reaches the server sees all images";
 
 /// Number of images on one page.
 const EACH: usize = 60;

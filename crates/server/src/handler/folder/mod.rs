@@ -3,8 +3,8 @@
 //!
 //! The page works without its script, which only says why an image cannot be shown.
 //!
-//! The page is for the user of this machine only, because it lists the folder. Others get [`App::welcome`], and so do
-//! clients that do not accept HTML.
+//! The page is for the user of this machine only, because it lists the folder, unless the folder is shared. Others get
+//! [`App::welcome`], and so do clients that do not accept HTML.
 
 mod html;
 
@@ -86,7 +86,9 @@ impl App {
             return self.answer(Route::Image, request, visitor.peer).await;
         }
         let mut record = RequestRecord::begin(&self.log, &request, visitor.peer);
-        let reply = match self.shown(&request, query.unwrap_or_default()).await {
+        let is_own = self.is_own_user(visitor, request.headers());
+        let shown = self.shown(&request, query.unwrap_or_default(), is_own);
+        let reply = match shown.await {
             Ok(reply) => reply,
             Err(error) => record.failed(&error),
         };
@@ -100,14 +102,20 @@ impl App {
         has_folder && negotiation::prefers(headers, "text/html", "text/plain")
     }
 
-    async fn shown(&self, request: &Request<Incoming>, query: Query) -> Result<Reply, Error> {
+    /// Returns the page or one of its files. `is_own` says whether it is for the user of this machine.
+    async fn shown(
+        &self,
+        request: &Request<Incoming>,
+        query: Query,
+        is_own: bool,
+    ) -> Result<Reply, Error> {
         check_host(request.version(), request.headers())?;
         check_method(request.method())?;
         target(request.uri())?;
         let path = request.uri().path();
         if path == "/" {
             let listing = self.listing().await?;
-            let page = Page::new(&listing, &query, &self.maker.resolver);
+            let page = Page::new(&listing, &query, &self.maker.resolver, is_own);
             return Ok(page::written(page.html()));
         }
         check_site(request.headers())?;
