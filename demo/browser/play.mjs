@@ -1,10 +1,19 @@
 // The playground as its users meet it: ./dev browser-tests.
 
 import assert from "node:assert/strict";
+import { rmSync } from "node:fs";
+import { copyFile, cp, mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 
 import { browser, fits, isAccessible, open, run, server, SIZES, tabTo, until } from "./common.mjs";
 
-const samples = process.env.SAMPLES;
+const samples = await mkdtemp(join(tmpdir(), "samples-"));
+process.on("exit", () => rmSync(samples, { recursive: true }));
+await cp(process.env.SAMPLES, samples, { recursive: true });
+/** Characters that some encode in URLs and others do not. */
+const NAME = "black & white, 50% #1 (old)?.jpg";
+await copyFile(join(samples, "photos/otter.jpg"), join(samples, NAME));
 const andon = await server(["play", samples, "--listen", "127.0.0.1:0"]);
 const chromium = await browser();
 
@@ -119,6 +128,28 @@ tests.push(["an image of one's own is rendered as one of the folder is", async (
   await until(page, () => location.hash.includes("file=otter.jpg"));
   await settled(page);
   assert.deepEqual(await shown(page), before);
+  assert.match(await page.textContent("#urls"), /otter.jpg is not there/);
+  assert.equal(await page.locator("#urls a").count(), 0, "no URL of an image that is not there is opened");
+  isQuiet();
+  await close();
+}]);
+
+tests.push(["another image has no comparisons of the last one, and any name a loader", async () => {
+  const { page, isQuiet, close } = await playground("fit:60x60,as:webp", {});
+  const hints = () => page.evaluate(() => ["four-said", "curves-said"].map((id) => document.getElementById(id).textContent));
+  const before = await hints();
+  await page.uncheck("#curve-formats input[value=avif]");
+  await page.click("#measure");
+  await until(page, () => document.querySelectorAll("#curves circle").length === 12);
+  await page.evaluate((image) => { location.hash = new URLSearchParams({ image, recipe: "fit:60x60,as:webp" }); }, `/${NAME}`);
+  await until(page, () => document.getElementById("copy-text").textContent.includes("black%20"));
+  await settled(page);
+  assert.equal(await page.locator("#curves circle").count(), 0);
+  assert.deepEqual(await hints(), before);
+  await page.selectOption("#copy-form", "Next.js loader");
+  assert.ok((await page.textContent("#copy-text")).includes(`\`${andon.address}/r/fit:`));
+  await page.selectOption("#copy-form", "nginx");
+  assert.ok((await page.textContent("#copy-text")).includes(`proxy_pass ${andon.address}/r/fit:60x60,as:webp/;`));
   isQuiet();
   await close();
 }]);

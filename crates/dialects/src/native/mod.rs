@@ -87,6 +87,10 @@ impl Dialect for Native {
         let mut recipe: Recipe = match preset {
             Some(_) => self.preset(&first)?,
             None => first.parse().map_err(|error| {
+                if self.presets.contains_key(&first) {
+                    let why = format!("it is a preset: `{}/{first}/file`", self.preset_prefix);
+                    return Refusal::new(&first, why);
+                }
                 let andon_recipe::ParseError { piece, expected } = error;
                 let why = format!("it is no part of a recipe; expected {expected}");
                 Refusal::new(&piece, why)

@@ -31,7 +31,8 @@ pub(super) fn write(f: &mut fmt::Formatter<'_>, argument: &str) -> fmt::Result {
 /// Decodes an argument. Characters other than `%` are taken as they are, even if they would be written escaped.
 pub(super) fn read(argument: &str) -> Result<String, ParseError> {
     let wrong = || {
-        let expected = "UTF-8 whose `%` stand before two hex digits";
+        let expected =
+            "UTF-8 whose `%` stand before two hex digits; 50 per cent is `50p`, and `%25` a `%`";
         explained(ParseError::new(argument, expected))
     };
     let mut decoded = Vec::with_capacity(argument.len());

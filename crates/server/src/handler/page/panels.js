@@ -2,18 +2,20 @@
 
 import { bytes, draw, make, millis, table } from "./dom.js";
 
-/** The recipe in every dialect. */
-export function urls(list) {
+/** The recipe in every dialect. An image of one's own (`file`) has no URL before it is in the folder. */
+export function urls(list, file) {
   const rows = list.filter(({ url }) => url).map(({ dialect, url, but, served }) => {
     const text = make("span", { className: "mono" }, url, but.map((it) => make("span", { className: "but" }, `but ${it}`)));
+    if (file) return [dialect, text, ""];
     const link = make("a", { href: url, target: "_blank", rel: "noopener" }, "open");
     link.setAttribute("aria-label", `Open the URL of ${dialect}`);
     return [dialect, text, served ? link : make("span", { className: "soft" }, "not served here")];
   });
   const unsaid = list.filter(({ url }) => !url).map(({ dialect, why }) => [dialect, make("span", { className: "soft" }, why), ""]);
+  const note = file && make("p", { className: "soft" }, `For an image of this name in the folder: ${file.name} is not there.`);
   const all = table("The recipe in every dialect", ["Dialect", "URL", "Here"], rows);
-  if (unsaid.length === 0) return make("div", {}, all);
-  return make("div", {}, all, make("details", {}, make("summary", {}, `${unsaid.length} dialects have no URL for exactly this`),
+  if (unsaid.length === 0) return make("div", {}, note, all);
+  return make("div", {}, note, all, make("details", {}, make("summary", {}, `${unsaid.length} dialects have no URL for exactly this`),
     table("Why not", ["Dialect", "Why not", ""], unsaid)));
 }
 

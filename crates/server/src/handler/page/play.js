@@ -23,6 +23,9 @@ const OUTPUT = /^(as|q|max|score|lossless|moving|with|same)(:|$)/;
 /** What the address keeps of the controls beside image and recipe, by their usual values. */
 const VIEW = { against: "reference", zoom: "0" };
 
+/** What is said of comparisons before the first. */
+const HINTS = ["four-said", "curves-said"].map((id) => [id, byId(id).textContent]);
+
 const page = { image: null, recipe: FIRST, told: null, shown: null, formats: [], work: new AbortController(), timer: 0 };
 let builder;
 const marks = new Marks(() => builder);
@@ -98,12 +101,21 @@ function choose(source) {
   if (!source) throw new Error("There are no images in the folder: choose or drop one.");
   if (![...byId("images").options].some(({ value }) => value === source)) byId("images").prepend(make("option", {}, source));
   byId("images").value = source;
-  page.image = { source };
+  take({ source });
+}
+
+/** Takes another image, of which nothing was compared or measured yet. */
+function take(image) {
+  const isOther = image.file || page.image?.file || image.source !== page.image?.source;
+  page.image = image;
+  if (!isOther) return;
+  for (const id of ["four", "curves"]) byId(id).replaceChildren();
+  for (const [id, text] of HINTS) byId(id).textContent = text;
 }
 
 byId("images").addEventListener("change", () => {
   byId("file").value = "";
-  page.image = { source: byId("images").value };
+  take({ source: byId("images").value });
   changed(page.recipe);
 });
 
@@ -112,7 +124,7 @@ byId("file").addEventListener("change", () => drop(byId("file").files[0]));
 function drop(file) {
   if (!file) return;
   byId("file-said").textContent = "";
-  page.image = { source: `/${file.name}`, file };
+  take({ source: `/${file.name}`, file });
   changed(page.recipe);
 }
 
@@ -193,7 +205,7 @@ async function explain(rebuild) {
   if (rebuild) builder.show(told.pieces);
   place.write(state());
   if (byId("read-dialect").options.length === 1) byId("read-dialect").append(...told.urls.map(({ dialect }) => make("option", {}, dialect)));
-  byId("urls").replaceChildren(panels.urls(told.urls));
+  byId("urls").replaceChildren(panels.urls(told.urls, image.file));
   byId("plan").replaceChildren(panels.plan(told.plan));
   copied();
   const cost = told.plan.nanos;
@@ -330,6 +342,13 @@ async function measure() {
 
 byId("copy-form").addEventListener("change", () => copied());
 
+/** The URL up to the image's path, if it ends with that, whichever characters are escaped in it. */
+function beforePath(url, source, full) {
+  const parts = url.split("/");
+  const path = parts.splice(1 - source.split("/").length);
+  return decodeURIComponent(`/${path.join("/")}`) === source ? full(`${parts.join("/")}/`) : null;
+}
+
 /** The text to copy. */
 function copied() {
   const { told, image } = page;
@@ -339,12 +358,11 @@ function copied() {
     return;
   }
   const full = (url) => location.origin + url;
-  const path = image.source.split("/").map(encodeURIComponent).join("/");
   const { result } = told.plan;
   text.textContent = COPIES[byId("copy-form").value]({
     url: full(told.url),
     recipe: told.recipe,
-    base: told.url.endsWith(path) ? full(told.url.slice(0, -path.length)) + "/" : null,
+    base: beforePath(told.url, image.source, full),
     size: result ? `width="${result.width}" height="${result.height}"` : "",
     densities: told.densities.map((it) => ({ ...it, url: full(it.url) })),
     formats: told.formats.map((it) => ({ ...it, url: full(it.url) })),
