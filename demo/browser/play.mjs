@@ -213,6 +213,9 @@ tests.push(["a loader for Next.js asks for the recipe at any width, in its shape
     assert.equal(url, `${andon.address}/r/${recipe}/photos/otter.jpg`);
     assert.equal((await fetch(url)).status, 200, url);
   }
+  for (const src of [`/${encodeURIComponent(NAME)}`, "photos/otter.jpg?v=2"]) {
+    assert.equal((await fetch(loader({ src, width: 50 }))).status, 200, src);
+  }
   isQuiet();
   await close();
 }]);

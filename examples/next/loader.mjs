@@ -2,7 +2,20 @@
 const ANDON = process.env.NEXT_PUBLIC_ANDON ?? "";
 
 export default function andon({ src, width, quality }) {
+  return `${ANDON}/r/fit:${width}x,q:${quality ?? 75},as:auto${sourceOf(src)}`;
+}
+
+// `src` is a URL: of another host, or a path here, which may be escaped and have a version (?v=2) behind it.
+function sourceOf(src) {
+  if (/^https?:/.test(src)) return `/${src.split("/").map(encodeURIComponent).join("/")}`;
   const path = src.startsWith("/") ? src : `/${src}`;
-  const source = path.split("/").map(encodeURIComponent).join("/");
-  return `${ANDON}/r/fit:${width}x,q:${quality ?? 75},as:auto${source}`;
+  return path.split("?")[0].split("/").map((name) => encodeURIComponent(unescaped(name))).join("/");
+}
+
+function unescaped(name) {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name; // such as `50% off.jpg`
+  }
 }

@@ -2,15 +2,31 @@
 //   image: { provider: "andon", providers: { andon: { provider: "~/providers/andon.mjs", options: { baseURL: "https://images.example" } } } }
 // and then <NuxtImg src="/trip/a.jpg" width="400" height="300" fit="cover" quality="80" />.
 const STEPS = { cover: "cover", fill: "exact" };
+const WITH_QUALITY = ["auto", "jpeg", "webp", "avif", "jxl"];
 
 export function getImage(src, { modifiers = {}, baseURL = "" } = {}) {
   const { width = "", height = "", fit = "cover", quality = 75, format = "auto" } = modifiers;
   // One side alone only bounds the image.
   const step = (width && height && STEPS[fit]) || "fit";
   const size = width || height ? [`${step}:${width}x${height}`] : [];
-  const recipe = [...size, `q:${quality}`, `as:${format === "jpg" ? "jpeg" : format}`].join(",");
-  const source = src.split("/").map(encodeURIComponent).join("/");
-  return { url: `${baseURL.replace(/\/$/, "")}/r/${recipe}${source}` };
+  const name = format === "jpg" ? "jpeg" : format;
+  const recipe = [...size, ...(WITH_QUALITY.includes(name) ? [`q:${quality}`] : []), `as:${name}`].join(",");
+  return { url: `${baseURL.replace(/\/$/, "")}/r/${recipe}${sourceOf(src)}` };
+}
+
+// `src` is a URL: of another host, or a path here, which may be escaped and have a version (?v=2) behind it.
+function sourceOf(src) {
+  if (/^https?:/.test(src)) return `/${src.split("/").map(encodeURIComponent).join("/")}`;
+  const path = src.startsWith("/") ? src : `/${src}`;
+  return path.split("?")[0].split("/").map((name) => encodeURIComponent(unescaped(name))).join("/");
+}
+
+function unescaped(name) {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name; // such as `50% off.jpg`
+  }
 }
 
 // Nuxt Image 2 calls this.

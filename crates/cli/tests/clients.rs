@@ -80,7 +80,9 @@ pub(crate) fn pypi() -> Option<String> {
 fn serves(program: &mut Command) {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("trip")).unwrap();
-    std::fs::copy(sample("jpeg/420.jpg"), folder.path().join("trip/a.jpg")).unwrap();
+    for name in ["trip/a.jpg", "trip/50% off, größer.jpg"] {
+        std::fs::copy(sample("jpeg/420.jpg"), folder.path().join(name)).unwrap();
+    }
     let start = |keys: &str| {
         let folder = folder.path();
         Served::start(folder, &format!("[[origin]]\nfs.root = \".\"\n{keys}"))
@@ -90,7 +92,9 @@ fn serves(program: &mut Command) {
         "[imgproxy]\nprefix = \"/imgproxy\"\nkeys = [\"{HEX_KEY}\"]\nsalts = [\"{HEX_SALT}\"]\n\
          [thumbor]\nprefix = \"/thumbor\"\nkeys = [\"{KEY}\"]\nallow_unsafe = false\n\
          [imgix]\nprefix = \"/imgix\"\ntokens = [\"{KEY}\"]\n\
-         [native]\nopen = true\n[small_light]\nopen = true\n"
+         [native]\nopen = true\n[small_light]\nopen = true\n\
+         [[origin]]\nhttp.urls = [\"http://{}/\"]\nallow = [\"127.0.0.1/32\"]\n",
+        files.address
     ));
     let open = start(&format!(
         "[[origin]]\nhttp.urls = [\"http://{}/\"]\nallow = [\"127.0.0.1/32\"]\n\

@@ -84,6 +84,9 @@ print("100x75", buildURL("https://andon.test/open/trip/a.jpg", { w: 100 }));
 const { default: next } = await import(pathToFileURL(loader));
 print("200x150", next({ src: "/trip/a.jpg", width: 200 }));
 print("64x48", next({ src: "/trip/a.jpg", width: 64, quality: 90 }));
+// Sources are URLs, as in HTML: escaped or not, with a version, or elsewhere.
+const SOURCES = ["/trip/50% off, größer.jpg", "/trip/50%25%20off%2C%20gr%C3%B6%C3%9Fer.jpg", "trip/a.jpg?v=2", `http://${files}/trip/a.jpg`, `http://${files}/trip/50%25%20off,%20gr%C3%B6%C3%9Fer.jpg`];
+for (const src of SOURCES) print("64x48", next({ src, width: 64 }));
 
 // As Nuxt Image 2 and 1 call it.
 const { default: setup, getImage } = await import(pathToFileURL(provider));
@@ -93,4 +96,6 @@ print("80x80", nuxt({ width: 80, height: 80, fit: "cover", format: "webp", quali
 print("80x60", nuxt({ width: 80, height: 80, fit: "inside" }));
 print("90x30", nuxt({ width: 90, height: 30, fit: "fill", format: "jpg" }));
 print("400x300", nuxt({}));
+for (const src of SOURCES) print("60x45", getImage(src, { modifiers: { width: 60 } }).url);
+for (const format of ["png", "gif", "jpg", "jpeg", "webp", "avif"]) print("30x23", nuxt({ width: 30, format }));
 print("40x30", getImage("/trip/a.jpg", { modifiers: { height: 30 } }).url);

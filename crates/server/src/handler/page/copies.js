@@ -27,8 +27,17 @@ function loader({ base, recipe }) {
   const quality = recipe.match(/(?:^|,)q:(\d+)/)?.[1] ?? 75;
   return `// next.config.js: images: { loader: "custom", loaderFile: "./loader.mjs" }
 export default function andon({ src, width, quality }) {
-  const source = (src.startsWith("/") ? src : "/" + src).split("/").map(encodeURIComponent).join("/");
+  const names = /^https?:/.test(src) ? ["", ...src.split("/")] : src.replace(/^\\/*/, "/").split("?")[0].split("/").map(unescaped);
+  const source = names.map(encodeURIComponent).join("/");
   return \`${front}${[...words, "q:${quality ?? " + quality + "}"].join(",")}\${source}\`;
+}
+
+function unescaped(name) {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name; // such as "50% off.jpg"
+  }
 }`;
 }
 
