@@ -202,10 +202,14 @@ fn word(value: &str) -> &str {
     }
 }
 
-/// Returns a form's value as the end of a raw path, without slashes in front, or nothing if it cannot be decoded.
+/// Returns a form's value as the end of a raw path, without slashes in front. One that cannot be decoded stays as it is, so
+/// that the dialect refuses it by its name.
 fn path_of(value: &str) -> String {
-    let decoded = percent::decode(&value.replace('+', "%20")).unwrap_or_default();
-    percent::encode(decoded.trim_start_matches('/'), "/")
+    let raw = value.replace('+', "%20");
+    match percent::decode(&raw) {
+        Ok(decoded) => percent::encode(decoded.trim_start_matches('/'), "/"),
+        Err(_) => raw.replace('?', "%3F"),
+    }
 }
 
 /// Splits a rule's new path into text, groups and arguments. Own code because the `regex` crate reads `$1x` as a group
@@ -352,9 +356,9 @@ mod tests {
             ),
             ("https%3A%2F%2Fa.example%2Fb.jpg", "https://a.example/b.jpg"),
             ("", ""),
-            ("%zz", ""),
-            ("%00", ""),
-            ("%FF", ""),
+            ("K%FCche+1%3f.jpg", "K%FCche%201%3f.jpg"),
+            ("%zz?", "%zz%3F"),
+            ("%00", "%00"),
         ] {
             let query = format!("w=30&src={value}");
             assert_eq!(

@@ -281,3 +281,30 @@ fn another_size_of_the_cache_keeps_what_fits() {
     assert!(empty);
     assert!(!is_hit());
 }
+
+#[test]
+fn what_a_rule_tells_clients_holds_for_results_that_are_cached_already() {
+    let house = House::new();
+    let mut client = house.client();
+    let target = "/small_light(dw=40)/a.jpg";
+    let mut told = |keys: &str| {
+        reload(&house, keys).unwrap();
+        let reply = client.get(target);
+        assert_eq!(reply.status, 200);
+        reply.header("cache-control").map(str::to_owned)
+    };
+    let rule =
+        |words: &str| format!("[[cache.rule]]\nprefix = \"/\"\ncache_control = \"{words}\"\n");
+    assert_eq!(told(""), None);
+    assert_eq!(
+        told(&rule("public, max-age=9")).as_deref(),
+        Some("public, max-age=9")
+    );
+    assert_eq!(told(&rule("no-cache")).as_deref(), Some("no-cache"));
+    assert_eq!(told(""), None);
+    let status = client.get(target);
+    assert!(
+        status.header("cache-status").unwrap().contains("hit"),
+        "they were hits"
+    );
+}

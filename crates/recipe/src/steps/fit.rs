@@ -39,10 +39,10 @@ pub(super) fn growth(enlarge: bool) -> &'static str {
 const WORD: Word = Word {
     name: "fit",
     args: &[
-        Arg::side("width").help("width of the box; may be left out"),
+        Arg::side("width").help("width of the box; may be left out, or 0"),
         Arg::side("height")
             .after('x')
-            .help("height of the box; may be left out"),
+            .help("height of the box; may be left out, or 0"),
         ENLARGE,
     ],
     help: "scales to fit inside a box and keeps the aspect ratio; sides are rounded to the nearest pixel",
@@ -54,6 +54,8 @@ impl Declared for Fit {
 
     fn read(parts: &[String]) -> Result<Self, ParseError> {
         let [w, h, enlarge] = WORD.texts(parts)?;
+        // As many scripts and servers write a side that does not matter.
+        let [w, h] = [w, h].map(|side| if side == "0" { "" } else { side });
         let inside = match (w, h) {
             ("", "") => {
                 return Err(WORD.wrong(parts, "`fit:WIDTHxHEIGHT` with at least one side"));

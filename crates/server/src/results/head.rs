@@ -34,12 +34,13 @@ pub(crate) struct Head {
 
 impl Head {
     /// Creates the head of replies to `asked` with `entry`. `canonical` is the canonical target, if that is another
-    /// than the requested one.
+    /// than the requested one, and `words` is what the operator's rule for the source tells clients today.
     pub(crate) fn of(
         entry: &Arc<Entry>,
         asked: &SettledRequest,
         canonical: Option<&str>,
         tag_headers: &[TagHeader],
+        words: Option<&str>,
     ) -> Self {
         let validators = caching::validators(entry);
         let notes = Notes::of(entry);
@@ -60,7 +61,7 @@ impl Head {
             entry: Arc::downgrade(entry),
             found: headers(found),
             unchanged: headers(response::not_modified(&validators)),
-            client: notes.client,
+            client: notes.client.under(words),
             source_bytes: notes.source_bytes,
             validators,
             wire: OnceLock::new(),

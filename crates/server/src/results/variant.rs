@@ -11,7 +11,7 @@ use andon_dialects::{Fault, ImageRequest, Refusal};
 use andon_recipe::FormatName;
 use hyper::{HeaderMap, Uri};
 
-use super::caching::Resolved;
+use super::caching::{ClientSide, Resolved};
 use super::head::Head;
 use super::making::Maker;
 use super::served_file::ServedFile;
@@ -36,6 +36,8 @@ pub(crate) struct RequestVariant {
     pub(crate) uri: Uri,
     /// Headers that tell CDNs what the result is made of.
     tag_headers: Vec<TagHeader>,
+    /// What the operator's rule for the source tells clients.
+    words: Option<String>,
     /// What the request last resolved to, and the number of purges at that time.
     resolved: Mutex<Option<(u64, Arc<Resolved>)>>,
     head: Mutex<Option<Arc<Head>>>,
@@ -224,6 +226,7 @@ impl RequestVariant {
             is_remote: maker.resolver.is_remote(request),
             uri: Uri::try_from(target).unwrap_or_default(),
             tag_headers: maker.results.config.tag_headers.clone(),
+            words: ClientSide::words(&maker.results.config, &asked.request.source.place()),
             resolved: Mutex::default(),
             head: Mutex::default(),
             served: Mutex::default(),
@@ -281,6 +284,7 @@ impl RequestVariant {
                     &self.asked,
                     self.canonical().as_deref(),
                     &self.tag_headers,
+                    self.words.as_deref(),
                 );
                 let head = Arc::new(head);
                 *last = Some(head.clone());

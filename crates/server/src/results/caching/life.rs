@@ -46,9 +46,7 @@ impl Terms {
     /// Returns the terms for a file in a folder. Whether it is current is decided by its date and size and not by a
     /// clock.
     pub(crate) fn of_file(config: &CacheConfig, source: &str) -> Self {
-        let words = config
-            .rule(source)
-            .and_then(|rule| rule.cache_control.clone());
+        let words = ClientSide::words(config, source);
         Self {
             life: Life::fresh_for(AS_LONG_AS_THERE_IS_ROOM),
             client: words.map_or(ClientSide::Silence, ClientSide::Words),
@@ -86,7 +84,7 @@ impl Terms {
     pub(crate) fn of_origin(config: &CacheConfig, source: &str, said: Freshness) -> Self {
         let rule = config.rule(source);
         let ruled = rule.and_then(|rule| rule.ttl);
-        let words = rule.and_then(|rule| rule.cache_control.clone());
+        let words = ClientSide::words(config, source);
         let shared = ruled.is_some() || !said.not_shared;
         let client = match words {
             Some(words) => ClientSide::Words(words),
@@ -144,6 +142,22 @@ impl Terms {
 }
 
 impl ClientSide {
+    /// Returns the text that the operator's rule for a source has, if it has one.
+    pub(crate) fn words(config: &CacheConfig, source: &str) -> Option<String> {
+        config.rule(source)?.cache_control.clone()
+    }
+
+    /// Returns what clients are told of a result that was kept under another configuration, where today's rule for its
+    /// source has these words. What is kept for a time of our own choice, such as a result of a damaged source, stays so.
+    pub(crate) fn under(self, words: Option<&str>) -> Self {
+        match (self, words) {
+            (Self::AsHere, _) => Self::AsHere,
+            (_, Some(words)) => Self::Words(words.to_owned()),
+            (Self::Words(_), None) => Self::Silence,
+            (told, None) => told,
+        }
+    }
+
     /// Returns what clients are told of a result, given what they would be told of its overlay image. The operator's
     /// text for the source goes first.
     fn and(self, overlay: &Self) -> Self {
