@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -22,12 +23,30 @@ pub(super) struct Outputs {
     /// The only result, if the user named its file.
     file: Option<File>,
     naming: Naming,
-    /// All inputs, which must not be overwritten: canonical paths of files, and names of objects.
-    inputs: HashSet<PathBuf>,
+    /// All inputs, which must not be overwritten.
+    inputs: HashSet<Existing>,
     /// Results by the identities of their paths, each with the first image that it is the result of.
     taken: Mutex<HashMap<String, Image>>,
+    /// Results that are written, each with the image that it is of: two names that differ are one file where upper and lower
+    /// case are the same.
+    written: Mutex<HashMap<Existing, Image>>,
     /// Results of earlier jobs, with the images that they are of.
     earlier: HashMap<String, Image>,
+}
+
+/// A file or object that is there, however its name is spelled.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Existing {
+    /// Device and number of a file.
+    File(u64, u64),
+    Object(String),
+}
+
+impl Existing {
+    fn file(path: &Path) -> Option<Self> {
+        let metadata = path.metadata().ok()?;
+        Some(Self::File(metadata.dev(), metadata.ino()))
+    }
 }
 
 enum Place {
@@ -38,7 +57,9 @@ enum Place {
 
 /// A claimed place that one result may be written to.
 pub(super) struct Output<'a> {
-    place: &'a Place,
+    outputs: &'a Outputs,
+    /// The image that the result is of.
+    image: Image,
     /// Path of the result below the folder or the bucket's folder.
     below: OsString,
     /// Full path or URL of the result.
@@ -86,11 +107,12 @@ impl Outputs {
                 .inputs
                 .iter()
                 .filter_map(|input| match input.file() {
-                    Some(path) => path.canonicalize().ok(),
-                    None => Some(PathBuf::from(&input.name)),
+                    Some(path) => Existing::file(path),
+                    None => Some(Existing::Object(input.name.clone())),
                 })
                 .collect(),
             taken: Mutex::default(),
+            written: Mutex::default(),
             earlier: earlier.cloned().unwrap_or_default(),
         };
         if let (Some(format), None) = (format, &outputs.file) {
@@ -104,19 +126,24 @@ impl Outputs {
         Ok(outputs)
     }
 
-    /// Returns the full path or URL of a result, and its canonical one if there is something already, or in a bucket.
-    fn name(&self, below: &OsStr) -> (String, Option<PathBuf>) {
+    /// Returns the full path or URL of a result, and what is there already; in a bucket something may be.
+    fn name(&self, below: &OsStr) -> (String, Option<Existing>) {
         match &self.place {
             Place::Folder(folder) => {
                 let path = folder.join(below);
-                let written = path.canonicalize().ok();
-                (names::text(&path), written)
+                (names::text(&path), Existing::file(&path))
             }
             Place::Bucket(_, bucket, folder) => {
                 let name = format!("{bucket}/{folder}{}", below.to_string_lossy());
-                (name.clone(), Some(PathBuf::from(name)))
+                (name.clone(), Some(Existing::Object(name)))
             }
         }
+    }
+
+    /// Returns the image that a file, which is there already, was written for in this job.
+    fn writer(&self, existing: &Existing) -> Option<Image> {
+        let written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
+        written.get(existing).cloned()
     }
 
     /// Returns the image that has the result called `name`: this one, unless an earlier one has it.
@@ -156,11 +183,12 @@ impl Outputs {
             ),
             None => self.below(input, format)?,
         };
-        let (name, written) = self.name(&below);
-        if written.is_some_and(|path| self.inputs.contains(&path)) {
+        let (name, existing) = self.name(&below);
+        if existing.as_ref().is_some_and(|it| self.inputs.contains(it)) {
             bail!("its result would overwrite the input {name}; choose another folder");
         }
         let holder = self.hold(&name, input);
+        let holder = existing.and_then(|it| self.writer(&it)).unwrap_or(holder);
         // A new version of an image takes the place of the old one.
         if holder.id != input.id {
             let folder = |id: &str| Path::new(id).parent().map(Path::to_owned);
@@ -173,7 +201,8 @@ impl Outputs {
             bail!("{name} is the result of {} already; {way}", holder.name);
         }
         Ok(Output {
-            place: &self.place,
+            outputs: self,
+            image: holder,
             below,
             name,
             media_type: codec.map_or(UNKNOWN, |codec| codec.format().media_type),
@@ -189,8 +218,17 @@ impl Output<'_> {
 
     /// Writes the whole result, or leaves nothing behind if it fails.
     pub(super) fn write(&self, bytes: &[u8]) -> anyhow::Result<()> {
-        match self.place {
-            Place::Folder(folder) => write_file(&folder.join(&self.below), bytes),
+        match &self.outputs.place {
+            Place::Folder(folder) => {
+                let path = folder.join(&self.below);
+                write_file(&path, bytes)?;
+                if let Some(written) = Existing::file(&path) {
+                    let all = self.outputs.written.lock();
+                    let mut all = all.unwrap_or_else(PoisonError::into_inner);
+                    all.insert(written, self.image.clone());
+                }
+                Ok(())
+            }
             Place::Bucket(objects, _, folder) => {
                 let key = format!("{folder}{}", self.below.to_string_lossy());
                 Ok(objects.put(&key, bytes.to_vec(), self.media_type)?)
@@ -293,7 +331,38 @@ mod tests {
     }
 
     #[test]
-    fn no_input_is_overwritten_not_even_through_a_link() {
+    fn names_that_are_one_file_are_one_result() {
+        let folder = tempfile::tempdir().unwrap();
+        // A second name of the file stands for its name in other letters, on a disk that takes them for the same.
+        let job = job(&["x/a.jpg", "y/A.jpg"]);
+        let outputs = outputs(folder.path(), &job);
+        outputs
+            .claim(&job.inputs[0], "webp")
+            .unwrap()
+            .write(b"1")
+            .unwrap();
+        let [first, second] = ["a.webp", "A.webp"].map(|name| folder.path().join(name));
+        std::fs::hard_link(first, &second).unwrap();
+        let error = outputs.claim(&job.inputs[1], "webp").map(drop).unwrap_err();
+        assert!(
+            error.to_string().contains("is the result of x/a.jpg"),
+            "{error}"
+        );
+        std::fs::remove_file(second).unwrap();
+        outputs
+            .claim(&job.inputs[1], "webp")
+            .unwrap()
+            .write(b"2")
+            .unwrap();
+        outputs
+            .claim(&job.inputs[0], "webp")
+            .unwrap()
+            .write(b"3")
+            .unwrap();
+    }
+
+    #[test]
+    fn no_input_is_overwritten_not_even_through_a_link_or_another_name() {
         let folder = tempfile::tempdir().unwrap();
         let input = folder.path().join("a.jpg");
         std::fs::write(&input, "a").unwrap();
@@ -301,5 +370,15 @@ mod tests {
         std::os::unix::fs::symlink(folder.path(), &link).unwrap();
         let job = job(&[input.to_str().unwrap()]);
         assert!(outputs(&link, &job).claim(&job.inputs[0], "jpeg").is_err());
+        // A second name of the input stands for its name in other letters, as in the test before.
+        let upper = folder.path().join("IMG.JPG");
+        std::fs::write(&upper, "b").unwrap();
+        std::fs::hard_link(&upper, folder.path().join("IMG.jpg")).unwrap();
+        let job = self::job(&[upper.to_str().unwrap()]);
+        assert!(
+            outputs(folder.path(), &job)
+                .claim(&job.inputs[0], "jpeg")
+                .is_err()
+        );
     }
 }
