@@ -145,3 +145,29 @@ fn a_script_that_sends_images_is_listed_and_one_that_sends_pages_is_not() {
         );
     }
 }
+
+#[test]
+fn a_watermark_that_the_configuration_does_not_have_is_not_safe() {
+    let site = Site::new("[files]\nopen = true\n[imgproxy]\nprefix = \"/img\"\n");
+    site.log(&[
+        "/img/insecure/w:60/wm:0.5/plain/local:///trip/b.jpg".to_owned(),
+        "/img/insecure/w:60/plain/local:///trip/b.jpg".to_owned(),
+    ]);
+    // The old server has none either, so that both replies are the same.
+    let said = site.adopt("--root images", &[]).ending(1);
+    has(
+        &said,
+        &[
+            "2 are the same to the byte",
+            "Notes of the new server wm: there is neither",
+            "1 URL, such as /img/insecure/w:60/wm:0.5/plain/local:///trip/b.jpg",
+            "No Accept header was sent",
+            "Not safe to switch yet: 1 URL had something left out: wm: there is neither",
+        ],
+    );
+    let accept = ["-H", "Accept:*/*"].join(" ");
+    let said = site
+        .adopt(&format!("--root images --force {accept}"), &[])
+        .ending(1);
+    assert!(!said.out.contains("No Accept header"), "{}", said.out);
+}

@@ -203,3 +203,23 @@ fn results_are_named_as_the_user_wants() {
         assert_eq!(code, Some(2), "{said}");
     }
 }
+
+#[test]
+fn results_are_not_put_among_their_images_unless_they_have_other_names() {
+    let house = house();
+    let before = files(&house.path().join("photos"));
+    for inputs in [&["photos"][..], &["./photos/a.jpg", "photos/trip"]] {
+        let (code, said) = convert(&house, &[&["fit:20x20", "-o", "photos"], inputs].concat());
+        assert_eq!(code, Some(1), "{said}");
+        assert!(
+            said.contains("in the same folder could overwrite"),
+            "{said}"
+        );
+    }
+    assert_eq!(files(&house.path().join("photos")), before);
+    let named = ["fit:20x20", "photos", "-o", "photos", "--name", "{name}-20"];
+    for args in [&["fit:20x20,as:gif", "photos", "-o", "photos"][..], &named] {
+        let (code, said) = convert(&house, args);
+        assert_eq!(code, Some(0), "{said}");
+    }
+}

@@ -76,6 +76,9 @@ pub(crate) struct Args {
     /// Images that are less similar differ; 1 is equal
     #[arg(long, value_name = "LEAST", default_value_t = 0.95)]
     ssim: f64,
+    /// Differences to list, the worst first
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    show: usize,
     /// Header for all requests, `name: value`; may be given more than once
     #[arg(short = 'H', long, value_name = "HEADER")]
     header: Vec<String>,

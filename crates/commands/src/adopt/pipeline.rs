@@ -39,7 +39,7 @@ pub(super) fn comparison(args: &Args) -> Comparison {
         limit: Some(args.limit),
         rate: Some(args.rate),
         header: args.header.clone(),
-        show: 20,
+        show: args.show,
         html: Some(args.html.clone()),
     }
 }

@@ -194,9 +194,13 @@ pub(super) fn measurements(outcome: &Outcome<'_>) -> Vec<[String; 4]> {
 pub(super) fn measuring_notes(outcome: &Outcome<'_>) -> Vec<&'static str> {
     let made = "The new server made every image; the old one may have had it in a cache. \"Again\" is from the new server's cache.";
     let unknown = "The old server's processor time is known if --old-pid names its process, and that runs here.";
+    let accept = "No Accept header was sent, so that only formats that URLs name were compared: -H 'Accept: image/avif,image/webp,*/*' asks as browsers do.";
     let is_unknown = outcome.processor.old.is_none();
+    let is_accept = |header: &String| header.to_ascii_lowercase().starts_with("accept:");
+    let has_accept = outcome.report.args.header.iter().any(is_accept);
     std::iter::once(made)
         .chain(is_unknown.then_some(unknown))
+        .chain((!has_accept).then_some(accept))
         .collect()
 }
 

@@ -25,11 +25,16 @@ impl Naming {
         }
     }
 
+    /// Whether results have the names of their images.
+    pub(super) fn keeps_names(&self) -> bool {
+        self.0 == "{name}"
+    }
+
     /// Returns what results in a folder are called by in a manifest: the folder, unless they are named otherwise there.
     pub(super) fn place_in(&self, folder: &str) -> String {
-        match &*self.0 {
-            "{name}" => folder.to_owned(),
-            name => format!("{}/{name}", folder.trim_end_matches('/')),
+        match self.keeps_names() {
+            true => folder.to_owned(),
+            false => format!("{}/{}", folder.trim_end_matches('/'), self.0),
         }
     }
 

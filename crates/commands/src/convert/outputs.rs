@@ -115,6 +115,9 @@ impl Outputs {
             written: Mutex::default(),
             earlier: earlier.cloned().unwrap_or_default(),
         };
+        if format.is_none() && outputs.file.is_none() && naming.keeps_names() {
+            outputs.check_beside(&job.inputs)?;
+        }
         if let (Some(format), None) = (format, &outputs.file) {
             for input in &job.inputs {
                 // One that cannot have a result fails when it is claimed.
@@ -124,6 +127,32 @@ impl Outputs {
             }
         }
         Ok(outputs)
+    }
+
+    /// Refuses results beside their images if these may have the same format, and so the same name.
+    fn check_beside(&self, inputs: &[Input]) -> anyhow::Result<()> {
+        let Place::Folder(folder) = &self.place else {
+            return Ok(());
+        };
+        let parent = |path: &Path| {
+            Existing::file(
+                path.parent()
+                    .filter(|it| it != &Path::new(""))
+                    .unwrap_or(Path::new(".")),
+            )
+        };
+        let is_beside = |input: &&Input| {
+            let own = input.file().and_then(parent);
+            own.is_some() && own == parent(&folder.join(&input.below))
+        };
+        match inputs.iter().take(LOOKED_AT).find(is_beside) {
+            Some(input) => bail!(
+                "{}: results in the same folder could overwrite images: name another folder with -o, a format with \
+                 as:, or results with --name",
+                input.name
+            ),
+            None => Ok(()),
+        }
     }
 
     /// Returns the full path or URL of a result, and what is there already; in a bucket something may be.
@@ -255,6 +284,9 @@ fn write_file(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     write().with_context(|| format!("cannot write {}", path.display()))
 }
 
+/// Number of images that are looked at to see whether results would be beside them.
+const LOOKED_AT: usize = 1000;
+
 /// Returns the extension that most files of a format have.
 fn extension(format: &str) -> &str {
     match format {
@@ -290,7 +322,7 @@ mod tests {
             &Naming::parse("{name}").unwrap(),
             &Buckets::default(),
             job,
-            None,
+            Some("jpeg"),
         )
         .unwrap()
     }

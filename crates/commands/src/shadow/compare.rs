@@ -19,6 +19,8 @@ pub(crate) struct Compared {
     pub(crate) statuses: Option<[u16; 2]>,
     /// Lengths of both bodies in bytes, if both replies have status 200.
     pub(crate) bytes: Option<[usize; 2]>,
+    /// What the new server says it has left out or done otherwise (`Andon-Note`).
+    pub(crate) notes: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -99,6 +101,8 @@ pub(super) fn compare(
         }
     };
     compared.statuses = Some([old.status, new.status]);
+    let notes = new.headers.iter().filter(|(name, _)| name == "andon-note");
+    compared.notes = notes.map(|(_, note)| note.clone()).collect();
     if old.status != new.status {
         let why = refusal(new).map_or_else(String::new, |why| format!(": {why}"));
         let what = format!("{} and {}{why}", old.status, new.status);

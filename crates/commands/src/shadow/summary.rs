@@ -38,6 +38,18 @@ pub(crate) fn text(report: &Report<'_>) -> String {
             let _ = writeln!(text, "  {:<26}{urls:>7} {share:>9}  {example}", kind.name());
         }
     }
+    let notes = notes(report);
+    if !notes.is_empty() {
+        text += "\nNotes of the new server\n";
+    }
+    for (note, (urls, example)) in notes {
+        let of = if urls == 1 {
+            "1 URL"
+        } else {
+            &*format!("{urls} URLs")
+        };
+        let _ = writeln!(text, "  {note}\n      {of}, such as {example}");
+    }
     let mut listed = report.differing();
     let shown: Vec<&Row> = listed.by_ref().take(report.args.show).collect();
     if !shown.is_empty() {
@@ -58,6 +70,18 @@ pub(crate) fn text(report: &Report<'_>) -> String {
     }
     let _ = writeln!(text, "\n{}", verdict(report));
     text
+}
+
+/// Returns what the new server says it has left out or done otherwise, with the number of URLs and one of them.
+pub(crate) fn notes<'a>(report: &'a Report<'_>) -> BTreeMap<&'a str, (usize, &'a str)> {
+    let mut all = BTreeMap::new();
+    for row in &report.rows {
+        for note in &row.compared.notes {
+            let (urls, _) = all.entry(&**note).or_insert((0, &*row.target));
+            *urls += 1;
+        }
+    }
+    all
 }
 
 /// Describes what was compared, how similar the images are, and how large the bodies are.
