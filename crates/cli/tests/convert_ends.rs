@@ -1,6 +1,7 @@
 //! How runs of `andon convert` end that do not make every image.
 
 use std::fs;
+use std::io::Write;
 use std::process::{Command, Stdio};
 
 use crate::common::sample;
@@ -58,7 +59,21 @@ fn an_interrupted_run_says_what_is_left_and_the_next_one_makes_it() {
     for number in 1..400 {
         fs::hard_link(many.join("0.jpg"), many.join(format!("{number}.jpg"))).unwrap();
     }
-    let args = [RECIPE, "many", "-o", "out", "--manifest", "m.jsonl"];
+    let names: Vec<String> = (0..400)
+        .map(|number| format!("many/{number}.jpg\n"))
+        .collect();
+    fs::write(house.path().join("todo"), names.concat()).unwrap();
+    let args = [
+        RECIPE,
+        "--from",
+        "todo",
+        "--failures",
+        "todo",
+        "-o",
+        "out",
+        "--manifest",
+        "m.jsonl",
+    ];
     let mut command = Command::new(env!("CARGO_BIN_EXE_andon"));
     command.arg("convert").args(args).current_dir(house.path());
     let run = command
@@ -85,8 +100,12 @@ fn an_interrupted_run_says_what_is_left_and_the_next_one_makes_it() {
     assert!(said.contains(&told), "{said}");
     let left = format!("interrupted: {} of 400 images left", 400 - done);
     assert!(said.contains(&left), "{said}");
+    // The list has what is left, in its order.
+    let todo = fs::read_to_string(house.path().join("todo")).unwrap();
+    assert_eq!(todo.lines().count(), 400 - done, "{todo}");
     let (code, said) = convert(&house, &args);
     assert_eq!((code, lines()), (Some(0), 400), "{said}");
+    assert_eq!(fs::read(house.path().join("todo")).unwrap(), b"");
     assert_eq!(files(&house.path().join("out")).len(), 400);
 }
 
@@ -222,4 +241,94 @@ fn results_are_not_put_among_their_images_unless_they_have_other_names() {
         let (code, said) = convert(&house, args);
         assert_eq!(code, Some(0), "{said}");
     }
+}
+
+#[test]
+fn lists_and_manifests_replace_no_other_files() {
+    let house = house();
+    let path = |name: &str| house.path().join(name);
+    fs::write(path("notes.txt"), "one\ntwo\n").unwrap();
+    fs::write(path("broken"), "an image by its place in the job").unwrap();
+    let before = files(house.path());
+    for (option, file, said) in [
+        ("--failures", "photos/a.jpg", "this is an image"),
+        (
+            "--failures",
+            "photos/trip/far/without an extension",
+            "this is an image",
+        ),
+        ("--failures", "broken", "this is an image"),
+        ("--failures", "photos", "this is no file"),
+        ("--failures", "none/failed", "there is no folder none"),
+        ("--manifest", "notes.txt", "without a line of a manifest"),
+    ] {
+        let (code, told) = convert(
+            &house,
+            &[
+                "fit:9x9",
+                "broken",
+                "photos/trip/b.PNG",
+                "-o",
+                "out",
+                option,
+                file,
+            ],
+        );
+        assert_eq!(code, Some(1), "{file}: {told}");
+        assert!(told.contains(said), "{file}: {told}");
+    }
+    let mut after = files(house.path());
+    after.retain(|name| !name.starts_with("out/"));
+    assert_eq!(after, before);
+    assert_eq!(fs::read(path("notes.txt")).unwrap(), b"one\ntwo\n");
+    let both = [
+        "fit:9x9",
+        "photos",
+        "-o",
+        "out",
+        "--manifest",
+        "m",
+        "--failures",
+    ];
+    let (_, said) = convert(&house, &[&both[..], &["f"]].concat());
+    assert!(said.contains("3 done"), "{said}");
+    let (code, said) = convert(&house, &[&both[..], &["m"]].concat());
+    assert_eq!(
+        (code, said.contains("this is the manifest")),
+        (Some(1), true),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_pipe_among_the_images_is_no_file_and_that_of_a_shell_is_one() {
+    let house = house();
+    let made = Command::new("mkfifo")
+        .arg(house.path().join("pipe.jpg"))
+        .status()
+        .unwrap();
+    assert!(made.success());
+    let (code, said) = convert(
+        &house,
+        &["fit:9x9", "pipe.jpg", "photos/a.jpg", "-o", "out"],
+    );
+    assert_eq!(code, Some(1), "{said}");
+    assert!(
+        said.contains("pipe.jpg: cannot be read: it is no file"),
+        "{said}"
+    );
+    assert!(house.path().join("out/a.jpg").exists());
+    let mut command = Command::new(env!("CARGO_BIN_EXE_andon"));
+    command
+        .args(["convert", "fit:9x9", "/dev/stdin", "-o", "in.png"])
+        .current_dir(house.path());
+    let mut run = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let photo = fs::read(sample("jpeg/420.jpg")).unwrap();
+    run.stdin.take().unwrap().write_all(&photo).unwrap();
+    assert!(run.wait().unwrap().success());
+    assert!(house.path().join("in.png").exists());
 }

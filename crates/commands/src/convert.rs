@@ -1,6 +1,7 @@
 //! `andon convert`: converts many files or objects with one recipe, on all cores.
 
 mod buckets;
+mod failures;
 mod folder;
 mod inputs;
 mod into_store;
@@ -29,8 +30,9 @@ use anyhow::bail;
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
 use self::buckets::Buckets;
+use self::failures::Failures;
 use self::inputs::Input;
-use self::job::{Failures, Job};
+use self::job::Job;
 use self::manifest::Manifest;
 use self::naming::Naming;
 use self::outputs::Outputs;
@@ -76,7 +78,8 @@ pub(crate) struct Args {
     /// A file that records what is done, a line of JSON for each result; a job that is run again skips what it records
     #[arg(long, value_name = "FILE")]
     manifest: Option<PathBuf>,
-    /// A file to write, with the images that failed, one a line, as --from reads it
+    /// A file to write when the run ends: the images of which it has made nothing, as --from reads them. They have failed, or
+    /// are left after Ctrl-C
     #[arg(long, value_name = "FILE")]
     failures: Option<PathBuf>,
     /// Images that are worked on at a time [default: one for each core]
@@ -229,17 +232,18 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         (None, None) => bail!("name a folder with --output"),
     };
     let manifest = args.manifest.as_deref();
+    let failures = args.failures.as_deref();
+    let failures = failures.map(|path| Failures::new(path, &images, manifest));
+    let failures = failures.transpose()?;
     let manifest = manifest.map(|path| Manifest::open(path, &args.recipe.text(), &into));
     let manifest = manifest.transpose()?;
     let is_done = |input: &Input| manifest.as_ref().is_some_and(|it| it.has(input));
     let (done, left): (Vec<Input>, Vec<Input>) = images.into_iter().partition(is_done);
-    let failures = args.failures.as_deref();
-    let failures = failures.map(|path| Failures::create(path, &left));
     let job = Job {
         inputs: left,
         done: done.len(),
         manifest,
-        failures: failures.transpose()?,
+        failures,
     };
     let Some((recipe, renderer, target)) = work else {
         return into_store::run(args, config.as_ref(), codecs, &args.recipe, &job);

@@ -91,7 +91,7 @@ impl Walk {
 }
 
 /// Whether a file is an image, judged by its name, or else by its first bytes.
-fn is_image(path: &Path) -> io::Result<bool> {
+pub(super) fn is_image(path: &Path) -> io::Result<bool> {
     if media_type::promises_image(andon_codecs::ALL, &path.to_string_lossy()) {
         return Ok(true);
     }

@@ -38,7 +38,7 @@ impl Input {
     /// Reads the whole file or object. Fails if it is empty, and for a source of a server.
     pub(super) fn read(&self) -> anyhow::Result<Vec<u8>> {
         let bytes = match &self.place {
-            Place::File(path) => std::fs::read(path).context("cannot be read")?,
+            Place::File(path) => read_file(path).context("cannot be read")?,
             Place::Object(objects, key) => objects.get(key)?,
             Place::Source => bail!("it is a source of a server"),
         };
@@ -107,6 +107,17 @@ impl Input {
             place: Place::Source,
         }
     }
+}
+
+/// Reads a file. Pipes are read as those of a shell alone (`/dev/stdin`, `/dev/fd/63`): others may have nobody who writes.
+fn read_file(path: &Path) -> std::io::Result<Vec<u8>> {
+    let is_of_shell = ["/dev/", "/proc/"]
+        .iter()
+        .any(|folder| path.starts_with(folder));
+    if !is_of_shell && !path.metadata()?.is_file() {
+        return Err(std::io::Error::other("it is no file"));
+    }
+    std::fs::read(path)
 }
 
 /// Returns the version of a file: its length in bytes and its time of modification in ns since 1970.

@@ -1,14 +1,12 @@
 //! A job: the images that are left to convert, what becomes of each, and what is said of all in the end.
 
-use std::fs::File;
-use std::io::{self, ErrorKind, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, ErrorKind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use andon_terminal::{interrupt, print};
 use anyhow::{Context, bail};
 
+use super::failures::Failures;
 use super::inputs::Input;
 use super::manifest::Manifest;
 use super::progress_bar;
@@ -36,6 +34,7 @@ impl Job {
     ) -> anyhow::Result<()> {
         let cancel = interrupt::flag().context("cannot listen for signals")?;
         let progress = progress_bar(self.inputs.len());
+        let made: Vec<AtomicBool> = self.inputs.iter().map(|_| AtomicBool::new(false)).collect();
         let [failed, begun] = [AtomicUsize::new(0), AtomicUsize::new(0)];
         let no_space = AtomicBool::new(false);
         andon_batch::each(threads, self.inputs.len(), |index| {
@@ -44,17 +43,25 @@ impl Job {
             }
             begun.fetch_add(1, Ordering::Relaxed);
             let input = &self.inputs[index];
-            if let Err(error) = work(input) {
-                progress.suspend(|| eprintln!("{}: {error:#}", input.name));
-                failed.fetch_add(1, Ordering::Relaxed);
-                no_space.fetch_or(says_no_space(&error), Ordering::Relaxed);
-                self.note_failure(input);
+            match work(input) {
+                Ok(()) => made[index].store(true, Ordering::Relaxed),
+                Err(error) => {
+                    progress.suspend(|| eprintln!("{}: {error:#}", input.name));
+                    failed.fetch_add(1, Ordering::Relaxed);
+                    no_space.fetch_or(says_no_space(&error), Ordering::Relaxed);
+                }
             }
             progress.inc(1);
         });
         progress.finish_and_clear();
         let (failed, begun) = (failed.into_inner(), begun.into_inner());
         self.say(begun - failed, failed, written())?;
+        if let Some(failures) = &self.failures {
+            let all = self.inputs.iter().zip(made);
+            let missing = all.filter(|(_, made)| !made.load(Ordering::Relaxed));
+            let missing: Vec<&[u8]> = missing.map(|(input, _)| input.bytes()).collect();
+            failures.write(&missing)?;
+        }
         let left = self.inputs.len() - begun;
         let all = self.inputs.len() + self.done;
         match failed {
@@ -97,13 +104,6 @@ impl Job {
             None => Ok(()),
         }
     }
-
-    fn note_failure(&self, input: &Input) {
-        let noted = (self.failures.as_ref()).map_or(Ok(()), |failures| failures.add(input));
-        if let Err(error) = noted {
-            eprintln!("{error:#}");
-        }
-    }
 }
 
 /// Whether the cause of an error is a full disk.
@@ -112,38 +112,4 @@ fn says_no_space(error: &anyhow::Error) -> bool {
         .chain()
         .filter_map(|it| it.downcast_ref::<io::Error>());
     causes.any(|it| matches!(it.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded))
-}
-
-/// The file that lists the images that failed.
-pub(super) struct Failures {
-    path: PathBuf,
-    file: Mutex<File>,
-    /// What is behind each name: NUL if some names have line breaks.
-    end: u8,
-}
-
-impl Failures {
-    /// Creates an empty file for a job with these images.
-    ///
-    /// # Errors
-    /// If it cannot be created.
-    pub(super) fn create(path: &Path, inputs: &[Input]) -> anyhow::Result<Self> {
-        let file = File::create(path);
-        let file = file.with_context(|| format!("--failures {}", path.display()))?;
-        Ok(Self {
-            path: path.to_owned(),
-            file: Mutex::new(file),
-            end: match inputs.iter().any(|input| input.bytes().contains(&b'\n')) {
-                true => 0,
-                false => b'\n',
-            },
-        })
-    }
-
-    fn add(&self, input: &Input) -> anyhow::Result<()> {
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        let line = [input.bytes(), &[self.end]].concat();
-        let written = file.write_all(&line);
-        written.with_context(|| format!("cannot write to {}", self.path.display()))
-    }
 }

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
+use anyhow::bail;
 use serde_json::{Map, Value};
 
 use super::inputs::Input;
@@ -30,6 +31,13 @@ pub(super) struct Image {
 impl Manifest {
     pub(super) fn open(path: &Path, recipe: &str, into: &str) -> anyhow::Result<Self> {
         let (journal, lines) = Journal::open(path)?;
+        let is_entry = |line: &str| serde_json::from_str::<Map<String, Value>>(line).is_ok();
+        if !lines.is_empty() && !lines.lines().any(is_entry) {
+            bail!(
+                "--manifest {}: this is another file, without a line of a manifest; name a new one",
+                path.display()
+            );
+        }
         let mut done = HashSet::new();
         // The last line of a result says what it is now, whichever job wrote it.
         let mut last = HashMap::new();

@@ -43,7 +43,12 @@ impl Naming {
         let stem = image.file_stem()?;
         let own = image.extension().unwrap_or_default();
         let mut name = OsString::new();
-        for (index, part) in self.0.split("{name}").enumerate() {
+        // Without an extension, its dot goes, too.
+        let text = match own.is_empty() {
+            true => self.0.replace(".{ext}", ""),
+            false => self.0.clone(),
+        };
+        for (index, part) in text.split("{name}").enumerate() {
             if index > 0 {
                 name.push(stem);
             }
@@ -76,6 +81,7 @@ mod tests {
             ("{name}.{ext}", "x/a.PNG", "a.PNG.webp"),
             ("{name}-256", "x/{ext}", "{ext}-256.webp"),
             ("{ext}_{name}", "a", "_a.webp"),
+            ("{name}.{ext}", "a", "a.webp"),
         ] {
             let named = Naming::parse(text).unwrap().of(Path::new(image), "webp");
             assert_eq!(named.unwrap(), result);

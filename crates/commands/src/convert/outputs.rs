@@ -2,6 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,13 +17,13 @@ use super::inputs::Input;
 use super::manifest::{Image, Manifest};
 use super::names;
 use super::naming::Naming;
-use super::target::{File, Target};
+use super::target::{self, Target};
 
 /// The destination of results, and the names that must not be written to.
 pub(super) struct Outputs {
     place: Place,
     /// The only result, if the user named its file.
-    file: Option<File>,
+    file: Option<target::File>,
     naming: Naming,
     /// All inputs, which must not be overwritten.
     inputs: HashSet<Existing>,
@@ -36,14 +38,14 @@ pub(super) struct Outputs {
 
 /// A file or object that is there, however its name is spelled.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Existing {
+pub(super) enum Existing {
     /// Device and number of a file.
     File(u64, u64),
     Object(String),
 }
 
 impl Existing {
-    fn file(path: &Path) -> Option<Self> {
+    pub(super) fn file(path: &Path) -> Option<Self> {
         let metadata = path.metadata().ok()?;
         Some(Self::File(metadata.dev(), metadata.ino()))
     }
@@ -273,15 +275,39 @@ fn write_file(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
         }
         let mut unfinished = path.as_os_str().to_owned();
         unfinished.push(".part");
-        let written =
-            std::fs::write(&unfinished, bytes).and_then(|()| std::fs::rename(&unfinished, path));
+        let unfinished = Path::new(&unfinished);
+        let mut file = locked(unfinished)?;
+        let written = emptied(&file)
+            .and_then(|()| file.write_all(bytes))
+            .and_then(|()| std::fs::rename(unfinished, path));
         if written.is_err() {
-            // It may not even exist; the error that counts is the first.
-            let _ = std::fs::remove_file(&unfinished);
+            // The error that counts is the first.
+            let _ = std::fs::remove_file(unfinished);
         }
         written
     };
     write().with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// Removes what a job has left in a file that was killed.
+fn emptied(file: &File) -> io::Result<()> {
+    match file.metadata()?.len() {
+        0 => Ok(()),
+        _ => file.set_len(0),
+    }
+}
+
+/// Opens a file, or creates it, that only this job writes until it is closed. One that a job has left which was killed is
+/// taken over.
+fn locked(path: &Path) -> io::Result<File> {
+    let file = (File::options().write(true).create(true).truncate(false)).open(path)?;
+    let metadata = file.metadata()?;
+    let own = Existing::File(metadata.dev(), metadata.ino());
+    // The other job may have renamed it since it was opened.
+    match file.try_lock().is_ok() && Existing::file(path) == Some(own) {
+        true => Ok(file),
+        false => Err(io::Error::other("another job is writing it")),
+    }
 }
 
 /// Number of images that are looked at to see whether results would be beside them.

@@ -1,0 +1,72 @@
+//! The file that lists the images of which a run has made nothing.
+
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+
+use super::folder;
+use super::inputs::Input;
+use super::outputs::Existing;
+
+/// A list of images that failed or were not begun. It takes the place of an older one when the run ends, so that a run that
+/// is killed leaves that as it was.
+#[derive(Debug)]
+pub(super) struct Failures(PathBuf);
+
+impl Failures {
+    /// Checks that the list can be written to `path` without a loss.
+    ///
+    /// # Errors
+    /// If there is a folder, an image or another file of the job: one of `inputs`, or its `manifest`.
+    pub(super) fn new(
+        path: &Path,
+        inputs: &[Input],
+        manifest: Option<&Path>,
+    ) -> anyhow::Result<Self> {
+        let name = path.display();
+        if !folder_of(path).is_dir() {
+            bail!(
+                "--failures {name}: there is no folder {}",
+                folder_of(path).display()
+            );
+        }
+        if let Some(existing) = Existing::file(path) {
+            let is_same = |other: &Path| Existing::file(other).is_some_and(|it| it == existing);
+            let is_input = || inputs.iter().filter_map(Input::file).any(is_same);
+            if !path.is_file() {
+                bail!("--failures {name}: this is no file");
+            }
+            if folder::is_image(path).with_context(|| format!("--failures {name}"))? || is_input() {
+                bail!("--failures {name}: this is an image, which the list would replace");
+            }
+            if manifest.is_some_and(is_same) {
+                bail!("--failures {name}: this is the manifest; name another file");
+            }
+        }
+        Ok(Self(path.to_owned()))
+    }
+
+    /// Replaces the list by one with these names: one a line or, if one of them has a line break, each with a NUL behind it.
+    pub(super) fn write(&self, names: &[&[u8]]) -> anyhow::Result<()> {
+        let end = u8::from(!names.iter().any(|name| name.contains(&b'\n'))) * b'\n';
+        let write = || {
+            let mut file = tempfile::NamedTempFile::new_in(folder_of(&self.0))?;
+            for name in names {
+                file.write_all(&[name, &[end][..]].concat())?;
+            }
+            file.as_file()
+                .set_permissions(fs::Permissions::from_mode(0o644))?;
+            file.persist(&self.0).map_err(|error| error.error)
+        };
+        write().with_context(|| format!("cannot write {}", self.0.display()))?;
+        Ok(())
+    }
+}
+
+fn folder_of(path: &Path) -> &Path {
+    let folder = path.parent().filter(|it| *it != Path::new(""));
+    folder.unwrap_or(Path::new("."))
+}
