@@ -3,7 +3,7 @@
 
 use std::ops::RangeInclusive;
 
-/// Tags of EXIF: the GPS directory, and the coordinates and projections of GeoTIFF.
+/// Tags of EXIF: the GPS directory, and the coordinates and projections of `GeoTIFF`.
 const TAGS: &[RangeInclusive<u16>] = &[
     0x8825..=0x8825,
     0x830e..=0x830e,
