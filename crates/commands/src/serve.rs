@@ -38,7 +38,7 @@ pub(crate) struct At {
     /// the list of the configuration [default: 127.0.0.1:8080]
     #[arg(long, value_name = "ADDRESS")]
     listen: Vec<Listen>,
-    /// The same as --listen 127.0.0.1:PORT
+    /// The same as --listen 127.0.0.1:PORT, or with --share as --listen 0.0.0.0:PORT, which is all addresses
     #[arg(short, long, value_name = "PORT", conflicts_with = "listen")]
     port: Option<u16>,
 }

@@ -41,12 +41,7 @@ pub trait Settings {
     where
         Self: Sized + Default,
     {
-        let places = Self::usual().gate().places;
-        places.iter().any(|place| {
-            let prefix = place.trim_end_matches(BELOW);
-            let rest = target.path.strip_prefix(prefix);
-            !prefix.is_empty() && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        })
+        is_below(target, &Self::usual().gate().places)
     }
 
     /// Returns the forms by which the dialect's URLs are recognised in logs; empty for those that no other server has.
@@ -124,6 +119,9 @@ pub(crate) struct Row {
     pub(crate) resembles: fn(&Target<'_>) -> bool,
     /// Returns how the dialect's URLs begin at its usual prefix, as in [`Gate::places`].
     pub(crate) usual_places: fn() -> Vec<String>,
+    /// Returns how the dialect's URLs begin at the prefix that it has where all dialects are on
+    /// ([`Config::switch_on_all`]).
+    pub(crate) places_apart: fn() -> Vec<String>,
     /// See [`Settings::forms`].
     pub(crate) forms: fn() -> &'static [Form],
     /// See [`Settings::spell`].
@@ -210,6 +208,16 @@ pub struct FilesConfig {
 /// Suffix that makes a prefix stand for everything below it, in messages.
 pub(crate) const BELOW: &str = "/…";
 
+/// Whether a target is at or below one of these places, as in [`Gate::places`]. The root does not count, because
+/// everything is below it.
+pub(crate) fn is_below(target: &Target<'_>, places: &[String]) -> bool {
+    places.iter().any(|place| {
+        let prefix = place.trim_end_matches(BELOW);
+        let rest = target.path.strip_prefix(prefix);
+        !prefix.is_empty() && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    })
+}
+
 /// Returns each prefix with `BELOW` appended. Empty prefixes, which switch a dialect off, are left out.
 pub(crate) fn below<'a>(prefixes: impl IntoIterator<Item = &'a String>) -> Vec<String> {
     let on = prefixes.into_iter().filter(|prefix| !prefix.is_empty());
@@ -271,6 +279,11 @@ macro_rules! dialects {
             switch_on: |config, mount| Settings::switch_on(&mut config.$name, mount),
             resembles: <$settings as Settings>::resembles,
             usual_places: || <$settings as Settings>::usual().gate().places,
+            places_apart: || {
+                let mut apart = <$settings>::default();
+                Settings::switch_on(&mut apart, config::Mount::Apart);
+                Settings::gate(&apart).places
+            },
             forms: <$settings as Settings>::forms,
             spell: <$settings as Settings>::spell,
             words: <$settings as Settings>::words,

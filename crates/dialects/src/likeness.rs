@@ -2,7 +2,7 @@
 
 use andon_recipe::{Recipe, Step, words};
 
-use crate::config::{BELOW, Row};
+use crate::config::{BELOW, Row, is_below};
 use crate::dialect::Target;
 use crate::percent;
 use crate::{Dialects, ROWS};
@@ -26,15 +26,21 @@ impl Dialects {
         let target = Target::new(raw_target);
         let mut off = Vec::new();
         let mut elsewhere = Vec::new();
-        for row in ROWS.iter().filter(|row| (row.resembles)(&target)) {
-            let usual = (row.usual_places)();
-            let found = self.places.iter().find(|(name, _)| *name == row.name);
+        for likeness in ROWS.iter().filter_map(|row| Likeness::of(row, &target)) {
+            let at = |places: &[String]| likeness.places.iter().any(|it| places.contains(it));
+            // One that is on there has parsed the target, or would have read it first.
+            if self.places.iter().any(|(name, places)| {
+                at(places) && (*name == likeness.row.name || likeness.is_apart)
+            }) {
+                return None;
+            }
+            let found = self
+                .places
+                .iter()
+                .find(|(name, _)| *name == likeness.row.name);
             match found {
-                None => off.push(row),
-                Some((_, places)) if usual.iter().any(|place| places.contains(place)) => {
-                    return None;
-                }
-                Some((_, places)) => elsewhere.push((row, usual, places)),
+                None => off.push(likeness),
+                Some((_, places)) => elsewhere.push((likeness, places)),
             }
         }
         if elsewhere.is_empty() {
@@ -42,7 +48,7 @@ impl Dialects {
         }
         let (names, urls): (Vec<_>, Vec<_>) = elsewhere
             .iter()
-            .map(|(row, usual, places)| (row.name, moved(raw_target, usual, places)))
+            .map(|(like, places)| (like.row.name, moved(raw_target, &like.places, places)))
             .unzip();
         let urls: Vec<String> = urls.into_iter().flatten().collect();
         Some(format!(
@@ -90,24 +96,78 @@ impl Dialects {
     }
 }
 
+/// A dialect that a target looks like.
+struct Likeness {
+    row: &'static Row,
+    /// The places of the dialect, as in [`Gate::places`](crate::Gate), that the target's place is one of.
+    places: Vec<String>,
+    /// Whether these are the places that the dialect has where all are on, instead of its usual ones.
+    is_apart: bool,
+}
+
+impl Likeness {
+    /// Returns how a target looks like a URL of this dialect: at its usual place, or at the one that it has on a server
+    /// on which all dialects are on.
+    fn of(row: &'static Row, target: &Target<'_>) -> Option<Self> {
+        let usual = (row.usual_places)();
+        if (row.resembles)(target) {
+            return Some(Self {
+                row,
+                places: usual,
+                is_apart: false,
+            });
+        }
+        let apart = (row.places_apart)();
+        (apart != usual && is_below(target, &apart)).then_some(Self {
+            row,
+            places: apart,
+            is_apart: true,
+        })
+    }
+
+    /// Returns the keys that switch the dialect on where the target has it.
+    fn keys(&self) -> String {
+        let first = self
+            .places
+            .first()
+            .map(|place| place.trim_end_matches(BELOW));
+        let mut keys = match first {
+            _ if ["native", "small_light"].contains(&self.row.name) => {
+                "`enabled = true`".to_owned()
+            }
+            Some("") | None => "`prefix = \"/\"`".to_owned(),
+            Some(prefix) => format!("`prefix = \"{prefix}\"`"),
+        };
+        if let Some((_, more)) = FURTHER_KEYS.iter().find(|(name, _)| *name == self.row.name) {
+            keys.push_str(&format!(" and `{more}`"));
+        }
+        keys
+    }
+}
+
+/// Keys of dialects besides the prefix that [`Settings::switch_on`](crate::Settings) sets.
+const FURTHER_KEYS: [(&str, &str); 2] = [
+    ("imagor", "allow_unsafe = true"),
+    ("photon", "source = \"path\""),
+];
+
 /// Says how dialects are switched on that are off.
-fn sentence_of_off(off: &[&Row]) -> Option<String> {
+fn sentence_of_off(off: &[Likeness]) -> Option<String> {
     let first = off.first()?;
-    let names: Vec<&str> = off.iter().map(|row| row.name).collect();
+    let names: Vec<&str> = off.iter().map(|likeness| likeness.row.name).collect();
     let (names, are) = match names.len() {
         1 => (names.concat(), "is"),
         _ => (names.join(" or "), "are"),
     };
-    let name = first.name;
-    let usual = (first.usual_places)();
-    let key = match usual.first().map(|place| place.trim_end_matches(BELOW)) {
-        _ if ["native", "small_light"].contains(&name) => "enabled = true".to_owned(),
-        Some("") | None => "prefix = \"/\"".to_owned(),
-        Some(prefix) => format!("prefix = \"{prefix}\""),
+    let name = first.row.name;
+    let keys = first.keys();
+    let elsewhere = match (first.is_apart, first.places.first()) {
+        (true, Some(place)) => format!(", for URLs without {}", place.trim_end_matches(BELOW)),
+        _ => String::new(),
     };
     Some(format!(
-        "this looks like a URL of {names}, which {are} not enabled: add [{name}] with `{key}` to andon.toml, or start \
-         with `--dialect {name}`"
+        "this looks like a URL of {names}, which {are} not enabled: add [{name}] with {keys} to andon.toml, or start \
+         with `--dialect {name}`{elsewhere}"
     ))
 }
 
@@ -178,6 +238,72 @@ mod tests {
                 .unwrap()
                 .is_file()
         );
+    }
+
+    /// Returns a table in which all dialects are on, and an example of each, with its name.
+    fn examples() -> Vec<(&'static str, String)> {
+        let mut config = Config::default();
+        config.switch_on_all();
+        let all = Dialects::new(&config).unwrap();
+        all.open_examples("/trip/a.jpg").collect()
+    }
+
+    /// Returns a configuration with no dialect but these keys.
+    fn with(keys: &str) -> Config {
+        let off = ["native", "small_light"]
+            .into_iter()
+            .filter(|name| !keys.contains(&format!("[{name}]")))
+            .map(|name| format!("[{name}]\nenabled = false\n"));
+        let text: String = off.chain([keys.to_owned()]).collect();
+        let known = andon_settings::Known::default();
+        crate::ConfigError::reading(&text, &known, |all| all.read::<Config>()).expect(&text)
+    }
+
+    /// Returns the file that a target is read to be about, if it is about no plain file.
+    fn read(config: &Config, target: &str) -> Option<String> {
+        let request = Dialects::new(config).unwrap().parse(target).ok()?;
+        (!request.is_file()).then(|| request.source.place().into_owned())
+    }
+
+    #[test]
+    fn every_url_of_a_server_without_configuration_says_on_others_how_its_dialect_is_switched_on() {
+        let examples = examples();
+        assert_eq!(examples.len(), crate::ALL.len());
+        for (name, target) in examples {
+            let off = with("");
+            assert_eq!(read(&off, &target), None, "{target}");
+            let said = hint(&off, &target).expect(&target);
+            let begin = format!(
+                "this looks like a URL of {name}, which is not enabled: add [{name}] with `"
+            );
+            let keys = said.strip_prefix(&begin).expect(&said);
+            let (keys, or) = keys
+                .split_once("` to andon.toml, or start with ")
+                .expect(&said);
+            assert!(or.starts_with(&format!("`--dialect {name}`")), "{said}");
+            let keys = format!("[{name}]\n{}\n", keys.replace("` and `", "\n"));
+            let on = with(&keys);
+            assert_eq!(read(&on, &target).as_deref(), Some("trip/a.jpg"), "{said}");
+            assert_eq!(hint(&on, &target), None, "{said}");
+            // What the other way says of the URL.
+            let mut usual = off;
+            usual.switch_on(name).unwrap();
+            let url = match or.split_once(", for URLs without ") {
+                Some((_, prefix)) => target.strip_prefix(prefix).expect(&said),
+                None => &*target,
+            };
+            assert_eq!(read(&usual, url).as_deref(), Some("trip/a.jpg"), "{said}");
+            if url != target {
+                let here = format!("this looks like a URL of {name}: here it is {url}");
+                assert_eq!(hint(&usual, &target), Some(here));
+            }
+        }
+    }
+
+    #[test]
+    fn a_prefix_that_another_dialect_has_says_nothing_of_the_one_that_usually_has_it() {
+        let config = with("[imagor]\nprefix = \"/thumbor\"\nallow_unsafe = true\n");
+        assert_eq!(hint(&config, "/thumbor/unsafe/300x200/gone.jpg"), None);
     }
 
     #[test]

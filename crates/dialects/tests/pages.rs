@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use andon_dialects::OptionHelp;
+use andon_dialects::{Config, Dialects, OptionHelp};
+use andon_recipe::{Facts, Kept};
 
 /// The environment variable that writes the tables into the pages: `ANDON_BLESS=1`.
 const SWITCH: &str = "ANDON_BLESS";
@@ -110,6 +111,67 @@ fn the_page_on_moving_has_what_changes_in_each_dialect() {
         assert!(
             new == text,
             "docs/migration.md lists other changes: run this test once with {SWITCH}=1 in its environment"
+        );
+    }
+}
+
+const METADATA: &str = "<!-- metadata -->\n";
+const END_OF_METADATA: &str = "<!-- /metadata -->\n";
+
+/// Returns what a result keeps of the metadata of a source in this format, as recipes name it.
+fn kept(dialects: &Dialects, target: &str, format: &str) -> &'static str {
+    let request = dialects.parse(target).expect(target);
+    let facts = Facts {
+        metadata: true,
+        ..Facts::new(format, 2000, 1500)
+    };
+    let recipe = request.rules.resolve(&facts);
+    match recipe.expect(target).output.metadata {
+        Kept::None => "`none`",
+        Kept::Copyright => "`copyright`",
+        Kept::Public => "`public`",
+        Kept::All => "`all`",
+    }
+}
+
+/// Returns a table of what results of the dialects keep of metadata where the URL says nothing of it.
+fn metadata() -> String {
+    let mut config = Config::default();
+    config.switch_on_all();
+    let dialects = Dialects::new(&config).expect("dialects");
+    let mut rows: Vec<(String, Vec<&str>)> = Vec::new();
+    for (name, target) in dialects.open_examples("/trip/a.jpg") {
+        let [jpeg, others @ ..] =
+            ["jpeg", "png", "webp"].map(|format| kept(&dialects, &target, format));
+        let said = match others.iter().find(|other| **other != jpeg) {
+            None => jpeg.to_owned(),
+            Some(other) => format!("{jpeg} in JPEG, else {other}"),
+        };
+        match rows.iter_mut().find(|(known, _)| *known == said) {
+            Some((_, names)) => names.push(name),
+            None => rows.push((said, vec![name])),
+        }
+    }
+    let mut text = "| results of | keep |\n|---|---|\n".to_owned();
+    for (said, names) in rows {
+        let _ = writeln!(text, "| {} | {said} |", names.join(", "));
+    }
+    text
+}
+
+#[test]
+fn the_page_on_security_has_what_results_keep_of_metadata() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/security.md");
+    let text = fs::read_to_string(&page).expect("the page");
+    let (before, rest) = text.split_once(METADATA).expect("a beginning");
+    let (_, after) = rest.split_once(END_OF_METADATA).expect("an end");
+    let new = format!("{before}{METADATA}{}{END_OF_METADATA}{after}", metadata());
+    if std::env::var_os(SWITCH).is_some() {
+        fs::write(&page, new).expect("written");
+    } else {
+        assert!(
+            new == text,
+            "docs/security.md says otherwise: run this test once with {SWITCH}=1 in its environment"
         );
     }
 }

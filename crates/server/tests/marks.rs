@@ -8,6 +8,17 @@ const MAKER: &[u8] = b"MAKER'S PREVIEW";
 const LATITUDE: &[u8] = b"4812 NORTH";
 const OWNER: &[u8] = b"(c) an owner";
 
+/// Names of places, in IPTC and in XMP, and what is said beside them.
+const PLACES: [&str; 6] = [
+    "Gartenweg",
+    "Old Town Square",
+    "Lower Province",
+    "Kingdom of Here",
+    "Castle Hill",
+    "River Bank",
+];
+const CAPTION: &[u8] = b"A feast in spring";
+
 /// EXIF with names, a size, a maker's own data, a place, and a second directory with a thumbnail.
 fn exif() -> Vec<u8> {
     let mut block = b"II*\0".to_vec();
@@ -79,12 +90,34 @@ fn exif() -> Vec<u8> {
 const XMP: &str = r#"<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">
 <rdf:Description rdf:about="" xmlns:xmp="http://ns.adobe.com/xap/1.0/" xmlns:xmpGImg="http://ns.adobe.com/xap/1.0/g/img/"
  xmlns:exif="http://ns.adobe.com/exif/1.0/" xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:plus="http://ns.useplus.org/ldf/xmp/1.0/"
- xmlns:Iptc4xmpExt="http://iptc.org/std/Iptc4xmpExt/2008-02-29/" exif:GPSLatitude="48,12N" exif:PixelXDimension="4000"
+ xmlns:Iptc4xmpExt="http://iptc.org/std/Iptc4xmpExt/2008-02-29/" xmlns:photoshop="http://ns.adobe.com/photoshop/1.0/" photoshop:City="Gartenweg" exif:GPSLatitude="48,12N" exif:PixelXDimension="4000"
  Iptc4xmpExt:DigitalSourceType="http://cv.iptc.org/newscodes/digitalsourcetype/trainedAlgorithmicMedia"
  plus:DataMining="http://ns.useplus.org/ldf/vocab/DMI-PROHIBITED-AIMLTRAINING">
 <dc:title><rdf:Alt><rdf:li xml:lang="x-default">At home</rdf:li></rdf:Alt></dc:title>
+<Iptc4xmpExt:LocationShown><rdf:Bag><rdf:li rdf:parseType="Resource"><Iptc4xmpExt:City>Castle Hill</Iptc4xmpExt:City></rdf:li></rdf:Bag></Iptc4xmpExt:LocationShown>
+<exif:GPSAreaInformation>River Bank</exif:GPSAreaInformation>
 <xmp:Thumbnails><rdf:Alt><rdf:li rdf:parseType="Resource"><xmpGImg:image>/9j/THUMBNAILINXMP</xmpGImg:image></rdf:li></rdf:Alt></xmp:Thumbnails>
 </rdf:Description></rdf:RDF></x:xmpmeta>"#;
+
+/// IPTC's data sets in Photoshop's resource.
+fn iptc() -> Vec<u8> {
+    let sets: [(u8, &[u8]); 6] = [
+        (80, OWNER),
+        (92, b"Old Town Square"),
+        (95, b"Lower Province"),
+        (101, b"Kingdom of Here"),
+        (27, b"Castle Hill"),
+        (120, CAPTION),
+    ];
+    let mut data = Vec::new();
+    for (number, text) in sets {
+        data.extend([0x1c, 2, number, 0, text.len() as u8]);
+        data.extend_from_slice(text);
+    }
+    let length = (data.len() as u32).to_be_bytes();
+    data.resize(data.len().next_multiple_of(2), 0);
+    [&b"Photoshop 3.0\08BIM\x04\x04\0\0"[..], &length, &data].concat()
+}
 
 fn house() -> House {
     let house = House::with(
@@ -92,7 +125,7 @@ fn house() -> House {
     );
     let exif = [&b"Exif\0\0"[..], &exif()].concat();
     let xmp = [&b"http://ns.adobe.com/xap/1.0/\0"[..], XMP.as_bytes()].concat();
-    let segments: [(u8, &[u8]); 2] = [(0xe1, &exif), (0xe1, &xmp)];
+    let segments: [(u8, &[u8]); 3] = [(0xe1, &exif), (0xe1, &xmp), (0xed, &iptc())];
     let file = with_segments(&jpeg(160, 120, false), &segments);
     for there in [THUMBNAIL, MAKER, LATITUDE, OWNER] {
         assert!(has(&file, there));
@@ -165,6 +198,32 @@ fn the_place_stays_only_where_it_is_asked_for() {
         assert!(has(&body, b"At home"), "{target}: the title is not there");
         for place in [&b"GPSLatitude"[..], LATITUDE] {
             assert_eq!(has(&body, place), stays, "{target}");
+        }
+    }
+}
+
+#[test]
+fn no_place_is_in_a_public_result_of_any_format_and_every_one_in_one_with_all() {
+    let house = house();
+    for format in ["jpeg", "png", "webp", "avif", "jxl"] {
+        let made = |metadata: &str| {
+            let target = format!("/r/fit:50x50,metadata:{metadata},as:{format}/t.jpg");
+            body(&house, &target)
+        };
+        let (public, all) = (made("public"), made("all"));
+        let has_iptc = format == "jpeg";
+        for there in [&b"At home"[..], b"trainedAlgorithmicMedia", OWNER] {
+            assert!(has(&public, there), "{format}: {}", there.escape_ascii());
+        }
+        assert_eq!(has(&public, CAPTION), has_iptc, "{format}");
+        for place in PLACES {
+            assert!(!has(&public, place.as_bytes()), "{format}: {place}");
+            let of_iptc = has(&iptc(), place.as_bytes()) && !has(XMP.as_bytes(), place.as_bytes());
+            let stays = has_iptc || !of_iptc;
+            assert_eq!(has(&all, place.as_bytes()), stays, "{format}: {place}");
+        }
+        for gone in [&b"GPS"[..], b"LocationShown", b"photoshop:City", LATITUDE] {
+            assert!(!has(&public, gone), "{format}: {}", gone.escape_ascii());
         }
     }
 }

@@ -3,6 +3,7 @@
 mod exif;
 mod iptc;
 mod pictures;
+mod places;
 mod xmp;
 
 pub use exif::{block_of_orientation, orientation_of};
@@ -26,7 +27,7 @@ pub(crate) fn settle(metadata: &mut Metadata, kept: Kept, orientation: Orientati
             let exif = metadata.exif.as_deref();
             metadata.exif = exif.and_then(|exif| pictures::without(exif, place));
             let iptc = metadata.iptc.as_deref();
-            metadata.iptc = iptc.and_then(pictures::without_preview);
+            metadata.iptc = iptc.and_then(|iptc| iptc::without_preview(iptc, place));
             let xmp = metadata.xmp.as_deref();
             metadata.xmp = xmp.and_then(|xmp| xmp::without_images(xmp, place));
         }

@@ -5,20 +5,18 @@
 use std::ops::RangeInclusive;
 
 use super::exif::{ENTRY, Tiff};
+use super::places;
 
 /// Returns an EXIF block without what it says about other pixels and, if `place` is set, about where the image was
 /// taken. `None` for a block that cannot be read.
 pub(super) fn without(block: &[u8], place: bool) -> Option<Vec<u8>> {
     let file = Tiff::of(block)?;
     let mut first = file.directory(file.u32(4)?)?;
-    first.retain(|entry| !any(IN_FIRST, entry.tag));
+    first.retain(|entry| !(any(IN_FIRST, entry.tag) || place && places::is_tag(entry.tag)));
     for pointer in [EXIF, GPS] {
         let at = first.iter().position(|entry| entry.tag == pointer);
         let Some(at) = at else { continue };
         let entry = first.remove(at);
-        if pointer == GPS && place {
-            continue;
-        }
         let Some(mut entries) = file.pointed(&entry) else {
             continue;
         };
@@ -43,25 +41,6 @@ pub(super) fn without(block: &[u8], place: bool) -> Option<Vec<u8>> {
     write(&mut built, &file, &first, block.len() + SLACK)?;
     Some(built)
 }
-
-/// Returns IPTC data sets without the preview; `None` if nothing else is left.
-pub(super) fn without_preview(mut sets: &[u8]) -> Option<Vec<u8>> {
-    let mut kept = Vec::new();
-    while let &[0x1c, record, number, high, low, ref rest @ ..] = sets {
-        let length = usize::from(u16::from_be_bytes([high, low]));
-        let Some(after) = rest.get(length..) else {
-            break;
-        };
-        if record != 2 || !PREVIEW.contains(&number) {
-            kept.extend_from_slice(&sets[..5 + length]);
-        }
-        sets = after;
-    }
-    (!kept.is_empty()).then_some(kept)
-}
-
-/// Numbers of the data sets of record 2 that hold a preview.
-const PREVIEW: RangeInclusive<u8> = 200..=202;
 
 /// Tag that points to the EXIF directory; `GPS` and `INTEROPERABILITY` point to further directories too.
 const EXIF: u16 = 0x8769;
@@ -314,15 +293,5 @@ mod tests {
             many.extend([0, 7, 0, 0, 0x20, 0, 0, 0, 0, 0]);
         }
         assert_eq!(without(&many, false), None);
-    }
-
-    #[test]
-    fn a_preview_of_iptc_goes() {
-        let set =
-            |number: u8, text: &[u8]| [&[0x1c, 2, number, 0, text.len() as u8][..], text].concat();
-        let whole = [set(80, b"me"), set(202, b"pixels"), set(116, b"(c)")].concat();
-        let kept = [set(80, b"me"), set(116, b"(c)")].concat();
-        assert_eq!(without_preview(&whole), Some(kept));
-        assert_eq!(without_preview(&set(202, b"pixels")), None);
     }
 }

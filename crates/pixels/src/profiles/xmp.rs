@@ -6,6 +6,8 @@ use std::ops::Range;
 use andon_recipe::Orientation;
 use roxmltree::{Document, Node, ParsingOptions};
 
+use super::places;
+
 const RDF: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#";
 const DUBLIN_CORE: &str = "http://purl.org/dc/elements/1.1/";
 
@@ -99,31 +101,45 @@ pub(super) fn without_images(packet: &[u8], place: bool) -> Option<Vec<u8>> {
     let text = std::str::from_utf8(packet).ok()?;
     let mut parts = parts_on_others(text.trim_end_matches(['\0']), place)?;
     parts.sort_by_key(|part| part.start);
-    let mut packet = packet.to_vec();
-    for part in parts.into_iter().rev() {
-        packet.drain(part);
+    let mut kept = Vec::with_capacity(packet.len());
+    let mut from = 0;
+    for part in parts {
+        kept.extend_from_slice(&packet[from..part.start]);
+        from = part.end;
     }
-    Some(packet)
+    kept.extend_from_slice(&packet[from..]);
+    Some(kept)
 }
 
 /// Returns the byte ranges of what is about other pixels and, if `place` is set, about where the image was taken. No
-/// range lies inside another.
+/// range lies inside another. Places are looked for at any depth, because a packet may hold those of other images from
+/// which this one was made.
 fn parts_on_others(text: &str, place: bool) -> Option<Vec<Range<usize>>> {
     let document = parsed(text.trim_start_matches('\u{feff}'))?;
     let begin = text.len() - text.trim_start_matches('\u{feff}').len();
-    let goes = |space: Option<&str>, name: &str| {
-        space.is_some_and(|space| is_of_others(space, name) || (place && is_place(space, name)))
+    let goes = |space: Option<&str>, name: &str, is_top: bool| {
+        space.is_some_and(|space| {
+            (is_top && is_of_others(space, name)) || (place && places::is_property(space, name))
+        })
     };
-    let mut parts = Vec::new();
-    for node in document.descendants().filter(is_description) {
-        let attributes = node.attributes();
-        let gone = attributes.filter(|attribute| goes(attribute.namespace(), attribute.name()));
+    let mut parts: Vec<Range<usize>> = Vec::new();
+    let mut end = 0;
+    for node in document.descendants().filter(Node::is_element) {
+        // It goes with what it is in.
+        if node.range().start < end {
+            continue;
+        }
+        let name = node.tag_name();
+        let is_property = node.parent().is_some_and(|parent| is_description(&parent));
+        if goes(name.namespace(), name.name(), is_property) {
+            end = node.range().end;
+            parts.push(node.range());
+            continue;
+        }
+        let is_top = is_description(&node);
+        let gone = (node.attributes())
+            .filter(|attribute| goes(attribute.namespace(), attribute.name(), is_top));
         parts.extend(gone.map(|attribute| attribute.range()));
-        let gone = |child: &Node<'_, '_>| {
-            let name = child.tag_name();
-            goes(name.namespace(), name.name())
-        };
-        parts.extend(node.children().filter(gone).map(|child| child.range()));
     }
     let moved = |part: Range<usize>| part.start + begin..part.end + begin;
     Some(parts.into_iter().map(moved).collect())
@@ -138,12 +154,6 @@ fn is_of_others(space: &str, name: &str) -> bool {
             TIFF => matches!(name, "ImageWidth" | "ImageLength"),
             _ => false,
         }
-}
-
-/// Whether a property gives coordinates of where the image was taken. Towns and countries do not count, because they
-/// are the author's words.
-fn is_place(space: &str, name: &str) -> bool {
-    space == EXIF && name.starts_with("GPS")
 }
 
 /// Sets the orientation wherever the packet states it.

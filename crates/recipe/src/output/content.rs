@@ -171,8 +171,8 @@ const METADATA: Setting = Setting {
         name: "metadata",
         args: &[Arg::choice("kept", Kept::CHOICES.words).help(
             "copyright: author, copyright and licence of EXIF, IPTC and XMP, whether the image was made by AI, and \
-             which way is up; public: all but the place where it was taken; all: that, too; thumbnails and previews \
-             never",
+             which way is up; public: all but the place where it was taken, by its coordinates or its names; all: that, \
+             too; thumbnails and previews never",
         )],
         help: "what the result keeps of EXIF, IPTC and XMP; absent: copyright",
         example: "metadata:none",

@@ -11,8 +11,7 @@ const DETECTORS: &str = "`smart` looks at faces where the server is built for th
 const QUEUES: &str = "faces are found in the server itself";
 const METRICS: &str = "metrics are read from /metrics";
 const ENCODERS: &str = "encoders run at the effort that Andon has measured to be best";
-const METADATA: &str =
-    "metadata stay unless a filter strips them, but for the place where an image was taken";
+const METADATA: &str = "results of thumbor's URLs have no metadata";
 const PLUGINS: &str =
     "what plug-ins do is built in, or named in docs/dialects/thumbor.md as missing";
 
