@@ -202,7 +202,8 @@ fn values_of_an_old_chart_that_switch_everything_off_are_no_texts() {
                  compression: {jpegProgressive: false, pngInterlaced: false, formatQuality: false}\n  \
                  logging: {level: false, format: \"\"}\n  presets: {definitions: false, onlyPresets: false}\n  \
                  miscellaneous: {baseUrl: false, localFilesystemRoot: <files>}\n";
-    let (text, served) = Site::new("values.yaml", chart).serve("values.yaml");
+    let site = Site::new("values.yaml", chart);
+    let (text, served) = site.serve("values.yaml");
     for absent in ["cors", "level", "presets]", "base_url", "\"false\""] {
         assert!(!lines(&text).concat().contains(absent), "{absent}\n{text}");
     }

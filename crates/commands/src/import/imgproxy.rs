@@ -50,7 +50,7 @@ fn all(text: &str) -> Environment {
 
 /// Keeps the variables of imgproxy, and says where those are that it reads from other places.
 fn own(mut all: Environment) -> Environment {
-    for it in &all.set {
+    for it in all.set.iter().filter(|it| !values::is_none(&it.value)) {
         let key = KEY_FILES.iter().find(|(flag, _)| *flag == it.name);
         all.absent.extend(key.map(|(_, name)| Absent {
             name: (*name).to_owned(),

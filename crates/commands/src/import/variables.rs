@@ -223,12 +223,12 @@ impl Parts {
 
     /// Whether a variable has a value that was not read, or may have one.
     pub(super) fn is_unread(&self, name: &str) -> bool {
-        !self.has(name) && (self.are_elsewhere || self.absent.contains(name))
+        !self.is_given(name) && (self.are_elsewhere || self.absent.contains(name))
     }
 
     /// Whether a variable is named whose value was not read.
     pub(super) fn is_absent(&self, name: &str) -> bool {
-        !self.has(name) && self.absent.contains(name)
+        !self.is_given(name) && self.absent.contains(name)
     }
 
     /// Keeps in mind that the value of a variable was not read.
