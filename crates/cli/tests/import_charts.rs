@@ -157,17 +157,34 @@ fn lines(text: &str) -> Vec<&str> {
 
 #[test]
 fn values_that_stand_for_none_set_nothing_and_the_result_loads() {
-    for (page, root, quoted) in [
-        ("imgproxy.md", "IMGPROXY_LOCAL_FILESYSTEM_ROOT", false),
-        ("imagor.md", "FILE_LOADER_BASE_DIR", false),
-        ("thumbor.md", "FILE_LOADER_ROOT_PATH", true),
+    let switches: &[&str] = &["false", "False", ""];
+    let literals: &[&str] = &["False", "'False'", "'false'", "''"];
+    for (page, plain, values) in [
+        (
+            "imgproxy.md",
+            "IMGPROXY_LOCAL_FILESYSTEM_ROOT=<files>\n",
+            switches,
+        ),
+        (
+            "imagor.md",
+            "FILE_LOADER_BASE_DIR=<files>\nIMAGOR_SECRET=a key of more than 16 bytes\n",
+            switches,
+        ),
+        (
+            "thumbor.md",
+            "FILE_LOADER_ROOT_PATH='<files>'\nLOADER='thumbor.loaders.file_loader'\n",
+            literals,
+        ),
     ] {
         let all = variables(page);
         assert!(all.len() > 50, "{page}: {all:?}");
-        let named = if quoted { "'<files>'" } else { "<files>" };
-        let plain = format!("{root}={named}\n");
+        let is_set = |name: &str| {
+            plain
+                .lines()
+                .any(|line| line.split('=').next() == Some(name))
+        };
         let imported = |more: &str| {
-            let conf = all.iter().filter(|name| *name != root);
+            let conf = all.iter().filter(|name| !is_set(name));
             let conf: String = conf.map(|name| format!("{name}={more}\n")).collect();
             let site = Site::new("conf", &format!("{plain}{conf}"));
             let imported = site.import("conf").ending(0);
@@ -177,14 +194,10 @@ fn values_that_stand_for_none_set_nothing_and_the_result_loads() {
             let folder = site.path().display().to_string();
             imported.out.replace(&folder, "")
         };
-        let nothing = Site::new("conf", &plain);
+        let nothing = Site::new("conf", plain);
         let folder = nothing.path().display().to_string();
         let nothing = nothing.import("conf").ending(0).out.replace(&folder, "");
         let nothing = lines(&nothing);
-        let values: &[&str] = match quoted {
-            true => &["False", "'False'", "'false'", "''"],
-            false => &["false", "False", ""],
-        };
         for value in values {
             let text = imported(value);
             for line in lines(&text) {
