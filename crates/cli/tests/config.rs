@@ -134,6 +134,10 @@ const UNSERVABLE: &[(&str, &str)] = &[
         "`wdith` is no option",
     ),
     (
+        "[imgproxy]\nprefix = \"/i\"\nenforce = true\n[negotiation]\nformats = []\n",
+        "`negotiation.formats` is empty",
+    ),
+    (
         "[small_light.patterns]\nsmall = \"dwx=10\"\n",
         "did you mean `dw`?",
     ),

@@ -135,3 +135,158 @@ fn without_secrets_a_server_is_closed_until_its_environment_has_them() {
         said.err
     );
 }
+
+/// The variables in the table of a page of docs/dialects.
+fn variables(page: &str) -> Vec<String> {
+    let path = format!("{}/../../docs/dialects/{page}", env!("CARGO_MANIFEST_DIR"));
+    let text = fs::read_to_string(path).unwrap();
+    let (_, table) = text.split_once("<!-- variables -->").unwrap();
+    let (table, _) = table.split_once("<!-- /variables -->").unwrap();
+    let cells = table.lines().filter_map(|line| line.split('|').nth(1));
+    let names = cells.flat_map(|cell| cell.split('`').skip(1).step_by(2));
+    names.map(|name| name.replace('*', "OTHER")).collect()
+}
+
+/// The lines of a configuration that are not comments.
+fn lines(text: &str) -> Vec<&str> {
+    let lines = text.lines().map(str::trim);
+    lines
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+        .collect()
+}
+
+#[test]
+fn values_that_stand_for_none_set_nothing_and_the_result_loads() {
+    let switches: &[&str] = &["false", "False", ""];
+    let literals: &[&str] = &["False", "'False'", "'false'", "''"];
+    for (page, plain, values) in [
+        (
+            "imgproxy.md",
+            "IMGPROXY_LOCAL_FILESYSTEM_ROOT=<files>\n",
+            switches,
+        ),
+        (
+            "imagor.md",
+            "FILE_LOADER_BASE_DIR=<files>\nIMAGOR_SECRET=a key of more than 16 bytes\n",
+            switches,
+        ),
+        (
+            "thumbor.md",
+            "FILE_LOADER_ROOT_PATH='<files>'\nLOADER='thumbor.loaders.file_loader'\n",
+            literals,
+        ),
+    ] {
+        let all = variables(page);
+        assert!(all.len() > 50, "{page}: {all:?}");
+        let is_set = |name: &str| {
+            plain
+                .lines()
+                .any(|line| line.split('=').next() == Some(name))
+        };
+        let imported = |more: &str| {
+            let conf = all.iter().filter(|name| !is_set(name));
+            let conf: String = conf.map(|name| format!("{name}={more}\n")).collect();
+            let site = Site::new("conf", &format!("{plain}{conf}"));
+            let imported = site.import("conf").ending(0);
+            assert_eq!(imported.err, "");
+            fs::write(site.path().join("andon.toml"), &imported.out).unwrap();
+            said(program(), site.path(), "config check andon.toml").ending(0);
+            let folder = site.path().display().to_string();
+            imported.out.replace(&folder, "")
+        };
+        let nothing = Site::new("conf", plain);
+        let folder = nothing.path().display().to_string();
+        let nothing = nothing.import("conf").ending(0).out.replace(&folder, "");
+        let nothing = lines(&nothing);
+        for value in values {
+            let text = imported(value);
+            for line in lines(&text) {
+                let is_flag = line.ends_with("= false");
+                assert!(is_flag || nothing.contains(&line), "{page} {value}: {line}");
+            }
+        }
+    }
+}
+
+#[test]
+fn values_of_an_old_chart_that_switch_everything_off_are_no_texts() {
+    let chart = "features:\n  urlSignature: {enabled: false, key: \"\", salt: \"\"}\n  \
+                 security: {allowOrigin: false, allowedSources: \"\", secret: false}\n  \
+                 compression: {jpegProgressive: false, pngInterlaced: false, formatQuality: false}\n  \
+                 logging: {level: false, format: \"\"}\n  presets: {definitions: false, onlyPresets: false}\n  \
+                 miscellaneous: {baseUrl: false, localFilesystemRoot: <files>}\n";
+    let site = Site::new("values.yaml", chart);
+    let (text, served) = site.serve("values.yaml");
+    for absent in ["cors", "level", "presets]", "base_url", "\"false\""] {
+        assert!(!lines(&text).concat().contains(absent), "{absent}\n{text}");
+    }
+    assert_eq!(width(&served, "/_/w:20/plain/local:///a.jpg"), 20);
+    let chart = chart.replace("allowOrigin: false", "allowOrigin: \"*\"");
+    let (text, _) = Site::new("values.yaml", &chart).serve("values.yaml");
+    assert!(text.contains("[cors]\norigins = [\"*\"]"), "{text}");
+}
+
+/// Imports variables of an imgproxy, and returns the lines and the notes that it makes of them.
+fn of_imgproxy(conf: &str) -> (String, String) {
+    let site = Site::new(
+        "env",
+        &format!("{conf}IMGPROXY_LOCAL_FILESYSTEM_ROOT=<files>\n"),
+    );
+    let (text, _) = site.serve("env");
+    let notes = text.lines().filter(|line| line.starts_with('#'));
+    (lines(&text).join("\n"), notes.collect())
+}
+
+#[test]
+fn imgproxys_switches_of_encodings_are_a_preset_for_all_urls() {
+    let (on, off) = (
+        "IMGPROXY_JPEG_PROGRESSIVE=true\n",
+        "IMGPROXY_PNG_INTERLACED=0\n",
+    );
+    let png = "IMGPROXY_PNG_INTERLACED=1\n";
+    for (conf, preset) in [
+        (on.to_owned(), "default = \"jpgo:1\""),
+        (format!("{on}{off}"), "default = \"jpgo:1\""),
+        (format!("{on}{png}"), "default = \"jpgo:1/pngo:1\""),
+        (
+            format!("{on}IMGPROXY_PRESETS=default=q:70/w:9,a=w:5\n"),
+            "a = \"w:5\"\ndefault = \"jpgo:1/q:70/w:9\"",
+        ),
+        (
+            format!("{png}IMGPROXY_ARGUMENTS_SEPARATOR=,\n"),
+            "default = \"pngo,1\"",
+        ),
+    ] {
+        let (lines, notes) = of_imgproxy(&conf);
+        let table = format!("[imgproxy.presets]\n{preset}");
+        assert!(lines.contains(&table), "{table}\n{lines}");
+        assert!(!notes.contains("PROGRESSIVE"), "{notes}");
+    }
+    let (lines, notes) = of_imgproxy(off);
+    assert!(!lines.contains("presets"), "{lines}");
+    assert!(!notes.contains("INTERLACED"), "{notes}");
+    let (lines, notes) = of_imgproxy("IMGPROXY_JPEG_PROGRESSIVE=perhaps\n");
+    assert!(!lines.contains("presets"), "{lines}");
+    assert!(notes.contains("neither true nor false"), "{notes}");
+}
+
+#[test]
+fn formats_that_imgproxy_enforces_are_enforced() {
+    for (conf, enforces, note) in [
+        ("IMGPROXY_AUTO_WEBP=true\n", false, ""),
+        ("IMGPROXY_ENFORCE_WEBP=true\n", true, ""),
+        ("IMGPROXY_AUTO_AVIF=1\nIMGPROXY_ENFORCE_AVIF=1\n", true, ""),
+        (
+            "IMGPROXY_AUTO_AVIF=1\nIMGPROXY_ENFORCE_JXL=1\nIMGPROXY_ENFORCE_WEBP=false\n",
+            true,
+            "env:1: IMGPROXY_AUTO_AVIF: `imgproxy.enforce` is of all",
+        ),
+    ] {
+        let (lines, notes) = of_imgproxy(conf);
+        assert!(lines.contains("negotiate = true"), "{lines}");
+        assert_eq!(lines.contains("enforce = true"), enforces, "{lines}");
+        assert!(notes.contains(note), "{notes}");
+        let about = notes.contains("imgproxy.enforce");
+        assert_eq!(about, !note.is_empty(), "{notes}");
+    }
+}

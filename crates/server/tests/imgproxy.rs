@@ -307,3 +307,57 @@ fn facts_about_a_source_are_told() {
         404
     );
 }
+
+#[test]
+fn an_enforced_format_replaces_that_of_the_url_for_clients_that_accept_it() {
+    let formats = "[negotiation]\nformats = [\"avif\", \"webp\"]\n";
+    let house = house(&format!("enforce = true\n{formats}"));
+    house.put(
+        "own.svg",
+        "<svg xmlns='http://www.w3.org/2000/svg' width='80' height='60'><path d='M5 50L75 40' stroke='#00f'/></svg>",
+    );
+    let ask = |options: &str, file: &str, accept: &str| {
+        let target = format!("/unsafe/{options}/plain/local:///{file}");
+        let reply = house.request("GET", &target, &[("accept", accept)]);
+        assert_eq!(reply.status, 200, "{target}: {}", reply.text());
+        let varies = reply.header("vary").unwrap_or_default().to_lowercase();
+        (
+            reply.header("content-type").unwrap_or_default().to_owned(),
+            varies,
+        )
+    };
+    let (webp, none) = ("image/webp,*/*;q=0.8", "*/*");
+    for (options, file, accept, format) in [
+        ("w:100", "a.jpg@jpg", webp, "webp"),
+        ("w:100/f:png", "a.jpg", webp, "webp"),
+        ("w:100", "a.jpg", webp, "webp"),
+        ("w:100", "a.jpg@jpg", none, "jpeg"),
+        ("w:100/f:png", "a.jpg", none, "png"),
+        ("w:100", "a.jpg@avif", none, "avif"),
+        ("w:100", "a.jpg@avif", webp, "webp"),
+        ("w:100", "own.svg@png", none, "png"),
+        ("w:100", "own.svg@png", webp, "webp"),
+        ("w:100", "own.svg", webp, "svg+xml"),
+        ("w:100/skp:jpg", "a.jpg@jpg", webp, "jpeg"),
+    ] {
+        let expected = (format!("image/{format}"), "accept".to_owned());
+        let is = ask(options, file, accept);
+        assert_eq!(is, expected, "{options} {file} {accept}");
+    }
+    let drawing = ask("w:100", "own.svg@svg", webp);
+    assert_eq!(drawing, ("image/svg+xml".to_owned(), String::new()));
+}
+
+#[test]
+fn a_progressive_jpeg_makes_no_interlaced_png() {
+    let house = house("");
+    let is_interlaced = |options: &str| picture(&house, options, "alpha.png").body[28] == 1;
+    assert!(is_interlaced("w:50/pngo:1"));
+    assert!(!is_interlaced("w:50/jpgo:1"));
+    let is_progressive = |options: &str| {
+        let body = picture(&house, options, "a.jpg").body;
+        body.windows(2).any(|marker| marker == [0xff, 0xc2])
+    };
+    assert!(is_progressive("w:50/jpgo:1/pngo:0"));
+    assert!(!is_progressive("w:50/pngo:1"));
+}

@@ -50,7 +50,7 @@ fn all(text: &str) -> Environment {
 
 /// Keeps the variables of imgproxy, and says where those are that it reads from other places.
 fn own(mut all: Environment) -> Environment {
-    for it in &all.set {
+    for it in all.set.iter().filter(|it| !values::is_none(&it.value)) {
         let key = KEY_FILES.iter().find(|(flag, _)| *flag == it.name);
         all.absent.extend(key.map(|(_, name)| Absent {
             name: (*name).to_owned(),
@@ -164,28 +164,43 @@ fn source_key(parts: &Parts, out: &mut Document) -> anyhow::Result<()> {
 
 /// Carries over the formats that are chosen by `Accept`.
 fn formats(parts: &Parts, out: &mut Document) {
-    let is_on = |format: &&str| {
-        let format = format.to_ascii_uppercase();
-        parts.is_on(&format!("IMGPROXY_AUTO_{format}"))
-            || parts.is_on(&format!("IMGPROXY_ENFORCE_{format}"))
-            || parts.is_on(&format!("IMGPROXY_ENABLE_{format}_DETECTION"))
+    let name = |start: &str, format: &str, end: &str| {
+        format!("{PREFIX}{start}{}{end}", format.to_ascii_uppercase())
     };
-    let formats: Vec<&str> = ["jxl", "avif", "webp"].into_iter().filter(is_on).collect();
-    for format in ["JXL", "AVIF", "WEBP"] {
-        let name = format!("IMGPROXY_ENFORCE_{format}");
-        if parts.is_on(&name) {
-            parts.note(
-                &name,
-                "the format follows Accept only where the URL names none",
-                out,
-            );
+    let is_enforced = |format: &&str| parts.is_on(&name("ENFORCE_", format, ""));
+    let chosen_by = |format: &str| {
+        let names = [
+            name("AUTO_", format, ""),
+            name("ENABLE_", format, "_DETECTION"),
+        ];
+        names.into_iter().find(|name| parts.is_on(name))
+    };
+    let all = ["jxl", "avif", "webp"].into_iter();
+    let formats: Vec<&str> = all
+        .filter(|format| is_enforced(format) || chosen_by(format).is_some())
+        .collect();
+    if formats.is_empty() {
+        return;
+    }
+    out.set("imgproxy.negotiate", true);
+    out.set("negotiation.formats", formats.clone());
+    if formats.iter().any(is_enforced) {
+        out.set("imgproxy.enforce", true);
+        for format in formats.iter().filter(|format| !is_enforced(format)) {
+            let why = "`imgproxy.enforce` is of all `negotiation.formats`, so that URLs that name a format get this one, too";
+            parts.note(&chosen_by(format).unwrap_or_default(), why, out);
         }
     }
-    if !formats.is_empty() {
-        out.set("imgproxy.negotiate", true);
-        out.set("negotiation.formats", formats);
-    }
 }
+
+/// The preset that applies to all URLs.
+const DEFAULT: &str = "default";
+
+/// Variables that set an option for all URLs, if they are true.
+const SWITCHES: [(&str, &str); 2] = [
+    ("IMGPROXY_JPEG_PROGRESSIVE", "jpgo"),
+    ("IMGPROXY_PNG_INTERLACED", "pngo"),
+];
 
 fn presets(parts: &Parts, out: &mut Document) {
     let separator = parts.text("IMGPROXY_PRESETS_SEPARATOR").unwrap_or(",");
@@ -202,6 +217,23 @@ fn presets(parts: &Parts, out: &mut Document) {
             }
             None => parts.note("IMGPROXY_PRESETS", &format!("`{preset}` has no `=`"), out),
         }
+    }
+    let between = parts.text("IMGPROXY_ARGUMENTS_SEPARATOR");
+    if let Some(between) = between {
+        out.set("imgproxy.separator", between);
+    }
+    let between = between.unwrap_or(":");
+    let mut usual: Vec<String> = Vec::new();
+    for (name, option) in SWITCHES {
+        if parts.put(name, values::flag, out) == Some(Value::Boolean(true)) {
+            usual.push(format!("{option}{between}1"));
+        }
+    }
+    if !usual.is_empty() {
+        // What the preset says itself counts more, so that it comes last.
+        let own = presets.get(DEFAULT).and_then(Value::as_str);
+        usual.extend(own.map(str::to_owned));
+        presets.insert(DEFAULT.to_owned(), usual.join("/").into());
     }
     if !presets.is_empty() {
         out.set("imgproxy.presets", Value::Table(presets));

@@ -3,6 +3,15 @@
 
 use toml::{Table, Value};
 
+/// Whether a value stands for none: an empty text, or the `false` that charts write in place of a text that is not set.
+/// Flags are not asked.
+pub(super) fn is_none(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.is_empty() || text.eq_ignore_ascii_case("false"),
+        other => *other == Value::Boolean(false),
+    }
+}
+
 /// A text.
 pub(super) fn text(value: &Value) -> Result<Value, String> {
     match value {

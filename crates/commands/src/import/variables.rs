@@ -8,6 +8,7 @@ use toml::Value;
 
 use super::assignments::{Absent, Assignment, At, Environment, is_reference};
 use super::document::Document;
+use super::values;
 
 /// One row of a server's table.
 #[derive(Clone, Copy, Debug)]
@@ -116,9 +117,10 @@ pub(super) fn translate(
             continue;
         }
         match table.iter().find(|row| row.is(name)).map(|row| row.becomes) {
-            Some(Becomes::Key(key, translate)) => match translate(value) {
-                Ok(value) => out.set(key, value),
-                Err(why) => out.note(*at, name, &format!("`{key}`: {why}")),
+            Some(Becomes::Key(key, translate)) => match translated(value, translate) {
+                Some(Ok(value)) => out.set(key, value),
+                Some(Err(why)) => out.note(*at, name, &format!("`{key}`: {why}")),
+                None => {}
             },
             Some(Becomes::Part(_)) => {
                 parts.values.insert(name.clone(), (value.clone(), *at));
@@ -128,6 +130,13 @@ pub(super) fn translate(
         }
     }
     parts
+}
+
+/// Translates a value. `None`: it stands for none, and does not say no to a question.
+fn translated(value: &Value, translate: Translate) -> Option<Result<Value, String>> {
+    let translated = translate(value);
+    let is_flag = matches!(translated, Ok(Value::Boolean(_)));
+    (is_flag || !values::is_none(value)).then_some(translated)
 }
 
 /// Notes the places with further variables, and the variables whose values are in another place. Returns parts without
@@ -202,14 +211,24 @@ impl Parts {
         self.values.contains_key(name)
     }
 
+    /// Returns the value of a variable that is no flag, unless it stands for none.
+    fn given(&self, name: &str) -> Option<&Value> {
+        self.get(name).filter(|value| !values::is_none(value))
+    }
+
+    /// Whether a variable that is no flag has a value.
+    pub(super) fn is_given(&self, name: &str) -> bool {
+        self.given(name).is_some()
+    }
+
     /// Whether a variable has a value that was not read, or may have one.
     pub(super) fn is_unread(&self, name: &str) -> bool {
-        !self.has(name) && (self.are_elsewhere || self.absent.contains(name))
+        !self.is_given(name) && (self.are_elsewhere || self.absent.contains(name))
     }
 
     /// Whether a variable is named whose value was not read.
     pub(super) fn is_absent(&self, name: &str) -> bool {
-        !self.has(name) && self.absent.contains(name)
+        !self.is_given(name) && self.absent.contains(name)
     }
 
     /// Keeps in mind that the value of a variable was not read.
@@ -223,23 +242,23 @@ impl Parts {
     }
 
     pub(super) fn text(&self, name: &str) -> Option<&str> {
-        self.get(name)?.as_str()
+        self.given(name)?.as_str()
     }
 
     pub(super) fn list(&self, name: &str) -> Vec<String> {
-        self.get(name).map_or_else(Vec::new, super::values::texts)
+        self.given(name).map_or_else(Vec::new, values::texts)
     }
 
     /// Whether a variable is set and true.
     pub(super) fn is_on(&self, name: &str) -> bool {
         self.get(name)
-            .is_some_and(|value| super::values::flag(value) == Ok(Value::Boolean(true)))
+            .is_some_and(|value| values::flag(value) == Ok(Value::Boolean(true)))
     }
 
     /// Whether a variable is set and false.
     pub(super) fn is_off(&self, name: &str) -> bool {
         self.get(name)
-            .is_some_and(|value| super::values::flag(value) == Ok(Value::Boolean(false)))
+            .is_some_and(|value| values::flag(value) == Ok(Value::Boolean(false)))
     }
 
     /// Translates a variable, if it is set. If its value cannot be translated, the document notes why.
@@ -250,7 +269,7 @@ impl Parts {
         out: &mut Document,
     ) -> Option<Value> {
         let (value, at) = self.values.get(name)?;
-        match translate(value) {
+        match translated(value, translate)? {
             Ok(value) => Some(value),
             Err(why) => {
                 out.note(*at, name, &why);

@@ -67,6 +67,9 @@ pub struct ImgproxyConfig {
     pub client_hints: bool,
     /// Whether the format is chosen among those of `[negotiation]` by the header `Accept`, where the URL names none.
     pub negotiate: bool,
+    /// Whether the format is chosen so for all URLs, even where they name one. That one is for clients that accept none of
+    /// `[negotiation]`.
+    pub enforce: bool,
     /// Quality of JPEG, 0 to 100, where `format_quality` does not name it; 0: 80.
     pub quality: u8,
     /// Quality by format, 0 to 100; 0: 80.
@@ -133,6 +136,7 @@ impl Default for ImgproxyConfig {
             allow_security_options: false,
             client_hints: false,
             negotiate: false,
+            enforce: false,
             quality: 80,
             format_quality: BTreeMap::new(),
             preferred_formats: ["jpeg", "png", "gif"].map(str::to_owned).to_vec(),

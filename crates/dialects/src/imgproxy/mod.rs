@@ -319,8 +319,7 @@ impl Imgproxy {
         let request = if options.raw {
             ImageRequest::file(source)
         } else {
-            let open = options.format.is_none() && self.config.negotiate;
-            let format = if open {
+            let format = if self.leaves_open(options.format) {
                 Some(Output::AUTO)
             } else {
                 options.format
@@ -344,6 +343,12 @@ impl Imgproxy {
             style,
             ..request
         })
+    }
+
+    /// Whether the format follows `Accept` although a URL names `format`. An SVG is only ever sent as it is.
+    fn leaves_open(&self, format: Option<&str>) -> bool {
+        let enforced = self.config.enforce && format != Some(rules::SVG);
+        enforced || (self.config.negotiate && format.is_none())
     }
 
     /// Tries every preset, so that mistakes are found when the configuration is read.

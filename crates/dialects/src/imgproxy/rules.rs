@@ -131,7 +131,7 @@ impl Rules for ImgproxyRules {
 }
 
 /// Format name of vector graphics.
-const SVG: &str = "svg";
+pub(super) const SVG: &str = "svg";
 
 /// The shortest side of an AVIF, in px. Results with a shorter one get another format.
 const LEAST_AVIF: i64 = 16;
@@ -196,19 +196,25 @@ impl ImgproxyRules {
 
     /// Whether the source is sent unchanged, because the URL says so for its format and asks for no other one.
     fn is_skipped(&self, facts: &Facts) -> bool {
-        let format = self.output.format.as_ref();
-        let same = format.is_none_or(|format| format.as_str() == facts.format);
+        let same = self.named().is_none_or(|format| format == facts.format);
         same && self.options.skip.contains(&&*facts.format)
     }
 
     /// Whether the source is an SVG that is sent unchanged, because no other format is asked for.
     fn is_drawing(&self, facts: &Facts) -> bool {
-        facts.format == SVG && (self.output.format.is_none() || self.asks_for_drawing())
+        facts.format == SVG && self.named().is_none_or(|format| format == SVG)
     }
 
     fn asks_for_drawing(&self) -> bool {
-        let format = self.output.format.as_ref();
-        format.is_some_and(|format| format.as_str() == SVG)
+        self.named() == Some(SVG)
+    }
+
+    /// Returns the format that the URL names, whatever `Accept` has chosen. With `best` it names what `Accept` chooses.
+    fn named(&self) -> Option<&str> {
+        match self.options.format {
+            Some(Output::AUTO) => self.output.format.as_ref().map(FormatName::as_str),
+            named => named,
+        }
     }
 
     /// Returns all turns of the stored image taken together: upright first, then by the options.
@@ -282,8 +288,9 @@ impl ImgproxyRules {
 
     /// Returns the name of the result's format.
     fn format<'a>(&'a self, facts: &'a Facts) -> &'a str {
-        if let Some(format) = &self.output.format {
-            return format.as_str();
+        let chosen = self.output.format.as_ref().map(FormatName::as_str);
+        if let Some(format) = chosen.or(self.named()) {
+            return format;
         }
         let preferred = &self.house.preferred;
         if preferred.contains(&&*facts.format) {
@@ -341,7 +348,11 @@ impl ImgproxyRules {
                 (true, false) => Kept::None,
                 (false, _) => Kept::All,
             },
-            progressive: options.progressive && matches!(format, "jpeg" | "png"),
+            progressive: match format {
+                "jpeg" => options.progressive_jpeg,
+                "png" => options.interlaced_png,
+                _ => false,
+            },
             chroma,
             ..self.output.clone()
         }

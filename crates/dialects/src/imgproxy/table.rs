@@ -190,14 +190,14 @@ pub(super) const ALL: &[Row] = &[
         .help("Keeps who has the rights although `sm` leaves out the rest."),
     row(&["strip_color_profile", "scp"], &[flag!(strip_profile)])
         .help("Converts the colours to sRGB, and leaves out the profile."),
-    row(&["jpeg_options", "jpgo"], &[arg!(yes, bit, progressive), arg!(yes, bit, full_chroma)]).most(6).needed(0)
+    row(&["jpeg_options", "jpgo"], &[arg!(yes, bit, progressive_jpeg), arg!(yes, bit, full_chroma)]).most(6).needed(0)
         .note("trellis, overshoot, scans and tables are the encoder's own", |args| {
             let asked = args.iter().skip(2).any(|text| asks(text));
             asked.then(|| "trellis, overshoot, scans and tables are the encoder's own".to_owned())
         })
         .help("Writes JPEG progressive, and without thinning colours."),
     row(&["png_options", "pngo"], &[
-        arg!(yes, bit, progressive), own(read_palette, palette), own(read_palette_size, palette).unshown(),
+        arg!(yes, bit, interlaced_png), own(read_palette, palette), own(read_palette_size, palette).unshown(),
     ])
         .help("Writes PNG interlaced, and with a palette of at most this many colours."),
     row(&["webp_options", "webpo"], &[own(read_webp, webp)]).most(3)

@@ -1,6 +1,7 @@
 //! Tests of imgproxy's behaviour: rules as the names of tests, and tables of expected results.
 
 mod answers;
+mod negotiation;
 mod options;
 mod paths;
 mod sizes;

@@ -310,6 +310,7 @@ impl Config {
         fallback::validate(&self.fallback)?;
         self.cors.validate()?;
         self.headers.validate()?;
+        self.negotiation.validate(self.dialects.imgproxy.enforce)?;
         self.limits.validate()?;
         self.timeouts.validate()?;
         self.tls.validate()?;

@@ -88,6 +88,17 @@ impl fmt::Debug for AdminConfig {
     }
 }
 
+impl NegotiationConfig {
+    /// `enforced`: whether imgproxy's URLs have one of the formats even if they name another.
+    pub(super) fn validate(&self, enforced: bool) -> Result<(), ConfigError> {
+        check(
+            !enforced || !self.formats.is_empty(),
+            "imgproxy.enforce",
+            || "`negotiation.formats` is empty: name a format there, such as \"webp\"".to_owned(),
+        )
+    }
+}
+
 impl CorsConfig {
     pub(super) fn validate(&self) -> Result<(), ConfigError> {
         let wrong = |origin: &&String| {

@@ -60,7 +60,7 @@ pub(super) fn add(parts: &Parts, size: Option<i64>, out: &mut Document) {
         .map(|url| whole_segments(url))
         .collect();
     add_urls(&urls, "IMGPROXY_ALLOWED_SOURCES", &of_hosts, out);
-    if !parts.has("IMGPROXY_ALLOWED_SOURCES") && out.has_origin() {
+    if !parts.is_given("IMGPROXY_ALLOWED_SOURCES") && out.has_origin() {
         let what = "no source is named, and imgproxy then fetches URLs of every host: here only the origins below are read, so list \
                     the hosts of your images in `http.urls` of an [[origin]]";
         parts.note("IMGPROXY_ALLOWED_SOURCES", what, out);
@@ -100,7 +100,7 @@ fn unused(parts: &Parts, out: &mut Document) {
         ("IMGPROXY_MAX_REDIRECTS", "http.redirects"),
         ("IMGPROXY_USER_AGENT", "http.headers"),
     ] {
-        if parts.has(name) && !out.has_in_origin(key) {
+        if parts.is_given(name) && !out.has_in_origin(key) {
             let why =
                 format!("`{key}` is of a remote [[origin]], and this file has no such origin");
             parts.note(name, &why, out);
@@ -109,7 +109,8 @@ fn unused(parts: &Parts, out: &mut Document) {
     let kinds = ["S3", "GCS", "ABS"];
     let off = kinds.map(|kind| (format!("IMGPROXY_{kind}_"), format!("IMGPROXY_USE_{kind}")));
     for (start, switch) in off.iter().filter(|(_, switch)| !parts.is_on(switch)) {
-        for name in parts.names().filter(|name| name.starts_with(start)) {
+        let given = parts.names().filter(|name| parts.is_given(name));
+        for name in given.filter(|name| name.starts_with(start)) {
             parts.note(
                 name,
                 &format!("it is not used, because {switch} is not true"),
@@ -166,8 +167,12 @@ fn buckets(parts: &Parts, common: &Common, out: &mut Document) {
         }
         // The keys of Google and Azure sign for one bucket, so that each has its origin.
         let secret = match name {
-            "GCS" if parts.has("IMGPROXY_GCS_KEY") => Some(("credentials_env", "IMGPROXY_GCS_KEY")),
-            "ABS" if parts.has("IMGPROXY_ABS_KEY") => Some(("access_key_env", "IMGPROXY_ABS_KEY")),
+            "GCS" if parts.is_given("IMGPROXY_GCS_KEY") => {
+                Some(("credentials_env", "IMGPROXY_GCS_KEY"))
+            }
+            "ABS" if parts.is_given("IMGPROXY_ABS_KEY") => {
+                Some(("access_key_env", "IMGPROXY_ABS_KEY"))
+            }
             _ => None,
         };
         if let Some((_, variable)) = secret {

@@ -20,7 +20,7 @@ fn every_option_has_names_of_its_own() {
 fn what_an_option_shows_it_reads() {
     let said = "rs:auto:100:50:1:1:no:1:2/mw:5/mh:6/z:0.5:2/dpr:2/exar:1:so/g:fp:0.1:0.2/c:10:0.5:ea/car:1.5:1/t:5:fff:1\
                 /pd:1:2:3:4/ar:0/rot:-90/fl:1/bg:123/bga:0.5/a:10:1.5:0.5/mc:0.5:f00/dt:1/col:0.1/gr:0.5:f00:left:0.2:0.8/bl:1/sh:2/ush:always:2:12/avifo:on/cp:p3/pix:3\
-                /ba:1:0:0:1:1/wm:0.5:re:1:2:0.3/wmu:bG9jYWw6Ly8vYg/wmt:QQ/wms:3:4/wmr:45/wmsh:2/q:7/fq:png:5/mb:9/f:tif/sm:0/kcr:0/scp:0/jpgo:1:1/webpo:lossless\
+                /ba:1:0:0:1:1/wm:0.5:re:1:2:0.3/wmu:bG9jYWw6Ly8vYg/wmt:QQ/wms:3:4/wmr:45/wmsh:2/q:7/fq:png:5/mb:9/f:tif/sm:0/kcr:0/scp:0/jpgo:1:1/pngo:1/webpo:lossless\
                 /pg:2/da:1/skp:gif:jpg/fn:bmFtZQ:1/fiu:bG9jYWw6Ly8vYQ/att:1/exp:9999999999/hs:md5:900150983cd24fb0d6963f7d28e17f72/msr:1/msfs:4/maf:2/mrd:3/raw:1";
     let mut options = Options::default();
     for option in said.split('/') {
