@@ -1,11 +1,15 @@
 // A provider for Nuxt Image (1 and 2): nuxt.config says
 //   image: { provider: "andon", providers: { andon: { provider: "~/providers/andon.mjs", options: { baseURL: "https://images.example" } } } }
 // and then <NuxtImg src="/trip/a.jpg" width="400" height="300" fit="cover" quality="80" />.
+// Modifiers are width, height, quality, format and fit (cover, fill, inside); for others keep the provider ipx, whose URLs Andon reads.
 const STEPS = { cover: "cover", fill: "exact" };
+const KNOWN_FITS = ["cover", "fill", "inside"];
 const WITH_QUALITY = ["auto", "jpeg", "webp", "avif", "jxl"];
 
 export function getImage(src, { modifiers = {}, baseURL = "" } = {}) {
-  const { width = "", height = "", fit = "cover", quality = 75, format = "auto" } = modifiers;
+  const { width = "", height = "", fit = "cover", quality = 75, format = "auto", ...others } = modifiers;
+  const unread = [...Object.keys(others), ...(KNOWN_FITS.includes(fit) ? [] : [`fit="${fit}"`])];
+  if (unread.length > 0) console.warn(`andon: ${src}: this provider has no ${unread.join(", ")}; the URLs of ipx have`);
   // One side alone only bounds the image.
   const step = (width && height && STEPS[fit]) || "fit";
   const size = width || height ? [`${step}:${width}x${height}`] : [];

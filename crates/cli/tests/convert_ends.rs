@@ -224,23 +224,90 @@ fn results_are_named_as_the_user_wants() {
 }
 
 #[test]
-fn results_are_not_put_among_their_images_unless_they_have_other_names() {
+fn results_are_put_among_their_images_where_a_manifest_tells_them_apart() {
     let house = house();
-    let before = files(&house.path().join("photos"));
-    for inputs in [&["photos"][..], &["./photos/a.jpg", "photos/trip"]] {
-        let (code, said) = convert(&house, &[&["fit:20x20", "-o", "photos"], inputs].concat());
-        assert_eq!(code, Some(1), "{said}");
-        assert!(
-            said.contains("in the same folder could overwrite"),
-            "{said}"
-        );
+    let photos = || files(&house.path().join("photos"));
+    let before = photos();
+    for (args, said) in [
+        (&["fit:20x20", "photos"][..], "could overwrite"),
+        (
+            &["fit:20x20", "./photos/a.jpg", "photos/trip"],
+            "could overwrite",
+        ),
+        (
+            &["fit:20x20", "photos", "--manifest", "m.jsonl"],
+            "could overwrite",
+        ),
+        (&["fit:20x20,as:gif", "photos"], "add --manifest"),
+        (
+            &["fit:20x20", "photos", "--name", "{name}-20"],
+            "add --manifest",
+        ),
+    ] {
+        let (code, told) = convert(&house, &[args, &["-o", "photos"]].concat());
+        assert_eq!(code, Some(1), "{args:?}: {told}");
+        assert!(told.contains(said), "{args:?}: {told}");
     }
-    assert_eq!(files(&house.path().join("photos")), before);
-    let named = ["fit:20x20", "photos", "-o", "photos", "--name", "{name}-20"];
-    for args in [&["fit:20x20,as:gif", "photos", "-o", "photos"][..], &named] {
-        let (code, said) = convert(&house, args);
+    assert_eq!(photos(), before);
+    // One that is named itself is nobody's result.
+    let (code, said) = convert(
+        &house,
+        &["fit:20x20,as:gif", "photos/a.jpg", "-o", "photos"],
+    );
+    assert_eq!(code, Some(0), "{said}");
+    fs::remove_file(house.path().join("photos/a.gif")).unwrap();
+    // Two recipes, and both again: no result is an image, whichever recipe it is of.
+    for side in ["20", "30", "20", "30"] {
+        let (recipe, name) = (format!("fit:{side}x{side}"), format!("{{name}}-{side}"));
+        let args = [
+            &recipe,
+            "photos",
+            "-o",
+            "./photos/",
+            "--name",
+            &name,
+            "--manifest",
+            "m.jsonl",
+        ];
+        let (code, said) = convert(&house, &args);
         assert_eq!(code, Some(0), "{said}");
     }
+    assert_eq!(photos().len(), before.len() + 6, "{:?}", photos());
+}
+
+#[test]
+fn an_image_that_fails_leaves_its_result_to_another_one() {
+    let house = house();
+    let path = |name: &str| house.path().join(name);
+    fs::create_dir(path("mixed")).unwrap();
+    fs::write(path("mixed/a.jpg"), b"\xff\xd8\xff and no more").unwrap();
+    fs::write(path("mixed/b.jpg"), "").unwrap();
+    fs::write(path("mixed/a.json"), "{}").unwrap();
+    for name in ["a.png", "b.png", "c.png"] {
+        fs::copy(sample("png/alpha.png"), path("mixed").join(name)).unwrap();
+    }
+    fs::copy(sample("jpeg/420.jpg"), path("mixed/c.jpg")).unwrap();
+    for recipe in ["fit:20x20,as:gif", "fit:20x20"] {
+        let (code, said) = convert(&house, &[recipe, "mixed", "-o", "out", "--threads", "1"]);
+        assert_eq!(code, Some(1), "{said}");
+        assert!(
+            said.contains("mixed/a.jpg: ") && said.contains("mixed/b.jpg: it is empty"),
+            "{said}"
+        );
+        assert!(said.contains("a.json is no image"), "{said}");
+    }
+    let out = files(&path("out"));
+    let results = [
+        "a.gif", "a.png", "b.gif", "b.png", "c.gif", "c.jpg", "c.png",
+    ];
+    assert_eq!(out, results.map(str::to_owned).into());
+    let (_, said) = convert(&house, &["fit:20x20,as:gif", "mixed", "-o", "out"]);
+    // Of two good ones the first has it.
+    assert!(
+        said.contains("mixed/c.png: out/c.gif is the result of mixed/c.jpg already"),
+        "{said}"
+    );
+    assert!(said.contains("3 of 6 images failed"), "{said}");
 }
 
 #[test]

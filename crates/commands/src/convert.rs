@@ -237,6 +237,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let failures = failures.transpose()?;
     let manifest = manifest.map(|path| Manifest::open(path, &args.recipe.text(), &into));
     let manifest = manifest.transpose()?;
+    let mut images = images;
+    if let (Some(manifest), Some(output)) = (&manifest, &args.output) {
+        images.retain(|image| !image.is_found || !manifest.is_result_in(image, output));
+    }
     let is_done = |input: &Input| manifest.as_ref().is_some_and(|it| it.has(input));
     let (done, left): (Vec<Input>, Vec<Input>) = images.into_iter().partition(is_done);
     let job = Job {
@@ -343,12 +347,14 @@ fn size(bytes: usize) -> String {
 
 impl Batch {
     fn convert(&self, input: &Input, job: &Job) -> anyhow::Result<()> {
-        let source = input.read()?;
-        let plan = self.renderer.plan(&self.recipe, &source)?;
+        let planned = input.read().and_then(|source| {
+            let plan = self.renderer.plan(&self.recipe, &source)?;
+            Ok((source, plan))
+        });
+        let (source, plan) = planned.inspect_err(|_| self.outputs.release(input))?;
         let output = self.outputs.claim(input, plan.format())?;
-        let made = self
-            .working
-            .run(|| self.renderer.run(&plan, &source, &Never))?;
+        let made = (self.working).run(|| self.renderer.run(&plan, &source, &Never));
+        let made = made.inspect_err(|_| output.release(input))?;
         for note in &made.notes {
             eprintln!("{}: note: {note}", input.name);
         }

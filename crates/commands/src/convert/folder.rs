@@ -46,7 +46,9 @@ pub(super) fn add(
         bail!("there is no image below {}", folder.display());
     }
     for path in images {
-        inputs.push(Input::of_file(&path, path.strip_prefix(folder)?));
+        let mut image = Input::of_file(&path, path.strip_prefix(folder)?);
+        image.is_found = true;
+        inputs.push(image);
     }
     Ok(())
 }

@@ -24,6 +24,8 @@ pub(super) struct Input {
     pub(super) version: String,
     /// Path below the folder that was given, or only the file name if the image itself was given.
     pub(super) below: PathBuf,
+    /// Whether it was found in a folder, and not named itself.
+    pub(super) is_found: bool,
     place: Place,
 }
 
@@ -70,6 +72,7 @@ impl Input {
             // One that is not there fails when it is read.
             version: path.metadata().map(|it| version(&it)).unwrap_or_default(),
             below: below.to_owned(),
+            is_found: false,
             place: Place::File(path.to_owned()),
         }
     }
@@ -104,6 +107,7 @@ impl Input {
             id: identity(Path::new(name)),
             version: String::new(),
             below: PathBuf::new(),
+            is_found: false,
             place: Place::Source,
         }
     }
@@ -184,6 +188,7 @@ fn objects(url: &str, buckets: &Buckets, inputs: &mut Vec<Input>) -> anyhow::Res
             name,
             version: it.version,
             below: below.into(),
+            is_found: is_folder,
             place: Place::Object(objects.clone(), it.key),
         });
     }

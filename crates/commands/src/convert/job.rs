@@ -1,7 +1,9 @@
 //! A job: the images that are left to convert, what becomes of each, and what is said of all in the end.
 
+use std::collections::BTreeSet;
 use std::io::{self, ErrorKind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use andon_terminal::{interrupt, print};
 use anyhow::{Context, bail};
@@ -9,6 +11,7 @@ use anyhow::{Context, bail};
 use super::failures::Failures;
 use super::inputs::Input;
 use super::manifest::Manifest;
+use super::outputs::Held;
 use super::progress_bar;
 
 /// The images that are left to convert, with what earlier runs have done.
@@ -37,22 +40,33 @@ impl Job {
         let made: Vec<AtomicBool> = self.inputs.iter().map(|_| AtomicBool::new(false)).collect();
         let [failed, begun] = [AtomicUsize::new(0), AtomicUsize::new(0)];
         let no_space = AtomicBool::new(false);
-        andon_batch::each(threads, self.inputs.len(), |index| {
+        let held = Mutex::new(BTreeSet::new());
+        let convert = |index: usize, is_last: bool| {
             if cancel.load(Ordering::Relaxed) || no_space.load(Ordering::Relaxed) {
                 return;
             }
-            begun.fetch_add(1, Ordering::Relaxed);
             let input = &self.inputs[index];
             match work(input) {
                 Ok(()) => made[index].store(true, Ordering::Relaxed),
+                // The image that has its result may still fail.
+                Err(error) if error.is::<Held>() && !is_last => {
+                    held.lock()
+                        .unwrap_or_else(PoisonError::into_inner)
+                        .insert(index);
+                    return;
+                }
                 Err(error) => {
                     progress.suspend(|| eprintln!("{}: {error:#}", input.name));
                     failed.fetch_add(1, Ordering::Relaxed);
                     no_space.fetch_or(says_no_space(&error), Ordering::Relaxed);
                 }
             }
+            begun.fetch_add(1, Ordering::Relaxed);
             progress.inc(1);
-        });
+        };
+        andon_batch::each(threads, self.inputs.len(), |index| convert(index, false));
+        let held = std::mem::take(&mut *held.lock().unwrap_or_else(PoisonError::into_inner));
+        held.into_iter().for_each(|index| convert(index, true));
         progress.finish_and_clear();
         let (failed, begun) = (failed.into_inner(), begun.into_inner());
         self.say(begun - failed, failed, written())?;

@@ -19,6 +19,8 @@ pub(super) struct Manifest {
     done: HashSet<(String, String)>,
     /// The images that results are of, by the identity of the result's path.
     outputs: HashMap<String, Image>,
+    /// What their jobs called the folder of these results, likewise.
+    places: HashMap<String, String>,
 }
 
 /// The image that a result is of.
@@ -41,6 +43,7 @@ impl Manifest {
         let mut done = HashSet::new();
         // The last line of a result says what it is now, whichever job wrote it.
         let mut last = HashMap::new();
+        let mut places = HashMap::new();
         for line in lines.lines() {
             let Ok(line) = serde_json::from_str::<Map<String, Value>>(line) else {
                 continue;
@@ -53,6 +56,7 @@ impl Manifest {
                     let is_own = text("recipe") == recipe && same(text("into"), into);
                     let id = identity(&name);
                     let image = Image { id, name };
+                    places.insert(identity(output), text("into").to_owned());
                     last.insert(identity(output), (image, is_own.then_some(version)));
                 }
                 None if text("recipe") == recipe && text("into") == into => {
@@ -72,12 +76,22 @@ impl Manifest {
             into: into.to_owned(),
             done,
             outputs,
+            places,
         })
     }
 
     pub(super) fn has(&self, input: &Input) -> bool {
         let key = (input.id.clone(), input.version.clone());
         self.done.contains(&key)
+    }
+
+    /// Whether an image is a result of an earlier job in the folder `output`, under whatever name.
+    pub(super) fn is_result_in(&self, input: &Input, output: &str) -> bool {
+        let is_of_itself = (self.outputs.get(&input.id)).is_some_and(|image| image.id == input.id);
+        self.places.get(&input.id).is_some_and(|into| {
+            let folder = into.rsplit_once('/').map_or("", |(folder, _)| folder);
+            !is_of_itself && (same(into, output) || same(folder, output))
+        })
     }
 
     /// Returns the results of earlier jobs, by the identities of their paths, each with the image that it is of.

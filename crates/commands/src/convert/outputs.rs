@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
+use std::fmt;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
@@ -25,6 +26,8 @@ pub(super) struct Outputs {
     /// The only result, if the user named its file.
     file: Option<target::File>,
     naming: Naming,
+    /// The format of all results, if it is known beforehand.
+    format: Option<&'static str>,
     /// All inputs, which must not be overwritten.
     inputs: HashSet<Existing>,
     /// Results by the identities of their paths, each with the first image that it is the result of.
@@ -57,6 +60,18 @@ enum Place {
     Bucket(Arc<Objects>, String, String),
 }
 
+/// The error of an image whose result another image has.
+#[derive(Debug)]
+pub(super) struct Held(String);
+
+impl fmt::Display for Held {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Held {}
+
 /// A claimed place that one result may be written to.
 pub(super) struct Output<'a> {
     outputs: &'a Outputs,
@@ -77,7 +92,7 @@ impl Outputs {
         naming: &Naming,
         buckets: &Buckets,
         job: &Job,
-        format: Option<&str>,
+        format: Option<&'static str>,
     ) -> anyhow::Result<Self> {
         let Target {
             folder: output,
@@ -104,6 +119,7 @@ impl Outputs {
             place,
             file,
             naming: naming.clone(),
+            format,
             // What cannot be resolved cannot be read either, and fails there.
             inputs: job
                 .inputs
@@ -117,8 +133,9 @@ impl Outputs {
             written: Mutex::default(),
             earlier: earlier.cloned().unwrap_or_default(),
         };
-        if format.is_none() && outputs.file.is_none() && naming.keeps_names() {
-            outputs.check_beside(&job.inputs)?;
+        let may_replace = format.is_none() && naming.keeps_names();
+        if outputs.file.is_none() && (may_replace || job.manifest.is_none()) {
+            outputs.check_beside(&job.inputs, may_replace)?;
         }
         if let (Some(format), None) = (format, &outputs.file) {
             for input in &job.inputs {
@@ -131,8 +148,9 @@ impl Outputs {
         Ok(outputs)
     }
 
-    /// Refuses results beside their images if these may have the same format, and so the same name.
-    fn check_beside(&self, inputs: &[Input]) -> anyhow::Result<()> {
+    /// Refuses results beside their images: if these may have the same format, and so the same name, or if the images were
+    /// found in a folder, where the next run would find the results as well. A manifest tells them from images.
+    fn check_beside(&self, inputs: &[Input], may_replace: bool) -> anyhow::Result<()> {
         let Place::Folder(folder) = &self.place else {
             return Ok(());
         };
@@ -147,7 +165,14 @@ impl Outputs {
             let own = input.file().and_then(parent);
             own.is_some() && own == parent(&folder.join(&input.below))
         };
-        match inputs.iter().take(LOOKED_AT).find(is_beside) {
+        let is_meant = |input: &&Input| may_replace || input.is_found;
+        let mut inputs = inputs.iter().filter(is_meant).take(LOOKED_AT);
+        match inputs.find(is_beside) {
+            Some(input) if !may_replace => bail!(
+                "{}: its result would be in the same folder, and an image of the next run: add --manifest FILE, which tells results \
+                 from images, or name another folder with -o",
+                input.name
+            ),
             Some(input) => bail!(
                 "{}: results in the same folder could overwrite images: name another folder with -o, a format with \
                  as:, or results with --name",
@@ -201,6 +226,25 @@ impl Outputs {
         Ok(input.below.with_file_name(name).into_os_string())
     }
 
+    /// Leaves the result of an image that failed, in a format that was known beforehand, to another image of the same name.
+    pub(super) fn release(&self, input: &Input) {
+        let name = self
+            .format
+            .and_then(|format| self.below(input, format).ok());
+        if let Some(below) = name {
+            self.free(&self.name(&below).0, input);
+        }
+    }
+
+    /// Leaves a result to other images if it is still that of `input`.
+    fn free(&self, name: &str, input: &Input) {
+        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = names::identity(&names::path(name));
+        if taken.get(&key).is_some_and(|holder| holder.id == input.id) {
+            taken.remove(&key);
+        }
+    }
+
     /// Claims the place of `input`'s result in `format`. Fails if the result would overwrite an input or another
     /// input's result.
     pub(super) fn claim(&self, input: &Input, format: &str) -> anyhow::Result<Output<'_>> {
@@ -229,7 +273,11 @@ impl Outputs {
                 }
                 false => "convert one of them with another -o, or keep folders with --relative-to",
             };
-            bail!("{name} is the result of {} already; {way}", holder.name);
+            return Err(Held(format!(
+                "{name} is the result of {} already; {way}",
+                holder.name
+            ))
+            .into());
         }
         Ok(Output {
             outputs: self,
@@ -242,6 +290,11 @@ impl Outputs {
 }
 
 impl Output<'_> {
+    /// Leaves the result of an image that failed to another image of the same name.
+    pub(super) fn release(&self, input: &Input) {
+        self.outputs.free(&self.name, input);
+    }
+
     /// Returns the full path or URL of the result.
     pub(super) fn name(&self) -> &str {
         &self.name

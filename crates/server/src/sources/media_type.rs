@@ -25,13 +25,17 @@ pub fn is_image(codecs: &[&dyn Codec], bytes: &[u8]) -> bool {
     codec(codecs, bytes).is_some()
 }
 
-/// Whether a file's name promises an image of a known format.
+/// Whether a file's name promises an image of a known format. Texts and JSON, which results may be, are none.
 #[must_use]
 pub fn promises_image(codecs: &[&dyn Codec], path: &str) -> bool {
-    let promised = by_name(codecs, path);
-    codecs
-        .iter()
-        .any(|codec| promised == Some(codec.format().media_type))
+    let Some(promised) = by_name(codecs, path) else {
+        return false;
+    };
+    let is_read = promised.starts_with("image/") || promised == "application/pdf";
+    is_read
+        && codecs
+            .iter()
+            .any(|codec| promised == codec.format().media_type)
 }
 
 fn codec<'a>(codecs: &[&'a dyn Codec], bytes: &[u8]) -> Option<&'a dyn Codec> {
@@ -92,6 +96,19 @@ mod tests {
         assert_eq!(by_name("B.JPG"), Some("image/jpeg"));
         assert_eq!(by_name("a.html/b"), None);
         assert_eq!(by_name("html"), None);
+    }
+
+    #[test]
+    fn files_beside_images_promise_none() {
+        for (path, is_image) in [
+            ("a.JPG", true),
+            ("a.svg", true),
+            ("a.json", false),
+            ("a.txt", false),
+            ("a", false),
+        ] {
+            assert_eq!(promises_image(andon_codecs::ALL, path), is_image, "{path}");
+        }
     }
 
     #[test]
