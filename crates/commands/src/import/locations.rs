@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::joined::{Joined, joined};
 use super::model::*;
-use super::pattern::Pattern;
+use super::passes::Target;
+use super::pattern::{Pattern, fixed_start};
 use super::syntax::Place;
 
 mod small_light;
@@ -36,11 +37,7 @@ impl Site {
         self.getparam_of_locations(&locations);
         locations.sort_by_key(rank);
         for location in &locations {
-            if let Err(why) = self.location(location) {
-                let words = location.words.join(" ");
-                self.notes
-                    .push((location.place.clone(), format!("location {words}: {why}")));
-            }
+            self.take(location);
         }
         for (name, named) in self.named.iter().filter(|(_, named)| !named.is_used) {
             let why = format!("location {name}: only nginx reaches it");
@@ -61,8 +58,18 @@ impl Site {
                 ttl: server.ttl.clone(),
             });
         }
+        self.others();
         self.notes
             .sort_by(|a, b| (&a.0.file, a.0.line).cmp(&(&b.0.file, b.0.line)));
+    }
+
+    /// Imports a location, or notes why not.
+    pub(super) fn take(&mut self, location: &Location) {
+        if let Err(why) = self.location(location) {
+            let words = location.words.join(" ");
+            self.notes
+                .push((location.place.clone(), format!("location {words}: {why}")));
+        }
     }
 
     /// Closes the prefix that only rewrites lead to, if there are such rewrites.
@@ -100,6 +107,9 @@ impl Site {
         let mut pattern = pattern;
         let elsewhere = self.tried(location, &mut pattern, &variables)?;
         let location = elsewhere.as_ref().unwrap_or(location);
+        if self.followed(location)? {
+            return Ok(());
+        }
         let scope = &location.scope;
         scope.set(&pattern, &mut variables);
         let mut fell_through = true;
@@ -254,13 +264,7 @@ impl Site {
             .collect::<Vec<_>>()[..]
         {
             ["=" | "^~", path] | [path] => path,
-            ["~", text] => {
-                let text = text.strip_prefix('^').unwrap_or_default();
-                let meta = |c: char| !(c.is_ascii_alphanumeric() || matches!(c, '/' | '-' | '_'));
-                // The last letter before may be repeated, or left out.
-                let fixed = &text[..text.find(meta).unwrap_or(text.len())];
-                &fixed[..fixed.rfind('/').map_or(0, |at| at + 1)]
-            }
+            ["~", text] => fixed_start(text),
             _ => "",
         };
         let link = Link {
@@ -268,7 +272,11 @@ impl Site {
             given: given.clone(),
             signed: signed.clone(),
         };
-        if !self.links.contains(&link) {
+        let covers = |known: &Link| {
+            let same = (&known.given, &known.signed) == (&link.given, &link.signed);
+            same && link.location.starts_with(&known.location)
+        };
+        if !self.links.iter().any(covers) {
             self.links.push(link);
         }
     }
@@ -347,17 +355,17 @@ impl Site {
             }
         };
         if let Some(url) = &scope.here.proxy {
-            let (scheme, rest) = url.split_once("://").unwrap_or(("http", url));
-            let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+            let Target { scheme, host, path } = Target::of(url);
             if host.contains('$') {
                 return Err(format!("an origin's address is fixed, not `{host}`"));
             }
-            let host = self.upstreams.get(host).map_or(host, String::as_str);
+            let upstream = self.servers.upstreams.get(&host);
+            let host = upstream.and_then(|all| all.first()).unwrap_or(&host);
             if host.starts_with("unix:") {
                 let why = "origins are asked over TCP: let that server listen on a port as well";
                 return Err(why.to_owned());
             }
-            let path = match path {
+            let path = match &*path {
                 "" => uri,
                 path => replaced(path)?,
             };
@@ -455,17 +463,6 @@ fn joined_with(
 fn names_group(value: &str) -> bool {
     let mut after = value.split('$').skip(1);
     after.any(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
-}
-
-/// The place of a location in the order in which nginx tries them, as [`Site::finish`] describes it.
-fn rank(location: &Location) -> (usize, usize) {
-    match location.words.first().map(String::as_str) {
-        Some("=") => (0, 0),
-        Some("^~") => (1, usize::MAX - location.words.get(1).map_or(0, String::len)),
-        Some("~" | "~*") => (2, 0),
-        Some(path) => (3, usize::MAX - path.len()),
-        None => (4, 0),
-    }
 }
 
 /// Returns the place to state in notes that concern the whole server: that of its first location.
