@@ -108,7 +108,7 @@ fn a_server_whose_locations_do_not_fit_is_named() {
             assert!(text.contains(part), "{part}\n{text}");
         }
         assert!(!text.contains("http.base"), "{text}");
-        assert!(!text.contains("[[rewrite]]"), "{text}");
+        assert!(!text.contains("\n[[rewrite]]"), "{text}");
     }
 }
 
@@ -273,6 +273,11 @@ fn adopting_such_a_pair_compares_the_server_behind() {
         .rsplit_once("location ~ ^/img/(\\d+|-)x(\\d+|-)/")
         .expect("two servers");
     let other = format!("{outer}location ~ ^/img/(\\d+|-)[x](\\d+|-)/{inner}");
+    let root = format!(
+        "root {};\n server_name images.example;",
+        site.path("images").display()
+    );
+    let other = other.replace("server_name images.example;", &root);
     fs::write(site.path("nginx.conf"), other).expect("a file");
     let said = site.adopt("--config nginx.conf --force", &[]).ending(1);
     has(

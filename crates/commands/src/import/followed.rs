@@ -47,7 +47,11 @@ impl Site {
                 false => Err(self.unknown(pass, at)),
             };
         };
-        let named = std::mem::replace(&mut self.named, inner.site.named);
+        let mut named = inner.site.named;
+        for named in named.values_mut() {
+            named.scope.pass_through(scope);
+        }
+        let named = std::mem::replace(&mut self.named, named);
         if self.servers.followed.insert(at) {
             self.getparam(&inner.site.small_light, &fitting);
             self.small_light.complete(inner.site.small_light);
@@ -61,7 +65,7 @@ impl Site {
         }
         self.servers.depth += 1;
         for mut inner in fitting {
-            inner.scope.pass_through(&location.scope);
+            inner.scope.pass_through(scope);
             self.take(&inner);
         }
         self.servers.depth -= 1;
@@ -152,6 +156,7 @@ impl Inner {
         };
         let (start, covering) = self.covering(below);
         let mut rest = as_outer(covering);
+        rest.words = vec![below.to_owned()];
         if let Some(alias) = &mut rest.scope.here.alias {
             *alias += &below[start.len()..];
         }

@@ -59,8 +59,15 @@ impl Site {
             });
         }
         self.others();
-        self.notes
-            .sort_by(|a, b| (&a.0.file, a.0.line).cmp(&(&b.0.file, b.0.line)));
+        let mut notes: Vec<(Place, String)> = Vec::new();
+        for note in std::mem::take(&mut self.notes) {
+            // A location that several others lead to has its notes once.
+            if !notes.contains(&note) {
+                notes.push(note);
+            }
+        }
+        notes.sort_by(|a, b| (&a.0.file, a.0.line).cmp(&(&b.0.file, b.0.line)));
+        self.notes = notes;
     }
 
     /// Imports a location, or notes why not.
