@@ -49,6 +49,7 @@ fn a_server_behind_a_cache_is_imported_in_the_place_of_the_cache() {
         ("http://socket", "unix:/run/resizer.sock"),
         // The path is the same.
         ("http://127.0.0.1:23189$uri", "23189"),
+        ("http://127.0.0.1:23189/img/$1x$2/$3", "23189"),
     ] {
         let site = Site::new(&PAIR.replace("PASS", pass).replace("LISTEN", listen));
         let (text, served) = site.serve();

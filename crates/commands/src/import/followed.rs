@@ -30,7 +30,7 @@ impl Site {
             return Ok(false);
         }
         let inner = self.inner(at);
-        let is_as_it_is = target.path.is_empty() || Some(&*target.path) == prefix(&location.words);
+        let is_as_it_is = target.path.is_empty() || is_own(&target.path, &location.words);
         let is_alone = scope.here.rewrites.is_empty() && scope.makes_nothing();
         let fitting = match is_as_it_is && is_alone && self.servers.depth < DEEPEST {
             true => inner.fitting(location),
@@ -289,6 +289,51 @@ fn prefix(words: &[String]) -> Option<&str> {
     }
 }
 
+/// Whether a new path is the one that the location has: its prefix, or what its expression matches, group by group.
+fn is_own(path: &str, words: &[String]) -> bool {
+    match words {
+        [sign, text] if sign.starts_with('~') => whole(text).as_deref() == Some(path),
+        [sign, own] if sign == "=" => own == path,
+        words => prefix(words) == Some(path),
+    }
+}
+
+/// Returns the whole path that an expression matches as text with its groups, such as `/x/$1` for `^/x/(.+)$`.
+fn whole(text: &str) -> Option<String> {
+    let inner = text.strip_prefix('^')?.strip_suffix('$')?;
+    let (mut path, mut depth, mut groups) = (String::new(), 0, 0);
+    let mut chars = inner.chars().peekable();
+    while let Some(char) = chars.next() {
+        match char {
+            '(' => {
+                // `(?:…)` and the like have no number, or a name as well.
+                if chars.peek() == Some(&'?') {
+                    return None;
+                }
+                groups += 1;
+                if depth == 0 {
+                    path += &format!("${groups}");
+                }
+                depth += 1;
+            }
+            ')' => depth -= 1,
+            '\\' => {
+                let escaped = chars.next()?;
+                if depth == 0 {
+                    path.extend((!escaped.is_alphanumeric()).then_some(escaped));
+                }
+                (depth > 0 || !escaped.is_alphanumeric()).then_some(())?;
+            }
+            _ if depth > 0 => {}
+            char if char.is_alphanumeric() || matches!(char, '/' | '-' | '_' | ',') => {
+                path.push(char);
+            }
+            _ => return None,
+        }
+    }
+    (depth == 0).then_some(path)
+}
+
 /// Returns a beginning that all paths of a location have.
 fn beginning(words: &[String]) -> &str {
     match words {
@@ -317,4 +362,44 @@ fn restricted(words: &[String], prefix: &str) -> Option<Vec<String>> {
     let start = regex::escape(start);
     let text = format!("^(?-i:{start}){between}(?:{text})");
     Some(vec![sign.clone(), text])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_that_repeats_the_groups_is_the_same() {
+        for (text, path) in [
+            (r"^/img/(\d+|-)x(\d+|-)/(.+)$", Some("/img/$1x$2/$3")),
+            (r"^/a\.b/((\d+)x(\d+))/(.+\.jpg)$", Some("/a.b/$1/$4")),
+            ("^/a/([^/)]+)$", None),
+            (r"^/\d+/(.+)$", None),
+            ("^/a?/(.+)$", None),
+            ("^/(?<w>.+)$", None),
+            ("^/(.+)", None),
+        ] {
+            assert_eq!(whole(text).as_deref(), path, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_expression_is_restricted_to_a_prefix() {
+        for (text, prefix, matches, not) in [
+            (r"\.png$", "/img/", "/img/a/b.png", "/a.png"),
+            (r"/sq(\d+)/", "/img/", "/img/sq5/a", "/imgx/sq5/a"),
+            (r"/sq(\d+)/", "/img/", "/img/x/sq5/a", "/sq5/img/"),
+            (r"^/img/a", "/img/", "/img/a", "/a"),
+            ("a", "/", "/a", "/b"),
+        ] {
+            let words = ["~".to_owned(), text.to_owned()];
+            let words = restricted(&words, prefix).expect(text);
+            let regex = regex::Regex::new(&words[1]).expect(text);
+            assert!(regex.is_match(matches) && !regex.is_match(not), "{regex}");
+        }
+        assert_eq!(
+            restricted(&["~".to_owned(), "^/i(mg)/".to_owned()], "/img/"),
+            None
+        );
+    }
 }

@@ -96,7 +96,7 @@ impl Site {
 
     fn location(&mut self, location: &Location) -> Result<(), String> {
         let words: Vec<&str> = location.words.iter().map(String::as_str).collect();
-        let (pattern, prefix) = match words[..] {
+        let (mut pattern, prefix) = match words[..] {
             ["=", path] => (Pattern::exact(path), None),
             ["^~", path] | [path] if path.starts_with('/') => (Pattern::prefix(path), Some(path)),
             ["~", text] => (Pattern::regex(text, false)?, None),
@@ -111,15 +111,28 @@ impl Site {
         }
         let mut variables = BTreeMap::new();
         scope.set(&pattern, &mut variables);
-        let mut pattern = pattern;
         let elsewhere = self.tried(location, &mut pattern, &variables)?;
         let location = elsewhere.as_ref().unwrap_or(location);
         if self.followed(location)? {
             return Ok(());
         }
+        location.scope.set(&pattern, &mut variables);
+        match self.rewritten(location, &pattern, prefix, &variables)? {
+            true => Ok(()),
+            false => self.mapped(location, &pattern, prefix, &variables),
+        }
+    }
+
+    /// Imports the `rewrite` directives of a location. Returns whether one of them is for all of its paths.
+    fn rewritten(
+        &mut self,
+        location: &Location,
+        pattern: &Pattern,
+        prefix: Option<&str>,
+        variables: &BTreeMap<String, String>,
+    ) -> Result<bool, String> {
         let scope = &location.scope;
-        scope.set(&pattern, &mut variables);
-        let mut fell_through = true;
+        let words: Vec<&str> = location.words.iter().map(String::as_str).collect();
         for rewrite in &scope.here.rewrites {
             let (from, to) = (rewrite.arg(0), rewrite.arg(1).to_owned());
             if matches!(rewrite.arg(2), "redirect" | "permanent") {
@@ -129,12 +142,11 @@ impl Site {
             let same = location.words.last().is_some_and(|own| own == from);
             if from == "^" || same {
                 let mut moved = pattern.clone();
-                moved.uri = pattern.say(&to, &variables)?;
-                self.mapped(location, &moved, None, &variables)?;
-                fell_through = false;
-                break;
+                moved.uri = pattern.say(&to, variables)?;
+                self.mapped(location, &moved, None, variables)?;
+                return Ok(true);
             }
-            if let Some(joined) = joined_with(&words, &variables, from) {
+            if let Some(joined) = joined_with(&words, variables, from) {
                 let mut variables = BTreeMap::new();
                 scope.set(&joined.location, &mut variables);
                 let mut own = joined.rewrite;
@@ -144,9 +156,8 @@ impl Site {
             }
             let mut own = Pattern::rewrite(from)?;
             // Groups of the location's expression are others in this one.
-            let variables = variables.iter().filter(|(_, value)| !names_group(value));
-            let variables = variables.map(|(name, value)| (name.clone(), value.clone()));
-            let variables = variables.collect();
+            let mut variables = variables.clone();
+            variables.retain(|_, value| !names_group(value));
             own.uri = own.say(&to, &variables)?;
             self.mapped(location, &own, None, &variables)?;
             if !from.starts_with('^') || prefix.is_some_and(|prefix| !from[1..].starts_with(prefix))
@@ -154,10 +165,7 @@ impl Site {
                 self.note(rewrite, "imported as if it stood in the server block");
             }
         }
-        match fell_through {
-            true => self.mapped(location, &pattern, prefix, &variables),
-            false => Ok(()),
-        }
+        Ok(false)
     }
 
     /// Applies a location's `try_files`: changes the path in `pattern`, or returns the location with the directives of

@@ -200,15 +200,18 @@ impl Site {
             "proxy_cache_valid" => self.cache_valid(directive, scope),
             "proxy_cache" | "server_name" => {}
             _ if scope.filter.take(directive) => {}
-            name => {
-                scope.here.runs |= reasons::is_program(name);
-                let is_host = name == "proxy_set_header" && value.eq_ignore_ascii_case("host");
-                if is_host {
-                    scope.host = Some(directive.arg(1).to_owned());
-                }
-                self.note(directive, reasons::why(name));
-            }
+            _ => self.without_key(directive, scope),
         }
+    }
+
+    /// Notes a directive that becomes no key, and what it says of servers that requests are passed on to.
+    fn without_key(&mut self, directive: &Directive, scope: &mut Scope) {
+        let name = directive.name.as_str();
+        scope.here.runs |= reasons::is_program(name);
+        if name == "proxy_set_header" && directive.arg(0).eq_ignore_ascii_case("host") {
+            scope.host = Some(directive.arg(1).to_owned());
+        }
+        self.note(directive, reasons::why(name));
     }
 
     /// Reads a directive of ngx_small_light.
