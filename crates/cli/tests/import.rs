@@ -58,7 +58,7 @@ impl Site {
 }
 
 /// Width and height of a reply, or its status.
-fn size(served: &Served, target: &str) -> String {
+pub(crate) fn size(served: &Served, target: &str) -> String {
     let reply = served.get(target);
     if reply.status != 200 {
         return reply.status.to_string();
@@ -144,7 +144,7 @@ fn image_filter_locations_become_rewrites_and_give_the_same_sizes() {
         "# nginx.conf:32: auth_basic no: has no equivalent: keep a proxy in front",
         "# nginx.conf:34: location @later: only nginx reaches it",
         "listen = [\"127.0.0.1:8081\"]",
-        "disk = { path = \"/tmp/andon-import\", size = \"1024MiB\" }",
+        "disk = { path = \"/tmp/andon-import-andon\", size = \"1024MiB\" }",
         "ttl = \"3600s\"",
         "source_bytes = \"20480KiB\"",
         "connections = 512",
@@ -177,7 +177,7 @@ fn sides(name: &str) -> [u32; 2] {
 }
 
 /// Made to fit this width as the module does.
-fn size_of(name: &str, width: u32) -> String {
+pub(crate) fn size_of(name: &str, width: u32) -> String {
     let [w, h] = sides(name);
     match w > width {
         true => format!("{width}x{}", h * width / w),

@@ -36,15 +36,18 @@ fn conf(server: &str) -> String {
     )
 }
 
-/// Asks both; `named` are the beginnings of targets that are answered otherwise, with what the import says of it.
-fn both_answer_alike(server: &str, targets: &[&str], named: &[(&str, &str)]) {
+/// Asks both; `named` are the beginnings of targets that are answered otherwise, with what the import says of it. Returns
+/// what was imported, if there is an nginx.
+pub(crate) fn both_answer_alike(
+    server: &str,
+    targets: &[&str],
+    named: &[(&str, &str)],
+) -> Option<String> {
     let address = common::free_address();
     let site = Site::new(&conf(&format!(
         "server_name images.example; listen {address};\n{server}"
     )));
-    let Some(_nginx) = Nginx::start(site.path(), &address) else {
-        return;
-    };
+    let _nginx = Nginx::start(site.path(), &address)?;
     let (text, served) = site.serve_with("--server images.example");
     let mut silent = Vec::new();
     for target in targets {
@@ -63,6 +66,7 @@ fn both_answer_alike(server: &str, targets: &[&str], named: &[(&str, &str)]) {
         );
     }
     assert!(silent.is_empty(), "{}\n{text}", silent.join("\n"));
+    Some(text)
 }
 
 #[test]

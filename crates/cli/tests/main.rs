@@ -28,6 +28,7 @@ mod free_buffers;
 mod illustrations;
 mod import;
 mod import_charts;
+mod import_passes;
 mod import_servers;
 mod import_sites;
 mod into_store;

@@ -5,6 +5,7 @@
 mod assignments;
 mod document;
 mod filter;
+mod followed;
 mod imagor;
 mod imgproxy;
 mod joined;
@@ -12,6 +13,7 @@ mod locations;
 mod model;
 mod next;
 mod nginx;
+mod passes;
 mod pattern;
 mod python;
 mod reasons;
@@ -55,7 +57,8 @@ pub(crate) struct Args {
     /// of Next.js as JSON
     #[arg(value_name = "FILE", required_unless_present = "variables")]
     file: Option<PathBuf>,
-    /// Of nginx, the server block with this server_name [default: the first that makes images]
+    /// Of nginx, the server block with this server_name, or without one the one that listens at this address [default: the
+    /// first that makes images and that no other one passes requests on to]
     #[arg(long, value_name = "NAME")]
     server: Option<String>,
     /// Of imgproxy, thumbor and imagor: write random keys in the place of the secrets, each with the variable of the environment

@@ -457,7 +457,7 @@ fn a_format_that_is_only_read_cannot_be_asked_for() {
 
 #[test]
 fn a_result_without_pixels_is_refused() {
-    let error = refusal("jpeg 400x300 ycbcr420", "fit:0x");
+    let error = refusal("jpeg 400x300 ycbcr420", "exact:0x10");
     assert!(matches!(error, Error::Recipe { .. }), "{error}");
 }
 

@@ -1,6 +1,7 @@
 //! The configuration that an adoption starts from: another server's in Andon's words, or one of Andon's.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
 use std::path::Path;
 
 use anyhow::Context;
@@ -8,6 +9,7 @@ use toml::{Table, Value};
 
 use super::Args;
 use super::draft::unsigned;
+use super::proxy;
 use super::secrets::{self, value};
 use crate::import::{self, UNNAMED_BUCKET, own_variable, quoted, unknown_secret_in};
 
@@ -34,7 +36,7 @@ impl Base {
                 ..Self::default()
             });
         }
-        let text = import::text(file, args.server.as_deref(), false)?;
+        let text = beside(&import::text(file, args.server.as_deref(), false)?);
         let text = match &args.root {
             Some(root) => in_place_of_missing(&text, folder, root)?,
             None => text,
@@ -142,6 +144,38 @@ impl Base {
     }
 }
 
+/// Returns a configuration that listens where requests are passed on to, and not at the old server's addresses, which has
+/// them while both run. It ends no TLS: the server that passes requests on does.
+fn beside(text: &str) -> String {
+    let mut beside = String::new();
+    let mut table = "";
+    for line in text.lines() {
+        table = if line.starts_with('[') { line } else { table };
+        let is_tls = table == "[tls]" && !line.is_empty();
+        let own = line.strip_prefix("listen = ").filter(|_| table.is_empty());
+        match own {
+            Some(old) => {
+                let address = quoted(proxy::listen());
+                let _ = writeln!(
+                    beside,
+                    "listen = [{address}]  # the old server has {}",
+                    old.replace('#', " ")
+                );
+            }
+            None if is_tls => {
+                if line == table {
+                    beside += "# The old server ends TLS, and passes requests on to `listen`:\n";
+                }
+                let _ = writeln!(beside, "# {line}");
+            }
+            None => {
+                let _ = writeln!(beside, "{line}");
+            }
+        }
+    }
+    beside
+}
+
 /// Returns a configuration whose folders of originals that are not on this machine, such as those of a container, are
 /// replaced by `root`.
 fn in_place_of_missing(text: &str, folder: &Path, root: &Path) -> anyhow::Result<String> {
@@ -195,6 +229,20 @@ prefix = \"/thumbs\"
     fn config(text: &str) -> Table {
         check(text, Path::new(".")).expect("a sound configuration");
         toml::from_str(text).expect("a table")
+    }
+
+    #[test]
+    fn a_configuration_beside_the_old_server_has_other_addresses() {
+        let text = "# listen = [1]\n\nlisten = [\"0.0.0.0:80\", \"[::]:80\"]\n\n[tls]\nlisten = [\"0.0.0.0:443\"]\nkey = \"k\"\n\n[metrics]\nlisten = \"127.0.0.1:9\"\n";
+        let text = beside(text);
+        let table: Table = toml::from_str(&text).expect("a table");
+        assert_eq!(table["listen"].to_string(), "[\"127.0.0.1:8080\"]");
+        assert!(!table.contains_key("tls"), "{text}");
+        assert_eq!(table["metrics"]["listen"], "127.0.0.1:9".into());
+        assert!(
+            text.contains("# the old server has [\"0.0.0.0:80\", \"[::]:80\"]\n"),
+            "{text}"
+        );
     }
 
     #[test]

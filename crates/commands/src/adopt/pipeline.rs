@@ -177,11 +177,16 @@ fn draft(
     let mut draft = Draft::new(base, recognised, &seen.targets)?;
     let router = Router::new(&draft.text(For::Trial), folder)?;
     let mut sources = Sources::of(&router, &seen.targets, &recognised.found);
-    if recognised.found.is_empty() && sources.is_empty() {
+    if base.text.is_empty() && recognised.found.is_empty() && sources.is_empty() {
         bail!(
             "none of the {} URLs that were answered with 200 is an image of a dialect that is known (docs/index.md lists them); for URLs \
-             of a script of your own, docs/behind-nginx.md has rules that turn them into Andon's",
-            seen.targets.len()
+             of a script of your own, docs/behind-nginx.md has rules that turn them into Andon's: write them and an [[origin]] into an \
+             andon.toml, and `andon adopt --log {} --config andon.toml {}` tries them",
+            seen.targets.len(),
+            args.log
+                .first()
+                .map_or("LOG".into(), |log| log.display().to_string()),
+            args.old
         );
     }
     if sources.name_buckets(base) {

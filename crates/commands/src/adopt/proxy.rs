@@ -10,6 +10,11 @@ use super::recognise::Found;
 /// Where the new server will listen, as the lines name it.
 pub(super) const ADDRESS: &str = "http://127.0.0.1:8080";
 
+/// Returns that address as `listen` has it.
+pub(super) fn listen() -> &'static str {
+    ADDRESS.trim_start_matches("http://")
+}
+
 /// Returns the locations for the recognised URLs. What else the old server sends stays with it.
 pub(super) fn nginx(found: &[Found]) -> String {
     let mut text = String::from(

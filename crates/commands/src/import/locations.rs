@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::joined::{Joined, joined};
 use super::model::*;
-use super::pattern::Pattern;
+use super::passes::Target;
+use super::pattern::{Pattern, fixed_start};
 use super::syntax::Place;
 
 mod small_light;
@@ -36,11 +37,7 @@ impl Site {
         self.getparam_of_locations(&locations);
         locations.sort_by_key(rank);
         for location in &locations {
-            if let Err(why) = self.location(location) {
-                let words = location.words.join(" ");
-                self.notes
-                    .push((location.place.clone(), format!("location {words}: {why}")));
-            }
+            self.take(location);
         }
         for (name, named) in self.named.iter().filter(|(_, named)| !named.is_used) {
             let why = format!("location {name}: only nginx reaches it");
@@ -61,8 +58,25 @@ impl Site {
                 ttl: server.ttl.clone(),
             });
         }
-        self.notes
-            .sort_by(|a, b| (&a.0.file, a.0.line).cmp(&(&b.0.file, b.0.line)));
+        self.others();
+        let mut notes: Vec<(Place, String)> = Vec::new();
+        for note in std::mem::take(&mut self.notes) {
+            // A location that several others lead to has its notes once.
+            if !notes.contains(&note) {
+                notes.push(note);
+            }
+        }
+        notes.sort_by(|a, b| (&a.0.file, a.0.line).cmp(&(&b.0.file, b.0.line)));
+        self.notes = notes;
+    }
+
+    /// Imports a location, or notes why not.
+    pub(super) fn take(&mut self, location: &Location) {
+        if let Err(why) = self.location(location) {
+            let words = location.words.join(" ");
+            self.notes
+                .push((location.place.clone(), format!("location {words}: {why}")));
+        }
     }
 
     /// Closes the prefix that only rewrites lead to, if there are such rewrites.
@@ -82,7 +96,7 @@ impl Site {
 
     fn location(&mut self, location: &Location) -> Result<(), String> {
         let words: Vec<&str> = location.words.iter().map(String::as_str).collect();
-        let (pattern, prefix) = match words[..] {
+        let (mut pattern, prefix) = match words[..] {
             ["=", path] => (Pattern::exact(path), None),
             ["^~", path] | [path] if path.starts_with('/') => (Pattern::prefix(path), Some(path)),
             ["~", text] => (Pattern::regex(text, false)?, None),
@@ -97,12 +111,28 @@ impl Site {
         }
         let mut variables = BTreeMap::new();
         scope.set(&pattern, &mut variables);
-        let mut pattern = pattern;
         let elsewhere = self.tried(location, &mut pattern, &variables)?;
         let location = elsewhere.as_ref().unwrap_or(location);
+        if self.followed(location)? {
+            return Ok(());
+        }
+        location.scope.set(&pattern, &mut variables);
+        match self.rewritten(location, &pattern, prefix, &variables)? {
+            true => Ok(()),
+            false => self.mapped(location, &pattern, prefix, &variables),
+        }
+    }
+
+    /// Imports the `rewrite` directives of a location. Returns whether one of them is for all of its paths.
+    fn rewritten(
+        &mut self,
+        location: &Location,
+        pattern: &Pattern,
+        prefix: Option<&str>,
+        variables: &BTreeMap<String, String>,
+    ) -> Result<bool, String> {
         let scope = &location.scope;
-        scope.set(&pattern, &mut variables);
-        let mut fell_through = true;
+        let words: Vec<&str> = location.words.iter().map(String::as_str).collect();
         for rewrite in &scope.here.rewrites {
             let (from, to) = (rewrite.arg(0), rewrite.arg(1).to_owned());
             if matches!(rewrite.arg(2), "redirect" | "permanent") {
@@ -112,12 +142,11 @@ impl Site {
             let same = location.words.last().is_some_and(|own| own == from);
             if from == "^" || same {
                 let mut moved = pattern.clone();
-                moved.uri = pattern.say(&to, &variables)?;
-                self.mapped(location, &moved, None, &variables)?;
-                fell_through = false;
-                break;
+                moved.uri = pattern.say(&to, variables)?;
+                self.mapped(location, &moved, None, variables)?;
+                return Ok(true);
             }
-            if let Some(joined) = joined_with(&words, &variables, from) {
+            if let Some(joined) = joined_with(&words, variables, from) {
                 let mut variables = BTreeMap::new();
                 scope.set(&joined.location, &mut variables);
                 let mut own = joined.rewrite;
@@ -127,9 +156,8 @@ impl Site {
             }
             let mut own = Pattern::rewrite(from)?;
             // Groups of the location's expression are others in this one.
-            let variables = variables.iter().filter(|(_, value)| !names_group(value));
-            let variables = variables.map(|(name, value)| (name.clone(), value.clone()));
-            let variables = variables.collect();
+            let mut variables = variables.clone();
+            variables.retain(|_, value| !names_group(value));
             own.uri = own.say(&to, &variables)?;
             self.mapped(location, &own, None, &variables)?;
             if !from.starts_with('^') || prefix.is_some_and(|prefix| !from[1..].starts_with(prefix))
@@ -137,10 +165,7 @@ impl Site {
                 self.note(rewrite, "imported as if it stood in the server block");
             }
         }
-        match fell_through {
-            true => self.mapped(location, &pattern, prefix, &variables),
-            false => Ok(()),
-        }
+        Ok(false)
     }
 
     /// Applies a location's `try_files`: changes the path in `pattern`, or returns the location with the directives of
@@ -254,13 +279,7 @@ impl Site {
             .collect::<Vec<_>>()[..]
         {
             ["=" | "^~", path] | [path] => path,
-            ["~", text] => {
-                let text = text.strip_prefix('^').unwrap_or_default();
-                let meta = |c: char| !(c.is_ascii_alphanumeric() || matches!(c, '/' | '-' | '_'));
-                // The last letter before may be repeated, or left out.
-                let fixed = &text[..text.find(meta).unwrap_or(text.len())];
-                &fixed[..fixed.rfind('/').map_or(0, |at| at + 1)]
-            }
+            ["~", text] => fixed_start(text),
             _ => "",
         };
         let link = Link {
@@ -268,7 +287,11 @@ impl Site {
             given: given.clone(),
             signed: signed.clone(),
         };
-        if !self.links.contains(&link) {
+        let covers = |known: &Link| {
+            let same = (&known.given, &known.signed) == (&link.given, &link.signed);
+            same && link.location.starts_with(&known.location)
+        };
+        if !self.links.iter().any(covers) {
             self.links.push(link);
         }
     }
@@ -347,17 +370,17 @@ impl Site {
             }
         };
         if let Some(url) = &scope.here.proxy {
-            let (scheme, rest) = url.split_once("://").unwrap_or(("http", url));
-            let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+            let Target { scheme, host, path } = Target::of(url);
             if host.contains('$') {
                 return Err(format!("an origin's address is fixed, not `{host}`"));
             }
-            let host = self.upstreams.get(host).map_or(host, String::as_str);
+            let upstream = self.servers.upstreams.get(&host);
+            let host = upstream.and_then(|all| all.first()).unwrap_or(&host);
             if host.starts_with("unix:") {
                 let why = "origins are asked over TCP: let that server listen on a port as well";
                 return Err(why.to_owned());
             }
-            let path = match path {
+            let path = match &*path {
                 "" => uri,
                 path => replaced(path)?,
             };
@@ -455,17 +478,6 @@ fn joined_with(
 fn names_group(value: &str) -> bool {
     let mut after = value.split('$').skip(1);
     after.any(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
-}
-
-/// The place of a location in the order in which nginx tries them, as [`Site::finish`] describes it.
-fn rank(location: &Location) -> (usize, usize) {
-    match location.words.first().map(String::as_str) {
-        Some("=") => (0, 0),
-        Some("^~") => (1, usize::MAX - location.words.get(1).map_or(0, String::len)),
-        Some("~" | "~*") => (2, 0),
-        Some(path) => (3, usize::MAX - path.len()),
-        None => (4, 0),
-    }
 }
 
 /// Returns the place to state in notes that concern the whole server: that of its first location.

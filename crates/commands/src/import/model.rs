@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::filter::Filter;
+use super::passes::Servers;
 use super::pattern::Pattern;
 use super::syntax::{Directive, Place};
 
@@ -27,7 +28,8 @@ pub(super) struct Site {
     pub(super) cache: Cache,
     /// The lines of nginx's configuration that have no counterpart in Andon's, each with the reason.
     pub(super) notes: Vec<(Place, String)>,
-    pub(super) upstreams: BTreeMap<String, String>,
+    /// All servers of the configuration.
+    pub(super) servers: Servers,
     pub(super) locations: Vec<Location>,
     /// Named locations, which are reached only from other locations, by their names.
     pub(super) named: BTreeMap<String, Named>,
@@ -123,6 +125,8 @@ pub(super) struct Scope {
     pub(super) ttl: Option<String>,
     pub(super) fallback: Option<(String, u16)>,
     pub(super) in_location: bool,
+    /// The `Host` header of requests that are passed on, if a directive sets it.
+    pub(super) host: Option<String>,
     pub(super) link: Option<String>,
     pub(super) link_md5: Option<String>,
     /// Directives that apply in their own block only.
@@ -134,6 +138,8 @@ pub(super) struct Here {
     pub(super) alias: Option<String>,
     pub(super) proxy: Option<String>,
     pub(super) closed: bool,
+    /// Whether a program answers.
+    pub(super) runs: bool,
     /// The `allow` and `deny` directives of the block.
     pub(super) access: Vec<Directive>,
     pub(super) adds_headers: bool,
@@ -155,6 +161,17 @@ pub(super) struct Location {
     pub(super) words: Vec<String>,
     pub(super) place: Place,
     pub(super) scope: Scope,
+}
+
+/// The place of a location in the order in which nginx tries them, as [`Site::finish`] describes it.
+pub(super) fn rank(location: &Location) -> (usize, usize) {
+    match location.words.first().map(String::as_str) {
+        Some("=") => (0, 0),
+        Some("^~") => (1, usize::MAX - location.words.get(1).map_or(0, String::len)),
+        Some("~" | "~*") => (2, 0),
+        Some(path) => (3, usize::MAX - path.len()),
+        None => (4, 0),
+    }
 }
 
 /// Path that targets are rewritten to if clients must not get them. Names that begin with a dot are never served.

@@ -178,6 +178,36 @@ impl Pattern {
     }
 }
 
+/// Returns the folders with which all paths begin that an expression matches, such as `/x/` of `^/x/(.+)$`.
+pub(super) fn fixed_start(text: &str) -> &str {
+    let Some(rest) = text.strip_prefix('^').filter(|_| !has_choice(text)) else {
+        return "";
+    };
+    let meta = |c: char| !(c.is_ascii_alphanumeric() || matches!(c, '/' | '-' | '_'));
+    // The last letter before may be repeated, or left out, and so may a slash.
+    let end = rest.find(meta).unwrap_or(rest.len());
+    let is_repeated = rest[end..].starts_with(['*', '?', '+', '{']);
+    let fixed = &rest[..end - usize::from(is_repeated)];
+    &fixed[..fixed.rfind('/').map_or(0, |at| at + 1)]
+}
+
+/// Whether an expression has several alternatives outside of its groups.
+fn has_choice(text: &str) -> bool {
+    let (mut depth, mut is_escaped) = (0, false);
+    text.chars().any(|char| {
+        let is_plain = std::mem::replace(&mut is_escaped, false);
+        match char {
+            _ if is_plain => {}
+            '\\' => is_escaped = true,
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            '|' => return depth == 0,
+            _ => {}
+        }
+        false
+    })
+}
+
 fn compiled(text: &str) -> Result<Regex, String> {
     Regex::new(text).map_err(|_| format!("the expression `{text}` uses what only PCRE knows"))
 }
@@ -255,6 +285,23 @@ mod tests {
                 .unwrap_err()
                 .contains("PCRE")
         );
+    }
+
+    #[test]
+    fn the_folders_that_all_paths_begin_with_are_known() {
+        for (text, start) in [
+            (r"^/img/(\d+)x(\d+)/(.+)$", "/img/"),
+            ("^/img/small(er)?/", "/img/"),
+            ("^/a/b", "/a/"),
+            ("^/a/?b", "/"),
+            ("^/a/b*", "/a/"),
+            ("^/a/x|^/b/", ""),
+            ("^/a/(x|y)/", "/a/"),
+            (r"\.jpg$", ""),
+            ("/a/", ""),
+        ] {
+            assert_eq!(fixed_start(text), start, "{text}");
+        }
     }
 
     #[test]

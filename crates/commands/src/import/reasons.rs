@@ -117,3 +117,8 @@ pub(super) fn why(name: &str) -> &'static str {
     let found = REASONS.iter().find(|(start, _)| name.starts_with(start));
     found.map_or("has no equivalent", |(_, why)| why)
 }
+
+/// Whether a directive lets a program answer.
+pub(super) fn is_program(name: &str) -> bool {
+    name.ends_with("_pass") || name.contains("_by_lua") || ["perl", "js_content"].contains(&name)
+}

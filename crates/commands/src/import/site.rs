@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::Context;
 
 use super::model::*;
+use super::passes::{Servers, names};
 use super::pattern::Pattern;
 use super::reasons;
 use super::syntax::Directive;
@@ -24,16 +25,13 @@ pub(super) fn read(all: &[Directive], name: Option<&str>) -> anyhow::Result<Site
     let http: Vec<&Directive> = http
         .chain(all.iter().filter(|it| it.name != "http"))
         .collect();
-    let servers: Vec<&Directive> = http
-        .iter()
-        .copied()
-        .filter(|it| it.name == "server")
-        .collect();
-    let chosen = chosen(&servers, name)?;
+    let servers = http.iter().filter(|it| it.name == "server");
     let mut site = Site::default();
+    site.servers.all = servers.map(|it| (*it).clone()).collect();
     for directive in http.iter().filter(|it| it.name == "upstream") {
         site.upstream(directive);
     }
+    site.servers.own = chosen(&site.servers, name)?;
     let mut outer = Scope::default();
     let others = http
         .iter()
@@ -42,60 +40,37 @@ pub(super) fn read(all: &[Directive], name: Option<&str>) -> anyhow::Result<Site
     for directive in others {
         site.directive(directive, &mut outer);
     }
-    for other in servers.iter().filter(|it| **it != chosen) {
-        let names = other.inside().iter().find(|it| it.name == "server_name");
-        let why = match names {
-            Some(names) => format!("another server; --server {} imports it", names.arg(0)),
-            None => "another server: Andon has one".to_owned(),
-        };
-        site.notes.push((other.place.clone(), why));
-    }
+    site.servers.scope = outer.clone();
+    let chosen = site.servers.all[site.servers.own].clone();
     let mut scope = outer.clone();
     site.block(chosen.inside(), &mut scope);
     site.before_locations(&scope.here);
-    let base = outer_base(chosen, &outer);
+    let base = outer_base(&chosen, &outer);
     site.finish(base, &scope);
     Ok(site)
 }
 
-/// Returns the server called `name`. Without a name, returns the first that makes images, or else the first.
-fn chosen<'a>(servers: &[&'a Directive], name: Option<&str>) -> anyhow::Result<&'a Directive> {
+/// Returns the index of the server called `name`, or at that address. Without a name, returns that of the first one that
+/// makes images for clients, or else of the first.
+fn chosen(servers: &Servers, name: Option<&str>) -> anyhow::Result<usize> {
     let Some(name) = name else {
-        let first = servers.iter().find(|it| makes_images(it));
-        return first
-            .or(servers.first())
-            .copied()
-            .context("there is no server block");
+        return servers.first().context("there is no server block");
     };
-    let is_named = |it: &Directive| it.name == "server_name" && it.args.iter().any(|it| it == name);
-    let named = servers.iter().find(|it| it.inside().iter().any(is_named));
-    named.copied().with_context(|| {
+    servers.of(name).with_context(|| {
         format!(
             "no server has the server_name {name}: {}",
-            names_of(servers)
+            names_of(&servers.all)
         )
     })
 }
 
 /// Says which names the servers have.
-fn names_of(servers: &[&Directive]) -> String {
-    let inside = servers.iter().flat_map(|server| server.inside());
-    let names = inside.filter(|it| it.name == "server_name");
-    let names: Vec<&str> = names
-        .flat_map(|it| it.args.iter().map(String::as_str))
-        .collect();
+fn names_of(servers: &[Directive]) -> String {
+    let names: Vec<&str> = servers.iter().flat_map(names).collect();
     match names.is_empty() {
         true => "no server block has one".to_owned(),
         false => format!("there are {}", names.join(", ")),
     }
-}
-
-fn makes_images(server: &Directive) -> bool {
-    server.inside().iter().any(|it| {
-        it.name.starts_with("image_filter")
-            || it.name.starts_with("small_light")
-            || makes_images(it)
-    })
 }
 
 /// Returns the folder that the server's files are in unless a location says otherwise.
@@ -112,17 +87,34 @@ impl Site {
     }
 
     fn upstream(&mut self, directive: &Directive) {
-        let mut servers = directive.inside().iter().filter(|it| it.name == "server");
-        let Some(first) = servers.next() else { return };
-        self.upstreams
-            .insert(directive.arg(0).to_owned(), first.arg(0).to_owned());
-        for more in servers {
+        let servers = directive.inside().iter().filter(|it| it.name == "server");
+        let servers: Vec<&Directive> = servers.collect();
+        let addresses = servers.iter().map(|it| it.arg(0).to_owned()).collect();
+        self.servers
+            .upstreams
+            .insert(directive.arg(0).to_owned(), addresses);
+        for more in servers.iter().skip(1) {
             self.note(more, "an origin has one address: let its name mean several");
         }
     }
 
+    /// Notes the servers that are not imported.
+    pub(super) fn others(&mut self) {
+        let servers = &self.servers;
+        for (at, other) in servers.all.iter().enumerate() {
+            if at == servers.own || servers.followed.contains(&at) {
+                continue;
+            }
+            let why = match servers.word(at) {
+                Some(word) => format!("another server; --server {word} imports it"),
+                None => "another server: Andon has one".to_owned(),
+            };
+            self.notes.push((other.place.clone(), why));
+        }
+    }
+
     /// Reads the directives of a server or location into `scope`, and then the locations in it.
-    fn block(&mut self, directives: &[Directive], scope: &mut Scope) {
+    pub(super) fn block(&mut self, directives: &[Directive], scope: &mut Scope) {
         scope.here = Here {
             variables: std::mem::take(&mut scope.here.variables),
             ..Here::default()
@@ -208,8 +200,18 @@ impl Site {
             "proxy_cache_valid" => self.cache_valid(directive, scope),
             "proxy_cache" | "server_name" => {}
             _ if scope.filter.take(directive) => {}
-            name => self.note(directive, reasons::why(name)),
+            _ => self.without_key(directive, scope),
         }
+    }
+
+    /// Notes a directive that becomes no key, and what it says of servers that requests are passed on to.
+    fn without_key(&mut self, directive: &Directive, scope: &mut Scope) {
+        let name = directive.name.as_str();
+        scope.here.runs |= reasons::is_program(name);
+        if name == "proxy_set_header" && directive.arg(0).eq_ignore_ascii_case("host") {
+            scope.host = Some(directive.arg(1).to_owned());
+        }
+        self.note(directive, reasons::why(name));
     }
 
     /// Reads a directive of ngx_small_light.
@@ -351,7 +353,9 @@ impl Site {
             .args
             .iter()
             .find_map(|arg| arg.strip_prefix("max_size="));
-        self.cache.disk = Some((directive.arg(0).to_owned(), size.and_then(bytes)));
+        // A folder of its own: nginx deletes files that it does not know from its folder.
+        let path = format!("{}-andon", directive.arg(0).trim_end_matches('/'));
+        self.cache.disk = Some((path, size.and_then(bytes)));
         if let Some(inactive) = directive
             .args
             .iter()

@@ -133,7 +133,7 @@ fn matching(path: &Path) -> Vec<PathBuf> {
 }
 
 /// Parses the text of a configuration file. `file` is the name that errors and directives state.
-fn parse(text: &str, file: &str) -> anyhow::Result<Vec<Directive>> {
+pub(super) fn parse(text: &str, file: &str) -> anyhow::Result<Vec<Directive>> {
     let mut open: Vec<(Directive, Vec<Directive>)> = Vec::new();
     let mut directives = Vec::new();
     let mut words: Vec<(String, usize)> = Vec::new();

@@ -102,12 +102,21 @@ fn what_leaves_no_pixels_is_refused() {
     for recipe in [
         "crop:400:0:10x10",
         "crop:0:0:0x10",
-        "fit:0x",
         "exact:0x10",
         "cover:10x0.2",
     ] {
         let error = try_on(recipe, &Facts::new("jpeg", 400, 300)).expect_err(recipe);
         assert_eq!(error.piece, recipe);
+    }
+    // In a box, 0 is a side that is left out.
+    for (recipe, same) in [
+        ("fit:0x10", Some("fit:x10")),
+        ("fit:10x0", Some("fit:10x")),
+        ("fit:0x0", None),
+        ("fit:0x", None),
+    ] {
+        let read = recipe.parse::<Recipe>().ok().map(|it| it.to_string());
+        assert_eq!(read.as_deref(), same, "{recipe}");
     }
     let error = try_on("fit:10x,shrink:4", &Facts::new("jpeg", 400, 300)).unwrap_err();
     assert!(error.why.contains("before"), "{error}");

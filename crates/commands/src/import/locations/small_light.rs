@@ -6,7 +6,7 @@ use super::super::pattern::Pattern;
 impl Site {
     /// Decides about `small_light_getparam_mode on` in locations. Andon's `getparam_mode` is for every path, and paths with
     /// `small_light(…)` are not read then, so that it stays off if another location has such paths.
-    pub(super) fn getparam_of_locations(&mut self, locations: &[Location]) {
+    pub(in super::super) fn getparam_of_locations(&mut self, locations: &[Location]) {
         if self.small_light.getparam_mode {
             return;
         }

@@ -1,0 +1,405 @@
+//! Imports what a location passes on to another server of the same configuration as that server's own locations.
+
+use super::model::*;
+use super::passes::{DEEPEST, Target};
+use super::pattern::fixed_start;
+use super::syntax::Directive;
+
+/// A server that requests are passed on to.
+struct Inner {
+    site: Site,
+    scope: Scope,
+}
+
+impl Site {
+    /// Imports the locations of the server that a location passes its requests on to, if it is one of this configuration.
+    /// Returns whether it is, and its locations are known.
+    ///
+    /// # Errors
+    /// If that server makes images, and which of its locations answer is not known.
+    pub(super) fn followed(&mut self, location: &Location) -> Result<bool, String> {
+        let scope = &location.scope;
+        let Some(pass) = &scope.here.proxy else {
+            return Ok(false);
+        };
+        let target = Target::of(pass);
+        let Some(at) = self.servers.answering(&target, scope.host.as_deref()) else {
+            return Ok(false);
+        };
+        if target.path.contains("small_light(") {
+            return Ok(false);
+        }
+        let inner = self.inner(at);
+        let is_as_it_is = target.path.is_empty() || is_own(&target.path, &location.words);
+        let is_alone = scope.here.rewrites.is_empty() && scope.makes_nothing();
+        let fitting = match is_as_it_is && is_alone && self.servers.depth < DEEPEST {
+            true => inner.fitting(location),
+            false => None,
+        };
+        let Some(fitting) = fitting else {
+            let beginning = match () {
+                () if !scope.here.rewrites.is_empty() => "",
+                () if is_as_it_is => beginning(&location.words),
+                () => &target.path[..target.path.find('$').unwrap_or(target.path.len())],
+            };
+            return match self.sends_files(&inner, beginning) {
+                true => Ok(false),
+                false => Err(self.unknown(pass, at)),
+            };
+        };
+        let mut named = inner.site.named;
+        for named in named.values_mut() {
+            named.scope.pass_through(scope);
+        }
+        let named = std::mem::replace(&mut self.named, named);
+        if self.servers.followed.insert(at) {
+            self.getparam(&inner.site.small_light, &fitting);
+            self.small_light.complete(inner.site.small_light);
+            self.notes.extend(inner.site.notes);
+            self.source_bytes = self.source_bytes.max(inner.site.source_bytes);
+            for header in inner.site.headers {
+                if self.headers.iter().all(|it| it.0 != header.0) {
+                    self.headers.push(header);
+                }
+            }
+        }
+        self.servers.depth += 1;
+        for mut inner in fitting {
+            inner.scope.pass_through(scope);
+            self.take(&inner);
+        }
+        self.servers.depth -= 1;
+        self.named = named;
+        Ok(true)
+    }
+
+    /// Reads a server that requests are passed on to.
+    fn inner(&self, at: usize) -> Inner {
+        let mut site = Self::default();
+        let mut scope = self.servers.scope.clone();
+        site.block(opened(&self.servers.all[at]).inside(), &mut scope);
+        let is_rewritten = !scope.here.rewrites.is_empty();
+        let mut inner = Inner { site, scope };
+        // What rewrites the path first answers none as it is.
+        if !is_rewritten {
+            let here = Here {
+                variables: std::mem::take(&mut inner.scope.here.variables),
+                ..Here::default()
+            };
+            inner.scope.here = here;
+        }
+        inner.scope.in_location = true;
+        inner
+    }
+
+    /// Whether a server makes no images of paths with a beginning.
+    fn sends_files(&self, inner: &Inner, beginning: &str) -> bool {
+        let passes_on = |scope: &Scope| {
+            let pass = scope.here.proxy.as_deref().map(Target::of);
+            pass.is_some_and(|to| self.servers.answering(&to, scope.host.as_deref()).is_some())
+        };
+        let is_plain =
+            |scope: &Scope| scope.makes_nothing() && !scope.here.runs && !passes_on(scope);
+        let others = inner.others(beginning).all(|it| is_plain(&it.scope));
+        let (_, covering) = inner.covering(beginning);
+        others && is_plain(covering) && inner.scope.here.rewrites.is_empty()
+    }
+
+    fn unknown(&self, pass: &str, at: usize) -> String {
+        let place = &self.servers.all[at].place;
+        let which = match at == self.servers.own {
+            true => "this server itself".to_owned(),
+            false => format!("another server ({}:{})", place.file, place.line),
+        };
+        let advice = match self.servers.word(at) {
+            Some(word) if at != self.servers.own => {
+                format!("--server {word} imports that one, for a [[rewrite]] of your own")
+            }
+            _ => "write a [[rewrite]] to what its location makes".to_owned(),
+        };
+        format!(
+            "not imported: proxy_pass {pass} asks {which}, which makes the images, and which of its locations answers these paths as they are \
+             is not known; {advice}"
+        )
+    }
+
+    fn getparam(&mut self, settings: &SmallLight, locations: &[Location]) {
+        let all = settings.getparam_of_locations.iter().cloned();
+        self.small_light.getparam_of_locations.extend(all);
+        self.getparam_of_locations(locations);
+    }
+}
+
+impl Inner {
+    /// Returns the locations of this server that answer what `outer` passes on, in nginx's order. `None` if that is not
+    /// known.
+    fn fitting(&self, outer: &Location) -> Option<Vec<Location>> {
+        if !self.scope.here.rewrites.is_empty() {
+            return None;
+        }
+        let as_outer = |scope: &Scope| Location {
+            words: outer.words.clone(),
+            place: outer.place.clone(),
+            scope: scope.clone(),
+        };
+        let Some(below) = prefix(&outer.words) else {
+            let mut all = self.site.locations.iter();
+            if let Some(same) = all.find(|it| it.words == outer.words) {
+                return Some(vec![same.copy(outer.words.clone())]);
+            }
+            let start = beginning(&outer.words);
+            let (_, covering) = self.covering(start);
+            // Its part of the path is replaced.
+            let replaces = covering.here.alias.is_some() || covering.here.proxy.is_some();
+            let is_only = self.others(start).next().is_none() && !replaces;
+            return is_only.then(|| vec![as_outer(covering)]);
+        };
+        let (start, covering) = self.covering(below);
+        let mut rest = as_outer(covering);
+        rest.words = vec![below.to_owned()];
+        if let Some(alias) = &mut rest.scope.here.alias {
+            *alias += &below[start.len()..];
+        }
+        if rest.scope.here.proxy.is_some() && start != below {
+            return None;
+        }
+        let mut all = vec![rest];
+        for inner in self.others(below) {
+            let words = restricted(&inner.words, below)?;
+            all.push(inner.copy(words));
+        }
+        all.sort_by_key(rank);
+        Some(all)
+    }
+
+    /// Returns the longest prefix of a location that all paths with a beginning have, and its directives, or those of the
+    /// server.
+    fn covering(&self, beginning: &str) -> (&str, &Scope) {
+        let all = self.site.locations.iter();
+        let prefixes = all.filter_map(|it| Some((it.prefix()?, &it.scope)));
+        let covering = prefixes.filter(|(prefix, _)| beginning.starts_with(prefix));
+        let longest = covering.max_by_key(|(prefix, _)| prefix.len());
+        longest.unwrap_or(("", &self.scope))
+    }
+
+    /// Returns the other locations that may answer paths with a beginning.
+    fn others<'a>(&'a self, beginning: &'a str) -> impl Iterator<Item = &'a Location> {
+        let (longest, _) = self.covering(beginning);
+        let ends = |it: &Location| it.words[0] == "^~" && it.prefix() == Some(longest);
+        let ends_search = self.site.locations.iter().any(ends);
+        self.site.locations.iter().filter(move |it| {
+            let start = self::beginning(&it.words);
+            match it.words[0].starts_with('~') {
+                true => {
+                    !ends_search && (start.starts_with(beginning) || beginning.starts_with(start))
+                }
+                false => start.starts_with(beginning) && it.prefix() != Some(longest),
+            }
+        })
+    }
+}
+
+impl Location {
+    fn copy(&self, words: Vec<String>) -> Self {
+        Self {
+            words,
+            place: self.place.clone(),
+            scope: self.scope.clone(),
+        }
+    }
+
+    /// Returns the path of `location /x/` and `location ^~ /x/`.
+    fn prefix(&self) -> Option<&str> {
+        match &self.words[..] {
+            [path] if path.starts_with('/') => Some(path),
+            [sign, path] if sign == "^~" => Some(path),
+            _ => None,
+        }
+    }
+}
+
+impl Scope {
+    /// Whether files are sent as they are.
+    fn makes_nothing(&self) -> bool {
+        self.filter.options().is_none() && !self.small_light
+    }
+
+    /// Adds what the location before, which passes requests on to this one, does to responses: `expires` replaces the
+    /// lifetime of a response, and `add_header` adds to it.
+    fn pass_through(&mut self, before: &Self) {
+        if before.expires.is_some() {
+            self.expires.clone_from(&before.expires);
+            self.added.clear();
+        }
+        for value in &before.added {
+            if !self.added.contains(value) {
+                self.added.push(value.clone());
+            }
+        }
+        self.ttl = before.ttl.clone().or(self.ttl.take());
+        self.fallback = self.fallback.take().or_else(|| before.fallback.clone());
+        if before.link.is_some() {
+            self.link.clone_from(&before.link);
+            self.link_md5.clone_from(&before.link_md5);
+        }
+    }
+}
+
+impl SmallLight {
+    /// Adds the settings of another server.
+    fn complete(&mut self, other: Self) {
+        self.material_dir = self.material_dir.take().or(other.material_dir);
+        self.radius_max = self.radius_max.take().or(other.radius_max);
+        self.sigma_max = self.sigma_max.take().or(other.sigma_max);
+        self.getparam_mode |= other.getparam_mode;
+        self.patterns.extend(other.patterns);
+    }
+}
+
+/// Returns a block without the `allow` and `deny` that let only this machine in: there, requests that are passed on come
+/// from this machine.
+fn opened(block: &Directive) -> Directive {
+    let is_own = |it: &Directive| {
+        let from = it.arg(0);
+        let own = ["all", "localhost", "::1", "unix:"].contains(&from) || from.starts_with("127.");
+        it.name == "allow" && own
+    };
+    let lets_in = block.inside().iter().any(is_own);
+    let is_kept = |it: &&Directive| !lets_in || !matches!(it.name.as_str(), "allow" | "deny");
+    let inside = block.inside().iter().filter(is_kept).map(opened).collect();
+    Directive {
+        block: block.block.is_some().then_some(inside),
+        ..block.clone()
+    }
+}
+
+/// Returns the prefix that a location's paths have and that is all they must have: `location /x/`, and also
+/// `location ~ ^/x/`.
+fn prefix(words: &[String]) -> Option<&str> {
+    match words {
+        [path] if path.starts_with('/') => Some(path),
+        [sign, path] if sign == "^~" => Some(path),
+        [sign, text] if sign == "~" => {
+            let start = fixed_start(text);
+            let rest = &text[1.min(text.len())..].strip_prefix(start)?;
+            let is_all = ["", ".*", "(.*)", ".*$", "(.*)$"].contains(rest);
+            (is_all && !start.is_empty()).then_some(start)
+        }
+        _ => None,
+    }
+}
+
+/// Whether a new path is the one that the location has: its prefix, or what its expression matches, group by group.
+fn is_own(path: &str, words: &[String]) -> bool {
+    match words {
+        [sign, text] if sign.starts_with('~') => whole(text).as_deref() == Some(path),
+        [sign, own] if sign == "=" => own == path,
+        words => prefix(words) == Some(path),
+    }
+}
+
+/// Returns the whole path that an expression matches as text with its groups, such as `/x/$1` for `^/x/(.+)$`.
+fn whole(text: &str) -> Option<String> {
+    let inner = text.strip_prefix('^')?.strip_suffix('$')?;
+    let (mut path, mut depth, mut groups) = (String::new(), 0, 0);
+    let mut chars = inner.chars().peekable();
+    while let Some(char) = chars.next() {
+        match char {
+            '(' => {
+                // `(?:…)` and the like have no number, or a name as well.
+                if chars.peek() == Some(&'?') {
+                    return None;
+                }
+                groups += 1;
+                if depth == 0 {
+                    path += &format!("${groups}");
+                }
+                depth += 1;
+            }
+            ')' => depth -= 1,
+            '\\' => {
+                let escaped = chars.next()?;
+                if depth == 0 {
+                    path.extend((!escaped.is_alphanumeric()).then_some(escaped));
+                }
+                (depth > 0 || !escaped.is_alphanumeric()).then_some(())?;
+            }
+            _ if depth > 0 => {}
+            char if char.is_alphanumeric() || matches!(char, '/' | '-' | '_' | ',') => {
+                path.push(char);
+            }
+            _ => return None,
+        }
+    }
+    (depth == 0).then_some(path)
+}
+
+/// Returns a beginning that all paths of a location have.
+fn beginning(words: &[String]) -> &str {
+    match words {
+        [sign, text] if sign.starts_with('~') => fixed_start(text),
+        [path] | [_, path] => path,
+        _ => "",
+    }
+}
+
+/// Returns the words of a location for those of its paths that have a prefix. `None` if that cannot be said.
+fn restricted(words: &[String], prefix: &str) -> Option<Vec<String>> {
+    let [sign, text] = words else {
+        return Some(words.to_vec());
+    };
+    if !sign.starts_with('~') || prefix == "/" || fixed_start(text).starts_with(prefix) {
+        return Some(words.to_vec());
+    }
+    if text.contains('^') {
+        return None;
+    }
+    // The slash at the end of the prefix may be the first that the expression has.
+    let (start, between) = match prefix.strip_suffix('/') {
+        Some(start) if text.starts_with('/') => (start, "(?:/.*?)?"),
+        _ => (prefix, ".*?"),
+    };
+    let start = regex::escape(start);
+    let text = format!("^(?-i:{start}){between}(?:{text})");
+    Some(vec![sign.clone(), text])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_that_repeats_the_groups_is_the_same() {
+        for (text, path) in [
+            (r"^/img/(\d+|-)x(\d+|-)/(.+)$", Some("/img/$1x$2/$3")),
+            (r"^/a\.b/((\d+)x(\d+))/(.+\.jpg)$", Some("/a.b/$1/$4")),
+            ("^/a/([^/)]+)$", None),
+            (r"^/\d+/(.+)$", None),
+            ("^/a?/(.+)$", None),
+            ("^/(?<w>.+)$", None),
+            ("^/(.+)", None),
+        ] {
+            assert_eq!(whole(text).as_deref(), path, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_expression_is_restricted_to_a_prefix() {
+        for (text, prefix, matches, not) in [
+            (r"\.png$", "/img/", "/img/a/b.png", "/a.png"),
+            (r"/sq(\d+)/", "/img/", "/img/sq5/a", "/imgx/sq5/a"),
+            (r"/sq(\d+)/", "/img/", "/img/x/sq5/a", "/sq5/img/"),
+            (r"^/img/a", "/img/", "/img/a", "/a"),
+            ("a", "/", "/a", "/b"),
+        ] {
+            let words = ["~".to_owned(), text.to_owned()];
+            let words = restricted(&words, prefix).expect(text);
+            let regex = regex::Regex::new(&words[1]).expect(text);
+            assert!(regex.is_match(matches) && !regex.is_match(not), "{regex}");
+        }
+        assert_eq!(
+            restricted(&["~".to_owned(), "^/i(mg)/".to_owned()], "/img/"),
+            None
+        );
+    }
+}

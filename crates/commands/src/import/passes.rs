@@ -1,0 +1,350 @@
+//! Which server block of a configuration answers what a `proxy_pass` passes on.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::model::Scope;
+use super::syntax::Directive;
+
+/// The value of a `proxy_pass`.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Target {
+    pub(super) scheme: String,
+    /// Host and port, the name of an upstream, or `unix:` and the path of a socket.
+    pub(super) host: String,
+    /// What replaces the path; empty if it is passed on as it is.
+    pub(super) path: String,
+}
+
+/// Variables that stand for the whole path, with its query or without.
+const WHOLE: [&str; 5] = [
+    "$request_uri",
+    "$uri$is_args$args",
+    "$uri?$args",
+    "$uri",
+    "$document_uri",
+];
+
+impl Target {
+    pub(super) fn of(value: &str) -> Self {
+        let (scheme, rest) = value.split_once("://").unwrap_or(("http", value));
+        let at = match rest.strip_prefix("unix:") {
+            Some(socket) => socket.find(':').map_or(rest.len(), |at| at + 5),
+            None => rest.find('/').unwrap_or(rest.len()),
+        };
+        let (host, path) = rest.split_at(at);
+        let path = path.strip_prefix(':').unwrap_or(path);
+        let (host, path) = match path {
+            "" => {
+                let before = WHOLE.iter().find_map(|all| host.strip_suffix(all));
+                (before.unwrap_or(host), "")
+            }
+            all if WHOLE.contains(&all) => (host, ""),
+            path => (host, path),
+        };
+        Self {
+            scheme: scheme.to_owned(),
+            host: host.to_owned(),
+            path: path.to_owned(),
+        }
+    }
+}
+
+/// The server blocks of a configuration, of which one is imported.
+#[derive(Debug, Default)]
+pub(super) struct Servers {
+    pub(super) all: Vec<Directive>,
+    /// The addresses of each upstream.
+    pub(super) upstreams: BTreeMap<String, Vec<String>>,
+    /// What applies to all of them.
+    pub(super) scope: Scope,
+    /// The index of the one that is imported.
+    pub(super) own: usize,
+    /// The indices of those whose locations are imported in the place of a `proxy_pass`.
+    pub(super) followed: BTreeSet<usize>,
+    /// Number of servers that have been followed from one to the next, at present.
+    pub(super) depth: usize,
+}
+
+impl Servers {
+    /// Returns the index of the server that answers at `target`, if it is one of this configuration. `name` is the value of
+    /// the `Host` header if a directive sets it.
+    pub(super) fn answering(&self, target: &Target, name: Option<&str>) -> Option<usize> {
+        let one = vec![target.host.clone()];
+        let addresses = self.upstreams.get(&target.host).unwrap_or(&one);
+        let port = if target.scheme == "https" {
+            "443"
+        } else {
+            "80"
+        };
+        let to: Vec<Address> = addresses.iter().map(|it| Address::of(it, port)).collect();
+        let listens = |fits: &dyn Fn(&Address, &Address) -> bool| -> Vec<usize> {
+            let is_there = |own: &Address| to.iter().any(|to| fits(own, to));
+            let all = self.all.iter().enumerate();
+            let all = all.filter(|(_, server)| listened(server).iter().any(is_there));
+            all.map(|(at, _)| at).collect()
+        };
+        // As in nginx, servers of just this address go before those of all addresses.
+        let mut found = listens(&Address::is);
+        if found.is_empty() {
+            found =
+                listens(&|own, to| own.is_wildcard() && own.port == to.port && self.is_here(to));
+        }
+        let name = match name {
+            None => &target.host,
+            Some(name) if name.starts_with('$') => names(&self.all[self.own]).next().unwrap_or(""),
+            Some(name) => name,
+        };
+        let name = name.split(':').next().unwrap_or_default();
+        let named = |at: &&usize| names(&self.all[**at]).any(|it| it == name);
+        let is_default = |at: &&usize| {
+            let mut listen = directives(&self.all[**at], "listen");
+            listen.any(|it| it.args.iter().any(|arg| arg.starts_with("default")))
+        };
+        let chosen = found.iter().find(named);
+        let chosen = chosen.or_else(|| found.iter().find(is_default));
+        chosen.or(found.first()).copied()
+    }
+
+    /// Whether an address is one of the machine with this configuration.
+    fn is_here(&self, address: &Address) -> bool {
+        let mut all = self.all.iter().flat_map(listened);
+        address.is_local() || address.is_wildcard() || all.any(|it| it.host == address.host)
+    }
+
+    /// Returns the word by which `--server` finds a server: a name, or else an address.
+    pub(super) fn word(&self, at: usize) -> Option<&str> {
+        let server = &self.all[at];
+        let listens = || {
+            let own = directives(server, "listen").next()?.arg(0);
+            let alone = self.all.iter().filter(|it| listens_at(it, own)).count() == 1;
+            alone.then_some(own)
+        };
+        names(server).next().or_else(listens)
+    }
+
+    /// Returns the index of the server with a name, or at an address.
+    pub(super) fn of(&self, word: &str) -> Option<usize> {
+        let named = self
+            .all
+            .iter()
+            .position(|it| names(it).any(|it| it == word));
+        named.or_else(|| self.all.iter().position(|it| listens_at(it, word)))
+    }
+
+    /// Returns the first server that makes images and that no other one passes them on to, or else the first one that
+    /// makes images, or else the first.
+    pub(super) fn first(&self) -> Option<usize> {
+        let all = 0..self.all.len();
+        let makers: Vec<usize> = all.filter(|at| self.makes(*at, 0)).collect();
+        let is_behind = |at: &usize| {
+            let mut others = makers.iter().filter(|other| *other != at);
+            others.any(|other| self.passed(*other).contains(at))
+        };
+        let front = makers.iter().find(|at| !is_behind(at));
+        let first = front.or(makers.first()).copied();
+        first.or((!self.all.is_empty()).then_some(0))
+    }
+
+    /// Whether a server makes images, or passes requests on to one that does.
+    fn makes(&self, at: usize, depth: usize) -> bool {
+        let passed = || self.passed(at).into_iter().filter(|to| *to != at);
+        makes_images(&self.all[at])
+            || depth < DEEPEST && passed().any(|to| self.makes(to, depth + 1))
+    }
+
+    /// Returns the servers that one passes requests on to.
+    fn passed(&self, at: usize) -> BTreeSet<usize> {
+        fn all<'a>(block: &'a Directive, found: &mut Vec<&'a str>) {
+            for inner in block.inside() {
+                match inner.name.as_str() {
+                    "proxy_pass" => found.push(inner.arg(0)),
+                    _ => all(inner, found),
+                }
+            }
+        }
+        let mut found = Vec::new();
+        all(&self.all[at], &mut found);
+        let targets = found.into_iter().map(Target::of);
+        targets.filter_map(|to| self.answering(&to, None)).collect()
+    }
+}
+
+/// Number of servers that are followed from one to the next. Those that pass requests on to each other end there.
+pub(super) const DEEPEST: usize = 8;
+
+fn makes_images(server: &Directive) -> bool {
+    server.inside().iter().any(|it| {
+        it.name.starts_with("image_filter")
+            || it.name.starts_with("small_light")
+            || makes_images(it)
+    })
+}
+
+fn directives<'a>(server: &'a Directive, name: &'a str) -> impl Iterator<Item = &'a Directive> {
+    server.inside().iter().filter(move |it| it.name == name)
+}
+
+/// Returns the names of a server.
+pub(super) fn names(server: &Directive) -> impl Iterator<Item = &str> {
+    let all = directives(server, "server_name");
+    all.flat_map(|it| it.args.iter().map(String::as_str))
+}
+
+fn listens_at(server: &Directive, word: &str) -> bool {
+    directives(server, "listen").any(|it| it.arg(0) == word)
+}
+
+/// Returns the addresses at which a server listens over TCP or a socket.
+fn listened(server: &Directive) -> Vec<Address> {
+    let all = directives(server, "listen");
+    let all = all.filter(|it| !it.args.iter().any(|arg| arg == "quic"));
+    let all: Vec<Address> = all.map(|it| Address::of(it.arg(0), "80")).collect();
+    match directives(server, "listen").next() {
+        Some(_) => all,
+        None => vec![Address::of("80", "80")],
+    }
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct Address {
+    /// `*` for all addresses; `unix:` and a path for a socket.
+    host: String,
+    port: String,
+}
+
+impl Address {
+    /// Parses an address as `listen` and upstreams have it. `port` is what it has without one.
+    fn of(text: &str, port: &str) -> Self {
+        let is_number = |text: &str| !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit());
+        let (host, port) = match text.rsplit_once(':') {
+            _ if text.starts_with("unix:") => (text.trim_end_matches(':'), ""),
+            Some((host, port)) if is_number(port) => (host, port),
+            None if is_number(text) => ("*", text),
+            _ => (text, port),
+        };
+        let host = match host {
+            "0.0.0.0" | "[::]" => "*",
+            host => host,
+        };
+        Self {
+            host: host.to_ascii_lowercase(),
+            port: port.to_owned(),
+        }
+    }
+
+    fn is_wildcard(&self) -> bool {
+        self.host == "*"
+    }
+
+    fn is_local(&self) -> bool {
+        let host = self.host.as_str();
+        host == "localhost" || host == "[::1]" || host.starts_with("127.")
+    }
+
+    /// Whether both are the same; `localhost` is any address of loopback.
+    fn is(&self, other: &Self) -> bool {
+        let has_name = self.host == "localhost" || other.host == "localhost";
+        let is_one = has_name && self.is_local() && other.is_local();
+        self.port == other.port && (self.host == other.host || is_one)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::syntax::parse;
+    use super::*;
+
+    fn servers(text: &str) -> Servers {
+        let all = parse(text, "nginx.conf").unwrap();
+        let (servers, others): (Vec<_>, Vec<_>) =
+            all.into_iter().partition(|it| it.name == "server");
+        let upstreams = others.iter().map(|it| {
+            let servers = it.inside().iter().map(|it| it.arg(0).to_owned());
+            (it.arg(0).to_owned(), servers.collect())
+        });
+        Servers {
+            upstreams: upstreams.collect(),
+            all: servers,
+            ..Servers::default()
+        }
+    }
+
+    #[test]
+    fn a_target_is_found_by_every_way_to_name_an_address() {
+        let all = servers(
+            "upstream sized { server 10.9.9.9:81; server 127.0.0.1:8001; } upstream socket { server unix:/run/s.sock; }
+             server { listen 80; server_name outer; } server { listen 127.0.0.1:8001; } server { listen *:8002; }
+             server { listen [::]:8003; } server { listen unix:/run/s.sock; } server { listen localhost:8004; }
+             server { listen 10.0.0.1:8005; } server { listen 8006 ssl; }",
+        );
+        for (pass, at) in [
+            ("http://127.0.0.1", Some(0)),
+            ("http://127.0.0.1:8001", Some(1)),
+            ("http://localhost:8001$request_uri", Some(1)),
+            ("http://sized/a/$1", Some(1)),
+            ("http://127.0.0.1:8002/", Some(2)),
+            ("http://[::1]:8003", Some(3)),
+            ("http://unix:/run/s.sock", Some(4)),
+            ("http://unix:/run/s.sock:/x/", Some(4)),
+            ("http://socket", Some(4)),
+            ("http://127.0.0.1:8004", Some(5)),
+            ("http://10.0.0.1:8005", Some(6)),
+            // An address of this machine, as another server listens there.
+            ("https://10.0.0.1:8006", Some(7)),
+            ("http://10.0.0.2:8006", None),
+            ("http://127.0.0.2:8001", None),
+            ("https://127.0.0.1", None),
+            ("http://images.example", None),
+        ] {
+            assert_eq!(all.answering(&Target::of(pass), None), at, "{pass}");
+        }
+    }
+
+    #[test]
+    fn of_servers_at_one_address_the_host_header_chooses() {
+        let all = servers(
+            "server { listen 80; server_name outer; } server { listen 80; server_name inner; }
+             server { listen 80 default_server; server_name other; } server { listen 127.0.0.1:80; }",
+        );
+        let to = |pass: &str, name| all.answering(&Target::of(pass), name);
+        assert_eq!(to("http://127.0.0.1", Some("inner")), Some(3));
+        assert_eq!(to("http://127.0.0.2", Some("inner")), Some(1));
+        assert_eq!(to("http://127.0.0.2", Some("inner:80")), Some(1));
+        assert_eq!(to("http://127.0.0.2", Some("$host")), Some(0));
+        assert_eq!(to("http://127.0.0.2", None), Some(2));
+    }
+
+    #[test]
+    fn the_path_of_a_target_is_empty_where_it_is_passed_on_as_it_is() {
+        for (pass, host, path) in [
+            ("http://a:1", "a:1", ""),
+            ("http://a:1/", "a:1", "/"),
+            ("http://a:1$request_uri", "a:1", ""),
+            ("http://a:1$uri$is_args$args", "a:1", ""),
+            ("http://a:1/b/$1", "a:1", "/b/$1"),
+            ("http://unix:/s", "unix:/s", ""),
+            ("http://unix:/s:", "unix:/s", ""),
+            ("http://unix:/s:/b", "unix:/s", "/b"),
+            ("http://unix:/s:$request_uri", "unix:/s", ""),
+        ] {
+            let target = Target::of(pass);
+            assert_eq!((&*target.host, &*target.path), (host, path), "{pass}");
+        }
+    }
+
+    #[test]
+    fn the_server_that_clients_reach_is_the_first() {
+        let inner = "server { listen 127.0.0.1:1; location / { image_filter resize 1 1; } }";
+        let outer = "server { listen 80; location / { proxy_pass http://localhost:1; } }";
+        let other = "server { listen 80; root /a; }";
+        for (text, at) in [
+            (format!("{inner}{outer}"), 1),
+            (format!("{other}{outer}{inner}"), 1),
+            (format!("{other}{inner}"), 1),
+            (format!("{other}{other}"), 0),
+        ] {
+            assert_eq!(servers(&text).first(), Some(at), "{text}");
+        }
+        assert_eq!(servers("").first(), None);
+    }
+}
