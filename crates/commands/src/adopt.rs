@@ -45,7 +45,8 @@ pub(crate) struct Args {
     /// Its configuration, as `andon import` reads it; or an andon.toml, which is tried as it is
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// The server block of nginx with this server_name [default: the first that makes images]
+    /// The server block of nginx with this server_name, or without one the one that listens at this address [default: the
+    /// first that makes images and that no other one passes requests on to]
     #[arg(long, value_name = "NAME")]
     server: Option<String>,
     /// The folder with the originals that URLs name by their paths, also in place of folders of --config that are not on

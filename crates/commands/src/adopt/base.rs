@@ -144,6 +144,18 @@ impl Base {
     }
 }
 
+/// Whether all addresses of a `listen` are those that requests are passed on to, or that of all interfaces at its port.
+fn is_there(listen: &str) -> bool {
+    let Ok(Value::Array(all)) = listen.parse::<Value>() else {
+        return false;
+    };
+    let (_, port) = proxy::listen().rsplit_once(':').unwrap_or_default();
+    let fits = |it: &str| {
+        it == proxy::listen() || it == format!("0.0.0.0:{port}") || it == format!("[::]:{port}")
+    };
+    all.iter().all(|it| it.as_str().is_some_and(fits))
+}
+
 /// Returns a configuration that listens where requests are passed on to, and not at the old server's addresses, which has
 /// them while both run. It ends no TLS: the server that passes requests on does.
 fn beside(text: &str) -> String {
@@ -153,6 +165,7 @@ fn beside(text: &str) -> String {
         table = if line.starts_with('[') { line } else { table };
         let is_tls = table == "[tls]" && !line.is_empty();
         let own = line.strip_prefix("listen = ").filter(|_| table.is_empty());
+        let own = own.filter(|it| !is_there(it));
         match own {
             Some(old) => {
                 let address = quoted(proxy::listen());
@@ -239,6 +252,10 @@ prefix = \"/thumbs\"
         assert_eq!(table["listen"].to_string(), "[\"127.0.0.1:8080\"]");
         assert!(!table.contains_key("tls"), "{text}");
         assert_eq!(table["metrics"]["listen"], "127.0.0.1:9".into());
+        for kept in ["[\"0.0.0.0:8080\"]", "[\"127.0.0.1:8080\", \"[::]:8080\"]"] {
+            let text = format!("listen = {kept}\n");
+            assert_eq!(beside(&text), text);
+        }
         assert!(
             text.contains("# the old server has [\"0.0.0.0:80\", \"[::]:80\"]\n"),
             "{text}"
