@@ -147,7 +147,6 @@ fn a_script_that_sends_images_is_listed_and_one_that_sends_pages_is_not() {
 }
 
 #[test]
-<<<<<<< HEAD
 fn a_watermark_that_the_configuration_does_not_have_is_not_safe() {
     let site = Site::new("[files]\nopen = true\n[imgproxy]\nprefix = \"/img\"\n");
     site.log(&[
@@ -171,7 +170,9 @@ fn a_watermark_that_the_configuration_does_not_have_is_not_safe() {
         .adopt(&format!("--root images --force {accept}"), &[])
         .ending(1);
     assert!(!said.out.contains("No Accept header"), "{}", said.out);
-=======
+}
+
+#[test]
 fn a_site_whose_only_images_are_a_scripts_is_told_how_to_try_rules() {
     let site = Site::new(
         "[files]\nopen = true\n[[rewrite]]\nfrom = '^/thumb\\.php$'\nto = '/r/fit:${arg_w}x/$arg_src'\n",
@@ -187,5 +188,4 @@ fn a_site_whose_only_images_are_a_scripts_is_told_how_to_try_rules() {
     fs::write(site.path("andon.toml"), &site.config).expect("a file");
     let said = site.adopt("--config andon.toml", &[]).ending(0);
     has(&said, &["100.00 % of 1 image URL", "Safe to switch."]);
->>>>>>> import-own
 }

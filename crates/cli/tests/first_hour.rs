@@ -361,6 +361,7 @@ fn a_shared_folder_is_shown_to_everybody_without_the_pages_of_this_machine() {
             assert_ne!(ask(inside).status, 200, "{inside}");
         }
         let own = page(&served, "/").text();
+        assert_eq!(own.contains("this page is shared"), is_shown, "{own}");
         assert!(
             own.contains("<img") && own.contains("/_andon/play"),
             "{own}"

@@ -14,7 +14,7 @@ pub struct Dpr(pub f64);
 const WORD: Word = Word {
     name: "dpr",
     args: &[Arg::number("ratio", 0.1, 10.0).help("device pixels per CSS pixel")],
-    help: "multiplies the pixels of later boxes, margins and canvases, and of crops after a scaling",
+    help: "multiplies the pixels of later boxes, margins and canvases, and of crops after a scaling; texts and overlays keep theirs",
     example: "dpr:2",
 };
 

@@ -22,8 +22,16 @@ pub(super) struct Page<'a> {
     query: &'a Query,
     from: usize,
     resolver: &'a Resolver,
-    /// Whether it is for the user of this machine, who has other pages, too.
-    is_own: bool,
+    access: Access,
+}
+
+/// Who sees a page.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Access {
+    /// Whether it is the user of this machine, who has other pages, too.
+    pub(super) is_own: bool,
+    /// Whether everybody else may see it.
+    pub(super) is_shared: bool,
 }
 
 impl<'a> Page<'a> {
@@ -31,7 +39,7 @@ impl<'a> Page<'a> {
         listing: &'a Listing,
         query: &'a Query,
         resolver: &'a Resolver,
-        is_own: bool,
+        access: Access,
     ) -> Self {
         let found = found(&listing.paths, &query.find);
         let last = found.len().saturating_sub(1) / EACH * EACH;
@@ -42,7 +50,7 @@ impl<'a> Page<'a> {
             has_more: listing.has_more,
             query,
             resolver,
-            is_own,
+            access,
         }
     }
 
@@ -58,11 +66,16 @@ impl<'a> Page<'a> {
         let pieces = [
             (
                 "{nav}",
-                if self.is_own { NAVIGATION } else { "" }.to_owned(),
+                if self.access.is_own { NAVIGATION } else { "" }.to_owned(),
             ),
             (
                 "{shared}",
-                if self.is_own { PRIVATE } else { SHARED }.to_owned(),
+                if self.access.is_shared {
+                    SHARED
+                } else {
+                    PRIVATE
+                }
+                .to_owned(),
             ),
             ("{version}", env!("CARGO_PKG_VERSION").to_owned()),
             ("{find}", escape(&self.query.find)),
@@ -125,7 +138,7 @@ impl<'a> Page<'a> {
                 original = escape(target),
                 preview = escape(&thumbnail(target, PREVIEW)),
                 name = escape(name),
-                play = match self.is_own {
+                play = match self.access.is_own {
                     true => format!(
                         " · <a href=\"/_andon/play#{}\">Open in the playground</a>",
                         escape(&query)

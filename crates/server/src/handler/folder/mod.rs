@@ -16,7 +16,7 @@ use hyper::{HeaderMap, Request};
 use tokio::sync::Mutex;
 use url::form_urlencoded;
 
-use self::html::Page;
+use self::html::{Access, Page};
 use super::local::check_site;
 use super::page::{self, PageFile};
 use super::record::RequestRecord;
@@ -115,7 +115,11 @@ impl App {
         let path = request.uri().path();
         if path == "/" {
             let listing = self.listing().await?;
-            let page = Page::new(&listing, &query, &self.maker.resolver, is_own);
+            let access = Access {
+                is_own,
+                is_shared: self.shares_folder,
+            };
+            let page = Page::new(&listing, &query, &self.maker.resolver, access);
             return Ok(page::written(page.html()));
         }
         check_site(request.headers())?;

@@ -182,10 +182,13 @@ impl Explainer {
         }
     }
 
-    /// Returns URLs for screens of higher pixel density, unless the recipe sets a density itself.
+    /// Returns URLs for screens of higher pixel density, unless the recipe sets a density itself, or lays something over
+    /// the image, which a density does not enlarge.
     fn densities(&self) -> Vec<Value> {
         let is_dpr = |step: &Step| matches!(step, Step::Dpr(_));
-        if self.recipe.steps.iter().any(is_dpr) {
+        let lays_over =
+            !self.recipe.materials().is_empty() || self.recipe.to_string().contains("text:");
+        if lays_over || self.recipe.steps.iter().any(is_dpr) {
             return Vec::new();
         }
         let url = |density: f64| {
