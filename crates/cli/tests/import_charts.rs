@@ -63,6 +63,21 @@ fn a_store_of_ones_own_is_imported_with_its_addresses_and_keys() {
         );
         assert!(!said.out.contains("hush"), "{}", said.out);
     }
+    // What else is allowed is allowed beside it.
+    let also = "  IMGPROXY_ALLOW_LOOPBACK_SOURCE_ADDRESSES: true\n";
+    let site = Site::new(
+        "values.yaml",
+        &(conf("http://minio.storage.svc:9000") + also),
+    );
+    let said = site.import("values.yaml").ending(0).out;
+    let allow = said
+        .lines()
+        .find(|line| line.starts_with("allow"))
+        .unwrap_or_default();
+    assert!(
+        allow.contains("10.0.0.0/8") && allow.contains("127.0.0.0/8"),
+        "{said}"
+    );
 }
 
 #[test]

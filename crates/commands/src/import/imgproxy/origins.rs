@@ -206,7 +206,12 @@ fn own_network(endpoint: &str, keys: &mut Common) {
         .iter()
         .any(|it| host.starts_with(it));
     let allow: &[&str] = if is_here { &LOOPBACK } else { &PRIVATE };
-    if !keys.iter().any(|(key, _)| key == "allow") {
-        keys.push(("allow".to_owned(), allow.to_vec().into()));
+    match keys.iter_mut().find(|(key, _)| key == "allow") {
+        Some((_, Value::Array(listed))) => {
+            let more = allow.iter().map(|it| Value::from(*it));
+            let more: Vec<Value> = more.filter(|it| !listed.contains(it)).collect();
+            listed.extend(more);
+        }
+        _ => keys.push(("allow".to_owned(), allow.to_vec().into())),
     }
 }
