@@ -28,9 +28,9 @@ pub(super) struct Page<'a> {
 /// Who sees a page.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Access {
-    /// Whether it is the user of this machine, who has other pages, too.
+    /// Whether the page is for the user of this machine, who has other pages, too.
     pub(super) is_own: bool,
-    /// Whether everybody else may see it.
+    /// Whether the page is for everybody who reaches the server.
     pub(super) is_shared: bool,
 }
 
