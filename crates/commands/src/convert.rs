@@ -293,10 +293,10 @@ fn format_of_all(recipe: &Recipe) -> Option<&'static str> {
     Some(codec.name())
 }
 
-struct Batch {
+struct Batch<'a> {
     recipe: Recipe,
     renderer: Renderer,
-    outputs: Outputs,
+    outputs: Outputs<'a>,
     /// Limits the number of threads that work on pixels at the same time.
     working: Semaphore,
     written: Written,
@@ -345,7 +345,7 @@ fn size(bytes: usize) -> String {
     }
 }
 
-impl Batch {
+impl Batch<'_> {
     fn convert(&self, input: &Input, job: &Job) -> anyhow::Result<()> {
         let planned = input.read().and_then(|source| {
             let plan = self.renderer.plan(&self.recipe, &source)?;

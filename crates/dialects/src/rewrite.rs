@@ -202,8 +202,8 @@ fn word(value: &str) -> &str {
     }
 }
 
-/// Returns a form's value as the end of a raw path, without slashes in front. One that cannot be decoded stays as it is, so
-/// that the dialect refuses it by its name.
+/// Returns a form's value as the end of a raw path, without slashes in front. One that cannot be decoded is kept, so that
+/// the dialect refuses it by its name.
 fn path_of(value: &str) -> String {
     let raw = value.replace('+', "%20");
     match percent::decode(&raw) {

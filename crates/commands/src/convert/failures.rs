@@ -9,6 +9,7 @@ use anyhow::{Context, bail};
 
 use super::folder;
 use super::inputs::Input;
+use super::names::folder_of;
 use super::outputs::Existing;
 
 /// A list of images that failed or were not begun. It takes the place of an older one when the run ends, so that a run that
@@ -64,9 +65,4 @@ impl Failures {
         write().with_context(|| format!("cannot write {}", self.0.display()))?;
         Ok(())
     }
-}
-
-fn folder_of(path: &Path) -> &Path {
-    let folder = path.parent().filter(|it| *it != Path::new(""));
-    folder.unwrap_or(Path::new("."))
 }

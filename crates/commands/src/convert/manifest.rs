@@ -17,10 +17,15 @@ pub(super) struct Manifest {
     into: String,
     /// Images that are done with this recipe and for this destination, by [`Input::id`] and version.
     done: HashSet<(String, String)>,
-    /// The images that results are of, by the identity of the result's path.
-    outputs: HashMap<String, Image>,
-    /// What their jobs called the folder of these results, likewise.
-    places: HashMap<String, String>,
+    /// Results by the identities of their paths.
+    outputs: HashMap<String, Recorded>,
+}
+
+/// A result that a job has made.
+struct Recorded {
+    image: Image,
+    /// The destination as that job named it.
+    into: String,
 }
 
 /// The image that a result is of.
@@ -43,7 +48,6 @@ impl Manifest {
         let mut done = HashSet::new();
         // The last line of a result says what it is now, whichever job wrote it.
         let mut last = HashMap::new();
-        let mut places = HashMap::new();
         for line in lines.lines() {
             let Ok(line) = serde_json::from_str::<Map<String, Value>>(line) else {
                 continue;
@@ -56,8 +60,9 @@ impl Manifest {
                     let is_own = text("recipe") == recipe && same(text("into"), into);
                     let id = identity(&name);
                     let image = Image { id, name };
-                    places.insert(identity(output), text("into").to_owned());
-                    last.insert(identity(output), (image, is_own.then_some(version)));
+                    let into = text("into").to_owned();
+                    let result = Recorded { image, into };
+                    last.insert(identity(output), (result, is_own.then_some(version)));
                 }
                 None if text("recipe") == recipe && text("into") == into => {
                     done.insert((identity(&name), version));
@@ -66,9 +71,9 @@ impl Manifest {
             }
         }
         let mut outputs = HashMap::new();
-        for (output, (image, version)) in last {
-            done.extend(version.map(|version| (image.id.clone(), version)));
-            outputs.insert(output, image);
+        for (output, (result, version)) in last {
+            done.extend(version.map(|version| (result.image.id.clone(), version)));
+            outputs.insert(output, result);
         }
         Ok(Self {
             journal,
@@ -76,7 +81,6 @@ impl Manifest {
             into: into.to_owned(),
             done,
             outputs,
-            places,
         })
     }
 
@@ -87,16 +91,17 @@ impl Manifest {
 
     /// Whether an image is a result of an earlier job in the folder `output`, under whatever name.
     pub(super) fn is_result_in(&self, input: &Input, output: &str) -> bool {
-        let is_of_itself = (self.outputs.get(&input.id)).is_some_and(|image| image.id == input.id);
-        self.places.get(&input.id).is_some_and(|into| {
-            let folder = into.rsplit_once('/').map_or("", |(folder, _)| folder);
-            !is_of_itself && (same(into, output) || same(folder, output))
+        self.outputs.get(&input.id).is_some_and(|result| {
+            let folder = result.into.rsplit_once('/');
+            let folder = folder.map_or("", |(folder, _)| folder);
+            let is_here = same(&result.into, output) || same(folder, output);
+            is_here && result.image.id != input.id
         })
     }
 
-    /// Returns the results of earlier jobs, by the identities of their paths, each with the image that it is of.
-    pub(super) fn outputs(&self) -> &HashMap<String, Image> {
-        &self.outputs
+    /// Returns the image that a result of an earlier job is of, given the identity of the result's path.
+    pub(super) fn image_of(&self, output: &str) -> Option<&Image> {
+        Some(&self.outputs.get(output)?.image)
     }
 
     pub(super) fn note(&self, input: &Input, result: &[(&str, Value)]) -> anyhow::Result<()> {

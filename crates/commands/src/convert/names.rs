@@ -20,7 +20,7 @@ pub(super) fn text(path: &Path) -> String {
     text
 }
 
-/// Returns the path that [`text`] has written. The URL of an object stays as it is.
+/// Returns the path that [`text`] has written. The URL of an object is returned unchanged.
 pub(super) fn path(text: &str) -> PathBuf {
     if text.starts_with(SCHEME) {
         return PathBuf::from(text);
@@ -50,6 +50,12 @@ pub(super) fn identity(path: &Path) -> String {
         Some(url) if url.starts_with(SCHEME) => url.to_owned(),
         _ => text(&std::path::absolute(path).unwrap_or_else(|_| path.to_owned())),
     }
+}
+
+/// Returns the folder that a file is in, which is `.` for a name alone.
+pub(super) fn folder_of(path: &Path) -> &Path {
+    let folder = path.parent().filter(|it| *it != Path::new(""));
+    folder.unwrap_or(Path::new("."))
 }
 
 /// Reads the names in a file: one per line, or each with a NUL behind it, as `find -print0` writes them. They may be any

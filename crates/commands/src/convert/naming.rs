@@ -9,6 +9,8 @@ use std::path::Path;
 pub(super) struct Naming(String);
 
 impl Naming {
+    /// Reads a template.
+    ///
     /// # Errors
     /// If `{name}` is not in it, so that all images would have one result, or something that is not known is.
     pub(super) fn parse(text: &str) -> Result<Self, String> {

@@ -21,7 +21,7 @@ use super::naming::Naming;
 use super::target::{self, Target};
 
 /// The destination of results, and the names that must not be written to.
-pub(super) struct Outputs {
+pub(super) struct Outputs<'a> {
     place: Place,
     /// The only result, if the user named its file.
     file: Option<target::File>,
@@ -36,7 +36,7 @@ pub(super) struct Outputs {
     /// case are the same.
     written: Mutex<HashMap<Existing, Image>>,
     /// Results of earlier jobs, with the images that they are of.
-    earlier: HashMap<String, Image>,
+    earlier: Option<&'a Manifest>,
 }
 
 /// A file or object that is there, however its name is spelled.
@@ -74,7 +74,7 @@ impl std::error::Error for Held {}
 
 /// A claimed place that one result may be written to.
 pub(super) struct Output<'a> {
-    outputs: &'a Outputs,
+    outputs: &'a Outputs<'a>,
     /// The image that the result is of.
     image: Image,
     /// Path of the result below the folder or the bucket's folder.
@@ -84,14 +84,14 @@ pub(super) struct Output<'a> {
     media_type: &'static str,
 }
 
-impl Outputs {
+impl<'a> Outputs<'a> {
     /// Prepares the destination: creates the folder, or opens the bucket. `format` is that of all results if it is known
     /// already: of inputs that share a result the first one has it then, however long each takes.
     pub(super) fn new(
         target: Target,
         naming: &Naming,
         buckets: &Buckets,
-        job: &Job,
+        job: &'a Job,
         format: Option<&'static str>,
     ) -> anyhow::Result<Self> {
         let Target {
@@ -114,7 +114,6 @@ impl Outputs {
                 Place::Bucket(objects, bucket.to_owned(), folder)
             }
         };
-        let earlier = job.manifest.as_ref().map(Manifest::outputs);
         let outputs = Self {
             place,
             file,
@@ -131,7 +130,7 @@ impl Outputs {
                 .collect(),
             taken: Mutex::default(),
             written: Mutex::default(),
-            earlier: earlier.cloned().unwrap_or_default(),
+            earlier: job.manifest.as_ref(),
         };
         let may_replace = format.is_none() && naming.keeps_names();
         if outputs.file.is_none() && (may_replace || job.manifest.is_none()) {
@@ -154,13 +153,7 @@ impl Outputs {
         let Place::Folder(folder) = &self.place else {
             return Ok(());
         };
-        let parent = |path: &Path| {
-            Existing::file(
-                path.parent()
-                    .filter(|it| it != &Path::new(""))
-                    .unwrap_or(Path::new(".")),
-            )
-        };
+        let parent = |path: &Path| Existing::file(names::folder_of(path));
         let is_beside = |input: &&Input| {
             let own = input.file().and_then(parent);
             own.is_some() && own == parent(&folder.join(&input.below))
@@ -210,7 +203,8 @@ impl Outputs {
         let is_there =
             |image: &&Image| image.id.starts_with(SCHEME) || names::path(&image.id).exists();
         let holder = taken.entry(key).or_insert_with_key(|key| {
-            let earlier = self.earlier.get(key).filter(is_there).cloned();
+            let earlier = self.earlier.and_then(|manifest| manifest.image_of(key));
+            let earlier = earlier.filter(is_there).cloned();
             earlier.unwrap_or_else(|| Image {
                 id: input.id.clone(),
                 name: input.name.clone(),
@@ -394,7 +388,7 @@ mod tests {
         }
     }
 
-    fn outputs(folder: &Path, job: &Job) -> Outputs {
+    fn outputs<'a>(folder: &Path, job: &'a Job) -> Outputs<'a> {
         let target = Target::of(folder.to_str().unwrap()).unwrap();
         Outputs::new(
             target,

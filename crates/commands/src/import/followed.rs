@@ -80,7 +80,7 @@ impl Site {
         site.block(opened(&self.servers.all[at]).inside(), &mut scope);
         let is_rewritten = !scope.here.rewrites.is_empty();
         let mut inner = Inner { site, scope };
-        // What rewrites the path first answers none as it is.
+        // A server that rewrites paths first answers none of them unchanged.
         if !is_rewritten {
             let here = Here {
                 variables: std::mem::take(&mut inner.scope.here.variables),
@@ -210,11 +210,7 @@ impl Location {
 
     /// Returns the path of `location /x/` and `location ^~ /x/`.
     fn prefix(&self) -> Option<&str> {
-        match &self.words[..] {
-            [path] if path.starts_with('/') => Some(path),
-            [sign, path] if sign == "^~" => Some(path),
-            _ => None,
-        }
+        plain_prefix(&self.words)
     }
 }
 
@@ -277,14 +273,21 @@ fn opened(block: &Directive) -> Directive {
 /// `location ~ ^/x/`.
 fn prefix(words: &[String]) -> Option<&str> {
     match words {
-        [path] if path.starts_with('/') => Some(path),
-        [sign, path] if sign == "^~" => Some(path),
         [sign, text] if sign == "~" => {
             let start = fixed_start(text);
             let rest = &text[1.min(text.len())..].strip_prefix(start)?;
             let is_all = ["", ".*", "(.*)", ".*$", "(.*)$"].contains(rest);
             (is_all && !start.is_empty()).then_some(start)
         }
+        _ => plain_prefix(words),
+    }
+}
+
+/// Returns the path of `location /x/` and `location ^~ /x/`.
+fn plain_prefix(words: &[String]) -> Option<&str> {
+    match words {
+        [path] if path.starts_with('/') => Some(path),
+        [sign, path] if sign == "^~" => Some(path),
         _ => None,
     }
 }

@@ -11,7 +11,7 @@ pub(super) struct Target {
     pub(super) scheme: String,
     /// Host and port, the name of an upstream, or `unix:` and the path of a socket.
     pub(super) host: String,
-    /// What replaces the path; empty if it is passed on as it is.
+    /// The path in place of the request's; empty if that is passed on unchanged.
     pub(super) path: String,
 }
 

@@ -345,7 +345,7 @@ impl Imgproxy {
         })
     }
 
-    /// Whether the format follows `Accept` although a URL names `format`. An SVG is only ever sent as it is.
+    /// Whether the format follows `Accept` although a URL names `format`. SVG is always sent unchanged.
     fn leaves_open(&self, format: Option<&str>) -> bool {
         let enforced = self.config.enforce && format != Some(rules::SVG);
         enforced || (self.config.negotiate && format.is_none())

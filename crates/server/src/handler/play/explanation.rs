@@ -186,8 +186,8 @@ impl Explainer {
     /// the image, which a density does not enlarge.
     fn densities(&self) -> Vec<Value> {
         let is_dpr = |step: &Step| matches!(step, Step::Dpr(_));
-        let lays_over =
-            !self.recipe.materials().is_empty() || self.recipe.to_string().contains("text:");
+        let writes = self.recipe.effects().any(|effect| effect.name == "text");
+        let lays_over = writes || !self.recipe.materials().is_empty();
         if lays_over || self.recipe.steps.iter().any(is_dpr) {
             return Vec::new();
         }
