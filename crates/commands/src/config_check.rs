@@ -96,7 +96,10 @@ fn checked(file: &Path) -> anyhow::Result<(String, Config)> {
     }
     let is_set = |variable: &str| overrides.names().any(|name| name == variable);
     let unfilled = unfilled(&text, is_set);
-    for warning in unfilled.into_iter().chain(andon_server::warnings(&config)) {
+    for warning in unfilled
+        .into_iter()
+        .chain(andon_server::warnings(&config, Some(file)))
+    {
         eprintln!("andon: {name}: warning: {warning}");
     }
     Ok((whole, config))

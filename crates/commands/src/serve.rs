@@ -121,7 +121,7 @@ pub(crate) fn until_stopped(
 
         let server = Server::bind(&config, codecs.start(), inherited).await?;
         sandbox.report();
-        tell_doors(&config);
+        tell_doors(&config, file);
         announce(&server, &config)?;
         tell(&[NotifyState::Ready]);
         if let Some(interval) = sd_notify::watchdog_enabled() {
@@ -140,7 +140,7 @@ pub(crate) fn until_stopped(
                 let outcome = reloader.reload(config).await;
                 if let (Ok(()), Some(config)) = (&outcome, read) {
                     andon_server::install_log(config.log);
-                    tell_doors(&config);
+                    tell_doors(&config, file);
                 }
                 match outcome {
                     Ok(()) => tracing::info!("the configuration was read again"),
@@ -171,7 +171,7 @@ pub(crate) fn until_stopped(
 
 /// Logs which parts of the server answer requests and who may use them, and warns of what may be surprising about the
 /// configuration.
-fn tell_doors(config: &Config) {
+fn tell_doors(config: &Config, file: Option<&Path>) {
     // A line for each group of clients: one for each door would hide the address on a terminal.
     let mut groups: Vec<(String, Vec<String>)> = Vec::new();
     for door in andon_server::doors(config).unwrap_or_default() {
@@ -184,7 +184,7 @@ fn tell_doors(config: &Config) {
     for (who, places) in groups {
         tracing::info!("open to {who}: {}", places.join(" | "));
     }
-    for warning in andon_server::warnings(config) {
+    for warning in andon_server::warnings(config, file) {
         tracing::warn!("{warning}");
     }
 }

@@ -51,8 +51,11 @@ impl Dialects {
             .map(|(like, places)| (like.row.name, moved(raw_target, &like.places, places)))
             .unzip();
         let urls: Vec<String> = urls.into_iter().flatten().collect();
+        let refusal = urls.iter().find_map(|url| self.parse(url).err());
+        let refused =
+            refusal.map_or_else(String::new, |why| format!(", where it is refused: {why}"));
         Some(format!(
-            "this looks like a URL of {}: here it is {}",
+            "this looks like a URL of {}: here it is {}{refused}",
             names.join(" or "),
             urls.join(" or ")
         ))
@@ -263,6 +266,17 @@ mod tests {
     fn read(config: &Config, target: &str) -> Option<String> {
         let request = Dialects::new(config).unwrap().parse(target).ok()?;
         (!request.is_file()).then(|| request.source.place().into_owned())
+    }
+
+    #[test]
+    fn a_url_that_would_be_refused_at_its_place_here_is_not_offered_without_the_reason() {
+        let presets = "[native]\nprefix = \"/img\"\nonly_presets = true\n[native.presets]\nsmall = \"fit:80x80\"\n";
+        let said = hint(&with(presets), "/r/fit:401x/a.jpg").unwrap();
+        assert!(
+            said.contains("here it is /p/fit:401x/a.jpg, where it is refused: ")
+                && said.ends_with("known here: small"),
+            "{said}"
+        );
     }
 
     #[test]

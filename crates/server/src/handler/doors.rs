@@ -2,13 +2,16 @@
 //! effects.
 
 use std::num::NonZero;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::thread;
 
 use andon_dialects::{Dialects, Door};
 
 use crate::admission;
 use crate::config::{
-    AllowedClients, Bytes, Config, ConfigError, Environment, Listen, OriginKind, otlp_warnings,
+    AllowedClients, Bytes, Config, ConfigError, Environment, Files, FsConfig, Listen, OriginKind,
+    otlp_warnings,
 };
 use crate::net::Peer;
 use crate::request::forwarded::Proxies;
@@ -70,9 +73,10 @@ pub fn doors(config: &Config) -> Result<Vec<Door>, ConfigError> {
     Ok(doors)
 }
 
-/// Returns warnings about a valid configuration that an operator should know.
+/// Returns warnings about a valid configuration that an operator should know. `file` is the file it was read from, if
+/// any.
 #[must_use]
-pub fn warnings(config: &Config) -> Vec<String> {
+pub fn warnings(config: &Config, file: Option<&Path>) -> Vec<String> {
     let mut warnings = Vec::new();
     for (key, allow) in [("upload", config.upload.allow), ("play", config.play.allow)] {
         if allow == AllowedClients::Local && ways(config).is_empty() {
@@ -106,6 +110,17 @@ pub fn warnings(config: &Config) -> Vec<String> {
                     bucket.name()
                 ));
             }
+            OriginKind::Fs(folder) if folder.files == Files::All => {
+                let secrets = file.into_iter().chain(config.tls.key.as_deref());
+                let served = secrets.filter(|file| is_served(file, folder));
+                warnings.extend(served.map(|file| {
+                    format!(
+                        "{} lies in the folder of origin.{index}, and `files = \"all\"` sends it to everybody who asks: move it, \
+                         or put the files to serve into a folder of their own",
+                        file.display()
+                    )
+                }));
+            }
             _ => {}
         }
     }
@@ -124,6 +139,15 @@ pub fn warnings(config: &Config) -> Vec<String> {
     }
     warnings.extend(otlp_warnings(config, &Environment::of_process()));
     warnings
+}
+
+/// Whether a folder of which every file is served sends this one.
+fn is_served(file: &Path, folder: &FsConfig) -> bool {
+    let (Ok(file), Ok(root)) = (file.canonicalize(), folder.root.canonicalize()) else {
+        return false;
+    };
+    let below = file.strip_prefix(root);
+    below.is_ok_and(|path| path.iter().all(|part| !part.as_bytes().starts_with(b".")))
 }
 
 /// Lists the ways in which a client can be local.
@@ -196,7 +220,7 @@ mod tests {
 
     #[test]
     fn what_may_surprise_is_said() {
-        let said = |text: &str| warnings(&config(text)).concat();
+        let said = |text: &str| warnings(&config(text), None).concat();
         assert_eq!(said(""), "");
         assert!(said("upload.allow = \"local\"").contains("upload.allow"));
         assert!(said("memory_budget = \"900000GiB\"").contains("`memory_budget` is 900000.0 GiB"));
@@ -211,5 +235,30 @@ mod tests {
         assert!(said(&format!("{link}{rewrite}")).contains("guards"));
         let guards = "guards = [\"/members/\"]\n";
         assert_eq!(said(&format!("{link}{guards}{rewrite}")), "");
+    }
+
+    #[test]
+    fn a_configuration_file_that_its_own_server_sends_is_said() {
+        let folder = tempfile::tempdir().unwrap();
+        let (visible, hidden) = (folder.path().join("a.toml"), folder.path().join(".a.toml"));
+        for file in [&visible, &hidden] {
+            std::fs::write(file, "").unwrap();
+        }
+        let serving = |files: &str| {
+            let fs = format!("fs = {{ root = {:?}, files = \"{files}\" }}", folder.path());
+            config(&format!("[[origin]]\n{fs}\n"))
+        };
+        let said = warnings(&serving("all"), Some(&visible)).concat();
+        assert!(
+            said.contains("a.toml lies in the folder of origin.0"),
+            "{said}"
+        );
+        assert_eq!(warnings(&serving("all"), Some(&hidden)).concat(), "");
+        assert_eq!(warnings(&serving("images"), Some(&visible)).concat(), "");
+        let elsewhere = tempfile::NamedTempFile::new().unwrap();
+        assert_eq!(
+            warnings(&serving("all"), Some(elsewhere.path())).concat(),
+            ""
+        );
     }
 }
