@@ -144,6 +144,19 @@ fn a_script_that_sends_images_is_listed_and_one_that_sends_pages_is_not() {
             ],
         );
     }
+    // The rule of the page, in a configuration in which it does nothing.
+    let rule =
+        "[[rewrite]]\nfrom = '^/resize\\.php$'\nto = '/r/fit:${arg_w}x/$arg_src'\nopens = true\n";
+    let off = format!("[native]\nenabled = false\n{rule}[[origin]]\nfs.root = \"{images}\"\n");
+    fs::write(site.path("own.toml"), off).expect("a file");
+    let said = site.adopt("--config own.toml", &[]).ending(1);
+    has(
+        &said,
+        &[
+            "[[rewrite]] makes the URL /r/fit:50x/a.jpg?src=a.jpg&w=50, which no dialect reads: this looks like a URL of \
+             native, which is not enabled: add [native] with `enabled = true`",
+        ],
+    );
 }
 
 #[test]

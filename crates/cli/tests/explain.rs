@@ -68,3 +68,44 @@ fn explain_names_the_key_and_every_tier_that_is_asked() {
         "{told}"
     );
 }
+
+#[test]
+fn explain_refuses_what_is_not_permitted_as_the_server_does() {
+    let folder = one_image();
+    let config = "[permitted]\nwidths = [60]\n[[rewrite]]\nfrom = '^/t$'\nto = '/r/fit:${arg_w:-60}x/a.jpg'\n\
+                  [[origin]]\nfs.root = \".\"\n[log]\nformat = \"off\"\n";
+    let served = Served::start(folder.path(), config);
+    let file = folder.path().join("own.toml");
+    std::fs::write(&file, config).expect("writes");
+    for target in [
+        "/r/fit:60x/a.jpg",
+        "/r/fit:61x/a.jpg",
+        "/r/fit:60x,blur:0x2/a.jpg",
+        "/t",
+        "/t?w=61",
+    ] {
+        let reply = served.get(target);
+        let args = [
+            "explain",
+            target,
+            "--config",
+            file.to_str().expect("a path"),
+        ];
+        let told = andon(&args, &[]);
+        let said = String::from_utf8(told.stderr).expect("text");
+        assert_eq!(
+            reply.status == 200,
+            told.status.success(),
+            "{target}: {said}"
+        );
+        if reply.status != 200 {
+            assert!(said.contains(reply.text().trim_end()), "{target}: {said}");
+        }
+        let printed = String::from_utf8(told.stdout).expect("text");
+        assert_eq!(
+            printed.contains("\nrewrite /r/fit:6"),
+            target.starts_with("/t"),
+            "{printed}"
+        );
+    }
+}

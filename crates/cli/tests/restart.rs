@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::common::{Client, Reply, Served, one_image};
 
@@ -222,4 +222,48 @@ fn bind(path: &Path) -> UnixDatagram {
         .set_read_timeout(Some(Duration::from_secs(60)))
         .unwrap();
     systemd
+}
+
+#[test]
+fn a_release_that_a_link_leads_to_is_served_without_a_reload() {
+    let folder = one_image();
+    let release = |name: &str, images: &[&str]| {
+        let at = folder.path().join("releases").join(name);
+        fs::create_dir_all(&at).unwrap();
+        for image in images {
+            fs::copy(folder.path().join("a.jpg"), at.join(image)).unwrap();
+        }
+        let link = folder.path().join("next");
+        std::os::unix::fs::symlink(&at, &link).unwrap();
+        fs::rename(&link, folder.path().join("current")).unwrap();
+    };
+    release("1", &["a.jpg", "old.jpg"]);
+    let keys = "[sandbox]\nread = [\"releases\"]\n[log]\nformat = \"off\"\n[[origin]]\nfs.root = \"current\"\n";
+    let served = Served::start(folder.path(), keys);
+    let status = |target: &str| served.get(target).status;
+    for target in [
+        "/old.jpg",
+        "/r/fit:60x/old.jpg",
+        "/a.jpg",
+        "/r/fit:60x/a.jpg",
+    ] {
+        assert_eq!(status(target), 200, "{target}");
+    }
+    assert_eq!(status("/new.jpg"), 404);
+    release("2", &["a.jpg", "new.jpg"]);
+    for target in [
+        "/new.jpg",
+        "/r/fit:60x/new.jpg",
+        "/a.jpg",
+        "/r/fit:60x/a.jpg",
+    ] {
+        assert_eq!(status(target), 200, "{target}");
+    }
+    // A result is taken for current for a moment.
+    let deadline = Instant::now() + Duration::from_secs(30);
+    for target in ["/old.jpg", "/r/fit:60x/old.jpg"] {
+        while status(target) != 404 {
+            assert!(Instant::now() < deadline, "{target}");
+        }
+    }
 }

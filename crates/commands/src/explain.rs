@@ -42,11 +42,18 @@ fn tell(args: &Args, told: &mut String) -> anyhow::Result<()> {
     let config = args.place.config()?;
     let (resolver, engine, background) = Place::of(&config)?;
     let target = place::target(&args.target);
-    let mut request = resolver.read(&target)?;
+    let permitted = resolver.parse(&target);
+    let (mut request, closed) = match permitted {
+        Ok(request) => (request, None),
+        Err(error) => (resolver.read(&target)?, Some(error)),
+    };
     negotiation::settle_without_accept(&mut request, &background);
     writeln!(told, "target  {target}")?;
+    if let Some(rewritten) = resolver.rewritten(&target) {
+        writeln!(told, "rewrite {rewritten}")?;
+    }
     writeln!(told, "file    /{}", request.source.place())?;
-    if let Err(error) = resolver.parse(&target) {
+    if let Some(error) = closed {
         writeln!(told, "access  {}", with_status(error))?;
     }
     for note in &request.notes {

@@ -97,6 +97,8 @@ pub use spelling::{Spelt, Word};
 pub use thumbor::{ImagorConfig, Loader, ThumborConfig};
 pub use weserv::WeservConfig;
 
+use std::borrow::Cow;
+
 use access::{Doors, Evidence};
 use dialect::{HeadersRead, with_slash};
 use hints::ClientHints;
@@ -388,6 +390,17 @@ impl Dialects {
             opened: rewritten.opened,
             ..self.read_rewritten(target.moved(&rewritten.target))?
         })
+    }
+
+    /// Returns the target that a rewrite rule makes of this one, if one applies. What signs it is left out.
+    #[must_use]
+    pub fn rewritten(&self, raw_target: &str) -> Option<String> {
+        let raw_target = with_slash(raw_target);
+        let opened = self.signing.open(&raw_target).ok()?;
+        match self.rewriter.apply(opened.rest).target {
+            Cow::Owned(new) => Some(new),
+            Cow::Borrowed(_) => None,
+        }
     }
 
     /// Parses a target to which no rewrite rule is applied.

@@ -10,9 +10,16 @@ use crate::{Dialects, ROWS};
 impl Dialects {
     /// Returns a sentence about the dialects that a target looks like but does not reach: how they are switched on, or
     /// where they are mounted. `None` if there are none, or if one of them has parsed the target. A target that begins
-    /// with a recipe looks like a URL of Andon's own dialect.
+    /// with a recipe looks like a URL of Andon's own dialect. What a rewrite rule makes of a target is looked at in its
+    /// place.
     #[must_use]
     pub fn hint(&self, raw_target: &str) -> Option<String> {
+        let rewritten = self.rewritten(raw_target);
+        self.hint_of(rewritten.as_deref().unwrap_or(raw_target))
+    }
+
+    /// Returns the sentence about a target to which no rewrite rule is applied any more.
+    pub(crate) fn hint_of(&self, raw_target: &str) -> Option<String> {
         if let Some((prefix, url)) = self.with_prefix(raw_target) {
             return Some(format!(
                 "this begins with a recipe, and URLs with a recipe begin with {prefix}: here it is {url}"

@@ -32,6 +32,18 @@ impl Router {
         self.0.unsigned().to_vec()
     }
 
+    /// Says why no dialect reads a target that is that of an image.
+    pub(super) fn why_unread(&self, target: &str) -> String {
+        let Some(new) = self.0.rewritten(target) else {
+            return UNREAD.to_owned();
+        };
+        let hint = self.0.hint(target).map(|hint| format!(": {hint}"));
+        format!(
+            "the old server sends an image, and [[rewrite]] makes the URL {new}, which no dialect reads{}",
+            hint.unwrap_or_default()
+        )
+    }
+
     pub(super) fn route(&self, target: &str) -> Route {
         let request: Result<ImageRequest, Refusal> =
             self.0.parse_for(target, &NoHeaders, &Nowhere, Ok);
@@ -45,3 +57,6 @@ impl Router {
         }
     }
 }
+
+/// Why a target is listed that no rule and no dialect reads.
+const UNREAD: &str = "the old server sends an image, and no dialect reads the URL; docs/behind-nginx.md has rules that turn URLs of a script into Andon's (\"In place of a script that resizes\")";

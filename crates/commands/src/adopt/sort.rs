@@ -173,12 +173,12 @@ impl Sorting<'_> {
                     read.push(*index);
                     continue;
                 }
-                Route::Refused(why) => format!("{UNREAD} ({why})"),
+                Route::Refused(why) => format!("{} ({why})", self.router.why_unread(target)),
                 _ if self.compares_files && !is_script(path) => {
                     files.insert(*index);
                     continue;
                 }
-                _ => UNREAD.to_owned(),
+                _ => self.router.why_unread(target),
             };
             sorted.unread.push(Unread {
                 target: target.clone(),
@@ -210,6 +210,3 @@ impl Scripts {
 
 /// Number of URLs that a script is asked for. If it sends no image for them, its other URLs are pages.
 const ASKED_OF_SCRIPT: usize = 3;
-
-/// Why a target is listed that nothing recognises.
-const UNREAD: &str = "the old server sends an image, and no dialect reads the URL; docs/behind-nginx.md has rules that turn URLs of a script into Andon's";

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use super::joined::{Joined, joined};
 use super::model::*;
 use super::passes::Target;
-use super::pattern::{Pattern, fixed_start};
+use super::pattern::{Pattern, fixed_start, names_scripts};
+use super::reasons::SCRIPT;
 use super::syntax::Place;
 
 mod small_light;
@@ -104,6 +105,9 @@ impl Site {
             _ => return Err("only nginx reaches it".to_owned()),
         };
         let scope = &location.scope;
+        if scope.here.proxy.is_some() && words.last().is_some_and(|words| names_scripts(words)) {
+            return Err(format!("a script: {SCRIPT}"));
+        }
         self.signed(location);
         if scope.here.closed {
             self.rewrite(location, &pattern, CLOSED.to_owned());

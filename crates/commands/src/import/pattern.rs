@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use andon_dialects::forms::is_script;
 use regex::Regex;
 
 /// The paths that a location or a rewrite matches.
@@ -55,6 +56,20 @@ impl Groups {
         };
         self.numbers.get(number.checked_sub(1)?).copied()
     }
+}
+
+/// Whether the path or the expression of a location names extensions of scripts, and no others.
+pub(super) fn names_scripts(text: &str) -> bool {
+    let plain = text.replace(['\\', '(', ')', '$', '^', '?', ':'], "");
+    let mut names = plain
+        .split('/')
+        .filter_map(|name| Some(name.split_once('.')?.1));
+    let all_scripts = |extensions: &str| {
+        extensions
+            .split('|')
+            .all(|it| is_script(&format!("/a.{it}")))
+    };
+    names.next().is_some_and(all_scripts) && names.all(all_scripts)
 }
 
 impl Pattern {
@@ -271,6 +286,29 @@ mod tests {
         assert_eq!(said, "${arg_w}-${arg_h}x$2");
         let why = pattern.say("$cookie_w", &none).unwrap_err();
         assert_eq!(why, "the variable $cookie_w has no equivalent");
+    }
+
+    #[test]
+    fn locations_of_scripts_are_told_from_those_of_images() {
+        for scripts in [
+            r"\.php$",
+            r"[^/]\.php(/|$)",
+            r"^/(index|thumb)\.php(?:/|$)",
+            r"\.(php|phtml)$",
+            r".+\.php$",
+            "/thumb.php",
+        ] {
+            assert!(names_scripts(scripts), "{scripts}");
+        }
+        for images in [
+            r"\.(jpg|php)$",
+            r"\.jpe?g$",
+            "/img/v1.2/",
+            "/",
+            r"^/p/(.*)$",
+        ] {
+            assert!(!names_scripts(images), "{images}");
+        }
     }
 
     #[test]

@@ -137,6 +137,9 @@ pub fn warnings(config: &Config, file: Option<&Path>) -> Vec<String> {
             ));
         }
     }
+    if let Ok(dialects) = Dialects::new(&config.dialects) {
+        warnings.extend(dialects.rewrite_warnings());
+    }
     warnings.extend(otlp_warnings(config, &Environment::of_process()));
     warnings
 }

@@ -9,43 +9,33 @@ use std::path::{Component, Path};
 use rustix::fs::{Dir, FileType, Mode, OFlags, ResolveFlags, fstat, openat2};
 use rustix::io::Errno;
 
-use super::blocking::{Blocking, answers_from_memory, would_block};
+use super::blocking::{Blocking, would_block};
 use super::file::{Entry, OpenFile, Status};
 use crate::error::{Error, Withheld};
 
-/// A folder that is opened once and that no path below it can leave.
+mod current;
+
+use current::{Current, Opened};
+
+/// A folder that no path below it can leave.
 #[derive(Debug)]
 pub struct Root {
-    folder: OwnedFd,
+    folder: Current,
     outside_links: bool,
-    /// Whether cached files can be opened from the system's memory, without asking a server or another process.
-    from_memory: bool,
 }
 
 impl Root {
-    /// Opens the folder.
+    /// Opens the folder at `path`. If another takes its place later, files are opened there: within a second, and at once
+    /// where a file is missing.
     ///
     /// # Errors
     /// When there is no such folder, or the system cannot resolve paths safely: it is too old (Linux before 5.6) or too
     /// restricted.
     pub fn open(path: &Path) -> io::Result<Self> {
-        let folder = rustix::fs::open(
-            path,
-            OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC,
-            Mode::empty(),
-        )?;
-        let root = Self {
-            from_memory: answers_from_memory(&folder),
-            folder,
+        Ok(Self {
+            folder: Current::open(path)?,
             outside_links: false,
-        };
-        match root.resolve(Path::new("."), ResolveFlags::empty()) {
-            Err(Errno::NOSYS) => Err(io::Error::other(
-                "this system cannot confine paths to a folder (openat2 needs Linux 5.6)",
-            )),
-            Err(error) => Err(error.into()),
-            Ok(_) => Ok(root),
-        }
+        })
     }
 
     /// Returns this folder, set to follow symbolic links wherever they lead if `follow`.
@@ -63,6 +53,23 @@ impl Root {
     /// `Missing` if there is none, also for paths outside the folder; `Withheld` for a link that leads outside;
     /// `Forbidden`; `Io`, with `WouldBlock` where the call must not wait and would have to.
     pub fn entry(&self, path: &str, blocking: Blocking) -> Result<Entry, Error> {
+        if self.folder.is_due() {
+            // Looking a path up may wait.
+            blocking.allow(false)?;
+            self.folder.look_up();
+        }
+        match self.entry_of(&self.folder.folder(), path, blocking) {
+            Err(Error::Missing { .. })
+                if blocking == Blocking::Allowed && self.folder.look_up() =>
+            {
+                self.entry_of(&self.folder.folder(), path, blocking)
+            }
+            found => found,
+        }
+    }
+
+    /// Opens the file or folder at `path` below `folder`, as [`Root::entry`].
+    fn entry_of(&self, folder: &Opened, path: &str, blocking: Blocking) -> Result<Entry, Error> {
         let relative = match path.trim_start_matches('/') {
             "" => ".",
             relative => relative,
@@ -74,9 +81,9 @@ impl Root {
             Blocking::Allowed => ResolveFlags::empty(),
             Blocking::Refused => IN_MEMORY,
         };
-        blocking.allow(self.from_memory)?;
+        blocking.allow(folder.from_memory)?;
         let fd = self
-            .resolve(Path::new(relative), in_memory)
+            .resolve(folder, Path::new(relative), in_memory)
             .map_err(|errno| match errno {
                 // Whatever it is, a thread that may wait finds out.
                 _ if blocking == Blocking::Refused => would_block(),
@@ -102,7 +109,7 @@ impl Root {
         let stat = fstat(&fd).map_err(|errno| Error::Io(errno.into()))?;
         match FileType::from_raw_mode(stat.st_mode) {
             FileType::RegularFile => {
-                let file = OpenFile::of(fd.into(), &stat, self.from_memory);
+                let file = OpenFile::of(fd.into(), &stat, folder.from_memory);
                 Ok(Entry::File(file))
             }
             FileType::Directory => Ok(Entry::Folder),
@@ -113,8 +120,12 @@ impl Root {
     /// Whether the file at `path` is still in this state, as far as the system can tell from memory. Permissions are
     /// part of the state, so the file need not be opened for reading, which takes longer.
     pub(crate) fn is_still(&self, path: &str, status: &Status) -> bool {
+        if self.folder.is_due() {
+            return false;
+        }
         let relative = Path::new(path.trim_start_matches('/'));
-        let found = self.open_at(relative, OFlags::PATH | OFlags::CLOEXEC, IN_MEMORY);
+        let flags = OFlags::PATH | OFlags::CLOEXEC;
+        let found = self.open_at(&self.folder.folder(), relative, flags, IN_MEMORY);
         found
             .and_then(fstat)
             .is_ok_and(|now| Status::of(&now) == *status)
@@ -136,7 +147,9 @@ impl Root {
     /// Those of the file system.
     pub(super) fn entries(&self, path: &str, most: usize) -> io::Result<Vec<(String, FileType)>> {
         let path = if path.is_empty() { "." } else { path };
-        let folder = Dir::new(self.resolve(Path::new(path), ResolveFlags::empty())?)?;
+        self.folder.look_up();
+        let root = self.folder.folder();
+        let folder = Dir::new(self.resolve(&root, Path::new(path), ResolveFlags::empty())?)?;
         let mut entries = Vec::new();
         for entry in folder.take(most) {
             let entry = entry?;
@@ -147,14 +160,20 @@ impl Root {
         Ok(entries)
     }
 
-    fn resolve(&self, path: &Path, further: ResolveFlags) -> rustix::io::Result<OwnedFd> {
+    fn resolve(
+        &self,
+        folder: &Opened,
+        path: &Path,
+        further: ResolveFlags,
+    ) -> rustix::io::Result<OwnedFd> {
         // NONBLOCK: opening a named pipe must not wait for its writer.
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::NONBLOCK;
-        self.open_at(path, flags, further)
+        self.open_at(folder, path, flags, further)
     }
 
     fn open_at(
         &self,
+        folder: &Opened,
         path: &Path,
         flags: OFlags,
         further: ResolveFlags,
@@ -170,7 +189,7 @@ impl Root {
         let mut tries = 0;
         loop {
             let opened = openat2(
-                self.folder.as_fd(),
+                folder.as_fd(),
                 path,
                 flags,
                 Mode::empty(),

@@ -295,6 +295,12 @@ impl Resolver {
         self.dialects.opens_files()
     }
 
+    /// Returns the target that a `[[rewrite]]` makes of this one, if one applies.
+    #[must_use]
+    pub fn rewritten(&self, target: &str) -> Option<String> {
+        self.dialects.rewritten(target)
+    }
+
     /// Returns a sentence about a target that finds no file: about dialects that are not asked for it, although it looks
     /// like theirs, or about a path that begins with the name of the folder that is served.
     #[must_use]

@@ -32,6 +32,61 @@ fn text(root: &Root, path: &str) -> Result<String, Error> {
 }
 
 #[test]
+fn files_are_those_of_the_folder_that_is_at_the_path_now() {
+    let (house, root) = house();
+    let (new, old) = (house.path().join("new"), house.path().join("old"));
+    let at = house.path().join("root");
+    for (name, put_in_place) in [
+        (
+            "renamed.jpg",
+            &(|| {
+                std::fs::rename(&at, &old).unwrap();
+                std::fs::rename(&new, &at).unwrap();
+            }) as &dyn Fn(),
+        ),
+        ("made-again.jpg", &|| {
+            std::fs::remove_dir_all(&at).unwrap();
+            assert!(matches!(text(&root, "x"), Err(Error::Missing { .. })));
+            std::fs::rename(&new, &at).unwrap();
+        }),
+        ("linked.jpg", &|| {
+            std::fs::remove_dir_all(&at).unwrap();
+            symlink(&new, &at).unwrap();
+        }),
+    ] {
+        std::fs::create_dir(&new).unwrap();
+        std::fs::write(new.join(name), name).unwrap();
+        assert!(matches!(text(&root, name), Err(Error::Missing { .. })));
+        put_in_place();
+        assert_eq!(text(&root, name).unwrap(), name);
+        assert!(root.names("", 9).unwrap().contains(&name.to_owned()));
+    }
+}
+
+#[test]
+fn a_file_that_both_folders_have_is_that_of_the_one_that_is_there_now() {
+    let (house, mut root) = house();
+    let (new, at) = (house.path().join("new"), house.path().join("root"));
+    std::fs::create_dir(&new).unwrap();
+    std::fs::write(new.join("a.jpg"), "new").unwrap();
+    assert_eq!(text(&root, "a.jpg").unwrap(), "a");
+    std::fs::rename(&at, house.path().join("old")).unwrap();
+    std::fs::rename(&new, &at).unwrap();
+    // A path is looked up again where a file is missing, and else by and by.
+    assert!(matches!(text(&root, "no.jpg"), Err(Error::Missing { .. })));
+    assert_eq!(text(&root, "a.jpg").unwrap(), "new");
+    root.folder.set_due();
+    assert!(!root.is_still(
+        "a.jpg",
+        &Status::of(&rustix::fs::stat(at.join("a.jpg")).unwrap())
+    ));
+    let refused = root.entry("a.jpg", Blocking::Refused);
+    assert!(refused.is_err_and(|error| Blocking::Refused.ends_with(&error)));
+    assert_eq!(text(&root, "a.jpg").unwrap(), "new");
+    assert!(!root.folder.is_due());
+}
+
+#[test]
 fn the_same_file_by_a_link_out_of_the_folder_is_not_there_any_more() {
     let (house, root) = house();
     let Entry::File(opened) = root.entry("inside/b.jpg", Blocking::Allowed).unwrap() else {
@@ -248,7 +303,7 @@ fn at_once(root: &Root, path: &str) -> Option<Result<Buffer<u8>, Error>> {
 
 #[test]
 fn what_is_in_memory_is_the_same_without_waiting() {
-    let (house, root) = house();
+    let (house, mut root) = house();
     let inside = house.path().join("root");
     let most: Vec<_> = (0..MOST_AT_ONCE).map(|at| (at % 251) as u8).collect();
     std::fs::write(inside.join("most"), &most).unwrap();
@@ -267,11 +322,8 @@ fn what_is_in_memory_is_the_same_without_waiting() {
     for path in ["more", "missing", "out", "../secret", "/proc/self/status"] {
         assert!(at_once(&root, path).is_none(), "{path}");
     }
-    let asks_somebody = Root {
-        from_memory: false,
-        ..root
-    };
-    assert!(at_once(&asks_somebody, "a.jpg").is_none());
+    root.folder.set_asking();
+    assert!(at_once(&root, "a.jpg").is_none());
 }
 
 #[test]

@@ -1,0 +1,223 @@
+//! Rewrite rules, which turn old URL shapes into URLs of a dialect.
+
+use std::borrow::Cow;
+
+use regex::{Captures, Regex};
+
+use crate::{ConfigError, percent};
+
+mod suspicion;
+mod template;
+
+use template::{Piece, pieces};
+
+/// The `[[rewrite]]` table: one rule, as configured.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rewrite {
+    /// A regular expression that is matched against the raw path (not decoded, without the query).
+    pub from: String,
+    /// The new path. `$1` to `$9` are the groups of the expression. `$arg_NAME` is an argument of the request's query:
+    /// at the end of the path, behind a slash, any path or URL (`/r/fit:300x300/$arg_src`), and elsewhere a word, which is
+    /// empty if it has characters other than letters, digits and `-._~`. Before a letter, a digit or `_` it needs braces:
+    /// `${arg_w}x${arg_h}`. `${arg_w:-300}` is 300 where that is empty or missing. A query in the new path goes before
+    /// the request's own.
+    pub to: String,
+    /// Whether the rule may lead to sources that a `[[secure_link]]` guards and to dialects that are closed to unsigned
+    /// URLs. The rule itself then decides who gets them.
+    #[serde(default)]
+    pub opens: bool,
+}
+
+/// Compiled rewrite rules.
+#[derive(Debug)]
+pub(crate) struct Rewriter {
+    rules: Vec<Rule>,
+}
+
+#[derive(Debug)]
+struct Rule {
+    from: Regex,
+    to: Vec<Piece>,
+    opens: bool,
+}
+
+/// A target after rewriting.
+#[derive(Debug)]
+pub(crate) struct Rewritten<'a> {
+    pub(crate) target: Cow<'a, str>,
+    /// The new target as the rule writes it, without the request's query, if the rule may lead to guarded sources and
+    /// closed dialects.
+    pub(crate) opened: Option<String>,
+}
+
+impl Rewriter {
+    pub(crate) fn new(rewrites: &[Rewrite]) -> Result<Self, ConfigError> {
+        let rules = rewrites
+            .iter()
+            .enumerate()
+            .map(|(index, rewrite)| Rule::new(index, rewrite))
+            .collect::<Result<_, _>>()?;
+        Ok(Self { rules })
+    }
+
+    /// Returns the target after the first rule that matches its path. Only one rule applies, so that no rule has to be
+    /// written with the results of the others in mind.
+    ///
+    /// A rule applies to every spelling of a path that it matches: it is tried on the path as received, then on the
+    /// path with escapes decoded and slashes merged, before the next rule is tried. So a path that a rule closes cannot
+    /// be reached by another spelling.
+    pub(crate) fn apply<'a>(&self, target: &'a str) -> Rewritten<'a> {
+        let (path, query) = match target.split_once('?') {
+            Some((path, query)) => (path, Some(query)),
+            None => (target, None),
+        };
+        let plain = match self.rules.is_empty() {
+            true => None,
+            false => plainest(path),
+        };
+        let found = self.rules.iter().find_map(|rule| {
+            let plain = || rule.apply(plain.as_deref()?, query);
+            let new = rule.apply(path, query).or_else(plain)?;
+            let opens = rule.opens && rule.leads_to(&new, path, query);
+            Some((new, opens))
+        });
+        let Some((mut new, opens)) = found else {
+            return Rewritten {
+                target: Cow::Borrowed(target),
+                opened: None,
+            };
+        };
+        let opened = opens.then(|| new.clone());
+        if let Some(query) = query {
+            new.push(if new.contains('?') { '&' } else { '?' });
+            new.push_str(query);
+        }
+        Rewritten {
+            target: Cow::Owned(new),
+            opened,
+        }
+    }
+}
+
+/// Returns a raw path with as few escapes as possible and without repeated slashes. `None` if that is the same text, or
+/// if the path cannot be decoded.
+fn plainest(path: &str) -> Option<String> {
+    if !path.contains('%') && !path.contains("//") {
+        return None;
+    }
+    let decoded = percent::decode(path).ok()?;
+    let mut plain = String::with_capacity(path.len());
+    for segment in decoded.split('/').filter(|segment| !segment.is_empty()) {
+        plain.push('/');
+        plain.push_str(&percent::encode(segment, ""));
+    }
+    if decoded.ends_with('/') {
+        plain.push('/');
+    }
+    (plain != path).then_some(plain)
+}
+
+/// Decodes a path and its query, which is how the server that the rules were written for sees them.
+fn decoded(target: &str) -> Option<String> {
+    let (path, query) = target.split_once('?').unwrap_or((target, ""));
+    let path = plainest(path).unwrap_or_else(|| path.to_owned());
+    let [path, query] = [path.as_str(), query].map(percent::decode);
+    Some(format!("{}?{}", path.ok()?, query.ok()?))
+}
+
+impl Rule {
+    fn new(index: usize, rewrite: &Rewrite) -> Result<Self, ConfigError> {
+        let wrong = |key: &str, value: &str, why: &str| {
+            let key = format!("rewrite.{index}.{key}");
+            ConfigError::new(key, format!("`{value}` cannot work: {why}"))
+        };
+        let from = Regex::new(&rewrite.from)
+            .map_err(|error| wrong("from", &rewrite.from, &error.to_string()))?;
+        let to = pieces(&rewrite.to).map_err(|why| wrong("to", &rewrite.to, &why))?;
+        let groups = from.captures_len() - 1;
+        for piece in &to {
+            if let Piece::Group(group) = piece
+                && *group > groups
+            {
+                let why = format!("there is no ${group}: `from` has {groups} groups");
+                return Err(wrong("to", &rewrite.to, &why));
+            }
+        }
+        Ok(Self {
+            from,
+            to,
+            opens: rewrite.opens,
+        })
+    }
+
+    /// Whether the rule leads to the same target from the decoded path. nginx matches the decoded path: `[^/]+` does
+    /// not match `a%2Fb` there, and an escape must not open what the expression leaves closed.
+    fn leads_to(&self, new: &str, path: &str, query: Option<&str>) -> bool {
+        if percent::decode(path).is_err() {
+            return false;
+        }
+        let plain = plainest(path);
+        let from_plain = self.apply(plain.as_deref().unwrap_or(path), query);
+        let from_plain = from_plain.and_then(|new| decoded(&new));
+        from_plain.is_some() && from_plain == decoded(new)
+    }
+
+    fn apply(&self, path: &str, query: Option<&str>) -> Option<String> {
+        let captures: Captures<'_> = self.from.captures(path)?;
+        let group = |group: usize| captures.get(group).map_or("", |found| found.as_str());
+        let pieces = self.to.iter().map(|piece| match piece {
+            Piece::Text(text) => Cow::Borrowed(text.as_str()),
+            Piece::Group(number) => Cow::Borrowed(group(*number)),
+            Piece::Argument(name, otherwise) => {
+                Cow::Borrowed(or(word(argument(query, name)), otherwise))
+            }
+            Piece::Path(name, otherwise) => {
+                Cow::Owned(path_of(or(argument(query, name), otherwise)))
+            }
+        });
+        Some(pieces.collect())
+    }
+}
+
+/// Returns a value, or `otherwise` if it is empty.
+fn or<'a>(value: &'a str, otherwise: &'a str) -> &'a str {
+    match value {
+        "" => otherwise,
+        value => value,
+    }
+}
+
+/// Returns the value of the first query argument of this name, in any case.
+fn argument<'a>(query: Option<&'a str>, name: &str) -> &'a str {
+    let pairs = query.unwrap_or_default().split('&');
+    let mut values = pairs.filter_map(|pair| {
+        let (key, value) = pair.split_once('=')?;
+        key.eq_ignore_ascii_case(name).then_some(value)
+    });
+    values.next().unwrap_or_default()
+}
+
+/// Returns a value, or nothing if it has characters other than letters, digits and `-._~`, because a slash or a parenthesis
+/// would change the meaning of the rule's own text.
+fn word(value: &str) -> &str {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+    if value.bytes().all(is_plain) {
+        value
+    } else {
+        ""
+    }
+}
+
+/// Returns a form's value as the end of a raw path, without slashes in front. One that cannot be decoded is kept, so that
+/// the dialect refuses it by its name.
+fn path_of(value: &str) -> String {
+    let raw = value.replace('+', "%20");
+    match percent::decode(&raw) {
+        Ok(decoded) => percent::encode(decoded.trim_start_matches('/'), "/"),
+        Err(_) => raw.replace('?', "%3F"),
+    }
+}
+
+#[cfg(test)]
+mod tests;

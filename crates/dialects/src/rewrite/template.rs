@@ -1,0 +1,98 @@
+//! The new path of a rewrite rule: text, groups and arguments.
+
+/// A piece of a rule's new path.
+#[derive(Debug)]
+pub(super) enum Piece {
+    Text(String),
+    Group(usize),
+    /// An argument that is one word, and what stands for an empty one.
+    Argument(String, String),
+    /// An argument that is a path, and the rest of the new path; and what stands for an empty one.
+    Path(String, String),
+}
+
+/// Splits a rule's new path into text, groups and arguments. Own code because the `regex` crate reads `$1x` as a group
+/// named `1x`, which is not what nginx users mean.
+///
+/// # Errors
+/// If braces are not closed, or name neither a group nor an argument.
+pub(super) fn pieces(to: &str) -> Result<Vec<Piece>, String> {
+    let mut pieces = Vec::new();
+    let mut text = String::new();
+    let mut rest = to;
+    while let Some((before, after)) = rest.split_once('$') {
+        text.push_str(before);
+        let (piece, behind) = match after.strip_prefix('{') {
+            Some(braced) => {
+                let closed = braced.split_once('}');
+                let (name, behind) = closed.ok_or("`${` without its `}`")?;
+                let piece = named(name).ok_or_else(|| {
+                    format!(
+                        "`${{{name}}}` is not known: `${{1}}` to `${{9}}`, `${{arg_NAME}}` and `${{arg_NAME:-DEFAULT}}` are"
+                    )
+                })?;
+                (Some(piece), behind)
+            }
+            None => {
+                let (name, behind) = after.split_at(length_of_name(after));
+                (named(name), behind)
+            }
+        };
+        match piece {
+            Some(piece) => {
+                pieces.push(Piece::Text(std::mem::take(&mut text)));
+                pieces.push(piece);
+                rest = behind;
+            }
+            None => {
+                text.push('$');
+                rest = after;
+            }
+        }
+    }
+    text.push_str(rest);
+    pieces.push(Piece::Text(text));
+    Ok(with_path(pieces))
+}
+
+/// Takes an argument for a path if nothing but a query follows it in the new path, and a slash is before it.
+fn with_path(mut pieces: Vec<Piece>) -> Vec<Piece> {
+    let is_query = |piece: &Piece| matches!(piece, Piece::Text(text) if text.contains('?'));
+    let end = pieces.iter().position(is_query);
+    let end = end.unwrap_or(pieces.len() - 1);
+    if let [.., Piece::Text(before), argument, Piece::Text(after)] = &mut pieces[..=end]
+        && before.ends_with('/')
+        && (after.is_empty() || after.starts_with('?'))
+        && let Piece::Argument(name, otherwise) = argument
+    {
+        *argument = Piece::Path(std::mem::take(name), std::mem::take(otherwise));
+    }
+    pieces
+}
+
+/// The length of the name that a text begins with: one digit, or `arg_` with letters, digits and `_`.
+fn length_of_name(text: &str) -> usize {
+    if text.starts_with(ARGUMENT) {
+        let is_end = |char: char| !(char.is_ascii_alphanumeric() || char == '_');
+        return text.find(is_end).unwrap_or(text.len());
+    }
+    usize::from(text.starts_with(|char: char| char.is_ascii_digit()))
+}
+
+/// Returns the group or the argument of this name, which may be followed by what stands for an argument that is missing.
+fn named(name: &str) -> Option<Piece> {
+    match (name.strip_prefix(ARGUMENT), name.as_bytes()) {
+        (Some(argument), _) => {
+            let (argument, otherwise) = argument.split_once(OTHERWISE).unwrap_or((argument, ""));
+            Some(Piece::Argument(argument.to_owned(), otherwise.to_owned()))
+        }
+        (None, [digit @ b'1'..=b'9']) => Some(Piece::Group(usize::from(digit - b'0'))),
+        _ => None,
+    }
+}
+
+/// Prefix of argument names in a rule's new path, after the dollar sign.
+const ARGUMENT: &str = "arg_";
+
+/// Stands between the name of an argument and what is used where it is empty, as in shells.
+const OTHERWISE: &str = ":-";
