@@ -129,6 +129,8 @@ tests.push(["an image of one's own is rendered as one of the folder is", async (
   await settled(page);
   assert.deepEqual(await shown(page), before);
   assert.match(await page.textContent("#urls"), /otter.jpg is not there/);
+  assert.match(await page.textContent("#copy-note"), /otter.jpg is not on this server/);
+  assert.equal(await page.inputValue("#images"), "", "no image of the folder is named beside it");
   assert.equal(await page.locator("#urls a").count(), 0, "no URL of an image that is not there is opened");
   isQuiet();
   await close();
@@ -197,6 +199,9 @@ tests.push(["what is to be copied holds the URL of the result", async () => {
     const part = { nginx: url.replace("photos/otter.jpg", ""), recipe: "fit:100x100,as:webp", "Next.js loader": `${andon.address}/r/fit:` }[form] ?? url;
     assert.ok(text.includes(part), `${form}: ${text}`);
   }
+  await page.selectOption("#copy-form", "picture");
+  assert.match(await page.textContent("#copy-text"), /<img src="[^"]*\/r\/fit:100x100,as:auto\/photos\/otter\.jpg"/);
+  assert.match(await page.textContent("#copy-note"), /Only this machine reaches/);
   await page.selectOption("#copy-form", "srcset");
   assert.match(await page.textContent("#copy-text"), /dpr:2,fit:100x100,as:webp\/photos\/otter\.jpg 2x/);
   isQuiet();

@@ -119,16 +119,18 @@ impl Servers {
             let alone = self.all.iter().filter(|it| listens_at(it, own)).count() == 1;
             alone.then_some(own)
         };
-        names(server).next().or_else(listens)
+        let means_it = |name: &&str| self.of(name) == Some(at);
+        names(server).find(means_it).or_else(listens)
     }
 
-    /// Returns the index of the server with a name, or at an address.
+    /// Returns the index of the server with a name, or at an address. Of several with one name, such as one that only
+    /// redirects to HTTPS, it is the first that makes images.
     pub(super) fn of(&self, word: &str) -> Option<usize> {
-        let named = self
-            .all
-            .iter()
-            .position(|it| names(it).any(|it| it == word));
-        named.or_else(|| self.all.iter().position(|it| listens_at(it, word)))
+        let is_named = |at: &usize| names(&self.all[*at]).any(|it| it == word);
+        let named: Vec<usize> = (0..self.all.len()).filter(is_named).collect();
+        let maker = named.iter().find(|at| self.makes(**at, 0));
+        let found = maker.or(named.first()).copied();
+        found.or_else(|| self.all.iter().position(|it| listens_at(it, word)))
     }
 
     /// Returns the first server that makes images and that no other one passes them on to, or else the first one that

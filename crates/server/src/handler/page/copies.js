@@ -3,7 +3,7 @@
 /** By name: functions of the URL, its recipe, and what else `about` in play.js gathers. */
 export const COPIES = {
   "URL": ({ url }) => url,
-  "picture": ({ url, size, formats }) => `<picture>\n${formats.map((it) => `  <source type="${it.media_type}" srcset="${html(it.url)}">\n`).join("")}  <img src="${html(url)}" ${size} alt="">\n</picture>`,
+  "picture": ({ fallback, size, formats }) => `<picture>\n${formats.map((it) => `  <source type="${it.media_type}" srcset="${html(it.url)}">\n`).join("")}  <img src="${html(fallback)}" ${size} alt="">\n</picture>`,
   "recipe": ({ recipe }) => recipe,
   "curl": ({ url, file }) => `curl ${shell(url)} -o ${file}`,
   "Next.js loader": loader,

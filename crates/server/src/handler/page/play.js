@@ -124,6 +124,7 @@ byId("file").addEventListener("change", () => drop(byId("file").files[0]));
 function drop(file) {
   if (!file) return;
   byId("file-said").textContent = "";
+  byId("images").selectedIndex = -1;
   take({ source: `/${file.name}`, file });
   changed(page.recipe);
 }
@@ -353,8 +354,9 @@ function beforePath(url, source, full) {
 function copied() {
   const { told, image } = page;
   const text = byId("copy-text");
-  if (!told?.url) {
-    text.textContent = "This server has no URL for this recipe.";
+  byId("copy-note").textContent = noteOnCopies(image);
+  if (!told?.url || told.plan.error) {
+    text.textContent = told?.plan.error ? "The recipe is refused: mend it first." : "This server has no URL for this recipe.";
     return;
   }
   const full = (url) => location.origin + url;
@@ -366,8 +368,18 @@ function copied() {
     size: result ? `width="${result.width}" height="${result.height}"` : "",
     densities: told.densities.map((it) => ({ ...it, url: full(it.url) })),
     formats: told.formats.map((it) => ({ ...it, url: full(it.url) })),
+    fallback: full(told.fallback ?? told.url),
     file: `image.${result ? result.format.replace("jpeg", "jpg") : "jpg"}`,
   });
+}
+
+/** What has to be done before what is copied works elsewhere. */
+function noteOnCopies({ file }) {
+  const isLocal = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(location.hostname);
+  return [
+    file ? `${file.name} is not on this server: put it into the folder, or these URLs find no file.` : "",
+    isLocal ? `Only this machine reaches ${location.origin}: on a website, put its own address there.` : "",
+  ].filter(Boolean).join(" ");
 }
 
 byId("copy").addEventListener("click", async () => {

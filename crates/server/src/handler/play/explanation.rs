@@ -168,6 +168,7 @@ impl Explainer {
             "urls": self.urls(facts),
             "densities": self.densities(),
             "formats": self.in_formats(),
+            "fallback": self.for_all_browsers(),
         })
     }
 
@@ -202,15 +203,30 @@ impl Explainer {
     /// Returns URLs for the formats that are offered to browsers.
     fn in_formats(&self) -> Vec<Value> {
         let url = |(name, media_type): &(FormatName, &str)| {
-            let output = Output {
-                format: Some(name.clone()),
-                ..self.recipe.output.clone()
-            };
-            let steps = self.recipe.steps.clone();
-            let url = self.served(Recipe { steps, output })?;
+            let url = self.in_format(name.clone())?;
             Some(json!({ "media_type": media_type, "url": url }))
         };
         self.formats.iter().filter_map(url).collect()
+    }
+
+    /// Returns a URL whose result every browser shows: that of the recipe itself, unless its format is one of those that
+    /// are offered to some.
+    fn for_all_browsers(&self) -> Option<String> {
+        let is_offered = |own: &FormatName| self.formats.iter().any(|(name, _)| name == own);
+        match &self.recipe.output.format {
+            Some(own) if is_offered(own) => self.in_format(FormatName::new(Output::AUTO).ok()?),
+            _ => self.served(self.recipe.clone()),
+        }
+    }
+
+    /// Returns the URL for the recipe in another format.
+    fn in_format(&self, format: FormatName) -> Option<String> {
+        let output = Output {
+            format: Some(format),
+            ..self.recipe.output.clone()
+        };
+        let steps = self.recipe.steps.clone();
+        self.served(Recipe { steps, output })
     }
 
     /// Returns the request as a URL in each dialect, or the reason why that is not possible.
