@@ -31,8 +31,7 @@ pub(super) fn write(f: &mut fmt::Formatter<'_>, argument: &str) -> fmt::Result {
 /// Decodes an argument. Characters other than `%` are taken as they are, even if they would be written escaped.
 pub(super) fn read(argument: &str) -> Result<String, ParseError> {
     let wrong = || {
-        let expected =
-            "UTF-8 whose `%` stand before two hex digits; 50 per cent is `50p`, and `%25` a `%`";
+        let expected = "UTF-8 whose `%` stand before two hex digits: `%25` is a `%`, and `p` a per cent where sizes may have one";
         explained(ParseError::new(argument, expected))
     };
     let mut decoded = Vec::with_capacity(argument.len());

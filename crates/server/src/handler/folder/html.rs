@@ -1,8 +1,10 @@
 //! Writes the page with the images of the folder.
 
 use std::fmt::Write as _;
+use std::ops::RangeInclusive;
 
 use andon_dialects::EXAMPLE_SOURCE;
+use icu_normalizer::DecomposingNormalizerBorrowed;
 use percent_encoding::utf8_percent_encode;
 use url::form_urlencoded;
 
@@ -225,19 +227,36 @@ impl<'a> Page<'a> {
     }
 }
 
-/// Returns the paths that contain all words of a text, in upper or lower case.
+/// Returns the paths that contain all words of a text, in upper or lower case, with or without accents, and in
+/// whichever form of Unicode: names from macOS have accents as characters of their own.
 fn found<'a>(paths: &'a [String], text: &str) -> Vec<&'a str> {
-    let words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
+    let words: Vec<String> = text.split_whitespace().map(folded).collect();
     let all = paths.iter().map(String::as_str);
     if words.is_empty() {
         return all.collect();
     }
     all.filter(|path| {
-        let path = path.to_lowercase();
+        let path = folded(path);
         words.iter().all(|word| path.contains(word.as_str()))
     })
     .collect()
 }
+
+/// Returns a text in lower case and without accents.
+fn folded(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
+    }
+    let letters = DecomposingNormalizerBorrowed::new_nfkd().normalize_iter(text.chars());
+    let is_accent = |char: &char| ACCENTS.contains(char);
+    letters
+        .filter(|char| !is_accent(char))
+        .flat_map(char::to_lowercase)
+        .collect()
+}
+
+/// Unicode's combining diacritical marks.
+const ACCENTS: RangeInclusive<char> = '\u{300}'..='\u{36f}';
 
 /// Returns the path of an image as it stands in URLs.
 fn target(path: &str) -> String {
@@ -294,6 +313,16 @@ mod tests {
         assert_eq!(found(&paths, " sea  TRIP"), ["Trip/Sea.jpg"]);
         assert_eq!(found(&paths, "").len(), 3);
         assert!(found(&paths, "sea.png").is_empty());
+    }
+
+    #[test]
+    fn a_search_finds_letters_with_accents_in_either_form_and_by_the_letter_alone() {
+        let [composed, decomposed, other] = ["M\u{fc}ller.jpg", "Mu\u{308}ller.jpg", "maller.jpg"];
+        let paths = [composed, decomposed, other].map(str::to_owned);
+        for text in [composed, decomposed, "muller", "MÜLLER", "müller.jpg"] {
+            assert_eq!(found(&paths, text), [composed, decomposed], "{text}");
+        }
+        assert_eq!(found(&["日本 été.jpg".to_owned()], "ETE 日本").len(), 1);
     }
 
     #[test]
