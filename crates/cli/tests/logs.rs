@@ -197,3 +197,31 @@ fn a_reload_changes_the_shape() {
         "{said}"
     );
 }
+
+#[test]
+fn a_fallback_that_cannot_be_sent_is_said_once_and_again_when_it_can() {
+    let folder = folder();
+    let served = Served::start(
+        folder.path(),
+        &config("[[fallback]]\nimage = \"/none.jpg\"\n"),
+    );
+    let get = || served.get("/small_light(dw=10)/missing.jpg").status;
+    assert_eq!((get(), get()), (404, 404));
+    std::fs::copy(
+        crate::common::sample("jpeg/420.jpg"),
+        folder.path().join("none.jpg"),
+    )
+    .unwrap();
+    let is_sent = (0..3000).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+        get() == 200
+    });
+    assert!(is_sent);
+    let said = served.stop();
+    for line in [
+        "of a [[fallback]] cannot be sent",
+        "of a [[fallback]] can be sent again",
+    ] {
+        assert_eq!(said.matches(line).count(), 1, "{line}: {said}");
+    }
+}

@@ -25,7 +25,7 @@ struct Configured {
     terms: FallbackConfig,
     /// The source of its image.
     image: Option<Source>,
-    /// Whether the last attempt to send its image failed.
+    /// Whether the last request for its image failed.
     is_failing: AtomicBool,
 }
 
@@ -55,15 +55,19 @@ impl Fallbacks {
 }
 
 impl Configured {
-    /// Logs that the image cannot be sent, or can be sent again, once for each change.
-    fn note(&self, sent: Result<(), &Error>) {
-        let was_failing = self.is_failing.swap(sent.is_err(), Ordering::Relaxed);
+    /// Logs that the image cannot be had, or can be had again, once for each change.
+    fn note(&self, made: &Result<Reply, Error>) {
+        let fault = made.as_ref().err();
+        if fault.is_some_and(|error| !is_the_sources(error)) {
+            return;
+        }
+        let was_failing = self.is_failing.swap(fault.is_some(), Ordering::Relaxed);
         let image = self.terms.image.as_deref().unwrap_or_default();
-        match sent {
-            Err(error) if !was_failing => {
+        match fault {
+            Some(error) if !was_failing => {
                 tracing::warn!(%error, "the image \"{image}\" of a [[fallback]] cannot be sent");
             }
-            Ok(()) if was_failing => {
+            None if was_failing => {
                 tracing::info!("the image \"{image}\" of a [[fallback]] can be sent again");
             }
             _ => {}
@@ -96,19 +100,15 @@ impl App {
         let source = match fallback {
             Fallback::Image(source) => source,
             Fallback::Redirect(to) => {
-                let errors = asked.style.errors;
-                return Err(Error::Moved {
-                    to,
-                    status: 302,
-                    errors,
-                });
+                let (status, errors) = (302, asked.style.errors);
+                return Err(Error::Moved { to, status, errors });
             }
         };
         let settled = with_source(asked, source);
         let other = Arc::new(RequestVariant::new(exchange.target, settled, &self.maker));
         let made = self.result(exchange, &other, &HeaderMap::new()).await;
         if let Some(own) = own {
-            own.note(made.as_ref().map(|_| ()));
+            own.note(&made);
         }
         let Ok(mut reply) = made else {
             return Err(error);

@@ -155,12 +155,15 @@ fn image(parts: &Parts, start: &str, out: &Document) -> Option<Image> {
 fn why(at: &Location) -> String {
     match at {
         Location::Origin(_) => String::new(),
-        Location::Url(_) => "no origin of this file has that URL. These lines name the image:".to_owned(),
+        Location::Url(_) => "no origin of this file has that URL. Append these lines:".to_owned(),
         Location::File(path) => {
-            format!("{path} is a file of imgproxy's container. Where this server has it, too, these lines name it:")
+            format!(
+                "{path} is a file of imgproxy's container. Where this server has it, too, append these lines:"
+            )
         }
         Location::Data => {
-            "`base64 -d` makes a file of its value. Where this server has that, these lines name it:".to_owned()
+            "`base64 -d` makes a file of its value. Where this server has that, append these lines:"
+                .to_owned()
         }
     }
 }
