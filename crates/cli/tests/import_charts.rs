@@ -305,3 +305,97 @@ fn formats_that_imgproxy_enforces_are_enforced() {
         assert_eq!(about, !note.is_empty(), "{notes}");
     }
 }
+
+#[test]
+fn a_watermark_and_a_fallback_are_written_where_an_origin_has_them() {
+    let store = "IMGPROXY_USE_S3=1\nIMGPROXY_S3_REGION=eu-central-1\nIMGPROXY_S3_ALLOWED_BUCKETS=photos,assets\n\
+                 IMGPROXY_ALLOWED_SOURCES=s3://photos/,https://cdn.example/a/\n";
+    let (watermark, fallback) = ("IMGPROXY_WATERMARK_", "IMGPROXY_FALLBACK_IMAGE_");
+    for (url, is) in [
+        ("URL=s3://assets/a.png", "s3://assets/a.png"),
+        (
+            "URL=https://cdn.example/a/b.png",
+            "https://cdn.example/a/b.png",
+        ),
+        ("URL=local:///x/a.jpg", "/x/a.jpg"),
+        ("PATH=<files>/a.jpg", "/a.jpg"),
+    ] {
+        let conf = format!(
+            "{store}{watermark}{url}\n{watermark}OPACITY=0.5\n{fallback}{url}\n{fallback}HTTP_CODE=404\n{fallback}TTL=90\n"
+        );
+        let (lines, notes) = of_imgproxy(&conf);
+        for table in [
+            format!("[imgproxy.watermark]\nfile = \"{is}\"\nopacity = 0.5"),
+            format!("[[fallback]]\nimage = \"{is}\"\nstatus = 404\nttl = \"90s\""),
+        ] {
+            assert!(lines.contains(&table), "{table}\n{lines}");
+        }
+        assert!(
+            !notes.contains("WATERMARK") && !notes.contains("FALLBACK"),
+            "{notes}"
+        );
+    }
+    let (lines, notes) = of_imgproxy(&format!("{store}{fallback}URL=s3://photos/a.jpg\n"));
+    assert!(
+        lines.contains("[[fallback]]\nimage = \"s3://photos/a.jpg\"\n["),
+        "{lines}"
+    );
+    assert!(notes.contains("keep the image for a minute"), "{notes}");
+    let wrong =
+        format!("{watermark}OPACITY=2\n{fallback}URL=local:///a.jpg\n{fallback}HTTP_CODE=302\n");
+    let (lines, notes) = of_imgproxy(&wrong);
+    assert!(
+        !lines.contains("status") && !lines.contains("opacity"),
+        "{lines}"
+    );
+    for note in ["is not from 0 to 1", "200, that of an error, or 0"] {
+        assert!(notes.contains(note), "{notes}");
+    }
+}
+
+#[test]
+fn lines_for_a_watermark_and_a_fallback_that_no_origin_has_are_valid_as_they_are_printed() {
+    for image in [
+        "URL=https://shop.example/marks/logo.png",
+        "URL=s3://assets/logo.png",
+        "URL=gs://assets/logo.png",
+        "PATH=<files>/logo.png",
+        "DATA=aGVsbG8=",
+    ] {
+        for start in ["IMGPROXY_WATERMARK_", "IMGPROXY_FALLBACK_IMAGE_"] {
+            let conf = format!(
+                "IMGPROXY_ALLOWED_SOURCES=https://cdn.example/\n{start}{image}\nIMGPROXY_WATERMARK_OPACITY=0.5\n"
+            );
+            let site = Site::new("env", &conf);
+            let imported = site.import("env").ending(0);
+            assert_eq!(imported.err, "");
+            assert!(!imported.out.contains("aGVsbG8="), "{}", imported.out);
+            let added = imported
+                .out
+                .lines()
+                .filter_map(|line| line.strip_prefix("#     "));
+            let added: String = added.map(|line| format!("{line}\n")).collect();
+            let table = match start.contains("WATERMARK") {
+                true => "[imgproxy.watermark]\nfile = ",
+                false => "[[fallback]]\nimage = ",
+            };
+            assert!(added.contains(table), "{}", imported.out);
+            let folder = site.path().join("new");
+            fs::create_dir(&folder).unwrap();
+            let mut text = imported.out.clone() + &added;
+            for mounted in ["/watermarks", "/fallback"] {
+                let here = folder.display().to_string();
+                text = text.replace(
+                    &format!("material_dir = \"{mounted}\""),
+                    &format!("material_dir = \"{here}\""),
+                );
+                text = text.replace(
+                    &format!("fs.root = \"{mounted}\""),
+                    &format!("fs.root = \"{here}\""),
+                );
+            }
+            fs::write(site.path().join("andon.toml"), text).unwrap();
+            said(program(), site.path(), "config check andon.toml").ending(0);
+        }
+    }
+}

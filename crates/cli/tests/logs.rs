@@ -128,6 +128,43 @@ fn the_level_says_what_is_left_out() {
     }
 }
 
+/// Lets a server read its configuration again, and waits until it has.
+fn reload(served: &Served) {
+    served.signal("-HUP");
+    for _ in 0..3000 {
+        let figures = String::from_utf8(served.get("/metrics").body).unwrap();
+        if figures.contains("andon_reloads_total{outcome=\"done\"} 1") {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    panic!("it was not reloaded");
+}
+
+#[test]
+fn what_is_still_to_be_filled_in_is_said_at_the_start_and_after_a_reload() {
+    let folder = folder();
+    let with = |dialect: &str| {
+        let key = "keys = [\"0123456789abcdef0123456789abcdef\"]  # SECRET: KEY goes here; this random one opens nothing";
+        config(&format!(
+            "[metrics]\nallow = \"all\"\n[{dialect}]\nprefix = \"/x\"\n{key}\n"
+        ))
+    };
+    let served = Served::start(folder.path(), &with("thumbor"));
+    std::fs::write(folder.path().join("andon.toml"), with("imagor")).unwrap();
+    reload(&served);
+    let said = served.stop();
+    for dialect in ["thumbor", "imagor"] {
+        let warning = format!("{dialect}.keys is marked SECRET (KEY goes here");
+        let warnings = said.lines().filter(|line| line.contains("WARN"));
+        assert_eq!(
+            warnings.filter(|line| line.contains(&warning)).count(),
+            1,
+            "{said}"
+        );
+    }
+}
+
 #[test]
 fn a_reload_changes_the_shape() {
     let folder = folder();
@@ -140,17 +177,7 @@ fn a_reload_changes_the_shape() {
         config("[metrics]\nallow = \"all\"\n[log]\nformat = \"json\"\n"),
     )
     .unwrap();
-    served.signal("-HUP");
-    let mut reloaded = false;
-    for _ in 0..3000 {
-        let figures = String::from_utf8(served.get("/metrics").body).unwrap();
-        reloaded = figures.contains("andon_reloads_total{outcome=\"done\"} 1");
-        if reloaded {
-            break;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(10));
-    }
-    assert!(reloaded);
+    reload(&served);
     served.get("/small_light(dw=10)/a.jpg");
     let said = served.stop();
     let lines: Vec<Value> = said
@@ -169,4 +196,32 @@ fn a_reload_changes_the_shape() {
             .any(|line| line["target"] == "/small_light(dw=10)/a.jpg"),
         "{said}"
     );
+}
+
+#[test]
+fn a_fallback_that_cannot_be_sent_is_said_once_and_again_when_it_can() {
+    let folder = folder();
+    let served = Served::start(
+        folder.path(),
+        &config("[[fallback]]\nimage = \"/none.jpg\"\n"),
+    );
+    let get = || served.get("/small_light(dw=10)/missing.jpg").status;
+    assert_eq!((get(), get()), (404, 404));
+    std::fs::copy(
+        crate::common::sample("jpeg/420.jpg"),
+        folder.path().join("none.jpg"),
+    )
+    .unwrap();
+    let is_sent = (0..3000).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+        get() == 200
+    });
+    assert!(is_sent);
+    let said = served.stop();
+    for line in [
+        "of a [[fallback]] cannot be sent",
+        "of a [[fallback]] can be sent again",
+    ] {
+        assert_eq!(said.matches(line).count(), 1, "{line}: {said}");
+    }
 }

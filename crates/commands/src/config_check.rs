@@ -94,13 +94,17 @@ fn checked(file: &Path) -> anyhow::Result<(String, Config)> {
     for variable in overrides.names() {
         eprintln!("andon: {name}: the environment variable {variable} applies");
     }
-    let is_set = |variable: &str| overrides.names().any(|name| name == variable);
-    let unfilled = unfilled(&text, is_set);
-    for warning in unfilled
-        .into_iter()
-        .chain(andon_server::warnings(&config, Some(file)))
-    {
+    for warning in warnings(&config, &text, Some(file)) {
         eprintln!("andon: {name}: warning: {warning}");
     }
     Ok((whole, config))
+}
+
+/// Returns what an operator should know of a valid configuration, and what is still to be filled in in its text.
+pub(crate) fn warnings(config: &Config, text: &str, file: Option<&Path>) -> Vec<String> {
+    let overrides = Overrides::of_process();
+    let is_set = |variable: &str| overrides.names().any(|name| name == variable);
+    let mut all = unfilled(text, is_set);
+    all.extend(andon_server::warnings(config, file));
+    all
 }

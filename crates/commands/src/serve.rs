@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::config_check;
 use crate::processes::Codecs;
 use andon_server::config::{OriginConfig, OriginKind, Overrides};
 use andon_server::{Beat, Config, ConfigError, Inherited, Listen, Pulse, Sandbox, Server};
@@ -184,7 +185,9 @@ fn tell_doors(config: &Config, file: Option<&Path>) {
     for (who, places) in groups {
         tracing::info!("open to {who}: {}", places.join(" | "));
     }
-    for warning in andon_server::warnings(config, file) {
+    // It was readable when the configuration was read.
+    let text = file.and_then(|file| std::fs::read_to_string(file).ok());
+    for warning in config_check::warnings(config, &text.unwrap_or_default(), file) {
         tracing::warn!("{warning}");
     }
 }

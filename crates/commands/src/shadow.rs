@@ -1,7 +1,7 @@
 //! `andon shadow`: shows what clients would notice if another server answered them.
 
 mod ask;
-mod compare;
+pub(crate) mod compare;
 pub(crate) mod page;
 pub(crate) mod summary;
 
@@ -68,7 +68,8 @@ Examples:
   andon shadow access.log --old http://10.0.0.7:8888 --new http://127.0.0.1:8080/imgproxy -c 1 --rate 5
   andon shadow access.log --old http://10.0.0.7 --new unix:/run/andon.sock -H 'Host: img.example' -H 'Accept: image/webp'
 
-Redirects are not followed. Other headers and bytes are reported, but are no difference by themselves. \
+Redirects are not followed. Other headers and bytes are reported, but are no difference by themselves; what the new server \
+says it has left out, as its configuration does not have it (Andon-Note), is one. \
 Exit codes: 0 no reply differs, 1 some do, or it failed and the message says why.";
 
 /// The requests that were compared, and the results.

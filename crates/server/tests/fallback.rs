@@ -93,3 +93,72 @@ fn weservs_urls_send_clients_on_but_only_to_what_is_served_here() {
     let reply = house.get(&format!("/ws/?w=9&url=a.jpg&default={served}"));
     assert_eq!(reply.status, 200);
 }
+
+#[test]
+fn a_fallback_may_come_from_a_web_server_that_urls_name() {
+    let origin = Origin::start(std::fs::read(sample("jpeg/420.jpg")).unwrap(), "");
+    let base = format!("http://127.0.0.1:{}", origin.port());
+    let keys = format!(
+        "[imgproxy]\nprefix = \"/ip\"\n[[origin]]\nhttp.urls = [\"{base}/\"]\nallow = [\"127.0.0.1\"]\n\
+         [[fallback]]\nimage = \"{base}/none.jpg\"\n"
+    );
+    let house = House::with(&keys);
+    for target in [
+        "/ip/insecure/rs:force:31:17/plain/local:///missing.jpg",
+        "/r/exact:31x17/missing.jpg",
+    ] {
+        let reply = house.get(target);
+        assert_eq!((reply.status, reply.size()), (200, (31, 17)), "{target}");
+    }
+    // Sources that are URLs have the fallback, too; and where it is missing itself, the error is told.
+    let source = format!("/r/exact:31x17/{base}/a.jpg");
+    origin.answers(404, "", Vec::new());
+    let reply = house.get(&source);
+    let told = (reply.status, reply.header("andon-fallback"));
+    assert_eq!(told, (200, Some("not_found")), "{}", reply.text());
+    let unknown = House::with(&keys);
+    assert_eq!(unknown.get(&source).status, 404);
+}
+
+#[test]
+fn a_fallback_and_a_watermark_that_no_origin_has_are_refused() {
+    let origins = "[[origin]]\nprefix = \"/shop\"\nfs.root = \".\"\n[[origin]]\ns3.buckets = [\"photos\"]\n\
+                   [[origin]]\nhttp.urls = [\"https://cdn.example/a/\"]\n";
+    let checked = |rest: String| {
+        let text = format!("{origins}{rest}");
+        let config = andon_server::Config::parse(&text, std::path::Path::new("."))?;
+        andon_server::check(&config, andon_codecs::ALL)
+    };
+    for (image, is_served) in [
+        ("/shop/a.jpg", true),
+        ("shop/a.jpg", true),
+        ("s3://photos/a.jpg", true),
+        ("https://cdn.example/a/b.jpg", true),
+        ("/other/a.jpg", false),
+        ("s3://assets/a.jpg", false),
+        ("gs://photos/a.jpg", false),
+        ("https://cdn.example/b.jpg", false),
+    ] {
+        let fallback = checked(format!("[[fallback]]\nimage = \"{image}\"\n"));
+        let watermark = checked(format!(
+            "[imgproxy]\nprefix = \"/ip\"\nwatermark.file = \"{image}\"\n"
+        ));
+        // A name without a slash is that of a file in a folder that is not there.
+        let is_marked = is_served && image != "shop/a.jpg";
+        for (checked, is_sound, key) in [
+            (fallback, is_served, "fallback.image"),
+            (watermark, is_marked, "imgproxy.watermark.file"),
+        ] {
+            match checked {
+                Ok(()) => assert!(is_sound, "{key}: {image}"),
+                Err(error) => {
+                    let said = error.to_string();
+                    assert!(
+                        !is_sound && said.contains(key) && said.contains(image),
+                        "{said}"
+                    );
+                }
+            }
+        }
+    }
+}

@@ -179,3 +179,61 @@ fn a_server_that_does_not_start_without_its_keys_says_which() {
         "{error}"
     );
 }
+
+/// Requests in three dialects for a source, with a result of 31 × 17 px.
+fn targets(source: &str) -> [String; 3] {
+    [
+        format!("/ip/insecure/rs:force:31:17/plain/{source}"),
+        format!("/r/exact:31x17/{source}"),
+        format!("/cloudflare/width=31,height=17,fit=squeeze/{source}"),
+    ]
+}
+
+#[test]
+fn a_bucket_that_urls_name_has_fallbacks_and_watermarks() {
+    let store = Store::start(env!("CARGO_PKG_VERSION"));
+    let house = |image: &str, prefix: &str| {
+        let keys = "[imgproxy]\nprefix = \"/ip\"\nwatermark = { file = \"s3://photos/originals/a.jpg\" }\n[cloudflare]\nprefix = \"/cloudflare\"";
+        House::with(&format!(
+            "[[origin]]\ns3.buckets = [\"photos\", \"other\"]\ns3.endpoint = \"{}\"\nallow = [\"127.0.0.1\"]\n{SIGNED}\n{keys}\n\
+             [[fallback]]\n{prefix}\nimage = \"{image}\"\nstatus = 0\n",
+            store.endpoint
+        ))
+    };
+    for (image, prefix) in [
+        ("s3://photos/originals/a.jpg", ""),
+        ("s3://photos/originals/a.jpg", "prefix = \"/\""),
+        ("s3://photos/originals/a.jpg", "prefix = \"s3://\""),
+        (
+            "s3://photos/originals/a.jpg",
+            "prefix = \"s3://photos/missing\"",
+        ),
+        ("/a.jpg", "prefix = \"s3://photos/\""),
+    ] {
+        let house = house(image, prefix);
+        for target in targets("s3://photos/missing/a.jpg") {
+            let reply = house.get(&target);
+            let told = (reply.status, reply.header("andon-fallback"));
+            assert_eq!(
+                told,
+                (404, Some("not_found")),
+                "{target} {image} {prefix}: {}",
+                reply.text()
+            );
+            assert_eq!(reply.size(), (31, 17), "{target}");
+        }
+    }
+    let elsewhere = house("/a.jpg", "prefix = \"s3://other\"");
+    for target in targets("s3://photos/missing/a.jpg") {
+        let reply = elsewhere.get(&target);
+        assert_eq!(
+            (reply.status, reply.header("andon-fallback")),
+            (404, None),
+            "{target}"
+        );
+    }
+    let marked = elsewhere.get("/ip/insecure/w:50/wm:1/plain/local:///a.jpg@png");
+    assert_eq!(marked.status, 200, "{}", marked.text());
+    let plain = elsewhere.get("/ip/insecure/w:50/plain/local:///a.jpg@png");
+    assert_ne!(marked.body, plain.body);
+}

@@ -9,6 +9,7 @@ use andon_client::quantile;
 
 use super::prices::Usage;
 use super::recognise::Found;
+use crate::shadow::compare::is_missing;
 use crate::shadow::{Report, summary};
 
 pub(super) use sized::looks_resized;
@@ -131,9 +132,6 @@ pub(super) struct Outcome<'a> {
     pub(super) processor: Processor,
 }
 
-/// What is in a note on something that URLs ask for and the configuration does not have, such as a watermark.
-const MISSING: &str = "in the configuration; it is ignored";
-
 /// Seconds in a month, the twelfth of a mean year.
 const MONTH: f64 = 365.25 / 12.0 * 86_400.0;
 
@@ -183,7 +181,7 @@ impl Outcome<'_> {
             list.push("no URL was replayed".to_owned());
         }
         let notes = summary::notes(&self.report);
-        for (note, (urls, _)) in notes.iter().filter(|(note, _)| note.contains(MISSING)) {
+        for (note, (urls, _)) in notes.iter().filter(|(note, _)| is_missing(note)) {
             let urls = counted(*urls as u64, "URL");
             list.push(format!("{urls} had something left out: {note}"));
         }

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::path::Path;
 
+use andon_server::Config;
 use anyhow::Context;
 use toml::{Table, Value};
 
@@ -17,11 +19,13 @@ use crate::play;
 pub(super) struct Document {
     /// Names of the files: the one that is imported, and those that it names.
     files: Vec<String>,
-    notes: Vec<(At, String)>,
+    /// What was not taken over, with the lines that could be added.
+    notes: Vec<(At, String, Vec<String>)>,
     keys: Table,
     /// Keys with random values, and what goes in their place.
     unknown: BTreeMap<String, String>,
     origins: Vec<Table>,
+    fallbacks: Vec<Table>,
     /// Whether the text is to have no secrets.
     no_secrets: bool,
 }
@@ -86,6 +90,7 @@ impl Document {
             keys: Table::new(),
             unknown: BTreeMap::new(),
             origins: Vec::new(),
+            fallbacks: Vec::new(),
             no_secrets: input.no_secrets,
         }
     }
@@ -97,8 +102,15 @@ impl Document {
 
     /// Notes why a variable was not taken over, or what is to be known of it.
     pub(super) fn note(&mut self, at: At, name: &str, why: &str) {
+        self.advise(at, name, why, Vec::new());
+    }
+
+    /// Notes why a variable was not taken over, and the lines to add to the file in its place.
+    pub(super) fn advise(&mut self, at: At, name: &str, why: &str, lines: Vec<String>) {
+        let whole = |text: String| text.replace(['\n', '\r'], " ");
+        let lines = lines.into_iter().map(whole).collect();
         self.notes
-            .push((at, format!("{name}: {why}").replace(['\n', '\r'], " ")));
+            .push((at, whole(format!("{name}: {why}")), lines));
     }
 
     /// Sets a key, such as `imgproxy.quality`.
@@ -196,6 +208,27 @@ impl Document {
         self.origins.iter().any(|origin| origin.contains_key(key))
     }
 
+    /// Adds a `[[fallback]]` with these keys.
+    pub(super) fn add_fallback(&mut self, keys: impl IntoIterator<Item = (String, Value)>) {
+        self.fallbacks.push(keys.into_iter().collect());
+    }
+
+    /// Returns the value of a key of the first origin that has it.
+    pub(super) fn of_origins(&self, key: &str) -> Option<&Value> {
+        self.origins.iter().find_map(|origin| origin.get(key))
+    }
+
+    /// Whether one of the remote origins serves this URL.
+    pub(super) fn serves(&self, url: &str) -> bool {
+        let remote = self.origins.iter().filter(|it| !it.contains_key("fs.root"));
+        let mut text = String::new();
+        write_list(&mut text, "origin", remote);
+        let image = Table::from_iter([("image".to_owned(), Value::from(url))]);
+        write_list(&mut text, "fallback", [&image]);
+        let config = Config::parse(&text, Path::new(""));
+        config.is_ok_and(|config| andon_server::check(&config, andon_codecs::ALL).is_ok())
+    }
+
     pub(super) fn has_origin(&self) -> bool {
         !self.origins.is_empty()
     }
@@ -213,12 +246,15 @@ impl Document {
         if !self.notes.is_empty() {
             out += "#\n# What was not taken over, or differs:\n";
         }
-        for (At { file, line }, note) in &self.notes {
+        for (At { file, line }, note, lines) in &self.notes {
             let file = self.files.get(*file).map_or("", String::as_str);
             let _ = match line {
                 0 => writeln!(out, "# {file}: {note}"),
                 line => writeln!(out, "# {file}:{line}: {note}"),
             };
+            for line in lines {
+                let _ = writeln!(out, "#     {line}");
+            }
         }
         let (tables, keys): (Vec<_>, Vec<_>) =
             self.keys.iter().partition(|(_, value)| value.is_table());
@@ -226,16 +262,22 @@ impl Document {
         for (name, value) in keys {
             let _ = writeln!(out, "{} = {value}", key(name));
         }
-        for origin in &self.origins {
-            out += "\n[[origin]]\n";
-            for (name, value) in origin {
-                let _ = writeln!(out, "{name} = {value}");
-            }
-        }
+        write_list(&mut out, "origin", &self.origins);
+        write_list(&mut out, "fallback", &self.fallbacks);
         for (name, value) in tables {
             write_table(&mut out, &key(name), value, &self.unknown);
         }
         Ok(out)
+    }
+}
+
+/// Writes a list of tables, whose names may have dots.
+fn write_list<'a>(out: &mut String, name: &str, tables: impl IntoIterator<Item = &'a Table>) {
+    for table in tables {
+        let _ = writeln!(out, "\n[[{name}]]");
+        for (key, value) in table {
+            let _ = writeln!(out, "{key} = {value}");
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Reads the environment of an imgproxy.
 
 mod chart;
+mod images;
 mod origins;
 mod table;
 
@@ -87,6 +88,7 @@ fn text(input: &Input<'_>) -> anyhow::Result<String> {
     presets(&parts, &mut out);
     let size = source_size(&parts, &mut out);
     origins::add(&parts, size, &mut out);
+    images::add(&parts, &mut out);
     out.text()
 }
 

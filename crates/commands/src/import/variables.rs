@@ -278,10 +278,15 @@ impl Parts {
         }
     }
 
+    /// Notes something about a variable, with the line that sets it, and the lines to add to the file because of it.
+    pub(super) fn advise(&self, name: &str, why: &str, lines: Vec<String>, out: &mut Document) {
+        let at = self.values.get(name).map_or(At::FILE, |(_, at)| *at);
+        out.advise(at, name, why, lines);
+    }
+
     /// Notes something about a variable, with the line that sets it.
     pub(super) fn note(&self, name: &str, why: &str, out: &mut Document) {
-        let at = self.values.get(name).map_or(At::FILE, |(_, at)| *at);
-        out.note(at, name, why);
+        self.advise(name, why, Vec::new(), out);
     }
 }
 

@@ -40,6 +40,7 @@ pub(crate) enum Kind {
     Pixels,
     Colours,
     Content,
+    Missing,
     MediaType,
     Header(&'static str),
 }
@@ -55,6 +56,7 @@ impl Kind {
             Self::Pixels => "pixels",
             Self::Colours => "colours",
             Self::Content => "content",
+            Self::Missing => "left out",
             Self::MediaType => "media type",
             Self::Header(name) => name,
         }
@@ -103,6 +105,11 @@ pub(super) fn compare(
     compared.statuses = Some([old.status, new.status]);
     let notes = new.headers.iter().filter(|(name, _)| name == "andon-note");
     compared.notes = notes.map(|(_, note)| note.clone()).collect();
+    for note in compared.notes.clone() {
+        if is_missing(&note) {
+            compared.add(Kind::Missing, note);
+        }
+    }
     if old.status != new.status {
         let why = refusal(new).map_or_else(String::new, |why| format!(": {why}"));
         let what = format!("{} and {}{why}", old.status, new.status);
@@ -126,6 +133,11 @@ pub(super) fn compare(
     }
     compared.differences.sort_by_key(|it| it.kind);
     compared
+}
+
+/// Whether a note is on something that URLs ask for and the configuration does not have, such as a watermark.
+pub(crate) fn is_missing(note: &str) -> bool {
+    note.contains("in the configuration; it is ignored")
 }
 
 /// Returns the sentence of an error that a reply has as text.

@@ -103,8 +103,9 @@ pub struct WatermarkConfig {
     /// Path (which begins with `/`) or URL of the watermark, or the name of its file in the folder
     /// `small_light.material_dir`.
     pub file: String,
-    /// Width and height of the watermark's file, in px.
-    pub size: (u32, u32),
+    /// Width and height of the watermark's file, in px. Without them, its place may be off by 1 px.
+    #[serde(default)]
+    pub size: Option<(u32, u32)>,
     /// Factor, 0 to 1, by which the opacity that URLs ask for is multiplied.
     #[serde(default = "one")]
     pub opacity: f64,
@@ -354,7 +355,9 @@ impl ImgproxyConfig {
                 || format!("{} must be from 0 to 1", watermark.opacity),
             )?;
             check(
-                watermark.size.0 > 0 && watermark.size.1 > 0,
+                watermark
+                    .size
+                    .is_none_or(|(width, height)| width > 0 && height > 0),
                 "imgproxy.watermark.size",
                 || "width and height of the file must be more than 0".to_owned(),
             )?;

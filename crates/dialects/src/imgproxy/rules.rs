@@ -39,11 +39,11 @@ pub(super) struct House {
     pub(super) watermark: Option<Mark>,
 }
 
-/// The configured watermark: its file, its size in px, and its opacity from 0 to 1.
+/// The configured watermark: its file, its size in px if that is known, and its opacity from 0 to 1.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Mark {
     pub(super) file: String,
-    pub(super) size: (u32, u32),
+    pub(super) size: Option<(u32, u32)>,
     pub(super) opacity: f64,
 }
 

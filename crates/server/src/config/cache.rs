@@ -6,7 +6,7 @@ use std::time::Duration;
 use andon_settings::check;
 use serde::Deserialize;
 
-use super::prefix::{check_prefix, longest_prefix};
+use super::prefix::{check_source_prefix, longest_prefix};
 use super::{Bytes, ConfigError, Span};
 
 /// The `[cache]` table: how much is kept, and for how long.
@@ -136,7 +136,7 @@ impl CacheConfig {
             },
         )?;
         for (index, rule) in self.rule.iter().enumerate() {
-            check_prefix(&rule.prefix, format!("cache.rule.{index}.prefix"))?;
+            check_source_prefix(&rule.prefix, format!("cache.rule.{index}.prefix"))?;
             let text = rule.cache_control.as_deref().unwrap_or_default();
             check(
                 hyper::header::HeaderValue::from_str(text).is_ok(),

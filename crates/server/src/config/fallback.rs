@@ -6,16 +6,17 @@ use andon_settings::check;
 use hyper::StatusCode;
 use serde::Deserialize;
 
-use super::prefix::{check_prefix, longest_prefix};
+use super::prefix::{check_source_prefix, longest_prefix};
 use super::{ConfigError, Span};
 
 /// One `[[fallback]]` table.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct FallbackConfig {
-    /// The fallback is for sources whose path begins with this prefix (whole segments); the longest prefix wins.
+    /// The fallback is for sources whose path or URL begins with this prefix (whole segments); the longest prefix wins,
+    /// and `/` is for all sources.
     pub prefix: String,
-    /// Source of the image that is sent instead, with the same recipe applied. A fallback that the URL itself names
+    /// Path or URL of the image that is sent instead, with the same recipe applied. A fallback that the URL itself names
     /// takes precedence; `None` leaves only that.
     pub image: Option<String>,
     /// The HTTP status of the reply; 0: that of the error.
@@ -36,17 +37,20 @@ impl Default for FallbackConfig {
 }
 
 impl FallbackConfig {
-    /// Returns the fallback for a source, or the default if none is configured.
-    pub(crate) fn of(fallbacks: &[Self], source: &str) -> Self {
-        let of_source = longest_prefix(fallbacks, source, |one| &one.prefix);
-        of_source.cloned().unwrap_or_default()
+    /// Returns the one among `all` that is for a source, if any. `terms` returns its table.
+    pub(crate) fn of<'a, T>(
+        all: &'a [T],
+        source: &str,
+        terms: impl Fn(&T) -> &Self,
+    ) -> Option<&'a T> {
+        longest_prefix(all, source, |one| &terms(one).prefix)
     }
 }
 
 pub(super) fn validate(fallbacks: &[FallbackConfig]) -> Result<(), ConfigError> {
     for (index, fallback) in fallbacks.iter().enumerate() {
         let FallbackConfig { prefix, status, .. } = fallback;
-        check_prefix(prefix, format!("fallback.{index}.prefix"))?;
+        check_source_prefix(prefix, format!("fallback.{index}.prefix"))?;
         let sound = *status == 0
             || StatusCode::from_u16(*status).is_ok_and(|it| {
                 it == StatusCode::OK || it.is_client_error() || it.is_server_error()

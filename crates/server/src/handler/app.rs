@@ -9,10 +9,9 @@ use andon_pixels::{Codec, Engine};
 use hyper::HeaderMap;
 
 use crate::admission::{Admission, Shares};
-use crate::config::{
-    AllowedClients, Bytes, Config, ConfigError, Environment, FallbackConfig, LimitsConfig,
-};
+use crate::config::{AllowedClients, Bytes, Config, ConfigError, Environment, LimitsConfig};
 use crate::handler::board::Board;
+use crate::handler::fallback::Fallbacks;
 use crate::handler::folder::FolderIndex;
 use crate::handler::play::Play;
 use crate::handler::readiness::Readiness;
@@ -38,6 +37,7 @@ use crate::sources::resolver::Resolver;
 /// certificates, tokens. Both starting a server and `config check` go through this type.
 struct Opened {
     resolver: Resolver,
+    fallbacks: Fallbacks,
     uploads: Uploads,
     token: Option<Token>,
     play: Option<Play>,
@@ -75,6 +75,7 @@ impl Opened {
             names,
             negotiation: Negotiation::new(&config.negotiation, config.background.0, codecs)?,
             play: Play::new(config, codecs, token.is_some())?,
+            fallbacks: Fallbacks::new(&config.fallback, &resolver)?,
             resolver,
             uploads: Uploads::new(config, before.map(|app| &app.uploads))?,
             token,
@@ -118,7 +119,7 @@ pub(crate) struct App {
     /// Headers that the operator adds to replies.
     pub(crate) further_headers: HeaderMap,
     /// Images that are sent in place of those whose sources are unavailable.
-    pub(crate) fallbacks: Vec<FallbackConfig>,
+    pub(crate) fallbacks: Fallbacks,
     /// The administrator's token. Without one, nobody may purge.
     pub(crate) token: Option<Token>,
     pub(crate) log: AccessLog,
@@ -163,6 +164,7 @@ impl App {
     ) -> Result<Self, ConfigError> {
         let Opened {
             resolver,
+            fallbacks,
             uploads,
             token,
             play,
@@ -214,7 +216,7 @@ impl App {
             targets: TargetCache::default(),
             cors: Cors::new(&config.cors),
             further_headers: config.headers.map(),
-            fallbacks: config.fallback.clone(),
+            fallbacks,
             token,
             tls,
             reply_memory: before.map_or_else(

@@ -99,6 +99,11 @@ impl Origins {
             .for_each(Client::resize);
     }
 
+    /// Whether an origin may have `source`.
+    pub(crate) fn has(&self, source: &str) -> bool {
+        self.find(source).is_ok()
+    }
+
     /// Whether `source` is on an origin that is asked over a network, by [`Origins::fetch`] alone.
     #[must_use]
     pub fn is_remote(&self, source: &str) -> bool {

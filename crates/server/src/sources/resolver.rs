@@ -13,6 +13,7 @@ use andon_dialects::{
 };
 use andon_pixels::Codec;
 use andon_recipe::{Facts, ResolveError};
+use andon_settings::check;
 use hyper::HeaderMap;
 use url::Url;
 
@@ -92,7 +93,7 @@ impl Resolver {
         );
         let folder = config.dialects.small_light.material_dir.as_deref();
         let origins = Origins::open(&config.origin, config.limits.source_bytes.0, former)?;
-        Ok(Self {
+        let resolver = Self {
             revision: Revision::of(codecs),
             dialects: Dialects::new(&config.dialects)?,
             codecs,
@@ -102,6 +103,27 @@ impl Resolver {
             most_bytes: config.limits.source_bytes.0,
             timeout: config.timeouts.request.0,
             folder: folder_name(config),
+        };
+        resolver.check_watermark(config)?;
+        Ok(resolver)
+    }
+
+    /// Checks that the watermark of imgproxy's URLs, if there is one, is an image that can be had.
+    fn check_watermark(&self, config: &Config) -> Result<(), ConfigError> {
+        const KEY: &str = "imgproxy.watermark.file";
+        let dialects = &config.dialects;
+        let Some(mark) = &dialects.imgproxy.watermark else {
+            return Ok(());
+        };
+        if Location::of_overlay(&mark.file).is_some() {
+            return self.configured(&mark.file, KEY).map(|_| ());
+        }
+        check(dialects.small_light.material_dir.is_some(), KEY, || {
+            format!(
+                "\"{}\" is the name of a file in `small_light.material_dir`, which names no folder; an image of an origin has a \
+                 path that begins with `/`, or a URL",
+                mark.file
+            )
         })
     }
 
@@ -205,10 +227,7 @@ impl Resolver {
         }
         self.locate_overlays(&request)?;
         let fallback = match request.style.fallback.take() {
-            Some(Fallback::Image(Location::Url(url))) => {
-                self.origins.locate(&url).map(Fallback::Image)
-            }
-            Some(Fallback::Image(source)) => Some(Fallback::Image(self.origins.settle(source))),
+            Some(Fallback::Image(source)) => self.settle(source).map(Fallback::Image),
             Some(Fallback::Redirect(url)) => {
                 let served = self.origins.locate(&url).is_some();
                 served.then_some(Fallback::Redirect(url))
@@ -252,12 +271,38 @@ impl Resolver {
             .collect()
     }
 
+    /// Returns a source under the name that the origins have for it; `None` for a URL that no origin has.
+    fn settle(&self, source: Location) -> Option<Location> {
+        match source {
+            Location::Url(url) => self.origins.locate(&url),
+            Location::Path(_) | Location::Escaped(_) => Some(self.origins.settle(source)),
+        }
+    }
+
     /// Returns the source that an overlay image's name stands for, under the name that the origins have for it.
     pub(super) fn overlay(&self, source: Location) -> Location {
-        match &source {
-            Location::Url(url) => self.origins.locate(url).unwrap_or(source),
-            Location::Path(_) | Location::Escaped(_) => self.origins.settle(source),
-        }
+        self.settle(source.clone()).unwrap_or(source)
+    }
+
+    /// Returns the source of an image that the configuration names by a path or a URL, under the name that the origins
+    /// have for it.
+    ///
+    /// # Errors
+    /// Names `key` if no origin has such an image.
+    pub(crate) fn configured(
+        &self,
+        name: &str,
+        key: impl Into<String>,
+    ) -> Result<Location, ConfigError> {
+        let source = Location::of_overlay(name).unwrap_or_else(|| Location::from_path(name));
+        let settled = self.settle(source);
+        let served = settled.filter(|source| self.origins.has(source.as_str()));
+        served.ok_or_else(|| {
+            let why = format!(
+                "no origin has \"{name}\"; `prefix`, `http.base`, `http.urls` or `buckets` of an [[origin]] says what it serves"
+            );
+            ConfigError::new(key, why)
+        })
     }
 
     /// Returns the path of an overlay image with which a purge by source compares; `None` for a file in the folder of

@@ -74,7 +74,11 @@ const OTHERS: &[(&str, &str)] = &[
     ("azure.enabled", "IMGPROXY_USE_ABS"),
     ("azure.accountName", "IMGPROXY_ABS_NAME"),
     ("azure.accountKey", "IMGPROXY_ABS_KEY"),
+    ("prometheus.enabled", "IMGPROXY_PROMETHEUS_BIND"),
 ];
+
+/// Keys whose variables have another value if they are true.
+const SWITCHES: &[(&str, &str)] = &[("prometheus.enabled", ":8081")];
 
 /// Groups that no other program's values have below `features`.
 const MARKS: [&str; 3] = [
@@ -97,9 +101,11 @@ pub(super) fn variables(text: &str) -> Vec<Assignment> {
     };
     let on = leaves.iter().filter(|leaf| !is_off(leaf));
     on.filter_map(|leaf| {
+        let switch = SWITCHES.iter().find(|(path, _)| *path == leaf.path);
+        let value = switch.map_or(&*leaf.value, |(_, value)| value);
         Some(Assignment {
             name: variable(&leaf.path)?,
-            value: leaf.value.clone().into(),
+            value: value.into(),
             at: leaf.at,
         })
     })
@@ -162,6 +168,7 @@ features:
   presets: {definitions: 'a=w:1', onlyPresets: true}
   aws: {enabled: false, accessKeyId: X}
   gcs: {enabled: true, endpoint: http://g}
+  prometheus: {enabled: true, namespace: images}
   clientHintsSupport: {enabled:}
 ";
         let expected = [
@@ -179,12 +186,20 @@ features:
             ("IMGPROXY_ONLY_PRESETS", "true"),
             ("IMGPROXY_USE_GCS", "true"),
             ("IMGPROXY_GCS_ENDPOINT", "http://g"),
+            ("IMGPROXY_PROMETHEUS_BIND", ":8081"),
+            ("IMGPROXY_PROMETHEUS_NAMESPACE", "images"),
         ];
         let expected = expected.map(|(name, value)| (name.to_owned(), value.to_owned()));
         assert_eq!(set(text), expected);
         let indented: String = text.lines().map(|line| format!("  {line}\n")).collect();
         assert_eq!(set(&format!("imgproxy:\n{indented}")), expected);
         assert_eq!(variables(text)[0].at.line, 3);
+        let off = text.replace("prometheus: {enabled: true", "prometheus: {enabled: false");
+        assert!(
+            set(&off)
+                .iter()
+                .all(|(name, _)| !name.contains("PROMETHEUS"))
+        );
     }
 
     #[test]

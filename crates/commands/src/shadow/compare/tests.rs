@@ -117,3 +117,18 @@ fn documents_are_compared_by_their_bytes() {
     let html = reply(200, &[("content-type", "text/html")], b"{}");
     assert_eq!(kinds(&json(b"{}"), &html), [Kind::MediaType]);
 }
+
+#[test]
+fn what_the_new_server_does_not_have_is_a_difference_and_other_notes_are_none() {
+    let old = picture("jpeg/420.jpg");
+    let noted = |note: &str| {
+        let headers = [("content-type", "image/jpeg"), ("andon-note", note)];
+        kinds(&old, &reply(200, &headers, &sample("jpeg/420.jpg")))
+    };
+    let missing = "wm: there is neither `wmu` nor an `imgproxy.watermark` in the configuration; it is ignored";
+    assert_eq!(noted(missing), [Kind::Missing]);
+    assert_eq!(
+        noted("ra: images are always scaled with Lanczos 3; it is ignored"),
+        []
+    );
+}

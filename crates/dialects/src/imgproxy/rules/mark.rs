@@ -1,4 +1,4 @@
-//! The watermark of a result: the configured one, whose size is known, or any image that a URL names.
+//! The watermark of a result: the configured one, whose size may be known, or any image that a URL names.
 
 use andon_recipe::{Colour, Effect, Pad, Rotate, Step};
 
@@ -25,7 +25,13 @@ impl ImgproxyRules {
             return asked.of_any_size(file, opacity, outer, layout.dpr).step();
         }
         let mark = configured.filter(|_| asked.opacity > 0.0)?;
-        let own = (f64::from(mark.size.0), f64::from(mark.size.1));
+        let Some((width, height)) = mark.size else {
+            let opacity = asked.opacity * mark.opacity;
+            return asked
+                .of_any_size(&mark.file, opacity, outer, layout.dpr)
+                .step();
+        };
+        let own = (f64::from(width), f64::from(height));
         let down = match asked.scale {
             0.0 => 1.0,
             scale => {

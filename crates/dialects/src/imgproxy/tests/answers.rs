@@ -150,7 +150,7 @@ fn a_watermark_lies_on_the_result() {
     let config: ImgproxyConfig = ImgproxyConfig {
         watermark: Some(WatermarkConfig {
             file: "logo.png".to_owned(),
-            size: (20, 10),
+            size: Some((20, 10)),
             opacity: 0.5,
         }),
         ..house()
@@ -188,6 +188,29 @@ fn a_watermark_lies_on_the_result() {
     let recipe = request.rules.resolve(&facts).unwrap().to_string();
     assert_eq!(recipe, "over:logo.png:3:4,q:80");
     assert!(ask(&house(), "wm:1").unwrap().notes[0].contains("watermark"));
+    // Without a size, it lies as one that a URL names does.
+    let unsized_mark = ImgproxyConfig {
+        watermark: plain
+            .watermark
+            .map(|mark| WatermarkConfig { size: None, ..mark }),
+        ..house()
+    };
+    let named = format!("wmu:{}", base64::bare(b"https://o.test/a.png"));
+    for options in [
+        "wm:1",
+        "wm:0.5:soea:5:5",
+        "wm:1:ce:::0.5",
+        "wm:1:re",
+        "wm:0",
+    ] {
+        let resolved = |options: &str| {
+            let request = ask(&unsized_mark, options).unwrap();
+            request.rules.resolve(&facts).unwrap().to_string()
+        };
+        let other = resolved(&format!("{options}/{named}"));
+        let other = other.replace("https%3A//o.test/a.png", "logo.png");
+        assert_eq!(resolved(options), other, "{options}");
+    }
 }
 
 #[test]

@@ -1,0 +1,236 @@
+//! The images of an imgproxy's own: its watermark, and the one that it sends in place of those that cannot be had.
+
+use std::path::Path;
+
+use toml::Value;
+
+use super::super::document::Document;
+use super::super::values;
+use super::super::variables::Parts;
+use super::super::write::quoted;
+
+/// An image that a variable names.
+struct Image {
+    variable: String,
+    at: Location,
+}
+
+/// Where an image is.
+enum Location {
+    /// An origin of the document has it under this path or URL.
+    Origin(String),
+    /// No origin has this URL.
+    Url(String),
+    /// It is a file of imgproxy's container.
+    File(String),
+    /// The variable consists of it, in base64.
+    Data,
+}
+
+/// Carries over both images. The origins are in the document already.
+pub(super) fn add(parts: &Parts, out: &mut Document) {
+    watermark(parts, out);
+    fallback(parts, out);
+}
+
+fn watermark(parts: &Parts, out: &mut Document) {
+    const OPACITY: &str = "IMGPROXY_WATERMARK_OPACITY";
+    let opacity = parts.put(OPACITY, share, out);
+    let Some(image) = image(parts, "IMGPROXY_WATERMARK_", out) else {
+        if parts.is_given(OPACITY) {
+            let why =
+                "`opacity` is of the image that `imgproxy.watermark` names, and none is named";
+            parts.note(OPACITY, why, out);
+        }
+        return;
+    };
+    let mut lines = Vec::new();
+    let file = match &image.at {
+        Location::Origin(place) => {
+            out.set("imgproxy.watermark.file", place.as_str());
+            out.set_if("imgproxy.watermark.opacity", opacity);
+            return;
+        }
+        Location::Url(url) => {
+            lines.extend(origin_of(url, out));
+            url
+        }
+        Location::File(path) => {
+            let (folder, file) = split(path, "/watermarks");
+            lines.extend(["[small_light]".to_owned(), setting("material_dir", folder)]);
+            file
+        }
+        Location::Data => {
+            let folder = setting("material_dir", "/watermarks");
+            lines.extend(["[small_light]".to_owned(), folder]);
+            "watermark.png"
+        }
+    };
+    lines.extend(["[imgproxy.watermark]".to_owned(), setting("file", file)]);
+    lines.extend(opacity.map(|opacity| format!("opacity = {opacity}")));
+    parts.advise(&image.variable, &why(&image.at), lines, out);
+}
+
+fn fallback(parts: &Parts, out: &mut Document) {
+    const TTL: &str = "IMGPROXY_FALLBACK_IMAGE_TTL";
+    let Some(image) = image(parts, "IMGPROXY_FALLBACK_IMAGE_", out) else {
+        return;
+    };
+    let status = parts.put("IMGPROXY_FALLBACK_IMAGE_HTTP_CODE", status, out);
+    let ttl = parts.put(TTL, values::whole_seconds, out);
+    let ttl = ttl.filter(|ttl| *ttl != Value::Integer(0));
+    if ttl.is_none() {
+        let why = "it is not set, and imgproxy then takes IMGPROXY_TTL: here clients keep the image for a minute, or for `ttl` of \
+                   the [[fallback]]";
+        parts.note(TTL, why, out);
+    }
+    let ttl = ttl.map(|seconds| Value::from(format!("{seconds}s")));
+    let keys = |place: &str| {
+        let image = ("image", Some(Value::from(place)));
+        let all = [image, ("status", status.clone()), ("ttl", ttl.clone())];
+        let given = |(key, value): (&str, Option<Value>)| Some((key.to_owned(), value?));
+        all.into_iter().filter_map(given).collect::<Vec<_>>()
+    };
+    let mut lines = Vec::new();
+    let place = match &image.at {
+        Location::Origin(place) => return out.add_fallback(keys(place)),
+        Location::Url(url) => {
+            lines.extend(origin_of(url, out));
+            url.clone()
+        }
+        Location::File(path) => {
+            let (folder, file) = split(path, FALLBACKS);
+            lines.extend(origin_at(folder));
+            format!("{FALLBACKS}/{file}")
+        }
+        Location::Data => {
+            lines.extend(origin_at(FALLBACKS));
+            format!("{FALLBACKS}/fallback.png")
+        }
+    };
+    lines.push("[[fallback]]".to_owned());
+    let written = keys(&place).into_iter();
+    lines.extend(written.map(|(key, value)| format!("{key} = {value}")));
+    parts.advise(&image.variable, &why(&image.at), lines, out);
+}
+
+/// Prefix of the origin of a fallback that is a file, and the folder that the file goes into if it has none of its own.
+const FALLBACKS: &str = "/fallback";
+
+/// Returns the image that the variables with this beginning name: the data counts before the path, and that before the
+/// URL.
+fn image(parts: &Parts, start: &str, out: &Document) -> Option<Image> {
+    let name = |what: &str| format!("{start}{what}");
+    let text = |what: &str| parts.text(&name(what));
+    let root = parts.text("IMGPROXY_LOCAL_FILESYSTEM_ROOT");
+    let below_root = |path: &str| {
+        let rest = Path::new(path).strip_prefix(root?).ok()?;
+        Some(format!("/{}", rest.to_str()?))
+    };
+    let (what, at) = match (text("DATA"), text("PATH"), text("URL")) {
+        (Some(_), ..) => ("DATA", Location::Data),
+        (_, Some(path), _) => {
+            let of_file = || Location::File(path.to_owned());
+            (
+                "PATH",
+                below_root(path).map_or_else(of_file, Location::Origin),
+            )
+        }
+        (_, _, Some(url)) => {
+            let local = url.strip_prefix("local://").filter(|_| root.is_some());
+            let at = match local {
+                Some(path) => Location::Origin(format!("/{}", path.trim_start_matches('/'))),
+                None if out.serves(url) => Location::Origin(url.to_owned()),
+                None => Location::Url(url.to_owned()),
+            };
+            ("URL", at)
+        }
+        (None, None, None) => return None,
+    };
+    let variable = name(what);
+    Some(Image { variable, at })
+}
+
+/// Says why an image was not taken over, before the lines that name it.
+fn why(at: &Location) -> String {
+    match at {
+        Location::Origin(_) => String::new(),
+        Location::Url(_) => "no origin of this file has that URL. Append these lines:".to_owned(),
+        Location::File(path) => {
+            format!(
+                "{path} is a file of imgproxy's container. Where this server has it, too, append these lines:"
+            )
+        }
+        Location::Data => {
+            "`base64 -d` makes a file of its value. Where this server has that, append these lines:"
+                .to_owned()
+        }
+    }
+}
+
+/// Returns the lines of an origin for a URL that no origin has.
+fn origin_of(url: &str, out: &Document) -> Vec<String> {
+    let (scheme, rest) = url.split_once("://").unwrap_or_default();
+    let kind = match scheme {
+        "http" | "https" => return origin_with("http.urls", url, out),
+        "s3" => "s3",
+        "gs" => "gcs",
+        "abs" => "azure",
+        _ => return Vec::new(),
+    };
+    let bucket = rest.split('/').next().unwrap_or_default();
+    let mut lines = origin_with(&format!("{kind}.buckets"), bucket, out);
+    lines.push(setting(&format!("{kind}.credentials"), "platform"));
+    lines
+}
+
+/// Returns the lines of an origin with a list of one, and the addresses that the other origins allow.
+fn origin_with(key: &str, item: &str, out: &Document) -> Vec<String> {
+    let mut lines = vec![
+        "[[origin]]".to_owned(),
+        format!("{key} = [{}]", quoted(item)),
+    ];
+    let allow = out.of_origins("allow");
+    lines.extend(allow.map(|allow| format!("allow = {allow}")));
+    lines
+}
+
+/// Returns the lines of an origin of fallbacks in a folder.
+fn origin_at(folder: &str) -> [String; 3] {
+    let prefix = setting("prefix", FALLBACKS);
+    ["[[origin]]".to_owned(), prefix, setting("fs.root", folder)]
+}
+
+fn setting(key: &str, text: &str) -> String {
+    format!("{key} = {}", quoted(text))
+}
+
+/// Splits the path of a file into its folder and its name. A file that is in no folder of its own goes into `folder`.
+fn split<'a>(path: &'a str, folder: &'a str) -> (&'a str, &'a str) {
+    match path.rsplit_once('/') {
+        Some((above, file)) if !above.is_empty() => (above, file),
+        Some((_, file)) => (folder, file),
+        None => (folder, path),
+    }
+}
+
+/// A number from 0 to 1.
+fn share(value: &Value) -> Result<Value, String> {
+    let text = value.as_str().unwrap_or_default();
+    let number: Option<f64> = text.trim().parse().ok();
+    match number.filter(|number| (0.0..=1.0).contains(number)) {
+        Some(number) => Ok(Value::Float(number)),
+        None => Err(format!("{value} is not from 0 to 1")),
+    }
+}
+
+/// The status of a fallback: 200, that of an error, or 0 for that of the error itself.
+fn status(value: &Value) -> Result<Value, String> {
+    let number = values::number(value)?;
+    match number.as_integer() {
+        Some(0 | 200 | 400..=599) => Ok(number),
+        _ => Err(format!(
+            "{value}: `status` of a [[fallback]] is 200, that of an error, or 0"
+        )),
+    }
+}
