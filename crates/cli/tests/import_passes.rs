@@ -289,3 +289,49 @@ fn adopting_such_a_pair_compares_the_server_behind() {
         ],
     );
 }
+
+/// A site whose first server only leads to HTTPS, with a script of another program and thumbnails.
+const WITH_SCRIPT: &str = r#"
+http {
+    server {
+        listen 80;
+        server_name shop.example;
+        return 301 https://$host$request_uri;
+    }
+    server {
+        listen 127.0.0.1:8082;
+        server_name shop.example;
+        root FILES;
+        location ~ \.php$ { proxy_pass http://127.0.0.1:9999; }
+        location = /thumb.php { proxy_pass http://127.0.0.1:9999; }
+        location ~ ^/s/(\d+)/(.+)$ {
+            alias FILES/$2;
+            image_filter resize $1 -;
+        }
+    }
+}
+"#;
+
+#[test]
+fn a_script_behind_a_proxy_is_no_origin_of_images_and_leaves_its_urls_to_rules_of_ones_own() {
+    let site = Site::new(WITH_SCRIPT);
+    let imported = site.import("--server shop.example").ending(0);
+    has(
+        &imported,
+        &[
+            "a script: has no equivalent",
+            "In place of a script that resizes",
+        ],
+    );
+    let text = imported
+        .out
+        .replace("[native]\nenabled = false", "[native]\nenabled = true");
+    assert!(!text.contains("9999"), "{text}");
+    let rule = "[[rewrite]]\nfrom = '^/thumb\\.php$'\nto = '/r/fit:${arg_w:-50}x/$arg_src'\nopens = true\n";
+    let served = common::Served::start(site.path(), &format!("{text}{rule}"));
+    assert_eq!(size(&served, "/s/40/trip/a.jpg"), size_of("trip/a.jpg", 40));
+    for (query, width) in [("src=trip/a.jpg&w=30", "30x"), ("src=trip/a.jpg", "50x")] {
+        let size = size(&served, &format!("/thumb.php?{query}"));
+        assert!(size.starts_with(width), "{query}: {size}");
+    }
+}

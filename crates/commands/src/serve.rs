@@ -68,7 +68,8 @@ Environment variables set keys of the configuration: ANDON_, the table, two unde
 and arguments override them. An unknown one is an error.
 
 Without a configuration file and such variables all URL dialects are on, each at a prefix of its own, and / is a page with the images of the \
-folder, for browsers on this machine, or with --share for everybody. A configuration file switches on what it names; --dialect adds to that.
+folder, for browsers on this machine, or with --share for everybody. With a configuration file \
+those are on that it names, beside Andon's own (/r/) and small_light, which it can switch off; --dialect adds to that.
 
 One line with the addresses, the version, the number of workers and the origins goes to standard output when the \
 server listens; requests are logged to standard error. SIGHUP reloads the configuration: requests in progress finish \

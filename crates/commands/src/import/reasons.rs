@@ -4,7 +4,7 @@ const TLS: &str = "is not needed: TLS 1.2 and 1.3 with the ciphers of today";
 pub(super) const QUIC: &str = "Andon speaks no HTTP/3: put a proxy in front of it";
 
 const ACCESS: &str = "has no equivalent: keep a proxy in front of Andon that does it";
-pub(super) const SCRIPT: &str = "has no equivalent: Andon runs no programs; docs/behind-nginx.md has rules in place of a script that resizes";
+pub(super) const SCRIPT: &str = "has no equivalent: Andon runs no programs; docs/behind-nginx.md has rules for a script that resizes (\"In place of a script that resizes\")";
 const SENDING: &str = "is not needed: Andon decides by itself how it reads and sends files";
 const CACHE: &str = "is not needed: equal requests share one transform and one entry of the cache";
 
