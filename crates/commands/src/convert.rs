@@ -235,34 +235,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     if let Some((_, _, target)) = &work {
         target.holds(images.len())?;
     }
-    let into = match (&args.output, &args.config) {
-        (Some(output), _) => args.name.place_in(output),
-        (None, Some(config)) => format!("the store of {}", config.display()),
-        (None, None) => bail!("name a folder with --output"),
-    };
-    let manifest = args.manifest.as_deref();
-    let failures = args.failures.as_deref();
-    for (option, file) in [("--manifest", manifest), ("--failures", failures)] {
-        if let Some(file) = file {
-            target::make_folder_of(option, file, results)?;
-        }
-    }
-    let failures = failures.map(|path| Failures::new(path, &images, manifest));
-    let failures = failures.transpose()?;
-    let manifest = manifest.map(|path| Manifest::open(path, &args.recipe.text(), &into));
-    let manifest = manifest.transpose()?;
-    let mut images = images;
-    if let (Some(manifest), Some(output)) = (&manifest, &args.output) {
-        images.retain(|image| !image.is_found || !manifest.is_result_in(image, output));
-    }
-    let is_done = |input: &Input| manifest.as_ref().is_some_and(|it| it.has(input));
-    let (done, left): (Vec<Input>, Vec<Input>) = images.into_iter().partition(is_done);
-    let job = Job {
-        inputs: left,
-        done,
-        manifest,
-        failures,
-    };
+    let job = job(args, images, results)?;
     let Some((recipe, renderer, target)) = work else {
         return into_store::run(args, config.as_ref(), codecs, &args.recipe, &job);
     };
@@ -276,14 +249,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         working: Semaphore::new(cores),
         written: Written::default(),
     };
-    let written = || batch.written.text();
+    let convert = |input: &Input| batch.convert(input, &job);
     let is_taken = |input: &Input| batch.is_taken(input);
-    job.run(
-        threads,
-        |input| batch.convert(input, &job),
-        is_taken,
-        written,
-    )
+    job.run(threads, convert, is_taken, || batch.written.text())
 }
 
 /// Returns all images that the arguments name.
@@ -301,6 +269,37 @@ fn images(args: &Args, buckets: &Buckets, results: Option<&Path>) -> anyhow::Res
         (images.iter_mut()).try_for_each(|image| image.keep_folders_below(folder))?;
     }
     Ok(images)
+}
+
+/// Returns the job for these images: those that no earlier run has converted are left. `results` is the folder of results.
+fn job(args: &Args, mut images: Vec<Input>, results: Option<&Path>) -> anyhow::Result<Job> {
+    let into = match (&args.output, &args.config) {
+        (Some(output), _) => args.name.place_in(output),
+        (None, Some(config)) => format!("the store of {}", config.display()),
+        (None, None) => bail!("name a folder with --output"),
+    };
+    let manifest = args.manifest.as_deref();
+    let failures = args.failures.as_deref();
+    for (option, file) in [("--manifest", manifest), ("--failures", failures)] {
+        if let Some(file) = file {
+            target::make_folder_of(option, file, results)?;
+        }
+    }
+    let failures = failures.map(|path| Failures::new(path, &images, manifest));
+    let failures = failures.transpose()?;
+    let manifest = manifest.map(|path| Manifest::open(path, &args.recipe.text(), &into));
+    let manifest = manifest.transpose()?;
+    if let (Some(manifest), Some(output)) = (&manifest, &args.output) {
+        images.retain(|image| !image.is_found || !manifest.is_result_in(image, output));
+    }
+    let is_done = |input: &Input| manifest.as_ref().is_some_and(|it| it.has(input));
+    let (done, left): (Vec<Input>, Vec<Input>) = images.into_iter().partition(is_done);
+    Ok(Job {
+        inputs: left,
+        done,
+        manifest,
+        failures,
+    })
 }
 
 /// Returns the name of the format that all results are in, if the recipe names it.

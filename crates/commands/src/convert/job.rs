@@ -73,11 +73,7 @@ impl Job {
         let (failed, begun) = (failed.into_inner(), begun.into_inner());
         self.say(begun - failed, failed, written())?;
         if let Some(failures) = &self.failures {
-            let all = self.inputs.iter().zip(made);
-            let missing = all.filter(|(_, made)| !made.load(Ordering::Relaxed));
-            let (taken, missing): (Vec<&Input>, Vec<&Input>) =
-                missing.map(|(input, _)| input).partition(|it| is_taken(it));
-            failures.write(&missing, taken.len())?;
+            self.list(failures, &made, is_taken)?;
         }
         let left = self.inputs.len() - begun;
         let all = self.inputs.len() + self.done.len();
@@ -91,6 +87,20 @@ impl Job {
             1 if all == 1 => bail!("the image failed"),
             _ => bail!("{failed} of {all} images failed"),
         }
+    }
+
+    /// Writes the list of images that are not `made`, and that another run can make without a loss.
+    fn list(
+        &self,
+        failures: &Failures,
+        made: &[AtomicBool],
+        is_taken: impl Fn(&Input) -> bool,
+    ) -> anyhow::Result<()> {
+        let all = self.inputs.iter().zip(made);
+        let missing = all.filter(|(_, made)| !made.load(Ordering::Relaxed));
+        let missing = missing.map(|(input, _)| input);
+        let (taken, missing): (Vec<&Input>, Vec<&Input>) = missing.partition(|it| is_taken(it));
+        failures.write(&missing, taken.len())
     }
 
     /// Prints what was done, for a job with a manifest, and what was `written`.
