@@ -275,3 +275,22 @@ fn what_cannot_be_read_or_written_is_named() {
     assert_eq!(code, Some(1));
     assert!(told.contains("s3://photos/"), "{told}");
 }
+
+#[test]
+fn a_list_of_failures_leaves_out_what_would_replace_an_object() {
+    let house = House::new();
+    house.put("2026/trip/broken.jpg", "README.md");
+    let list = house.file("failed");
+    let images = [
+        "s3://photos/2025/a.jpg",
+        "s3://photos/2026/a.jpg",
+        "s3://photos/2026/trip/broken.jpg",
+    ];
+    for recipe in [RECIPE, "fit:40x40"] {
+        let to = ["-o", "s3://results/named", "--failures", &list];
+        let (code, said) = house.convert(&[&[recipe], &images[..], &to].concat());
+        assert_eq!(code, Some(1), "{said}");
+        let failed = fs::read_to_string(&list).unwrap();
+        assert_eq!(failed, "s3://photos/2026/trip/broken.jpg\n", "{said}");
+    }
+}

@@ -12,6 +12,7 @@ mod commands;
 mod common;
 mod config;
 mod container;
+mod convert_again;
 mod convert_buckets;
 mod convert_ends;
 mod convert_folders;

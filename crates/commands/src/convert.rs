@@ -13,6 +13,7 @@ mod outputs;
 mod overlays;
 mod semaphore;
 mod target;
+mod whole;
 
 use std::fmt;
 use std::num::NonZeroUsize;
@@ -38,6 +39,7 @@ use self::naming::Naming;
 use self::outputs::Outputs;
 use self::semaphore::Semaphore;
 use self::target::Target;
+use crate::format_of::format_of;
 use crate::processes::Codecs;
 
 /// Convert many images with one recipe
@@ -75,15 +77,16 @@ pub(crate) struct Args {
     /// The folder of images to compose with, which recipes name without a slash at the beginning and without a scheme
     #[arg(long, value_name = "DIR")]
     materials: Option<PathBuf>,
-    /// A file that records what is done, a line of JSON for each result; a job that is run again skips what it records
+    /// A file that records what is done, a line of JSON for each result; a job that is run again skips what it records, and
+    /// warns if results of that are not there any more
     #[arg(long, value_name = "FILE")]
     manifest: Option<PathBuf>,
     /// A file to write when the run ends: the images of which it has made nothing, as --from reads them. They have failed, or
-    /// are left after Ctrl-C
+    /// are left after Ctrl-C. Those whose results would replace the results of others are not in it
     #[arg(long, value_name = "FILE")]
     failures: Option<PathBuf>,
     /// Images that are worked on at a time [default: one for each core]
-    #[arg(long, value_name = "N", conflicts_with = "into_store")]
+    #[arg(long, value_name = "N", value_parser = at_least_one, conflicts_with = "into_store")]
     threads: Option<NonZeroUsize>,
     /// Formats whose images are read and written by worker processes, which know nothing but their job: third-party (what
     /// code of others does, such as SVG, AVIF, WebP and TIFF), all, or none; with --into-store the configuration says it
@@ -105,6 +108,12 @@ pub(crate) struct Args {
     /// for each; "" is none
     #[arg(long, value_name = "VALUE", requires = "into_store")]
     accept: Vec<String>,
+}
+
+/// Reads a number of threads.
+fn at_least_one(text: &str) -> Result<NonZeroUsize, String> {
+    let why = "it is a number from 1; leave the option out for one thread per core";
+    text.parse().map_err(|_| why.to_owned())
 }
 
 /// What to make of each image: a recipe, or a URL with a placeholder for the source.
@@ -172,7 +181,7 @@ A result is named after its image, with the extension of its format; below a fol
 is in. Of a folder all images are taken, in its folders too; other files, hidden ones and the folder of the results are \
 left out. as:auto keeps the source format (there is no Accept header). An image that fails is reported and the \
 others go on; the exit code is then 1, and with --manifest the next run tries those that failed again, and with \
---failures they are listed. Ctrl-C ends a run when the images that are begun are done. An image \
+--failures they are listed, without those whose results would replace others. Ctrl-C ends a run when the images that are begun are done. An image \
 whose file or object has changed since is made again.
 
 Buckets take the variables of Amazon's tools: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, \
@@ -226,29 +235,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     if let Some((_, _, target)) = &work {
         target.holds(images.len())?;
     }
-    let into = match (&args.output, &args.config) {
-        (Some(output), _) => args.name.place_in(output),
-        (None, Some(config)) => format!("the store of {}", config.display()),
-        (None, None) => bail!("name a folder with --output"),
-    };
-    let manifest = args.manifest.as_deref();
-    let failures = args.failures.as_deref();
-    let failures = failures.map(|path| Failures::new(path, &images, manifest));
-    let failures = failures.transpose()?;
-    let manifest = manifest.map(|path| Manifest::open(path, &args.recipe.text(), &into));
-    let manifest = manifest.transpose()?;
-    let mut images = images;
-    if let (Some(manifest), Some(output)) = (&manifest, &args.output) {
-        images.retain(|image| !image.is_found || !manifest.is_result_in(image, output));
-    }
-    let is_done = |input: &Input| manifest.as_ref().is_some_and(|it| it.has(input));
-    let (done, left): (Vec<Input>, Vec<Input>) = images.into_iter().partition(is_done);
-    let job = Job {
-        inputs: left,
-        done: done.len(),
-        manifest,
-        failures,
-    };
+    let job = job(args, images, results)?;
     let Some((recipe, renderer, target)) = work else {
         return into_store::run(args, config.as_ref(), codecs, &args.recipe, &job);
     };
@@ -258,11 +245,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         recipe,
         renderer,
         outputs: Outputs::new(target, &args.name, &buckets, &job, format)?,
+        format,
         working: Semaphore::new(cores),
         written: Written::default(),
     };
-    let written = || batch.written.text();
-    job.run(threads, |input| batch.convert(input, &job), written)
+    let convert = |input: &Input| batch.convert(input, &job);
+    let is_taken = |input: &Input| batch.is_taken(input);
+    job.run(threads, convert, is_taken, || batch.written.text())
 }
 
 /// Returns all images that the arguments name.
@@ -282,6 +271,37 @@ fn images(args: &Args, buckets: &Buckets, results: Option<&Path>) -> anyhow::Res
     Ok(images)
 }
 
+/// Returns the job for these images: those that no earlier run has converted are left. `results` is the folder of results.
+fn job(args: &Args, mut images: Vec<Input>, results: Option<&Path>) -> anyhow::Result<Job> {
+    let into = match (&args.output, &args.config) {
+        (Some(output), _) => args.name.place_in(output),
+        (None, Some(config)) => format!("the store of {}", config.display()),
+        (None, None) => bail!("name a folder with --output"),
+    };
+    let manifest = args.manifest.as_deref();
+    let failures = args.failures.as_deref();
+    for (option, file) in [("--manifest", manifest), ("--failures", failures)] {
+        if let Some(file) = file {
+            target::make_folder_of(option, file, results)?;
+        }
+    }
+    let failures = failures.map(|path| Failures::new(path, &images, manifest));
+    let failures = failures.transpose()?;
+    let manifest = manifest.map(|path| Manifest::open(path, &args.recipe.text(), &into));
+    let manifest = manifest.transpose()?;
+    if let (Some(manifest), Some(output)) = (&manifest, &args.output) {
+        images.retain(|image| !image.is_found || !manifest.is_result_in(image, output));
+    }
+    let is_done = |input: &Input| manifest.as_ref().is_some_and(|it| it.has(input));
+    let (done, left): (Vec<Input>, Vec<Input>) = images.into_iter().partition(is_done);
+    Ok(Job {
+        inputs: left,
+        done,
+        manifest,
+        failures,
+    })
+}
+
 /// Returns the name of the format that all results are in, if the recipe names it.
 fn format_of_all(recipe: &Recipe) -> Option<&'static str> {
     if recipe.output.moving.is_some() {
@@ -297,6 +317,8 @@ struct Batch<'a> {
     recipe: Recipe,
     renderer: Renderer,
     outputs: Outputs<'a>,
+    /// The format of all results, if the recipe names it.
+    format: Option<&'static str>,
     /// Limits the number of threads that work on pixels at the same time.
     working: Semaphore,
     written: Written,
@@ -363,6 +385,33 @@ impl Batch<'_> {
         let (name, length) = (output.name(), bytes.len());
         self.written.add(source.len(), length);
         job.note(input, &[("output", name.into()), ("bytes", length.into())])
+    }
+
+    /// Whether the result of an image would replace an image of the job, or the result of another one.
+    fn is_taken(&self, input: &Input) -> bool {
+        let is_taken = |format: &str| self.outputs.is_taken(input, format);
+        if let Some(format) = self.format {
+            return is_taken(format);
+        }
+        if !andon_codecs::ALL.iter().any(|it| is_taken(it.name())) {
+            return false;
+        }
+        let source = input.read();
+        let plan = source.and_then(|source| Ok(self.renderer.plan(&self.recipe, &source)?));
+        match plan {
+            Ok(plan) => is_taken(plan.format()),
+            // It may be a good image in the next run.
+            Err(_) => match format_of(&input.name) {
+                Ok(Some(format)) if self.keeps_formats() => is_taken(format),
+                _ => true,
+            },
+        }
+    }
+
+    /// Whether results have the formats of their images.
+    fn keeps_formats(&self) -> bool {
+        let output = &self.recipe.output;
+        (output.format.is_none() || output.is_open()) && output.moving.is_none()
     }
 }
 

@@ -43,6 +43,10 @@ impl Journal {
         Ok((journal, text))
     }
 
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Records a finished piece of work.
     pub(crate) fn add(&self, line: &str) -> anyhow::Result<()> {
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);

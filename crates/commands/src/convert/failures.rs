@@ -28,12 +28,6 @@ impl Failures {
         manifest: Option<&Path>,
     ) -> anyhow::Result<Self> {
         let name = path.display();
-        if !folder_of(path).is_dir() {
-            bail!(
-                "--failures {name}: there is no folder {}",
-                folder_of(path).display()
-            );
-        }
         if let Some(existing) = Existing::file(path) {
             let is_same = |other: &Path| Existing::file(other).is_some_and(|it| it == existing);
             let is_input = || inputs.iter().filter_map(Input::file).any(is_same);
@@ -50,12 +44,14 @@ impl Failures {
         Ok(Self(path.to_owned()))
     }
 
-    /// Replaces the list by one with these names: one a line or, if one of them has a line break, each with a NUL behind it.
-    pub(super) fn write(&self, names: &[&[u8]]) -> anyhow::Result<()> {
+    /// Replaces the list by one with the names of these images: one a line or, if one of them has a line break, each with a NUL
+    /// behind it. Says how many are left out because their results would replace others (`taken`).
+    pub(super) fn write(&self, images: &[&Input], taken: usize) -> anyhow::Result<()> {
+        let names: Vec<&[u8]> = images.iter().map(|it| it.bytes()).collect();
         let end = u8::from(!names.iter().any(|name| name.contains(&b'\n'))) * b'\n';
         let write = || {
             let mut file = tempfile::NamedTempFile::new_in(folder_of(&self.0))?;
-            for name in names {
+            for name in &names {
                 file.write_all(&[name, &[end][..]].concat())?;
             }
             file.as_file()
@@ -63,6 +59,15 @@ impl Failures {
             file.persist(&self.0).map_err(|error| error.error)
         };
         write().with_context(|| format!("cannot write {}", self.0.display()))?;
+        if taken > 0 {
+            let plural = if names.len() == 1 { "" } else { "s" };
+            eprintln!(
+                "note: {} lists {} image{plural}, without {taken} whose result would replace an image or the result of another one: \
+                 --name '{{name}}.{{ext}}' or --relative-to DIR gives each its own",
+                self.0.display(),
+                names.len()
+            );
+        }
         Ok(())
     }
 }

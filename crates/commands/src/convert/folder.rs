@@ -20,27 +20,32 @@ pub(super) fn add(
         results: results.and_then(|path| path.canonicalize().ok()),
         images: Vec::new(),
         others: Vec::new(),
+        linked: Vec::new(),
     };
     walk.folder(folder)?;
-    let Walk { images, others, .. } = walk;
-    let named: Vec<String> = others
-        .iter()
-        .take(NAMED)
-        .map(|it| names::text(it))
-        .collect();
-    match others.len() {
-        0 => {}
-        1 => eprintln!("note: {} is no image and left out", named[0]),
-        all => {
-            let more = match all - named.len() {
-                0 => String::new(),
-                more => format!(" and {more} more"),
-            };
-            eprintln!(
-                "note: {}{more} are no images and left out",
-                named.join(", ")
-            );
-        }
+    let Walk {
+        images,
+        others,
+        linked,
+        ..
+    } = walk;
+    if !others.is_empty() {
+        let is_none = if others.len() == 1 {
+            "is no image"
+        } else {
+            "are no images"
+        };
+        eprintln!("note: {} {is_none} and left out", some_of(&others));
+    }
+    if !linked.is_empty() {
+        let are = match linked.len() {
+            1 => "is a link to a folder".to_owned(),
+            all => format!("are {all} links to folders"),
+        };
+        eprintln!(
+            "note: {} {are} and left out; name a folder itself to convert what is in it",
+            some_of(&linked)
+        );
     }
     if images.is_empty() {
         bail!("there is no image below {}", folder.display());
@@ -57,6 +62,8 @@ struct Walk {
     results: Option<PathBuf>,
     images: Vec<PathBuf>,
     others: Vec<PathBuf>,
+    /// Links to folders.
+    linked: Vec<PathBuf>,
 }
 
 impl Walk {
@@ -82,6 +89,8 @@ impl Walk {
                     true => self.images.push(path),
                     false => self.others.push(path),
                 }
+            } else if path.is_dir() && !self.is_of_results(&path) {
+                self.linked.push(path);
             }
         }
         Ok(())
@@ -89,6 +98,15 @@ impl Walk {
 
     fn is_of_results(&self, path: &Path) -> bool {
         self.results.is_some() && path.canonicalize().ok() == self.results
+    }
+}
+
+/// Returns the first paths as text, and how many more there are.
+fn some_of(paths: &[PathBuf]) -> String {
+    let named: Vec<String> = paths.iter().take(NAMED).map(|it| names::text(it)).collect();
+    match paths.len() - named.len() {
+        0 => named.join(", "),
+        more => format!("{} and {more} more", named.join(", ")),
     }
 }
 
@@ -105,5 +123,5 @@ pub(super) fn is_image(path: &Path) -> io::Result<bool> {
 /// Number of bytes at the beginning of a file that suffice to recognise nearly every image.
 const HEAD: u64 = 1024;
 
-/// Number of files that are named as no images.
+/// Number of files or folders that are named as left out.
 const NAMED: usize = 10;

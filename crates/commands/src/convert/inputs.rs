@@ -40,7 +40,12 @@ impl Input {
     /// Reads the whole file or object. Fails if it is empty, and for a source of a server.
     pub(super) fn read(&self) -> anyhow::Result<Vec<u8>> {
         let bytes = match &self.place {
-            Place::File(path) => read_file(path).context("cannot be read")?,
+            Place::File(path) => match scheme(path).filter(|_| !path.exists()) {
+                Some(scheme) => bail!(
+                    "URLs that begin with {scheme}:// are not read here, only by a server; download the image first"
+                ),
+                None => read_file(path).context("cannot be read")?,
+            },
             Place::Object(objects, key) => objects.get(key)?,
             Place::Source => bail!("it is a source of a server"),
         };
@@ -122,6 +127,13 @@ fn read_file(path: &Path) -> std::io::Result<Vec<u8>> {
         return Err(std::io::Error::other("it is no file"));
     }
     std::fs::read(path)
+}
+
+/// Returns the scheme of a URL.
+fn scheme(path: &Path) -> Option<&str> {
+    let (scheme, _) = path.to_str()?.split_once("://")?;
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "+-.".contains(letter);
+    (!scheme.is_empty() && scheme.chars().all(is_plain)).then_some(scheme)
 }
 
 /// Returns the version of a file: its length in bytes and its time of modification in ns since 1970.

@@ -55,7 +55,7 @@ pub(super) fn run(
         }
         Ok(())
     };
-    job.run(2 * cores(), fill, || counts.text())
+    job.run(2 * cores(), fill, |_| false, || counts.text())
 }
 
 /// Number of results that were stored, already in the store, and not stored.

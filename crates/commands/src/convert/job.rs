@@ -17,15 +17,16 @@ use super::progress_bar;
 /// The images that are left to convert, with what earlier runs have done.
 pub(super) struct Job {
     pub(super) inputs: Vec<Input>,
-    /// Number of images that earlier runs have converted.
-    pub(super) done: usize,
+    /// Images that earlier runs have converted.
+    pub(super) done: Vec<Input>,
     pub(super) manifest: Option<Manifest>,
     pub(super) failures: Option<Failures>,
 }
 
 impl Job {
     /// Runs `work` for each image, and prints one line on all of them, for which `written` says what was written; it may
-    /// be empty. After a first SIGINT or SIGTERM, or when there is no space left for results, no more images are begun.
+    /// be empty. The list of failures has what another run can make: the images that failed or were not begun, except those
+    /// whose results, as `is_taken` tells of each, would replace others. After a first SIGINT or SIGTERM, or when there is no space left for results, no more images are begun.
     ///
     /// # Errors
     /// If `work` failed for at least one image, or not all were begun.
@@ -33,6 +34,7 @@ impl Job {
         &self,
         threads: usize,
         work: impl Fn(&Input) -> anyhow::Result<()> + Sync,
+        is_taken: impl Fn(&Input) -> bool,
         written: impl FnOnce() -> String,
     ) -> anyhow::Result<()> {
         let cancel = interrupt::flag().context("cannot listen for signals")?;
@@ -71,13 +73,10 @@ impl Job {
         let (failed, begun) = (failed.into_inner(), begun.into_inner());
         self.say(begun - failed, failed, written())?;
         if let Some(failures) = &self.failures {
-            let all = self.inputs.iter().zip(made);
-            let missing = all.filter(|(_, made)| !made.load(Ordering::Relaxed));
-            let missing: Vec<&[u8]> = missing.map(|(input, _)| input.bytes()).collect();
-            failures.write(&missing)?;
+            self.list(failures, &made, is_taken)?;
         }
         let left = self.inputs.len() - begun;
-        let all = self.inputs.len() + self.done;
+        let all = self.inputs.len() + self.done.len();
         match failed {
             _ if left > 0 && no_space.into_inner() => {
                 bail!("stopped, as there is no space left for results: {left} of {all} images left")
@@ -90,21 +89,38 @@ impl Job {
         }
     }
 
+    /// Writes the list of images that are not `made`, and that another run can make without a loss.
+    fn list(
+        &self,
+        failures: &Failures,
+        made: &[AtomicBool],
+        is_taken: impl Fn(&Input) -> bool,
+    ) -> anyhow::Result<()> {
+        let all = self.inputs.iter().zip(made);
+        let missing = all.filter(|(_, made)| !made.load(Ordering::Relaxed));
+        let missing = missing.map(|(input, _)| input);
+        let (taken, missing): (Vec<&Input>, Vec<&Input>) = missing.partition(|it| is_taken(it));
+        failures.write(&missing, taken.len())
+    }
+
     /// Prints what was done, for a job with a manifest, and what was `written`.
     fn say(&self, done: usize, failed: usize, written: String) -> anyhow::Result<()> {
         let mut said = Some(written).filter(|said| !said.is_empty());
         if self.manifest.is_some() {
-            let before = self.done;
+            let before = self.done.len();
             let done = format!("{done} done, {failed} failed, {before} done by an earlier run");
             said = Some(match said {
                 Some(written) => format!("{done}; {written}"),
                 None => done,
             });
         }
-        match said {
-            Some(said) => Ok(print(format!("{said}\n").as_bytes())?),
-            None => Ok(()),
+        if let Some(said) = said {
+            print(format!("{said}\n").as_bytes())?;
         }
+        if let Some(manifest) = &self.manifest {
+            manifest.warn_of_missing(&self.done);
+        }
+        Ok(())
     }
 
     /// Records a result in the manifest, if there is one.

@@ -1,11 +1,13 @@
 //! The manifest of a job: a file with a line of JSON for each result, from which the next run knows what is done.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::bail;
 use serde_json::{Map, Value};
 
+use super::buckets::SCHEME;
 use super::inputs::Input;
 use super::names;
 use crate::journal::Journal;
@@ -15,10 +17,11 @@ pub(super) struct Manifest {
     journal: Journal,
     recipe: String,
     into: String,
-    /// Images that are done with this recipe and for this destination, by [`Input::id`] and version.
-    done: HashSet<(String, String)>,
+    /// Images that are done with this recipe and for this destination, by [`Input::id`] and version, each with the identity of its
+    /// result's path, unless the result is in a store.
+    done: HashMap<(String, String), Option<Arc<str>>>,
     /// Results by the identities of their paths.
-    outputs: HashMap<String, Recorded>,
+    outputs: HashMap<Arc<str>, Recorded>,
 }
 
 /// A result that a job has made.
@@ -45,7 +48,7 @@ impl Manifest {
                 path.display()
             );
         }
-        let mut done = HashSet::new();
+        let mut done = HashMap::new();
         // The last line of a result says what it is now, whichever job wrote it.
         let mut last = HashMap::new();
         for line in lines.lines() {
@@ -65,14 +68,17 @@ impl Manifest {
                     last.insert(identity(output), (result, is_own.then_some(version)));
                 }
                 None if text("recipe") == recipe && text("into") == into => {
-                    done.insert((identity(&name), version));
+                    done.insert((identity(&name), version), None);
                 }
                 None => {}
             }
         }
         let mut outputs = HashMap::new();
         for (output, (result, version)) in last {
-            done.extend(version.map(|version| (result.image.id.clone(), version)));
+            let output = Arc::<str>::from(output);
+            if let Some(version) = version {
+                done.insert((result.image.id.clone(), version), Some(output.clone()));
+            }
             outputs.insert(output, result);
         }
         Ok(Self {
@@ -86,12 +92,38 @@ impl Manifest {
 
     pub(super) fn has(&self, input: &Input) -> bool {
         let key = (input.id.clone(), input.version.clone());
-        self.done.contains(&key)
+        self.done.contains_key(&key)
+    }
+
+    /// Warns of files that are recorded as results of these images, and are not there.
+    pub(super) fn warn_of_missing(&self, images: &[Input]) {
+        let recorded = images.iter().filter_map(|image| {
+            let key = (image.id.clone(), image.version.clone());
+            self.done.get(&key)?.as_deref()
+        });
+        let files = recorded.filter(|result| !result.starts_with(SCHEME));
+        let mut missing = files.filter(|result| {
+            names::path(result)
+                .try_exists()
+                .is_ok_and(|is_there| !is_there)
+        });
+        let Some(first) = missing.next() else {
+            return;
+        };
+        let manifest = self.journal.path().display();
+        let (results, lines) = match 1 + missing.count() {
+            1 => ("1 result that is".to_owned(), "its line"),
+            all => (format!("{all} results that are"), "their lines"),
+        };
+        eprintln!(
+            "warning: {manifest} lists {results} not there, such as {first}: to make what is missing again, delete {lines} in it, or the \
+             whole file"
+        );
     }
 
     /// Whether an image is a result of an earlier job in the folder `output`, under whatever name.
     pub(super) fn is_result_in(&self, input: &Input, output: &str) -> bool {
-        self.outputs.get(&input.id).is_some_and(|result| {
+        self.outputs.get(input.id.as_str()).is_some_and(|result| {
             let folder = result.into.rsplit_once('/');
             let folder = folder.map_or("", |(folder, _)| folder);
             let is_here = same(&result.into, output) || same(folder, output);

@@ -3,8 +3,6 @@
 use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::fmt;
-use std::fs::File;
-use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,6 +17,7 @@ use super::manifest::{Image, Manifest};
 use super::names;
 use super::naming::Naming;
 use super::target::{self, Target};
+use super::whole::write_file;
 
 /// The destination of results, and the names that must not be written to.
 pub(super) struct Outputs<'a> {
@@ -28,7 +27,7 @@ pub(super) struct Outputs<'a> {
     naming: Naming,
     /// The format of all results, if it is known beforehand.
     format: Option<&'static str>,
-    /// All inputs, which must not be overwritten.
+    /// All images of the job, also those that earlier runs have converted: they must not be overwritten.
     inputs: HashSet<Existing>,
     /// Results by the identities of their paths, each with the first image that it is the result of.
     taken: Mutex<HashMap<String, Image>>,
@@ -120,9 +119,8 @@ impl<'a> Outputs<'a> {
             naming: naming.clone(),
             format,
             // What cannot be resolved cannot be read either, and fails there.
-            inputs: job
-                .inputs
-                .iter()
+            inputs: (job.inputs.iter())
+                .chain(&job.done)
                 .filter_map(|input| match input.file() {
                     Some(path) => Existing::file(path),
                     None => Some(Existing::Object(input.name.clone())),
@@ -199,18 +197,38 @@ impl<'a> Outputs<'a> {
     fn hold(&self, name: &str, input: &Input) -> Image {
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         let key = names::identity(&names::path(name));
-        // A file that is gone has no result any more.
-        let is_there =
-            |image: &&Image| image.id.starts_with(SCHEME) || names::path(&image.id).exists();
         let holder = taken.entry(key).or_insert_with_key(|key| {
-            let earlier = self.earlier.and_then(|manifest| manifest.image_of(key));
-            let earlier = earlier.filter(is_there).cloned();
-            earlier.unwrap_or_else(|| Image {
+            self.earlier(key).cloned().unwrap_or_else(|| Image {
                 id: input.id.clone(),
                 name: input.name.clone(),
             })
         });
         holder.clone()
+    }
+
+    /// Returns the image that an earlier job has made a result of, given the identity of the result's path, if the image is
+    /// still there.
+    fn earlier(&self, result: &str) -> Option<&Image> {
+        let image = self.earlier.and_then(|manifest| manifest.image_of(result));
+        image.filter(|image| image.id.starts_with(SCHEME) || names::path(&image.id).exists())
+    }
+
+    /// Whether the result of an input in a format would replace an image of the job, or a result that was made of another
+    /// one.
+    pub(super) fn is_taken(&self, input: &Input, format: &str) -> bool {
+        let below = match &self.file {
+            Some(file) => Ok(OsString::from(&file.name)),
+            None => self.below(input, format),
+        };
+        // One without a name cannot have a result.
+        let Ok(below) = below else {
+            return false;
+        };
+        let (name, existing) = self.name(&below);
+        let is_image = existing.as_ref().is_some_and(|it| self.inputs.contains(it));
+        let owner = existing.and_then(|it| self.writer(&it));
+        let earlier = || self.earlier(&names::identity(&names::path(&name))).cloned();
+        is_image || owner.or_else(earlier).is_some_and(|it| it.id != input.id)
     }
 
     /// Returns the path of an input's result in a format, below the folder of results.
@@ -296,64 +314,24 @@ impl Output<'_> {
 
     /// Writes the whole result, or leaves nothing behind if it fails.
     pub(super) fn write(&self, bytes: &[u8]) -> anyhow::Result<()> {
-        match &self.outputs.place {
+        let written = match &self.outputs.place {
             Place::Folder(folder) => {
                 let path = folder.join(&self.below);
                 write_file(&path, bytes)?;
-                if let Some(written) = Existing::file(&path) {
-                    let all = self.outputs.written.lock();
-                    let mut all = all.unwrap_or_else(PoisonError::into_inner);
-                    all.insert(written, self.image.clone());
-                }
-                Ok(())
+                Existing::file(&path)
             }
             Place::Bucket(objects, _, folder) => {
                 let key = format!("{folder}{}", self.below.to_string_lossy());
-                Ok(objects.put(&key, bytes.to_vec(), self.media_type)?)
+                objects.put(&key, bytes.to_vec(), self.media_type)?;
+                Some(Existing::Object(self.name.clone()))
             }
+        };
+        if let Some(written) = written {
+            let all = self.outputs.written.lock();
+            let mut all = all.unwrap_or_else(PoisonError::into_inner);
+            all.insert(written, self.image.clone());
         }
-    }
-}
-
-fn write_file(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
-    let write = || {
-        if let Some(folder) = path.parent() {
-            std::fs::create_dir_all(folder)?;
-        }
-        let mut unfinished = path.as_os_str().to_owned();
-        unfinished.push(".part");
-        let unfinished = Path::new(&unfinished);
-        let mut file = locked(unfinished)?;
-        let written = emptied(&file)
-            .and_then(|()| file.write_all(bytes))
-            .and_then(|()| std::fs::rename(unfinished, path));
-        if written.is_err() {
-            // The error that counts is the first.
-            let _ = std::fs::remove_file(unfinished);
-        }
-        written
-    };
-    write().with_context(|| format!("cannot write {}", path.display()))
-}
-
-/// Removes what a job has left in a file that was killed.
-fn emptied(file: &File) -> io::Result<()> {
-    match file.metadata()?.len() {
-        0 => Ok(()),
-        _ => file.set_len(0),
-    }
-}
-
-/// Opens a file, or creates it, that only this job writes until it is closed. One that a job has left which was killed is
-/// taken over.
-fn locked(path: &Path) -> io::Result<File> {
-    let file = (File::options().write(true).create(true).truncate(false)).open(path)?;
-    let metadata = file.metadata()?;
-    let own = Existing::File(metadata.dev(), metadata.ino());
-    // The other job may have renamed it since it was opened.
-    match file.try_lock().is_ok() && Existing::file(path) == Some(own) {
-        true => Ok(file),
-        false => Err(io::Error::other("another job is writing it")),
+        Ok(())
     }
 }
 
@@ -382,7 +360,7 @@ mod tests {
         let names: Vec<PathBuf> = names.iter().map(|it| it.as_ref().into()).collect();
         Job {
             inputs: inputs::all(&names, &Buckets::default(), Some(Path::new("out"))).unwrap(),
-            done: 0,
+            done: Vec::new(),
             manifest: None,
             failures: None,
         }

@@ -1,11 +1,12 @@
 //! The destination of results as the user wrote it: a folder, or the name of one file.
 
-use std::path::Path;
+use std::path::{self, Component, Path};
 
 use andon_recipe::{FormatName, Recipe};
-use anyhow::bail;
+use anyhow::{Context, bail};
 
 use super::buckets::SCHEME;
+use super::names::folder_of;
 use crate::format_of::format_of;
 
 /// A destination of results.
@@ -119,6 +120,32 @@ impl Target {
             _ => Ok(()),
         }
     }
+}
+
+/// Makes the folder that the file of an `option` is in, if it is the folder of the `results` or below that.
+///
+/// # Errors
+/// If it is elsewhere and not there.
+pub(super) fn make_folder_of(
+    option: &str,
+    file: &Path,
+    results: Option<&Path>,
+) -> anyhow::Result<()> {
+    let folder = folder_of(file);
+    if folder.is_dir() {
+        return Ok(());
+    }
+    let name = format!("{option} {}", file.display());
+    let is_below = |results: &Path| {
+        let (folder, results) = (path::absolute(folder)?, path::absolute(results)?);
+        let goes_up = folder.components().any(|part| part == Component::ParentDir);
+        Ok::<_, std::io::Error>(!goes_up && folder.starts_with(results))
+    };
+    if !results.is_some_and(|results| is_below(results).unwrap_or(false)) {
+        bail!("{name}: there is no folder {}", folder.display());
+    }
+    let made = std::fs::create_dir_all(folder);
+    made.with_context(|| format!("{name}: cannot make the folder {}", folder.display()))
 }
 
 #[cfg(test)]

@@ -1,0 +1,259 @@
+//! What a second run of `andon convert` makes: of a list of failures, and of a manifest whose results are gone.
+
+use std::fs;
+use std::path::Path;
+
+use tempfile::TempDir;
+
+use crate::common::sample;
+use crate::convert_folders::{RECIPE, convert, files, house};
+
+/// Copies a JPEG or a PNG, as the name says, or writes no image if that has `broken` in it.
+fn image(house: &TempDir, name: &str) {
+    let path = house.path().join(name);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    if name.contains("broken") {
+        return fs::write(path, "none").unwrap();
+    }
+    let from = match Path::new(name).extension().is_some_and(|it| it == "png") {
+        true => "png/alpha.png",
+        false => "jpeg/420.jpg",
+    };
+    fs::copy(sample(from), path).unwrap();
+}
+
+fn list(house: &TempDir) -> Vec<String> {
+    let list = fs::read_to_string(house.path().join("failed")).unwrap();
+    list.lines().map(str::to_owned).collect()
+}
+
+/// All results with their bytes.
+fn results(house: &TempDir) -> Vec<(String, Vec<u8>)> {
+    let out = house.path().join("out");
+    let names = files(&out).into_iter();
+    names
+        .map(|name| (name.clone(), fs::read(out.join(name)).unwrap()))
+        .collect()
+}
+
+#[test]
+fn no_list_of_failures_leads_to_the_loss_of_a_result() {
+    let to = ["-o", "out", "--failures", "failed"];
+    for manifest in [&[][..], &["--manifest", "m.jsonl"]] {
+        // The recipe names the format of results, or the images do.
+        for (recipe, names, left) in [
+            ("fit:20x20,as:gif", ["a.jpg", "a.png", "broken.jpg"], 1),
+            ("fit:20x20", ["x/a.jpg", "y/a.jpg", "y/broken.jpg"], 1),
+            (
+                "fit:20x20,as:gif",
+                ["broken.jpg", "broken2.jpg", "a.jpg"],
+                0,
+            ),
+        ] {
+            let house = house();
+            names.iter().for_each(|name| image(&house, name));
+            let (code, said) = convert(&house, &[&[recipe], &names[..], &to, manifest].concat());
+            assert_eq!(code, Some(1), "{said}");
+            let failed = names.into_iter().filter(|name| name.contains("broken"));
+            assert_eq!(list(&house), failed.collect::<Vec<_>>(), "{said}");
+            let note = format!("without {left} whose result");
+            assert_eq!(said.contains(&note), left > 0, "{said}");
+            let before = results(&house);
+            for name in list(&house) {
+                fs::copy(sample("jpeg/gray.jpg"), house.path().join(name)).unwrap();
+            }
+            let again = [&[recipe, "--from", "failed"][..], &to, manifest].concat();
+            let (code, said) = convert(&house, &again);
+            assert_eq!((code, list(&house).len()), (Some(0), 0), "{said}");
+            let after = results(&house);
+            assert!(before.iter().all(|result| after.contains(result)), "{said}");
+            assert!(after.len() > before.len(), "{said}");
+        }
+    }
+}
+
+#[test]
+fn an_image_that_is_broken_is_listed_only_if_its_result_is_nobodys() {
+    // As a JPEG its result would have another name than that of the PNG.
+    for (recipe, listed) in [
+        ("fit:20x20,as:gif", &[][..]),
+        ("fit:20x20", &["broken.jpg"]),
+        ("fit:20x20,as:auto", &["broken.jpg"]),
+    ] {
+        let house = house();
+        image(&house, "broken.jpg");
+        let good = house.path().join("broken.png");
+        fs::copy(sample("png/alpha.png"), good).unwrap();
+        let images = ["broken.jpg", "broken.png"];
+        let to = ["-o", "out", "--failures", "failed"];
+        let (code, said) = convert(&house, &[&[recipe], &images[..], &to].concat());
+        assert_eq!(code, Some(1), "{said}");
+        assert_eq!(list(&house), listed, "{recipe}: {said}");
+    }
+}
+
+#[test]
+fn a_run_that_stops_lists_what_is_left_without_loss() {
+    for recipe in ["fit:20x20,as:jpeg", "fit:20x20"] {
+        let house = house();
+        let names = [
+            "x/a.jpg",
+            "y/a.jpg",
+            "x/full.jpg",
+            "z/a.jpg",
+            "x/b.jpg",
+            "y/b.jpg",
+        ];
+        names.iter().for_each(|name| image(&house, name));
+        let out = house.path().join("out");
+        fs::create_dir(&out).unwrap();
+        std::os::unix::fs::symlink("/dev/full", out.join("full.jpg.part")).unwrap();
+        let to = ["-o", "out", "--failures", "failed", "--threads", "1"];
+        let (code, said) = convert(&house, &[&[recipe], &names[..], &to].concat());
+        assert_eq!(code, Some(1), "{said}");
+        assert!(said.contains("no space left"), "{said}");
+        // Of two that are left and share a result, the next run makes one.
+        assert_eq!(list(&house), ["x/full.jpg", "x/b.jpg", "y/b.jpg"], "{said}");
+        assert!(said.contains("lists 3 images, without 2 whose"), "{said}");
+    }
+}
+
+#[test]
+fn an_original_is_never_overwritten_though_it_is_done_itself() {
+    let house = house();
+    for name in ["album/a.jpg", "album/a-20.jpg"] {
+        image(&house, name);
+    }
+    let original = house.path().join("album/a-20.jpg");
+    let before = fs::read(&original).unwrap();
+    let to = ["fit:20x20", "-o", "album", "--name", "{name}-20"];
+    let all = ["album", "--manifest", "m.jsonl", "--failures", "failed"];
+    for _ in 0..2 {
+        let (code, said) = convert(&house, &[&to[..], &all].concat());
+        assert_eq!(code, Some(1), "{said}");
+        assert!(said.contains("would overwrite the input"), "{said}");
+        assert_eq!(fs::read(&original).unwrap(), before);
+        assert_eq!(list(&house), [""; 0], "{said}");
+    }
+}
+
+#[test]
+fn results_that_a_manifest_lists_and_that_are_gone_are_said() {
+    let house = house();
+    let manifest = house.path().join("m.jsonl");
+    let to = [RECIPE, "photos", "-o", "out", "--manifest", "m.jsonl"];
+    let (code, said) = convert(&house, &to);
+    assert_eq!((code, said.contains("warning")), (Some(0), false), "{said}");
+    let (_, said) = convert(&house, &to);
+    assert!(!said.contains("warning"), "{said}");
+    fs::remove_file(house.path().join("out/a.webp")).unwrap();
+    let (code, said) = convert(&house, &to);
+    assert_eq!(code, Some(0), "{said}");
+    let one = "warning: m.jsonl lists 1 result that is not there, such as /";
+    assert!(said.contains(one) && said.contains("out/a.webp"), "{said}");
+    fs::remove_dir_all(house.path().join("out")).unwrap();
+    let (code, said) = convert(&house, &to);
+    assert!(
+        said.contains("0 done, 0 failed, 3 done by an earlier run"),
+        "{said}"
+    );
+    assert!(
+        said.contains("lists 3 results that are not there"),
+        "{said}"
+    );
+    assert_eq!(code, Some(0), "{said}");
+    // Another recipe's results are none of this job.
+    let other = ["fit:9x9", "photos", "-o", "other", "--manifest", "m.jsonl"];
+    let (_, said) = convert(&house, &other);
+    assert!(!said.contains("warning"), "{said}");
+    // The way out: lines of results are deleted.
+    let lines = fs::read_to_string(&manifest).unwrap();
+    let kept = lines.lines().filter(|line| !line.contains("photos/a.jpg"));
+    let kept: String = kept.map(|line| format!("{line}\n")).collect();
+    fs::write(&manifest, kept).unwrap();
+    let (_, said) = convert(&house, &to);
+    assert!(said.contains("1 done, 0 failed, 2 done by"), "{said}");
+    assert!(said.contains("lists 2 results that are not"), "{said}");
+    fs::remove_file(&manifest).unwrap();
+    let (_, said) = convert(&house, &to);
+    assert!(said.contains("3 done, 0 failed, 0 done by"), "{said}");
+    assert!(!said.contains("warning"), "{said}");
+}
+
+#[test]
+fn files_of_a_job_may_be_in_the_folder_that_it_makes() {
+    for (out, folder) in [
+        ("out", "out"),
+        ("out/", "./out/lists/2026"),
+        ("deep/out", "deep/out/x"),
+    ] {
+        let house = house();
+        let [manifest, failures] = ["m.jsonl", "failed"].map(|name| format!("{folder}/{name}"));
+        let to = ["-o", out, "--manifest", &manifest, "--failures", &failures];
+        for _ in 0..2 {
+            let (code, said) = convert(&house, &[&[RECIPE, "photos"], &to[..]].concat());
+            assert_eq!(code, Some(0), "{said}");
+        }
+        assert!(house.path().join(failures).exists());
+    }
+    let house = house();
+    let before = files(house.path());
+    for (option, file, folder) in [
+        ("--manifest", "none/m.jsonl", "none"),
+        ("--manifest", "outer/m.jsonl", "outer"),
+        ("--manifest", "out/../other/m.jsonl", "out/../other"),
+        ("--manifest", "photos/a.jpg/m.jsonl", "photos/a.jpg"),
+        ("--failures", "none/failed", "none"),
+    ] {
+        let (code, said) = convert(&house, &[RECIPE, "photos", "-o", "out", option, file]);
+        assert_eq!(code, Some(1), "{said}");
+        let told = format!("{option} {file}: there is no folder {folder}");
+        assert!(said.contains(&told), "{said}");
+    }
+    assert_eq!(files(house.path()), before);
+}
+
+#[test]
+fn mistakes_are_named_with_the_way_out() {
+    let house = house();
+    for threads in ["0", "-1", "many", "1.5"] {
+        let option = format!("--threads={threads}");
+        let (code, said) = convert(&house, &[RECIPE, "photos", "-o", "out", &option]);
+        assert_eq!(code, Some(2), "{said}");
+        assert!(said.contains("one thread per core"), "{said}");
+    }
+    let urls =
+        "https://example.org/a.jpg\nhttp://localhost/b.jpg\ngs://photos/c.jpg\nphotos/a.jpg\n";
+    fs::write(house.path().join("list"), urls).unwrap();
+    let (code, said) = convert(&house, &[RECIPE, "--from", "list", "-o", "out"]);
+    assert_eq!(code, Some(1), "{said}");
+    for scheme in ["https", "http", "gs"] {
+        let told = format!("URLs that begin with {scheme}:// are not read here");
+        assert!(said.contains(&told), "{said}");
+    }
+    assert!(!said.contains("os error"), "{said}");
+    assert_eq!(results(&house).len(), 1);
+    // It is a file here.
+    image(&house, "http://localhost/b.jpg");
+    let (code, said) = convert(&house, &[RECIPE, "http://localhost/b.jpg", "-o", "out"]);
+    assert_eq!(code, Some(0), "{said}");
+}
+
+#[test]
+fn links_to_folders_that_are_left_out_are_named() {
+    let house = house();
+    let photos = house.path().join("photos");
+    let link = |name: &str| std::os::unix::fs::symlink(&photos, photos.join(name)).unwrap();
+    let to = [RECIPE, "photos", "-o", "photos/trip/small"];
+    link("trip/up");
+    let (code, said) = convert(&house, &to);
+    assert_eq!(code, Some(0), "{said}");
+    let one = "note: photos/trip/up is a link to a folder and left out";
+    assert!(said.contains(one), "{said}");
+    link("up");
+    // One to the results is left out as they are.
+    std::os::unix::fs::symlink(photos.join("trip/small"), photos.join("results")).unwrap();
+    let (_, said) = convert(&house, &to);
+    let two = "note: photos/trip/up, photos/up are 2 links to folders and left out";
+    assert!(said.contains(two), "{said}");
+}

@@ -1,0 +1,53 @@
+//! Writes files that are whole or not there.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use anyhow::Context;
+
+use super::outputs::Existing;
+
+/// Writes a file, and the folders that it is in, or leaves nothing behind if that fails.
+pub(super) fn write_file(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    let write = || {
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
+        let mut unfinished = path.as_os_str().to_owned();
+        unfinished.push(".part");
+        let unfinished = Path::new(&unfinished);
+        let mut file = locked(unfinished)?;
+        let written = emptied(&file)
+            .and_then(|()| file.write_all(bytes))
+            .and_then(|()| std::fs::rename(unfinished, path));
+        if written.is_err() {
+            // The error that counts is the first.
+            let _ = std::fs::remove_file(unfinished);
+        }
+        written
+    };
+    write().with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// Removes what a job has left in a file that was killed.
+fn emptied(file: &File) -> io::Result<()> {
+    match file.metadata()?.len() {
+        0 => Ok(()),
+        _ => file.set_len(0),
+    }
+}
+
+/// Opens a file, or creates it, that only this job writes until it is closed. One that a job has left which was killed is
+/// taken over.
+fn locked(path: &Path) -> io::Result<File> {
+    let file = (File::options().write(true).create(true).truncate(false)).open(path)?;
+    let metadata = file.metadata()?;
+    let own = Existing::File(metadata.dev(), metadata.ino());
+    // The other job may have renamed it since it was opened.
+    match file.try_lock().is_ok() && Existing::file(path) == Some(own) {
+        true => Ok(file),
+        false => Err(io::Error::other("another job is writing it")),
+    }
+}
