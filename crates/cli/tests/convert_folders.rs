@@ -415,3 +415,54 @@ fn names_that_are_no_text_are_different_images_of_a_manifest() {
     let lines = fs::read_to_string(house.path().join("m.jsonl")).unwrap();
     assert!(lines.contains(r"names/M\\xFCller.jpg"), "{lines}");
 }
+
+#[test]
+fn a_link_to_nothing_is_an_image_that_cannot_be_read() {
+    let house = house();
+    let link = |to: &str, name: &str| {
+        std::os::unix::fs::symlink(to, house.path().join("photos").join(name)).unwrap();
+    };
+    link("a.jpg", "same.jpg");
+    link("/no/disk/b.jpg", "trip/dead.jpg");
+    link("../.cache/xx", "b ä.jpg");
+    link("/no/notes", "notes");
+    let args = [
+        "fit:20x20,as:jpeg",
+        "photos",
+        "-o",
+        "made",
+        "--failures",
+        "failed.txt",
+    ];
+    let (status, said) = convert(&house, &args);
+    assert_eq!(status, Some(1), "{said}");
+    for part in [
+        "photos/trip/dead.jpg: cannot be read: No such file",
+        "photos/b ä.jpg: cannot be read: No such file",
+        "photos/notes, photos/trip/notes.txt are no images and left out",
+    ] {
+        assert!(said.contains(part), "{said}");
+    }
+    assert!(house.path().join("made/same.jpg").exists());
+    let failed = fs::read_to_string(house.path().join("failed.txt")).unwrap();
+    assert_eq!(failed, "photos/b ä.jpg\nphotos/trip/dead.jpg\n");
+}
+
+#[test]
+fn many_files_that_are_no_images_are_counted_by_their_extensions() {
+    let house = house();
+    for (extension, files) in [("txt", 9), ("jp2", 4), ("db", 2)] {
+        for file in 0..files {
+            let name = format!("photos/trip/{file}-x.{extension}");
+            fs::write(house.path().join(name), "no image").unwrap();
+        }
+    }
+    let (status, said) = convert(&house, &["fit:20x20,as:jpeg", "photos", "-o", "made"]);
+    assert_eq!(status, Some(0), "{said}");
+    let note = said
+        .lines()
+        .find(|line| line.starts_with("note: "))
+        .expect(&said);
+    assert!(note.contains(" and 6 more ("), "{note}");
+    assert!(note.ends_with(") are no images and left out"), "{note}");
+}

@@ -1,5 +1,7 @@
 //! Finds the images below a folder.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -89,8 +91,16 @@ impl Walk {
                     true => self.images.push(path),
                     false => self.others.push(path),
                 }
-            } else if path.is_dir() && !self.is_of_results(&path) {
-                self.linked.push(path);
+            } else if path.is_dir() {
+                if !self.is_of_results(&path) {
+                    self.linked.push(path);
+                }
+            } else if !path.exists() {
+                // A link to nothing, such as one of a disk that is not mounted: an image that cannot be read.
+                match promises_image(&path) {
+                    true => self.images.push(path),
+                    false => self.others.push(path),
+                }
             }
         }
         Ok(())
@@ -104,20 +114,50 @@ impl Walk {
 /// Returns the first paths as text, and how many more there are.
 fn some_of(paths: &[PathBuf]) -> String {
     let named: Vec<String> = paths.iter().take(NAMED).map(|it| names::text(it)).collect();
-    match paths.len() - named.len() {
-        0 => named.join(", "),
-        more => format!("{} and {more} more", named.join(", ")),
+    match &paths[named.len()..] {
+        [] => named.join(", "),
+        more => format!(
+            "{} and {} more ({})",
+            named.join(", "),
+            more.len(),
+            extensions(more)
+        ),
     }
+}
+
+/// Returns how many of these paths have each extension, those of most first.
+fn extensions(paths: &[PathBuf]) -> String {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for path in paths {
+        let extension = path
+            .extension()
+            .map(|it| format!(".{}", it.to_string_lossy()));
+        *counts
+            .entry(extension.unwrap_or_else(|| "without extension".to_owned()))
+            .or_default() += 1;
+    }
+    let mut counts: Vec<(String, usize)> = counts.into_iter().collect();
+    counts.sort_by_key(|(_, count)| Reverse(*count));
+    let texts: Vec<String> = counts
+        .iter()
+        .map(|(extension, count)| format!("{count} {extension}"))
+        .collect();
+    texts.join(", ")
 }
 
 /// Whether a file is an image, judged by its name, or else by its first bytes.
 pub(super) fn is_image(path: &Path) -> io::Result<bool> {
-    if media_type::promises_image(andon_codecs::ALL, &path.to_string_lossy()) {
+    if promises_image(path) {
         return Ok(true);
     }
     let mut head = Vec::new();
     File::open(path)?.take(HEAD).read_to_end(&mut head)?;
     Ok(media_type::is_image(andon_codecs::ALL, &head))
+}
+
+/// Whether a file's name is that of an image.
+fn promises_image(path: &Path) -> bool {
+    media_type::promises_image(andon_codecs::ALL, &path.to_string_lossy())
 }
 
 /// Number of bytes at the beginning of a file that suffice to recognise nearly every image.
