@@ -225,6 +225,16 @@ tests.push(["a loader for Next.js asks for the recipe at any width, in its shape
   await close();
 }]);
 
+tests.push(["a loader for Next.js that changes nothing but the size leaves SVG as it is", async () => {
+  const { page, isQuiet, close } = await playground("fit:400x300,q:60", {});
+  await page.selectOption("#copy-form", "Next.js loader");
+  const text = await page.textContent("#copy-text");
+  const { default: loader } = await import(`data:text/javascript,${encodeURIComponent(text)}`);
+  assert.equal(loader({ src: "/a%20b.svg?v=2", width: 640 }), `${andon.address}/r/original/a%20b.svg`);
+  isQuiet();
+  await close();
+}]);
+
 tests.push(["a reload, the back button and a link to somebody else show the same image, recipe and view", async () => {
   const { page, isQuiet, close } = await playground("fit:300x300", {});
   // Changes that come sooner are one step back with what was before.

@@ -2,7 +2,13 @@
 const ANDON = process.env.NEXT_PUBLIC_ANDON ?? "";
 
 export default function andon({ src, width, quality }) {
-  return `${ANDON}/r/fit:${width}x,q:${quality ?? 75},as:auto${sourceOf(src)}`;
+  const recipe = isSvg(src) ? "original" : `fit:${width}x,q:${quality ?? 75},as:auto`;
+  return `${ANDON}/r/${recipe}${sourceOf(src)}`;
+}
+
+// The file itself, as next/image has it: browsers draw it at any size.
+function isSvg(src) {
+  return /\.svg$/i.test(src.split(/[?#]/)[0]);
 }
 
 // `src` is a URL: of another host, or a path here, which may be escaped and have a version (?v=2) behind it.

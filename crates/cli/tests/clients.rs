@@ -83,6 +83,10 @@ fn serves(program: &mut Command) {
     for name in ["trip/a.jpg", "trip/50% off, größer.jpg"] {
         std::fs::copy(sample("jpeg/420.jpg"), folder.path().join(name)).unwrap();
     }
+    for name in ["trip/logo.svg", "trip/logo.SVG"] {
+        let logo = "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24'><path d='M4 4h9v9z'/></svg>";
+        std::fs::write(folder.path().join(name), logo).unwrap();
+    }
     let start = |keys: &str| {
         let folder = folder.path();
         Served::start(folder, &format!("[[origin]]\nfs.root = \".\"\n{keys}"))

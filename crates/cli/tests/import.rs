@@ -518,22 +518,28 @@ http { server {
 }
 
 /// `next build` of Next.js 15 writes neither `qualities` nor `localPatterns`, and adds `basePath` and the slash of
-/// `trailingSlash` to the optimizer's path.
+/// `trailingSlash` to the optimizer's path. `distDir` is where it writes.
 #[test]
-fn an_earlier_next_keeps_its_qualities_queries_and_paths() {
+fn an_earlier_next_keeps_its_qualities_queries_paths_and_folders() {
     let site = Site::new("");
     fs::create_dir_all(site.path().join("public")).unwrap();
-    fs::create_dir_all(site.path().join(".next/static")).unwrap();
-    fs::copy(sample("photos/wren.jpg"), site.path().join("public/w.jpg")).unwrap();
-    let json = r#"{ "version": 1, "config": { "basePath": "/docs", "trailingSlash": true, "images": {
+    let built = site.path().join("build/web/static/media");
+    fs::create_dir_all(&built).unwrap();
+    for copy in [site.path().join("public/w.jpg"), built.join("w.0a1b.jpg")] {
+        fs::copy(sample("photos/wren.jpg"), copy).unwrap();
+    }
+    let json = r#"{ "version": 1, "config": { "basePath": "/docs", "distDir": "./build/web/", "trailingSlash": true, "images": {
         "deviceSizes": [640], "imageSizes": [64], "path": "/docs/_next/image/", "loader": "default",
         "formats": ["image/webp"], "domains": [], "remotePatterns": [] } } }"#;
     fs::write(site.path().join("next.json"), json).unwrap();
     let imported = run(program(), site.path(), "import next.json").ending(0);
     assert!(!imported.out.contains("# What was not"), "{}", imported.out);
+    let read = "\nread = [\"build/web\"]\n";
+    assert!(imported.out.contains(read), "{}", imported.out);
     let served = Served::start(site.path(), &imported.out);
     for query in [
         "url=%2Fdocs%2Fw.jpg&w=640&q=90",
+        "url=%2Fdocs%2F_next%2Fstatic%2Fmedia%2Fw.0a1b.jpg&w=640&q=90",
         "url=%2Fdocs%2Fw.jpg%3Fv%3D2&w=64&q=75",
     ] {
         for path in ["/docs/_next/image", "/docs/_next/image/"] {
@@ -565,6 +571,8 @@ fn an_application_of_next_keeps_its_widths_patterns_and_paths() {
     assert_eq!(imported.err, "");
     for line in [
         "http.urls = [\"https://*.pictures.example/\"]",
+        "fs.root = \".next/static\"",
+        "read = [\".next\"]",
         "# images.maximumRedirects = 1: http.redirects",
         "# images: the hosts of `img{1,2}.pictures.example`",
     ] {

@@ -91,6 +91,8 @@ pub struct Facts {
     /// Whether the source is drawn rather than photographed, as far as its header tells: shapes, a palette, or a
     /// lossless file that is short for its number of pixels.
     pub drawn: bool,
+    /// Whether the source is a vector image, which is drawn at any size without a loss.
+    pub vector: bool,
     /// Whether the result is written in another format if none is requested, because few clients show the source's
     /// format.
     pub replaced: bool,
@@ -117,6 +119,7 @@ impl Facts {
             metadata: false,
             hdr: false,
             drawn: false,
+            vector: false,
             replaced: false,
             shrinks: false,
             measured: Measured::default(),

@@ -40,6 +40,26 @@ fn a_drawing_is_drawn_in_the_size_of_the_result_and_never_resampled() {
 }
 
 #[test]
+fn a_logo_of_24_units_fills_the_box_without_enlarge() {
+    let house = House::new();
+    house.put(
+        "logo.svg",
+        "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24'><circle cx='12' cy='12' r='9'/></svg>",
+    );
+    for (recipe, size) in [
+        ("fit:256x,q:75,as:auto", (256, 256)),
+        ("dpr:2,cover:100x50,as:png", (200, 100)),
+    ] {
+        let reply = house.get(&format!("/r/{recipe}/logo.svg"));
+        assert_eq!((reply.status, reply.size()), (200, size), "{recipe}");
+    }
+    // It is as sharp as the one that was enlarged by its recipe.
+    let [left, right] = ["fit:96x,as:png", "fit:96x:enlarge,as:png"]
+        .map(|recipe| house.get(&format!("/r/{recipe}/logo.svg")).pixels());
+    assert!(left == right);
+}
+
+#[test]
 fn a_part_of_a_drawing_is_what_the_whole_shows_there() {
     let house = House::new();
     house.put("own.svg", drawing(80, 60));

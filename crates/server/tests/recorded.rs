@@ -45,7 +45,11 @@ const OF_IPX: &[Difference] = &[
     ),
     ("f_png/moving.gif", "alpha", "an opaque frame stays opaque"),
     ("animated&rotate_90", "status", "animations are turned, too"),
-    ("w_50/chart.svg", "content-type size", "drawings are drawn"),
+    (
+        "w_50/chart.svg",
+        "content-security-policy",
+        "a drawing may have styles of its own, and do less",
+    ),
     ("ftp://", "status", "nothing but http is ever asked"),
 ];
 

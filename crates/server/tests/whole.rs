@@ -58,7 +58,7 @@ const ROUTES: [&str; 6] = [
 ];
 
 // Turned pixels would be another file.
-const RECIPES: [&str; 3] = ["stored", "original", "stored,fit:9000x9000"];
+const RECIPES: [&str; 3] = ["stored", "original", "stored,fit:100%x100%"];
 
 const BEHIND: &[u8] = b"<script>alert(1)</script>";
 

@@ -87,6 +87,7 @@ print("64x48", next({ src: "/trip/a.jpg", width: 64, quality: 90 }));
 // Sources are URLs, as in HTML: escaped or not, with a version, or elsewhere.
 const SOURCES = ["/trip/50% off, größer.jpg", "/trip/50%25%20off%2C%20gr%C3%B6%C3%9Fer.jpg", "trip/a.jpg?v=2", `http://${files}/trip/a.jpg`, `http://${files}/trip/50%25%20off,%20gr%C3%B6%C3%9Fer.jpg`];
 for (const src of SOURCES) print("64x48", next({ src, width: 64 }));
+for (const src of ["/trip/logo.svg", "/trip/logo.SVG?v=2", `http://${files}/trip/logo.svg`]) print("24x24", next({ src, width: 200 }));
 
 // As Nuxt Image 2 and 1 call it.
 const { default: setup, getImage } = await import(pathToFileURL(provider));
@@ -99,3 +100,13 @@ print("400x300", nuxt({}));
 for (const src of SOURCES) print("60x45", getImage(src, { modifiers: { width: 60 } }).url);
 for (const format of ["png", "gif", "jpg", "jpeg", "webp", "avif"]) print("30x23", nuxt({ width: 30, format }));
 print("40x30", getImage("/trip/a.jpg", { modifiers: { height: 30 } }).url);
+const logo = (src, modifiers = {}) => getImage(src, { modifiers: { width: 60, ...modifiers } }).url;
+for (const src of ["/trip/logo.svg", "trip/logo.SVG?v=2", `http://${files}/trip/logo.svg`]) print("24x24", logo(src));
+print("60x60", logo("/trip/logo.svg", { format: "png" }));
+
+// Nuxt Image 2 names a background although there is none; a warning is for what has a value.
+const warnings = [];
+console.warn = (text) => warnings.push(text);
+print("200x150", nuxt({ width: 200, background: undefined, blur: "", format: undefined, quality: null }));
+print("30x23", nuxt({ width: 30, blur: 5 }));
+if (warnings.length !== 1 || !warnings[0].includes("no blur;")) throw new Error(`warnings: ${warnings.join("\n")}`);

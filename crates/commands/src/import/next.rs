@@ -102,7 +102,11 @@ fn text(json: &str, file: &str) -> anyhow::Result<String> {
     for note in notes {
         let _ = writeln!(out, "# {note}");
     }
-    for (prefix, root) in [("/", "public"), ("/_next/static", ".next/static")] {
+    let built = built_folder(config);
+    for (prefix, root) in [
+        ("/", "public"),
+        ("/_next/static", &format!("{built}/static")),
+    ] {
         let (prefix, root) = (quoted(prefix), quoted(root));
         let _ = writeln!(out, "\n[[origin]]\nprefix = {prefix}\nfs.root = {root}");
     }
@@ -110,6 +114,12 @@ fn text(json: &str, file: &str) -> anyhow::Result<String> {
         let urls = value(&Value::from(urls))?;
         let _ = writeln!(out, "\n[[origin]]\nhttp.urls = {urls}");
     }
+    let _ = writeln!(
+        out,
+        "\n[sandbox]\n# `next build` replaces {built}/static while the server runs, and the sandbox permits the folder that was there at\n\
+         # the start: what is in this one may be replaced.\nread = [{}]",
+        quoted(built)
+    );
     let prefix = quoted(&prefix(images, base_path));
     let _ = writeln!(out, "\n[next]\nprefix = {prefix}");
     if !base_path.is_empty() {
@@ -134,6 +144,13 @@ fn text(json: &str, file: &str) -> anyhow::Result<String> {
         }
     }
     Ok(out)
+}
+
+/// Returns the folder that `next build` writes to, relative to that of the application.
+fn built_folder(config: &Value) -> &str {
+    let named = config.get("distDir").and_then(Value::as_str);
+    let named = named.map(|dir| dir.trim_start_matches("./").trim_end_matches('/'));
+    named.filter(|dir| !dir.is_empty()).unwrap_or(".next")
 }
 
 /// Returns the path of the optimizer's URLs: `images.path`, which may be a URL, end with a slash (`trailingSlash`), and

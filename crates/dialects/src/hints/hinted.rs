@@ -80,7 +80,7 @@ const LOSSY: &[&str] = &["jpeg", "webp", "avif", "jxl"];
 const SAVING_QUALITY: u8 = 50;
 
 impl Hints {
-    /// Changes a recipe in whole pixels. Nothing is enlarged that the recipe does not enlarge.
+    /// Changes a recipe in whole pixels. Nothing is enlarged that the recipe does not enlarge, except vector images.
     fn act_on(&self, mut recipe: Recipe, facts: &Facts) -> Recipe {
         if recipe.is_original() {
             return recipe;
@@ -114,8 +114,8 @@ impl Hints {
     }
 }
 
-/// Returns the steps of a result with `density` times as many px along each side, or as many as the source has; `None`
-/// if that changes nothing.
+/// Returns the steps of a result with `density` times as many px along each side, or as many as the source has, unless
+/// it is a vector image; `None` if that changes nothing.
 fn denser(recipe: &Recipe, facts: &Facts, density: f64) -> Option<Vec<Step>> {
     let is_placed = |effect: &Effect| PLACED.contains(&effect.name.as_str());
     let mut scalings =
@@ -129,7 +129,11 @@ fn denser(recipe: &Recipe, facts: &Facts, density: f64) -> Option<Vec<Step>> {
     let (w, h) = (w.of(0.0), h.of(0.0));
     let before = size_after(&recipe.steps[..at], facts)?;
     let room = (f64::from(before.0) / w).min(f64::from(before.1) / h);
-    let factor = density.min(room);
+    let factor = if facts.vector {
+        density
+    } else {
+        density.min(room)
+    };
     if factor <= 1.0 {
         return None;
     }

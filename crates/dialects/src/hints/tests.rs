@@ -43,6 +43,24 @@ const ALL: &str = "[client_hints]\ndialects = [\"all\"]\n";
 const TWICE: &[(&str, &str)] = &[("sec-ch-dpr", "2")];
 
 #[test]
+fn a_vector_image_has_as_many_pixels_as_the_screen_whatever_its_own_size() {
+    let request = dialects(ALL).unwrap().parse_for(
+        "/r/fit:250x250/a.svg",
+        &Sent(TWICE),
+        &Nowhere,
+        Ok::<_, crate::Refusal>,
+    );
+    let rules = request.unwrap().rules;
+    for (vector, resolved) in [(true, "exact:500x500"), (false, "same")] {
+        let facts = Facts {
+            vector,
+            ..Facts::new("svg", 24, 24)
+        };
+        assert_eq!(rules.resolve(&facts).unwrap().to_string(), resolved);
+    }
+}
+
+#[test]
 fn a_box_has_as_many_pixels_as_the_screen_in_every_dialect_without_hints_of_its_own() {
     let (hinted, plain) = (dialects(ALL).unwrap(), dialects("").unwrap());
     for target in [

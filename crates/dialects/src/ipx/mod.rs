@@ -214,6 +214,7 @@ fn rules(modifiers: &Modifiers) -> Result<SharpRules, String> {
     let written = Written {
         quality,
         progressive: true,
+        keeps_svg: true,
         is_still: modifiers.get("animated").or(modifiers.get("a")).is_none(),
     };
     let canonical = modifiers.canonical();

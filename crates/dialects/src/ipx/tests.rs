@@ -53,6 +53,21 @@ fn sizes_are_ipxs() {
 }
 
 #[test]
+fn svg_is_sent_as_it_is_unless_another_format_is_asked_for() {
+    let logo = Facts {
+        vector: true,
+        ..Facts::new("svg", 24, 24)
+    };
+    for modifiers in ["_", "w_200", "s_200x100&q_80&blur_2"] {
+        assert_eq!(made(modifiers, &logo), "original", "{modifiers}");
+    }
+    // sharp draws it in its own size, and does not enlarge that.
+    for (modifiers, size) in [("w_200&f_png", (24, 24)), ("w_12&f_webp", (12, 12))] {
+        vectors::check_sizes(ask, &logo, &[(modifiers, size)]);
+    }
+}
+
+#[test]
 fn a_jpeg_is_scaled_from_what_its_decoder_leaves() {
     // A twentieth of 855 px is 42.75 px, but an eighth of it is 106 px.
     let facts = Facts::new("jpeg", 1600, 855);

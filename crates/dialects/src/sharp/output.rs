@@ -31,6 +31,8 @@ pub(crate) struct Written {
     pub(crate) quality: Option<u8>,
     /// Whether JPEG is written progressive.
     pub(crate) progressive: bool,
+    /// Whether a source in SVG is sent unchanged if the URL names no format.
+    pub(crate) keeps_svg: bool,
     /// Whether only the first frame of an animation is shown, unless the result is a GIF.
     pub(crate) is_still: bool,
 }

@@ -61,10 +61,14 @@ impl Rules for SharpRules {
     }
 
     fn resolve(&self, facts: &Facts) -> Result<Recipe, ResolveError> {
+        let is_svg = self.output.format.is_none() && facts.format == "svg";
+        if is_svg && self.written.keeps_svg {
+            return Ok(Recipe::original());
+        }
         let steps = self.pipeline.steps(facts)?;
         let mut output = self.written.of(&self.output, facts);
         // What sharp cannot write becomes a PNG, such as a drawing.
-        if output.format.is_none() && facts.format == "svg" {
+        if is_svg {
             output.format = FormatName::new("png").ok();
         }
         Recipe { steps, output }.resolve(facts)

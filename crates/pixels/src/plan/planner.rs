@@ -294,6 +294,7 @@ pub(crate) fn facts(
 ) -> Facts {
     let pixels = u64::from(info.width) * u64::from(info.height) * u64::from(info.frames);
     let short = bytes.len() as u64 * 8 < DRAWN_BITS * pixels;
+    let vector = is_vector(source, info, bytes);
     Facts {
         format: info.format.to_owned(),
         width: info.width,
@@ -306,7 +307,8 @@ pub(crate) fn facts(
         quality: info.quality,
         metadata: info.metadata,
         hdr: info.space.is_hdr() || gain_map,
-        drawn: info.palette || is_drawn(source, info, bytes) || (info.lossless && short),
+        drawn: info.palette || vector || (info.lossless && short),
+        vector,
         replaced: source.instead(info).is_some(),
         shrinks: source.scales(info) != [Scale::FULL],
         measured: measured.clone(),
@@ -323,8 +325,8 @@ pub(crate) fn gain_map(
     Some((decoder, decoder.gain_map(bytes, info)?))
 }
 
-/// Whether the source is a drawing, which is not stored as pixels.
-fn is_drawn(source: &dyn Codec, info: &Info, bytes: &[u8]) -> bool {
+/// Whether the source is a vector image, which is not stored as pixels.
+fn is_vector(source: &dyn Codec, info: &Info, bytes: &[u8]) -> bool {
     let size = (info.width, info.height);
     let window = Window::whole(size, size);
     let cost = |vector: &dyn Vector| vector.draw_cost(bytes.len() as u64, info, &window);

@@ -79,6 +79,18 @@ impl<'a> Image<'a> {
         }
     }
 
+    /// Whether the image may be scaled beyond its size: if the request allows it, or as long as it is a vector image,
+    /// of which no step so far has made pixels. Nothing is invented then.
+    pub(crate) fn may_grow(&self, enlarge: bool) -> bool {
+        let keeps = |step: &Step| {
+            matches!(
+                step,
+                Step::Orient(_) | Step::Turn(_) | Step::Flip(_) | Step::Crop(_)
+            )
+        };
+        enlarge || (self.facts.vector && !self.scaled && self.steps.iter().all(keeps))
+    }
+
     /// Adds a step in whole pixels.
     pub(crate) fn push(&mut self, step: Step) {
         self.settle();

@@ -41,6 +41,30 @@ fn nothing_grows_unless_it_says_so_but_exact_means_exactly() {
 }
 
 #[test]
+fn vector_images_grow_until_they_are_pixels() {
+    let logo = Facts {
+        vector: true,
+        ..Facts::new("svg", 24, 24)
+    };
+    for (recipe, resolved) in [
+        ("fit:256x", "exact:256x256"),
+        ("fit:100x60", "exact:60x60"),
+        ("fit:12x12", "exact:12x12"),
+        ("dpr:2,fit:x50", "exact:100x100"),
+        ("cover:100x60", "exact:100x100,crop:0:20:100x60"),
+        (
+            "turn:90,crop:0:0:12x24,fit:120x120",
+            "turn:90,crop:0:0:12x24,exact:60x120",
+        ),
+        ("fit:48x48,fit:96x96", "exact:48x48"),
+        ("blur:0x2,fit:96x96", "blur:0x2"),
+        ("canvas:30x30:ffffff,fit:96x96", "canvas:30x30:ffffff:3:3"),
+    ] {
+        assert_eq!(try_on(recipe, &logo).expect(recipe), resolved, "{recipe}");
+    }
+}
+
+#[test]
 fn cover_gives_exactly_its_box_and_keeps_what_gravity_says() {
     for (recipe, resolved) in [
         ("cover:200x200", "exact:267x200,crop:33:0:200x200"),
@@ -235,7 +259,7 @@ proptest! {
         recipe in any_recipe(),
         (width, height) in (1..5000_u32, 1..5000_u32),
         exif in 1..=8_u16,
-        (alpha, cmyk, tagged, metadata, shrinks) in any::<(bool, bool, bool, bool, bool)>(),
+        (alpha, cmyk, tagged, metadata, shrinks, vector) in any::<(bool, bool, bool, bool, bool, bool)>(),
     ) {
         let facts = Facts {
             orientation: Orientation::from_exif(exif),
@@ -244,6 +268,7 @@ proptest! {
             tagged,
             metadata,
             shrinks,
+            vector,
             ..Facts::new("jpeg", width, height)
         };
         if let Ok(resolved) = recipe.resolve(&facts) {

@@ -16,7 +16,8 @@ pub struct Cover {
     pub h: Length,
     /// Which part of the image is kept.
     pub gravity: Gravity,
-    /// Whether the image may be enlarged. Otherwise an image smaller than the box is only cropped to it.
+    /// Whether the image may be enlarged. Otherwise an image smaller than the box is only cropped to it, unless it is a
+    /// vector image.
     pub enlarge: bool,
 }
 
@@ -58,7 +59,7 @@ impl Geometry for Cover {
         let (w, h) = image.boxed(self.w, self.h)?;
         let (width, height) = (f64::from(image.width), f64::from(image.height));
         let shrinks = w < width && h < height;
-        if self.enlarge || shrinks {
+        if image.may_grow(self.enlarge) || shrinks {
             if w * height >= h * width {
                 image.scale(side(w), side((height * w / width).max(h)));
             } else {

@@ -11,7 +11,7 @@ use crate::{Arg, Length, ParseError, Word};
 pub struct Fit {
     /// The box, one side of which may be open.
     pub inside: Bounds,
-    /// Whether the image may be enlarged.
+    /// Whether the image may be enlarged; vector images are in any case.
     pub enlarge: bool,
 }
 
@@ -29,7 +29,7 @@ pub enum Bounds {
 /// The argument that lets an image grow.
 pub(super) const ENLARGE: Arg = Arg::choice("enlarge", &["enlarge"])
     .default("")
-    .help("the image may grow");
+    .help("the image may grow; vector images do without it");
 
 /// Returns the text of [`ENLARGE`] after its colon, which is left out if the image may not grow.
 pub(super) fn growth(enlarge: bool) -> &'static str {
@@ -89,7 +89,7 @@ impl Geometry for Fit {
             Bounds::Height(h) => (f64::INFINITY, image.boxed(whole, h)?.1),
         };
         let (width, height) = (f64::from(image.width), f64::from(image.height));
-        if !self.enlarge && w >= width && h >= height {
+        if !image.may_grow(self.enlarge) && w >= width && h >= height {
             return Ok(());
         }
         if w * height <= h * width {

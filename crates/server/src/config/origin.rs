@@ -77,8 +77,28 @@ impl Place {
             _ => None,
         }
     }
+
+    /// Returns the name of this place in messages about `source`: of several patterns, the one that covers it.
+    pub(crate) fn name_for(&self, source: &str) -> String {
+        let url = Url::parse(source.trim_start_matches('/')).ok();
+        let covering = url.and_then(|url| match self {
+            Self::Below(_) => None,
+            Self::Urls(urls) => {
+                let covers = |it: &&UrlPattern| it.permits(&url);
+                Some(Self::Urls(vec![urls.iter().find(covers)?.clone()]))
+            }
+            Self::Buckets(store, patterns) => {
+                let covers =
+                    |it: &&BucketPattern| names_an_object(&url, *store, std::slice::from_ref(it));
+                let pattern = patterns.iter().find(covers)?.clone();
+                Some(Self::Buckets(*store, vec![pattern]))
+            }
+        });
+        covering.as_ref().unwrap_or(self).to_string()
+    }
 }
 
+/// Writes the prefix, or the first of the patterns, by which metrics tell origins apart.
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -368,6 +388,34 @@ mod tests {
         assert_eq!(below("photos").rest("photos"), Some(""));
         assert_eq!(below("photos").rest("photos2/a.jpg"), None);
         assert_eq!(below("").rest("https://a.test/a.jpg"), None);
+    }
+
+    #[test]
+    fn messages_name_the_pattern_that_covers_the_source() {
+        let urls = [
+            "http://cdn.test/",
+            "https://*.shop.test/",
+            "https://cdn.test/a/",
+        ];
+        let urls = urls.map(|text| UrlPattern::try_from(text.to_owned()).unwrap());
+        let urls = Place::Urls(urls.into());
+        let buckets = ["logos", "assets-*"].map(str::to_owned);
+        let buckets = buckets.map(|text| BucketPattern::try_from(text).unwrap());
+        let buckets = Place::Buckets(Store::S3, buckets.into());
+        for (place, source, name) in [
+            (&urls, "https://a.shop.test/a.jpg", "https://*.shop.test/"),
+            (&urls, "/https://cdn.test/a/b.jpg", "https://cdn.test/a/"),
+            (&urls, "http://cdn.test/a/b.jpg", "http://cdn.test/"),
+            (&urls, "https://other.test/b.jpg", "http://cdn.test/"),
+            (&buckets, "s3://assets-eu/a.jpg", "s3://assets-*"),
+            (
+                &Place::Below("photos".to_owned()),
+                "photos/a.jpg",
+                "/photos",
+            ),
+        ] {
+            assert_eq!(place.name_for(source), name, "{source}");
+        }
     }
 
     #[test]

@@ -74,6 +74,7 @@ impl Origin {
     /// and the place.
     pub(super) fn told(&self, error: Error, source: &str) -> Error {
         let path = source.trim_start_matches('/').to_owned();
+        let origin = || format!("origin \"{}\"", self.place.name_for(source));
         match error {
             Error::Unkept(error) => Error::Unkept(Box::new(self.told(*error, source))),
             Error::Missing { .. } => Error::Missing { path },
@@ -85,16 +86,16 @@ impl Origin {
                     Error::Forbidden { .. } => Error::Forbidden { path },
                     error => error,
                 }),
-                place: format!("origin \"{}\", {place}", self.place),
+                place: format!("{}, {place}", origin()),
             },
             error @ (Error::Io(_) | Error::Origin(_)) => error.at(|| match &self.backend {
                 Backend::Folder(folder) => {
                     let below = self.place.rest(&path).unwrap_or(&path);
                     let file = folder.path.join(below.trim_start_matches('/'));
-                    format!("origin \"{}\", file {}", self.place, file.display())
+                    format!("{}, file {}", origin(), file.display())
                 }
                 Backend::Http(_) | Backend::Bucket(_) => {
-                    format!("origin \"{}\", /{path}", self.place)
+                    format!("{}, /{path}", origin())
                 }
             }),
             error => error,

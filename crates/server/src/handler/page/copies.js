@@ -25,11 +25,16 @@ function loader({ base, recipe }) {
   words.splice(at < 0 ? words.length : at, box < 0 ? 0 : 1, scaled);
   if (!words.some((word) => word.startsWith("as:"))) words.push("as:auto");
   const quality = recipe.match(/(?:^|,)q:(\d+)/)?.[1] ?? 75;
+  // Where nothing but the size changes.
+  const isPlain = words.every((word) => /^(fit|as):/.test(word));
+  const original = isPlain ? `  // The file itself, as next/image has it: browsers draw it at any size.
+  if (/\\.svg$/i.test(src.split(/[?#]/)[0])) return \`${front}original\${source}\`;
+` : "";
   return `// next.config.js: images: { loader: "custom", loaderFile: "./loader.mjs" }
 export default function andon({ src, width, quality }) {
   const names = /^https?:/.test(src) ? ["", ...src.split("/")] : src.replace(/^\\/*/, "/").split("?")[0].split("/").map(unescaped);
   const source = names.map(encodeURIComponent).join("/");
-  return \`${front}${[...words, "q:${quality ?? " + quality + "}"].join(",")}\${source}\`;
+${original}  return \`${front}${[...words, "q:${quality ?? " + quality + "}"].join(",")}\${source}\`;
 }
 
 function unescaped(name) {
