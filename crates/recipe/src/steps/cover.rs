@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::fit::{ENLARGE, growth};
-use super::{Declared, Geometry};
+use super::{Declared, Focus, Geometry};
 use crate::resolve::{Image, side};
 use crate::{Arg, Gravity, Length, ParseError, Word};
 
@@ -39,7 +39,16 @@ impl Declared for Cover {
     const WORDS: &'static [&'static Word] = &[&WORD];
 
     fn read(parts: &[String]) -> Result<Self, ParseError> {
-        let [w, h, gravity, enlarge] = WORD.texts(parts)?;
+        let [w, h, gravity, enlarge] = WORD.texts(parts).map_err(|error| {
+            let measured = parts.iter().find(|part| Focus::is_measured(part));
+            match measured {
+                Some(word) => ParseError::new(
+                    word,
+                    format!("{}; `focus:{word}` before it keeps that", error.expected),
+                ),
+                None => error,
+            }
+        })?;
         Ok(Self {
             w: w.parse()?,
             h: h.parse()?,

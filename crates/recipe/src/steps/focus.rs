@@ -49,6 +49,13 @@ const CHOICES: Choices<Focus> = Choices {
     values: &[Focus::Salient, Focus::Faces],
 };
 
+impl Focus {
+    /// Whether this is a word for what has to be looked for in the source.
+    pub(super) fn is_measured(word: &str) -> bool {
+        CHOICES.words.contains(&word)
+    }
+}
+
 impl Declared for Focus {
     const WORDS: &'static [&'static Word] = &[&AT, &MEASURED];
 

@@ -166,6 +166,13 @@ fn errors_name_the_offending_piece() {
         "gravity: centre, north, east, south, west, northeast, southeast, southwest, northwest; \
          or enlarge: enlarge (did you mean `centre`?)"
     );
+    for text in ["cover:300x200:smart", "cover:300x200:smart:enlarge"] {
+        let expected = error(text).expected;
+        assert!(
+            expected.ends_with("; `focus:smart` before it keeps that"),
+            "{text}: {expected}"
+        );
+    }
 }
 
 #[test]
