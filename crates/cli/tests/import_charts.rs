@@ -399,3 +399,37 @@ fn lines_for_a_watermark_and_a_fallback_that_no_origin_has_are_valid_as_they_are
         }
     }
 }
+
+#[test]
+fn a_volume_of_the_chart_is_said_with_how_it_is_mounted_here() {
+    let values =
+        |volume: &str| format!("env:\n  IMGPROXY_LOCAL_FILESYSTEM_ROOT: /images\n{volume}");
+    let volume = "persistence: {enabled: true, existingClaim: shop-images, mountPath: /images}\n";
+    let site = Site::new("values.yaml", &values(volume));
+    let said = site.import("values.yaml").ending(0);
+    let note = "persistence: the chart of Andon mounts a claim by `pictures: {existingClaim: shop-images, mountPath: /images}`";
+    assert!(said.out.contains(note), "{}", said.out);
+    for none in [
+        "",
+        "persistence: {enabled: false, existingClaim: shop-images}\n",
+    ] {
+        let site = Site::new("values.yaml", &values(none));
+        assert!(
+            !site
+                .import("values.yaml")
+                .ending(0)
+                .out
+                .contains("persistence")
+        );
+    }
+}
+
+#[test]
+fn variables_below_custom_of_the_old_chart_are_none_of_its_other_keys() {
+    let chart =
+        "features:\n  urlSignature: {enabled: false}\n  custom: {IMGPROXY_AUTO_WEBP: \"true\"}\n";
+    let site = Site::new("values.yaml", chart);
+    let said = site.import("values.yaml").ending(0);
+    assert!(said.out.contains("negotiate = true"), "{}", said.out);
+    assert!(!said.out.contains("no such variable"), "{}", said.out);
+}

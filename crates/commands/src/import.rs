@@ -54,7 +54,7 @@ use self::variables::Variable;
 #[command(after_help = AFTER)]
 pub(crate) struct Args {
     /// nginx's main file, or one of a site; an environment file or docker-compose.yml; thumbor.conf; or a configuration
-    /// of Next.js as JSON
+    /// of Next.js as JSON; `-` is standard input
     #[arg(value_name = "FILE", required_unless_present = "variables")]
     file: Option<PathBuf>,
     /// Of nginx, the server block with this server_name, or without one the one that listens at this address [default: the
@@ -159,7 +159,7 @@ pub(crate) fn text(file: &Path, server: Option<&str>, no_secrets: bool) -> anyho
         !own.starts_with("next.config."),
         "{name} is a program: run `next build`, then import .next/required-server-files.json"
     );
-    let bytes = std::fs::read(file).with_context(|| format!("{name} cannot be read"))?;
+    let bytes = crate::read::bytes(file).with_context(|| format!("{name} cannot be read"))?;
     let text = String::from_utf8_lossy(&bytes);
     let Some(format) = FORMATS.iter().find(|format| (format.is)(&text)) else {
         let known: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();

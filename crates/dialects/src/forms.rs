@@ -242,6 +242,16 @@ fn has_extension(path: &str, known: &[&str]) -> bool {
     extension.is_some_and(|it| known.iter().any(|known| it.eq_ignore_ascii_case(known)))
 }
 
+/// Whether a segment can be a signature in base64 of a digest of 20 bytes or more.
+#[must_use]
+pub fn looks_signed(segment: &str) -> bool {
+    let digits = segment.trim_end_matches('=');
+    (26..=86).contains(&digits.len())
+        && digits.bytes().all(is_base64)
+        && digits.bytes().any(|byte| byte.is_ascii_uppercase())
+        && digits.bytes().any(|byte| byte.is_ascii_lowercase())
+}
+
 /// Whether a byte may stand in URL-safe base64 with padding.
 pub(crate) fn is_base64(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-_=".contains(&byte)

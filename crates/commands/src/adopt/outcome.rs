@@ -122,6 +122,8 @@ pub(super) struct Outcome<'a> {
     pub(super) found: Vec<Found>,
     /// Dialects of the configuration that answer URLs without any signature.
     pub(super) unsigned: Vec<&'static str>,
+    /// Number of replayed URLs that are signed, and answered without a signature as well.
+    pub(super) unchecked: usize,
     /// Keys of the configuration that have to be filled in, with the environment variables that give them.
     pub(super) secrets: Vec<String>,
     pub(super) report: Report<'a>,
@@ -147,6 +149,16 @@ impl Outcome<'_> {
                 "fill in what is marked SECRET in {}: {}",
                 self.file.display(),
                 self.secrets.join("; ")
+            ));
+        }
+        if self.unchecked > 0 {
+            list.push(format!(
+                "{} signed, and no key of {} checks that: it would answer any URL",
+                match self.unchecked {
+                    1 => "1 URL is".to_owned(),
+                    more => format!("{more} URLs are"),
+                },
+                self.file.display()
             ));
         }
         if !self.sorted.unread.is_empty() {

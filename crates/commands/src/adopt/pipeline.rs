@@ -111,13 +111,17 @@ pub(super) fn outcome<'a>(args: &Args, comparison: &'a Comparison) -> anyhow::Re
         (true, Some(file)) => file.clone(),
         _ => args.output.clone(),
     };
+    let router = Router::new(&text, folder)?;
+    let targets = measured.report.rows.iter().map(|row| &row.target);
+    let unchecked = targets.filter(|it| router.ignores_signature(it)).count();
     Ok(Outcome {
         logs: args.log.clone(),
         file,
         is_written: !base.is_own,
         page: args.html.clone(),
         seconds: seen.seconds,
-        unsigned: Router::new(&text, folder)?.unsigned(),
+        unsigned: router.unsigned(),
+        unchecked,
         secrets: secrets.chain(base.unknown()).collect(),
         sorted,
         found: recognised.found,

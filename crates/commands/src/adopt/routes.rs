@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use andon_dialects::forms::looks_signed;
 use andon_dialects::{Ask, Dialects, ImageRequest, NoHeaders, Nowhere, Refusal, Source};
 use andon_server::config::Overrides;
 
@@ -32,6 +33,18 @@ impl Router {
         self.0.unsigned().to_vec()
     }
 
+    /// Whether a target has a signature in front, as those of imgproxy, thumbor and imagor have, and is answered without
+    /// one as well.
+    pub(super) fn ignores_signature(&self, target: &str) -> bool {
+        let request = self
+            .0
+            .parse_for(target, &NoHeaders, &Nowhere, Ok::<_, Refusal>);
+        let dialect = request.map_or("", |request| request.style.dialect);
+        SIGNING.contains(&dialect)
+            && self.0.unsigned().contains(&dialect)
+            && begins_with_signature(target)
+    }
+
     /// Says why no dialect reads a target that is that of an image.
     pub(super) fn why_unread(&self, target: &str) -> String {
         let Some(new) = self.0.rewritten(target) else {
@@ -58,5 +71,48 @@ impl Router {
     }
 }
 
+/// Dialects whose URLs begin with a signature behind their prefix.
+const SIGNING: [&str; 3] = ["imgproxy", "thumbor", "imagor"];
+
+/// What stands in the place of a signature where there is none.
+const NO_SIGNATURES: [&str; 3] = ["unsafe", "insecure", "_"];
+
+/// Whether a segment before the options and the source of a target looks like a signature.
+fn begins_with_signature(target: &str) -> bool {
+    let Some((beginning, _)) = target.rsplit_once('/') else {
+        return false;
+    };
+    let is_open = |segment: &str| segment.contains(':') || NO_SIGNATURES.contains(&segment);
+    let mut before = beginning.split('/').take_while(|segment| !is_open(segment));
+    before.any(looks_signed)
+}
+
 /// Why a target is listed that no rule and no dialect reads.
 const UNREAD: &str = "the old server sends an image, and no dialect reads the URL; docs/behind-nginx.md has rules that turn URLs of a script into Andon's (\"In place of a script that resizes\")";
+
+#[cfg(test)]
+mod tests {
+    use super::begins_with_signature;
+
+    #[test]
+    fn a_signature_is_told_from_a_source_in_base64() {
+        let signature = "AfrOrF3gWeDA6VOlDG4TzxMv39O7MXnF4CXpKUwGqRM";
+        let source = "aHR0cDovL2V4YW1wbGUuY29tL2ltYWdlcy9jdXJpb3NpdHkuanBn";
+        for signed in [
+            format!("/{signature}/w:300/plain/a.jpg"),
+            format!("/img/{signature}/{source}.png"),
+            format!("/{signature}/fit-in/300x200/a.jpg"),
+        ] {
+            assert!(begins_with_signature(&signed), "{signed}");
+        }
+        for open in [
+            format!("/insecure/{source}.png"),
+            format!("/_/{source}/more.png"),
+            format!("/img/x/w:300/{source}/more"),
+            format!("/x/{source}.png"),
+            "/unsafe/300x200/a.jpg".to_owned(),
+        ] {
+            assert!(!begins_with_signature(&open), "{open}");
+        }
+    }
+}

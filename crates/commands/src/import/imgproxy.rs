@@ -89,6 +89,7 @@ fn text(input: &Input<'_>) -> anyhow::Result<String> {
     let size = source_size(&parts, &mut out);
     origins::add(&parts, size, &mut out);
     images::add(&parts, &mut out);
+    chart::volume(input.text, &mut out);
     out.text()
 }
 

@@ -1,6 +1,6 @@
 //! Forms of thumbor's and imagor's URLs in logs.
 
-use crate::forms::{Cut, Form, Marks, Room, Strength, is_base64};
+use crate::forms::{Cut, Form, Marks, Room, Strength, looks_signed};
 
 const PATTERN: &str = "/(?:unsafe|[A-Za-z0-9_-]{26,88}(?:=|%3D){0,2})/.+";
 
@@ -76,13 +76,4 @@ fn look<'a>(cut: &Cut<'a>) -> Option<Marks<'a>> {
             false => Strength::Weak,
         })
     })
-}
-
-/// Whether a segment can be a signature in base64 of a digest of 20 bytes or more.
-fn looks_signed(segment: &str) -> bool {
-    let digits = segment.trim_end_matches('=');
-    (26..=86).contains(&digits.len())
-        && digits.bytes().all(is_base64)
-        && digits.bytes().any(|byte| byte.is_ascii_uppercase())
-        && digits.bytes().any(|byte| byte.is_ascii_lowercase())
 }

@@ -2,6 +2,7 @@
 //! variables in `env`.
 
 use super::super::assignments::{Assignment, Leaf, below};
+use super::super::document::Document;
 
 /// Groups of keys, and how the names of the variables begin that are made of the group's keys. The other keys of a group
 /// follow its own name.
@@ -112,13 +113,36 @@ pub(super) fn variables(text: &str) -> Vec<Assignment> {
     .collect()
 }
 
+/// Says how the chart of Andon mounts the volume that imgproxy's chart mounts, if there is one.
+pub(super) fn volume(text: &str, out: &mut Document) {
+    let leaves = below(text, "persistence");
+    let leaf = |path: &str| leaves.iter().find(|leaf| leaf.path == path);
+    let value = |path: &str, otherwise: &str| {
+        let given = leaf(path).map(|leaf| leaf.value.to_string());
+        given
+            .filter(|it| !it.is_empty())
+            .unwrap_or_else(|| otherwise.to_owned())
+    };
+    let Some(switch) = leaf("enabled").filter(|leaf| leaf.value == "true") else {
+        return;
+    };
+    let claim = value("existingClaim", "NAME");
+    let path = value("mountPath", "/images");
+    let why = format!(
+        "the chart of Andon mounts a claim by `pictures: {{existingClaim: {claim}, mountPath: {path}}}` in its values, and \
+         `ANDON_ROOT=. andon config check` checks this file where there is no {path} (docs/kubernetes.md)"
+    );
+    out.note(switch.at, "persistence", &why);
+}
+
 /// Returns the variable of a key below `features`. `None` for the switch of a group that has no variable.
 fn variable(path: &str) -> Option<String> {
     if let Some((_, name)) = OTHERS.iter().find(|(other, _)| *other == path) {
         return Some((*name).to_owned());
     }
     let (group, rest) = path.split_once('.').unwrap_or(("", path));
-    if rest == "enabled" {
+    // Those of `custom` are variables already.
+    if rest == "enabled" || group == "custom" {
         return None;
     }
     let known = GROUPS.iter().find(|(name, _)| *name == group);
