@@ -267,3 +267,35 @@ fn a_release_that_a_link_leads_to_is_served_without_a_reload() {
         }
     }
 }
+
+#[test]
+fn a_site_whose_whole_folder_is_replaced_is_served_although_the_server_was_started_in_it() {
+    let site = tempfile::tempdir().unwrap();
+    let put = |folder: &str, names: &[&str]| {
+        let public = site.path().join(folder).join("public");
+        fs::create_dir_all(&public).unwrap();
+        for name in names {
+            fs::copy(crate::common::sample("jpeg/420.jpg"), public.join(name)).unwrap();
+        }
+        let keys = "listen = [\"127.0.0.1:0\"]\n[sandbox]\nread = [\"..\"]\n[log]\nformat = \"off\"\n[[origin]]\n\
+                    fs.root = \"public\"\n";
+        fs::write(site.path().join(folder).join("andon.toml"), keys).unwrap();
+    };
+    put("now", &["a.jpg"]);
+    put("next", &["a.jpg", "b.jpg"]);
+    let now = site.path().join("now");
+    let mut command = Command::new(crate::common::program());
+    command
+        .args(["serve", "--config", "andon.toml"])
+        .current_dir(&now)
+        .env("PWD", &now);
+    let served = Served::listening(command);
+    assert_eq!(served.get("/r/fit:60x/a.jpg").status, 200);
+    assert_eq!(served.get("/b.jpg").status, 404);
+    fs::rename(&now, site.path().join("old")).unwrap();
+    fs::rename(site.path().join("next"), &now).unwrap();
+    fs::remove_dir_all(site.path().join("old")).unwrap();
+    for target in ["/b.jpg", "/r/fit:60x/b.jpg", "/r/fit:61x/a.jpg"] {
+        assert_eq!(served.get(target).status, 200, "{target}");
+    }
+}

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::config_check;
 use crate::processes::Codecs;
-use andon_server::config::{OriginConfig, OriginKind, Overrides};
+use andon_server::config::{OriginConfig, OriginKind, Overrides, working_folder};
 use andon_server::{Beat, Config, ConfigError, Inherited, Listen, Pulse, Sandbox, Server};
 use anyhow::Context;
 use sd_notify::NotifyState;
@@ -96,6 +96,7 @@ pub(crate) fn until_stopped(
 ) -> anyhow::Result<()> {
     // Before there is a second thread.
     let inherited = Inherited::from_environment()?;
+    let here = working_folder().ok();
     let config = configuration()?;
     andon_server::install_log(config.log);
     let codecs = Codecs::prepare(
@@ -133,6 +134,10 @@ pub(crate) fn until_stopped(
         let reload_for_ever = async {
             while hang_up.recv().await.is_some() {
                 tell_of_reload();
+                // Relative paths are those of the folder that is there now.
+                if let Some(here) = &here {
+                    let _ = std::env::set_current_dir(here);
+                }
                 let config = configuration().and_then(|config| {
                     sandbox.permits(&config)?;
                     fonts.permit(&config.fonts)?;

@@ -47,6 +47,8 @@ impl Dialects {
                 .find(|(name, _)| *name == likeness.row.name);
             match found {
                 None => off.push(likeness),
+                // It is a URL of the dialect here, as far as that can tell.
+                Some((_, places)) if is_below(&target, places) => return None,
                 Some((_, places)) => elsewhere.push((likeness, places)),
             }
         }
@@ -273,6 +275,18 @@ mod tests {
     fn read(config: &Config, target: &str) -> Option<String> {
         let request = Dialects::new(config).unwrap().parse(target).ok()?;
         (!request.is_file()).then(|| request.source.place().into_owned())
+    }
+
+    #[test]
+    fn a_url_at_the_place_of_its_dialect_is_not_sent_elsewhere() {
+        let filter = with("[image_filter]\nprefix = \"/_nginx\"\n");
+        for target in [
+            "/_nginx/image_filter(resize,80,-)/a.jpg",
+            "/_nginx/image_filter(resize,80,-)/_nginx/1/a.jpg",
+        ] {
+            assert_eq!(hint(&filter, target), None, "{target}");
+        }
+        assert!(hint(&filter, "/image_filter(resize,80,-)/a.jpg").is_some());
     }
 
     #[test]

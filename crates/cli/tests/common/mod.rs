@@ -103,7 +103,7 @@ impl Served {
     }
 
     /// Runs a command that serves, and waits until it listens.
-    fn listening(mut command: Command) -> Self {
+    pub fn listening(mut command: Command) -> Self {
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let mut line = String::new();

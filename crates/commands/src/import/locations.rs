@@ -323,8 +323,21 @@ impl Site {
         }
         let options = scope.filter.options();
         let plain = options.is_none() && !scope.small_light;
-        // Files of another root below their own prefix.
         let below = prefix.map(|prefix| prefix.trim_end_matches('/'));
+        if let (true, Some(base), Some(below)) = (plain, &base, below)
+            && self.is_part(base, below, &path)
+        {
+            self.parts.push(Origin {
+                prefix: below.to_owned(),
+                base: base.clone(),
+                cache_control: scope.cache_control(),
+                ttl: scope.ttl.clone(),
+            });
+            self.fall_back(below, scope);
+            self.rewrite(location, pattern, path);
+            return Ok(());
+        }
+        // Files of another root below their own prefix.
         let rest = below
             .and_then(|below| path.strip_prefix(below))
             .map(str::to_owned);
@@ -409,6 +422,12 @@ impl Site {
         }
         let root = root.trim_end_matches('/');
         Ok((Some(Base::Folder(root.to_owned())), uri))
+    }
+
+    /// Whether a path below this prefix is one of the origin at `/`, whose files are in `base` as well.
+    fn is_part(&self, base: &Base, below: &str, path: &str) -> bool {
+        let whole = self.origins.iter().find(|it| it.prefix.is_empty());
+        !below.is_empty() && whole.is_some_and(|it| it.base == *base) && path.starts_with(below)
     }
 
     /// Returns the prefix of the origin with the files in `base`, and adds this origin if there is none. `prefix` is

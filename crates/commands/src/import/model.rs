@@ -22,6 +22,8 @@ pub(super) struct Site {
     pub(super) headers: Vec<(String, String)>,
     pub(super) fallbacks: Vec<Fallback>,
     pub(super) origins: Vec<Origin>,
+    /// Folders of the origin at `/` that have lifetimes of their own.
+    pub(super) parts: Vec<Origin>,
     pub(super) rewrites: Vec<Rewrite>,
     pub(super) small_light: SmallLight,
     pub(super) links: Vec<Link>,

@@ -182,11 +182,9 @@ fn cache(out: &mut String, site: &Site) {
     let says = |it: &Origin| it.cache_control.is_some() || it.ttl.is_some();
     let is_below =
         |it: &Origin, other: &Origin| it.prefix.starts_with(&format!("{}/", other.prefix));
-    let is_ruled = |it: &&Origin| {
-        let mut others = site.origins.iter();
-        says(it) || others.any(|other| says(other) && is_below(it, other))
-    };
-    let ruled: Vec<&Origin> = site.origins.iter().filter(is_ruled).collect();
+    let all = || site.origins.iter().chain(&site.parts);
+    let is_ruled = |it: &&Origin| says(it) || all().any(|other| says(other) && is_below(it, other));
+    let ruled: Vec<&Origin> = all().filter(is_ruled).collect();
     if disk.is_some() || ttl.is_some() || negative.is_some() || !ruled.is_empty() {
         out.push_str("\n[cache]\n");
     }

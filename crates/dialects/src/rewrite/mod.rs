@@ -17,6 +17,9 @@ use template::{Piece, pieces};
 pub struct Rewrite {
     /// A regular expression that is matched against the raw path (not decoded, without the query).
     pub from: String,
+    /// A regular expression that has to match the raw query as well. `None`: any query, or none.
+    #[serde(default)]
+    pub query: Option<String>,
     /// The new path. `$1` to `$9` are the groups of the expression. `$arg_NAME` is an argument of the request's query:
     /// at the end of the path, behind a slash, any path or URL (`/r/fit:300x300/$arg_src`), and elsewhere a word, which is
     /// empty if it has characters other than letters, digits and `-._~`. Before a letter, a digit or `_` it needs braces:
@@ -38,6 +41,7 @@ pub(crate) struct Rewriter {
 #[derive(Debug)]
 struct Rule {
     from: Regex,
+    query: Option<Regex>,
     to: Vec<Piece>,
     opens: bool,
 }
@@ -132,8 +136,12 @@ impl Rule {
             let key = format!("rewrite.{index}.{key}");
             ConfigError::new(key, format!("`{value}` cannot work: {why}"))
         };
-        let from = Regex::new(&rewrite.from)
-            .map_err(|error| wrong("from", &rewrite.from, &error.to_string()))?;
+        let expression = |key: &str, text: &str| {
+            Regex::new(text).map_err(|error| wrong(key, text, &error.to_string()))
+        };
+        let from = expression("from", &rewrite.from)?;
+        let query = rewrite.query.as_deref();
+        let query = query.map(|text| expression("query", text)).transpose()?;
         let to = pieces(&rewrite.to).map_err(|why| wrong("to", &rewrite.to, &why))?;
         let groups = from.captures_len() - 1;
         for piece in &to {
@@ -146,6 +154,7 @@ impl Rule {
         }
         Ok(Self {
             from,
+            query,
             to,
             opens: rewrite.opens,
         })
@@ -164,6 +173,10 @@ impl Rule {
     }
 
     fn apply(&self, path: &str, query: Option<&str>) -> Option<String> {
+        let is_for = |expression: &Regex| expression.is_match(query.unwrap_or_default());
+        if !self.query.as_ref().is_none_or(is_for) {
+            return None;
+        }
         let captures: Captures<'_> = self.from.captures(path)?;
         let group = |group: usize| captures.get(group).map_or("", |found| found.as_str());
         let pieces = self.to.iter().map(|piece| match piece {

@@ -2,7 +2,8 @@
 
 use super::template::Piece;
 use super::{Rewriter, Rule};
-use crate::Dialects;
+use crate::dialect::Target;
+use crate::{Dialects, Read};
 
 impl Dialects {
     /// Returns a sentence about each rewrite rule that never applies, because its only path is taken by a rule before it,
@@ -11,11 +12,19 @@ impl Dialects {
     pub fn rewrite_warnings(&self) -> Vec<String> {
         let rules = self.rewriter.rules.iter().enumerate();
         let found = rules.flat_map(|(index, rule)| {
+            let asks_query = rule.from.as_str().contains(r"\?").then(|| {
+                format!(
+                    "rewrite.{index}.from has a question mark, and is matched against the path without the query: `query` \
+                     is matched against that, and $arg_NAME in `to` is an argument"
+                )
+            });
             let taken = self.rewriter.taken_before(index, rule);
-            let hint = self.hint_of(&rule.sample());
-            taken
-                .into_iter()
-                .chain(hint.map(|hint| format!("rewrite.{index}.to: {hint}")))
+            let is_file = |read: Read| read.request.is_file();
+            let sample = rule.sample();
+            let read = self.read_rewritten(Target::new(&sample));
+            let hint = read.is_ok_and(is_file).then(|| self.hint_of(&sample)).flatten();
+            let hint = hint.map(|hint| format!("rewrite.{index}.to: {hint}"));
+            [asks_query, taken, hint].into_iter().flatten()
         });
         found.collect()
     }
@@ -25,7 +34,7 @@ impl Rewriter {
     /// Returns a sentence about the rule of this index if one before it takes its only path.
     fn taken_before(&self, index: usize, rule: &Rule) -> Option<String> {
         let path = only_path(rule.from.as_str())?;
-        let takes = |before: &Rule| before.from.is_match(&path);
+        let takes = |before: &Rule| before.query.is_none() && before.from.is_match(&path);
         let before = self.rules[..index].iter().position(takes)?;
         Some(format!(
             "rewrite.{index} never applies: only the first rule that matches does, and rewrite.{before} takes {path}; put \
@@ -108,6 +117,20 @@ mod tests {
         assert!(said[0].starts_with("rewrite.1 never applies: "), "{said:?}");
         assert!(said[0].contains("rewrite.0 takes /thumb.php"), "{said:?}");
         assert_eq!(warnings(&format!("{thumb}{all}")), [""; 0]);
+        let some = format!("{all}query = 'x=1'\n{thumb}");
+        assert_eq!(warnings(&some), [""; 0]);
+    }
+
+    #[test]
+    fn a_rule_that_looks_for_the_query_in_the_path_is_said() {
+        let said = warnings(&rule(
+            r"^/thumb\.php\?(.*&)?zc=1",
+            "/r/cover:30x30/$arg_src",
+        ));
+        assert!(
+            said[0].starts_with("rewrite.0.from has a question mark"),
+            "{said:?}"
+        );
     }
 
     #[test]
@@ -131,6 +154,12 @@ mod tests {
             warnings(&format!("{thumb}[native]\nprefix = \"/r\"\n")),
             [""; 0]
         );
+        let filter = rule(
+            r"^/w([0-9]+)/(.+)$",
+            "/_nginx/image_filter(resize,$1,-)/_nginx/1/$2",
+        );
+        let below = format!("{filter}[image_filter]\nprefix = \"/_nginx\"\n");
+        assert_eq!(warnings(&below), [""; 0]);
         let options = rule("^/s/([^/]+)/(.+)$", "/small_light($1)/$2");
         assert_eq!(warnings(&options), [""; 0]);
     }

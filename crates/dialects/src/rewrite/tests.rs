@@ -5,6 +5,7 @@ use super::{Rewrite, Rewriter};
 fn rule(from: &str, to: &str) -> Rewrite {
     Rewrite {
         from: from.to_owned(),
+        query: None,
         to: to.to_owned(),
         opens: false,
     }
@@ -87,6 +88,35 @@ fn an_argument_at_the_end_of_a_path_is_any_path() {
             "{text}: {new}"
         );
     }
+}
+
+#[test]
+fn a_rule_with_a_query_is_for_the_requests_whose_query_it_matches() {
+    let crops = Rewrite {
+        query: Some("(^|&)zc=1(&|$)".to_owned()),
+        ..rule("^/t$", "/r/cover:9x9/$arg_src")
+    };
+    let rewriter = Rewriter::new(&[crops, rule("^/t$", "/r/fit:9x9/$arg_src")]).unwrap();
+    for (query, step) in [
+        ("?zc=1&src=a", "cover"),
+        ("?src=a&zc=1", "cover"),
+        ("?src=a&zc=12", "fit"),
+        ("?src=a", "fit"),
+        ("", "fit"),
+    ] {
+        let target = format!("/t{query}");
+        let new = rewriter.apply(&target).target;
+        assert!(new.starts_with(&format!("/r/{step}:")), "{query}: {new}");
+    }
+    let wrong = Rewrite {
+        query: Some("(".to_owned()),
+        ..rule("^/t$", "/")
+    };
+    let error = Rewriter::new(&[wrong]).unwrap_err();
+    assert!(
+        error.to_string().starts_with("`rewrite.query`: `(` "),
+        "{error}"
+    );
 }
 
 #[test]

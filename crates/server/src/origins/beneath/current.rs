@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use rustix::fs::{Mode, OFlags, ResolveFlags, fstat, openat2, stat};
 use rustix::io::Errno;
 
+use crate::config::working_folder;
 use crate::origins::blocking::answers_from_memory;
 
 /// A folder by its path, which is looked up again from time to time.
@@ -45,8 +46,10 @@ impl Current {
     /// When there is no such folder, or the system cannot resolve paths safely: it is too old (Linux before 5.6) or too
     /// restricted.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
+        // It has to lead to another folder also if that is one above.
+        let whole = working_folder().map_or_else(|_| path.to_owned(), |here| here.join(path));
         Ok(Self {
-            path: path.to_owned(),
+            path: whole,
             folder: RwLock::new(Arc::new(Opened::open(path)?)),
             opened: Instant::now(),
             looked_up: AtomicU64::new(0),
