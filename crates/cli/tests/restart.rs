@@ -299,3 +299,21 @@ fn a_site_whose_whole_folder_is_replaced_is_served_although_the_server_was_start
         assert_eq!(served.get(target).status, 200, "{target}");
     }
 }
+
+#[test]
+fn an_address_of_the_command_line_replaces_those_of_tls_too() {
+    let folder = one_image();
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let tls = taken.local_addr().unwrap();
+    let keys = format!(
+        "[tls]\nlisten = [\"{tls}\"]\ncertificate = \"no.pem\"\nkey = \"no.pem\"\n[[origin]]\nfs.root = \".\"\n"
+    );
+    fs::write(folder.path().join("andon.toml"), keys).unwrap();
+    let mut command = Command::new(crate::common::program());
+    command.args(["serve", "--config", "andon.toml", "--port", "0"]);
+    let served = Served::listening({
+        command.current_dir(folder.path());
+        command
+    });
+    assert_eq!(served.get("/r/fit:60x/a.jpg").status, 200);
+}

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::config_check;
 use crate::processes::Codecs;
-use andon_server::config::{OriginConfig, OriginKind, Overrides, working_folder};
+use andon_server::config::{OriginConfig, OriginKind, Overrides, TlsConfig, working_folder};
 use andon_server::{Beat, Config, ConfigError, Inherited, Listen, Pulse, Sandbox, Server};
 use anyhow::Context;
 use sd_notify::NotifyState;
@@ -24,7 +24,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     at: At,
     /// Show everybody who reaches this machine the page with the images, and listen on all its addresses, at port 8080
-    /// unless --port or --listen says otherwise
+    /// unless --port or --listen says otherwise. Files are sent as they are, with the places where they were taken
     #[arg(long, conflicts_with = "config")]
     share: bool,
     /// A URL dialect to switch on where the server whose language it is has it, such as thumbor at /; may be repeated
@@ -36,7 +36,7 @@ pub(crate) struct Args {
 #[derive(clap::Args)]
 pub(crate) struct At {
     /// Address to listen on: HOST:PORT (port 0: any free one) or unix:/path; may be repeated, and replaces
-    /// the list of the configuration [default: 127.0.0.1:8080]
+    /// the lists of the configuration, that of [tls] as well [default: 127.0.0.1:8080]
     #[arg(long, value_name = "ADDRESS")]
     listen: Vec<Listen>,
     /// The same as --listen 127.0.0.1:PORT, or with --share as --listen 0.0.0.0:PORT, which is all addresses
@@ -261,6 +261,7 @@ fn configuration(args: &Args) -> Result<Config, ConfigError> {
     }
     if !listen.is_empty() {
         config.listen = listen;
+        config.tls = TlsConfig::default();
     }
     for name in &args.dialect {
         if args.config.is_some() && config.dialects.is_on(name) {

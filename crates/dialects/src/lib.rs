@@ -56,6 +56,7 @@ mod refusal;
 mod remote_pattern;
 mod request;
 mod rewrite;
+mod rewrite_warnings;
 mod rules;
 mod sharp;
 pub mod signature;

@@ -33,6 +33,7 @@ const LAYERS: &[&str] = &[
     "permitted",
     "config",
     "likeness",
+    "rewrite_warnings",
     "signing",
     "access",
     "translate",

@@ -9,7 +9,7 @@ use andon_recipe::nearest;
 use regex::Regex;
 use toml::{Table, Value};
 
-use self::values::{default, names, reference, value};
+use self::values::{LISTS, default, items, names, reference, value};
 use super::{Config, ConfigError};
 
 /// The environment variables that set keys of the configuration.
@@ -146,7 +146,12 @@ impl Overrides {
             Err(error) => error,
         };
         // The variable without which there is no error, or another one, has caused it.
-        let is_to_blame = |index: &usize| written(Some(*index)).err().as_ref() != Some(&error);
+        // Its line in the text is another without any of them.
+        let says = |error: &ConfigError| (error.key().to_owned(), error.what().to_owned());
+        let is_to_blame = |index: &usize| {
+            let others = written(Some(*index)).err();
+            others.is_none_or(|others| says(&others) != says(&error))
+        };
         let culprit = (0..all.len()).find(is_to_blame);
         Err(match culprit.and_then(|index| all.get(index)) {
             Some(it) => it.error(&error),
@@ -223,7 +228,10 @@ impl Override {
         else {
             return Ok(());
         };
-        let value = value(&self.value, default(&self.path));
+        let value = match default(&self.path) {
+            None if LISTS.contains(&&**last) => items(&self.value),
+            default => value(&self.value, default),
+        };
         if between.is_empty() {
             table.insert(first.clone(), value);
             return Ok(());
@@ -376,6 +384,37 @@ mod tests {
         let config = parse("", &http).unwrap();
         assert_eq!(config.origin.len(), 2);
         assert!(matches!(config.origin[0].keeper, OriginKind::Http(..)));
+    }
+
+    #[test]
+    fn lists_of_origins_and_rules_may_be_written_with_commas_too() {
+        let text = "[[origin]]\nhttp.urls = [\"https://a.example/\"]\nallow = [\"10.0.0.0/8\"]\n";
+        let allowed = |value: &str| {
+            let config = parse(text, &[("ANDON_ORIGIN__0__ALLOW", value)]).unwrap();
+            match &config.origin[0].keeper {
+                OriginKind::Http(_, remote) => remote.allow.len(),
+                other => panic!("{other:?}"),
+            }
+        };
+        for (value, length) in [
+            ("127.0.0.0/8", 1),
+            ("127.0.0.0/8, fd00::/8", 2),
+            ("[127.0.0.0/8]", 1),
+            ("[\"127.0.0.0/8\", \"10.0.0.0/8\"]", 2),
+        ] {
+            assert_eq!(allowed(value), length, "{value}");
+        }
+    }
+
+    #[test]
+    fn the_variable_at_fault_is_named_beside_others() {
+        let text = "[[origin]]\nhttp.urls = [\"https://a.example/\"]\n";
+        let variables = [
+            ("ANDON_LISTEN", "127.0.0.1:0"),
+            ("ANDON_ORIGIN__0__FETCHES", "many"),
+        ];
+        let error = parse(text, &variables).unwrap_err();
+        assert!(error.contains("ANDON_ORIGIN__0__FETCHES"), "{error}");
     }
 
     #[test]

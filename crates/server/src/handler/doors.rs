@@ -86,6 +86,13 @@ pub fn warnings(config: &Config, file: Option<&Path>) -> Vec<String> {
             ));
         }
     }
+    if config.shares_folder {
+        warnings.push(
+            "files are sent to everybody as they are, with the places where photographs were taken; \
+             `andon convert fit:2400x2400,as:jpeg,q:85 FOLDER -o COPIES` makes copies without them"
+                .to_owned(),
+        );
+    }
     let cores = thread::available_parallelism().map_or(1, NonZero::get);
     if config.workers > MOST_PER_CORE * cores {
         warnings.push(format!(

@@ -52,6 +52,24 @@ pub(super) fn value(text: &str, default: Option<&Value>) -> Value {
     }
 }
 
+/// Keys of origins and rules, of which there is no default, whose values are lists.
+pub(super) const LISTS: &[&str] = &["allow", "buckets", "guards", "redirect_ports", "urls"];
+
+/// Reads a list that may be written with commas.
+pub(super) fn items(text: &str) -> Value {
+    if let list @ Value::Array(_) = literal(text) {
+        return list;
+    }
+    let bare = text.trim();
+    let bare = bare
+        .strip_prefix('[')
+        .and_then(|it| it.strip_suffix(']'))
+        .unwrap_or(bare);
+    let texts = bare.split(',').map(str::trim);
+    let items = texts.filter(|item| !item.is_empty()).map(literal);
+    items.collect::<Vec<_>>().into()
+}
+
 /// Reads a value of TOML; anything else is a text.
 fn literal(text: &str) -> Value {
     let read: Option<Table> = format!("value = {text}").parse().ok();

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
-use rustix::fs::{Mode, OFlags, ResolveFlags, fstat, openat2, stat};
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, fstat, openat2, stat};
 use rustix::io::Errno;
 
 use crate::config::working_folder;
@@ -63,10 +63,24 @@ impl Current {
         Arc::clone(&folder.unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Whether the path was last looked up longer ago than [`LOOK_UP_EVERY`].
+    /// Whether the path was last looked up longer ago than [`LOOK_UP_EVERY`], and the system cannot tell from memory that
+    /// it still leads to the same folder.
     pub(super) fn is_due(&self) -> bool {
         let last = self.looked_up.load(Ordering::Relaxed);
-        self.age() >= last.saturating_add(LOOK_UP_EVERY)
+        self.age() >= last.saturating_add(LOOK_UP_EVERY) && !self.is_same_in_memory()
+    }
+
+    /// Whether the path leads to the same folder, as far as the system knows without waiting.
+    fn is_same_in_memory(&self) -> bool {
+        let folder = self.folder();
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let found = openat2(CWD, &self.path, flags, Mode::empty(), ResolveFlags::CACHED);
+        let id = found.and_then(fstat).map(|it| (it.st_dev, it.st_ino));
+        let is_same = folder.from_memory && id == Ok(folder.id);
+        if is_same {
+            self.looked_up.store(self.age(), Ordering::Relaxed);
+        }
+        is_same
     }
 
     /// Has the path looked up again before it is used.
