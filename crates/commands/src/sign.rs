@@ -64,8 +64,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let (name, key) = match &args.key {
         Some(name) => keys.get_key_value(name).with_context(|| {
             let known: Vec<&str> = keys.keys().map(String::as_str).collect();
-            let known = known.join(", ");
-            format!("there is no key `{name}` in [signing] of {file}; its keys are {known}")
+            let known = match &*known {
+                [] => format!("it has none: `keys = {{ {name} = \"…\" }}`"),
+                known => format!("its keys are {}", known.join(", ")),
+            };
+            format!("there is no key `{name}` in [signing] of {file}; {known}")
         })?,
         None => keys.first_key_value().with_context(|| {
             format!(
