@@ -62,7 +62,10 @@ def ports_that_the_configuration_does_not_have_are_variables(helm):
         (["--set", "ports.metrics=9999"], {"ANDON_METRICS__LISTEN": "0.0.0.0:9999"}),
         (["--set", "ports.http=8090"], {"ANDON_LISTEN": "0.0.0.0:8090"}),
         (["--values", str(CHART / "ci/imported-values.yaml")],
-         {"ANDON_LISTEN": "0.0.0.0:8080", "ANDON_METRICS__LISTEN": "0.0.0.0:9180", "ANDON_TIMEOUTS__GRACE": "10s"}),
+         {"ANDON_LISTEN": "0.0.0.0:8080", "ANDON_METRICS__LISTEN": "0.0.0.0:9180", "ANDON_TIMEOUTS__GRACE": "10s",
+          "ANDON_CACHE__DISK": '{ path = "/cache", size = "8GiB" }'}),
+        (["--values", str(CHART / "ci/imported-values.yaml"), "--set", "cache.disk=", "--set", "ports.http=8090"],
+         {"ANDON_LISTEN": "0.0.0.0:8090", "ANDON_METRICS__LISTEN": "0.0.0.0:9180", "ANDON_TIMEOUTS__GRACE": "10s"}),
     ]:
         assert variables(container(render(helm, VERSIONS[0], *arguments))) == expected, arguments
 
@@ -167,6 +170,7 @@ def check_configuration(objects, andon):
         for name in ["cache", "pictures"]:
             os.mkdir(f"{folder}/{name}")
             text = text.replace(f'"/{name}"', f'"{folder}/{name}"')
+            variables_here = {key: value.replace(f'"/{name}"', f'"{folder}/{name}"') for key, value in variables_here.items()}
         file = pathlib.Path(folder, "andon.toml")
         file.write_text(text)
         secrets = {name: "0123456789abcdef0123456789abcdef" for name in

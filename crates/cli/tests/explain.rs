@@ -109,3 +109,19 @@ fn explain_refuses_what_is_not_permitted_as_the_server_does() {
         );
     }
 }
+
+#[test]
+fn explain_reads_the_variables_that_set_keys_of_the_server() {
+    let folder = one_image();
+    let file = folder.path().join("own.toml");
+    std::fs::write(
+        &file,
+        "[native]\nenabled = false\n[[origin]]\nfs.root = \".\"\n",
+    )
+    .expect("writes");
+    let file = file.to_str().expect("a path");
+    let args = ["explain", "/r/fit:60x/a.jpg", "--config", file];
+    assert!(!andon(&args, &[]).status.success());
+    let told = printed(andon(&args, &[("ANDON_NATIVE__ENABLED", "true")]));
+    assert!(told.contains("asks    fit:60x"), "{told}");
+}

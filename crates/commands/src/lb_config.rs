@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use andon_dialects::Dialects;
 use andon_server::Config;
+use andon_server::config::Overrides;
 use anyhow::bail;
 
 use andon_terminal::print;
@@ -59,7 +60,7 @@ struct Setup {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let config = match &args.config {
-        Some(path) => Config::read(path)?,
+        Some(path) => Overrides::of_process().read(Some(path))?,
         None => Config::default(),
     };
     for node in &args.nodes {

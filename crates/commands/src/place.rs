@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 pub(crate) use andon_dialects::translate::target;
 use andon_pixels::Engine;
+use andon_server::config::Overrides;
 use andon_server::negotiation::Background;
 use andon_server::{Config, ConfigError, Resolver};
 use clap::Args;
@@ -26,7 +27,7 @@ impl Place {
     /// Returns the configuration that a server for this place would have.
     pub(crate) fn config(&self) -> Result<Config, ConfigError> {
         match (&self.root, &self.config) {
-            (_, Some(file)) => Config::read(file),
+            (_, Some(file)) => Overrides::of_process().read(Some(file)),
             (root, None) => Ok(Config::for_folder(
                 root.as_deref().unwrap_or(Path::new(".")),
             )),

@@ -9,6 +9,7 @@ use andon_dialects::{Dialects, percent_encode};
 use andon_pixels::Engine;
 use andon_recipe::Recipe;
 use andon_server::Config;
+use andon_server::config::Overrides;
 use anyhow::{Context, bail};
 
 use crate::place;
@@ -109,7 +110,7 @@ fn read(file: &Path) -> anyhow::Result<Config> {
             "there is no {HERE} in this folder; `--config {INSTALLED}` reads the keys of an installed server"
         );
     }
-    Ok(Config::read(file)?)
+    Ok(Overrides::of_process().read(Some(file))?)
 }
 
 /// Returns a warning if a server with this configuration refuses a signed URL, or sends an unchanged file for it.

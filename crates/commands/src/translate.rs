@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use andon_dialects::translate::{Known, THIS_SIZE_ONLY, Translator, Unread};
-use andon_server::Config;
+use andon_server::config::Overrides;
 use anyhow::{Context, anyhow, bail};
 
 use crate::place;
@@ -55,7 +55,7 @@ fn size(text: &str) -> Result<(u32, u32), String> {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let translator = match &args.config {
-        Some(file) => Translator::of(&Config::read(file)?.dialects),
+        Some(file) => Translator::of(&Overrides::of_process().read(Some(file))?.dialects),
         None => Translator::usual(),
     };
     let names: Vec<&str> = translator.names().collect();

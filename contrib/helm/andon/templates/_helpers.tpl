@@ -18,6 +18,9 @@
 {{- if not (regexMatch "(?m)^[^#\n]*grace\\s*=" .Values.config) }}
 - {name: ANDON_TIMEOUTS__GRACE, value: 10s}
 {{- end }}
+{{- if and .Values.cache.disk (not (regexMatch "(?m)^[^#\n]*\\bdisk\\s*[=\\]]" .Values.config)) }}
+- {name: ANDON_CACHE__DISK, value: '{ path = "/cache", size = "{{ .Values.cache.disk }}" }'}
+{{- end }}
 {{- end }}
 
 {{- define "andon.selector" -}}

@@ -130,7 +130,7 @@ pub(super) fn volume(text: &str, out: &mut Document) {
     let path = value("mountPath", "/images");
     let why = format!(
         "the chart of Andon mounts a claim by `pictures: {{existingClaim: {claim}, mountPath: {path}}}` in its values, and \
-         `ANDON_ROOT=. andon config check` checks this file where there is no {path} (docs/kubernetes.md)"
+         `ANDON_ORIGIN__0__FS__ROOT=. andon config check` checks this file where there is no {path} (0: the first [[origin]])"
     );
     out.note(switch.at, "persistence", &why);
 }
