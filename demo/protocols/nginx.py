@@ -84,6 +84,9 @@ def without_andon(folder, example, script, down):
     targets = ("/r/fit:80x80/otter.jpg", "/thumb/80x60/otter.jpg", "/r/fit:80x80,as:auto/%6Ftter.jpg")
     with Nginx(folder, example, port):
         original = (folder / "pictures/otter.jpg").read_bytes()
+        (folder / "pictures/config.php").write_text("<?php $password = 'secret';")
+        if (seen := get(port, "/r/x/config.php")[0]) != 404:
+            found["/r/x/config.php"] = f"{seen}: what is no image is sent"
         for target in targets:
             if (seen := get(port, target)) != (200, original):
                 found[target] = f"{seen[0]}, or not the original"

@@ -161,7 +161,10 @@ impl House {
             None => format!("everybody{presets}"),
         };
         let refusal = closed.map(|(_, key, _)| {
-            format!("it must be signed: {key} is set, and `open = true` in [{name}] is not")
+            format!(
+                "it must be signed: {key} is set, and neither is `open = true` in [{name}] nor, of a URL that a [[rewrite]] \
+                 leads there, `opens = true` in that"
+            )
         });
         let places = gate.places.join(" and ");
         (Door { name, places, who }, refusal)
