@@ -128,9 +128,19 @@ pub(super) fn volume(text: &str, out: &mut Document) {
     };
     let claim = value("existingClaim", "NAME");
     let path = value("mountPath", "/images");
+    let part =
+        leaf("subPath").map_or_else(String::new, |leaf| format!(", subPath: {}", leaf.value));
+    let then = match out.of_origins("fs.root") {
+        Some(_) => format!(
+            "and `ANDON_ORIGIN__0__FS__ROOT=. andon config check` checks this file where there is no {path} (0: the first \
+             [[origin]])"
+        ),
+        None => "but IMGPROXY_LOCAL_FILESYSTEM_ROOT is not set, without which imgproxy serves no `local://`: nothing here reads \
+                 it either, unless an [[origin]] has it as its `fs.root`"
+            .to_owned(),
+    };
     let why = format!(
-        "the chart of Andon mounts a claim by `pictures: {{existingClaim: {claim}, mountPath: {path}}}` in its values, and \
-         `ANDON_ORIGIN__0__FS__ROOT=. andon config check` checks this file where there is no {path} (0: the first [[origin]])"
+        "the chart of Andon mounts a claim by `pictures: {{existingClaim: {claim}, mountPath: {path}{part}}}` in its values, {then}"
     );
     out.note(switch.at, "persistence", &why);
 }

@@ -1,6 +1,7 @@
 //! Writes the origins that an imgproxy gets its images from.
 
 use toml::{Table, Value};
+use url::{Host, Url};
 
 use super::super::UNNAMED_BUCKET;
 use super::super::document::Document;
@@ -59,7 +60,15 @@ pub(super) fn add(parts: &Parts, size: Option<i64>, out: &mut Document) {
         .filter(|url| is_http(url))
         .map(|url| whole_segments(url))
         .collect();
+    // imgproxy connects to private addresses unless it is told not to.
+    let may_be_private = !parts.is_off("IMGPROXY_ALLOW_PRIVATE_SOURCE_ADDRESSES");
+    let (own, urls): (Vec<String>, Vec<String>) = urls
+        .into_iter()
+        .partition(|url| may_be_private && is_of_own_network(url));
     add_urls(&urls, "IMGPROXY_ALLOWED_SOURCES", &of_hosts, out);
+    let mut of_own = of_hosts.clone();
+    allow(&PRIVATE, &mut of_own);
+    add_urls(&own, "IMGPROXY_ALLOWED_SOURCES", &of_own, out);
     if !parts.is_given("IMGPROXY_ALLOWED_SOURCES") && out.has_origin() {
         let what = "no source is named, and imgproxy then fetches URLs of every host: here only the origins below are read, so list \
                     the hosts of your images in `http.urls` of an [[origin]]";
@@ -205,13 +214,63 @@ fn own_network(endpoint: &str, keys: &mut Common) {
     let is_here = ["localhost", "127.", "[::1]"]
         .iter()
         .any(|it| host.starts_with(it));
-    let allow: &[&str] = if is_here { &LOOPBACK } else { &PRIVATE };
+    allow(if is_here { &LOOPBACK } else { &PRIVATE }, keys);
+}
+
+/// Adds addresses that are allowed.
+fn allow(addresses: &[&str], keys: &mut Common) {
     match keys.iter_mut().find(|(key, _)| key == "allow") {
         Some((_, Value::Array(listed))) => {
-            let more = allow.iter().map(|it| Value::from(*it));
+            let more = addresses.iter().map(|it| Value::from(*it));
             let more: Vec<Value> = more.filter(|it| !listed.contains(it)).collect();
             listed.extend(more);
         }
-        _ => keys.push(("allow".to_owned(), allow.to_vec().into())),
+        _ => keys.push(("allow".to_owned(), addresses.to_vec().into())),
+    }
+}
+
+/// Whether the host of a URL is one of a private network by its name, such as a service in a cluster, or by its address.
+fn is_of_own_network(url: &str) -> bool {
+    let Some(Host::Domain(name)) = host(url) else {
+        return matches!(host(url), Some(Host::Ipv4(address)) if address.is_private())
+            || matches!(host(url), Some(Host::Ipv6(address)) if address.is_unique_local());
+    };
+    let has_end = OWN_NAMES.iter().any(|end| name.ends_with(end));
+    has_end || !name.contains('.') && name != "localhost"
+}
+
+fn host(url: &str) -> Option<Host> {
+    Url::parse(url).ok()?.host().map(|host| host.to_owned())
+}
+
+/// Ends of names that are of no public network.
+const OWN_NAMES: [&str; 5] = [".svc", ".cluster.local", ".local", ".internal", ".lan"];
+
+#[cfg(test)]
+mod tests {
+    use super::is_of_own_network;
+
+    #[test]
+    fn hosts_of_a_private_network_are_told_from_public_ones() {
+        for own in [
+            "http://media.shop.svc.cluster.local:8000/",
+            "http://media.shop.svc/a/",
+            "https://media:8443/",
+            "http://10.1.2.3/",
+            "http://[fd00::1]/",
+            "http://files.corp.internal/",
+        ] {
+            assert!(is_of_own_network(own), "{own}");
+        }
+        for other in [
+            "https://cdn.example.com/",
+            "https://*.example.com/",
+            "http://localhost:9000/",
+            "http://127.0.0.1/",
+            "http://169.254.169.254/",
+            "https://8.8.8.8/",
+        ] {
+            assert!(!is_of_own_network(other), "{other}");
+        }
     }
 }
