@@ -202,3 +202,27 @@ fn a_site_whose_only_images_are_a_scripts_is_told_how_to_try_rules() {
     let said = site.adopt("--config andon.toml", &[]).ending(0);
     has(&said, &["100.00 % of 1 image URL", "Safe to switch."]);
 }
+
+#[test]
+fn an_image_whose_url_a_rule_turns_into_that_of_a_script_is_not_recognised() {
+    let site = Site::new(
+        "[files]\nopen = true\n[[rewrite]]\nfrom = '^/foto/([0-9]+)/2024/(.+)$'\nto = '/r/fit:$1x/$2'\n",
+    );
+    site.log(&[
+        "/foto/50/2024/a.jpg".to_owned(),
+        "/r/fit:50x/a.jpg".to_owned(),
+    ]);
+    let images = site.path("images").display().to_string();
+    let own = format!(
+        "[[rewrite]]\nfrom = '^/foto/([0-9]+)/(.+)$'\nto = '/resize.php?src=$2&w=$1'\n[[origin]]\nfs.root = \"{images}\"\n"
+    );
+    fs::write(site.path("own.toml"), own).expect("a file");
+    let said = site.adopt("--config own.toml", &[]).ending(1);
+    has(
+        &said,
+        &[
+            "[[rewrite]] makes the URL /resize.php?src=2024/a.jpg&w=50, which no dialect reads",
+            "Not safe to switch yet: 1 image URL is not recognised.",
+        ],
+    );
+}

@@ -304,6 +304,7 @@ http {
         root FILES;
         location ~ \.php$ { proxy_pass http://127.0.0.1:9999; }
         location = /thumb.php { proxy_pass http://127.0.0.1:9999; }
+        location ~ ^/foto/(?<w>\d+)/(?<f>.+)$ { rewrite ^ /resize.php?src=$f&w=$w last; }
         location ~ ^/s/(\d+)/(.+)$ {
             alias FILES/$2;
             image_filter resize $1 -;
@@ -320,6 +321,7 @@ fn a_script_behind_a_proxy_is_no_origin_of_images_and_leaves_its_urls_to_rules_o
         &imported,
         &[
             "a script: has no equivalent",
+            "it leads to the script /resize.php, and rules do not follow one another",
             "In place of a script that resizes",
         ],
     );

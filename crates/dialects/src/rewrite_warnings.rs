@@ -2,7 +2,8 @@
 
 use crate::config::BELOW;
 use crate::dialect::Target;
-use crate::{Dialects, EXAMPLE_SOURCE, Read};
+use crate::forms::is_script;
+use crate::{Dialects, EXAMPLE_SOURCE};
 
 impl Dialects {
     /// Returns a sentence about each rewrite rule that never applies, that looks for the query in the path, or whose new
@@ -10,12 +11,11 @@ impl Dialects {
     #[must_use]
     pub fn rewrite_warnings(&self) -> Vec<String> {
         let of_rules = self.rewriter.doubts().flat_map(|(index, sample, doubts)| {
-            let is_file = |read: Read| read.request.is_file();
             let read = self.read_rewritten(Target::new(&sample));
-            let hint = read
-                .is_ok_and(is_file)
-                .then(|| self.hint_of(&sample))
-                .flatten();
+            let is_file = read.is_ok_and(|read| read.request.is_file());
+            let hint = is_file.then(|| self.hint_of(&sample)).flatten();
+            let runs = is_file && is_script(sample.split('?').next().unwrap_or_default());
+            let hint = hint.or_else(|| runs.then(|| NOTHING_RUNS.to_owned()));
             let hint = hint.map(|hint| format!("rewrite.{index}.to: {hint}"));
             doubts.into_iter().chain(hint)
         });
@@ -44,6 +44,10 @@ impl Dialects {
         })
     }
 }
+
+/// What is said of a rule that leads to a script.
+const NOTHING_RUNS: &str = "it is the URL of a script, which is not run here, and no other rule is applied to it: lead to an image \
+                            (`/r/fit:…`)";
 
 #[cfg(test)]
 mod tests {
@@ -104,6 +108,16 @@ mod tests {
         assert_eq!(
             warnings(&rule("^/([0-9]+)/(.+)$", "/r/fit:$1x/$2")),
             [""; 0]
+        );
+    }
+
+    #[test]
+    fn a_rule_that_leads_to_a_script_is_said() {
+        let script = rule("^/foto/([0-9]+)/(.+)$", "/resize.php?src=$2&w=$1");
+        let said = warnings(&script).concat();
+        assert!(
+            said.starts_with("rewrite.0.to: it is the URL of a script"),
+            "{said}"
         );
     }
 

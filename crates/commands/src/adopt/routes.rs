@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use andon_dialects::forms::looks_signed;
+use andon_dialects::forms::{is_script, looks_signed};
 use andon_dialects::{Ask, Dialects, ImageRequest, NoHeaders, Nowhere, Refusal, Source};
 use andon_server::config::Overrides;
 
@@ -43,6 +43,12 @@ impl Router {
         SIGNING.contains(&dialect)
             && self.0.unsigned().contains(&dialect)
             && begins_with_signature(target)
+    }
+
+    /// Whether a rule makes the URL of a script of a target, which nothing here runs.
+    pub(super) fn leads_to_script(&self, target: &str) -> bool {
+        let rewritten = self.0.rewritten(target).filter(|new| new != target);
+        rewritten.is_some_and(|new| is_script(new.split('?').next().unwrap_or_default()))
     }
 
     /// Says why no dialect reads a target that is that of an image.

@@ -71,6 +71,14 @@ impl Sorting<'_> {
         }
         for index in &self.recognised.files {
             let (target, requests) = &self.targets[*index];
+            if self.router.leads_to_script(target) {
+                sorted.unread.push(Unread {
+                    target: target.clone(),
+                    requests: *requests,
+                    why: self.router.why_unread(target),
+                });
+                continue;
+            }
             match self.compares_files && self.answers(target) {
                 true => _ = files.insert(*index),
                 false => sorted.add_file(target, *requests),

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use andon_dialects::forms::is_script;
+
 use super::joined::{Joined, joined};
 use super::model::*;
 use super::passes::Target;
@@ -310,6 +312,12 @@ impl Site {
         variables: &BTreeMap<String, String>,
     ) -> Result<(), String> {
         let scope = &location.scope;
+        let uri = pattern.uri.split('?').next().unwrap_or_default();
+        if is_script(uri) && location.words.last().is_none_or(|own| own != uri) {
+            return Err(format!(
+                "it leads to the script {uri}, and rules do not follow one another: give it a [[rewrite]] of its own; {SCRIPT}"
+            ));
+        }
         self.small_light.on |= scope.small_light;
         let (mut base, mut path) = self.source(scope, pattern, prefix, variables)?;
         if let Some((_, options)) = path.split_once("small_light(") {

@@ -12,7 +12,7 @@ const SIDES: &str = r"(?i)^(?:(?:[a-z]{1,12}[-_]?)?[1-9]\d{1,3}x(?:[1-9]\d{1,3}|
 const NAMED: &str = r"(?i)^(?:(?:(?:max|min)[-_]?)?(?:w|h|s|sq|width|height|size|dim|max|min|thumb|thumbs|thumbnail|resize|resized|crop|fit)[-_]?[1-9]\d{1,3}(?:[-_].*)?|[1-9]\d{1,3}(?:w|h|px))$";
 
 /// Whether a folder of a target, or an argument of its query, looks like a size in px. A folder that is a number counts
-/// only if no other folder says that the numbers are dates or the parts of an identifier.
+/// only if no folder before it is a year, and none has digits after a zero, as months and the parts of identifiers have.
 pub(crate) fn looks_resized(target: &str) -> bool {
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
     let folders = path.rsplit_once('/').map_or("", |(folders, _)| folders);
@@ -24,7 +24,7 @@ pub(crate) fn looks_resized(target: &str) -> bool {
     let is_number = |folder: &str| side(folder).is_some_and(|side| !YEARS.contains(&side));
     folders().any(is_size)
         || pairs.any(is_argument)
-        || folders().any(is_number) && !folders().any(is_of_date_or_identifier)
+        || folders().take_while(|it| !is_year(it)).any(is_number) && !folders().any(is_part)
 }
 
 fn has_sides(text: &str) -> bool {
@@ -48,11 +48,14 @@ fn side(folder: &str) -> Option<u32> {
     (is_long_enough && !folder.starts_with('0')).then_some(number)
 }
 
-/// Whether a folder is a year, or digits after a zero, as months and the parts of long numbers are written.
-fn is_of_date_or_identifier(folder: &str) -> bool {
+fn is_year(folder: &str) -> bool {
+    side(folder).is_some_and(|year| YEARS.contains(&year))
+}
+
+/// Whether a folder is digits after a zero, as months and the parts of long numbers are written.
+fn is_part(folder: &str) -> bool {
     let is_digits = folder.bytes().all(|byte| byte.is_ascii_digit());
-    let is_year = side(folder).is_some_and(|year| YEARS.contains(&year));
-    is_year || is_digits && folder.len() > 1 && folder.starts_with('0')
+    is_digits && folder.len() > 1 && folder.starts_with('0')
 }
 
 #[cfg(test)]
@@ -76,6 +79,7 @@ mod tests {
             "/300/a.jpg",
             "/resize/300/200/a.jpg",
             "/2021/05/300x200/a.jpg",
+            "/foto/300/2024/a.jpg",
             "/a.jpg?size=150x150",
             "/a.jpg?v=3&width=300",
         ] {
