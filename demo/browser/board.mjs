@@ -91,7 +91,7 @@ tests.push(["charts have a time axis, and are read by the arrow keys and by the 
   const points = () => (document.querySelector("#latency path")?.getAttribute("d") ?? "").split("L").length;
   let over = false;
   const done = visit(() => over);
-  await page.waitForFunction(`(${points})() >= 3`);
+  await until(page, () => (document.querySelector("#latency path")?.getAttribute("d") ?? "").split("L").length >= 3);
   over = true;
   await done;
   for (const id of ["outcomes", "latency", "cores", "lookups"]) {
