@@ -311,9 +311,7 @@ fn an_address_of_the_command_line_replaces_those_of_tls_too() {
     fs::write(folder.path().join("andon.toml"), keys).unwrap();
     let mut command = Command::new(crate::common::program());
     command.args(["serve", "--config", "andon.toml", "--port", "0"]);
-    let served = Served::listening({
-        command.current_dir(folder.path());
-        command
-    });
+    command.current_dir(folder.path());
+    let served = Served::listening(command);
     assert_eq!(served.get("/r/fit:60x/a.jpg").status, 200);
 }

@@ -230,9 +230,10 @@ pub fn has_page_extension(path: &str) -> bool {
     has_extension(path, PAGES) || is_script(path)
 }
 
-/// Whether a path ends in the extension of a script, which may send anything.
+/// Whether the path of a target ends in the extension of a script, which may send anything.
 #[must_use]
-pub fn is_script(path: &str) -> bool {
+pub fn is_script(target: &str) -> bool {
+    let (path, _) = target.split_once('?').unwrap_or((target, ""));
     has_extension(path, SCRIPTS)
 }
 

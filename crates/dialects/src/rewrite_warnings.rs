@@ -14,7 +14,7 @@ impl Dialects {
             let read = self.read_rewritten(Target::new(&sample));
             let is_file = read.is_ok_and(|read| read.request.is_file());
             let hint = is_file.then(|| self.hint_of(&sample)).flatten();
-            let runs = is_file && is_script(sample.split('?').next().unwrap_or_default());
+            let runs = is_file && is_script(&sample);
             let hint = hint.or_else(|| runs.then(|| NOTHING_RUNS.to_owned()));
             let hint = hint.map(|hint| format!("rewrite.{index}.to: {hint}"));
             doubts.into_iter().chain(hint)
@@ -26,10 +26,12 @@ impl Dialects {
     fn hidden_dialects(&self) -> impl Iterator<Item = String> {
         self.dialects.iter().filter_map(|(name, dialect)| {
             let target = dialect.example(EXAMPLE_SOURCE);
-            let rule = self.rewriter.index_for(&target)?;
+            let rewritten = self.rewriter.apply(&target);
+            let (rule, new) = (rewritten.rule?, rewritten.target);
             // A rule that leads to a hidden name closes what it takes, and is meant to.
-            let is_other = |new: &String| *new != target && !new.contains("/.");
-            let new = self.rewritten(&target).filter(is_other)?;
+            if new == target || new.contains("/.") {
+                return None;
+            }
             let read = self.read_rewritten(Target::new(&new)).ok()?;
             let (_, places) = self.places.iter().find(|(known, _)| known == name)?;
             let prefix = places.first()?.trim_end_matches(BELOW);

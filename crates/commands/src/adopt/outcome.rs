@@ -80,6 +80,15 @@ impl Sorted {
         self.read.urls + self.sealed.urls + self.unread.len() + self.sized.len()
     }
 
+    /// Adds an image URL that is not recognised, and why.
+    pub(super) fn add_unread(&mut self, (target, requests): &(String, u64), why: String) {
+        self.unread.push(Unread {
+            target: target.clone(),
+            requests: *requests,
+            why,
+        });
+    }
+
     /// Adds a file that is not compared.
     pub(super) fn add_file(&mut self, target: &str, requests: u64) {
         if !looks_resized(target) {

@@ -48,7 +48,7 @@ impl Router {
     /// Whether a rule makes the URL of a script of a target, which nothing here runs.
     pub(super) fn leads_to_script(&self, target: &str) -> bool {
         let rewritten = self.0.rewritten(target).filter(|new| new != target);
-        rewritten.is_some_and(|new| is_script(new.split('?').next().unwrap_or_default()))
+        rewritten.is_some_and(|new| is_script(&new))
     }
 
     /// Says why no dialect reads a target that is that of an image.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use andon_dialects::forms::{has_page_extension, is_script};
 
-use super::outcome::{Group, Sorted, Unread};
+use super::outcome::{Group, Sorted};
 use super::recognise::Recognised;
 use super::routes::{Route, Router};
 
@@ -72,11 +72,7 @@ impl Sorting<'_> {
         for index in &self.recognised.files {
             let (target, requests) = &self.targets[*index];
             if self.router.leads_to_script(target) {
-                sorted.unread.push(Unread {
-                    target: target.clone(),
-                    requests: *requests,
-                    why: self.router.why_unread(target),
-                });
+                sorted.add_unread(&self.targets[*index], self.router.why_unread(target));
                 continue;
             }
             match self.compares_files && self.answers(target) {
@@ -131,11 +127,7 @@ impl Sorting<'_> {
                 Route::Refused(why) => why,
                 _ => "the configuration reads it as something else".to_owned(),
             };
-            sorted.unread.push(Unread {
-                target: target.clone(),
-                requests: *requests,
-                why: format!("{name}: {why}"),
-            });
+            sorted.add_unread(&self.targets[index], format!("{name}: {why}"));
         }
         if group.urls > 0 {
             sorted.groups.push(group);
@@ -188,11 +180,7 @@ impl Sorting<'_> {
                 }
                 _ => self.router.why_unread(target),
             };
-            sorted.unread.push(Unread {
-                target: target.clone(),
-                requests: *requests,
-                why,
-            });
+            sorted.add_unread(&self.targets[*index], why);
         }
         read
     }

@@ -26,7 +26,8 @@ pub(super) struct Job {
 impl Job {
     /// Runs `work` for each image, and prints one line on all of them, for which `written` says what was written; it may
     /// be empty. The list of failures has what another run can make: the images that failed or were not begun, except those
-    /// whose results, as `is_taken` tells of each, would replace others. After a first SIGINT or SIGTERM, or when there is no space left for results, no more images are begun.
+    /// whose results, as `is_taken` tells of each, would replace others. After a first SIGINT or SIGTERM, or when there is
+    /// no space left for results, no more images are begun.
     ///
     /// # Errors
     /// If `work` failed for at least one image, or not all were begun.

@@ -31,7 +31,7 @@ pub(super) static OPTIONS: Table = Table(&[
     row(&["enlarge"], Image, NOTHING, "enlarges smaller images, too"),
     row(&["kernel"], Ignored("images are always resampled with the same kernel"), KERNELS, "the kernel for resampling"),
     row(&["quality", "q"], Image, Number(1.0, 100.0), "quality; 80 by default, of AVIF 50; makes a palette of a PNG"),
-    row(&["format", "f"], Image, FORMATS, "format of the result; auto: by the header Accept; without it, SVG is sent as it is"),
+    row(&["format", "f"], Image, FORMATS, "format of the result; auto: by the header Accept; SVG is passed through without this option"),
     row(&["animated", "a"], Image, NOTHING, "keeps all frames of an animation, as results in GIF do anyway"),
     row(&["background", "b"], Image, COLOUR, "colour for fit=contain, extend, rotate and flatten; black by default"),
     row(&["crop"], Image, PART, "cuts a part out, before scaling; another name is extract"),

@@ -50,6 +50,8 @@ struct Rule {
 #[derive(Debug)]
 pub(crate) struct Rewritten<'a> {
     pub(crate) target: Cow<'a, str>,
+    /// Index of the rule that applied; `None` if none did.
+    pub(crate) rule: Option<usize>,
     /// The new target as the rule writes it, without the request's query, if the rule may lead to guarded sources and
     /// closed dialects.
     pub(crate) opened: Option<String>,
@@ -80,15 +82,16 @@ impl Rewriter {
             true => None,
             false => plainest(path),
         };
-        let found = self.rules.iter().find_map(|rule| {
+        let found = self.rules.iter().enumerate().find_map(|(index, rule)| {
             let plain = || rule.apply(plain.as_deref()?, query);
             let new = rule.apply(path, query).or_else(plain)?;
             let opens = rule.opens && rule.leads_to(&new, path, query);
-            Some((new, opens))
+            Some((index, new, opens))
         });
-        let Some((mut new, opens)) = found else {
+        let Some((index, mut new, opens)) = found else {
             return Rewritten {
                 target: Cow::Borrowed(target),
+                rule: None,
                 opened: None,
             };
         };
@@ -99,6 +102,7 @@ impl Rewriter {
         }
         Rewritten {
             target: Cow::Owned(new),
+            rule: Some(index),
             opened,
         }
     }

@@ -18,14 +18,6 @@ impl Rewriter {
         })
     }
 
-    /// Returns the index of the rule that applies to a target.
-    pub(crate) fn index_for(&self, target: &str) -> Option<usize> {
-        let (path, query) = target.split_once('?').unwrap_or((target, ""));
-        self.rules
-            .iter()
-            .position(|rule| rule.apply(path, Some(query)).is_some())
-    }
-
     /// Returns a sentence about the rule of this index if one before it takes its only path.
     fn taken_before(&self, index: usize, rule: &Rule) -> Option<String> {
         let path = only_path(rule.from.as_str())?;

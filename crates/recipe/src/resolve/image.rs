@@ -79,7 +79,7 @@ impl<'a> Image<'a> {
         }
     }
 
-    /// Whether the image may be scaled beyond its size: if the request allows it, or as long as it is a vector image,
+    /// Whether the image may be scaled beyond its size: if the request allows it, or while it is a vector image,
     /// of which no step so far has made pixels. Nothing is invented then.
     pub(crate) fn may_grow(&self, enlarge: bool) -> bool {
         let keeps = |step: &Step| {

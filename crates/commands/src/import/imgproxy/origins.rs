@@ -231,16 +231,16 @@ fn allow(addresses: &[&str], keys: &mut Common) {
 
 /// Whether the host of a URL is one of a private network by its name, such as a service in a cluster, or by its address.
 fn is_of_own_network(url: &str) -> bool {
-    let Some(Host::Domain(name)) = host(url) else {
-        return matches!(host(url), Some(Host::Ipv4(address)) if address.is_private())
-            || matches!(host(url), Some(Host::Ipv6(address)) if address.is_unique_local());
-    };
-    let has_end = OWN_NAMES.iter().any(|end| name.ends_with(end));
-    has_end || !name.contains('.') && name != "localhost"
-}
-
-fn host(url: &str) -> Option<Host> {
-    Url::parse(url).ok()?.host().map(|host| host.to_owned())
+    let url = Url::parse(url).ok();
+    match url.as_ref().and_then(Url::host) {
+        Some(Host::Domain(name)) => {
+            let has_end = OWN_NAMES.iter().any(|end| name.ends_with(end));
+            has_end || !name.contains('.') && name != "localhost"
+        }
+        Some(Host::Ipv4(address)) => address.is_private(),
+        Some(Host::Ipv6(address)) => address.is_unique_local(),
+        None => false,
+    }
 }
 
 /// Ends of names that are of no public network.

@@ -42,11 +42,7 @@ pub(super) fn value(text: &str, default: Option<&Value>) -> Value {
                 Some(Value::Integer(_)) => literal(item),
                 _ => Value::String(item.to_owned()),
             };
-            let texts = text
-                .split(',')
-                .map(str::trim)
-                .filter(|item| !item.is_empty());
-            texts.map(items).collect::<Vec<_>>().into()
+            split(text, items)
         }
         _ => literal(text),
     }
@@ -65,8 +61,13 @@ pub(super) fn items(text: &str) -> Value {
         .strip_prefix('[')
         .and_then(|it| it.strip_suffix(']'))
         .unwrap_or(bare);
-    let texts = bare.split(',').map(str::trim);
-    let items = texts.filter(|item| !item.is_empty()).map(literal);
+    split(bare, literal)
+}
+
+/// Returns the values of a list with commas.
+fn split(text: &str, read: impl Fn(&str) -> Value) -> Value {
+    let texts = text.split(',').map(str::trim);
+    let items = texts.filter(|item| !item.is_empty()).map(read);
     items.collect::<Vec<_>>().into()
 }
 

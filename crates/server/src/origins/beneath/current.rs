@@ -1,12 +1,11 @@
 //! The folder that a path leads to at present: another may take its place while the server runs, by a link that is
 //! changed or by a folder that is renamed, as when a new version of a site is put in place.
 
-use std::fmt::Display;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, fstat, openat2, stat};
@@ -24,10 +23,10 @@ pub(super) struct Current {
     /// When the path was looked up last, in milliseconds after `opened`.
     looked_up: AtomicU64,
     /// The folder at the path that could not be opened, so that this is logged once.
-    unopened: RwLock<Option<FolderId>>,
+    unopened: Mutex<Option<FolderId>>,
 }
 
-/// A folder that is open. As long as it is, no other one has its number.
+/// An open folder. While it is open, no other folder can get its inode number.
 #[derive(Debug)]
 pub(super) struct Opened {
     fd: OwnedFd,
@@ -53,7 +52,7 @@ impl Current {
             folder: RwLock::new(Arc::new(Opened::open(path)?)),
             opened: Instant::now(),
             looked_up: AtomicU64::new(0),
-            unopened: RwLock::default(),
+            unopened: Mutex::default(),
         })
     }
 
@@ -120,11 +119,8 @@ impl Current {
         }
     }
 
-    fn tell_unopened(&self, id: FolderId, error: &dyn Display) {
-        let mut told = self
-            .unopened
-            .write()
-            .unwrap_or_else(PoisonError::into_inner);
+    fn tell_unopened(&self, id: FolderId, error: &io::Error) {
+        let mut told = self.unopened.lock().unwrap_or_else(PoisonError::into_inner);
         if *told != Some(id) {
             tracing::warn!(
                 "another folder is at {} now and cannot be opened ({error}), so the one before it is served: the sandbox \
