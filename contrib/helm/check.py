@@ -17,6 +17,7 @@ VERSIONS = ["1.27", "1.31", kubernetes_validate.latest_version()]
 
 def main(helm, andon):
     wrong_values_are_refused(helm)
+    a_volume_without_room_for_the_disk_cache_is_refused(helm)
     ports_that_the_configuration_does_not_have_are_variables(helm)
     for values in [None, *sorted(CHART.glob("ci/*-values.yaml"))]:
         arguments = ["--values", str(values)] if values else []
@@ -54,6 +55,21 @@ def wrong_values_are_refused(helm):
         command = [helm, "template", "photos", str(CHART), "--kube-version", VERSIONS[0], "--set", wrong]
         done = subprocess.run(command, capture_output=True, text=True)
         assert "values don't meet the specifications of the schema" in done.stderr, (wrong, done)
+
+
+def a_volume_without_room_for_the_disk_cache_is_refused(helm):
+    imported = ["--values", str(CHART / "ci/imported-values.yaml")]
+    for arguments, disk in [
+        (["--set", "cache.sizeLimit=8Gi"], "8GiB"),
+        ([*imported, "--set", "cache.disk=1TiB"], "1TiB"),
+        ([*imported, "--set", "cache.sizeLimit=2000Mi"], "8GiB"),
+    ]:
+        command = [helm, "template", "photos", str(CHART), "--kube-version", VERSIONS[0], *arguments]
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert f"has to be more than the disk cache, {disk}," in done.stderr, (arguments, done)
+    for arguments in [["--set", "cache.sizeLimit=9Gi"], [*imported, "--set", "cache.sizeLimit=1Ti"],
+                      [*imported, "--set", "cache.disk=,cache.sizeLimit=64Mi"]]:
+        render(helm, VERSIONS[0], *arguments)
 
 
 def ports_that_the_configuration_does_not_have_are_variables(helm):

@@ -354,14 +354,71 @@ fn a_watermark_and_a_fallback_are_written_where_an_origin_has_them() {
 }
 
 #[test]
-fn lines_for_a_watermark_and_a_fallback_that_no_origin_has_are_valid_as_they_are_printed() {
-    for image in [
-        "URL=https://shop.example/marks/logo.png",
-        "URL=s3://assets/logo.png",
-        "URL=gs://assets/logo.png",
-        "PATH=<files>/logo.png",
-        "DATA=aGVsbG8=",
+fn the_stores_of_a_watermark_and_a_fallback_get_an_origin_as_those_of_sources_do() {
+    let images = "IMGPROXY_WATERMARK_URL=s3://brand-assets/logo mark.png\n\
+                  IMGPROXY_FALLBACK_IMAGE_URL=s3://brand-assets/missing.png\n";
+    let store = "IMGPROXY_USE_S3=true\nIMGPROXY_S3_ENDPOINT=https://minio.storage.svc:9000\n";
+    for (more, buckets) in [
+        ("", "[\"name-of-the-bucket\", \"brand-assets\"]"),
+        (
+            "IMGPROXY_BASE_URL=s3://photos/a/\n",
+            "[\"photos\", \"brand-assets\"]",
+        ),
+        (
+            "IMGPROXY_ALLOWED_SOURCES=s3://photos/,s3://brand-assets/\n",
+            "[\"photos\", \"brand-assets\"]",
+        ),
+        (
+            "IMGPROXY_ALLOWED_SOURCES=https://cdn.example/\n",
+            "[\"brand-assets\"]",
+        ),
     ] {
+        let (lines, notes) = of_imgproxy(&format!("{store}{more}{images}"));
+        for line in [
+            &format!("s3.buckets = {buckets}\n"),
+            "s3.endpoint = \"https://minio.storage.svc:9000\"\n",
+            "allow = [\"10.0.0.0/8\", ",
+            "[[fallback]]\nimage = \"s3://brand-assets/missing.png\"\n",
+            "[imgproxy.watermark]\nfile = \"s3://brand-assets/logo mark.png\"",
+        ] {
+            assert!(lines.contains(line), "{line}\n{lines}");
+        }
+        assert_eq!(lines.matches("s3.buckets").count(), 1, "{lines}");
+        assert!(!notes.contains("_URL:"), "{notes}");
+    }
+    let listed = format!("{store}IMGPROXY_S3_ALLOWED_BUCKETS=photos\n{images}");
+    let (lines, notes) = of_imgproxy(&listed);
+    assert!(lines.contains("s3.buckets = [\"photos\"]\n"), "{lines}");
+    assert!(!lines.contains("\n[[fallback]]"), "{lines}");
+    assert!(
+        notes.contains("if IMGPROXY_S3_ALLOWED_BUCKETS lists its bucket"),
+        "{notes}"
+    );
+    let (lines, notes) = of_imgproxy("IMGPROXY_BASE_URL=https://media.example/a/\n");
+    for line in [
+        "http.urls = [\"https://media.example/a/\"]\n",
+        "base_url = \"https://media.example/a/\"",
+    ] {
+        assert!(lines.contains(line), "{line}\n{lines}");
+    }
+    assert!(!notes.contains("no source is named"), "{notes}");
+    let hosts = "IMGPROXY_ALLOWED_SOURCES=https://cdn.example/a/\n\
+                 IMGPROXY_WATERMARK_URL=https://cdn.example/a/mark.png\n\
+                 IMGPROXY_FALLBACK_IMAGE_URL=http://media.shop.svc/missing.png\n";
+    let (lines, _) = of_imgproxy(hosts);
+    for line in [
+        "http.urls = [\"https://cdn.example/a/\"]\n",
+        "http.urls = [\"http://media.shop.svc/missing.png\"]\n",
+        "file = \"https://cdn.example/a/mark.png\"",
+        "image = \"http://media.shop.svc/missing.png\"\n",
+    ] {
+        assert!(lines.contains(line), "{line}\n{lines}");
+    }
+}
+
+#[test]
+fn lines_for_a_watermark_and_a_fallback_that_no_origin_has_are_valid_as_they_are_printed() {
+    for image in ["PATH=<files>/logo.png", "DATA=aGVsbG8="] {
         for start in ["IMGPROXY_WATERMARK_", "IMGPROXY_FALLBACK_IMAGE_"] {
             let conf = format!(
                 "IMGPROXY_ALLOWED_SOURCES=https://cdn.example/\n{start}{image}\nIMGPROXY_WATERMARK_OPACITY=0.5\n"

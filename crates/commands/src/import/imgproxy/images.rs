@@ -8,6 +8,7 @@ use super::super::document::Document;
 use super::super::values;
 use super::super::variables::Parts;
 use super::super::write::quoted;
+use super::origins::{KINDS, Kind};
 
 /// An image that a variable names.
 struct Image {
@@ -27,6 +28,20 @@ enum Location {
     Data,
 }
 
+/// Beginnings of the variables of both images.
+const STARTS: [&str; 2] = ["IMGPROXY_WATERMARK_", "IMGPROXY_FALLBACK_IMAGE_"];
+
+/// Returns the URLs of the images that are read from elsewhere, which imgproxy may do whatever sources it permits.
+pub(super) fn urls(parts: &Parts) -> impl Iterator<Item = &str> {
+    let all = STARTS.into_iter();
+    all.filter_map(|start| {
+        match ["DATA", "PATH", "URL"].map(|what| parts.text(&format!("{start}{what}"))) {
+            [None, None, url] => url,
+            _ => None,
+        }
+    })
+}
+
 /// Carries over both images. The origins are in the document already.
 pub(super) fn add(parts: &Parts, out: &mut Document) {
     watermark(parts, out);
@@ -36,7 +51,7 @@ pub(super) fn add(parts: &Parts, out: &mut Document) {
 fn watermark(parts: &Parts, out: &mut Document) {
     const OPACITY: &str = "IMGPROXY_WATERMARK_OPACITY";
     let opacity = parts.put(OPACITY, share, out);
-    let Some(image) = image(parts, "IMGPROXY_WATERMARK_", out) else {
+    let Some(image) = image(parts, STARTS[0], out) else {
         if parts.is_given(OPACITY) {
             let why =
                 "`opacity` is of the image that `imgproxy.watermark` names, and none is named";
@@ -51,10 +66,7 @@ fn watermark(parts: &Parts, out: &mut Document) {
             out.set_if("imgproxy.watermark.opacity", opacity);
             return;
         }
-        Location::Url(url) => {
-            lines.extend(origin_of(url, out));
-            url
-        }
+        Location::Url(url) => url,
         Location::File(path) => {
             let (folder, file) = split(path, "/watermarks");
             lines.extend(["[small_light]".to_owned(), setting("material_dir", folder)]);
@@ -73,7 +85,7 @@ fn watermark(parts: &Parts, out: &mut Document) {
 
 fn fallback(parts: &Parts, out: &mut Document) {
     const TTL: &str = "IMGPROXY_FALLBACK_IMAGE_TTL";
-    let Some(image) = image(parts, "IMGPROXY_FALLBACK_IMAGE_", out) else {
+    let Some(image) = image(parts, STARTS[1], out) else {
         return;
     };
     let status = parts.put("IMGPROXY_FALLBACK_IMAGE_HTTP_CODE", status, out);
@@ -94,10 +106,7 @@ fn fallback(parts: &Parts, out: &mut Document) {
     let mut lines = Vec::new();
     let place = match &image.at {
         Location::Origin(place) => return out.add_fallback(keys(place)),
-        Location::Url(url) => {
-            lines.extend(origin_of(url, out));
-            url.clone()
-        }
+        Location::Url(url) => url.clone(),
         Location::File(path) => {
             let (folder, file) = split(path, FALLBACKS);
             lines.extend(origin_at(folder));
@@ -155,7 +164,7 @@ fn image(parts: &Parts, start: &str, out: &Document) -> Option<Image> {
 fn why(at: &Location) -> String {
     match at {
         Location::Origin(_) => String::new(),
-        Location::Url(_) => "no origin of this file has that URL. Append these lines:".to_owned(),
+        Location::Url(url) => of_no_origin(url),
         Location::File(path) => {
             format!(
                 "{path} is a file of imgproxy's container. Where this server has it, too, append these lines:"
@@ -168,31 +177,17 @@ fn why(at: &Location) -> String {
     }
 }
 
-/// Returns the lines of an origin for a URL that no origin has.
-fn origin_of(url: &str, out: &Document) -> Vec<String> {
-    let (scheme, rest) = url.split_once("://").unwrap_or_default();
-    let kind = match scheme {
-        "http" | "https" => return origin_with("http.urls", url, out),
-        "s3" => "s3",
-        "gs" => "gcs",
-        "abs" => "azure",
-        _ => return Vec::new(),
+/// Says why no origin has a URL: imgproxy, set like this, cannot read it either.
+fn of_no_origin(url: &str) -> String {
+    let scheme = url.split("://").next().unwrap_or_default();
+    let lacks = match KINDS.iter().find(|kind| kind.scheme == scheme) {
+        Some(Kind { name, key, .. }) => format!(
+            "imgproxy can read it only with IMGPROXY_USE_{name}, and if IMGPROXY_{name}_ALLOWED_BUCKETS lists its bucket. With an \
+             [[origin]] that has the bucket in `{key}.buckets`"
+        ),
+        None => "no origin of this file has that URL. With an [[origin]] that has it".to_owned(),
     };
-    let bucket = rest.split('/').next().unwrap_or_default();
-    let mut lines = origin_with(&format!("{kind}.buckets"), bucket, out);
-    lines.push(setting(&format!("{kind}.credentials"), "platform"));
-    lines
-}
-
-/// Returns the lines of an origin with a list of one, and the addresses that the other origins allow.
-fn origin_with(key: &str, item: &str, out: &Document) -> Vec<String> {
-    let mut lines = vec![
-        "[[origin]]".to_owned(),
-        format!("{key} = [{}]", quoted(item)),
-    ];
-    let allow = out.of_origins("allow");
-    lines.extend(allow.map(|allow| format!("allow = {allow}")));
-    lines
+    format!("{lacks}, append these lines:")
 }
 
 /// Returns the lines of an origin of fallbacks in a folder.

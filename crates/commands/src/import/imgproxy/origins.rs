@@ -8,6 +8,7 @@ use super::super::document::Document;
 use super::super::sources::{Common, add_unnamed, add_urls, whole_segments};
 use super::super::values;
 use super::super::variables::Parts;
+use super::images;
 
 const PRIVATE: [&str; 4] = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7"];
 const LOOPBACK: [&str; 2] = ["127.0.0.0/8", "::1/128"];
@@ -46,6 +47,7 @@ pub(super) fn add(parts: &Parts, size: Option<i64>, out: &mut Document) {
         out.set("imgproxy.allowed_sources", allowed.clone());
     }
     let base = parts.text("IMGPROXY_BASE_URL").map(str::to_owned);
+    out.set_if("imgproxy.base_url", base.clone().map(Value::from));
     let mut of_hosts: Common = common.clone();
     let redirects = parts.put("IMGPROXY_MAX_REDIRECTS", values::number, out);
     of_hosts.extend(redirects.map(|number| ("http.redirects".to_owned(), number)));
@@ -54,12 +56,17 @@ pub(super) fn add(parts: &Parts, size: Option<i64>, out: &mut Document) {
         of_hosts.push(("http.headers".to_owned(), headers.into()));
     }
     let is_http = |url: &String| url.starts_with("http://") || url.starts_with("https://");
-    let urls: Vec<String> = allowed
+    let mut urls: Vec<String> = allowed
         .iter()
         .chain(&base)
         .filter(|url| is_http(url))
         .map(|url| whole_segments(url))
         .collect();
+    for image in images::urls(parts).map(str::to_owned).filter(is_http) {
+        if !urls.iter().any(|known| image.starts_with(known)) {
+            urls.push(image);
+        }
+    }
     // imgproxy connects to private addresses unless it is told not to.
     let may_be_private = !parts.is_off("IMGPROXY_ALLOW_PRIVATE_SOURCE_ADDRESSES");
     let (own, urls): (Vec<String>, Vec<String>) = urls
@@ -69,19 +76,23 @@ pub(super) fn add(parts: &Parts, size: Option<i64>, out: &mut Document) {
     let mut of_own = of_hosts.clone();
     allow(&PRIVATE, &mut of_own);
     add_urls(&own, "IMGPROXY_ALLOWED_SOURCES", &of_own, out);
-    if !parts.is_given("IMGPROXY_ALLOWED_SOURCES") && out.has_origin() {
+    if base.is_none() && !parts.is_given("IMGPROXY_ALLOWED_SOURCES") && out.has_origin() {
         let what = "no source is named, and imgproxy then fetches URLs of every host: here only the origins below are read, so list \
                     the hosts of your images in `http.urls` of an [[origin]]";
         parts.note("IMGPROXY_ALLOWED_SOURCES", what, out);
     }
     add_unnamed("IMGPROXY_ALLOWED_SOURCES", &of_hosts, out);
-    addresses(parts, !urls.is_empty(), out);
+    let stores = KINDS.iter().filter(|kind| kind.is_on(parts));
+    let mut endpoints = stores.filter_map(|kind| parts.text(&kind.variable("ENDPOINT")));
+    let has_public = !urls.is_empty()
+        || endpoints.any(|it| it.starts_with("https://") && !is_of_own_network(it));
+    addresses(parts, has_public, out);
     unused(parts, out);
 }
 
-/// Notes what becomes of the variables that allow addresses, unless they are in `allow` of an origin. `has_urls` is whether
-/// URLs of web servers are named.
-fn addresses(parts: &Parts, has_urls: bool, out: &mut Document) {
+/// Notes what becomes of the variables that allow addresses, unless they are in `allow` of an origin. `has_public` is whether
+/// hosts are named that can be public.
+fn addresses(parts: &Parts, has_public: bool, out: &mut Document) {
     for what in ["LOOPBACK", "PRIVATE"] {
         let name = format!("IMGPROXY_ALLOW_{what}_SOURCE_ADDRESSES");
         let why = match parts.has(&name) {
@@ -93,7 +104,7 @@ fn addresses(parts: &Parts, has_urls: bool, out: &mut Document) {
                 "such addresses are refused unless `allow` of an [[origin]] lists them"
             }
             true => "its value is neither true nor false: such addresses are refused",
-            false if what == "PRIVATE" && has_urls => {
+            false if what == "PRIVATE" && has_public => {
                 "imgproxy's default is true; here such addresses are refused unless `allow` of an [[origin]] lists them"
             }
             false => continue,
@@ -115,17 +126,87 @@ fn unused(parts: &Parts, out: &mut Document) {
             parts.note(name, &why, out);
         }
     }
-    let kinds = ["S3", "GCS", "ABS"];
-    let off = kinds.map(|kind| (format!("IMGPROXY_{kind}_"), format!("IMGPROXY_USE_{kind}")));
-    for (start, switch) in off.iter().filter(|(_, switch)| !parts.is_on(switch)) {
+    for kind in KINDS.iter().filter(|kind| !kind.is_on(parts)) {
+        let (start, switch) = (kind.variable(""), kind.switch());
         let given = parts.names().filter(|name| parts.is_given(name));
-        for name in given.filter(|name| name.starts_with(start)) {
+        for name in given.filter(|name| name.starts_with(&start)) {
             parts.note(
                 name,
                 &format!("it is not used, because {switch} is not true"),
                 out,
             );
         }
+    }
+}
+
+/// A kind of buckets.
+pub(super) struct Kind {
+    /// Its name in variables.
+    pub name: &'static str,
+    /// Its name in keys of an origin.
+    pub key: &'static str,
+    /// Scheme of its URLs.
+    pub scheme: &'static str,
+}
+
+pub(super) const KINDS: [Kind; 3] = [
+    kind("S3", "s3", "s3"),
+    kind("GCS", "gcs", "gs"),
+    kind("ABS", "azure", "abs"),
+];
+
+const fn kind(name: &'static str, key: &'static str, scheme: &'static str) -> Kind {
+    Kind { name, key, scheme }
+}
+
+impl Kind {
+    fn variable(&self, what: &str) -> String {
+        format!("IMGPROXY_{}_{what}", self.name)
+    }
+
+    fn switch(&self) -> String {
+        format!("IMGPROXY_USE_{}", self.name)
+    }
+
+    fn is_on(&self, parts: &Parts) -> bool {
+        parts.is_on(&self.switch())
+    }
+
+    /// Returns the bucket of a URL of this kind, if it names one.
+    fn bucket<'a>(&self, url: &'a str) -> Option<&'a str> {
+        let rest = url.strip_prefix(self.scheme)?.strip_prefix("://")?;
+        let name = rest.split('/').next()?;
+        let is_name = name.matches('*').count() <= 1 && !name.trim_matches('*').is_empty();
+        is_name.then_some(name)
+    }
+
+    /// Returns the buckets of an origin: those that are listed, or else those of the permitted sources, or of the URL
+    /// that all sources begin with, and those of the images of imgproxy's own.
+    fn buckets(&self, parts: &Parts, out: &mut Document) -> Vec<String> {
+        let listed = parts.list(&self.variable("ALLOWED_BUCKETS"));
+        if !listed.is_empty() {
+            return listed;
+        }
+        let permitted = parts.list("IMGPROXY_ALLOWED_SOURCES");
+        let base = parts.text("IMGPROXY_BASE_URL").into_iter();
+        let permitted = permitted.iter().map(String::as_str).chain(base);
+        let mut names: Vec<&str> = permitted.filter_map(|url| self.bucket(url)).collect();
+        if names.is_empty() && !parts.is_given("IMGPROXY_ALLOWED_SOURCES") {
+            let what = format!(
+                "no bucket is named, and imgproxy then reads every one: name yours in `{}.buckets`, in the place of {UNNAMED_BUCKET}",
+                self.key
+            );
+            parts.note(&self.switch(), &what, out);
+            names.push(UNNAMED_BUCKET);
+        }
+        names.extend(images::urls(parts).filter_map(|url| self.bucket(url)));
+        let mut all = Vec::new();
+        for name in names {
+            if !all.iter().any(|known| known == name) {
+                all.push(name.to_owned());
+            }
+        }
+        all
     }
 }
 
@@ -136,85 +217,53 @@ const PLACES: [(&str, &str); 3] = [
     ("NAME", "account"),
 ];
 
-/// Returns the buckets of a kind, `S3`, `GCS` or `ABS`: those that are listed, or else those of the permitted sources.
-fn bucket_names(parts: &Parts, kind: &str) -> Vec<String> {
-    let listed = parts.list(&format!("IMGPROXY_{kind}_ALLOWED_BUCKETS"));
-    if !listed.is_empty() {
-        return listed;
-    }
-    let scheme = match kind {
-        "GCS" => "gs://",
-        "ABS" => "abs://",
-        _ => "s3://",
-    };
-    let mut names: Vec<String> = Vec::new();
-    for source in parts.list("IMGPROXY_ALLOWED_SOURCES") {
-        let name = source.strip_prefix(scheme).unwrap_or_default();
-        let name = name.split('/').next().unwrap_or_default();
-        let is_name = name.matches('*').count() <= 1 && !name.trim_matches('*').is_empty();
-        if is_name && !names.iter().any(|known| known == name) {
-            names.push(name.to_owned());
-        }
-    }
-    names
-}
-
 /// Adds an origin for each kind of bucket that is switched on.
 fn buckets(parts: &Parts, common: &Common, out: &mut Document) {
-    for (name, key) in [("S3", "s3"), ("GCS", "gcs"), ("ABS", "azure")] {
-        if !parts.is_on(&format!("IMGPROXY_USE_{name}")) {
+    for kind in KINDS.iter().filter(|kind| kind.is_on(parts)) {
+        let (key, names) = (kind.key, kind.buckets(parts, out));
+        if names.is_empty() {
             continue;
         }
-        let variable = |what: &str| format!("IMGPROXY_{name}_{what}");
-        let mut names = bucket_names(parts, name);
-        if names.is_empty() {
-            let what = format!(
-                "no bucket is named, and imgproxy then reads every one: name yours in `{key}.buckets`, in the place of {UNNAMED_BUCKET}"
-            );
-            parts.note(&format!("IMGPROXY_USE_{name}"), &what, out);
-            names.push(UNNAMED_BUCKET.to_owned());
-        }
         // The keys of Google and Azure sign for one bucket, so that each has its origin.
-        let secret = match name {
-            "GCS" if parts.is_given("IMGPROXY_GCS_KEY") => {
-                Some(("credentials_env", "IMGPROXY_GCS_KEY"))
-            }
-            "ABS" if parts.is_given("IMGPROXY_ABS_KEY") => {
-                Some(("access_key_env", "IMGPROXY_ABS_KEY"))
-            }
-            _ => None,
+        let secret = match kind.name {
+            "GCS" => "IMGPROXY_GCS_KEY",
+            _ => "IMGPROXY_ABS_KEY",
         };
-        if let Some((_, variable)) = secret {
+        if kind.name != "S3" && parts.is_given(secret) {
             let what = format!(
                 "the credentials of the platform are used for buckets that URLs name; this key serves an [[origin]] of one bucket, \
                  with `{key}.bucket` and a prefix"
             );
-            parts.note(variable, &what, out);
+            parts.note(secret, &what, out);
         }
         let mut keys = common.clone();
         keys.push((format!("{key}.buckets"), names.into()));
         keys.push((format!("{key}.credentials"), "platform".into()));
         for (what, below) in PLACES {
-            let given = parts.text(&variable(what));
+            let given = parts.text(&kind.variable(what));
             keys.extend(given.map(|given| (format!("{key}.{below}"), given.into())));
         }
-        if let Some(endpoint) = parts.text(&variable("ENDPOINT")) {
+        if let Some(endpoint) = parts.text(&kind.variable("ENDPOINT")) {
             own_network(endpoint, &mut keys);
         }
         out.add_origin(keys);
     }
 }
 
-/// Allows the addresses that a store of one's own has: an endpoint without TLS is in a private network, or on this machine.
-/// Requests cannot name another address than the endpoint.
+/// Allows the addresses that a store of one's own has: an endpoint without TLS, or with a name or an address of a private
+/// network, is in one, or on this machine. Requests cannot name another address than the endpoint.
 fn own_network(endpoint: &str, keys: &mut Common) {
-    let Some(host) = endpoint.strip_prefix("http://") else {
-        return;
-    };
+    let host = endpoint
+        .split_once("://")
+        .map_or(endpoint, |(_, host)| host);
     let is_here = ["localhost", "127.", "[::1]"]
         .iter()
         .any(|it| host.starts_with(it));
-    allow(if is_here { &LOOPBACK } else { &PRIVATE }, keys);
+    if is_here {
+        allow(&LOOPBACK, keys);
+    } else if endpoint.starts_with("http://") || is_of_own_network(endpoint) {
+        allow(&PRIVATE, keys);
+    }
 }
 
 /// Adds addresses that are allowed.

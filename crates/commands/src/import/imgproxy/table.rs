@@ -108,7 +108,7 @@ pub(in super::super) const ALL: &[Variable] = &[
     part(&["IMGPROXY_USE_GCS", "IMGPROXY_GCS_ALLOWED_BUCKETS", "IMGPROXY_GCS_ENDPOINT", "IMGPROXY_GCS_KEY"], "`gcs.buckets` and `gcs.endpoint` of an `[[origin]]`, with the credentials of the platform"),
     part(&["IMGPROXY_USE_ABS", "IMGPROXY_ABS_ALLOWED_BUCKETS", "IMGPROXY_ABS_NAME", "IMGPROXY_ABS_ENDPOINT", "IMGPROXY_ABS_KEY"], "`azure.buckets`, `azure.account` and `azure.endpoint` of an `[[origin]]`, with the credentials of the platform"),
     nothing(&["IMGPROXY_USE_SWIFT", "IMGPROXY_SWIFT_*"], "OpenStack Swift has an API of S3, which `s3.endpoint` of an `[[origin]]` may name"),
-    key(&["IMGPROXY_BASE_URL"], "imgproxy.base_url", text),
+    part(&["IMGPROXY_BASE_URL"], "`imgproxy.base_url`; its host or bucket is permitted by an `[[origin]]`"),
     key(&["IMGPROXY_URL_REPLACEMENTS"], "imgproxy.url_replacements", replacements),
     key(&["IMGPROXY_BASE64_URL_INCLUDES_FILENAME"], "imgproxy.base64_url_includes_filename", flag),
     part(&["IMGPROXY_ARGUMENTS_SEPARATOR"], "`imgproxy.separator`"),
