@@ -2,10 +2,12 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Raises this thread's niceness, so that the threads that answer hits and rejections preempt it.
-pub(crate) fn yield_to_replies(niceness: i32) {
+/// Raises this thread's niceness above the process's, so that the threads that answer hits and rejections preempt it.
+pub(crate) fn yield_to_replies(above: i32) {
+    let process = rustix::process::getpriority_process(Some(rustix::process::getpid()));
+    let niceness = process.unwrap_or(0) + above;
     // Where a system does not let it, everybody has the same priority.
-    let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), niceness);
+    let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), niceness.min(19));
 }
 
 /// Worker threads that are running a job, counted over all servers in this process, which share its cores.
