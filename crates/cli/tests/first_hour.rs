@@ -373,3 +373,32 @@ fn a_shared_folder_is_shown_to_everybody_without_the_pages_of_this_machine() {
         }
     }
 }
+
+#[test]
+fn sharing_with_a_configuration_file_names_the_address_to_listen_on() {
+    let folder = folder();
+    let said = said::said(
+        program(),
+        folder.path(),
+        "serve --config album.toml --share --port 8393",
+    )
+    .ending(1);
+    assert!(
+        said.err.contains("with --config, `--listen 0.0.0.0:8393`"),
+        "{}",
+        said.err
+    );
+}
+
+#[test]
+fn a_folder_without_a_page_of_its_own_leads_to_the_page_with_all_images() {
+    let folder = folder();
+    let served = Served::without_config(folder.path(), &[]);
+    let reply = served.get("/trip/");
+    assert_eq!(reply.status, 404);
+    assert!(
+        reply.text().contains("the one at / lists all images"),
+        "{}",
+        reply.text()
+    );
+}

@@ -25,7 +25,7 @@ pub(crate) struct Args {
     at: At,
     /// Show everybody who reaches this machine the page with the images, and listen on all its addresses, at port 8080
     /// unless --port or --listen says otherwise. Files are sent as they are, with the places where they were taken
-    #[arg(long, conflicts_with = "config")]
+    #[arg(long)]
     share: bool,
     /// A URL dialect to switch on where the server whose language it is has it, such as thumbor at /; may be repeated
     #[arg(long, value_name = "NAME")]
@@ -80,6 +80,13 @@ Under systemd it takes over the sockets of its socket unit (LISTEN_FDS) whose ad
 it is ready, reloads or stops (NOTIFY_SOCKET), and that it can still make images (WATCHDOG_USEC).";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+    if args.share && args.config.is_some() {
+        let port = args.at.port.unwrap_or(8080);
+        anyhow::bail!(
+            "--share is for a folder without a configuration file; with --config, `--listen 0.0.0.0:{port}`, or `listen` in the file, \
+             serves other machines"
+        );
+    }
     // Other commands read it by default.
     if args.config.is_none() && Path::new("andon.toml").is_file() {
         eprintln!("andon: andon.toml of this folder is not read; --config andon.toml reads it");

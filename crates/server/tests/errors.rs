@@ -31,7 +31,6 @@ fn a_missing_file_is_404() {
     for target in [
         "/missing.jpg",
         "/small_light(dw=10)/missing.jpg",
-        "/folder/",
         "/a.jpg/b",
     ] {
         let reply = house.get(target);
@@ -39,6 +38,35 @@ fn a_missing_file_is_404() {
         assert_is_one_sentence(&reply, target);
     }
     assert!(house.get("/missing.jpg").text().contains("/missing.jpg"));
+}
+
+#[test]
+fn pages_where_only_images_are_served_are_404_with_the_key_that_serves_them() {
+    const KEY: &str = "`fs.files = \"all\"` of an [[origin]]";
+    let keys = "[[origin]]\nprefix = \"/in\"\nfs.root = \"root\"\n";
+    let house = House::configured(keys);
+    house.put("page.html", "<p>a page</p>");
+    house.put("a.jpg", "no image");
+    // Whether there is such a file is not told.
+    for (target, is_told) in [
+        ("/in/page.html", true),
+        ("/in/none/other.CSS", true),
+        ("/in/none/", true),
+        ("/in/a.jpg", false),
+        ("/in/none", false),
+        ("/small_light(dw=10)/in/none.html", false),
+        // This origin serves every file.
+        ("/none.html", false),
+    ] {
+        let reply = house.get(target);
+        assert_eq!(reply.status, 404, "{target}");
+        assert_eq!(
+            reply.text().contains(KEY),
+            is_told,
+            "{target}: {}",
+            reply.text()
+        );
+    }
 }
 
 #[test]

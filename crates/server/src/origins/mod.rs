@@ -221,6 +221,12 @@ impl Origins {
         folder.map_or(Files::Images, |(folder, _)| folder.files)
     }
 
+    /// Whether `source` is in a folder origin that serves images only.
+    pub(crate) fn has_only_images(&self, source: &str) -> bool {
+        let folder = self.folder(source);
+        folder.is_some_and(|(folder, _)| folder.files == Files::Images)
+    }
+
     /// Returns the paths of the first images, up to `most`, that a short search finds in the folder served at `/`, if a
     /// folder is served there.
     pub(crate) fn images(&self, most: usize, is_image: impl Fn(&OpenFile) -> bool) -> Vec<String> {

@@ -23,6 +23,7 @@ use crate::error::Error;
 use crate::origins::Origins;
 use crate::request::conditional::Validators;
 use crate::sources::materials::MaterialFolder;
+use crate::sources::media_type;
 use crate::sources::overlaps::Overlaps;
 use crate::sources::overlay_cache::OverlayCache;
 use crate::sources::revision::Revision;
@@ -347,11 +348,30 @@ impl Resolver {
     }
 
     /// Returns a sentence about a target that finds no file: about dialects that are not asked for it, although it looks
-    /// like theirs, or about a path that begins with the name of the folder that is served.
+    /// like theirs, about a path that begins with the name of the folder that is served, or about files that are no
+    /// images by their names.
     #[must_use]
     pub fn hint(&self, target: &str) -> Option<String> {
         let of_dialects = self.dialects.hint(target);
-        of_dialects.or_else(|| self.hint_of_folder(target))
+        let of_folder = of_dialects.or_else(|| self.hint_of_folder(target));
+        of_folder.or_else(|| self.hint_of_files(target))
+    }
+
+    /// Says why a page, a folder or another file that is no image by its name is missing. Whether it is there does not
+    /// matter.
+    fn hint_of_files(&self, target: &str) -> Option<String> {
+        const ALL: &str = "only images are served of this folder: `fs.files = \"all\"` of an [[origin]] serves its pages and other files, too";
+        let request = self.read(target).ok().filter(ImageRequest::is_file)?;
+        let path = request.source.as_str();
+        if !self.origins.has_only_images(path) {
+            return None;
+        }
+        if path.ends_with('/') {
+            let page = "folders have no pages of their own: the one at / lists all images, and searches them by folder and name";
+            return Some(if self.folder.is_some() { page } else { ALL }.to_owned());
+        }
+        let is_other = media_type::by_name(&[], path).is_some();
+        (is_other && !media_type::promises_image(self.codecs, path)).then(|| ALL.to_owned())
     }
 
     fn hint_of_folder(&self, target: &str) -> Option<String> {
