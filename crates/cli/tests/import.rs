@@ -593,6 +593,34 @@ fn an_application_of_next_keeps_its_widths_patterns_and_paths() {
         let reply = served.get(target);
         assert_eq!(reply.status, status, "{target}");
     }
+    for (is_allowed, lines) in [
+        (
+            "true",
+            [
+                "http.urls = [\"http://127.0.0.1/\", \"http://media:9000/\"]\nallow = [\"127.0.0.0/8\", \"::1/128\", \"10.0.0.0/8\"",
+                "# images: the pattern of `127.0.0.1` names no port",
+            ],
+        ),
+        (
+            "false",
+            [
+                "# images: where the address of http://127.0.0.1/ is not public, its images are refused unless the origin has `allow = [\"127.0.0.0/8\"]`",
+                "# images: where the address of http://media:9000/ is not public",
+            ],
+        ),
+    ] {
+        let json = format!(
+            "{{\"images\": {{\"dangerouslyAllowLocalIP\": {is_allowed}, \"remotePatterns\": [\
+             {{\"protocol\": \"http\", \"hostname\": \"127.0.0.1\"}},\
+             {{\"protocol\": \"http\", \"hostname\": \"media\", \"port\": \"9000\"}}]}}}}"
+        );
+        fs::write(site.path().join("local.json"), json).unwrap();
+        let imported = run(program(), site.path(), "import local.json").ending(0);
+        for line in lines {
+            assert!(imported.out.contains(line), "{line}: {}", imported.out);
+        }
+        assert_eq!(imported.out.contains("\nallow"), is_allowed == "true");
+    }
     fs::write(site.path().join("next.config.ts"), "export default {};").unwrap();
     let done = run(program(), site.path(), "import next.config.ts").ending(1);
     assert!(done.err.contains("next build"), "{}", done.err);

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use anyhow::{Context, bail, ensure};
 use serde_json::{Map, Value, json};
 
+use super::sources::{LOOPBACK, PRIVATE, is_of_own_network, is_of_this_machine};
 use super::write::quoted;
 use super::{Format, Input, imagor, imgproxy, thumbor};
 
@@ -52,6 +53,9 @@ const KEYS: &[(&str, &str)] = &[
 /// The path of the optimizer's URLs, below `basePath`.
 const USUAL_PATH: &str = "/_next/image";
 
+/// The key of `images` by which hosts may have addresses that are not public.
+const LOCAL_ADDRESSES: &str = "dangerouslyAllowLocalIP";
+
 /// Keys of `images` that have no equivalent, and why.
 const LEFT_OUT: &[(&str, &str)] = &[
     ("loader", "what is imported is the default loader"),
@@ -70,8 +74,8 @@ const LEFT_OUT: &[(&str, &str)] = &[
         "max_bytes of an origin is the largest source",
     ),
     (
-        "dangerouslyAllowLocalIP",
-        "`allow` of an origin lists addresses that are not public",
+        LOCAL_ADDRESSES,
+        "no host is named that could have such an address",
     ),
     ("unoptimized", "it is about the pages"),
     ("customCacheHandler", "[store] is what nodes share"),
@@ -94,8 +98,13 @@ fn text(json: &str, file: &str) -> anyhow::Result<String> {
         .unwrap_or_default();
     let mut out = format!("# Imported from {file} by `andon import`.\n");
     let (urls, unlisted) = urls(images);
+    let is_local = images.get(LOCAL_ADDRESSES) == Some(&Value::Bool(true)) && !urls.is_empty();
     let mut notes = notes(images);
+    notes.retain(|note| !is_local || !note.contains(LOCAL_ADDRESSES));
     notes.extend(unlisted);
+    if !is_local {
+        notes.extend(urls.iter().filter_map(|url| of_local_address(url)));
+    }
     if !notes.is_empty() {
         out += "#\n# What was not taken over:\n";
     }
@@ -113,6 +122,10 @@ fn text(json: &str, file: &str) -> anyhow::Result<String> {
     if !urls.is_empty() {
         let urls = value(&Value::from(urls))?;
         let _ = writeln!(out, "\n[[origin]]\nhttp.urls = {urls}");
+        if is_local {
+            let allow = value(&Value::from([&LOOPBACK[..], &PRIVATE].concat()))?;
+            let _ = writeln!(out, "allow = {allow}");
+        }
     }
     let _ = writeln!(
         out,
@@ -197,6 +210,18 @@ fn is_regex(value: &Value) -> bool {
         .any(|text| text.starts_with('^'))
 }
 
+/// Says that the host of a URL has an address that is not public, if it tells so itself.
+fn of_local_address(url: &str) -> Option<String> {
+    let address = match (is_of_this_machine(url), is_of_own_network(url)) {
+        (true, _) => LOOPBACK[0],
+        (_, true) => PRIVATE[0],
+        _ => return None,
+    };
+    Some(format!(
+        "images: where the address of {url} is not public, its images are refused unless the origin has `allow = [\"{address}\"]`"
+    ))
+}
+
 /// Returns the URLs that an origin has to allow for the hosts of the patterns, and notes on hosts that cannot be written
 /// so. They may allow more than the patterns, which are checked as well.
 fn urls(images: &Map<String, Value>) -> (Vec<String>, Vec<String>) {
@@ -207,7 +232,7 @@ fn urls(images: &Map<String, Value>) -> (Vec<String>, Vec<String>) {
             .into_iter()
             .flatten()
     };
-    let (mut urls, mut notes) = (Vec::new(), Vec::new());
+    let (mut urls, mut notes, mut any_port) = (Vec::new(), Vec::new(), Vec::new());
     let mut add = |protocol: Option<&str>, host: &str| {
         let host = host.replace("**", "*");
         if host
@@ -233,10 +258,20 @@ fn urls(images: &Map<String, Value>) -> (Vec<String>, Vec<String>) {
         let text = |key| pattern.get(key).and_then(Value::as_str);
         let port = text("port").filter(|port| !port.is_empty());
         let port = port.map(|port| format!(":{port}")).unwrap_or_default();
-        if let Some(host) = text("hostname") {
-            add(text("protocol"), &format!("{host}{port}"));
+        let Some(host) = text("hostname") else {
+            continue;
+        };
+        add(text("protocol"), &format!("{host}{port}"));
+        let url = format!("https://{host}/");
+        let is_own = is_of_this_machine(&url) || is_of_own_network(&url);
+        if pattern.get("port").is_none_or(Value::is_null) && is_own {
+            any_port.push(format!(
+                "images: the pattern of `{host}` names no port, and Next.js then takes every one: add those of your images to \
+                 http.urls, as in \"http://{host}:8000/\""
+            ));
         }
     }
+    notes.extend(any_port);
     urls.sort();
     urls.dedup();
     (urls, notes)

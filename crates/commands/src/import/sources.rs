@@ -2,9 +2,16 @@
 
 use andon_server::config::UrlPattern;
 use toml::Value;
+use url::{Host, Url};
 
 use super::assignments::At;
 use super::document::Document;
+
+/// Addresses of private networks.
+pub(super) const PRIVATE: [&str; 4] = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7"];
+
+/// Addresses of this machine.
+pub(super) const LOOPBACK: [&str; 2] = ["127.0.0.0/8", "::1/128"];
 
 /// The keys that every remote origin of a server gets, such as `timeouts.total`.
 pub(super) type Common = Vec<(String, Value)>;
@@ -58,6 +65,48 @@ pub(super) fn whole_segments(pattern: &str) -> String {
     }
 }
 
+/// Whether the host of a URL may be one of a private network: by its name, such as a service in a cluster, by its address,
+/// or as one that is named and has no TLS.
+pub(super) fn is_of_own_network(url: &str) -> bool {
+    let url = Url::parse(url).ok();
+    match url.as_ref().and_then(Url::host) {
+        Some(Host::Domain("localhost")) => false,
+        Some(Host::Domain(name)) => {
+            let has_end = OWN_NAMES.iter().any(|end| name.ends_with(end));
+            let is_open = url.as_ref().is_some_and(|url| url.scheme() == "http");
+            has_end || !name.contains('.') || is_open && !name.contains('*')
+        }
+        Some(Host::Ipv4(address)) => address.is_private(),
+        Some(Host::Ipv6(address)) => address.is_unique_local(),
+        None => false,
+    }
+}
+
+/// Ends of names that are of no public network.
+const OWN_NAMES: [&str; 10] = [
+    ".svc",
+    ".cluster.local",
+    ".local",
+    ".internal",
+    ".intern",
+    ".intranet",
+    ".private",
+    ".corp",
+    ".home.arpa",
+    ".lan",
+];
+
+/// Whether a URL leads to this machine.
+pub(super) fn is_of_this_machine(url: &str) -> bool {
+    let url = Url::parse(url).ok();
+    match url.as_ref().and_then(Url::host) {
+        Some(Host::Domain(name)) => name == "localhost",
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -73,6 +122,42 @@ mod tests {
             ("https://a.example/im*", "https://a.example/"),
         ] {
             assert_eq!(whole_segments(pattern), is);
+        }
+    }
+
+    #[test]
+    fn hosts_of_a_private_network_are_told_from_public_ones() {
+        for own in [
+            "http://media.shop.svc.cluster.local:8000/",
+            "http://media.shop.svc/a/",
+            "https://media:8443/",
+            "http://10.1.2.3/",
+            "http://[fd00::1]/",
+            "http://files.corp.internal/",
+            "https://bilder.firma.intern/",
+            "http://www.firma.example/bilder/",
+        ] {
+            assert!(is_of_own_network(own), "{own}");
+        }
+        for other in [
+            "https://cdn.example.com/",
+            "https://*.example.com/",
+            "http://*.example.com/",
+            "http://localhost:9000/",
+            "http://127.0.0.1/",
+            "http://169.254.169.254/",
+            "https://8.8.8.8/",
+        ] {
+            assert!(!is_of_own_network(other), "{other}");
+        }
+        for (url, is_here) in [
+            ("http://localhost:9000/", true),
+            ("http://127.0.0.1/", true),
+            ("http://[::1]:80/", true),
+            ("http://10.1.2.3/", false),
+            ("http://localhost.example/", false),
+        ] {
+            assert_eq!(is_of_this_machine(url), is_here, "{url}");
         }
     }
 }

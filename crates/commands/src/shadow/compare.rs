@@ -128,6 +128,15 @@ pub(super) fn compare(
             }
         }
     }
+    let fallback = new
+        .headers
+        .iter()
+        .find(|(name, _)| name == "andon-fallback");
+    if let Some((_, error)) = fallback.filter(|_| !compared.same_bytes) {
+        let what = format!("the image: a fallback image was sent in its place, because of {error}");
+        compared.add(Kind::Missing, what.clone());
+        compared.notes.push(what);
+    }
     if compared.worst() != Some(Kind::Status) {
         headers(&mut compared, old, new);
     }

@@ -1,17 +1,16 @@
 //! Writes the origins that an imgproxy gets its images from.
 
 use toml::{Table, Value};
-use url::{Host, Url};
 
 use super::super::UNNAMED_BUCKET;
 use super::super::document::Document;
-use super::super::sources::{Common, add_unnamed, add_urls, whole_segments};
+use super::super::sources::{
+    Common, LOOPBACK, PRIVATE, add_unnamed, add_urls, is_of_own_network, is_of_this_machine,
+    whole_segments,
+};
 use super::super::values;
 use super::super::variables::Parts;
 use super::images;
-
-const PRIVATE: [&str; 4] = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7"];
-const LOOPBACK: [&str; 2] = ["127.0.0.0/8", "::1/128"];
 
 /// Returns the keys that every remote origin gets.
 fn common(parts: &Parts, size: Option<i64>, out: &mut Document) -> Common {
@@ -105,7 +104,8 @@ fn addresses(parts: &Parts, has_public: bool, out: &mut Document) {
             }
             true => "its value is neither true nor false: such addresses are refused",
             false if what == "PRIVATE" && has_public => {
-                "imgproxy's default is true; here such addresses are refused unless `allow` of an [[origin]] lists them"
+                "imgproxy's default is true; here such addresses are refused unless `allow` of an [[origin]] lists them, as in \
+                 `allow = [\"10.0.0.0/8\"]`: add it where a host's address is private, or its images are 502, or the fallback image"
             }
             false => continue,
         };
@@ -253,13 +253,7 @@ fn buckets(parts: &Parts, common: &Common, out: &mut Document) {
 /// Allows the addresses that a store of one's own has: an endpoint without TLS, or with a name or an address of a private
 /// network, is in one, or on this machine. Requests cannot name another address than the endpoint.
 fn own_network(endpoint: &str, keys: &mut Common) {
-    let host = endpoint
-        .split_once("://")
-        .map_or(endpoint, |(_, host)| host);
-    let is_here = ["localhost", "127.", "[::1]"]
-        .iter()
-        .any(|it| host.starts_with(it));
-    if is_here {
+    if is_of_this_machine(endpoint) {
         allow(&LOOPBACK, keys);
     } else if endpoint.starts_with("http://") || is_of_own_network(endpoint) {
         allow(&PRIVATE, keys);
@@ -275,51 +269,5 @@ fn allow(addresses: &[&str], keys: &mut Common) {
             listed.extend(more);
         }
         _ => keys.push(("allow".to_owned(), addresses.to_vec().into())),
-    }
-}
-
-/// Whether the host of a URL is one of a private network by its name, such as a service in a cluster, or by its address.
-fn is_of_own_network(url: &str) -> bool {
-    let url = Url::parse(url).ok();
-    match url.as_ref().and_then(Url::host) {
-        Some(Host::Domain(name)) => {
-            let has_end = OWN_NAMES.iter().any(|end| name.ends_with(end));
-            has_end || !name.contains('.') && name != "localhost"
-        }
-        Some(Host::Ipv4(address)) => address.is_private(),
-        Some(Host::Ipv6(address)) => address.is_unique_local(),
-        None => false,
-    }
-}
-
-/// Ends of names that are of no public network.
-const OWN_NAMES: [&str; 5] = [".svc", ".cluster.local", ".local", ".internal", ".lan"];
-
-#[cfg(test)]
-mod tests {
-    use super::is_of_own_network;
-
-    #[test]
-    fn hosts_of_a_private_network_are_told_from_public_ones() {
-        for own in [
-            "http://media.shop.svc.cluster.local:8000/",
-            "http://media.shop.svc/a/",
-            "https://media:8443/",
-            "http://10.1.2.3/",
-            "http://[fd00::1]/",
-            "http://files.corp.internal/",
-        ] {
-            assert!(is_of_own_network(own), "{own}");
-        }
-        for other in [
-            "https://cdn.example.com/",
-            "https://*.example.com/",
-            "http://localhost:9000/",
-            "http://127.0.0.1/",
-            "http://169.254.169.254/",
-            "https://8.8.8.8/",
-        ] {
-            assert!(!is_of_own_network(other), "{other}");
-        }
     }
 }

@@ -132,3 +132,23 @@ fn what_the_new_server_does_not_have_is_a_difference_and_other_notes_are_none() 
         []
     );
 }
+
+#[test]
+fn a_fallback_image_that_the_old_server_did_not_send_is_a_difference() {
+    let old = picture("jpeg/420.jpg");
+    let headers = [
+        ("content-type", "image/jpeg"),
+        ("andon-fallback", "origin_denied"),
+    ];
+    let same = reply(200, &headers, &sample("jpeg/420.jpg"));
+    assert_eq!(kinds(&old, &same), []);
+    let other = reply(200, &headers, &sample("jpeg/gray.jpg"));
+    let compared = compare(&old, &other, 0.9);
+    let told = compared
+        .differences
+        .iter()
+        .find(|it| it.kind == Kind::Missing)
+        .unwrap();
+    assert!(told.what.ends_with("because of origin_denied"), "{told:?}");
+    assert_eq!(compared.notes, [told.what.as_str()]);
+}
