@@ -181,6 +181,33 @@ fn results_that_a_manifest_lists_and_that_are_gone_are_said() {
 }
 
 #[test]
+fn an_image_that_goes_bad_is_said_to_keep_the_result_of_its_earlier_version() {
+    let house = house();
+    let to = [RECIPE, "photos", "-o", "out", "--manifest", "m.jsonl"];
+    convert(&house, &to);
+    fs::write(house.path().join("photos/a.jpg"), [0xff, 0xd8, 0xff, 0xe0]).unwrap();
+    let (code, said) = convert(&house, &to);
+    assert_eq!(code, Some(1), "{said}");
+    let one = "warning: m.jsonl lists 1 result of an image that has changed and was not made again, such as /";
+    assert!(
+        said.contains(one) && said.contains("out/a.webp: where"),
+        "{said}"
+    );
+    // The way out: the result and its line are deleted.
+    let manifest = house.path().join("m.jsonl");
+    let lines = fs::read_to_string(&manifest).unwrap();
+    let kept = lines.lines().filter(|line| !line.contains("photos/a.jpg"));
+    fs::write(
+        &manifest,
+        kept.map(|line| format!("{line}\n")).collect::<String>(),
+    )
+    .unwrap();
+    fs::remove_file(house.path().join("out/a.webp")).unwrap();
+    let (code, said) = convert(&house, &to);
+    assert_eq!((code, said.contains("warning")), (Some(1), false), "{said}");
+}
+
+#[test]
 fn files_of_a_job_may_be_in_the_folder_that_it_makes() {
     for (out, folder) in [
         ("out", "out"),

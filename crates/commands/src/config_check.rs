@@ -29,18 +29,33 @@ enum Command {
 #[derive(clap::Args)]
 #[command(after_help = AFTER)]
 struct CheckArgs {
+    #[command(flatten)]
+    named: Named,
+}
+
+/// Which file is looked at.
+#[derive(clap::Args)]
+struct Named {
     /// The file; `-` is standard input
     #[arg(default_value = "andon.toml")]
     file: PathBuf,
+    /// The file, named as other commands name it
+    #[arg(long, value_name = "FILE", conflicts_with = "file")]
+    config: Option<PathBuf>,
+}
+
+impl Named {
+    fn file(&self) -> &Path {
+        self.config.as_deref().unwrap_or(&self.file)
+    }
 }
 
 /// Print all keys of a file, defaults included, and who may use what
 #[derive(clap::Args)]
 #[command(after_help = AFTER_SHOW)]
 struct ShowArgs {
-    /// The file; `-` is standard input
-    #[arg(default_value = "andon.toml")]
-    file: PathBuf,
+    #[command(flatten)]
+    named: Named,
 }
 
 const AFTER_SHOW: &str = "\
@@ -64,12 +79,13 @@ the line, the key, and the nearest known key. Exit codes: 0 it is good, 1 it is 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     match &args.command {
         Command::Check(check) => {
-            checked(&check.file)?;
-            eprintln!("andon: {}: ok", check.file.display());
+            let file = check.named.file();
+            checked(file)?;
+            eprintln!("andon: {}: ok", file.display());
             Ok(())
         }
         Command::Show(show) => {
-            let (whole, config) = checked(&show.file)?;
+            let (whole, config) = checked(show.named.file())?;
             let mut out = "# What answers requests, and who may use it:\n".to_owned();
             for door in andon_server::doors(&config)? {
                 out += &format!("#   {door}\n");

@@ -73,6 +73,9 @@ impl Job {
         progress.finish_and_clear();
         let (failed, begun) = (failed.into_inner(), begun.into_inner());
         self.say(begun - failed, failed, written())?;
+        if let Some(manifest) = &self.manifest {
+            manifest.warn_of_outdated(self.missing(&made));
+        }
         if let Some(failures) = &self.failures {
             self.list(failures, &made, is_taken)?;
         }
@@ -97,11 +100,16 @@ impl Job {
         made: &[AtomicBool],
         is_taken: impl Fn(&Input) -> bool,
     ) -> anyhow::Result<()> {
-        let all = self.inputs.iter().zip(made);
-        let missing = all.filter(|(_, made)| !made.load(Ordering::Relaxed));
-        let missing = missing.map(|(input, _)| input);
+        let missing = self.missing(made);
         let (taken, missing): (Vec<&Input>, Vec<&Input>) = missing.partition(|it| is_taken(it));
         failures.write(&missing, taken.len())
+    }
+
+    /// Returns the images that are not `made`.
+    fn missing<'a>(&'a self, made: &'a [AtomicBool]) -> impl Iterator<Item = &'a Input> {
+        let all = self.inputs.iter().zip(made);
+        let missing = all.filter(|(_, made)| !made.load(Ordering::Relaxed));
+        missing.map(|(input, _)| input)
     }
 
     /// Prints what was done, for a job with a manifest, and what was `written`.

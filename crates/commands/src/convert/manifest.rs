@@ -1,6 +1,6 @@
 //! The manifest of a job: a file with a line of JSON for each result, from which the next run knows what is done.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -118,6 +118,33 @@ impl Manifest {
         eprintln!(
             "warning: {manifest} lists {results} not there, such as {first}: to make what is missing again, delete {lines} in it, or the \
              whole file"
+        );
+    }
+
+    /// Warns of files that are recorded as results of these images, which have other versions now.
+    pub(super) fn warn_of_outdated<'a>(&self, images: impl Iterator<Item = &'a Input>) {
+        let ids: HashSet<&str> = images.map(|image| image.id.as_str()).collect();
+        let recorded = self.done.iter();
+        let recorded = recorded.filter(|((id, _), _)| ids.contains(id.as_str()));
+        let results = recorded.filter_map(|(_, result)| result.as_deref());
+        let results = results.filter(|result| names::path(result).is_file());
+        let results: BTreeSet<&str> = results.collect();
+        let Some(first) = results.first() else {
+            return;
+        };
+        let manifest = self.journal.path().display();
+        let (lists, lines) = match results.len() {
+            1 => (
+                "1 result of an image that has changed and was".to_owned(),
+                "it and its line",
+            ),
+            all => (
+                format!("{all} results of images that have changed and were"),
+                "them and their lines",
+            ),
+        };
+        eprintln!(
+            "warning: {manifest} lists {lists} not made again, such as {first}: where its earlier version is not wanted, delete {lines}"
         );
     }
 
