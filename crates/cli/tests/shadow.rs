@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use crate::common::program;
 use crate::common::said::{Said, said as run};
@@ -150,4 +151,70 @@ fn a_server_that_is_not_there_is_named() {
     let words = format!("shadow log --old http://{address} --new http://{address}");
     let said = run(program(), pair.folder.path(), &words).ending(1);
     assert!(said.err.contains("log has no GET"), "{}", said.err);
+}
+
+#[test]
+fn an_old_server_that_speaks_tls_is_compared_by_its_certificates_name_or_by_any() {
+    let folder = tempfile::tempdir().unwrap();
+    let names = vec!["shop.example".to_owned()];
+    let issued = rcgen::generate_simple_self_signed(names).unwrap();
+    let put = |name: &str, text: String| fs::write(folder.path().join(name), text).unwrap();
+    put("cert.pem", issued.cert.pem());
+    put("key.pem", issued.signing_key.serialize_pem());
+    let root = folder.path().join("root");
+    fs::create_dir(&root).unwrap();
+    fs::copy(sample("jpeg/420.jpg"), root.join("a.jpg")).unwrap();
+    let tls = "[tls]\nlisten = [\"127.0.0.1:0\"]\ncertificate = \"cert.pem\"\nkey = \"key.pem\"\n";
+    put(
+        "old.toml",
+        format!("listen = [\"127.0.0.1:0\"]\n{tls}{QUIET}"),
+    );
+    put(
+        "access.log",
+        format!("10.0.0.1 - - [10/Oct/2000:13:55:36 +0000] \"{SAME} HTTP/1.1\" 200 1\n"),
+    );
+    let mut command = Command::new(program());
+    command
+        .args(["serve", "--config", "old.toml"])
+        .current_dir(folder.path());
+    let old = Served::listening(command);
+    let new = Served::start(
+        &folder.path().join("root"),
+        "[log]\nformat = \"off\"\n[[origin]]\nfs.root = \".\"\n",
+    );
+    let at = old.secure.clone().unwrap();
+    let shadow = |more: &str| {
+        let words = format!(
+            "shadow access.log --old https://{at} --new http://{} {more}",
+            new.address
+        );
+        run(program(), folder.path(), &words)
+    };
+    let said = shadow("--insecure").ending(0);
+    assert!(
+        said.out.contains("1 are the same to the byte"),
+        "{}",
+        said.out
+    );
+    let host = at.clone();
+    let said = shadow("").ending(1);
+    assert!(
+        said.err.contains(&format!("has to be of {host} "))
+            && said.err.contains("--insecure takes any certificate"),
+        "{}",
+        said.err
+    );
+    // No authority has signed it, whatever its name is.
+    let said = shadow("-H Host:shop.example").ending(1);
+    assert!(
+        said.err.contains("has to be of shop.example "),
+        "{}",
+        said.err
+    );
+    let plain = format!(
+        "shadow access.log --old https://{0} --new http://{0}",
+        new.address
+    );
+    let said = run(program(), folder.path(), &plain).ending(1);
+    assert!(said.err.contains("--old https://"), "{}", said.err);
 }

@@ -1,6 +1,7 @@
 //! A connection to a server: opens it, and sends requests over it.
 
 use std::io;
+use std::net::SocketAddr;
 
 use bytes::Bytes;
 use http_body_util::Full;
@@ -11,7 +12,7 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use serde::{Deserialize, Serialize};
 use tokio::net::{TcpStream, UnixStream};
 
-use super::Endpoint;
+use super::{Endpoint, Tls};
 
 /// Version of HTTP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,6 +51,17 @@ impl Connection {
                 Self::shake_hands(TokioIo::new(UnixStream::connect(path).await?), http).await
             }
         }
+    }
+
+    /// Connects with TLS and performs the handshake of HTTP/1.1. Must be called in a Tokio runtime.
+    ///
+    /// # Errors
+    /// As [`Connection::open`]; if the server's certificate is not accepted.
+    pub async fn open_secure(address: SocketAddr, tls: &Tls) -> io::Result<Self> {
+        let stream = TcpStream::connect(address).await?;
+        stream.set_nodelay(true)?;
+        let stream = tls.connect(stream).await?;
+        Self::shake_hands(TokioIo::new(stream), HttpVersion::One).await
     }
 
     async fn shake_hands<I>(io: I, http: HttpVersion) -> io::Result<Self>

@@ -9,12 +9,14 @@ use hyper::header::{HOST, HeaderMap, HeaderName, HeaderValue};
 use tokio::runtime::Runtime;
 use tokio::time::timeout;
 
-use super::{Connection, Endpoint, Error, HttpVersion};
+use super::tls::refused_certificate;
+use super::{Connection, Endpoint, Error, HttpVersion, Tls};
 
 /// A client with one connection, which is opened again if the server has closed it.
 #[derive(Debug)]
 pub struct Fetcher {
     endpoint: Endpoint,
+    tls: Option<Tls>,
     headers: HeaderMap,
     connection: Option<Connection>,
     runtime: Runtime,
@@ -69,20 +71,35 @@ impl Fetcher {
             .build()?;
         Ok(Self {
             endpoint,
+            tls: None,
             headers: map,
             connection: None,
             runtime,
         })
     }
 
+    /// Speaks TLS from now on.
+    pub fn secure(&mut self, tls: Tls) {
+        self.tls = Some(tls);
+    }
+
     /// Opens a connection, which the next request uses.
     ///
     /// # Errors
-    /// If the server cannot be reached.
+    /// If the server cannot be reached, or its certificate is not accepted.
     pub fn connect(&mut self) -> Result<(), Error> {
-        let opened = self.runtime.block_on(open(&self.endpoint));
+        let opening = open(&self.endpoint, self.tls.as_ref());
+        let opened = self.runtime.block_on(opening);
         let unreachable = |error: io::Error| {
-            let why = format!("{}: {}", self.endpoint, error.kind());
+            if let Some(why) = refused_certificate(&error) {
+                return Error::Certificate(format!("{}: {why}", self.endpoint));
+            }
+            let why = match (error.kind(), error.get_ref()) {
+                // It is about the protocol, and the kind says nothing.
+                (ErrorKind::Other | ErrorKind::InvalidData, Some(why)) => why.to_string(),
+                (kind, _) => kind.to_string(),
+            };
+            let why = format!("{}: {why}", self.endpoint);
             Error::Unreachable(io::Error::new(error.kind(), why))
         };
         self.connection = Some(opened.map_err(unreachable)?);
@@ -101,7 +118,7 @@ impl Fetcher {
             let (name, value) = header(name, value).map_err(io::Error::other)?;
             request.headers_mut().insert(name, value);
         }
-        let (endpoint, kept) = (&self.endpoint, self.connection.take());
+        let (endpoint, tls, kept) = (&self.endpoint, self.tls.as_ref(), self.connection.take());
         let exchange = async {
             // The server may have closed it meanwhile.
             if let Some(mut kept) = kept
@@ -110,7 +127,7 @@ impl Fetcher {
             {
                 return Ok((fetched, kept));
             }
-            let mut fresh = open(endpoint).await?;
+            let mut fresh = open(endpoint, tls).await?;
             let fetched = read(&mut fresh, request).await?;
             Ok((fetched, fresh))
         };
@@ -133,8 +150,11 @@ fn header(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), Error> {
     ))
 }
 
-async fn open(endpoint: &Endpoint) -> io::Result<Connection> {
-    Connection::open(endpoint, HttpVersion::One).await
+async fn open(endpoint: &Endpoint, tls: Option<&Tls>) -> io::Result<Connection> {
+    match (endpoint, tls) {
+        (Endpoint::Tcp(address), Some(tls)) => Connection::open_secure(*address, tls).await,
+        _ => Connection::open(endpoint, HttpVersion::One).await,
+    }
 }
 
 async fn read(

@@ -18,6 +18,7 @@ mod picture;
 mod random;
 mod similarity;
 mod target;
+mod tls;
 mod units;
 pub mod urls;
 
@@ -32,7 +33,8 @@ pub use past::{Past, Request};
 pub use picture::Picture;
 pub use random::Random;
 pub use similarity::ssim;
-pub use target::{TargetError, from_url, headers};
+pub use target::{TargetError, from_secure_url, from_url, headers};
+pub use tls::Tls;
 pub use units::{Seconds, Share};
 
 /// Why no request can be sent to a server.
@@ -49,6 +51,9 @@ pub enum Error {
     /// The server cannot be reached.
     #[error("cannot connect to {0}")]
     Unreachable(io::Error),
+    /// The server has another certificate than it should.
+    #[error("cannot connect to {0}")]
+    Certificate(String),
     /// The client could not start, for lack of threads or files.
     #[error("the client could not start: {0}")]
     Client(io::Error),

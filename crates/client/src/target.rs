@@ -1,7 +1,7 @@
 //! Parses what users of a command-line program write: a server's URL, and headers.
 
 use std::io;
-use std::net::ToSocketAddrs;
+use std::net::{SocketAddr, ToSocketAddrs};
 
 use crate::Endpoint;
 
@@ -9,7 +9,7 @@ use crate::Endpoint;
 #[derive(Debug, thiserror::Error)]
 pub enum TargetError {
     /// The URL is neither HTTP nor a Unix socket.
-    #[error("`{0}`: write http://HOST:PORT/PATH or unix:/path (TLS is not spoken here)")]
+    #[error("`{0}`: write http://HOST:PORT/PATH or unix:/path")]
     Scheme(String),
     /// The host's name cannot be resolved.
     #[error("`{0}` cannot be found")]
@@ -34,11 +34,27 @@ pub fn from_url(url: &str) -> Result<(Endpoint, String), TargetError> {
     let Some(rest) = url.strip_prefix("http://") else {
         return Err(TargetError::Scheme(url.to_owned()));
     };
+    let (address, path) = at(rest, 80)?;
+    Ok((Endpoint::Tcp(address), path))
+}
+
+/// Returns the address of the server that a URL with TLS names (`https://HOST:PORT/PATH`), and the path in the URL, which
+/// is `/` if the URL has none. `None` if the URL has another scheme.
+///
+/// # Errors
+/// If the host is unknown.
+pub fn from_secure_url(url: &str) -> Result<Option<(SocketAddr, String)>, TargetError> {
+    let rest = url.strip_prefix("https://");
+    rest.map(|rest| at(rest, 443)).transpose()
+}
+
+/// Returns the address and the path of a URL without its scheme.
+fn at(rest: &str, usual_port: u16) -> Result<(SocketAddr, String), TargetError> {
     let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
     let with_port = if host.rsplit(']').next().is_some_and(|end| end.contains(':')) {
         host.to_owned()
     } else {
-        format!("{host}:80")
+        format!("{host}:{usual_port}")
     };
     let mut addresses = with_port
         .to_socket_addrs()
@@ -47,7 +63,7 @@ pub fn from_url(url: &str) -> Result<(Endpoint, String), TargetError> {
         .next()
         .ok_or_else(|| TargetError::NoAddress(host.to_owned()))?;
     let path = if path.is_empty() { "/" } else { path };
-    Ok((Endpoint::Tcp(address), path.to_owned()))
+    Ok((address, path.to_owned()))
 }
 
 /// Splits headers, each written as `name: value`, into names and values without surrounding spaces.

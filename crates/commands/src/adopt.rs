@@ -36,7 +36,7 @@ use anyhow::{Context, bail};
 #[derive(clap::Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct Args {
-    /// The server that answers today: http://HOST:PORT[/PREFIX] or unix:/path
+    /// The server that answers today: http://HOST:PORT[/PREFIX], https://… or unix:/path
     #[arg(value_name = "OLD")]
     old: String,
     /// Its access log; may be given more than once
@@ -83,6 +83,9 @@ pub(crate) struct Args {
     /// Header for all requests, `name: value`; may be given more than once
     #[arg(short = 'H', long, value_name = "HEADER")]
     header: Vec<String>,
+    /// Take any certificate of an old server at https://, as one that it has signed itself
+    #[arg(long)]
+    insecure: bool,
     /// The old server's process, if it runs here, to measure its processor time
     #[arg(long, value_name = "PID")]
     old_pid: Option<u32>,

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use andon_client::{Endpoint, Fetched, Fetcher, from_url};
+use andon_client::{Endpoint, Error, Fetched, Fetcher, Tls, from_secure_url, from_url};
 use anyhow::{Context, bail};
 
 /// A server, and the headers that are sent with every request to it.
@@ -13,6 +13,26 @@ pub(crate) struct Server {
     /// Path of the server's URL, without a slash at its end. It is put before every target.
     prefix: String,
     headers: Vec<(String, String)>,
+    tls: Option<Tls>,
+}
+
+/// Which certificates servers at `https://` may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Certificates {
+    /// Those of authorities that browsers trust, for the `Host` that is sent.
+    Trusted,
+    /// Any, as of a server that has signed its own.
+    Any,
+}
+
+impl Certificates {
+    /// Returns what an option `--insecure` says.
+    pub(crate) fn of(is_insecure: bool) -> Self {
+        match is_insecure {
+            true => Self::Any,
+            false => Self::Trusted,
+        }
+    }
 }
 
 /// One connection to a server.
@@ -28,14 +48,29 @@ impl Server {
         option: &str,
         url: &str,
         headers: Vec<(String, String)>,
+        certificates: Certificates,
     ) -> anyhow::Result<Self> {
-        let (endpoint, path) = from_url(url).with_context(|| option.to_owned())?;
+        let secure = from_secure_url(url).with_context(|| option.to_owned())?;
+        let is_secure = secure.is_some();
+        let (endpoint, path) = match secure {
+            Some((address, path)) => (Endpoint::Tcp(address), path),
+            None => from_url(url).with_context(|| option.to_owned())?,
+        };
         let host = match endpoint {
             Endpoint::Tcp(_) => url.split('/').nth(2).unwrap_or_default(),
             Endpoint::Unix(_) => "localhost",
         };
+        let named = headers
+            .iter()
+            .find(|(name, _)| name.eq_ignore_ascii_case("host"));
+        let named = named.map_or(host, |(_, host)| host).to_owned();
+        let tls = is_secure.then(|| Tls::new(&named, certificates == Certificates::Any));
+        let tls = tls
+            .transpose()
+            .with_context(|| format!("{option} {url}: host {named}"))?;
         let server = Self {
             endpoint,
+            tls,
             host: host.to_owned(),
             prefix: path.trim_end_matches('/').to_owned(),
             headers,
@@ -43,13 +78,26 @@ impl Server {
         let connected = server
             .client()
             .and_then(|mut client| Ok(client.fetcher.connect()?));
-        connected.with_context(|| format!("{option} {url}"))?;
+        connected.map_err(|error| {
+            let is_of_certificate = matches!(error.downcast_ref(), Some(Error::Certificate(_)));
+            let context = match is_of_certificate {
+                true => format!(
+                    "{option} {url}, whose certificate has to be of {named} (-H 'Host: NAME' names another site; --insecure takes any \
+                     certificate)"
+                ),
+                false => format!("{option} {url}"),
+            };
+            error.context(context)
+        })?;
         Ok(server)
     }
 
     /// Returns a client that connects with its first request.
     pub(crate) fn client(&self) -> anyhow::Result<Client<'_>> {
-        let fetcher = Fetcher::new(self.endpoint.clone(), &self.host, &self.headers)?;
+        let mut fetcher = Fetcher::new(self.endpoint.clone(), &self.host, &self.headers)?;
+        if let Some(tls) = &self.tls {
+            fetcher.secure(tls.clone());
+        }
         Ok(Client {
             server: self,
             fetcher,

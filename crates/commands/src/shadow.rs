@@ -15,7 +15,7 @@ use std::sync::atomic::AtomicBool;
 use andon_client::Past;
 use anyhow::{Context, bail};
 
-use crate::client::Server;
+use crate::client::{Certificates, Server};
 use andon_terminal::interrupt;
 use andon_terminal::print;
 use compare::Compared;
@@ -32,7 +32,7 @@ pub(crate) struct Args {
     /// The access log
     #[arg(value_name = "ACCESS_LOG")]
     pub(crate) log: PathBuf,
-    /// The server that answers today: http://HOST:PORT[/PREFIX] or unix:/path
+    /// The server that answers today: http://HOST:PORT[/PREFIX], https://… or unix:/path
     #[arg(long, value_name = "URL")]
     pub(crate) old: String,
     /// The server that is to answer
@@ -53,6 +53,9 @@ pub(crate) struct Args {
     /// Header for all requests, `name: value`; may be given more than once
     #[arg(short = 'H', long, value_name = "HEADER")]
     pub(crate) header: Vec<String>,
+    /// Take any certificate of a server at https://, as one that it has signed itself
+    #[arg(long)]
+    pub(crate) insecure: bool,
     /// Differences to list, the worst first
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) show: usize,
@@ -67,6 +70,7 @@ Examples:
   andon shadow access.log --old http://10.0.0.7 --new http://127.0.0.1:8080 --limit 500 --html differences.html
   andon shadow access.log --old http://10.0.0.7:8888 --new http://127.0.0.1:8080/imgproxy -c 1 --rate 5
   andon shadow access.log --old http://10.0.0.7 --new unix:/run/andon.sock -H 'Host: img.example' -H 'Accept: image/webp'
+  andon shadow access.log --old https://127.0.0.1 --new http://127.0.0.1:8080 -H 'Host: shop.example'
 
 Redirects are not followed. Other headers and bytes are reported, but are no difference by themselves; what the new server \
 says it has left out, as its configuration does not have it (Andon-Note), is one. \
@@ -140,9 +144,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 /// Returns the old and the new server, after a connection to each.
 pub(crate) fn servers(args: &Args) -> anyhow::Result<[Server; 2]> {
     let headers = andon_client::headers(&args.header)?;
+    let certificates = Certificates::of(args.insecure);
     Ok([
-        Server::new("--old", &args.old, headers.clone())?,
-        Server::new("--new", &args.new, headers)?,
+        Server::new("--old", &args.old, headers.clone(), certificates)?,
+        Server::new("--new", &args.new, headers, certificates)?,
     ])
 }
 

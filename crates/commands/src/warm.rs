@@ -32,13 +32,16 @@ pub(crate) struct Args {
     /// Of a log: the N most frequent URLs only
     #[arg(long, value_name = "N", requires = "from_log")]
     top: Option<usize>,
-    /// The server or load balancer: http://HOST:PORT[/PREFIX], HOST:PORT or unix:/path
+    /// The server or load balancer: http://HOST:PORT[/PREFIX], https://…, HOST:PORT or unix:/path
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080")]
     server: String,
     /// Accept header to send, such as image/avif,image/webp; several times: each URL once for each
     /// of them; "" is none
     #[arg(long, value_name = "VALUE")]
     accept: Vec<String>,
+    /// Take any certificate of a server at https://, as one that it has signed itself
+    #[arg(long)]
+    insecure: bool,
     /// Header for all requests, `name: value`; may be given more than once
     #[arg(short = 'H', long, value_name = "HEADER")]
     header: Vec<String>,

@@ -49,6 +49,8 @@ pub fn one_image() -> tempfile::TempDir {
 pub struct Served {
     child: Child,
     pub address: String,
+    /// The address with TLS, if there is one.
+    pub secure: Option<String>,
 }
 
 impl Served {
@@ -110,13 +112,21 @@ impl Served {
         BufReader::new(child.stdout.as_mut().unwrap())
             .read_line(&mut line)
             .unwrap();
+        let secure = line
+            .split([' ', ','])
+            .find_map(|it| it.trim().strip_prefix("https://"));
+        let secure = secure.map(str::to_owned);
         let Some(address) = line.trim().strip_prefix("listening on http://") else {
             let mut said = String::new();
             let _ = child.stderr.take().unwrap().read_to_string(&mut said);
             panic!("it does not listen: {line:?} {said}");
         };
-        let address = address.split(' ').next().unwrap().to_owned();
-        Self { child, address }
+        let address = address.split([' ', ',']).next().unwrap().to_owned();
+        Self {
+            child,
+            address,
+            secure,
+        }
     }
 
     pub fn client(&self) -> Client {

@@ -112,7 +112,8 @@ pub(super) fn compare(
     }
     if old.status != new.status {
         let why = refusal(new).map_or_else(String::new, |why| format!(": {why}"));
-        let what = format!("{} and {}{why}", old.status, new.status);
+        let to = moved_to(old).map_or_else(String::new, |to| format!(" (to {to})"));
+        let what = format!("{}{to} and {}{why}", old.status, new.status);
         compared.add(Kind::Status, what);
     } else if old.status == 200 {
         compared.bytes = Some([old.body.len(), new.body.len()]);
@@ -147,6 +148,16 @@ pub(super) fn compare(
 /// Whether a note is on something that URLs ask for and the configuration does not have, such as a watermark.
 pub(crate) fn is_missing(note: &str) -> bool {
     note.contains("in the configuration; it is ignored")
+}
+
+/// Returns the scheme and host that a server redirects to.
+fn moved_to(reply: &Fetched) -> Option<String> {
+    let location = reply
+        .header("location")
+        .filter(|_| (300..400).contains(&reply.status))?;
+    let (scheme, rest) = location.split_once("://")?;
+    let host = rest.split(['/', '?', '#']).next()?;
+    Some(format!("{scheme}://{host}"))
 }
 
 /// Returns the sentence of an error that a reply has as text.

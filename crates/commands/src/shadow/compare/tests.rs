@@ -152,3 +152,12 @@ fn a_fallback_image_that_the_old_server_did_not_send_is_a_difference() {
     assert!(told.what.ends_with("because of origin_denied"), "{told:?}");
     assert_eq!(compared.notes, [told.what.as_str()]);
 }
+
+#[test]
+fn a_redirect_is_told_with_the_site_that_it_leads_to() {
+    let location = "https://shop.example:8443/img/a.jpg?w=300";
+    let old = reply(301, &[("location", location)], b"");
+    let compared = compare(&old, &picture("jpeg/420.jpg"), 0.9);
+    let what = &compared.differences[0].what;
+    assert_eq!(what, "301 (to https://shop.example:8443) and 200");
+}
