@@ -108,7 +108,7 @@ fn what_another_language_would_take_for_its_own_is_not_written() {
             ..SmallLightConfig::default()
         },
         rewrite: vec![Rewrite {
-            query: None,
+            query: Vec::new(),
             from: "^/old/(.*)$".to_owned(),
             to: "/$1".to_owned(),
             opens: false,
@@ -166,7 +166,7 @@ fn a_dialect_that_is_switched_off_leaves_its_targets_to_the_files() {
 fn rewrites_act_before_dialects_on_the_raw_path() {
     let dialects = dialects(&Config {
         rewrite: vec![Rewrite {
-            query: None,
+            query: Vec::new(),
             from: r"^/resize/w/(\d+)/h/(\d+)/(.+)$".to_owned(),
             to: "/small_light(dw=$1,dh=$2,da=l,q=90,jpeghint=y)/$3".to_owned(),
             opens: false,

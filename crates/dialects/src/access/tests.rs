@@ -263,7 +263,7 @@ fn a_link_stands_for_a_key_where_it_signs_all_that_is_asked() {
     let mut config = signing(guarded(config()));
     is_open(&config, link);
     config.rewrite = vec![Rewrite {
-        query: None,
+        query: Vec::new(),
         from: "^/secure/(.*)$".to_owned(),
         to: "/f/image_filter(resize,$arg_w,-)/secure/$1".to_owned(),
         opens: false,
@@ -282,7 +282,7 @@ fn a_link_stands_for_a_key_where_it_signs_all_that_is_asked() {
 fn a_rewrite_leads_to_what_is_guarded_only_if_it_says_so() {
     let mut config = guarded(config());
     config.rewrite = vec![Rewrite {
-        query: None,
+        query: Vec::new(),
         from: "^/thumb/(.*)$".to_owned(),
         to: "/f/image_filter(resize,100,-)/secure/$1".to_owned(),
         opens: false,
@@ -301,7 +301,7 @@ fn a_rewrite_leads_to_what_is_guarded_only_if_it_says_so() {
 #[test]
 fn a_rewrite_that_opens_leads_through_closed_doors_to_what_it_says_itself() {
     let rule = |from: &str, to: &str| Rewrite {
-        query: None,
+        query: Vec::new(),
         from: from.to_owned(),
         to: to.to_owned(),
         opens: true,

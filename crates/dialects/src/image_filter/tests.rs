@@ -193,7 +193,7 @@ fn a_sites_own_urls_are_rewritten() {
     let mut config = Config::default();
     config.image_filter.prefix = "/_nginx/".to_owned();
     config.rewrite = vec![crate::Rewrite {
-        query: None,
+        query: Vec::new(),
         from: r"^/(\d+|-)x(\d+|-)/(.+)$".to_owned(),
         to: "/_nginx/image_filter(resize,$1,$2,q=90)/$3".to_owned(),
         opens: false,

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use regex::{Captures, Regex};
+use serde::{Deserialize, Deserializer};
 
 use crate::{ConfigError, percent};
 
@@ -12,14 +13,15 @@ mod template;
 use template::{Piece, pieces};
 
 /// The `[[rewrite]]` table: one rule, as configured.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rewrite {
     /// A regular expression that is matched against the raw path (not decoded, without the query).
     pub from: String,
-    /// A regular expression that has to match the raw query as well. `None`: any query, or none.
-    #[serde(default)]
-    pub query: Option<String>,
+    /// Regular expressions that all have to match the raw query as well; a file may write one without a list. None: any
+    /// query, or none.
+    #[serde(default, deserialize_with = "one_or_all")]
+    pub query: Vec<String>,
     /// The new path. `$1` to `$9` are the groups of the expression. `$arg_NAME` is an argument of the request's query:
     /// at the end of the path, behind a slash, any path or URL (`/r/fit:300x300/$arg_src`), and elsewhere a word, which is
     /// empty if it has characters other than letters, digits and `-._~`. Before a letter, a digit or `_` it needs braces:
@@ -32,6 +34,23 @@ pub struct Rewrite {
     pub opens: bool,
 }
 
+/// Reads a text or a list of texts.
+fn one_or_all<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(
+        untagged,
+        expecting = "expected a regular expression, or a list of them"
+    )]
+    enum Queries {
+        One(String),
+        All(Vec<String>),
+    }
+    Ok(match Queries::deserialize(from)? {
+        Queries::One(text) => vec![text],
+        Queries::All(texts) => texts,
+    })
+}
+
 /// Compiled rewrite rules.
 #[derive(Debug)]
 pub(crate) struct Rewriter {
@@ -41,7 +60,7 @@ pub(crate) struct Rewriter {
 #[derive(Debug)]
 struct Rule {
     from: Regex,
-    query: Option<Regex>,
+    query: Vec<Regex>,
     to: Vec<Piece>,
     opens: bool,
 }
@@ -144,8 +163,8 @@ impl Rule {
             Regex::new(text).map_err(|error| wrong(key, text, &error.to_string()))
         };
         let from = expression("from", &rewrite.from)?;
-        let query = rewrite.query.as_deref();
-        let query = query.map(|text| expression("query", text)).transpose()?;
+        let query = rewrite.query.iter().map(|text| expression("query", text));
+        let query: Vec<Regex> = query.collect::<Result<_, _>>()?;
         let to = pieces(&rewrite.to).map_err(|why| wrong("to", &rewrite.to, &why))?;
         let groups = from.captures_len() - 1;
         for piece in &to {
@@ -178,7 +197,7 @@ impl Rule {
 
     fn apply(&self, path: &str, query: Option<&str>) -> Option<String> {
         let is_for = |expression: &Regex| expression.is_match(query.unwrap_or_default());
-        if !self.query.as_ref().is_none_or(is_for) {
+        if !self.query.iter().all(is_for) {
             return None;
         }
         let captures: Captures<'_> = self.from.captures(path)?;

@@ -21,7 +21,7 @@ impl Rewriter {
     /// Returns a sentence about the rule of this index if one before it takes its only path.
     fn taken_before(&self, index: usize, rule: &Rule) -> Option<String> {
         let path = only_path(rule.from.as_str())?;
-        let takes = |before: &Rule| before.query.is_none() && before.from.is_match(&path);
+        let takes = |before: &Rule| before.query.is_empty() && before.from.is_match(&path);
         let before = self.rules[..index].iter().position(takes)?;
         Some(format!(
             "rewrite.{index} never applies: only the first rule that matches does, and rewrite.{before} takes {path}; put \

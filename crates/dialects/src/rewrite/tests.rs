@@ -5,7 +5,7 @@ use super::{Rewrite, Rewriter};
 fn rule(from: &str, to: &str) -> Rewrite {
     Rewrite {
         from: from.to_owned(),
-        query: None,
+        query: Vec::new(),
         to: to.to_owned(),
         opens: false,
     }
@@ -91,9 +91,41 @@ fn an_argument_at_the_end_of_a_path_is_any_path() {
 }
 
 #[test]
+fn a_rule_with_several_queries_is_for_the_requests_whose_query_all_of_them_match() {
+    let both = r#"{"from": "^/t$", "query": ["(^|&)zc=1(&|$)", "(^|&)w=[1-9]", "(^|&)h=[1-9]"], "to": "/r/cover:${arg_w}x${arg_h}/$arg_src"}"#;
+    let both: Rewrite = serde_json::from_str(both).unwrap();
+    let one: Rewrite = serde_json::from_str(
+        r#"{"from": "^/t$", "query": "[wh]=[1-9]", "to": "/r/fit:${arg_w}x${arg_h}/$arg_src"}"#,
+    )
+    .unwrap();
+    let rewriter = Rewriter::new(&[both, one]).unwrap();
+    for (query, new) in [
+        ("src=a&w=30&h=20&zc=1", "cover:30x20"),
+        ("zc=1&h=20&src=a&w=30", "cover:30x20"),
+        ("src=a&w=30&zc=1", "fit:30x"),
+        ("src=a&w=30&h=&zc=1", "fit:30x"),
+        ("h=20&src=a&zc=1", "fit:x20"),
+        ("src=a&w=30&h=20", "fit:30x20"),
+    ] {
+        let target = format!("/t?{query}");
+        let rewritten = rewriter.apply(&target).target;
+        assert!(
+            rewritten.starts_with(&format!("/r/{new}/a?")),
+            "{query}: {rewritten}"
+        );
+    }
+    let wrong = serde_json::from_str::<Rewrite>(r#"{"from": "a", "query": 1, "to": "/"}"#);
+    let said = wrong.unwrap_err().to_string();
+    assert!(
+        said.contains("expected a regular expression, or a list of them"),
+        "{said}"
+    );
+}
+
+#[test]
 fn a_rule_with_a_query_is_for_the_requests_whose_query_it_matches() {
     let crops = Rewrite {
-        query: Some("(^|&)zc=1(&|$)".to_owned()),
+        query: vec!["(^|&)zc=1(&|$)".to_owned()],
         ..rule("^/t$", "/r/cover:9x9/$arg_src")
     };
     let rewriter = Rewriter::new(&[crops, rule("^/t$", "/r/fit:9x9/$arg_src")]).unwrap();
@@ -109,7 +141,7 @@ fn a_rule_with_a_query_is_for_the_requests_whose_query_it_matches() {
         assert!(new.starts_with(&format!("/r/{step}:")), "{query}: {new}");
     }
     let wrong = Rewrite {
-        query: Some("(".to_owned()),
+        query: vec!["(".to_owned()],
         ..rule("^/t$", "/")
     };
     let error = Rewriter::new(&[wrong]).unwrap_err();

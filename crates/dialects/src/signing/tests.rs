@@ -207,7 +207,7 @@ fn signatures_may_be_required_shortened_or_of_no_meaning() {
 fn rewrites_act_behind_the_signature() {
     let dialects = signed(|config| {
         config.rewrite = vec![crate::Rewrite {
-            query: None,
+            query: Vec::new(),
             from: "^/w(\\d+)/(.+)$".to_owned(),
             to: "/small_light(dw=$1)/$2".to_owned(),
             opens: false,
@@ -295,7 +295,7 @@ fn the_older_form_signs_the_end_of_a_path_in_the_path() {
         Dialects::new(&Config {
             secure_link: vec![link],
             rewrite: vec![crate::Rewrite {
-                query: None,
+                query: Vec::new(),
                 from: "^/p/[0-9a-fA-F]{32}/(.*)$".to_owned(),
                 to: "/$1".to_owned(),
                 opens: false,
