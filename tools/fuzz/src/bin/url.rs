@@ -17,11 +17,20 @@ static SETTINGS: LazyLock<Vec<Dialects>> = LazyLock::new(|| {
     for compat in [Compat::Sane, Compat::Strict] {
         for getparam_mode in [false, true] {
             let config = Config {
-                rewrite: vec![Rewrite {
-                    from: r"^/resize/w/(\d+)/h/(\d+)/(.+)$".to_owned(),
-                    to: "/small_light(dw=$1,dh=$2,da=l,q=90,jpeghint=y)/$3".to_owned(),
-                    opens: false,
-                }],
+                rewrite: vec![
+                    Rewrite {
+                        from: r"^/resize/w/(\d+)/h/(\d+)/(.+)$".to_owned(),
+                        query: Vec::new(),
+                        to: "/small_light(dw=$1,dh=$2,da=l,q=90,jpeghint=y)/$3".to_owned(),
+                        opens: false,
+                    },
+                    Rewrite {
+                        from: r"^/resize\.php$".to_owned(),
+                        query: ["(^|&)w=[1-9]", "(^|&)h=[1-9]"].map(str::to_owned).into(),
+                        to: "/r/cover:${arg_w}x${arg_h},q:${arg_q:-80}/$arg_src".to_owned(),
+                        opens: false,
+                    },
+                ],
                 small_light: SmallLightConfig {
                     getparam_mode,
                     material_dir: Some("icons".into()),
