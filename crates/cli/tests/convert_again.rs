@@ -1,6 +1,8 @@
 //! What a second run of `andon convert` makes: of a list of failures, and of a manifest whose results are gone.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use tempfile::TempDir;
@@ -140,7 +142,6 @@ fn an_original_is_never_overwritten_though_it_is_done_itself() {
 #[test]
 fn results_that_a_manifest_lists_and_that_are_gone_are_said() {
     let house = house();
-    let manifest = house.path().join("m.jsonl");
     let to = [RECIPE, "photos", "-o", "out", "--manifest", "m.jsonl"];
     let (code, said) = convert(&house, &to);
     assert_eq!((code, said.contains("warning")), (Some(0), false), "{said}");
@@ -149,7 +150,7 @@ fn results_that_a_manifest_lists_and_that_are_gone_are_said() {
     fs::remove_file(house.path().join("out/a.webp")).unwrap();
     let (code, said) = convert(&house, &to);
     assert_eq!(code, Some(0), "{said}");
-    let one = "warning: m.jsonl lists 1 result that is not there, such as /";
+    let one = "warning: m.jsonl lists 1 result that is not there or has another length, such as /";
     assert!(said.contains(one) && said.contains("out/a.webp"), "{said}");
     fs::remove_dir_all(house.path().join("out")).unwrap();
     let (code, said) = convert(&house, &to);
@@ -158,7 +159,7 @@ fn results_that_a_manifest_lists_and_that_are_gone_are_said() {
         "{said}"
     );
     assert!(
-        said.contains("lists 3 results that are not there"),
+        said.contains("lists 3 results that are not there or have another length"),
         "{said}"
     );
     assert_eq!(code, Some(0), "{said}");
@@ -166,18 +167,46 @@ fn results_that_a_manifest_lists_and_that_are_gone_are_said() {
     let other = ["fit:9x9", "photos", "-o", "other", "--manifest", "m.jsonl"];
     let (_, said) = convert(&house, &other);
     assert!(!said.contains("warning"), "{said}");
-    // The way out: lines of results are deleted.
-    let lines = fs::read_to_string(&manifest).unwrap();
-    let kept = lines.lines().filter(|line| !line.contains("photos/a.jpg"));
-    let kept: String = kept.map(|line| format!("{line}\n")).collect();
-    fs::write(&manifest, kept).unwrap();
-    let (_, said) = convert(&house, &to);
-    assert!(said.contains("1 done, 0 failed, 2 done by"), "{said}");
-    assert!(said.contains("lists 2 results that are not"), "{said}");
-    fs::remove_file(&manifest).unwrap();
-    let (_, said) = convert(&house, &to);
+    // The way out.
+    let verify = [&to[..], &["--verify"]].concat();
+    let (_, said) = convert(&house, &verify);
     assert!(said.contains("3 done, 0 failed, 0 done by"), "{said}");
     assert!(!said.contains("warning"), "{said}");
+    fs::write(house.path().join("out/a.webp"), "").unwrap();
+    let (_, said) = convert(&house, &to);
+    assert!(said.contains(one), "{said}");
+    let (_, said) = convert(&house, &verify);
+    assert!(said.contains("1 done, 0 failed, 2 done by"), "{said}");
+    let (_, said) = convert(&house, &verify);
+    assert!(said.contains("0 done, 0 failed, 3 done by"), "{said}");
+    assert!(!said.contains("warning"), "{said}");
+    for (out, manifest, why) in [
+        ("out", &[][..], "--manifest"),
+        ("s3://b/", &["--manifest", "m.jsonl"], "not looked up"),
+    ] {
+        let named = [RECIPE, "photos", "-o", out, "--verify"];
+        let (code, said) = convert(&house, &[&named[..], manifest].concat());
+        assert!(code != Some(0) && said.contains(why), "{said}");
+    }
+}
+
+#[test]
+fn names_that_are_not_utf_8_are_said_as_the_manifest_writes_them() {
+    let house = house();
+    let name = OsStr::from_bytes(b"photos/M\xFCller.jpg");
+    fs::rename(house.path().join("photos/a.jpg"), house.path().join(name)).unwrap();
+    let to = [RECIPE, "photos", "-o", "out", "--manifest", "m.jsonl"];
+    let (code, said) = convert(&house, &to);
+    assert_eq!(code, Some(0), "{said}");
+    let note = r"note: 1 name is not UTF-8, such as photos/M\xFCller.jpg: ";
+    assert!(said.contains(note), "{said}");
+    let lines = fs::read_to_string(house.path().join("m.jsonl")).unwrap();
+    assert!(
+        lines.contains(r#""output":"out/M\\xFCller.webp""#),
+        "{lines}"
+    );
+    let (_, said) = convert(&house, &to);
+    assert!(said.contains("0 done, 0 failed, 3 done by"), "{said}");
 }
 
 #[test]

@@ -81,6 +81,9 @@ pub(crate) struct Args {
     /// warns if results of that are not there any more
     #[arg(long, value_name = "FILE")]
     manifest: Option<PathBuf>,
+    /// Look for the results that the manifest lists: images whose result is not there, or has another length, are made again
+    #[arg(long, requires = "manifest", conflicts_with = "into_store")]
+    verify: bool,
     /// A file to write when the run ends: the images of which it has made nothing, as --from reads them. They have failed, or
     /// are left after Ctrl-C. Those whose results would replace the results of others are not in it
     #[arg(long, value_name = "FILE")]
@@ -273,6 +276,14 @@ fn images(args: &Args, buckets: &Buckets, results: Option<&Path>) -> anyhow::Res
 
 /// Returns the job for these images: those that no earlier run has converted are left. `results` is the folder of results.
 fn job(args: &Args, mut images: Vec<Input>, results: Option<&Path>) -> anyhow::Result<Job> {
+    if args.verify
+        && args
+            .output
+            .as_ref()
+            .is_some_and(|it| it.starts_with(buckets::SCHEME))
+    {
+        bail!("--verify looks for files: results in buckets are not looked up");
+    }
     let into = match (&args.output, &args.config) {
         (Some(output), _) => args.name.place_in(output),
         (None, Some(config)) => format!("the store of {}", config.display()),
@@ -292,7 +303,10 @@ fn job(args: &Args, mut images: Vec<Input>, results: Option<&Path>) -> anyhow::R
     if let (Some(manifest), Some(output)) = (&manifest, &args.output) {
         images.retain(|image| !image.is_found || !manifest.is_result_in(image, output));
     }
-    let is_done = |input: &Input| manifest.as_ref().is_some_and(|it| it.has(input));
+    if manifest.is_some() {
+        manifest::note_bytes(&images);
+    }
+    let is_done = |input: &Input| (manifest.as_ref()).is_some_and(|it| it.has(input, args.verify));
     let (done, left): (Vec<Input>, Vec<Input>) = images.into_iter().partition(is_done);
     Ok(Job {
         inputs: left,

@@ -1,6 +1,7 @@
 //! The manifest of a job: a file with a line of JSON for each result, from which the next run knows what is done.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -18,10 +19,29 @@ pub(super) struct Manifest {
     recipe: String,
     into: String,
     /// Images that are done with this recipe and for this destination, by [`Input::id`] and version, each with the identity of its
-    /// result's path, unless the result is in a store.
-    done: HashMap<(String, String), Option<Arc<str>>>,
+    /// result's path and its length in bytes, unless the result is in a store.
+    done: HashMap<(String, String), Option<Made>>,
     /// Results by the identities of their paths.
     outputs: HashMap<Arc<str>, Recorded>,
+}
+
+/// A result as its line describes it.
+struct Made {
+    output: Arc<str>,
+    bytes: Option<u64>,
+}
+
+impl Made {
+    /// Whether a file is there with this length. Results in buckets, and those that cannot be looked up, are taken to be.
+    fn is_there(&self) -> bool {
+        if self.output.starts_with(SCHEME) {
+            return true;
+        }
+        match names::path(&self.output).metadata() {
+            Ok(file) => file.is_file() && self.bytes.is_none_or(|bytes| file.len() == bytes),
+            Err(error) => error.kind() != ErrorKind::NotFound,
+        }
+    }
 }
 
 /// A result that a job has made.
@@ -65,7 +85,9 @@ impl Manifest {
                     let image = Image { id, name };
                     let into = text("into").to_owned();
                     let result = Recorded { image, into };
-                    last.insert(identity(output), (result, is_own.then_some(version)));
+                    let bytes = line.get("bytes").and_then(Value::as_u64);
+                    let own = is_own.then_some((version, bytes));
+                    last.insert(identity(output), (result, own));
                 }
                 None if text("recipe") == recipe && text("into") == into => {
                     done.insert((identity(&name), version), None);
@@ -74,10 +96,12 @@ impl Manifest {
             }
         }
         let mut outputs = HashMap::new();
-        for (output, (result, version)) in last {
+        for (output, (result, own)) in last {
             let output = Arc::<str>::from(output);
-            if let Some(version) = version {
-                done.insert((result.image.id.clone(), version), Some(output.clone()));
+            if let Some((version, bytes)) = own {
+                let output = output.clone();
+                let made = Made { output, bytes };
+                done.insert((result.image.id.clone(), version), Some(made));
             }
             outputs.insert(output, result);
         }
@@ -90,34 +114,31 @@ impl Manifest {
         })
     }
 
-    pub(super) fn has(&self, input: &Input) -> bool {
+    /// Whether an image is done. With `verify` its result has to be there, too.
+    pub(super) fn has(&self, input: &Input, verify: bool) -> bool {
         let key = (input.id.clone(), input.version.clone());
-        self.done.contains_key(&key)
+        let made = self.done.get(&key);
+        made.is_some_and(|made| !verify || made.as_ref().is_none_or(Made::is_there))
     }
 
     /// Warns of files that are recorded as results of these images, and are not there.
     pub(super) fn warn_of_missing(&self, images: &[Input]) {
         let recorded = images.iter().filter_map(|image| {
             let key = (image.id.clone(), image.version.clone());
-            self.done.get(&key)?.as_deref()
+            self.done.get(&key)?.as_ref()
         });
-        let files = recorded.filter(|result| !result.starts_with(SCHEME));
-        let mut missing = files.filter(|result| {
-            names::path(result)
-                .try_exists()
-                .is_ok_and(|is_there| !is_there)
-        });
+        let mut missing = recorded.filter(|made| !made.is_there());
         let Some(first) = missing.next() else {
             return;
         };
         let manifest = self.journal.path().display();
-        let (results, lines) = match 1 + missing.count() {
-            1 => ("1 result that is".to_owned(), "its line"),
-            all => (format!("{all} results that are"), "their lines"),
+        let (results, them) = match 1 + missing.count() {
+            1 => ("1 result that is not there or has".to_owned(), "it"),
+            all => (format!("{all} results that are not there or have"), "them"),
         };
         eprintln!(
-            "warning: {manifest} lists {results} not there, such as {first}: to make what is missing again, delete {lines} in it, or the \
-             whole file"
+            "warning: {manifest} lists {results} another length, such as {}: --verify makes {them} again",
+            first.output
         );
     }
 
@@ -126,7 +147,7 @@ impl Manifest {
         let ids: HashSet<&str> = images.map(|image| image.id.as_str()).collect();
         let recorded = self.done.iter();
         let recorded = recorded.filter(|((id, _), _)| ids.contains(id.as_str()));
-        let results = recorded.filter_map(|(_, result)| result.as_deref());
+        let results = recorded.filter_map(|(_, made)| Some(&*made.as_ref()?.output));
         let results = results.filter(|result| names::path(result).is_file());
         let results: BTreeSet<&str> = results.collect();
         let Some(first) = results.first() else {
@@ -177,6 +198,25 @@ impl Manifest {
         let line: Map<String, Value> = of.into_iter().chain(result).collect();
         self.journal.add(&Value::Object(line).to_string())
     }
+}
+
+/// Says how a manifest writes names that are not UTF-8.
+pub(super) fn note_bytes(images: &[Input]) {
+    let mut odd = images
+        .iter()
+        .filter(|it| str::from_utf8(it.bytes()).is_err());
+    let Some(first) = odd.next() else {
+        return;
+    };
+    let (names, are) = match 1 + odd.count() {
+        1 => ("1 name".to_owned(), "is"),
+        all => (format!("{all} names"), "are"),
+    };
+    eprintln!(
+        "note: {names} {are} not UTF-8, such as {}: the manifest writes such bytes so; `convmv -r -f latin1 -t utf8 FOLDER` lists \
+         names in UTF-8, and with --notest renames",
+        first.name
+    );
 }
 
 /// Returns the identity of the path that is written in a line.
