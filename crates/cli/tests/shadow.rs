@@ -218,3 +218,37 @@ fn an_old_server_that_speaks_tls_is_compared_by_its_certificates_name_or_by_any(
     let said = run(program(), folder.path(), &plain).ending(1);
     assert!(said.err.contains("--old https://"), "{}", said.err);
 }
+
+#[test]
+fn pages_of_the_old_server_are_left_out_unless_all_replies_are_pages() {
+    let folder = tempfile::tempdir().unwrap();
+    let [one, two] = ["one", "two"].map(|name| folder.path().join(name));
+    let old = serve(&one, &[("a.jpg", "jpeg/420.jpg")], "fs.files = \"all\"\n");
+    let new = serve(&two, &[("a.jpg", "jpeg/420.jpg")], "");
+    fs::write(one.join("root/page.html"), "<p>a shop").unwrap();
+    let shadow = |requests: &[&str]| {
+        let line = |request: &&str| {
+            format!("10.0.0.1 - - [10/Oct/2000:13:55:36 +0000] \"{request} HTTP/1.1\" 200 1\n")
+        };
+        let log: String = requests.iter().map(line).collect();
+        fs::write(folder.path().join("access.log"), log).unwrap();
+        let words = format!(
+            "shadow access.log --old http://{} --new http://{}",
+            old.address, new.address
+        );
+        run(program(), folder.path(), &words)
+    };
+    let said = shadow(&["GET /page.html", "GET /page.html", SAME]).ending(0);
+    for part in [
+        "1 distinct URLs of 1 requests were compared",
+        "2 requests left out: pages (text/html) of the old server",
+    ] {
+        assert!(said.out.contains(part), "{part}: {}", said.out);
+    }
+    let said = shadow(&["GET /page.html"]).ending(1);
+    assert!(
+        said.err.contains("answers all 1 URLs with a page"),
+        "{}",
+        said.err
+    );
+}

@@ -132,6 +132,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let servers = servers(args)?;
     let cancel = interrupt::flag().context("cannot listen for signals")?;
     compare(&servers, &mut report, &cancel)?;
+    leave_out_pages(&mut report)?;
     if let Some(file) = &args.html {
         std::fs::write(file, page::page(&report))
             .with_context(|| format!("cannot write {}", file.display()))?;
@@ -139,6 +140,31 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     print(summary::text(&report).as_bytes())?;
     let differs = report.differing().next().is_some();
     Ok(ExitCode::from(u8::from(differs)))
+}
+
+/// Leaves out what the old server answers with a page.
+///
+/// # Errors
+/// If it answers everything so.
+fn leave_out_pages(report: &mut Report<'_>) -> anyhow::Result<()> {
+    let (pages, rows): (Vec<Row>, Vec<Row>) = std::mem::take(&mut report.rows)
+        .into_iter()
+        .partition(|row| row.compared.is_page);
+    if rows.is_empty() && !pages.is_empty() {
+        bail!(
+            "--old {} answers all {} URLs with a page (text/html): is it another site's? -H 'Host: NAME' names one",
+            report.args.old,
+            pages.len()
+        );
+    }
+    let requests: u64 = pages.iter().map(|row| row.count).sum();
+    if requests > 0 {
+        let reason = "pages (text/html) of the old server".to_owned();
+        report.left_out.insert(reason, requests);
+        report.requests -= requests;
+    }
+    report.rows = rows;
+    Ok(())
 }
 
 /// Returns the old and the new server, after a connection to each.

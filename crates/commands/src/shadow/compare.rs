@@ -19,6 +19,8 @@ pub(crate) struct Compared {
     pub(crate) statuses: Option<[u16; 2]>,
     /// Lengths of both bodies in bytes, if both replies have status 200.
     pub(crate) bytes: Option<[usize; 2]>,
+    /// Whether the old server answers with a page (HTML), which is no image server's.
+    pub(crate) is_page: bool,
     /// What the new server says it has left out or done otherwise (`Andon-Note`).
     pub(crate) notes: Vec<String>,
 }
@@ -103,6 +105,7 @@ pub(super) fn compare(
         }
     };
     compared.statuses = Some([old.status, new.status]);
+    compared.is_page = old.status == 200 && media_type(old) == "text/html";
     let notes = new.headers.iter().filter(|(name, _)| name == "andon-note");
     compared.notes = notes.map(|(_, note)| note.clone()).collect();
     for note in compared.notes.clone() {
