@@ -1,6 +1,8 @@
 //! The origins of an imported server: which URLs they permit, and what all remote ones have in common.
 
 use andon_server::config::UrlPattern;
+use std::net::Ipv4Addr;
+
 use toml::Value;
 use url::{Host, Url};
 
@@ -8,7 +10,14 @@ use super::assignments::At;
 use super::document::Document;
 
 /// Addresses of private networks.
-pub(super) const PRIVATE: [&str; 4] = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7"];
+/// Pods of some clouds have those of 100.64.0.0/10 (RFC 6598), which other servers take for public.
+pub(super) const PRIVATE: [&str; 5] = [
+    "10.0.0.0/8",
+    "172.16.0.0/12",
+    "192.168.0.0/16",
+    "100.64.0.0/10",
+    "fc00::/7",
+];
 
 /// Addresses of this machine.
 pub(super) const LOOPBACK: [&str; 2] = ["127.0.0.0/8", "::1/128"];
@@ -76,7 +85,7 @@ pub(super) fn is_of_own_network(url: &str) -> bool {
             let is_open = url.as_ref().is_some_and(|url| url.scheme() == "http");
             has_end || !name.contains('.') || is_open && !name.contains('*')
         }
-        Some(Host::Ipv4(address)) => address.is_private(),
+        Some(Host::Ipv4(address)) => address.is_private() || is_shared(address),
         Some(Host::Ipv6(address)) => address.is_unique_local(),
         None => false,
     }
@@ -95,6 +104,11 @@ const OWN_NAMES: [&str; 10] = [
     ".home.arpa",
     ".lan",
 ];
+
+/// Whether an address is one of 100.64.0.0/10.
+fn is_shared(address: Ipv4Addr) -> bool {
+    matches!(address.octets(), [100, 64..=127, ..])
+}
 
 /// Whether a URL leads to this machine.
 pub(super) fn is_of_this_machine(url: &str) -> bool {
@@ -132,6 +146,8 @@ mod tests {
             "http://media.shop.svc/a/",
             "https://media:8443/",
             "http://10.1.2.3/",
+            "http://100.64.3.4:8080/",
+            "http://100.127.255.1/",
             "http://[fd00::1]/",
             "http://files.corp.internal/",
             "https://bilder.firma.intern/",
@@ -147,6 +163,7 @@ mod tests {
             "http://127.0.0.1/",
             "http://169.254.169.254/",
             "https://8.8.8.8/",
+            "https://100.128.0.1/",
         ] {
             assert!(!is_of_own_network(other), "{other}");
         }

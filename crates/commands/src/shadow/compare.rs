@@ -136,7 +136,7 @@ pub(super) fn compare(
         .headers
         .iter()
         .find(|(name, _)| name == "andon-fallback");
-    if let Some((_, error)) = fallback.filter(|_| !compared.same_bytes) {
+    if let Some((_, error)) = fallback.filter(|_| old.body != new.body) {
         let what = format!("the image: a fallback image was sent in its place, because of {error}");
         compared.add(Kind::Missing, what.clone());
         compared.notes.push(what);

@@ -309,6 +309,7 @@ impl Imgproxy {
             checksum: options.checksum.clone(),
             expires: (options.expires > 0).then_some(options.expires),
             max_age: Some(self.config.ttl),
+            lifetime: "max-age={}, public",
             fallback: options
                 .fallback
                 .as_deref()
@@ -386,6 +387,12 @@ fn disposition(options: &Options, source: &Source) -> String {
         Source::Path(_) | Source::Escaped(_) => &place,
     };
     let path = path.split(['?', '#']).next().unwrap_or_default();
+    // Only URLs have escapes.
+    let decoded = match source {
+        Source::Url(_) => percent::decode(path).ok(),
+        Source::Path(_) | Source::Escaped(_) => None,
+    };
+    let path = decoded.as_deref().unwrap_or(path);
     let file = match (source, path.rsplit_once('/')) {
         (_, Some((_, file))) => file,
         (Source::Url(_), None) => "",

@@ -142,6 +142,8 @@ fn a_fallback_image_that_the_old_server_did_not_send_is_a_difference() {
     ];
     let same = reply(200, &headers, &sample("jpeg/420.jpg"));
     assert_eq!(kinds(&old, &same), []);
+    let missing = reply(404, &headers, &sample("jpeg/420.jpg"));
+    assert_eq!(kinds(&missing, &missing), []);
     let other = reply(200, &headers, &sample("jpeg/gray.jpg"));
     let compared = compare(&old, &other, 0.9);
     let told = compared

@@ -281,6 +281,11 @@ fn the_name_of_a_file_is_that_of_its_source() {
     for (source, name) in [
         ("http://a.example/x/b.png", "b"),
         ("http://a.example/x/b.png%3Fc=/d.png", "b"),
+        // The source is written in plain text, which is decoded once: its own escapes are `%25…`.
+        ("http://a.example/x/%2520b%2522.png", " b%22"),
+        ("http://a.example/x%252Fb.png", "b"),
+        ("http://a.example/x/b%25FF.png", "b%FF"),
+        ("local:///b%2520c.jpg", "b%20c"),
         ("http://a.example/x/", "image"),
         ("http://a.example", "image"),
         ("local:///.jpg", "image"),
