@@ -9,7 +9,7 @@ use super::folder::Folder;
 /// Files of a folder and of its subfolders.
 #[derive(Debug, Default)]
 pub(crate) struct Listing {
-    /// Paths below the folder, sorted without regard to case.
+    /// Paths below the folder, sorted without regard to case, and numbers in them by their value.
     pub(crate) paths: Vec<String>,
     /// Whether there are more files than were looked at.
     pub(crate) has_more: bool,
@@ -64,8 +64,29 @@ impl Folder {
 impl Listing {
     fn sort(&mut self) {
         self.paths
-            .sort_by_cached_key(|path| (path.to_lowercase(), path.clone()));
+            .sort_by_cached_key(|path| (sort_key(path), path.clone()));
     }
+}
+
+/// Returns a text by which paths are sorted: in lower case, and with the number of its digits before each number, so that
+/// `2` comes before `10`.
+fn sort_key(path: &str) -> String {
+    let mut key = String::with_capacity(path.len() + 8);
+    let mut rest = path;
+    while let Some(at) = rest.find(|c: char| c.is_ascii_digit()) {
+        let (before, number) = rest.split_at(at);
+        let end = number.find(|c: char| !c.is_ascii_digit());
+        let (number, behind) = number.split_at(end.unwrap_or(number.len()));
+        let digits = number.trim_start_matches('0');
+        key += &before.to_lowercase();
+        // Numbers stay among the digits. Those of more than 127 digits are as good as equally long.
+        key.push('0');
+        key.push(char::from(digits.len().min(127) as u8));
+        key += digits;
+        rest = behind;
+    }
+    key += &rest.to_lowercase();
+    key
 }
 
 /// Maximum number of names that are looked at.
@@ -84,6 +105,27 @@ mod tests {
             panic!("a folder");
         };
         Folder::open(&config, u64::MAX).unwrap()
+    }
+
+    #[test]
+    fn numbers_in_names_are_sorted_by_their_value() {
+        let sorted = [
+            "2021/a.jpg",
+            "Bild 1.jpg",
+            "Bild 2.jpg",
+            "bild 02.jpg",
+            "Bild 10.jpg",
+            "Bild 10a.jpg",
+            "Bild 100.jpg",
+            "bild.jpg",
+            "Zebra.jpg",
+        ];
+        let mut listing = Listing {
+            paths: sorted.iter().rev().map(|it| (*it).to_owned()).collect(),
+            has_more: false,
+        };
+        listing.sort();
+        assert_eq!(listing.paths, sorted);
     }
 
     #[test]
