@@ -297,6 +297,7 @@ fn tls_is_imported_with_its_files() {
         "listen = [\"0.0.0.0:80\"]",
         "[tls]\nlisten = [\"0.0.0.0:443\", \"[::]:443\"]\ncertificate = \"/etc/ssl/a.pem\"\nkey = \"/etc/ssl/a.key\"",
         "ssl_protocols TLSv1.2 TLSv1.3: is not needed",
+        "# Where nginx goes on to end TLS, remove this table",
     ] {
         assert!(text.contains(part), "{part}\n{text}");
     }

@@ -165,7 +165,7 @@ fn tls(out: &mut String, site: &Site) {
     let all: Vec<String> = site.tls.listen.iter().map(|it| quoted(it)).collect();
     let _ = writeln!(
         out,
-        "\n[tls]\nlisten = [{}]\ncertificate = {}\nkey = {}",
+        "\n# Where nginx goes on to end TLS, remove this table: docs/behind-nginx.md has `listen` and [proxy] for that.\n[tls]\nlisten = [{}]\ncertificate = {}\nkey = {}",
         all.join(", "),
         quoted(certificate),
         quoted(key)
