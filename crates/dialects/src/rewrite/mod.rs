@@ -250,7 +250,15 @@ fn word(value: &str) -> &str {
 fn path_of(value: &str) -> String {
     let raw = value.replace('+', "%20");
     match percent::decode(&raw) {
-        Ok(decoded) => percent::encode(decoded.trim_start_matches('/'), "/"),
+        Ok(decoded) => {
+            // A whole URL may have escapes of its own, which those of the path take the place of.
+            let is_url = ["http://", "https://"]
+                .iter()
+                .any(|it| decoded.starts_with(it));
+            let plain = percent::decode(&decoded).ok().filter(|_| is_url);
+            let text = plain.as_deref().unwrap_or(&decoded);
+            percent::encode(text.trim_start_matches('/'), "/")
+        }
         Err(_) => raw.replace('?', "%3F"),
     }
 }

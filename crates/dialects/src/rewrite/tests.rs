@@ -62,6 +62,15 @@ fn an_argument_at_the_end_of_a_path_is_any_path() {
             "M%C3%B6bel/50%25%20%231%3F.jpg",
         ),
         ("https%3A%2F%2Fa.example%2Fb.jpg", "https://a.example/b.jpg"),
+        (
+            "https%3A%2F%2Fa.example%2Fb%2520c%20d.jpg",
+            "https://a.example/b%20c%20d.jpg",
+        ),
+        (
+            "https%3A%2F%2Fa.example%2F50%25%20off.jpg",
+            "https://a.example/50%25%20off.jpg",
+        ),
+        ("trip%2Fb%2520c.jpg", "trip/b%2520c.jpg"),
         ("", ""),
         ("K%FCche+1%3f.jpg", "K%FCche%201%3f.jpg"),
         ("%zz?", "%zz%3F"),
