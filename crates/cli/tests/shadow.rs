@@ -21,6 +21,17 @@ fn serve(folder: &Path, files: &[(&str, &str)], config: &str) -> Served {
     Served::start(folder, &format!("{QUIET}{config}"))
 }
 
+/// Writes `access.log` with these requests.
+fn write_log(folder: &Path, requests: &[&str]) {
+    let line = |request: &&str| {
+        format!(
+            "10.0.0.1 - - [10/Oct/2000:13:55:36 +0000] \"{request} HTTP/1.1\" 200 1 \"-\" \"-\"\n"
+        )
+    };
+    let log: String = requests.iter().map(line).collect();
+    fs::write(folder.join("access.log"), log).unwrap();
+}
+
 struct Pair {
     folder: TempDir,
     old: Served,
@@ -40,13 +51,7 @@ impl Pair {
 
     /// Replays a log of these requests.
     fn shadow(&self, requests: &[&str], more: &str) -> Said {
-        let line = |request: &&str| {
-            format!(
-                "10.0.0.1 - - [10/Oct/2000:13:55:36 +0000] \"{request} HTTP/1.1\" 200 1 \"-\" \"-\"\n"
-            )
-        };
-        let log: String = requests.iter().map(line).collect();
-        fs::write(self.folder.path().join("access.log"), log).unwrap();
+        write_log(self.folder.path(), requests);
         let (old, new) = (&self.old.address, &self.new.address);
         let words = format!("shadow access.log --old http://{old} --new http://{new} {more}");
         run(program(), self.folder.path(), &words)
@@ -169,10 +174,7 @@ fn an_old_server_that_speaks_tls_is_compared_by_its_certificates_name_or_by_any(
         "old.toml",
         format!("listen = [\"127.0.0.1:0\"]\n{tls}{QUIET}"),
     );
-    put(
-        "access.log",
-        format!("10.0.0.1 - - [10/Oct/2000:13:55:36 +0000] \"{SAME} HTTP/1.1\" 200 1\n"),
-    );
+    write_log(folder.path(), &[SAME]);
     let mut command = Command::new(program());
     command
         .args(["serve", "--config", "old.toml"])
@@ -196,10 +198,9 @@ fn an_old_server_that_speaks_tls_is_compared_by_its_certificates_name_or_by_any(
         "{}",
         said.out
     );
-    let host = at.clone();
     let said = shadow("").ending(1);
     assert!(
-        said.err.contains(&format!("has to be of {host} "))
+        said.err.contains(&format!("has to be of {at} "))
             && said.err.contains("--insecure takes any certificate"),
         "{}",
         said.err
@@ -227,11 +228,7 @@ fn pages_of_the_old_server_are_left_out_unless_all_replies_are_pages() {
     let new = serve(&two, &[("a.jpg", "jpeg/420.jpg")], "");
     fs::write(one.join("root/page.html"), "<p>a shop").unwrap();
     let shadow = |requests: &[&str]| {
-        let line = |request: &&str| {
-            format!("10.0.0.1 - - [10/Oct/2000:13:55:36 +0000] \"{request} HTTP/1.1\" 200 1\n")
-        };
-        let log: String = requests.iter().map(line).collect();
-        fs::write(folder.path().join("access.log"), log).unwrap();
+        write_log(folder.path(), requests);
         let words = format!(
             "shadow access.log --old http://{} --new http://{}",
             old.address, new.address

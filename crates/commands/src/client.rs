@@ -16,25 +16,6 @@ pub(crate) struct Server {
     tls: Option<Tls>,
 }
 
-/// Which certificates servers at `https://` may have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Certificates {
-    /// Those of authorities that browsers trust, for the `Host` that is sent.
-    Trusted,
-    /// Any, as of a server that has signed its own.
-    Any,
-}
-
-impl Certificates {
-    /// Returns what an option `--insecure` says.
-    pub(crate) fn of(is_insecure: bool) -> Self {
-        match is_insecure {
-            true => Self::Any,
-            false => Self::Trusted,
-        }
-    }
-}
-
 /// One connection to a server.
 pub(crate) struct Client<'a> {
     server: &'a Server,
@@ -43,12 +24,12 @@ pub(crate) struct Client<'a> {
 
 impl Server {
     /// Creates the server at `url`, which was given with the command-line option `option`, and checks that it accepts a
-    /// connection.
+    /// connection. One at `https://` has to have a certificate for the `Host` that is sent, unless `takes_any_certificate`.
     pub(crate) fn new(
         option: &str,
         url: &str,
         headers: Vec<(String, String)>,
-        certificates: Certificates,
+        takes_any_certificate: bool,
     ) -> anyhow::Result<Self> {
         let secure = from_secure_url(url).with_context(|| option.to_owned())?;
         let is_secure = secure.is_some();
@@ -64,7 +45,7 @@ impl Server {
             .iter()
             .find(|(name, _)| name.eq_ignore_ascii_case("host"));
         let named = named.map_or(host, |(_, host)| host).to_owned();
-        let tls = is_secure.then(|| Tls::new(&named, certificates == Certificates::Any));
+        let tls = is_secure.then(|| Tls::new(&named, takes_any_certificate));
         let tls = tls
             .transpose()
             .with_context(|| format!("{option} {url}: host {named}"))?;

@@ -15,7 +15,7 @@ use std::sync::atomic::AtomicBool;
 use andon_client::Past;
 use anyhow::{Context, bail};
 
-use crate::client::{Certificates, Server};
+use crate::client::Server;
 use andon_terminal::interrupt;
 use andon_terminal::print;
 use compare::Compared;
@@ -170,10 +170,9 @@ fn leave_out_pages(report: &mut Report<'_>) -> anyhow::Result<()> {
 /// Returns the old and the new server, after a connection to each.
 pub(crate) fn servers(args: &Args) -> anyhow::Result<[Server; 2]> {
     let headers = andon_client::headers(&args.header)?;
-    let certificates = Certificates::of(args.insecure);
     Ok([
-        Server::new("--old", &args.old, headers.clone(), certificates)?,
-        Server::new("--new", &args.new, headers, certificates)?,
+        Server::new("--old", &args.old, headers.clone(), args.insecure)?,
+        Server::new("--new", &args.new, headers, args.insecure)?,
     ])
 }
 

@@ -24,7 +24,7 @@ use super::seen::{self, Seen};
 use super::sort::{Replayed, Sorting};
 use super::sources::{Old, Sources, sends_image};
 use super::trial::{Trial, processor_seconds};
-use crate::client::{Certificates, Client, Server};
+use crate::client::{Client, Server};
 use crate::shadow::Args as Comparison;
 use crate::shadow::{self, Report, Row};
 
@@ -57,7 +57,7 @@ pub(super) fn outcome<'a>(args: &Args, comparison: &'a Comparison) -> anyhow::Re
     let seen = seen::read(&args.log)?;
     let cancel = interrupt::flag().context("cannot listen for signals")?;
     let headers = andon_client::headers(&args.header)?;
-    let old = Server::new("OLD", &args.old, headers, Certificates::of(args.insecure))?;
+    let old = Server::new("OLD", &args.old, headers, args.insecure)?;
     let mut asking = Asking::new(old.client()?, args.rate, &cancel);
     let folder = folder(
         if base.is_own {

@@ -132,11 +132,8 @@ pub(super) fn compare(
             }
         }
     }
-    let fallback = new
-        .headers
-        .iter()
-        .find(|(name, _)| name == "andon-fallback");
-    if let Some((_, error)) = fallback.filter(|_| old.body != new.body) {
+    let fallback = new.header("andon-fallback");
+    if let Some(error) = fallback.filter(|_| old.body != new.body) {
         let what = format!("the image: a fallback image was sent in its place, because of {error}");
         compared.add(Kind::Missing, what.clone());
         compared.notes.push(what);

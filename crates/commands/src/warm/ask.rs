@@ -10,7 +10,7 @@ use indicatif::ProgressBar;
 use super::Args;
 use super::list::Wanted;
 use super::outcome::{Outcome, Report, outcome};
-use crate::client::{Certificates, Client, Server, on_threads};
+use crate::client::{Client, Server, on_threads};
 use crate::convert::progress_bar;
 use crate::journal::Journal;
 use andon_terminal::interrupt::wait_until;
@@ -62,7 +62,7 @@ impl<'a> Job<'a> {
         };
         let now = Instant::now();
         Ok(Self {
-            server: Server::new("--server", &url, headers, Certificates::of(args.insecure))?,
+            server: Server::new("--server", &url, headers, args.insecure)?,
             connections: args.connections,
             patience: args.patience.duration(),
             journal,

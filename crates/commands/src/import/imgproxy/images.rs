@@ -29,17 +29,23 @@ enum Location {
 }
 
 /// Beginnings of the variables of both images.
-const STARTS: [&str; 2] = ["IMGPROXY_WATERMARK_", "IMGPROXY_FALLBACK_IMAGE_"];
+const WATERMARK: &str = "IMGPROXY_WATERMARK_";
+const FALLBACK: &str = "IMGPROXY_FALLBACK_IMAGE_";
 
 /// Returns the URLs of the images that are read from elsewhere, which imgproxy may do whatever sources it permits.
 pub(super) fn urls(parts: &Parts) -> impl Iterator<Item = &str> {
-    let all = STARTS.into_iter();
-    all.filter_map(|start| {
-        match ["DATA", "PATH", "URL"].map(|what| parts.text(&format!("{start}{what}"))) {
-            [None, None, url] => url,
-            _ => None,
-        }
-    })
+    let all = [WATERMARK, FALLBACK].into_iter();
+    let named = all.filter_map(|start| named(parts, start));
+    named.filter_map(|(what, value)| (what == URL).then_some(value))
+}
+
+const URL: &str = "URL";
+
+/// Returns the end of the variable that names an image, and its value: the data counts before the path, and that before
+/// the URL.
+fn named<'a>(parts: &'a Parts, start: &str) -> Option<(&'static str, &'a str)> {
+    let mut all = ["DATA", "PATH", URL].into_iter();
+    all.find_map(|what| Some((what, parts.text(&format!("{start}{what}"))?)))
 }
 
 /// Carries over both images. The origins are in the document already.
@@ -51,7 +57,7 @@ pub(super) fn add(parts: &Parts, out: &mut Document) {
 fn watermark(parts: &Parts, out: &mut Document) {
     const OPACITY: &str = "IMGPROXY_WATERMARK_OPACITY";
     let opacity = parts.put(OPACITY, share, out);
-    let Some(image) = image(parts, STARTS[0], out) else {
+    let Some(image) = image(parts, WATERMARK, out) else {
         if parts.is_given(OPACITY) {
             let why =
                 "`opacity` is of the image that `imgproxy.watermark` names, and none is named";
@@ -85,7 +91,7 @@ fn watermark(parts: &Parts, out: &mut Document) {
 
 fn fallback(parts: &Parts, out: &mut Document) {
     const TTL: &str = "IMGPROXY_FALLBACK_IMAGE_TTL";
-    let Some(image) = image(parts, STARTS[1], out) else {
+    let Some(image) = image(parts, FALLBACK, out) else {
         return;
     };
     let status = parts.put("IMGPROXY_FALLBACK_IMAGE_HTTP_CODE", status, out);
@@ -126,37 +132,27 @@ fn fallback(parts: &Parts, out: &mut Document) {
 /// Prefix of the origin of a fallback that is a file, and the folder that the file goes into if it has none of its own.
 const FALLBACKS: &str = "/fallback";
 
-/// Returns the image that the variables with this beginning name: the data counts before the path, and that before the
-/// URL.
+/// Returns the image that the variables with this beginning name.
 fn image(parts: &Parts, start: &str, out: &Document) -> Option<Image> {
-    let name = |what: &str| format!("{start}{what}");
-    let text = |what: &str| parts.text(&name(what));
+    let (what, value) = named(parts, start)?;
     let root = parts.text("IMGPROXY_LOCAL_FILESYSTEM_ROOT");
     let below_root = |path: &str| {
         let rest = Path::new(path).strip_prefix(root?).ok()?;
         Some(format!("/{}", rest.to_str()?))
     };
-    let (what, at) = match (text("DATA"), text("PATH"), text("URL")) {
-        (Some(_), ..) => ("DATA", Location::Data),
-        (_, Some(path), _) => {
-            let of_file = || Location::File(path.to_owned());
-            (
-                "PATH",
-                below_root(path).map_or_else(of_file, Location::Origin),
-            )
+    let at = match what {
+        "DATA" => Location::Data,
+        "PATH" => {
+            let of_file = || Location::File(value.to_owned());
+            below_root(value).map_or_else(of_file, Location::Origin)
         }
-        (_, _, Some(url)) => {
-            let local = url.strip_prefix("local://").filter(|_| root.is_some());
-            let at = match local {
-                Some(path) => Location::Origin(format!("/{}", path.trim_start_matches('/'))),
-                None if out.serves(url) => Location::Origin(url.to_owned()),
-                None => Location::Url(url.to_owned()),
-            };
-            ("URL", at)
-        }
-        (None, None, None) => return None,
+        _ => match value.strip_prefix("local://").filter(|_| root.is_some()) {
+            Some(path) => Location::Origin(format!("/{}", path.trim_start_matches('/'))),
+            None if out.serves(value) => Location::Origin(value.to_owned()),
+            None => Location::Url(value.to_owned()),
+        },
     };
-    let variable = name(what);
+    let variable = format!("{start}{what}");
     Some(Image { variable, at })
 }
 
