@@ -25,11 +25,23 @@ impl Picture {
     /// # Errors
     /// The reason why the body is not a complete image, in words for the user.
     pub fn decode(body: &[u8]) -> Result<Self, String> {
+        Self::made(body, "as:png")
+    }
+
+    /// Decodes the whole body of a reply, and scales the image to a width and a height in px.
+    ///
+    /// # Errors
+    /// The reason why the body is not a complete image, or not one that can have this size, in words for the user.
+    pub fn decode_at(body: &[u8], [width, height]: [u32; 2]) -> Result<Self, String> {
+        Self::made(body, &format!("exact:{width}x{height},as:png"))
+    }
+
+    fn made(body: &[u8], recipe: &str) -> Result<Self, String> {
         let engine = Engine::new(ALL, Limits::default());
         let in_words = |error: andon_pixels::Error| error.to_string();
-        let recipe: Recipe = "as:png"
+        let recipe: Recipe = recipe
             .parse()
-            .map_err(|_| "as:png is no recipe".to_owned())?;
+            .map_err(|_| format!("{recipe} is no recipe"))?;
         let info = engine.probe(body).map_err(in_words)?;
         let plan = engine.plan(&recipe, body).map_err(in_words)?;
         let frame = engine

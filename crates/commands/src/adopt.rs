@@ -27,6 +27,8 @@ use std::process::ExitCode;
 use andon_terminal::print;
 use anyhow::{Context, bail};
 
+use crate::shadow::Tolerance;
+
 /// Write an andon.toml by a log of another image server, and try it beside that server
 ///
 /// Recognises the URL languages in the log and their prefixes, writes the configuration, starts a server with it on a free
@@ -74,9 +76,8 @@ pub(crate) struct Args {
     /// URLs at most that the old server is asked for, to learn whether they are images
     #[arg(long, value_name = "N", default_value_t = 200)]
     ask: usize,
-    /// Images that are less similar differ; 1 is equal
-    #[arg(long, value_name = "LEAST", default_value_t = 0.95)]
-    ssim: f64,
+    #[command(flatten)]
+    tolerance: Tolerance,
     /// Differences to list, the worst first
     #[arg(long, value_name = "N", default_value_t = 20)]
     show: usize,
@@ -108,12 +109,7 @@ them the file has random keys, marked SECRET, which open nothing, and the trial 
 Exit codes: 0 safe to switch, 1 not yet, or it failed and the message says why.";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    if !(-1.0..=1.0).contains(&args.ssim) {
-        bail!(
-            "--ssim {}: write a similarity up to 1, such as 0.95",
-            args.ssim
-        );
-    }
+    args.tolerance.check()?;
     if !(args.rate > 0.0 && args.rate.is_finite()) {
         bail!("--rate {}: write URLs per second, above 0", args.rate);
     }

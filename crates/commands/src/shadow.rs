@@ -4,6 +4,7 @@ mod ask;
 pub(crate) mod compare;
 pub(crate) mod page;
 pub(crate) mod summary;
+mod tolerance;
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -19,6 +20,7 @@ use crate::client::Server;
 use andon_terminal::interrupt;
 use andon_terminal::print;
 use compare::Compared;
+pub(crate) use tolerance::Tolerance;
 
 /// Ask two servers for the requests of an access log, and report how the replies differ
 ///
@@ -38,9 +40,8 @@ pub(crate) struct Args {
     /// The server that is to answer
     #[arg(long, value_name = "URL")]
     pub(crate) new: String,
-    /// Images that are less similar differ; 1 is equal
-    #[arg(long, value_name = "LEAST", default_value_t = 0.95)]
-    pub(crate) ssim: f64,
+    #[command(flatten)]
+    pub(crate) tolerance: Tolerance,
     /// Connections to each server
     #[arg(short, long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=64))]
     pub(crate) connections: u32,
@@ -119,12 +120,7 @@ impl Report<'_> {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    if !(-1.0..=1.0).contains(&args.ssim) {
-        bail!(
-            "--ssim {}: write a similarity up to 1, such as 0.95",
-            args.ssim
-        );
-    }
+    args.tolerance.check()?;
     if let Some(rate) = args.rate.filter(|rate| !(*rate > 0.0 && rate.is_finite())) {
         bail!("--rate {rate}: write URLs per second, above 0");
     }

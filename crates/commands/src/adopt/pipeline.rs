@@ -34,7 +34,7 @@ pub(super) fn comparison(args: &Args) -> Comparison {
         log: args.log.first().cloned().unwrap_or_default(),
         old: args.old.clone(),
         new: "Andon, on a free port of loopback".to_owned(),
-        ssim: args.ssim,
+        tolerance: args.tolerance,
         connections: args.connections,
         limit: Some(args.limit),
         rate: Some(args.rate),

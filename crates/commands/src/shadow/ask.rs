@@ -17,7 +17,7 @@ pub(super) fn all(
 ) -> anyhow::Result<()> {
     let began = Instant::now();
     let gap = report.args.rate.map_or(0.0, f64::recip);
-    let least = report.args.ssim;
+    let tolerance = report.args.tolerance;
     let keeps = report.args.html.is_some();
     let rows = std::mem::take(&mut report.rows);
     let next = AtomicUsize::new(0);
@@ -36,7 +36,7 @@ pub(super) fn all(
             let new = new.get(&row.target, &[]);
             let both = [between - asked, between.elapsed()].map(|time| time.as_secs_f64());
             let seconds = (old.is_ok() && new.is_ok()).then_some(both);
-            let compared = compare::compare(&old, &new, least);
+            let compared = compare::compare(&old, &new, tolerance);
             let shown = keeps && compared.differs();
             let bodies = old.ok().zip(new.ok()).filter(|_| shown);
             let row = Row {

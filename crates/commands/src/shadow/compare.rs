@@ -6,13 +6,18 @@ use std::io;
 use andon_client::Fetched;
 use andon_client::{Picture, ssim};
 
+use super::Tolerance;
+
 /// The result of comparing two replies.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Compared {
     /// Differences in the order of their kinds, the worst first.
     pub(crate) differences: Vec<Difference>,
-    /// Structural similarity (SSIM), if the bodies are different images of the same size.
+    /// Structural similarity (SSIM), if the bodies are different images of the same size, or of sizes within the
+    /// tolerance.
     pub(crate) ssim: Option<f64>,
+    /// Width and height in px of both images, if they differ.
+    pub(crate) sizes: Option<[[u32; 2]; 2]>,
     /// Whether both replies have status 200 and equal bodies, byte for byte.
     pub(crate) same_bytes: bool,
     /// Statuses of both replies, if both have arrived.
@@ -44,6 +49,7 @@ pub(crate) enum Kind {
     Content,
     Missing,
     MediaType,
+    Rounding,
     Header(&'static str),
 }
 
@@ -60,13 +66,14 @@ impl Kind {
             Self::Content => "content",
             Self::Missing => "left out",
             Self::MediaType => "media type",
+            Self::Rounding => "size, within tolerance",
             Self::Header(name) => name,
         }
     }
 
     /// Whether a client would notice a difference of this kind.
     pub(crate) fn matters(self) -> bool {
-        !matches!(self, Self::Header(_))
+        !matches!(self, Self::Rounding | Self::Header(_))
     }
 }
 
@@ -86,11 +93,11 @@ impl Compared {
     }
 }
 
-/// Compares two replies. Images with a structural similarity below `least` count as different.
+/// Compares two replies. Images that are further apart than `tolerance` count as different.
 pub(super) fn compare(
     old: &io::Result<Fetched>,
     new: &io::Result<Fetched>,
-    least: f64,
+    tolerance: Tolerance,
 ) -> Compared {
     let mut compared = Compared::default();
     let (old, new) = match (old, new) {
@@ -127,7 +134,7 @@ pub(super) fn compare(
         }
         if !compared.same_bytes {
             match types.iter().any(|name| name.starts_with("image/")) {
-                true => pictures(&mut compared, &old.body, &new.body, least),
+                true => pictures(&mut compared, [&old.body, &new.body], tolerance),
                 false => compared.add(Kind::Content, "other bytes"),
             }
         }
@@ -181,8 +188,8 @@ fn media_type(reply: &Fetched) -> String {
     }
 }
 
-fn pictures(compared: &mut Compared, old: &[u8], new: &[u8], least: f64) {
-    let (old, new) = match (Picture::decode(old), Picture::decode(new)) {
+fn pictures(compared: &mut Compared, bodies: [&[u8]; 2], tolerance: Tolerance) {
+    let (old, mut new) = match bodies.map(Picture::decode).into() {
         (Ok(old), Ok(new)) => (old, new),
         (Err(why), Ok(_)) => return compared.add(Kind::Broken, format!("old: {why}")),
         (Ok(_), Err(why)) => return compared.add(Kind::Broken, format!("new: {why}")),
@@ -195,13 +202,25 @@ fn pictures(compared: &mut Compared, old: &[u8], new: &[u8], least: f64) {
         let what = format!("{} and {}", old.frames, new.frames);
         compared.add(Kind::Frames, what);
     }
+    let sizes = [&old, &new].map(|image| [image.width, image.height]);
+    if sizes[0] != sizes[1] {
+        compared.sizes = Some(sizes);
+        let [before, after] = sizes.map(|[width, height]| format!("{width}x{height}"));
+        let what = format!("{before} and {after}");
+        if !tolerance.covers(sizes) {
+            return compared.add(Kind::Size, what);
+        }
+        compared.add(Kind::Rounding, what);
+        match Picture::decode_at(bodies[1], sizes[0]) {
+            Ok(scaled) => new = scaled,
+            Err(why) => return compared.add(Kind::Broken, format!("new: {why}")),
+        }
+    }
     let Some(alike) = ssim(&old, &new) else {
-        let size = |image: &Picture| format!("{}x{}", image.width, image.height);
-        let what = format!("{} and {}", size(&old), size(&new));
-        return compared.add(Kind::Size, what);
+        return;
     };
     compared.ssim = Some(alike);
-    if alike < least {
+    if alike < tolerance.ssim {
         compared.add(Kind::Pixels, format!("SSIM {alike:.4}"));
     }
     let apart = levels_apart(&old, &new);

@@ -6,6 +6,7 @@ use std::fmt::Write;
 use andon_client::{median, quantile};
 
 use super::compare::Kind;
+use super::tolerance::largest_difference;
 use super::{Report, Row};
 
 /// Number of URLs and requests with a kind of difference, and the first example.
@@ -19,7 +20,7 @@ struct Counted<'a> {
 pub(crate) fn text(report: &Report<'_>) -> String {
     let mut text = head(report);
     let (differ, same) = counts(report);
-    for (title, kinds) in [("Differences", differ), ("Other headers", same)] {
+    for (title, kinds) in [("Differences", differ), ("Not counted", same)] {
         if kinds.is_empty() {
             continue;
         }
@@ -38,6 +39,7 @@ pub(crate) fn text(report: &Report<'_>) -> String {
             let _ = writeln!(text, "  {:<26}{urls:>7} {share:>9}  {example}", kind.name());
         }
     }
+    text += &rounding(report);
     let notes = notes(report);
     if !notes.is_empty() {
         text += "\nNotes of the new server\n";
@@ -70,6 +72,20 @@ pub(crate) fn text(report: &Report<'_>) -> String {
     }
     let _ = writeln!(text, "\n{}", verdict(report));
     text
+}
+
+/// Says which option takes differences that come of rounding as none; empty if there are none such.
+fn rounding(report: &Report<'_>) -> String {
+    let sizes = report.differing().filter_map(|row| row.compared.sizes);
+    let one = sizes
+        .filter(|sizes| largest_difference(*sizes) == 1)
+        .count();
+    match one {
+        0 => String::new(),
+        urls => format!(
+            "  {urls} of the sizes are 1 px apart, as servers round in their own ways; --size-tolerance 1 compares these images at one size\n"
+        ),
+    }
 }
 
 /// Returns what the new server says it has left out or done otherwise, with the number of URLs and one of them.
@@ -148,7 +164,10 @@ pub(crate) fn verdict(report: &Report<'_>) -> String {
     let urls = report.differing().count();
     let requests = report.differing().map(|row| row.count).sum();
     match urls {
-        0 => format!("No reply differs (SSIM at least {}).", report.args.ssim),
+        0 => format!(
+            "No reply differs (SSIM at least {}).",
+            report.args.tolerance.ssim
+        ),
         urls => format!(
             "{urls} of {} URLs differ, {} of the requests.",
             report.rows.len(),

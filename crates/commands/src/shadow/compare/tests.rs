@@ -1,5 +1,7 @@
 use std::path::Path;
 
+use andon_pixels::{Engine, Limits, Run};
+
 use super::*;
 
 fn sample(name: &str) -> Vec<u8> {
@@ -20,24 +22,60 @@ fn picture(name: &str) -> io::Result<Fetched> {
     reply(200, &[("content-type", "image/jpeg")], &sample(name))
 }
 
+const STRICT: Tolerance = Tolerance {
+    ssim: 0.95,
+    size_tolerance: 0,
+};
+
 fn kinds(old: &io::Result<Fetched>, new: &io::Result<Fetched>) -> Vec<Kind> {
-    let compared = compare(old, new, 0.95);
+    let compared = compare(old, new, STRICT);
     compared.differences.iter().map(|it| it.kind).collect()
 }
 
 #[test]
 fn the_same_reply_does_not_differ() {
-    let compared = compare(&picture("jpeg/420.jpg"), &picture("jpeg/420.jpg"), 0.95);
+    let compared = compare(&picture("jpeg/420.jpg"), &picture("jpeg/420.jpg"), STRICT);
     assert!(compared.same_bytes && compared.differences.is_empty());
 }
 
 #[test]
 fn other_sampling_is_other_bytes_but_no_difference_and_another_image_is_one() {
     let old = picture("jpeg/420.jpg");
-    let compared = compare(&old, &picture("jpeg/444.jpg"), 0.95);
+    let compared = compare(&old, &picture("jpeg/444.jpg"), STRICT);
     assert!(!compared.same_bytes && !compared.differs(), "{compared:?}");
     assert!(compared.ssim.is_some_and(|ssim| ssim > 0.95 && ssim < 1.0));
     assert_eq!(kinds(&old, &picture("photos/otter.jpg")), [Kind::Size]);
+}
+
+#[test]
+fn a_row_less_is_a_difference_unless_it_is_tolerated() {
+    let of = |recipe: &str| {
+        let engine = Engine::new(andon_codecs::ALL, Limits::default());
+        let body = sample("photos/otter.jpg");
+        let plan = engine
+            .plan(&recipe.parse::<andon_recipe::Recipe>().unwrap(), &body)
+            .unwrap();
+        let made = engine.run(&plan, Run::of(&body)).unwrap();
+        reply(200, &[("content-type", "image/jpeg")], made.bytes(&body))
+    };
+    let [old, less, other, mirrored] = [
+        "exact:300x199",
+        "exact:300x200",
+        "exact:300x201",
+        "exact:300x200,flip:h",
+    ]
+    .map(of);
+    assert_eq!(kinds(&old, &less), [Kind::Size]);
+    let one = Tolerance {
+        size_tolerance: 1,
+        ..STRICT
+    };
+    let compared = compare(&old, &less, one);
+    assert_eq!(compared.sizes, Some([[300, 199], [300, 200]]));
+    assert_eq!(compared.worst(), Some(Kind::Rounding), "{compared:?}");
+    assert!(!compared.differs() && compared.ssim.is_some_and(|ssim| ssim > 0.97));
+    assert_eq!(compare(&old, &other, one).worst(), Some(Kind::Size));
+    assert_eq!(compare(&old, &mirrored, one).worst(), Some(Kind::Pixels));
 }
 
 #[test]
@@ -93,7 +131,7 @@ fn headers_are_compared_by_what_they_mean() {
         ("etag", "W/\"2\""),
     ]);
     assert_eq!(kinds(&old, &same), []);
-    let compared = compare(&old, &with(&[("cache-control", "max-age=60")]), 0.95);
+    let compared = compare(&old, &with(&[("cache-control", "max-age=60")]), STRICT);
     let told: Vec<String> = compared
         .differences
         .iter()
@@ -145,7 +183,14 @@ fn a_fallback_image_that_the_old_server_did_not_send_is_a_difference() {
     let missing = reply(404, &headers, &sample("jpeg/420.jpg"));
     assert_eq!(kinds(&missing, &missing), []);
     let other = reply(200, &headers, &sample("jpeg/gray.jpg"));
-    let compared = compare(&old, &other, 0.9);
+    let compared = compare(
+        &old,
+        &other,
+        Tolerance {
+            ssim: 0.9,
+            ..STRICT
+        },
+    );
     let told = compared
         .differences
         .iter()
@@ -159,7 +204,14 @@ fn a_fallback_image_that_the_old_server_did_not_send_is_a_difference() {
 fn a_redirect_is_told_with_the_site_that_it_leads_to() {
     let location = "https://shop.example:8443/img/a.jpg?w=300";
     let old = reply(301, &[("location", location)], b"");
-    let compared = compare(&old, &picture("jpeg/420.jpg"), 0.9);
+    let compared = compare(
+        &old,
+        &picture("jpeg/420.jpg"),
+        Tolerance {
+            ssim: 0.9,
+            ..STRICT
+        },
+    );
     let what = &compared.differences[0].what;
     assert_eq!(what, "301 (to https://shop.example:8443) and 200");
 }
