@@ -6,7 +6,9 @@ use std::sync::Arc;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::{ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
+use rustls::{
+    CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme,
+};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
@@ -63,8 +65,17 @@ impl Tls {
 
 /// Says why a certificate was not accepted, if an error is about one.
 pub(crate) fn refused_certificate(error: &io::Error) -> Option<String> {
-    let inner = error.get_ref()?.downcast_ref::<Error>()?;
-    matches!(inner, Error::InvalidCertificate(_)).then(|| inner.to_string())
+    let Error::InvalidCertificate(wrong) = error.get_ref()?.downcast_ref::<Error>()? else {
+        return None;
+    };
+    Some(match wrong {
+        CertificateError::UnknownIssuer => {
+            "its certificate is of no authority that browsers trust".to_owned()
+        }
+        // webpki has no authority's certificate for a server, and `openssl req -x509` makes such ones.
+        CertificateError::Other(_) => "its certificate is signed by itself, or damaged".to_owned(),
+        other => format!("its certificate is not accepted: {other}"),
+    })
 }
 
 /// Returns a host without its port, and an address of IPv6 without its brackets.

@@ -6,22 +6,37 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::common::{House, sample};
+use rcgen::{BasicConstraints, CertificateParams, IsCa, KeyPair};
 use rustls::pki_types::PrivateKeyDer;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 /// A TLS server for `localhost` and 127.0.0.1 that answers every request with `reply` and closes, in
 /// TLS's own way or by dropping the connection; and its certificate as PEM.
 fn server(reply: Vec<u8>, says_goodbye: bool) -> (u16, String) {
-    let names = vec!["localhost".to_owned(), "127.0.0.1".to_owned()];
-    let issued = rcgen::generate_simple_self_signed(names).expect("a certificate");
-    let pem = issued.cert.pem();
-    let key = PrivateKeyDer::try_from(issued.signing_key.serialize_der()).expect("a key");
+    server_with(
+        certificate(&["localhost", "127.0.0.1"]),
+        reply,
+        says_goodbye,
+    )
+}
+
+/// What a certificate for these names says.
+fn certificate(names: &[&str]) -> CertificateParams {
+    let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+    CertificateParams::new(names).expect("names")
+}
+
+fn server_with(params: CertificateParams, reply: Vec<u8>, says_goodbye: bool) -> (u16, String) {
+    let own = KeyPair::generate().expect("a key");
+    let issued = params.self_signed(&own).expect("a certificate");
+    let pem = issued.pem();
+    let key = PrivateKeyDer::try_from(own.serialize_der()).expect("a key");
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .expect("versions")
         .with_no_client_auth()
-        .with_single_cert(vec![issued.cert.der().clone()], key)
+        .with_single_cert(vec![issued.der().clone()], key)
         .expect("a configuration");
     let config = Arc::new(config);
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
@@ -96,6 +111,33 @@ fn an_origin_that_nobody_vouches_for_is_not() {
             "{}",
             reply.text()
         );
+    }
+}
+
+/// A certificate as `openssl req -x509` makes it: marked as an authority's.
+fn marked_as_authority(names: &[&str]) -> CertificateParams {
+    let mut params = certificate(names);
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    params
+}
+
+#[test]
+fn a_certificate_that_is_signed_by_itself_is_believed_if_it_is_listed_and_fits() {
+    let body = reply(&format!("Content-Length: {}\r\n", picture().len()));
+    let fitting = server_with(marked_as_authority(&["127.0.0.1"]), body.clone(), true);
+    let misnamed = server_with(marked_as_authority(&["shop.example"]), body.clone(), true);
+    let mut old = marked_as_authority(&["127.0.0.1"]);
+    old.not_after = rcgen::date_time_ymd(2020, 1, 1);
+    let expired = server_with(old, body, true);
+    let other = server_with(marked_as_authority(&["127.0.0.1"]), Vec::new(), true);
+    for ((port, own), ca, status) in [
+        (&fitting, &fitting.1, 200),
+        (&fitting, &other.1, 502),
+        (&misnamed, &misnamed.1, 502),
+        (&expired, &expired.1, 502),
+    ] {
+        let reply = house(&format!("https://127.0.0.1:{port}"), Some(ca)).get("/far/a.jpg");
+        assert_eq!(reply.status, status, "{own}: {}", reply.text());
     }
 }
 
