@@ -73,6 +73,8 @@ pub struct Target<'a> {
     pub query: Option<&'a str>,
     /// What precedes the path in the URL that the client sent: `/~SIGNATURE`, or nothing.
     pub front: &'a str,
+    /// Whether a rewrite rule has made path and query, so that clients may not reach them as they are.
+    pub is_rewritten: bool,
     headers: Option<&'a HeadersRead<'a>>,
 }
 
@@ -128,6 +130,7 @@ impl<'a> Target<'a> {
             path,
             query,
             front: "",
+            is_rewritten: false,
             headers: None,
         }
     }
@@ -145,13 +148,14 @@ impl<'a> Target<'a> {
         Self { front, ..self }
     }
 
-    /// Returns this target with another path and query.
-    pub(crate) fn moved<'b>(self, whole: &'b str) -> Target<'b>
+    /// Returns this target with the path and query that a rewrite rule makes of it.
+    pub(crate) fn rewritten<'b>(self, whole: &'b str) -> Target<'b>
     where
         'a: 'b,
     {
         Target {
             front: self.front,
+            is_rewritten: true,
             headers: self.headers,
             ..Target::new(whole)
         }

@@ -387,9 +387,13 @@ impl Dialects {
     /// Parses a target without its signatures, after applying the rewrite rules.
     fn read(&self, target: Target<'_>) -> Result<Read, Refusal> {
         let rewritten = self.rewriter.apply(target.whole);
+        let target = match &rewritten.target {
+            Cow::Owned(new) => target.rewritten(new),
+            Cow::Borrowed(_) => target,
+        };
         Ok(Read {
             opened: rewritten.opened,
-            ..self.read_rewritten(target.moved(&rewritten.target))?
+            ..self.read_rewritten(target)?
         })
     }
 

@@ -48,6 +48,20 @@ fn another_spelling_links_to_the_canonical_one_or_is_redirected_to_it() {
 }
 
 #[test]
+fn a_url_of_a_rewrite_rule_is_its_own_canonical_one() {
+    let rule = "[[rewrite]]\nfrom = '^/thumb/(.+)$'\nto = '/r/as:png,fit:20x20/$1'\n";
+    for native in ["", "[native]\ncanonical = \"redirect\"\n"] {
+        let house = House::with(&format!("{native}{rule}"));
+        let reply = house.get("/thumb/a.jpg");
+        assert_eq!(
+            (reply.status, reply.header("link")),
+            (200, None),
+            "{native}"
+        );
+    }
+}
+
+#[test]
 fn facts_come_from_the_header_and_tell_what_would_be_made() {
     let house = House::new();
     house.put_sample("turned.jpg", "jpeg/orientation-6.jpg");

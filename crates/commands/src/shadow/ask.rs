@@ -18,6 +18,7 @@ pub(super) fn all(
     let began = Instant::now();
     let gap = report.args.rate.map_or(0.0, f64::recip);
     let tolerance = report.args.tolerance;
+    let accept = accept(&report.args.header);
     let keeps = report.args.html.is_some();
     let rows = std::mem::take(&mut report.rows);
     let next = AtomicUsize::new(0);
@@ -36,7 +37,7 @@ pub(super) fn all(
             let new = new.get(&row.target, &[]);
             let both = [between - asked, between.elapsed()].map(|time| time.as_secs_f64());
             let seconds = (old.is_ok() && new.is_ok()).then_some(both);
-            let compared = compare::compare(&old, &new, tolerance);
+            let compared = compare::compare(&old, &new, tolerance, &accept);
             let shown = keeps && compared.differs();
             let bodies = old.ok().zip(new.ok()).filter(|_| shown);
             let row = Row {
@@ -59,6 +60,14 @@ pub(super) fn all(
         .unwrap_or_else(|poisoned| poisoned.into_inner());
     report.rows.sort_by(Row::worse_first);
     Ok(())
+}
+
+/// Returns the values of `Accept` among headers, `name: value`.
+fn accept(headers: &[String]) -> String {
+    let pairs = headers.iter().filter_map(|header| header.split_once(':'));
+    let values = pairs.filter(|(name, _)| name.trim().eq_ignore_ascii_case("accept"));
+    let values: Vec<&str> = values.map(|(_, value)| value.trim()).collect();
+    values.join(",")
 }
 
 impl Row {

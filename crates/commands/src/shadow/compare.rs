@@ -50,6 +50,7 @@ pub(crate) enum Kind {
     Missing,
     MediaType,
     Rounding,
+    Negotiated,
     Header(&'static str),
 }
 
@@ -67,13 +68,14 @@ impl Kind {
             Self::Missing => "left out",
             Self::MediaType => "media type",
             Self::Rounding => "size, within tolerance",
+            Self::Negotiated => "media type, of Accept",
             Self::Header(name) => name,
         }
     }
 
     /// Whether a client would notice a difference of this kind.
     pub(crate) fn matters(self) -> bool {
-        !matches!(self, Self::Rounding | Self::Header(_))
+        !matches!(self, Self::Rounding | Self::Negotiated | Self::Header(_))
     }
 }
 
@@ -93,11 +95,13 @@ impl Compared {
     }
 }
 
-/// Compares two replies. Images that are further apart than `tolerance` count as different.
+/// Compares two replies to a request with this `Accept`, which may be empty. Images that are further apart than `tolerance`
+/// count as different.
 pub(super) fn compare(
     old: &io::Result<Fetched>,
     new: &io::Result<Fetched>,
     tolerance: Tolerance,
+    accept: &str,
 ) -> Compared {
     let mut compared = Compared::default();
     let (old, new) = match (old, new) {
@@ -130,7 +134,14 @@ pub(super) fn compare(
         compared.same_bytes = old.body == new.body;
         let types = [old, new].map(media_type);
         if types[0] != types[1] {
-            compared.add(Kind::MediaType, format!("{} and {}", types[0], types[1]));
+            let is_accepted =
+                types.iter().all(|it| it.starts_with("image/")) && accepts(accept, &types[1]);
+            let kind = if is_accepted {
+                Kind::Negotiated
+            } else {
+                Kind::MediaType
+            };
+            compared.add(kind, format!("{} and {}", types[0], types[1]));
         }
         if !compared.same_bytes {
             match types.iter().any(|name| name.starts_with("image/")) {
@@ -186,6 +197,14 @@ fn media_type(reply: &Fetched) -> String {
         "image/jpg" | "image/pjpeg" => "image/jpeg".to_owned(),
         name => name.to_owned(),
     }
+}
+
+/// Whether a client names a media type among those that it accepts.
+fn accepts(accept: &str, media_type: &str) -> bool {
+    let mut ranges = accept
+        .split(',')
+        .filter_map(|range| range.split(';').next());
+    ranges.any(|range| range.trim().eq_ignore_ascii_case(media_type))
 }
 
 fn pictures(compared: &mut Compared, bodies: [&[u8]; 2], tolerance: Tolerance) {

@@ -105,10 +105,10 @@ impl Dialect for Native {
             ask,
             ..ImageRequest::image(source, recipe)
         };
-        // A preset's URL is what it is meant to be.
-        let canonical = match preset {
-            Some(_) => None,
-            None => self.write(&request).filter(|text| text != target.path),
+        // The URL of a preset or of a rewrite rule is what it is meant to be.
+        let canonical = match preset.is_some() || target.is_rewritten {
+            true => None,
+            false => self.write(&request).filter(|text| text != target.path),
         };
         match (self.canonical, canonical) {
             // A signature is not for the other one.

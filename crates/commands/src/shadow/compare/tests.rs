@@ -28,20 +28,25 @@ const STRICT: Tolerance = Tolerance {
 };
 
 fn kinds(old: &io::Result<Fetched>, new: &io::Result<Fetched>) -> Vec<Kind> {
-    let compared = compare(old, new, STRICT);
+    let compared = compare(old, new, STRICT, "");
     compared.differences.iter().map(|it| it.kind).collect()
 }
 
 #[test]
 fn the_same_reply_does_not_differ() {
-    let compared = compare(&picture("jpeg/420.jpg"), &picture("jpeg/420.jpg"), STRICT);
+    let compared = compare(
+        &picture("jpeg/420.jpg"),
+        &picture("jpeg/420.jpg"),
+        STRICT,
+        "",
+    );
     assert!(compared.same_bytes && compared.differences.is_empty());
 }
 
 #[test]
 fn other_sampling_is_other_bytes_but_no_difference_and_another_image_is_one() {
     let old = picture("jpeg/420.jpg");
-    let compared = compare(&old, &picture("jpeg/444.jpg"), STRICT);
+    let compared = compare(&old, &picture("jpeg/444.jpg"), STRICT, "");
     assert!(!compared.same_bytes && !compared.differs(), "{compared:?}");
     assert!(compared.ssim.is_some_and(|ssim| ssim > 0.95 && ssim < 1.0));
     assert_eq!(kinds(&old, &picture("photos/otter.jpg")), [Kind::Size]);
@@ -70,12 +75,15 @@ fn a_row_less_is_a_difference_unless_it_is_tolerated() {
         size_tolerance: 1,
         ..STRICT
     };
-    let compared = compare(&old, &less, one);
+    let compared = compare(&old, &less, one, "");
     assert_eq!(compared.sizes, Some([[300, 199], [300, 200]]));
     assert_eq!(compared.worst(), Some(Kind::Rounding), "{compared:?}");
     assert!(!compared.differs() && compared.ssim.is_some_and(|ssim| ssim > 0.97));
-    assert_eq!(compare(&old, &other, one).worst(), Some(Kind::Size));
-    assert_eq!(compare(&old, &mirrored, one).worst(), Some(Kind::Pixels));
+    assert_eq!(compare(&old, &other, one, "").worst(), Some(Kind::Size));
+    assert_eq!(
+        compare(&old, &mirrored, one, "").worst(),
+        Some(Kind::Pixels)
+    );
 }
 
 #[test]
@@ -131,7 +139,7 @@ fn headers_are_compared_by_what_they_mean() {
         ("etag", "W/\"2\""),
     ]);
     assert_eq!(kinds(&old, &same), []);
-    let compared = compare(&old, &with(&[("cache-control", "max-age=60")]), STRICT);
+    let compared = compare(&old, &with(&[("cache-control", "max-age=60")]), STRICT, "");
     let told: Vec<String> = compared
         .differences
         .iter()
@@ -146,6 +154,27 @@ fn headers_are_compared_by_what_they_mean() {
         ]
     );
     assert!(!compared.differs(), "headers alone decide nothing");
+}
+
+#[test]
+fn another_format_that_the_client_names_is_no_difference() {
+    let old = picture("jpeg/420.jpg");
+    let png = reply(
+        200,
+        &[("content-type", "image/png")],
+        &Picture::thumbnail(&sample("jpeg/420.jpg"), 4096).unwrap(),
+    );
+    for (accept, kind) in [
+        ("", Kind::MediaType),
+        ("image/webp,*/*;q=0.8", Kind::MediaType),
+        ("image/webp, image/PNG;q=0.9,*/*", Kind::Negotiated),
+    ] {
+        assert_eq!(
+            compare(&old, &png, STRICT, accept).worst(),
+            Some(kind),
+            "{accept}"
+        );
+    }
 }
 
 #[test]
@@ -190,6 +219,7 @@ fn a_fallback_image_that_the_old_server_did_not_send_is_a_difference() {
             ssim: 0.9,
             ..STRICT
         },
+        "",
     );
     let told = compared
         .differences
@@ -211,6 +241,7 @@ fn a_redirect_is_told_with_the_site_that_it_leads_to() {
             ssim: 0.9,
             ..STRICT
         },
+        "",
     );
     let what = &compared.differences[0].what;
     assert_eq!(what, "301 (to https://shop.example:8443) and 200");
