@@ -53,7 +53,15 @@ fn a_configuration_that_serves_originals_for_resized_images_is_not_safe() {
     let right = site.config.clone();
     fs::write(site.path("right.toml"), right).expect("a file");
     let said = site.adopt("--config right.toml", &[]).ending(0);
-    has(&said, &["100.00 % of 2 image URLs", "Safe to switch."]);
+    has(
+        &said,
+        &[
+            "100.00 % of 2 image URLs",
+            "location ~ \"^/thumb/([0-9]+)x-/(.+)$\" { proxy_pass http://127.0.0.1:",
+            "The others are those of the configuration",
+            "Safe to switch.",
+        ],
+    );
 }
 
 #[test]
@@ -64,7 +72,7 @@ fn files_that_look_resized_are_listed_where_no_configuration_answers_them() {
         &said,
         &[
             "50.00 % of 2 image URLs",
-            "Not recognised: the old server may resize these /thumb/60x-/trip/b.jpg 1 request;",
+            "Not recognised: the old server may resize these /thumb/60x-/trip/b.jpg (1 request) a part of the URL",
             "Not safe to switch yet: 1 image URL looks as if the old server resized it.",
         ],
     );
@@ -138,7 +146,8 @@ fn a_script_that_sends_images_is_listed_and_one_that_sends_pages_is_not() {
             &said,
             &[
                 "16.66 % of 6 image URLs",
-                "/resize.php?src=a.jpg&w=50 1 request; the old server sends an image, and no dialect reads the URL",
+                "/resize.php?src=a.jpg&w=50 (1 request)",
+                "/resize.php?src=a.jpg&w=54 (1 request) the old server sends an image, and no dialect reads the URL",
                 "docs/behind-nginx.md",
                 "Not safe to switch yet: 5 image URLs are not recognised.",
             ],

@@ -400,12 +400,20 @@ impl Dialects {
     /// Returns the target that a rewrite rule makes of this one, if one applies. What signs it is left out.
     #[must_use]
     pub fn rewritten(&self, raw_target: &str) -> Option<String> {
+        self.rewrite(raw_target).map(|(_, new)| new)
+    }
+
+    /// Returns the index of the rewrite rule that applies to a target, if one does.
+    #[must_use]
+    pub fn rule_of(&self, raw_target: &str) -> Option<usize> {
+        self.rewrite(raw_target).map(|(index, _)| index)
+    }
+
+    fn rewrite(&self, raw_target: &str) -> Option<(usize, String)> {
         let raw_target = with_slash(raw_target);
         let opened = self.signing.open(&raw_target).ok()?;
-        match self.rewriter.apply(opened.rest).target {
-            Cow::Owned(new) => Some(new),
-            Cow::Borrowed(_) => None,
-        }
+        let rewritten = self.rewriter.apply(opened.rest);
+        Some((rewritten.rule?, rewritten.target.into_owned()))
     }
 
     /// Parses a target to which no rewrite rule is applied.

@@ -149,9 +149,9 @@ fn is_there(listen: &str) -> bool {
     let Ok(Value::Array(all)) = listen.parse::<Value>() else {
         return false;
     };
-    let (_, port) = proxy::listen().rsplit_once(':').unwrap_or_default();
+    let (_, port) = proxy::LISTEN.rsplit_once(':').unwrap_or_default();
     let fits = |it: &str| {
-        it == proxy::listen() || it == format!("0.0.0.0:{port}") || it == format!("[::]:{port}")
+        it == proxy::LISTEN || it == format!("0.0.0.0:{port}") || it == format!("[::]:{port}")
     };
     all.iter().all(|it| it.as_str().is_some_and(fits))
 }
@@ -168,7 +168,7 @@ fn beside(text: &str) -> String {
         let own = own.filter(|it| !is_there(it));
         match own {
             Some(old) => {
-                let address = quoted(proxy::listen());
+                let address = quoted(proxy::LISTEN);
                 let _ = writeln!(
                     beside,
                     "listen = [{address}]  # the old server has {}",

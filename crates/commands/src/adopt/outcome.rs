@@ -129,6 +129,12 @@ pub(super) struct Outcome<'a> {
     pub(super) seconds: f64,
     pub(super) sorted: Sorted,
     pub(super) found: Vec<Found>,
+    /// The expressions of the rewrite rules that read URLs of the log, if the configuration is not written by this run.
+    pub(super) rules: Vec<String>,
+    /// Number of replayed images that neither a recognised dialect nor a rule reads, but a dialect of the configuration.
+    pub(super) others: usize,
+    /// The URL by which a proxy reaches the new server.
+    pub(super) address: String,
     /// Dialects of the configuration that answer URLs without any signature.
     pub(super) unsigned: Vec<&'static str>,
     /// Number of replayed URLs that are signed, and answered without a signature as well.

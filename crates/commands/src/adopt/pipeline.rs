@@ -17,7 +17,7 @@ use anyhow::{Context, bail};
 use super::Args;
 use super::base::Base;
 use super::draft::{Draft, For, places};
-use super::outcome::{Outcome, Processor, Sorted, looks_resized};
+use super::outcome::{Outcome, Processor, Sorted, Unread, looks_resized};
 use super::recognise::{Recognised, recognise};
 use super::routes::{Route, Router};
 use super::seen::{self, Seen};
@@ -104,6 +104,7 @@ pub(super) fn outcome<'a>(args: &Args, comparison: &'a Comparison) -> anyhow::Re
     );
     for list in [&mut sorted.unread, &mut sorted.sized] {
         list.sort_by_key(|unread| std::cmp::Reverse(unread.requests));
+        sort_by_reason(list);
     }
     let secrets = draft
         .unknown_secrets()
@@ -113,8 +114,18 @@ pub(super) fn outcome<'a>(args: &Args, comparison: &'a Comparison) -> anyhow::Re
         _ => args.output.clone(),
     };
     let router = Router::new(&text, folder)?;
-    let targets = measured.report.rows.iter().map(|row| &row.target);
-    let unchecked = targets.filter(|it| router.ignores_signature(it)).count();
+    let targets = || measured.report.rows.iter().map(|row| &row.target);
+    let unchecked = targets().filter(|it| router.ignores_signature(it)).count();
+    let made = || targets().filter(|it| !plain.contains(*it));
+    // Imported rules are the old server's own locations, in expressions that nobody wants to read.
+    let rules = match base.is_own {
+        true => router.rules_of(made()),
+        false => Vec::new(),
+    };
+    let others = match recognised.found.is_empty() {
+        true => made().filter(|it| !router.has_rule(it)).count(),
+        false => 0,
+    };
     Ok(Outcome {
         logs: args.log.clone(),
         file,
@@ -122,6 +133,9 @@ pub(super) fn outcome<'a>(args: &Args, comparison: &'a Comparison) -> anyhow::Re
         page: args.html.clone(),
         seconds: seen.seconds,
         unsigned: router.unsigned(),
+        rules,
+        others,
+        address: router.address(),
         unchecked,
         secrets: secrets.chain(base.unknown()).collect(),
         sorted,
@@ -131,6 +145,16 @@ pub(super) fn outcome<'a>(args: &Args, comparison: &'a Comparison) -> anyhow::Re
         again: measured.again,
         processor: measured.processor,
     })
+}
+
+/// Brings URLs with the same reason together, in the order of the first of each.
+fn sort_by_reason(list: &mut [Unread]) {
+    let mut order: BTreeMap<String, usize> = BTreeMap::new();
+    for unread in list.iter() {
+        let next = order.len();
+        order.entry(unread.why.clone()).or_insert(next);
+    }
+    list.sort_by_key(|unread| order[&unread.why]);
 }
 
 /// Returns the folder that relative paths of the configuration are relative to.

@@ -7,18 +7,15 @@ use andon_dialects::forms::Room;
 
 use super::recognise::Found;
 
-/// Where the new server will listen, as the lines name it.
-pub(super) const ADDRESS: &str = "http://127.0.0.1:8080";
+/// Where a new server listens that has no address of its own.
+pub(super) const LISTEN: &str = "127.0.0.1:8080";
 
-/// Returns that address as `listen` has it.
-pub(super) fn listen() -> &'static str {
-    ADDRESS.trim_start_matches("http://")
-}
-
-/// Returns the locations for the recognised URLs. What else the old server sends stays with it.
-pub(super) fn nginx(found: &[Found]) -> String {
+/// Returns the locations for the recognised URLs, and for those that rewrite rules with these expressions read, which a
+/// server at `address` answers. What else the old server sends stays with it.
+pub(super) fn nginx(found: &[Found], rules: &[String], address: &str) -> String {
+    let pass = |location: &str| pass(location, address);
     let mut text = String::from(
-        "# In the server block that answers these URLs today, above its other locations:\n",
+        "# In the server block that answers these URLs today, above its other locations, and in place of those for the same URLs:\n",
     );
     let mut by_query = false;
     let mut written = BTreeSet::new();
@@ -44,15 +41,31 @@ pub(super) fn nginx(found: &[Found]) -> String {
             let _ = write!(text, "# {kind}\n{location}");
         }
     }
+    for rule in rules {
+        text += &pass(&by_rule(rule));
+    }
     if by_query {
         text += &pass("@andon");
     }
     text
 }
 
-fn pass(location: &str) -> String {
+/// Returns the location of a rule's expression: an exact one if nothing else matches it.
+fn by_rule(from: &str) -> String {
+    let path = from.strip_prefix('^').and_then(|it| it.strip_suffix('$'));
+    let path = path.map(|path| path.replace("\\.", "."));
+    let is_plain = |char: char| char.is_ascii_alphanumeric() || "/_-.~".contains(char);
+    match path {
+        Some(path) if path.chars().all(is_plain) && !from.replace("\\.", "").contains('.') => {
+            format!("= {path}")
+        }
+        _ => format!("~ \"{}\"", from.replace('"', "\\\"")),
+    }
+}
+
+fn pass(location: &str, address: &str) -> String {
     format!(
-        "location {location} {{\n    proxy_pass {ADDRESS};\n    proxy_http_version 1.1;\n    proxy_set_header Host $http_host;\n}}\n"
+        "location {location} {{\n    proxy_pass {address};\n    proxy_http_version 1.1;\n    proxy_set_header Host $http_host;\n}}\n"
     )
 }
 
@@ -76,18 +89,24 @@ mod tests {
             prefix: prefix.to_owned(),
             readings: Vec::new(),
         };
-        let text = nginx(&[
+        let found = [
             of("Next.js", "/_next/image"),
             of("thumbor", ""),
             of("imgproxy", "/img"),
             of("imgix", ""),
-        ]);
+        ];
+        let rules = [r"^/resize\.php$", r"^/thumb/([0-9]{2,4})/(.+)$", "^/a.jpg$"];
+        let text = nginx(&found, &rules.map(str::to_owned), "http://127.0.0.1:8090");
         for line in [
             "location = /_next/image {",
             "location ~ \"^(?:/(?:unsafe|",
             "location ^~ /img/ {",
             "if ($args ~ ",
             "location @andon {",
+            "location = /resize.php {",
+            r#"location ~ "^/thumb/([0-9]{2,4})/(.+)$" {"#,
+            r#"location ~ "^/a.jpg$" {"#,
+            "proxy_pass http://127.0.0.1:8090;",
         ] {
             assert!(text.contains(line), "{line}: {text}");
         }

@@ -1,10 +1,11 @@
 //! Checks that a configuration reads the URLs of a log as they were recognised.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use andon_dialects::forms::{is_script, looks_signed};
 use andon_dialects::{Ask, Dialects, ImageRequest, NoHeaders, Nowhere, Refusal, Source};
-use andon_server::config::Overrides;
+use andon_server::config::{Listen, Overrides};
 
 /// Where a configuration leads a target.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,43 +21,86 @@ pub(super) enum Route {
 }
 
 /// Reads targets as a server with this configuration does, under the environment variables of this process.
-pub(super) struct Router(Dialects);
+pub(super) struct Router {
+    dialects: Dialects,
+    /// The expressions of the rewrite rules.
+    rules: Vec<String>,
+    listen: Vec<Listen>,
+}
 
 impl Router {
     pub(super) fn new(text: &str, folder: &Path) -> anyhow::Result<Self> {
         let config = Overrides::of_process().parse(text, folder)?;
-        Ok(Self(Dialects::new(&config.dialects)?))
+        let rules = config.dialects.rewrite.iter();
+        Ok(Self {
+            dialects: Dialects::new(&config.dialects)?,
+            rules: rules.map(|rule| rule.from.clone()).collect(),
+            listen: config.listen,
+        })
+    }
+
+    /// Returns the URL by which a proxy on the same machine reaches the server.
+    pub(super) fn address(&self) -> String {
+        match self.listen.first() {
+            Some(Listen::Tcp(address)) => {
+                let everywhere = ["0.0.0.0:", "[::]:"];
+                let port = everywhere.iter().find_map(|it| address.strip_prefix(it));
+                let own = port.map(|port| format!("127.0.0.1:{port}"));
+                format!("http://{}", own.as_ref().unwrap_or(address))
+            }
+            Some(Listen::Unix(path)) => format!("http://unix:{}", path.display()),
+            None => String::new(),
+        }
+    }
+
+    /// Whether a rewrite rule applies to a target.
+    pub(super) fn has_rule(&self, target: &str) -> bool {
+        self.dialects.rule_of(target).is_some()
+    }
+
+    /// Returns the expressions of the rewrite rules that apply to these targets, each once and in their order.
+    pub(super) fn rules_of<'a>(&self, targets: impl Iterator<Item = &'a String>) -> Vec<String> {
+        let indices: BTreeSet<usize> = targets
+            .filter_map(|target| self.dialects.rule_of(target))
+            .collect();
+        let mut rules: Vec<String> = Vec::new();
+        for from in indices.iter().filter_map(|index| self.rules.get(*index)) {
+            if !rules.contains(from) {
+                rules.push(from.clone());
+            }
+        }
+        rules
     }
 
     /// Returns the names of the dialects that answer URLs without any signature.
     pub(super) fn unsigned(&self) -> Vec<&'static str> {
-        self.0.unsigned().to_vec()
+        self.dialects.unsigned().to_vec()
     }
 
     /// Whether a target has a signature in front, as those of imgproxy, thumbor and imagor have, and is answered without
     /// one as well.
     pub(super) fn ignores_signature(&self, target: &str) -> bool {
         let request = self
-            .0
+            .dialects
             .parse_for(target, &NoHeaders, &Nowhere, Ok::<_, Refusal>);
         let dialect = request.map_or("", |request| request.style.dialect);
         SIGNING.contains(&dialect)
-            && self.0.unsigned().contains(&dialect)
+            && self.dialects.unsigned().contains(&dialect)
             && begins_with_signature(target)
     }
 
     /// Whether a rule makes the URL of a script of a target, which nothing here runs.
     pub(super) fn leads_to_script(&self, target: &str) -> bool {
-        let rewritten = self.0.rewritten(target).filter(|new| new != target);
+        let rewritten = self.dialects.rewritten(target).filter(|new| new != target);
         rewritten.is_some_and(|new| is_script(&new))
     }
 
     /// Says why no dialect reads a target that is that of an image.
     pub(super) fn why_unread(&self, target: &str) -> String {
-        let Some(new) = self.0.rewritten(target) else {
+        let Some(new) = self.dialects.rewritten(target) else {
             return UNREAD.to_owned();
         };
-        let hint = self.0.hint(target).map(|hint| format!(": {hint}"));
+        let hint = self.dialects.hint(target).map(|hint| format!(": {hint}"));
         format!(
             "the old server sends an image, and [[rewrite]] makes the URL {new}, which no dialect reads{}",
             hint.unwrap_or_default()
@@ -65,7 +109,7 @@ impl Router {
 
     pub(super) fn route(&self, target: &str) -> Route {
         let request: Result<ImageRequest, Refusal> =
-            self.0.parse_for(target, &NoHeaders, &Nowhere, Ok);
+            self.dialects.parse_for(target, &NoHeaders, &Nowhere, Ok);
         match request {
             Err(refusal) => Route::Refused(refusal.to_string()),
             Ok(request) => match request.ask {

@@ -85,13 +85,13 @@ fn unread(outcome: &Outcome<'_>) -> String {
     let mut text = String::new();
     for (title, list) in unread_lists(sorted) {
         let _ = writeln!(text, "\n{title}");
-        for unread in list.iter().take(LISTED) {
-            let requests = counted(unread.requests, "request");
-            let _ = writeln!(
-                text,
-                "  {}\n      {requests}; {}",
-                unread.target, unread.why
-            );
+        let listed = &list[..list.len().min(LISTED)];
+        for alike in listed.chunk_by(|a, b| a.why == b.why) {
+            for unread in alike {
+                let requests = counted(unread.requests, "request");
+                let _ = writeln!(text, "  {} ({requests})", unread.target);
+            }
+            let _ = writeln!(text, "      {}", alike[0].why);
         }
         if list.len() > LISTED {
             let _ = writeln!(text, "  and {} more", list.len() - LISTED);
@@ -135,18 +135,25 @@ pub(super) fn to_switch(outcome: &Outcome<'_>) -> String {
 }
 
 fn lines_to_switch(outcome: &Outcome<'_>) -> String {
-    if !outcome.found.is_empty() {
-        return proxy::nginx(&outcome.found);
+    let mut text = String::new();
+    if !outcome.found.is_empty() || !outcome.rules.is_empty() {
+        text += &proxy::nginx(&outcome.found, &outcome.rules, &outcome.address);
     }
+    let which = match (text.is_empty(), outcome.others) {
+        (false, 0) => return text,
+        (false, _) => "The others",
+        (true, _) => "All recognised URLs",
+    };
     let file = outcome.file.display();
-    match outcome.sorted.read.urls + outcome.sorted.compared.urls {
+    text += &match outcome.sorted.read.urls + outcome.sorted.compared.urls {
         0 => format!("Nothing moves: {file} answers no URL of the log.\n"),
         _ => format!(
-            "All recognised URLs are those of the configuration: let the locations that answer them today\n\
+            "{which} are those of the configuration: let the locations that answer them today\n\
              pass them on to Andon (proxy_pass {}).\n",
-            proxy::ADDRESS
+            outcome.address
         ),
-    }
+    };
+    text
 }
 
 fn measured(outcome: &Outcome<'_>) -> String {
