@@ -88,6 +88,58 @@ fn what_is_not_on_the_list_is_refused_in_each_dialects_way_and_nobody_is_asked()
 }
 
 #[test]
+fn files_of_a_folder_are_read_by_the_urls_of_their_site_and_nobody_is_asked() {
+    let own = "https://shop.test/media/";
+    // The server of such a URL would be on the list, too, and is not asked.
+    let house = House::with(&format!(
+        "[imgproxy]\nprefix = \"/ip\"\n[thumbor]\nprefix = \"/th\"\n[weserv]\nprefix = \"/ws\"\n\
+         [cloudflare]\nprefix = \"/cf\"\n[imgix]\nprefix = \"/ix\"\n[iiif]\nprefix = \"/iiif\"\n\
+         [ipx]\nprefix = \"/_ipx\"\n[astro]\nprefix = \"/_image\"\n\
+         [[secure_link]]\nlocation = \"/shop/secure/\"\nsecure_link = \"$arg_md5,$arg_expires\"\n\
+         secure_link_md5 = \"$secure_link_expires$uri swordfish\"\n\
+         [[origin]]\nprefix = \"/shop\"\nfs.root = \"root\"\nfs.urls = [{own:?}, \"http://shop.test/media\"]\n\
+         [[origin]]\nhttp.urls = [\"https://shop.test/\"]\n"
+    ));
+    for name in ["trip/große a.jpg", "secure/a.jpg", ".hidden/a.jpg"] {
+        house.put_sample(name, "jpeg/420.jpg");
+    }
+    let statuses = |url: &str| {
+        let all = targets(url).into_iter();
+        let replies = all.map(|(target, _)| (house.get(&target), target));
+        replies
+            .map(|(reply, target)| (reply.status, format!("{target}: {}", reply.text())))
+            .collect::<Vec<_>>()
+    };
+    for url in [
+        format!("{own}a.jpg"),
+        "http://shop.test/media/a.jpg".to_owned(),
+        format!("{own}trip/gro%C3%9Fe%20a.jpg"),
+    ] {
+        for (status, told) in statuses(&url) {
+            assert_eq!(status, 200, "{told}");
+        }
+    }
+    for url in [
+        format!("{own}secure/a.jpg"),
+        format!("{own}.hidden/a.jpg"),
+        format!("{own}trip/%252e%252e/secure/a.jpg"),
+        format!("{own}none.jpg"),
+        "http://other.test/media/a.jpg".to_owned(),
+    ] {
+        for (status, told) in statuses(&url) {
+            assert!(status >= 400 && !matches!(status, 502 | 504), "{told}");
+        }
+    }
+    let plain = house.get("/r/exact:40x30,as:png/shop/a.jpg");
+    let by_url = house.get(&format!("/r/exact:40x30,as:png/{own}a.jpg%3Fv=2"));
+    assert_eq!(
+        by_url.header("etag"),
+        plain.header("etag"),
+        "it is the same file"
+    );
+}
+
+#[test]
 fn each_url_has_results_of_its_own() {
     let small = std::fs::read(sample("jpeg/444.jpg")).expect("a sample");
     let origin = Origin::start(picture(), "");

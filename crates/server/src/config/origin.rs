@@ -11,8 +11,8 @@ use url::Url;
 
 use super::prefix::check_prefix;
 use super::{
-    BucketConfig, BucketPattern, Bytes, ConfigError, HttpConfig, OriginTimeouts, Store, UrlPattern,
-    is_below,
+    BaseUrl, BucketConfig, BucketPattern, Bytes, ConfigError, HttpConfig, OriginTimeouts, Store,
+    UrlPattern, is_below,
 };
 use crate::net::Cidr;
 
@@ -134,6 +134,11 @@ fn names_an_object(url: &Url, store: Store, patterns: &[BucketPattern]) -> bool 
 pub struct FsConfig {
     /// The folder; nothing outside of it can be reached.
     pub root: PathBuf,
+    /// URLs below which its files are as well, such as those of the site that the files belong to:
+    /// `https://shop.example/media/a.jpg` is `a.jpg` of the folder for `https://shop.example/media/`. They are read here,
+    /// and nobody is asked for them; a query is ignored.
+    #[serde(default)]
+    pub urls: Vec<BaseUrl>,
     /// Which files are served unchanged. Names that begin with a dot never are.
     #[serde(default)]
     pub files: Files,
@@ -269,6 +274,7 @@ impl OriginConfig {
             prefix: everything(),
             keeper: OriginKind::Fs(FsConfig {
                 root: root.into(),
+                urls: Vec::new(),
                 files: Files::default(),
                 outside_links: false,
             }),
@@ -357,6 +363,7 @@ pub(super) const ADVICE: &[(&str, &str)] = &[
     ("origin.host", SERVER),
     ("origin.urls", URLS),
     ("origin.hosts", URLS),
+    ("origin.ca", AUTHORITY),
     ("origin.bucket", BUCKET),
     ("origin.region", BUCKET),
     ("origin.endpoint", BUCKET),
@@ -367,6 +374,7 @@ const FOLDER: &str =
 const SERVER: &str = "a web server with images is\n  [[origin]]\n  prefix = \"/\"\n  http.base = \"https://images.example/originals\"";
 const URLS: &str =
     "images of any of these URLs are\n  [[origin]]\n  http.urls = [\"https://images.example/*\"]";
+const AUTHORITY: &str = "the certificate of a server with its own authority is a key of that server: `http.ca`, or `s3.ca` of a bucket";
 const BUCKET: &str = "a bucket is `s3`, `gcs` or `azure` with its keys:\n  [[origin]]\n  prefix = \"/\"\n  s3.bucket = \"photos\"\n  s3.region = \"eu-central-1\"";
 
 fn everything() -> String {

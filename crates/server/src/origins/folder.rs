@@ -5,15 +5,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use url::Url;
 
 use super::beneath::Root;
 use super::blocking::Blocking;
 use super::budget::Budget;
 use super::file::{Entry, OpenFile};
 use super::freshness::Freshness;
-use super::names::missing;
+use super::names::{missing, path_below};
 use super::source::{Fetched, Source, SourceValidators};
-use crate::config::{Files, FsConfig};
+use crate::config::{BaseUrl, Files, FsConfig};
 use crate::error::{Error, Withheld};
 
 /// A folder whose files are sources.
@@ -24,6 +25,8 @@ pub(super) struct Folder {
     pub(super) path: PathBuf,
     /// Which files are served unchanged.
     pub(super) files: Files,
+    /// URLs below which its files are as well.
+    urls: Vec<BaseUrl>,
     most_bytes: u64,
 }
 
@@ -53,8 +56,14 @@ impl Folder {
             root: Arc::new(root.following_outside_links(config.outside_links)),
             path: path.clone(),
             files: config.files,
+            urls: config.urls.clone(),
             most_bytes,
         })
+    }
+
+    /// Returns the percent-decoded path of the file that an absolute URL names, whatever its query.
+    pub(super) fn path_of(&self, url: &Url) -> Option<String> {
+        self.urls.iter().find_map(|base| path_below(&base.0, url))
     }
 
     /// Opens the file or folder at `path`, unless a name in the path begins with a dot.

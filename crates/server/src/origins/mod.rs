@@ -111,18 +111,20 @@ impl Origins {
     }
 
     /// Converts an absolute URL to the name of a source, or `None` if no origin may be asked for it. The name is a path
-    /// if the URL is below the base of an origin that requests the same URL for that path, and the URL itself
-    /// otherwise.
+    /// if the URL is that of a file in a folder, or below the base of an origin that requests the same URL for that path,
+    /// and the URL itself otherwise.
     pub(crate) fn locate(&self, url: &str) -> Option<Location> {
         let text = url.split('#').next().unwrap_or_default();
         let url = Url::parse(text).ok()?;
         let is_listed = |origin: &Origin| {
             matches!(origin.place, Place::Urls(_)) && origin.place.rest(url.as_str()).is_some()
         };
-        let path = match self.0.iter().any(is_listed) {
-            true => None,
-            false => self.path_by(|http| http.path_of(&url)),
-        };
+        let path = self
+            .file_of_url(&url)
+            .or_else(|| match self.0.iter().any(is_listed) {
+                true => None,
+                false => self.path_by(|http| http.path_of(&url)),
+            });
         match path {
             Some(path) => Some(Location::from_path(&path)),
             None => self
@@ -168,10 +170,23 @@ impl Origins {
     }
 
     /// Returns the path of the source that a URL may lead to, whatever its query, if the URL is below the base of an
-    /// origin.
+    /// origin, or that of a file in a folder.
     pub(crate) fn path_of_url(&self, url: &str) -> Option<String> {
         let url = Url::parse(url).ok()?;
-        self.path_by(|http| http.path_below(&url))
+        let file = self.file_of_url(&url);
+        file.or_else(|| self.path_by(|http| http.path_below(&url)))
+    }
+
+    /// Returns the path, prefix included, of the file in a folder that a URL names.
+    fn file_of_url(&self, url: &Url) -> Option<String> {
+        self.0
+            .iter()
+            .find_map(|origin| match (&origin.backend, &origin.place) {
+                (Backend::Folder(folder), Place::Below(prefix)) => {
+                    Some(format!("{prefix}/{}", folder.path_of(url)?))
+                }
+                _ => None,
+            })
     }
 
     /// Whether a path is the key of an object in a bucket, in which dot segments are not resolved.

@@ -28,6 +28,14 @@ pub(super) fn with_query_of(text: &str, url: &Url) -> String {
     }
 }
 
+/// Returns the percent-decoded path of a URL below `base`, whatever else the URL says (such as a query).
+pub(super) fn path_below(base: &Url, url: &Url) -> Option<String> {
+    let path = url.path().strip_prefix(base.path().trim_end_matches('/'))?;
+    // What is not UTF-8 is judged by what is left of it, not passed over.
+    let path = percent_decode_str(path.strip_prefix('/')?).decode_utf8_lossy();
+    (base.origin() == url.origin()).then(|| path.into_owned())
+}
+
 /// Returns the rest of an escaped path below a prefix, without the slash between them.
 pub(super) fn beyond<'a>(raw: &'a str, prefix: &str) -> Option<&'a str> {
     let mut rest = raw;

@@ -300,7 +300,7 @@ impl Resolver {
         let served = settled.filter(|source| self.origins.has(source.as_str()));
         served.ok_or_else(|| {
             let why = format!(
-                "no origin has \"{name}\"; `prefix`, `http.base`, `http.urls` or `buckets` of an [[origin]] says what it serves"
+                "no origin has \"{name}\"; `prefix`, `fs.urls`, `http.base`, `http.urls` or `buckets` of an [[origin]] says what it serves"
             );
             ConfigError::new(key, why)
         })
@@ -403,7 +403,7 @@ fn folder_name(config: &Config) -> Option<String> {
 
 /// Returns the error for a URL that no origin has.
 fn nowhere(url: &str, errors: ErrorStyle) -> Error {
-    let why = "no origin has it; `http.base`, `http.urls` or `buckets` of an origin says which URLs are served";
+    let why = "no origin has it; `fs.urls`, `http.base`, `http.urls` or `buckets` of an origin says which URLs are served";
     Error::Target(Refusal {
         errors,
         ..Refusal::of(Fault::Source, url, why)

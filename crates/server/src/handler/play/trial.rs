@@ -85,7 +85,7 @@ impl App {
                 .locate(source)
                 .ok_or_else(|| {
                     Error::Play(format!(
-                        "no origin has {source}; `http.base`, `http.urls` or `buckets` of an origin says which URLs are served"
+                        "no origin has {source}; `fs.urls`, `http.base`, `http.urls` or `buckets` of an origin says which URLs are served"
                     ))
                 })?,
         };

@@ -11,12 +11,11 @@ mod redirect;
 pub(crate) mod tls;
 
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
-use percent_encoding::percent_decode_str;
 use url::Url;
 
 use self::client::{Ask, Client, Rules};
 use super::budget::Budget;
-use super::names::{ESCAPED, encoded};
+use super::names::{ESCAPED, encoded, path_below};
 use super::secrets::from_env;
 use super::source::{Fetched, SourceValidators};
 use crate::config::{HttpConfig, UrlPattern};
@@ -74,11 +73,7 @@ impl HttpOrigin {
     /// Returns the percent-decoded path of a URL below the base, whatever else the URL says (such as a query): the
     /// server may send the same source for it.
     pub(crate) fn path_below(&self, url: &Url) -> Option<String> {
-        let base = self.base.as_ref()?;
-        let path = url.path().strip_prefix(base.path().trim_end_matches('/'))?;
-        // What is not UTF-8 is judged by what is left of it, not passed over.
-        let path = percent_decode_str(path.strip_prefix('/')?).decode_utf8_lossy();
-        (base.origin() == url.origin()).then(|| path.into_owned())
+        path_below(self.base.as_ref()?, url)
     }
 
     /// Requests a source. `path` is percent-decoded and below the base, or `//` and such a path as it is escaped, or a
