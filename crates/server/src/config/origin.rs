@@ -374,7 +374,7 @@ const FOLDER: &str =
 const SERVER: &str = "a web server with images is\n  [[origin]]\n  prefix = \"/\"\n  http.base = \"https://images.example/originals\"";
 const URLS: &str =
     "images of any of these URLs are\n  [[origin]]\n  http.urls = [\"https://images.example/*\"]";
-const AUTHORITY: &str = "the certificate of a server with its own authority is a key of that server: `http.ca`, or `s3.ca` of a bucket";
+const AUTHORITY: &str = "the certificate of a web server or of its authority is (for a bucket: `s3.ca`)\n  [[origin]]\n  prefix = \"/\"\n  http.base = \"https://images.example/originals\"\n  http.ca = \"ca.pem\"";
 const BUCKET: &str = "a bucket is `s3`, `gcs` or `azure` with its keys:\n  [[origin]]\n  prefix = \"/\"\n  s3.bucket = \"photos\"\n  s3.region = \"eu-central-1\"";
 
 fn everything() -> String {
