@@ -375,6 +375,41 @@ fn a_shared_folder_is_shown_to_everybody_without_the_pages_of_this_machine() {
 }
 
 #[test]
+fn a_configuration_shows_the_page_to_whom_it_allows() {
+    let folder = folder();
+    let origin = "[[origin]]\nfs.root = \".\"\n";
+    for (keys, is_shown) in [("", false), ("[folder]\nallow = \"all\"\n", true)] {
+        let served = Served::start(folder.path(), &format!("{keys}{origin}"));
+        let text = page(&served, "/").text();
+        assert_eq!(text.contains("<img"), is_shown, "{text}");
+        assert!(
+            !text.contains("/_andon/play") && !text.contains("--share"),
+            "{text}"
+        );
+        if is_shown {
+            for address in values(&text, "src") {
+                assert_eq!(served.get(&address).status, 200, "{address}");
+            }
+        }
+    }
+    for (keys, warned) in [
+        ("", false),
+        ("[native]\nenabled = false\n", true),
+        (
+            "[signing]\nkeys = { a = \"0123456789abcdef0123456789abcdef\" }\n",
+            true,
+        ),
+    ] {
+        let text = format!("[folder]\nallow = \"all\"\n{keys}{origin}");
+        fs::write(folder.path().join("andon.toml"), text).unwrap();
+        let said = said::said(program(), folder.path(), "config check andon.toml").ending(0);
+        let both = format!("{}{}", said.out, said.err);
+        assert!(both.contains("sent to everybody as they are"), "{both}");
+        assert_eq!(both.contains("has no thumbnails"), warned, "{keys}: {both}");
+    }
+}
+
+#[test]
 fn sharing_with_a_configuration_file_names_the_address_to_listen_on() {
     let folder = folder();
     let said = said::said(

@@ -597,8 +597,9 @@ fn an_application_of_next_keeps_its_widths_patterns_and_paths() {
         (
             "true",
             [
-                "http.urls = [\"http://127.0.0.1/\", \"http://media:9000/\"]\nallow = [\"127.0.0.0/8\", \"::1/128\", \"10.0.0.0/8\"",
+                "http.urls = [\"http://127.0.0.1/\", \"http://localhost/\", \"http://media:9000/\", \"https://localhost/\"]\nallow = [\"127.0.0.0/8\", \"::1/128\", \"10.0.0.0/8\"",
                 "# images: the pattern of `127.0.0.1` names no port",
+                "# images: the domain `localhost` names no port",
             ],
         ),
         (
@@ -606,11 +607,12 @@ fn an_application_of_next_keeps_its_widths_patterns_and_paths() {
             [
                 "# images: where the address of http://127.0.0.1/ is not public, its images are refused unless the origin has `allow = [\"127.0.0.0/8\"]`",
                 "# images: where the address of http://media:9000/ is not public",
+                "# images: where the address of http://localhost/ is not public",
             ],
         ),
     ] {
         let json = format!(
-            "{{\"images\": {{\"dangerouslyAllowLocalIP\": {is_allowed}, \"remotePatterns\": [\
+            "{{\"images\": {{\"dangerouslyAllowLocalIP\": {is_allowed}, \"domains\": [\"localhost\"], \"remotePatterns\": [\
              {{\"protocol\": \"http\", \"hostname\": \"127.0.0.1\"}},\
              {{\"protocol\": \"http\", \"hostname\": \"media\", \"port\": \"9000\"}}]}}}}"
         );

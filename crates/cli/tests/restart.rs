@@ -155,6 +155,23 @@ fn a_socket_that_the_configuration_does_not_name_is_refused_in_words() {
     let expected =
         format!("the socket http://{address} that the server was started with is not in `listen`");
     assert!(!said.status.success() && text.contains(&expected), "{text}");
+    let everywhere = format!("0.0.0.0:{}", address.port());
+    let mut command = with_socket(&socket);
+    let said = command
+        .args([
+            "serve",
+            "--listen",
+            &everywhere,
+            "--listen",
+            &address.to_string(),
+        ])
+        .current_dir(folder.path());
+    let said = said.output().unwrap();
+    let text = String::from_utf8_lossy(&said.stderr);
+    let expected = format!(
+        "cannot listen on {everywhere}: the socket http://{address} that the server was started with has this port"
+    );
+    assert!(!said.status.success() && text.contains(&expected), "{text}");
 }
 
 #[test]

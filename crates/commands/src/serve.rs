@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use crate::config_check;
 use crate::processes::Codecs;
-use andon_server::config::{OriginConfig, OriginKind, Overrides, TlsConfig, working_folder};
+use andon_server::config::{
+    AllowedClients, OriginConfig, OriginKind, Overrides, TlsConfig, working_folder,
+};
 use andon_server::{Beat, Config, ConfigError, Inherited, Listen, Pulse, Sandbox, Server};
 use anyhow::Context;
 use sd_notify::NotifyState;
@@ -84,7 +86,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         let port = args.at.port.unwrap_or(8080);
         anyhow::bail!(
             "--share is for a folder without a configuration file; with --config, `--listen 0.0.0.0:{port}`, or `listen` in the file, \
-             serves other machines"
+             serves other machines, and `allow = \"all\"` in [folder] shows them a page with the images"
         );
     }
     // Other commands read it by default.
@@ -260,7 +262,9 @@ pub(crate) fn base(file: Option<&Path>, dir: Option<&Path>) -> Result<Config, Co
 
 fn configuration(args: &Args) -> Result<Config, ConfigError> {
     let mut config = base(args.config.as_deref(), args.dir.as_deref())?;
-    config.shares_folder = args.share;
+    if args.share {
+        config.folder.allow = AllowedClients::All;
+    }
     let mut listen = args.at.addresses();
     if args.share && args.at.listen.is_empty() {
         let port = args.at.port.unwrap_or(8080);

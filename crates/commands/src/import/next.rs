@@ -232,7 +232,18 @@ fn urls(images: &Map<String, Value>) -> (Vec<String>, Vec<String>) {
             .into_iter()
             .flatten()
     };
-    let (mut urls, mut notes, mut any_port) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut urls, mut notes) = (Vec::new(), Vec::new());
+    let note_of_port = |host: &str, what: &str| {
+        let url = format!("https://{host}/");
+        let is_own = is_of_this_machine(&url) || is_of_own_network(&url);
+        is_own.then(|| {
+            format!(
+                "images: {what} `{host}` names no port, and Next.js then takes every one: add those of your images to \
+                 http.urls, as in \"http://{host}:8000/\""
+            )
+        })
+    };
+    let mut any_port = Vec::new();
     let mut add = |protocol: Option<&str>, host: &str| {
         let host = host.replace("**", "*");
         if host
@@ -253,6 +264,7 @@ fn urls(images: &Map<String, Value>) -> (Vec<String>, Vec<String>) {
     };
     for host in list("domains").filter_map(Value::as_str) {
         add(None, host);
+        any_port.extend(note_of_port(host, "the domain"));
     }
     for pattern in list("remotePatterns") {
         let text = |key| pattern.get(key).and_then(Value::as_str);
@@ -262,13 +274,8 @@ fn urls(images: &Map<String, Value>) -> (Vec<String>, Vec<String>) {
             continue;
         };
         add(text("protocol"), &format!("{host}{port}"));
-        let url = format!("https://{host}/");
-        let is_own = is_of_this_machine(&url) || is_of_own_network(&url);
-        if pattern.get("port").is_none_or(Value::is_null) && is_own {
-            any_port.push(format!(
-                "images: the pattern of `{host}` names no port, and Next.js then takes every one: add those of your images to \
-                 http.urls, as in \"http://{host}:8000/\""
-            ));
+        if pattern.get("port").is_none_or(Value::is_null) {
+            any_port.extend(note_of_port(host, "the pattern of"));
         }
     }
     notes.extend(any_port);

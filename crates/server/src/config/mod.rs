@@ -13,6 +13,7 @@ mod cache;
 mod effective;
 mod environment;
 mod fallback;
+mod folder;
 mod fonts;
 mod here;
 mod limits;
@@ -51,6 +52,7 @@ pub use cache::{CacheConfig, CacheRule, DiskConfig, TagHeader};
 pub use effective::{REFERENCE, effective};
 pub(crate) use environment::Environment;
 pub use fallback::FallbackConfig;
+pub use folder::FolderConfig;
 pub use fonts::FontsConfig;
 pub use here::working_folder;
 pub use limits::{Broken, LimitsConfig};
@@ -132,6 +134,8 @@ pub struct Config {
     pub timeouts: Timeouts,
     /// Uploads: images that are sent with the request.
     pub upload: UploadConfig,
+    /// The page with the images of the folder at `/`.
+    pub folder: FolderConfig,
     /// The playground, a page to try recipes and URLs on.
     pub play: PlayConfig,
     /// Where the server's metrics can be read, and by whom.
@@ -148,9 +152,6 @@ pub struct Config {
     /// configuration file, for personal use: with one, a proxy in front may connect from such an address, too.
     #[serde(skip)]
     pub loopback_is_local: bool,
-    /// Whether every client gets the page with the images of the folder at `/`, and not local ones alone.
-    #[serde(skip)]
-    pub shares_folder: bool,
 }
 
 /// The `[debug]` table: what helps during setup and is off in production.
@@ -188,6 +189,7 @@ impl Default for Config {
             limits: LimitsConfig::default(),
             timeouts: Timeouts::default(),
             upload: UploadConfig::default(),
+            folder: FolderConfig::default(),
             play: PlayConfig::default(),
             metrics: MetricsConfig::default(),
             log: LogConfig::default(),
@@ -195,7 +197,6 @@ impl Default for Config {
             sandbox: SandboxConfig::default(),
             debug: DebugConfig::default(),
             loopback_is_local: false,
-            shares_folder: false,
         }
     }
 }
@@ -246,6 +247,9 @@ impl Config {
     pub fn for_folder(root: &Path) -> Self {
         let mut config = Self {
             origin: vec![OriginConfig::folder(root)],
+            folder: FolderConfig {
+                allow: AllowedClients::Local,
+            },
             play: PlayConfig {
                 allow: AllowedClients::Local,
             },

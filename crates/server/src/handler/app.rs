@@ -144,8 +144,8 @@ pub(crate) struct App {
     pub(crate) metrics_allow: AllowedClients,
     /// Whether clients with loopback addresses are local. See [`Config::loopback_is_local`].
     pub(crate) loopback_is_local: bool,
-    /// Whether every client gets the page with the images of the folder.
-    pub(crate) shares_folder: bool,
+    /// Clients that may see the page with the images of the folder.
+    pub(crate) folder_allow: AllowedClients,
     /// Time limit for one answer, including waiting.
     pub(crate) timeout: Duration,
 }
@@ -233,7 +233,7 @@ impl App {
             readiness: before.map_or_else(Arc::default, |app| app.readiness.clone()),
             metrics_allow: config.metrics.allow,
             loopback_is_local: config.loopback_is_local,
-            shares_folder: config.shares_folder,
+            folder_allow: config.folder.allow,
             timeout,
         })
     }

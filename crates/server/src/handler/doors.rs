@@ -6,13 +6,14 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::thread;
 
-use andon_dialects::{Dialects, Door};
+use andon_dialects::{Dialects, Door, NoHeaders, Nowhere, Refusal};
 
 use crate::admission;
 use crate::config::{
     AllowedClients, Bytes, Config, ConfigError, Environment, Files, FsConfig, Listen, OriginKind,
     otlp_warnings,
 };
+use crate::handler::folder::thumbnail;
 use crate::net::Peer;
 use crate::request::forwarded::Proxies;
 
@@ -61,13 +62,9 @@ pub fn doors(config: &Config) -> Result<Vec<Door>, ConfigError> {
         false => token.to_owned(),
     };
     add("board", "/_andon/board", board);
-    let viewers = match (config.shares_folder, config.loopback_is_local) {
-        (true, _) => Some("everybody"),
-        (false, true) => Some("clients with a loopback address"),
-        (false, false) => None,
-    };
-    if let Some(who) = viewers {
-        add("folder", "/, a page with its images", who.to_owned());
+    if config.folder.allow != AllowedClients::Off {
+        let who = local(config.folder.allow);
+        add("folder", "/, a page with its images", who);
     }
     add("purge", "POST /_andon/purge", token.to_owned());
     Ok(doors)
@@ -78,7 +75,12 @@ pub fn doors(config: &Config) -> Result<Vec<Door>, ConfigError> {
 #[must_use]
 pub fn warnings(config: &Config, file: Option<&Path>) -> Vec<String> {
     let mut warnings = Vec::new();
-    for (key, allow) in [("upload", config.upload.allow), ("play", config.play.allow)] {
+    let parts = [
+        ("upload", config.upload.allow),
+        ("play", config.play.allow),
+        ("folder", config.folder.allow),
+    ];
+    for (key, allow) in parts {
         if allow == AllowedClients::Local && ways(config).is_empty() {
             warnings.push(format!(
                 "`{key}.allow = \"local\"` lets nobody in: clients are local on a Unix socket (`listen = [\"unix:…\"]`) \
@@ -86,7 +88,7 @@ pub fn warnings(config: &Config, file: Option<&Path>) -> Vec<String> {
             ));
         }
     }
-    if config.shares_folder {
+    if config.folder.allow == AllowedClients::All {
         warnings.push(
             "files are sent to everybody as they are, with the places where photographs were taken; \
              `andon convert fit:2400x2400,as:jpeg,q:85 FOLDER -o COPIES` makes copies without them"
@@ -146,6 +148,13 @@ pub fn warnings(config: &Config, file: Option<&Path>) -> Vec<String> {
     }
     if let Ok(dialects) = Dialects::new(&config.dialects) {
         warnings.extend(dialects.rewrite_warnings());
+        let thumbnail = thumbnail("/a.jpg", 160);
+        let read = dialects.parse_for(&thumbnail, &NoHeaders, &Nowhere, Ok::<_, Refusal>);
+        let is_image = read.is_ok_and(|request| !request.is_file());
+        if config.folder.allow != AllowedClients::Off && !is_image {
+            let why = "the page of `folder.allow` has no thumbnails: their URLs are those of [native], which is off or needs a signature";
+            warnings.push(why.to_owned());
+        }
     }
     warnings.extend(otlp_warnings(config, &Environment::of_process()));
     warnings

@@ -53,7 +53,7 @@ impl App {
         Route::of(purpose, path, |part| match part {
             Part::Metrics => self.admits(self.metrics_allow, visitor, headers),
             Part::Board => self.has_board(purpose) || self.is_own_user(visitor, headers),
-            Part::Folder => self.shares_folder || self.is_own_user(visitor, headers),
+            Part::Folder => self.admits(self.folder_allow, visitor, headers),
             Part::Play => {
                 let allow = self.play.as_ref().map(Play::allow).unwrap_or_default();
                 self.admits(allow, visitor, headers)

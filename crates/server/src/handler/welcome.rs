@@ -9,6 +9,7 @@ use hyper::HeaderMap;
 use hyper::header;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
+use crate::config::AllowedClients;
 use crate::error::Error;
 use crate::handler::App;
 use crate::response::{self, Reply};
@@ -36,7 +37,7 @@ impl App {
         let host = headers
             .get(header::HOST)
             .and_then(|host| host.to_str().ok());
-        let page = match self.loopback_is_local && !self.shares_folder {
+        let page = match self.loopback_is_local && self.folder_allow == AllowedClients::Local {
             true => page + PRIVATE,
             false => page,
         };

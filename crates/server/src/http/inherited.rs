@@ -61,6 +61,29 @@ impl Inherited {
         Ok(None)
     }
 
+    /// Returns the error of binding an address, and says so if one of the inherited sockets is in its way.
+    pub(crate) fn in_the_way(&self, error: io::Error, listen: &Listen) -> io::Error {
+        let Listen::Tcp(wanted) = listen else {
+            return error;
+        };
+        let port = wanted.rsplit(':').next();
+        let is_there = |address: &Address| match address {
+            Address::Tcp(address) => Some(&*address.port().to_string()) == port,
+            _ => false,
+        };
+        let mut addresses = self.sockets.iter().filter_map(|it| it.address().ok());
+        match addresses.find(is_there) {
+            Some(own) if error.kind() == io::ErrorKind::AddrInUse => io::Error::new(
+                error.kind(),
+                format!(
+                    "cannot listen on {listen}: the socket {own} that the server was started with has this port; have the socket unit \
+                     open {wanted} in its place: `systemctl edit andon.socket`, as docs/packages.md has it under Other addresses"
+                ),
+            ),
+            _ => error,
+        }
+    }
+
     /// Refuses a configuration that leaves out one of the inherited sockets, because clients of that socket would wait
     /// for ever.
     pub(crate) async fn check(
@@ -75,8 +98,8 @@ impl Inherited {
             if !is_named {
                 let address = socket.address()?;
                 let text = format!(
-                    "the socket {address} that the server was started with is not in `listen`; add it there, or remove it \
-                     from the socket unit"
+                    "the socket {address} that the server was started with is not in `listen`; add it there, or have the socket unit \
+                     open the addresses of `listen` alone: `systemctl edit andon.socket`, as docs/packages.md has it under Other addresses"
                 );
                 return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
             }

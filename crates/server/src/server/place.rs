@@ -38,7 +38,9 @@ impl Bound {
         let is_inherited = passed.is_some();
         let listener = match passed {
             Some(listener) => listener,
-            None => Listener::bind(&place.listen, mode).await?,
+            None => Listener::bind(&place.listen, mode)
+                .await
+                .map_err(|error| inherited.in_the_way(error, &place.listen))?,
         };
         let address = match listener.address()? {
             Address::Tcp(address) if place.is_tls => Address::Tls(address),

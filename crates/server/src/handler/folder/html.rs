@@ -264,7 +264,7 @@ fn target(path: &str) -> String {
 }
 
 /// Returns the target of a small version of an image, with sides of at most `side` px.
-fn thumbnail(target: &str, side: u32) -> String {
+pub(in crate::handler) fn thumbnail(target: &str, side: u32) -> String {
     format!("/r/fit:{side}x{side},as:webp,q:75{target}")
 }
 

@@ -16,11 +16,13 @@ use hyper::{HeaderMap, Request};
 use tokio::sync::Mutex;
 use url::form_urlencoded;
 
+pub(in crate::handler) use self::html::thumbnail;
 use self::html::{Access, Page};
 use super::local::check_site;
 use super::page::{self, PageFile};
 use super::record::RequestRecord;
 use super::{check_host, check_method, target};
+use crate::config::AllowedClients;
 use crate::error::Error;
 use crate::handler::App;
 use crate::origins::Listing;
@@ -117,7 +119,7 @@ impl App {
             let listing = self.listing().await?;
             let access = Access {
                 is_own,
-                is_shared: self.shares_folder,
+                is_shared: self.folder_allow == AllowedClients::All,
             };
             let page = Page::new(&listing, &query, &self.maker.resolver, access);
             return Ok(page::written(page.html()));
