@@ -1,5 +1,5 @@
-//! Encodes planes as they are: gray and YCbCr in one scan by our own encoder, CMYK and progressive files by
-//! libjpeg-turbo.
+//! Encodes planes as they are: gray and YCbCr by our own encoder, in one scan, which libjpeg-turbo writes again for
+//! progressive files; CMYK by libjpeg-turbo.
 
 #[cfg(test)]
 mod tests;
@@ -69,11 +69,8 @@ pub(super) fn encode(
     };
     let icc = image.metadata.icc.as_deref().unwrap_or_default();
     let quality = quality(how);
-    if colour == Colour::Cmyk || how.progressive {
-        let sampling = |n: usize| if n == 0 { (sub.h, sub.v) } else { (1, 1) };
-        let planes: Vec<_> = (grids.iter().enumerate())
-            .map(|(n, &grid)| (grid, sampling(n).0, sampling(n).1))
-            .collect();
+    if colour == Colour::Cmyk {
+        let planes: Vec<_> = grids.iter().map(|&grid| (grid, 1, 1)).collect();
         return ffi::write(&ffi::Writing {
             width: frame.width,
             height: frame.height,
@@ -81,7 +78,7 @@ pub(super) fn encode(
             planes: &planes,
             quality,
             progressive: how.progressive,
-            invert: colour == Colour::Cmyk,
+            invert: true,
             exif,
             icc,
             interrupt,
@@ -96,14 +93,25 @@ pub(super) fn encode(
         planes: planes.collect(),
         sub: andon_jpeg::Subsampling { h: sub.h, v: sub.v },
     };
-    let options = Options {
-        quality,
-        exif,
-        icc,
-        interrupted: &|| interrupt.interrupted(),
-        cores,
+    let in_one_scan = |exif, icc| {
+        let options = Options {
+            quality,
+            exif,
+            icc,
+            interrupted: &|| interrupt.interrupted(),
+            cores,
+        };
+        andon_jpeg::encode::encode(image, &options).map_err(error)
     };
-    andon_jpeg::encode::encode(image, &options).map_err(error)
+    match how.progressive {
+        false => in_one_scan(exif, icc),
+        true => ffi::progressive(&ffi::Rewriting {
+            file: &in_one_scan(&[], &[])?,
+            exif,
+            icc,
+            interrupt,
+        }),
+    }
 }
 
 /// A plane's samples, which the encoder shares with the frame.

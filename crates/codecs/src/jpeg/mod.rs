@@ -31,7 +31,7 @@ impl Codec for Jpeg {
             name: NAME,
             aliases: &["jpg", "jpe", "jfif"],
             media_type: "image/jpeg",
-            revision: 3,
+            revision: 4,
             web: Some(Web {
                 everywhere: true,
                 hdr: true,

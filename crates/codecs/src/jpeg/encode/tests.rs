@@ -1,6 +1,6 @@
 //! Tests that libjpeg-turbo and the native decoder read every written file to the same image, to the bit.
 
-use andon_pixels::{Alone, Image, Limits, Never, Task};
+use andon_pixels::{Alone, Decode, Image, Limits, Never, Scales, Task};
 use proptest::prelude::*;
 
 use super::*;
@@ -19,6 +19,20 @@ fn hold(planes: Vec<Plane>, sub: Subsampling, how: &Encode) -> Vec<u8> {
     let verdicts = compare(&file, &SCALES, &Limits::default()).expect("one image");
     assert_eq!(verdicts, [Verdict::Both; 4]);
     file
+}
+
+/// Decodes a file at full size.
+fn decoded(file: &[u8]) -> Vec<Plane> {
+    let header = andon_jpeg::Header::read(file).expect("a header");
+    let how = Decode {
+        scales: Scales::FULL,
+        limits: &Limits::default(),
+        interrupt: &Never,
+        cores: &Alone,
+        keep_metadata: false,
+    };
+    let image = crate::jpeg::decode::decode(file, &header, &how).expect("an image");
+    image.frame.planes
 }
 
 fn quality(quality: u8) -> Encode {
@@ -119,21 +133,40 @@ fn the_strongest_waves_there_are_and_noise_at_full_quality_are_read_alike() {
 fn a_image_at_full_quality_differs_by_rounding_alone() {
     let planes = planes(Model::Gray, 61, 47, 90, 5);
     let file = hold(planes.clone(), Subsampling::NONE, &quality(100));
-    let image = crate::jpeg::decode::decode(
-        &file,
-        &andon_jpeg::Header::read(&file).expect("a header"),
-        &andon_pixels::Decode {
-            scales: andon_pixels::Scales::FULL,
-            limits: &Limits::default(),
-            interrupt: &Never,
-            cores: &Alone,
-            keep_metadata: false,
-        },
-    );
-    let read = image.expect("an image");
-    let pairs =
-        [&planes[0], &read.frame.planes[0]].map(|plane| plane.as_u8().expect("8 bits").samples());
+    let read = decoded(&file);
+    let pairs = [&planes[0], &read[0]].map(|plane| plane.as_u8().expect("8 bits").samples());
     for (a, b) in pairs[0].iter().zip(pairs[1]) {
         assert!(a.abs_diff(*b) <= 3, "{a} became {b}");
     }
+}
+
+#[test]
+fn a_progressive_file_has_the_same_pixels_in_fewer_bytes() {
+    let progressive = Encode {
+        progressive: true,
+        ..quality(80)
+    };
+    for (model, size, rough) in [
+        (Model::Gray, (1001, 700), 40),
+        (Model::ycbcr(Subsampling::C420), (1101, 703), 9),
+        (Model::ycbcr(Subsampling { h: 1, v: 2 }), (500, 1001), 20),
+        (Model::ycbcr(Subsampling::NONE), (1, 1), 3),
+    ] {
+        let sub = match model {
+            Model::YCbCr { sub, .. } => sub,
+            _ => Subsampling::NONE,
+        };
+        let planes = planes(model, size.0, size.1, rough, 7);
+        let files = [quality(80), progressive.clone()].map(|how| hold(planes.clone(), sub, &how));
+        let [one, several] = files.each_ref().map(|file| decoded(file));
+        assert!(one == several, "{size:?}");
+    }
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../samples/photos/otter.jpg"
+    );
+    let photo = decoded(&std::fs::read(path).expect("a sample"));
+    let [one, several] =
+        [quality(80), progressive].map(|how| hold(photo.clone(), Subsampling::C420, &how).len());
+    assert!(several < one, "{several} and {one} bytes");
 }

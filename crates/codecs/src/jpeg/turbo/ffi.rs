@@ -149,9 +149,7 @@ pub(in crate::jpeg) fn write(writing: &Writing<'_>) -> Result<Vec<u8>> {
             v: v.into(),
         };
     }
-    // Nothing longer fits one segment, and EXIF knows no second.
-    let exif = Some(writing.exif).filter(|block| block.len() <= MOST_EXIF_BYTES);
-    let exif = exif.unwrap_or_default();
+    let exif = one_segment(writing.exif);
     let job = EncodeJob {
         width: writing.width,
         height: writing.height,
@@ -176,11 +174,63 @@ pub(in crate::jpeg) fn write(writing: &Writing<'_>) -> Result<Vec<u8>> {
     // described with their true sizes and only read. `watch` points at `asker`, on this frame.
     unsafe { andon_jpeg_encode(&job, &mut encoded, &mut outcome) };
     outcome.result(0, 0)?;
-    // SAFETY: the call succeeded: `bytes` points at `size` initialised bytes, ours until given back.
+    // SAFETY: the call succeeded, and the file is taken once.
+    Ok(unsafe { taken(encoded) })
+}
+
+/// A JPEG file of one scan that is written again in several, with metadata that it does not have.
+pub(in crate::jpeg) struct Rewriting<'a> {
+    pub(in crate::jpeg) file: &'a [u8],
+    /// The EXIF block from its TIFF header on. Left out when longer than [`MOST_EXIF_BYTES`].
+    pub(in crate::jpeg) exif: &'a [u8],
+    pub(in crate::jpeg) icc: &'a [u8],
+    pub(in crate::jpeg) interrupt: &'a dyn Interrupt,
+}
+
+/// Writes the coefficients of a file again as a progressive file.
+pub(in crate::jpeg) fn progressive(rewriting: &Rewriting<'_>) -> Result<Vec<u8>> {
+    let asker = Asker(rewriting.interrupt);
+    let exif = one_segment(rewriting.exif);
+    let job = RewriteJob {
+        bytes: rewriting.file.as_ptr(),
+        size: rewriting.file.len(),
+        exif: exif.as_ptr(),
+        exif_size: exif.len(),
+        icc: rewriting.icc.as_ptr(),
+        icc_size: rewriting.icc.len(),
+        watch: asker.watch(),
+    };
+    let mut outcome = Outcome::new();
+    let mut encoded = Encoded {
+        bytes: ptr::null_mut(),
+        size: 0,
+    };
+    // SAFETY: all three have the layout of their C twins and outlive the call. The file and the metadata are
+    // described with their true sizes and only read. `watch` points at `asker`, on this frame.
+    unsafe { andon_jpeg_progressive(&job, &mut encoded, &mut outcome) };
+    outcome.result(0, 0)?;
+    // SAFETY: the call succeeded, and the file is taken once.
+    Ok(unsafe { taken(encoded) })
+}
+
+/// Copies a file that the shim has written, and gives it back.
+///
+/// # Safety
+/// The call that wrote it has succeeded, so that `bytes` points at `size` initialised bytes, and nobody else gives it back.
+unsafe fn taken(mut encoded: Encoded) -> Vec<u8> {
+    // SAFETY: as said above.
     let file = unsafe { std::slice::from_raw_parts(encoded.bytes, encoded.size) }.to_vec();
     // SAFETY: given back once, after its last use.
     unsafe { andon_jpeg_free(&mut encoded) };
-    Ok(file)
+    file
+}
+
+/// Returns an EXIF block that fits one segment, or nothing: EXIF knows no second.
+fn one_segment(exif: &[u8]) -> &[u8] {
+    match exif.len() <= MOST_EXIF_BYTES {
+        true => exif,
+        false => &[],
+    }
 }
 
 /// Maximum size in bytes of an EXIF block: what one APP1 segment holds besides its length and label.
@@ -302,6 +352,17 @@ struct EncodeJob {
 }
 
 #[repr(C)]
+struct RewriteJob {
+    bytes: *const u8,
+    size: usize,
+    exif: *const u8,
+    exif_size: usize,
+    icc: *const u8,
+    icc_size: usize,
+    watch: Watch,
+}
+
+#[repr(C)]
 struct Encoded {
     bytes: *mut u8,
     size: usize,
@@ -355,5 +416,6 @@ unsafe extern "C" {
     #[cfg(any(test, feature = "compare"))]
     fn andon_jpeg_coefficients(job: *const DecodeJob, all: *mut Blocks, outcome: *mut Outcome);
     fn andon_jpeg_encode(job: *const EncodeJob, encoded: *mut Encoded, outcome: *mut Outcome);
+    fn andon_jpeg_progressive(job: *const RewriteJob, encoded: *mut Encoded, outcome: *mut Outcome);
     fn andon_jpeg_free(encoded: *mut Encoded);
 }

@@ -1,5 +1,5 @@
-/* The classic libjpeg API behind two calls: one whole picture in, one whole picture out. A third hands out
- * the coefficients of a picture, for comparing.
+/* The classic libjpeg API behind three calls: one whole picture in, one whole picture out, and one file turned
+ * into a progressive one. A fourth hands out the coefficients of a picture, for comparing.
  *
  * libjpeg reports errors by longjmp. Each call here sets its own target before it enters the library and
  * cleans up before it returns, so that no frame but those of this file and of libjpeg is ever jumped over.
@@ -66,6 +66,16 @@ struct encode_job {
   const uint8_t *icc;
   size_t icc_size;
   struct plane planes[MOST_COMPONENTS];
+  struct watch watch;
+};
+
+struct rewrite_job {
+  const uint8_t *bytes; /* a whole file of one scan */
+  size_t size;
+  const uint8_t *exif;
+  size_t exif_size;
+  const uint8_t *icc;
+  size_t icc_size;
   struct watch watch;
 };
 
@@ -311,6 +321,20 @@ static int fits(const struct decode_job *job, j_decompress_ptr jpeg) {
   return 1;
 }
 
+/* Sets what is read from, behind jpeg_create_decompress. */
+static void set_source(struct decoder *decoder, const uint8_t *bytes, size_t size) {
+  j_decompress_ptr jpeg = &decoder->jpeg;
+
+  decoder->source.next_input_byte = bytes;
+  decoder->source.bytes_in_buffer = size;
+  decoder->source.init_source = source_nothing;
+  decoder->source.fill_input_buffer = source_ended;
+  decoder->source.skip_input_data = source_skip;
+  decoder->source.resync_to_restart = jpeg_resync_to_restart;
+  decoder->source.term_source = source_nothing;
+  jpeg->src = &decoder->source;
+}
+
 /* Reads the header. The caller has prepared the call and set its escape. */
 static void open_file(struct decoder *decoder) {
   j_decompress_ptr jpeg = &decoder->jpeg;
@@ -320,15 +344,7 @@ static void open_file(struct decoder *decoder) {
   jpeg->mem->max_memory_to_use = (long)job->memory;
   decoder->call.progress.progress_monitor = while_decoding;
   jpeg->progress = &decoder->call.progress;
-  decoder->source.next_input_byte = job->bytes;
-  decoder->source.bytes_in_buffer = job->size;
-  decoder->source.init_source = source_nothing;
-  decoder->source.fill_input_buffer = source_ended;
-  decoder->source.skip_input_data = source_skip;
-  decoder->source.resync_to_restart = jpeg_resync_to_restart;
-  decoder->source.term_source = source_nothing;
-  jpeg->src = &decoder->source;
-
+  set_source(decoder, job->bytes, job->size);
   jpeg_read_header(jpeg, TRUE);
   if (!fits(job, jpeg))
     ERREXIT(jpeg, JERR_BAD_LENGTH);
@@ -446,17 +462,37 @@ static boolean target_full(j_compress_ptr jpeg) {
 
 static void target_end(j_compress_ptr jpeg) { (void)jpeg; }
 
-static void write_metadata(j_compress_ptr jpeg, const struct encode_job *job) {
+/* Sets what is written to, behind jpeg_create_compress. */
+static void set_target(struct encoder *encoder) {
+  j_compress_ptr jpeg = &encoder->jpeg;
+
+  encoder->call.progress.progress_monitor = check_wanted;
+  jpeg->progress = &encoder->call.progress;
+  encoder->target.init_destination = target_begin;
+  encoder->target.empty_output_buffer = target_full;
+  encoder->target.term_destination = target_end;
+  jpeg->dest = &encoder->target;
+}
+
+static void write_metadata(j_compress_ptr jpeg, const uint8_t *exif, size_t exif_size,
+                           const uint8_t *icc, size_t icc_size) {
   static const char label[6] = "Exif\0";
-  if (job->exif_size > 0) {
-    jpeg_write_m_header(jpeg, JPEG_APP0 + 1, (unsigned int)(sizeof label + job->exif_size));
+  if (exif_size > 0) {
+    jpeg_write_m_header(jpeg, JPEG_APP0 + 1, (unsigned int)(sizeof label + exif_size));
     for (size_t i = 0; i < sizeof label; i++)
       jpeg_write_m_byte(jpeg, label[i]);
-    for (size_t i = 0; i < job->exif_size; i++)
-      jpeg_write_m_byte(jpeg, job->exif[i]);
+    for (size_t i = 0; i < exif_size; i++)
+      jpeg_write_m_byte(jpeg, exif[i]);
   }
-  if (job->icc_size > 0)
-    jpeg_write_icc_profile(jpeg, job->icc, (unsigned int)job->icc_size);
+  if (icc_size > 0)
+    jpeg_write_icc_profile(jpeg, icc, (unsigned int)icc_size);
+}
+
+static void end_file(struct encoder *encoder, struct encoded *encoded) {
+  jpeg_finish_compress(&encoder->jpeg);
+  encoded->bytes = encoder->bytes;
+  encoded->size = encoder->size - encoder->target.free_in_buffer;
+  jpeg_destroy_compress(&encoder->jpeg);
 }
 
 /* Blocks that reach over the right edge are filled by repeating the last sample, which costs the fewest
@@ -520,13 +556,7 @@ void andon_jpeg_encode(const struct encode_job *job, struct encoded *encoded,
     return;
   }
   jpeg_create_compress(jpeg);
-  encoder.call.progress.progress_monitor = check_wanted;
-  jpeg->progress = &encoder.call.progress;
-  encoder.target.init_destination = target_begin;
-  encoder.target.empty_output_buffer = target_full;
-  encoder.target.term_destination = target_end;
-  jpeg->dest = &encoder.target;
-
+  set_target(&encoder);
   jpeg->image_width = job->width;
   jpeg->image_height = job->height;
   jpeg->input_components = job->components;
@@ -545,12 +575,57 @@ void andon_jpeg_encode(const struct encode_job *job, struct encoded *encoded,
   jpeg->raw_data_in = TRUE;
 
   jpeg_start_compress(jpeg, TRUE);
-  write_metadata(jpeg, job);
+  write_metadata(jpeg, job->exif, job->exif_size, job->icc, job->icc_size);
   write_planes(&encoder, job);
-  jpeg_finish_compress(jpeg);
-  encoded->bytes = encoder.bytes;
-  encoded->size = encoder.size - encoder.target.free_in_buffer;
-  jpeg_destroy_compress(jpeg);
+  end_file(&encoder, encoded);
+}
+
+/* ---- rewriting ---- */
+
+/* Writes the same coefficients again, in several scans. */
+void andon_jpeg_progressive(const struct rewrite_job *job, struct encoded *encoded,
+                            struct outcome *outcome) {
+  struct decoder decoder;
+  struct encoder encoder;
+
+  memset(&decoder, 0, sizeof decoder);
+  memset(&encoder, 0, sizeof encoder);
+  encoded->bytes = NULL;
+  encoded->size = 0;
+  decoder.jpeg.err = prepare(&decoder.call, outcome, &job->watch);
+  decoder.jpeg.client_data = &decoder;
+  encoder.jpeg.err = prepare(&encoder.call, outcome, &job->watch);
+  encoder.jpeg.client_data = &encoder;
+  /* Each of the two jumps to its own target, which are one place. */
+  if (setjmp(decoder.call.escape))
+    goto failed;
+  if (setjmp(encoder.call.escape))
+    goto failed;
+  jpeg_create_decompress(&decoder.jpeg);
+  decoder.call.progress.progress_monitor = check_wanted;
+  decoder.jpeg.progress = &decoder.call.progress;
+  set_source(&decoder, job->bytes, job->size);
+  jpeg_read_header(&decoder.jpeg, TRUE);
+  jvirt_barray_ptr *coefficients = jpeg_read_coefficients(&decoder.jpeg);
+
+  jpeg_create_compress(&encoder.jpeg);
+  set_target(&encoder);
+  jpeg_copy_critical_parameters(&decoder.jpeg, &encoder.jpeg);
+  jpeg_simple_progression(&encoder.jpeg);
+  encoder.jpeg.optimize_coding = TRUE;
+  jpeg_write_coefficients(&encoder.jpeg, coefficients);
+  write_metadata(&encoder.jpeg, job->exif, job->exif_size, job->icc, job->icc_size);
+  end_file(&encoder, encoded);
+  jpeg_finish_decompress(&decoder.jpeg);
+  jpeg_destroy_decompress(&decoder.jpeg);
+  return;
+
+failed:
+  jpeg_destroy_compress(&encoder.jpeg);
+  jpeg_destroy_decompress(&decoder.jpeg);
+  free(encoder.bytes);
+  encoded->bytes = NULL;
+  encoded->size = 0;
 }
 
 void andon_jpeg_free(struct encoded *encoded) {
