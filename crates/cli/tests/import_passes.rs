@@ -73,12 +73,44 @@ fn a_server_behind_a_cache_is_imported_in_the_place_of_the_cache() {
 }
 
 #[test]
+fn a_path_that_the_cache_puts_together_is_answered_by_the_location_behind_it() {
+    for (outer, pass) in [
+        (r"~ ^/pictures/(\d+|-)x(\d+|-)/(.+)$", "/img/$1x$2/$3"),
+        (r"~ ^/p/(\d+|-)/(\d+|-)/(.+\.jpg)$", "/img/$1x$2/$3"),
+    ] {
+        let pair = PAIR.replace(
+            r"location ~ ^/img/(\d+|-)x(\d+|-)/(.+)$ {
+            proxy_pass PASS;",
+            &format!("location {outer} {{ proxy_pass http://127.0.0.1:23189{pass};"),
+        );
+        let site = Site::new(&pair.replace("LISTEN", "127.0.0.1:23189"));
+        let (text, served) = site.serve();
+        let target = match outer.contains("pictures") {
+            true => "/pictures/40x-/trip/a.jpg",
+            false => "/p/40/-/trip/a.jpg",
+        };
+        assert_eq!(size(&served, target), size_of("trip/a.jpg", 40), "{text}");
+        assert!(!text.contains("not imported: proxy_pass"), "{text}");
+        // The server behind cannot be reached by clients.
+        assert_eq!(served.get("/img/40x-/trip/a.jpg").status, 404, "{text}");
+    }
+}
+
+#[test]
 fn a_server_whose_locations_do_not_fit_is_named() {
     for (outer, inner) in [
-        // The path is another one.
+        // The path is another one, and its parts may be others.
         (
             "~ ^/img/(\\d+)/(.+)$ { proxy_pass http://127.0.0.1:23189/by/$1/$2; }",
+            "~ ^/by/([0-9]+)/(.+)$",
+        ),
+        (
+            "~ ^/img/(.+)/(\\d+)$ { proxy_pass http://127.0.0.1:23189/by/$2/$1; }",
             "~ ^/by/(\\d+)/(.+)$",
+        ),
+        (
+            "~* ^/img/(a|b)/(.+)$ { proxy_pass http://127.0.0.1:23189/by/$1/$2; }",
+            "~ ^/by/(a|b)/(.+)$",
         ),
         // Words differ.
         (

@@ -1,6 +1,8 @@
 //! `andon shadow` between two running servers.
 
 use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
 use std::path::Path;
 use std::process::Command;
 
@@ -247,5 +249,45 @@ fn pages_of_the_old_server_are_left_out_unless_all_replies_are_pages() {
         said.err.contains("answers all 1 URLs with a page"),
         "{}",
         said.err
+    );
+}
+
+/// Starts a server that redirects every request to the same path of `site`, and returns its address.
+fn redirecting(site: &'static str) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
+            while let Some(Ok(line)) = lines.next() {
+                if line.is_empty() {
+                    let reply = format!(
+                        "HTTP/1.1 301 Moved\r\nLocation: {site}/a\r\nContent-Length: 0\r\n\r\n"
+                    );
+                    (&stream).write_all(reply.as_bytes()).unwrap();
+                }
+            }
+        }
+    });
+    address
+}
+
+#[test]
+fn a_site_that_only_redirects_is_told_with_where_it_leads() {
+    let folder = tempfile::tempdir().unwrap();
+    let new = serve(folder.path(), &[("a.jpg", "jpeg/420.jpg")], "");
+    write_log(folder.path(), &[SAME]);
+    let words = format!(
+        "shadow access.log --old http://{} --new http://{}",
+        redirecting("https://shop.example"),
+        new.address
+    );
+    let said = run(program(), folder.path(), &words).ending(1);
+    assert!(
+        said.out.contains(
+            "redirects 1 of the URLs to https://shop.example: name that as the old server"
+        ),
+        "{}",
+        said.out
     );
 }

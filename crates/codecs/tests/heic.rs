@@ -12,7 +12,10 @@ fn a_build_without_hevc_says_what_it_lacks() {
     for name in ["heic/420.heic", "heic/alpha.heic"] {
         let error = engine.probe(&sample(name)).expect_err("it has no decoder");
         let text = error.to_string();
-        assert!(text.contains("heic") && text.contains("feature"), "{text}");
+        assert!(
+            text.contains("HEVC") && text.contains("andon-heic"),
+            "{text}"
+        );
     }
 }
 

@@ -65,7 +65,7 @@ fn by_rule(from: &str) -> String {
 
 fn pass(location: &str, address: &str) -> String {
     format!(
-        "location {location} {{\n    proxy_pass {address};\n    proxy_http_version 1.1;\n    proxy_set_header Host $http_host;\n}}\n"
+        "location {location} {{\n    proxy_pass {address};\n    proxy_http_version 1.1;\n    proxy_set_header Connection \"\";\n    proxy_set_header Host $http_host;\n    proxy_set_header X-Forwarded-For $remote_addr;\n    proxy_read_timeout 35s;\n}}\n"
     )
 }
 

@@ -32,8 +32,9 @@ impl Site {
         let inner = self.inner(at);
         let is_as_it_is = target.path.is_empty() || is_own(&target.path, &location.words);
         let is_alone = scope.here.rewrites.is_empty() && scope.makes_nothing();
-        let fitting = match is_as_it_is && is_alone && self.servers.depth < DEEPEST {
-            true => inner.fitting(location),
+        let fitting = match is_alone && self.servers.depth < DEEPEST {
+            true if is_as_it_is => inner.fitting(location),
+            true => inner.answering(&target.path, location),
             false => None,
         };
         let Some(fitting) = fitting else {
@@ -170,6 +171,35 @@ impl Inner {
         }
         all.sort_by_key(rank);
         Some(all)
+    }
+
+    /// Returns the location of this server that answers the paths that `outer` makes of its groups, as one of `outer`'s paths:
+    /// `/size/$1/$2` for `^/size/(\d+)/(.+)$`. `None` if its groups are others, if another location may answer, or if the
+    /// path itself says which file it is.
+    fn answering(&self, path: &str, outer: &Location) -> Option<Vec<Location>> {
+        if !self.scope.here.rewrites.is_empty() {
+            return None;
+        }
+        let mut others = self.others(&path[..path.find('$')?]);
+        let (only, None) = (others.next()?, others.next()) else {
+            return None;
+        };
+        let ([outer_sign, before], [sign, text]) = (&outer.words[..], &only.words[..]) else {
+            return None;
+        };
+        let (before, after) = (groups(before)?, groups(text)?);
+        let is_wider = |(before, after): (&String, &String)| {
+            before == after && (outer_sign == sign || sign == "~*")
+                || matches!(&**after, ".+" | ".*")
+        };
+        let is_same = whole(text).as_deref() == Some(path)
+            && before.len() == after.len()
+            && before.iter().zip(&after).all(is_wider);
+        let here = &only.scope.here;
+        let names_file = here.alias.as_ref().is_some_and(|alias| alias.contains('$'))
+            && here.rewrites.is_empty()
+            && here.proxy.is_none();
+        (is_same && names_file).then(|| vec![only.copy(outer.words.clone())])
     }
 
     /// Returns the longest prefix of a location that all paths with a beginning have, and its directives, or those of the
@@ -337,6 +367,32 @@ fn whole(text: &str) -> Option<String> {
     (depth == 0).then_some(path)
 }
 
+/// Returns the groups of an expression, without their parentheses. `None` if one lies in another.
+fn groups(text: &str) -> Option<Vec<String>> {
+    let (mut all, mut depth) = (Vec::new(), 0);
+    let mut chars = text.chars();
+    while let Some(char) = chars.next() {
+        match char {
+            '(' => {
+                (depth == 0).then_some(())?;
+                depth = 1;
+                all.push(String::new());
+                continue;
+            }
+            ')' => depth = 0,
+            _ => {}
+        }
+        if depth == 1 {
+            let group: &mut String = all.last_mut()?;
+            group.push(char);
+            if char == '\\' {
+                group.extend(chars.next());
+            }
+        }
+    }
+    (depth == 0).then_some(all)
+}
+
 /// Returns a beginning that all paths of a location have.
 fn beginning(words: &[String]) -> &str {
     match words {
@@ -383,6 +439,22 @@ mod tests {
             ("^/(.+)", None),
         ] {
             assert_eq!(whole(text).as_deref(), path, "{text}");
+        }
+    }
+
+    #[test]
+    fn groups_are_read_side_by_side_alone() {
+        for (text, expected) in [
+            (
+                r"^/img/(\d+|-)x(\d+|-)/(.+)$",
+                Some(vec![r"\d+|-", r"\d+|-", ".+"]),
+            ),
+            (r"^/a/(b\)c)/$", Some(vec![r"b\)c"])),
+            ("^/a$", Some(vec![])),
+            (r"^/a/((\d+)x)$", None),
+        ] {
+            let expected = expected.map(|all| all.into_iter().map(str::to_owned).collect());
+            assert_eq!(groups(text), expected, "{text}");
         }
     }
 

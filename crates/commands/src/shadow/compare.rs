@@ -24,6 +24,8 @@ pub(crate) struct Compared {
     pub(crate) statuses: Option<[u16; 2]>,
     /// Lengths of both bodies in bytes, if both replies have status 200.
     pub(crate) bytes: Option<[usize; 2]>,
+    /// Scheme and host that the old server redirects to.
+    pub(crate) moved_to: Option<String>,
     /// Whether the old server answers with a page (HTML), which is no image server's.
     pub(crate) is_page: bool,
     /// What the new server says it has left out or done otherwise (`Andon-Note`).
@@ -126,7 +128,9 @@ pub(super) fn compare(
     }
     if old.status != new.status {
         let why = refusal(new).map_or_else(String::new, |why| format!(": {why}"));
-        let to = moved_to(old).map_or_else(String::new, |to| format!(" (to {to})"));
+        compared.moved_to = moved_to(old);
+        let to = compared.moved_to.as_ref();
+        let to = to.map_or_else(String::new, |to| format!(" (to {to})"));
         let what = format!("{}{to} and {}{why}", old.status, new.status);
         compared.add(Kind::Status, what);
     } else if old.status == 200 {

@@ -40,6 +40,7 @@ pub(crate) fn text(report: &Report<'_>) -> String {
         }
     }
     text += &rounding(report);
+    text += &redirects(report);
     let notes = notes(report);
     if !notes.is_empty() {
         text += "\nNotes of the new server\n";
@@ -85,6 +86,24 @@ fn rounding(report: &Report<'_>) -> String {
         urls => format!(
             "  {urls} of the sizes are 1 px apart, as servers round in their own ways; --size-tolerance 1 compares these images at one size\n"
         ),
+    }
+}
+
+/// Says where the old server is to be asked, if it redirects most of the URLs to one site; empty otherwise.
+fn redirects(report: &Report<'_>) -> String {
+    let mut sites: BTreeMap<&str, usize> = BTreeMap::new();
+    for site in report
+        .rows
+        .iter()
+        .filter_map(|row| row.compared.moved_to.as_deref())
+    {
+        *sites.entry(site).or_default() += 1;
+    }
+    match sites.into_iter().max_by_key(|(_, urls)| *urls) {
+        Some((site, urls)) if 2 * urls > report.rows.len() => format!(
+            "  the old server redirects {urls} of the URLs to {site}: name that as the old server, or its address there with -H 'Host: NAME'\n"
+        ),
+        _ => String::new(),
     }
 }
 
