@@ -62,11 +62,12 @@ pub(crate) fn indexing(bytes: u64, info: &Info) -> Cost {
 /// Huffman tables can be fitted to them.
 pub(crate) fn encoding(width: u32, height: u32, traits: Traits, how: &Encode) -> Cost {
     let samples = samples(traits.model, width, height);
-    let per_sample = if how.progressive { 6.0 } else { 2.5 };
+    // A progressive file is made of the one of a single scan, which is held meanwhile, with two bytes a coefficient.
+    let (per_sample, files) = if how.progressive { (6.0, 2) } else { (2.5, 1) };
     Cost {
         nanos: (samples as f64 * per_sample) as u64,
         // Two bytes a symbol, three a block, and the bits before and after they are stuffed.
-        scratch: BASE_BYTES + 2 * samples + samples / 4,
+        scratch: BASE_BYTES + 2 * samples + files * samples / 4,
     }
 }
 
