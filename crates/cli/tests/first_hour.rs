@@ -386,7 +386,9 @@ fn a_configuration_shows_the_page_to_whom_it_allows() {
             !text.contains("/_andon/play") && !text.contains("--share"),
             "{text}"
         );
+        assert!(!text.contains("no configuration file"), "{text}");
         if is_shown {
+            assert!(text.contains("This page is shared: whoever"), "{text}");
             for address in values(&text, "src") {
                 assert_eq!(served.get(&address).status, 200, "{address}");
             }
@@ -395,6 +397,10 @@ fn a_configuration_shows_the_page_to_whom_it_allows() {
     for (keys, warned) in [
         ("", false),
         ("[native]\nenabled = false\n", true),
+        (
+            "[native]\nonly_presets = true\n[native.presets]\nsmall = \"fit:300x\"\n",
+            true,
+        ),
         (
             "[signing]\nkeys = { a = \"0123456789abcdef0123456789abcdef\" }\n",
             true,

@@ -126,6 +126,11 @@ fn a_server_whose_locations_do_not_fit_is_named() {
             "/img/ { rewrite ^/img/(.*)$ /$1 break; proxy_pass http://127.0.0.1:23189; }",
             "~ ^/(\\d+)/(.+)$",
         ),
+        // The location reads the path that it is given.
+        (
+            "~ ^/img/(\\d+)/(.+)$ { proxy_pass http://127.0.0.1:23189/by/$1/$2; }",
+            "~ ^/by/(\\d+)/(.+)$ { alias FILES$uri; image_filter resize $1 -; } location ~ ^/none/(.+)/(.+)$",
+        ),
     ] {
         let site = Site::new(&format!(
             "events {{}}\nhttp {{ server {{ server_name outer; listen 127.0.0.1:8081; location {outer} }}\n\

@@ -41,9 +41,10 @@ const WRITTEN: &str = "import os, sys\n\
     open(path('again.jpg'), 'wb').write(one[:sof] + frame + one[sof + 13:sos] + scans + b'\\xff\\xd9')\n";
 
 /// Turned into something small, into something as large, and passed on.
-const RECIPES: [&str; 3] = [
+const RECIPES: [&str; 4] = [
     "fit:300x300,as:jpeg",
     "exact:3999x2999,as:jpeg,q:80",
+    "exact:3999x2999,as:jpeg,q:95,progressive",
     "original",
 ];
 
@@ -162,6 +163,6 @@ fn no_plan_holds_more_than_it_says() {
             }
         }
     }
-    assert_eq!(seen, 57);
+    assert_eq!(seen, 74);
     assert!(faults.is_empty(), "{faults:#?}");
 }

@@ -172,6 +172,7 @@ mod tests {
 
     fn error(text: &str) -> String {
         let known = Known {
+            plain: &[],
             also: &[],
             advice: &[("log.path", "the file is `log.file = \"…\"`")],
         };

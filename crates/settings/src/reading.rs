@@ -12,6 +12,8 @@ use crate::{Error, is_index};
 pub struct Known<'a> {
     /// Further keys at the top level.
     pub also: &'a [&'a str],
+    /// Keys of the top level that are no tables, and are written above all of them.
+    pub plain: &'a [&'a str],
     /// Keys that people write and that are called otherwise, as paths without the numbers of lists, such as
     /// `origin.root`, and for each what to write.
     pub advice: &'a [(&'a str, &'a str)],
@@ -39,8 +41,16 @@ impl Error {
             Kind::Key(wrong, fields) => {
                 let is_top = keys.iter().any(|(key, _)| key == wrong);
                 let also = if is_top { known.also } else { &[] };
+                let is_plain = !is_top && known.plain.contains(&&**wrong);
+                let table = key
+                    .strip_suffix(&**wrong)
+                    .map(|it| it.trim_end_matches('.'));
                 let what = match known.advice_on(key) {
                     Some(advice) => format!("unknown key `{wrong}`; {advice}"),
+                    None if is_plain => format!(
+                        "unknown key `{wrong}` of [{}]; `{wrong}` stands above the first [table] of the file",
+                        table.unwrap_or(key)
+                    ),
                     None => unknown("key", wrong, &[*fields, also].concat()),
                 };
                 Self::new("", what)

@@ -6,6 +6,8 @@
 use andon_jpeg::decode::{MOST_INDEX_BYTES, splits_in_full};
 use andon_pixels::{Cost, Encode, Info, Model, Scale, Scales, Traits};
 
+use super::encode::DEFAULT_QUALITY;
+
 /// Estimates the cost of decoding a file of `bytes` bytes.
 pub(crate) fn decoding(bytes: u64, info: &Info, scales: Scales) -> Cost {
     let stored = samples(info.model, info.width, info.height);
@@ -59,15 +61,21 @@ pub(crate) fn indexing(bytes: u64, info: &Info) -> Cost {
 }
 
 /// Estimates the cost of encoding a frame of this size. The symbols of all coefficients are held in memory so that
-/// Huffman tables can be fitted to them.
+/// Huffman tables can be fitted to them, and all coefficients if they are written again in several scans.
 pub(crate) fn encoding(width: u32, height: u32, traits: Traits, how: &Encode) -> Cost {
     let samples = samples(traits.model, width, height);
-    // A progressive file is made of the one of a single scan, which is held meanwhile, with two bytes a coefficient.
-    let (per_sample, files) = if how.progressive { (6.0, 2) } else { (2.5, 1) };
+    let (per_sample, files) = match (how.progressive, how.quality.unwrap_or(DEFAULT_QUALITY)) {
+        // Two bytes a symbol, three a block, and the bits before and after they are stuffed.
+        (false, _) => (2.5, samples / 4),
+        // Two bytes a coefficient, the file of one scan, which they are read from, and the progressive one. As measured on
+        // noise, which takes the most.
+        (true, ..=90) => (6.0, samples),
+        (true, ..=95) => (6.0, samples + samples / 2),
+        (true, _) => (6.0, 2 * samples + samples / 2),
+    };
     Cost {
         nanos: (samples as f64 * per_sample) as u64,
-        // Two bytes a symbol, three a block, and the bits before and after they are stuffed.
-        scratch: BASE_BYTES + 2 * samples + files * samples / 4,
+        scratch: BASE_BYTES + 2 * samples + files,
     }
 }
 

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use andon_client::quantile;
+use andon_dialects::Rewrite;
 
 use super::prices::Usage;
 use super::recognise::Found;
@@ -129,8 +130,8 @@ pub(super) struct Outcome<'a> {
     pub(super) seconds: f64,
     pub(super) sorted: Sorted,
     pub(super) found: Vec<Found>,
-    /// The expressions of the rewrite rules that read URLs of the log, if the configuration is not written by this run.
-    pub(super) rules: Vec<String>,
+    /// The rewrite rules that read URLs of the log, if the configuration is not written by this run.
+    pub(super) rules: Vec<Rewrite>,
     /// Number of replayed images that neither a recognised dialect nor a rule reads, but a dialect of the configuration.
     pub(super) others: usize,
     /// The URL by which a proxy reaches the new server.

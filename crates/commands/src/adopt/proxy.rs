@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
+use andon_dialects::Rewrite;
 use andon_dialects::forms::Room;
 
 use super::recognise::Found;
@@ -10,9 +11,9 @@ use super::recognise::Found;
 /// Where a new server listens that has no address of its own.
 pub(super) const LISTEN: &str = "127.0.0.1:8080";
 
-/// Returns the locations for the recognised URLs, and for those that rewrite rules with these expressions read, which a
-/// server at `address` answers. What else the old server sends stays with it.
-pub(super) fn nginx(found: &[Found], rules: &[String], address: &str) -> String {
+/// Returns the locations for the recognised URLs, and for those that rewrite rules read, which a server at `address`
+/// answers. What else the old server sends stays with it.
+pub(super) fn nginx(found: &[Found], rules: &[Rewrite], address: &str) -> String {
     let pass = |location: &str| pass(location, address);
     let mut text = String::from(
         "# In the server block that answers these URLs today, above its other locations, and in place of those for the same URLs:\n",
@@ -41,13 +42,53 @@ pub(super) fn nginx(found: &[Found], rules: &[String], address: &str) -> String 
             let _ = write!(text, "# {kind}\n{location}");
         }
     }
-    for rule in rules {
-        text += &pass(&by_rule(rule));
+    for (from, arguments) in by_path(rules) {
+        text += &match arguments {
+            None => pass(&by_rule(from)),
+            Some(arguments) => {
+                by_query = true;
+                query(&by_rule(from), &quoted(&arguments))
+            }
+        };
     }
     if by_query {
         text += &pass("@andon");
     }
     text
+}
+
+/// Returns the expression of each rule once, and one for the queries that the rules with it need; `None` if one of them
+/// applies to any query.
+fn by_path(rules: &[Rewrite]) -> Vec<(&str, Option<String>)> {
+    let mut paths: Vec<(&str, Option<String>)> = Vec::new();
+    for rule in rules {
+        let all = rule.query.iter().map(|it| format!("(?=.*(?:{it}))"));
+        let own = (!rule.query.is_empty()).then(|| format!("^{}", all.collect::<String>()));
+        match paths.iter_mut().find(|(from, _)| *from == rule.from) {
+            None => paths.push((&rule.from, own)),
+            Some((_, known)) => *known = known.take().zip(own).map(|(a, b)| format!("{a}|{b}")),
+        }
+    }
+    paths
+}
+
+/// Returns an expression as it stands between quotes in nginx's files, where a backslash is one unless it stands before a
+/// quote, another backslash or the letter of a control character.
+fn quoted(expression: &str) -> String {
+    let mut quoted = String::new();
+    let mut chars = expression.chars().peekable();
+    while let Some(char) = chars.next() {
+        match (char, chars.peek()) {
+            ('\\', Some('\\')) => {
+                chars.next();
+                quoted += r"\\\\";
+            }
+            ('\\', Some('"' | '\'' | 't' | 'r' | 'n')) => quoted += r"\\",
+            ('"', _) => quoted += "\\\"",
+            (char, _) => quoted.push(char),
+        }
+    }
+    quoted
 }
 
 /// Returns the location of a rule's expression: an exact one if nothing else matches it.
@@ -59,7 +100,7 @@ fn by_rule(from: &str) -> String {
         Some(path) if path.chars().all(is_plain) && !from.replace("\\.", "").contains('.') => {
             format!("= {path}")
         }
-        _ => format!("~ \"{}\"", from.replace('"', "\\\"")),
+        _ => format!("~ \"{}\"", quoted(from)),
     }
 }
 
@@ -95,8 +136,22 @@ mod tests {
             of("imgproxy", "/img"),
             of("imgix", ""),
         ];
-        let rules = [r"^/resize\.php$", r"^/thumb/([0-9]{2,4})/(.+)$", "^/a.jpg$"];
-        let text = nginx(&found, &rules.map(str::to_owned), "http://127.0.0.1:8090");
+        let rule = |(from, query): (&str, &[&str])| Rewrite {
+            from: from.to_owned(),
+            query: query.iter().map(|it| (*it).to_owned()).collect(),
+            to: String::new(),
+            opens: false,
+        };
+        let rules: [(&str, &[&str]); 7] = [
+            (r"^/resize\.php$", &["zc=1"]),
+            (r"^/resize\.php$", &[]),
+            (r"^/thumb/([0-9]{2,4})/(.+)$", &[]),
+            ("^/a.jpg$", &[]),
+            (r"^/index\.php$", &["(^|&)img=", "(^|&)w="]),
+            (r"^/index\.php$", &["(^|&)thumb="]),
+            (r#"^/\\"\d$"#, &[]),
+        ];
+        let text = nginx(&found, &rules.map(rule), "http://127.0.0.1:8090");
         for line in [
             "location = /_next/image {",
             "location ~ \"^(?:/(?:unsafe|",
@@ -107,6 +162,9 @@ mod tests {
             r#"location ~ "^/thumb/([0-9]{2,4})/(.+)$" {"#,
             r#"location ~ "^/a.jpg$" {"#,
             "proxy_pass http://127.0.0.1:8090;",
+            // Pages of the same script stay where they are.
+            "location = /index.php {\n    error_page 418 = @andon;\n    if ($args ~ \"^(?=.*(?:(^|&)img=))(?=.*(?:(^|&)w=))|^(?=.*(?:(^|&)thumb=))\") { return 418; }",
+            r#"location ~ "^/\\\\\"\d$" {"#,
         ] {
             assert!(text.contains(line), "{line}: {text}");
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use andon_dialects::forms::{is_script, looks_signed};
-use andon_dialects::{Ask, Dialects, ImageRequest, NoHeaders, Nowhere, Refusal, Source};
+use andon_dialects::{Ask, Dialects, ImageRequest, NoHeaders, Nowhere, Refusal, Rewrite, Source};
 use andon_server::config::{Listen, Overrides};
 
 /// Where a configuration leads a target.
@@ -23,18 +23,16 @@ pub(super) enum Route {
 /// Reads targets as a server with this configuration does, under the environment variables of this process.
 pub(super) struct Router {
     dialects: Dialects,
-    /// The expressions of the rewrite rules.
-    rules: Vec<String>,
+    rules: Vec<Rewrite>,
     listen: Vec<Listen>,
 }
 
 impl Router {
     pub(super) fn new(text: &str, folder: &Path) -> anyhow::Result<Self> {
         let config = Overrides::of_process().parse(text, folder)?;
-        let rules = config.dialects.rewrite.iter();
         Ok(Self {
             dialects: Dialects::new(&config.dialects)?,
-            rules: rules.map(|rule| rule.from.clone()).collect(),
+            rules: config.dialects.rewrite,
             listen: config.listen,
         })
     }
@@ -58,18 +56,13 @@ impl Router {
         self.dialects.rule_of(target).is_some()
     }
 
-    /// Returns the expressions of the rewrite rules that apply to these targets, each once and in their order.
-    pub(super) fn rules_of<'a>(&self, targets: impl Iterator<Item = &'a String>) -> Vec<String> {
+    /// Returns the rewrite rules that apply to these targets, in their order.
+    pub(super) fn rules_of<'a>(&self, targets: impl Iterator<Item = &'a String>) -> Vec<Rewrite> {
         let indices: BTreeSet<usize> = targets
             .filter_map(|target| self.dialects.rule_of(target))
             .collect();
-        let mut rules: Vec<String> = Vec::new();
-        for from in indices.iter().filter_map(|index| self.rules.get(*index)) {
-            if !rules.contains(from) {
-                rules.push(from.clone());
-            }
-        }
-        rules
+        let rules = indices.iter().filter_map(|index| self.rules.get(*index));
+        rules.cloned().collect()
     }
 
     /// Returns the names of the dialects that answer URLs without any signature.

@@ -1,5 +1,7 @@
 //! Imports what a location passes on to another server of the same configuration as that server's own locations.
 
+use regex::Regex;
+
 use super::model::*;
 use super::passes::{DEEPEST, Target};
 use super::pattern::fixed_start;
@@ -119,7 +121,7 @@ impl Site {
             _ => "write a [[rewrite]] to what its location makes".to_owned(),
         };
         format!(
-            "not imported: proxy_pass {pass} asks {which}, which makes the images, and which of its locations answers these paths as they are \
+            "not imported: proxy_pass {pass} asks {which}, which makes the images, and which of its locations answers these paths \
              is not known; {advice}"
         )
     }
@@ -173,9 +175,8 @@ impl Inner {
         Some(all)
     }
 
-    /// Returns the location of this server that answers the paths that `outer` makes of its groups, as one of `outer`'s paths:
-    /// `/size/$1/$2` for `^/size/(\d+)/(.+)$`. `None` if its groups are others, if another location may answer, or if the
-    /// path itself says which file it is.
+    /// Returns the location of this server that answers a path that `outer` puts together from its groups, such as `/size/$1/$2`,
+    /// with the words of `outer`: `^/size/(\d+)/(.+)$` has the same groups. `None` if that is not sure.
     fn answering(&self, path: &str, outer: &Location) -> Option<Vec<Location>> {
         if !self.scope.here.rewrites.is_empty() {
             return None;
@@ -187,19 +188,15 @@ impl Inner {
         let ([outer_sign, before], [sign, text]) = (&outer.words[..], &only.words[..]) else {
             return None;
         };
-        let (before, after) = (groups(before)?, groups(text)?);
-        let is_wider = |(before, after): (&String, &String)| {
-            before == after && (outer_sign == sign || sign == "~*")
-                || matches!(&**after, ".+" | ".*")
-        };
+        let has_case = outer_sign == sign || sign == "~*";
         let is_same = whole(text).as_deref() == Some(path)
-            && before.len() == after.len()
-            && before.iter().zip(&after).all(is_wider);
+            && have_same_groups(path, &groups(before)?, &groups(text)?, has_case);
         let here = &only.scope.here;
         let names_file = here.alias.as_ref().is_some_and(|alias| alias.contains('$'))
             && here.rewrites.is_empty()
             && here.proxy.is_none();
-        (is_same && names_file).then(|| vec![only.copy(outer.words.clone())])
+        (is_same && names_file && !reads_request(&only.scope))
+            .then(|| vec![only.copy(outer.words.clone())])
     }
 
     /// Returns the longest prefix of a location that all paths with a beginning have, and its directives, or those of the
@@ -367,14 +364,72 @@ fn whole(text: &str) -> Option<String> {
     (depth == 0).then_some(path)
 }
 
-/// Returns the groups of an expression, without their parentheses. `None` if one lies in another.
+/// Whether the groups `after` match in a path what was put in their places, and nothing else: the groups `before`.
+/// `has_case` says whether both expressions treat capital letters alike.
+fn have_same_groups(path: &str, before: &[String], after: &[String], has_case: bool) -> bool {
+    let is_empty =
+        |group: &str| Regex::new(&format!("^(?:{group})$")).is_ok_and(|it| it.is_match(""));
+    let mut rest = path;
+    for (at, (before, after)) in before.iter().zip(after).enumerate() {
+        let Some((_, behind)) = rest.split_once(&format!("${}", at + 1)) else {
+            return false;
+        };
+        rest = behind;
+        let fits = match behind.is_empty() {
+            true => {
+                matches!(&**after, ".+" | ".*") && !is_empty(before) || before == after && has_case
+            }
+            false => before == after && has_case && ends_before(after, behind.chars().next()),
+        };
+        if !fits {
+            return false;
+        }
+    }
+    before.len() == after.len() && rest.is_empty()
+}
+
+/// Whether no text that a group matches contains `next`, so that the group ends there.
+fn ends_before(group: &str, next: Option<char>) -> bool {
+    let Some(next) = next.filter(|it| *it != '$') else {
+        return false;
+    };
+    if group == "[^/]+" {
+        return next == '/';
+    }
+    // Of digits, letters and their lists alone is it known what they match.
+    let known = group.replace(r"\d", "0").replace("[0-9]", "0");
+    let is_known = |char: char| char.is_ascii_alphanumeric() || "-_|+*?{,}".contains(char);
+    known.chars().all(is_known)
+        && !next.is_ascii_digit()
+        && !known.contains(next)
+        && !known.contains(next.to_ascii_uppercase())
+        && !known.contains(next.to_ascii_lowercase())
+}
+
+/// Whether a location reads something of the request that another path or query would change.
+fn reads_request(scope: &Scope) -> bool {
+    // Whatever directive it is in: all of them show here.
+    let all = format!("{scope:?}");
+    let variables = [
+        "$uri",
+        "$document_uri",
+        "$request_uri",
+        "$args",
+        "$query_string",
+        "$is_args",
+        "$arg_",
+    ];
+    scope.link.is_some() || variables.iter().any(|name| all.contains(name))
+}
+
+/// Returns the groups of an expression, without their parentheses. `None` if one lies in another or has no number.
 fn groups(text: &str) -> Option<Vec<String>> {
     let (mut all, mut depth) = (Vec::new(), 0);
-    let mut chars = text.chars();
+    let mut chars = text.chars().peekable();
     while let Some(char) = chars.next() {
         match char {
             '(' => {
-                (depth == 0).then_some(())?;
+                (depth == 0 && chars.peek() != Some(&'?')).then_some(())?;
                 depth = 1;
                 all.push(String::new());
                 continue;
@@ -443,6 +498,80 @@ mod tests {
     }
 
     #[test]
+    fn groups_that_may_split_a_path_elsewhere_are_others() {
+        for (path, before, after, is_same) in [
+            (
+                "/s/$1/$2/$3",
+                [r"\d+", r"\d+|-", ".+"],
+                [r"\d+", r"\d+|-", ".+"],
+                true,
+            ),
+            (
+                "/s/$1x$2/$3",
+                [r"\d+", r"[0-9]{2,4}", r".+\.jpg"],
+                [r"\d+", r"[0-9]{2,4}", ".+"],
+                true,
+            ),
+            (
+                "/s/$1/$2/$3",
+                ["[^/]+", "crop|fit", ".+"],
+                ["[^/]+", "crop|fit", ".+"],
+                true,
+            ),
+            // A part may hold what stands behind it, or be empty, or be of another shape.
+            (
+                "/s/$1-$2/$3",
+                [".+", ".+", r"\d+"],
+                [".+", ".+", r"\d+"],
+                false,
+            ),
+            (
+                "/s/$1-$2/$3",
+                [r"\d+|-", r"\d+", ".+"],
+                [r"\d+|-", r"\d+", ".+"],
+                false,
+            ),
+            (
+                "/s/$1$2/$3",
+                [r"\d+", r"\d+", ".+"],
+                [r"\d+", r"\d+", ".+"],
+                false,
+            ),
+            (
+                "/s/$1/$2/$3",
+                [r"\d+", r"\d+", ".*"],
+                [r"\d+", r"\d+", ".+"],
+                false,
+            ),
+            (
+                "/s/$1/$2/$3",
+                [r"\d+", r"\d{2}", ".+"],
+                [r"\d+", r"\d+", ".+"],
+                false,
+            ),
+            (
+                "/s/$2/$1/$3",
+                [r"\d+", r"\d+", ".+"],
+                [r"\d+", r"\d+", ".+"],
+                false,
+            ),
+            (
+                "/s/$1x$2/$3",
+                ["max|min", r"\d+", ".+"],
+                ["max|min", r"\d+", ".+"],
+                false,
+            ),
+        ] {
+            let [before, after] = [before, after].map(|all| all.map(str::to_owned));
+            assert_eq!(
+                have_same_groups(path, &before, &after, true),
+                is_same,
+                "{path} {after:?}"
+            );
+        }
+    }
+
+    #[test]
     fn groups_are_read_side_by_side_alone() {
         for (text, expected) in [
             (
@@ -452,6 +581,7 @@ mod tests {
             (r"^/a/(b\)c)/$", Some(vec![r"b\)c"])),
             ("^/a$", Some(vec![])),
             (r"^/a/((\d+)x)$", None),
+            (r"^/(?:a|b)/(\d+)$", None),
         ] {
             let expected = expected.map(|all| all.into_iter().map(str::to_owned).collect());
             assert_eq!(groups(text), expected, "{text}");
@@ -469,7 +599,7 @@ mod tests {
         ] {
             let words = ["~".to_owned(), text.to_owned()];
             let words = restricted(&words, prefix).expect(text);
-            let regex = regex::Regex::new(&words[1]).expect(text);
+            let regex = Regex::new(&words[1]).expect(text);
             assert!(regex.is_match(matches) && !regex.is_match(not), "{regex}");
         }
         assert_eq!(

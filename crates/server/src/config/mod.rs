@@ -77,6 +77,19 @@ pub use units::{Background, Bytes, Span};
 pub use upload::UploadConfig;
 pub use web::{AdminConfig, CorsConfig, DefaultFormat, HeadersConfig, NegotiationConfig};
 
+/// Keys of the top level that are no tables.
+const PLAIN: &[&str] = &[
+    "listen",
+    "socket_mode",
+    "workers",
+    "steal_work",
+    "target_wait",
+    "max_wait",
+    "queue",
+    "memory_budget",
+    "background",
+];
+
 /// The whole configuration file.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -230,6 +243,7 @@ impl Config {
         // The tables of the dialects are split off and read by their own type.
         let known = Known {
             also: dialects::Config::KEYS,
+            plain: PLAIN,
             advice: &[origin::ADVICE, otlp::ADVICE].concat(),
         };
         ConfigError::reading(text, &known, |mut all| {

@@ -152,6 +152,23 @@ fn an_unknown_key_unlike_any_other_lists_them_all() {
 }
 
 #[test]
+fn a_key_of_the_top_level_in_a_table_is_told_where_it_stands() {
+    for key in PLAIN {
+        let message = message(&format!("[cache]\nmemory = \"1GiB\"\n{key} = 1\n"));
+        let expected =
+            format!("unknown key `{key}` of [cache]; `{key}` stands above the first [table]");
+        assert!(message.contains(&expected), "{message}");
+    }
+    // All that stands above the first table in the reference, and it is read there.
+    let reference = include_str!("../../andon.default.toml");
+    let above = reference.split("\n[").next().unwrap();
+    let above: toml::Table = toml::from_str(above).unwrap();
+    let mut plain = PLAIN.to_vec();
+    plain.sort_unstable();
+    assert_eq!(above.keys().collect::<Vec<_>>(), plain);
+}
+
+#[test]
 fn a_wrong_value_names_its_line_its_key_and_what_would_do() {
     for (text, parts) in [
         (

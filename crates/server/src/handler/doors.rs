@@ -10,8 +10,8 @@ use andon_dialects::{Dialects, Door, NoHeaders, Nowhere, Refusal};
 
 use crate::admission;
 use crate::config::{
-    AllowedClients, Bytes, Config, ConfigError, Environment, Files, FsConfig, Listen, OriginKind,
-    otlp_warnings,
+    AllowedClients, Bytes, Config, ConfigError, Environment, Files, FsConfig, Listen, OriginConfig,
+    OriginKind, otlp_warnings,
 };
 use crate::handler::folder::thumbnail;
 use crate::net::Peer;
@@ -148,16 +148,37 @@ pub fn warnings(config: &Config, file: Option<&Path>) -> Vec<String> {
     }
     if let Ok(dialects) = Dialects::new(&config.dialects) {
         warnings.extend(dialects.rewrite_warnings());
-        let thumbnail = thumbnail("/a.jpg", 160);
-        let read = dialects.parse_for(&thumbnail, &NoHeaders, &Nowhere, Ok::<_, Refusal>);
-        let is_image = read.is_ok_and(|request| !request.is_file());
-        if config.folder.allow != AllowedClients::Off && !is_image {
-            let why = "the page of `folder.allow` has no thumbnails: their URLs are those of [native], which is off or needs a signature";
-            warnings.push(why.to_owned());
-        }
+        warnings.extend(page_without_images(config, &dialects));
     }
     warnings.extend(otlp_warnings(config, &Environment::of_process()));
     warnings
+}
+
+/// Says why the page with the images of a folder is not shown, or has no thumbnails.
+fn page_without_images(config: &Config, dialects: &Dialects) -> Option<String> {
+    if config.folder.allow == AllowedClients::Off {
+        return None;
+    }
+    let is_folder = |origin: &OriginConfig| {
+        matches!(&origin.keeper, OriginKind::Fs(folder) if folder.files == Files::Images)
+            && origin.prefix.trim_matches('/').is_empty()
+    };
+    if !config.origin.iter().any(is_folder) || !dialects.opens_files() {
+        return Some(
+            "`folder.allow` shows nothing: the page is that of an [[origin]] with `fs.root` and no `prefix`, whose files are open to everybody \
+             and of which `fs.files` serves images only"
+                .to_owned(),
+        );
+    }
+    let thumbnail = thumbnail("/a.jpg", 160);
+    let read = dialects.parse_for(&thumbnail, &NoHeaders, &Nowhere, Ok::<_, Refusal>);
+    let is_image = read.is_ok_and(|request| !request.is_file());
+    (!is_image).then(|| {
+        format!(
+            "the page of `folder.allow` has no thumbnails: URLs such as {thumbnail} are those of [native], which is off, serves presets only or \
+             needs a signature"
+        )
+    })
 }
 
 /// Whether a folder of which every file is served sends this one.

@@ -1,7 +1,7 @@
 //! Origins that are folders of this machine.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -16,6 +16,35 @@ use super::names::{missing, path_below};
 use super::source::{Fetched, Source, SourceValidators};
 use crate::config::{BaseUrl, Files, FsConfig};
 use crate::error::{Error, Withheld};
+
+/// Says which folder on the way to a path this process may not enter or read, and what to do.
+fn closed(path: &Path) -> String {
+    let user = rustix::process::geteuid().as_raw();
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let mut above: Vec<&Path> = path.ancestors().skip(1).collect();
+    above.reverse();
+    // What is in it can be looked at only by who may enter it.
+    let is_closed = |folder: &&Path| {
+        let next = path
+            .strip_prefix(folder)
+            .ok()
+            .and_then(|it| it.iter().next());
+        let looked = next.map(|next| folder.join(next).symlink_metadata());
+        looked.is_some_and(|it| it.is_err_and(|why| why.kind() == io::ErrorKind::PermissionDenied))
+    };
+    match above.into_iter().find(is_closed) {
+        Some(folder) => format!(
+            "the user that the server runs as (number {user}) may not enter {}: `chmod o+x {}` lets it, or put the images elsewhere, such as \
+             in /srv/pictures",
+            folder.display(),
+            folder.display()
+        ),
+        None => format!(
+            "the user that the server runs as (number {user}) may not read it: `chmod -R o+rX {}` lets it",
+            path.display()
+        ),
+    }
+}
 
 /// A folder whose files are sources.
 #[derive(Clone, Debug)]
@@ -48,6 +77,7 @@ impl Folder {
                 }
                 io::ErrorKind::NotFound => "there is no such folder".to_owned(),
                 io::ErrorKind::NotADirectory => "it is not a folder".to_owned(),
+                io::ErrorKind::PermissionDenied => closed(path),
                 _ => error.to_string(),
             };
             format!("cannot serve {}: {error}", path.display())

@@ -436,6 +436,7 @@ struct encoder {
   struct jpeg_destination_mgr target;
   uint8_t *bytes;
   size_t size;
+  size_t expected; /* size of the file, if another one tells it */
 };
 
 static void target_room(struct encoder *encoder, size_t used, size_t size) {
@@ -449,9 +450,11 @@ static void target_room(struct encoder *encoder, size_t used, size_t size) {
 }
 
 static void target_begin(j_compress_ptr jpeg) {
+  struct encoder *encoder = (struct encoder *)jpeg->client_data;
   const size_t samples = (size_t)jpeg->image_width * jpeg->image_height;
   /* A guess: most pictures take less than two bits a pixel. */
-  target_room((struct encoder *)jpeg->client_data, 0, 65536 + samples / 4);
+  const size_t guess = encoder->expected > 0 ? encoder->expected : samples / 4;
+  target_room(encoder, 0, 65536 + guess);
 }
 
 static boolean target_full(j_compress_ptr jpeg) {
@@ -596,7 +599,7 @@ void andon_jpeg_progressive(const struct rewrite_job *job, struct encoded *encod
   decoder.jpeg.client_data = &decoder;
   encoder.jpeg.err = prepare(&encoder.call, outcome, &job->watch);
   encoder.jpeg.client_data = &encoder;
-  /* Each of the two jumps to its own target, which are one place. */
+  /* Each of the two jumps to a target of its own. Both lead to `failed`. */
   if (setjmp(decoder.call.escape))
     goto failed;
   if (setjmp(encoder.call.escape))
@@ -610,6 +613,7 @@ void andon_jpeg_progressive(const struct rewrite_job *job, struct encoded *encod
 
   jpeg_create_compress(&encoder.jpeg);
   set_target(&encoder);
+  encoder.expected = job->size + job->exif_size + job->icc_size;
   jpeg_copy_critical_parameters(&decoder.jpeg, &encoder.jpeg);
   jpeg_simple_progression(&encoder.jpeg);
   encoder.jpeg.optimize_coding = TRUE;

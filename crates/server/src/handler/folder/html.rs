@@ -34,6 +34,25 @@ pub(super) struct Access {
     pub(super) is_own: bool,
     /// Whether the page is for everybody who reaches the server.
     pub(super) is_shared: bool,
+    /// Whether a configuration file says which URL languages are on.
+    pub(super) is_configured: bool,
+}
+
+impl Access {
+    /// Says who sees the page, and why these URL languages are on.
+    fn said(self) -> String {
+        let who = match self.is_shared {
+            true => "this page is shared: whoever reaches the server sees all images.",
+            false => "this page is for this machine only.",
+        };
+        match self.is_configured {
+            true => format!("T{}", &who[1..]),
+            false => format!(
+                "All are on because this server has no configuration file, and {who} A file says which: <code>andon serve --config \
+                 andon.toml</code>."
+            ),
+        }
+    }
 }
 
 impl<'a> Page<'a> {
@@ -70,15 +89,7 @@ impl<'a> Page<'a> {
                 "{nav}",
                 if self.access.is_own { NAVIGATION } else { "" }.to_owned(),
             ),
-            (
-                "{shared}",
-                if self.access.is_shared {
-                    SHARED
-                } else {
-                    PRIVATE
-                }
-                .to_owned(),
-            ),
+            ("{shared}", self.access.said()),
             ("{version}", env!("CARGO_PKG_VERSION").to_owned()),
             ("{find}", escape(&self.query.find)),
             ("{said}", self.said(shown.len())),
@@ -291,9 +302,6 @@ const NAVIGATION: &str = "<nav aria-label=\"Other pages\"><a href=\"/_andon/play
      <a href=\"/_andon/board\">Dashboard</a> <a href=\"/metrics\">Metrics</a></nav>";
 
 /// Who sees the page.
-const PRIVATE: &str = "this page is for this machine only";
-const SHARED: &str = "this page is shared: whoever reaches the server sees all images";
-
 /// Number of images on one page.
 const EACH: usize = 60;
 

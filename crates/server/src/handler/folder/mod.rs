@@ -119,6 +119,7 @@ impl App {
             let listing = self.listing().await?;
             let access = Access {
                 is_own,
+                is_configured: !self.loopback_is_local,
                 is_shared: self.folder_allow == AllowedClients::All,
             };
             let page = Page::new(&listing, &query, &self.maker.resolver, access);
