@@ -395,23 +395,30 @@ fn a_configuration_shows_the_page_to_whom_it_allows() {
         }
     }
     for (keys, warned) in [
-        ("", false),
-        ("[native]\nenabled = false\n", true),
+        ("", ""),
+        ("[native]\nenabled = false\n", "has no thumbnails"),
         (
             "[native]\nonly_presets = true\n[native.presets]\nsmall = \"fit:300x\"\n",
-            true,
+            "has no thumbnails",
         ),
         (
             "[signing]\nkeys = { a = \"0123456789abcdef0123456789abcdef\" }\n",
-            true,
+            "shows nothing",
         ),
+        ("[[origin]]\nfs.files = \"all\"\n", "shows nothing"),
     ] {
+        let origin = match keys.starts_with("[[origin]]") {
+            true => "fs.root = \".\"\n",
+            false => origin,
+        };
         let text = format!("[folder]\nallow = \"all\"\n{keys}{origin}");
-        fs::write(folder.path().join("andon.toml"), text).unwrap();
-        let said = said::said(program(), folder.path(), "config check andon.toml").ending(0);
+        fs::write(folder.path().join("album.toml"), text).unwrap();
+        let said = said::said(program(), folder.path(), "config check album.toml").ending(0);
         let both = format!("{}{}", said.out, said.err);
         assert!(both.contains("sent to everybody as they are"), "{both}");
-        assert_eq!(both.contains("has no thumbnails"), warned, "{keys}: {both}");
+        for what in ["has no thumbnails", "shows nothing"] {
+            assert_eq!(both.contains(what), warned == what, "{keys}: {both}");
+        }
     }
 }
 

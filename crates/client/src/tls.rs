@@ -73,7 +73,10 @@ pub(crate) fn refused_certificate(error: &io::Error) -> Option<String> {
             "its certificate is of no authority that browsers trust".to_owned()
         }
         // webpki has no authority's certificate for a server, and `openssl req -x509` makes such ones.
-        CertificateError::Other(_) => "its certificate is signed by itself, or damaged".to_owned(),
+        CertificateError::Other(_) => {
+            "its certificate is not one for a server, such as one that it has signed itself"
+                .to_owned()
+        }
         other => format!("its certificate is not accepted: {other}"),
     })
 }

@@ -138,6 +138,37 @@ fn files_of_a_folder_are_read_by_the_urls_of_their_site_and_nobody_is_asked() {
 }
 
 #[test]
+fn of_several_folders_the_one_with_the_longest_url_has_a_file_and_prefixes_go_before() {
+    let small = |name: &str| format!("/r/fit:8x8,as:json/{name}");
+    let house = House::furnished(
+        "[[origin]]\nprefix = \"/long/site\"\nfs.root = \"site\"\nfs.urls = [\"https://two.test/\"]\n\
+         [[origin]]\nprefix = \"/m\"\nfs.root = \"media\"\nfs.urls = [\"https://two.test/media/\"]\n\
+         [[origin]]\nprefix = \"/long/site/far\"\nfs.root = \"far\"\n",
+        |folder| {
+            for (name, from) in [
+                ("site/media/a.jpg", "jpeg/444.jpg"),
+                ("site/b.jpg", "jpeg/444.jpg"),
+                ("site/far/c.jpg", "jpeg/444.jpg"),
+                ("media/a.jpg", "photos/otter.jpg"),
+                ("far/c.jpg", "photos/otter.jpg"),
+            ] {
+                let path = folder.join(name);
+                std::fs::create_dir_all(path.parent().expect("a folder")).expect("folders");
+                std::fs::copy(sample(from), path).expect("a sample");
+            }
+        },
+    );
+    let facts = |name: &str| house.get(&small(name)).text();
+    let by_url = |path: &str| facts(&format!("https://two.test{path}"));
+    assert_eq!(by_url("/media/a.jpg"), facts("m/a.jpg"));
+    assert_ne!(facts("m/a.jpg"), facts("long/site/media/a.jpg"));
+    assert_eq!(by_url("/b.jpg"), facts("long/site/b.jpg"));
+    // At its path is another origin's file, so that the URL names none.
+    let hidden = house.get(&small("https://two.test/far/c.jpg"));
+    assert_eq!(hidden.status, 403, "{}", hidden.text());
+}
+
+#[test]
 fn each_url_has_results_of_its_own() {
     let small = std::fs::read(sample("jpeg/444.jpg")).expect("a sample");
     let origin = Origin::start(picture(), "");
@@ -240,6 +271,10 @@ fn an_origin_has_either_a_base_or_urls() {
         parsed.map_err(|error| error.to_string())
     };
     for (keys, why) in [
+        (
+            "fs.root = \"/\"\nfs.urls = [\"https://*.shop.test/\"]",
+            "write each host by itself",
+        ),
         ("http.redirects = 1", "either `base`"),
         (
             "http.base = \"http://a.test\"\nhttp.urls = [\"http://b.test\"]",

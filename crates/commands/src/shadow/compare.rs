@@ -205,10 +205,17 @@ fn media_type(reply: &Fetched) -> String {
 
 /// Whether a client names a media type among those that it accepts.
 fn accepts(accept: &str, media_type: &str) -> bool {
-    let mut ranges = accept
-        .split(',')
-        .filter_map(|range| range.split(';').next());
-    ranges.any(|range| range.trim().eq_ignore_ascii_case(media_type))
+    accept.split(',').any(|range| {
+        let mut parts = range.split(';').map(str::trim);
+        let is_it = parts
+            .next()
+            .is_some_and(|it| it.eq_ignore_ascii_case(media_type));
+        let is_refused = |part: &str| {
+            let weight = part.strip_prefix("q=").map(str::parse::<f32>);
+            matches!(weight, Some(Ok(0.0)))
+        };
+        is_it && !parts.any(is_refused)
+    })
 }
 
 fn pictures(compared: &mut Compared, bodies: [&[u8]; 2], tolerance: Tolerance) {

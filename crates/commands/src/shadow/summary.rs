@@ -77,16 +77,22 @@ pub(crate) fn text(report: &Report<'_>) -> String {
 
 /// Says which option takes differences that come of rounding as none; empty if there are none such.
 fn rounding(report: &Report<'_>) -> String {
-    let sizes = report.differing().filter_map(|row| row.compared.sizes);
-    let one = sizes
+    let differ = report.differing().filter(|row| {
+        let all = &row.compared.differences;
+        all.iter().any(|it| it.kind == Kind::Size)
+    });
+    let sizes = differ.filter_map(|row| row.compared.sizes);
+    let (urls, are) = match sizes
         .filter(|sizes| largest_difference(*sizes) == 1)
-        .count();
-    match one {
-        0 => String::new(),
-        urls => format!(
-            "  {urls} of the sizes are 1 px apart, as servers round in their own ways; --size-tolerance 1 compares these images at one size\n"
-        ),
-    }
+        .count()
+    {
+        0 => return String::new(),
+        1 => ("1 URL".to_owned(), "is"),
+        more => (format!("{more} URLs"), "are"),
+    };
+    format!(
+        "  The size of {urls} {are} 1 px apart, as servers round in their own ways; --size-tolerance 1 compares such images at one size\n"
+    )
 }
 
 /// Says where the old server is to be asked, if it redirects most of the URLs to one site; empty otherwise.
@@ -147,8 +153,12 @@ pub(crate) fn head(report: &Report<'_>) -> String {
     if let (Some(median), Some(least)) = (median(&ssims), quantile(&ssims, 0.0)) {
         let _ = writeln!(
             text,
-            "{} are other files of images of the same size: SSIM {median:.4} (median), {least:.4} (least)",
-            ssims.len()
+            "{} are other files of images of the same size{}: SSIM {median:.4} (median), {least:.4} (least)",
+            ssims.len(),
+            match report.args.tolerance.size_tolerance {
+                0 => String::new(),
+                px => format!(", within {px} px"),
+            }
         );
     }
     let both: Vec<[f64; 2]> = report

@@ -334,7 +334,13 @@ pub(super) fn validate(origins: &[OriginConfig]) -> Result<(), ConfigError> {
             || format!("another origin has the prefix \"{prefix}\", and only one could be reached"),
         )?;
         match &origin.keeper {
-            OriginKind::Fs(_) => {}
+            OriginKind::Fs(folder) => {
+                let unsure = folder.urls.iter().find(|url| url.0.as_str().contains('*'));
+                check(unsure.is_none(), format!("{key}.fs.urls"), || {
+                    let url = unsure.map_or("", |url| url.0.as_str());
+                    format!("`{url}` has a `*`; write each host by itself")
+                })?;
+            }
             OriginKind::Http(http, remote) => {
                 http.validate(&key)?;
                 remote.validate(&key)?;

@@ -175,7 +175,7 @@ fn page_without_images(config: &Config, dialects: &Dialects) -> Option<String> {
     let is_image = read.is_ok_and(|request| !request.is_file());
     (!is_image).then(|| {
         format!(
-            "the page of `folder.allow` has no thumbnails: URLs such as {thumbnail} are those of [native], which is off, serves presets only or \
+            "the page of `folder.allow` has no thumbnails: URLs such as {thumbnail} are those of [native], which is off, has another prefix, serves presets only or \
              needs a signature"
         )
     })

@@ -66,9 +66,13 @@ impl Inherited {
         let Listen::Tcp(wanted) = listen else {
             return error;
         };
-        let port = wanted.rsplit(':').next();
+        let (host, port) = wanted.rsplit_once(':').unwrap_or_default();
+        let takes_all = |host: &str| ["0.0.0.0", "[::]"].contains(&host);
         let is_there = |address: &Address| match address {
-            Address::Tcp(address) => Some(&*address.port().to_string()) == port,
+            Address::Tcp(address) => {
+                let is_one = takes_all(host) || address.ip().is_unspecified();
+                address.port().to_string() == port && is_one
+            }
             _ => false,
         };
         let mut addresses = self.sockets.iter().filter_map(|it| it.address().ok());

@@ -91,9 +91,14 @@ impl Folder {
         })
     }
 
-    /// Returns the percent-decoded path of the file that an absolute URL names, whatever its query.
-    pub(super) fn path_of(&self, url: &Url) -> Option<String> {
-        self.urls.iter().find_map(|base| path_below(&base.0, url))
+    /// Returns the percent-decoded path of the file that an absolute URL names, whatever its query, and the length of the
+    /// base above it. Of several bases the longest counts.
+    pub(super) fn path_of(&self, url: &Url) -> Option<(usize, String)> {
+        let below = |base: &BaseUrl| {
+            let length = base.0.path().trim_end_matches('/').len();
+            Some((length, path_below(&base.0, url)?))
+        };
+        self.urls.iter().filter_map(below).max()
     }
 
     /// Opens the file or folder at `path`, unless a name in the path begins with a dot.

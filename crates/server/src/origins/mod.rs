@@ -177,16 +177,22 @@ impl Origins {
         file.or_else(|| self.path_by(|http| http.path_below(&url)))
     }
 
-    /// Returns the path, prefix included, of the file in a folder that a URL names.
+    /// Returns the path, prefix included, of the file in a folder that a URL names: in that with the longest of the URLs
+    /// above it, unless another origin has a prefix there.
     fn file_of_url(&self, url: &Url) -> Option<String> {
-        self.0
-            .iter()
-            .find_map(|origin| match (&origin.backend, &origin.place) {
-                (Backend::Folder(folder), Place::Below(prefix)) => {
-                    Some(format!("{prefix}/{}", folder.path_of(url)?))
-                }
-                _ => None,
-            })
+        let files = self.0.iter().filter_map(|origin| {
+            let (Backend::Folder(folder), Place::Below(prefix)) = (&origin.backend, &origin.place)
+            else {
+                return None;
+            };
+            let (length, path) = folder.path_of(url)?;
+            let path = format!("{prefix}/{path}");
+            let is_here = |(found, _): (&Origin, _)| std::ptr::eq(found, origin);
+            self.find(&path)
+                .is_ok_and(is_here)
+                .then_some((length, path))
+        });
+        files.max().map(|(_, path)| path)
     }
 
     /// Whether a path is the key of an object in a bucket, in which dot segments are not resolved.

@@ -79,6 +79,7 @@ fn a_row_less_is_a_difference_unless_it_is_tolerated() {
     assert_eq!(compared.sizes, Some([[300, 199], [300, 200]]));
     assert_eq!(compared.worst(), Some(Kind::Rounding), "{compared:?}");
     assert!(!compared.differs() && compared.ssim.is_some_and(|ssim| ssim > 0.97));
+    assert_eq!(compare(&less, &old, one, "").worst(), Some(Kind::Rounding));
     assert_eq!(compare(&old, &other, one, "").worst(), Some(Kind::Size));
     assert_eq!(
         compare(&old, &mirrored, one, "").worst(),
@@ -167,6 +168,7 @@ fn another_format_that_the_client_names_is_no_difference() {
     for (accept, kind) in [
         ("", Kind::MediaType),
         ("image/webp,*/*;q=0.8", Kind::MediaType),
+        ("image/png;q=0,*/*", Kind::MediaType),
         ("image/webp, image/PNG;q=0.9,*/*", Kind::Negotiated),
     ] {
         assert_eq!(

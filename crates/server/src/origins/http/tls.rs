@@ -31,10 +31,15 @@ pub(crate) fn why(error: &io::Error, host: &str) -> String {
             }
             CertificateError::NotValidForName
             | CertificateError::NotValidForNameContext { .. } => {
-                format!("its certificate is for another name than {host}")
+                format!(
+                    "its certificate is for another name than {host} (its subjectAltName counts, and not its CN: `openssl req -x509 … -addext \
+                     subjectAltName=DNS:{host}`)"
+                )
             }
-            _ if listed::is_signed_by_itself(wrong) => {
-                "its certificate is signed by itself: `http.ca` of the origin (`s3.ca` of a bucket) names a file with it".to_owned()
+            _ if listed::is_of_authority(wrong) => {
+                "its certificate is that of an authority, as one that a server has signed itself is: `http.ca` of the origin (`s3.ca` of a \
+                 bucket) names a file with it"
+                    .to_owned()
             }
             other => format!("its certificate is not accepted: {other}"),
         },
@@ -91,7 +96,7 @@ mod tests {
             (CertificateError::UnknownIssuer, "`http.ca` of the origin"),
             (
                 CertificateError::Other(own),
-                "is signed by itself: `http.ca` of the origin",
+                "as one that a server has signed itself is: `http.ca` of the origin",
             ),
             (CertificateError::Expired, "has expired"),
             (

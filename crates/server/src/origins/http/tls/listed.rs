@@ -33,7 +33,7 @@ impl Listed {
 
 /// Whether a server's certificate is refused because it is an authority's, as one that has signed itself is. Its dates fit
 /// then, as they are looked at before.
-pub(super) fn is_signed_by_itself(wrong: &CertificateError) -> bool {
+pub(super) fn is_of_authority(wrong: &CertificateError) -> bool {
     let CertificateError::Other(other) = wrong else {
         return false;
     };
@@ -55,7 +55,7 @@ impl ServerCertVerifier for Listed {
             .verify_server_cert(certificate, others, name, ocsp, now);
         match verified {
             Err(Error::InvalidCertificate(wrong))
-                if is_signed_by_itself(&wrong) && self.listed.contains(certificate) =>
+                if is_of_authority(&wrong) && self.listed.contains(certificate) =>
             {
                 verify_server_name(&ParsedCertificate::try_from(certificate)?, name)?;
                 Ok(ServerCertVerified::assertion())
