@@ -558,7 +558,7 @@ fn an_application_of_next_keeps_its_widths_patterns_and_paths() {
     fs::copy(sample("photos/wren.jpg"), public.join("w.jpg")).unwrap();
     let hashed = site.path().join(".next/static/media/w.0a1b.jpg");
     fs::copy(sample("photos/wren.jpg"), hashed).unwrap();
-    let json = r#"{ "version": 1, "config": { "basePath": "", "images": {
+    let json = r#"{ "version": 1, "config": { "basePath": "", "assetPrefix": "/assets/", "images": {
         "deviceSizes": [640, 800], "imageSizes": [64], "path": "/_next/image", "loader": "default", "qualities": [40],
         "minimumCacheTTL": 60, "formats": ["image/avif", "image/webp"], "dangerouslyAllowSVG": true,
         "contentDispositionType": "inline", "domains": [], "maximumRedirects": 1,
@@ -593,6 +593,13 @@ fn an_application_of_next_keeps_its_widths_patterns_and_paths() {
         let reply = served.get(target);
         assert_eq!(reply.status, status, "{target}");
     }
+    let elsewhere = "/_next/image?url=%2Fassets%2F_next%2Fstatic%2Fmedia%2Fw.0a1b.jpg&w=64&q=40";
+    let reply = served.get(elsewhere);
+    assert_eq!(reply.status, 200);
+    assert_eq!(
+        reply.headers["cache-control"],
+        "public, max-age=31536000, must-revalidate"
+    );
     for (is_allowed, lines) in [
         (
             "true",

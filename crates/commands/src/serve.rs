@@ -25,7 +25,7 @@ pub(crate) struct Args {
     config: Option<PathBuf>,
     #[command(flatten)]
     at: At,
-    /// Show everybody who reaches this machine the page with the images, and listen on all its addresses, at port 8080
+    /// Show everybody who reaches this machine the page with the images, and listen on all its IPv4 addresses, at port 8080
     /// unless --port or --listen says otherwise. Files are sent as they are, with the places where they were taken
     #[arg(long)]
     share: bool,

@@ -112,12 +112,23 @@ fn text(json: &str, file: &str) -> anyhow::Result<String> {
         let _ = writeln!(out, "# {note}");
     }
     let built = built_folder(config);
-    for (prefix, root) in [
-        ("/", "public"),
-        ("/_next/static", &format!("{built}/static")),
-    ] {
+    let built_images = format!("{built}/static");
+    let elsewhere = asset_prefix(config, base_path).map(|prefix| format!("{prefix}/_next/static"));
+    let folders = [("/", "public"), ("/_next/static", &built_images)];
+    let elsewhere = elsewhere.as_deref();
+    for (prefix, root) in folders
+        .into_iter()
+        .chain(elsewhere.map(|it| (it, &*built_images)))
+    {
         let (prefix, root) = (quoted(prefix), quoted(root));
         let _ = writeln!(out, "\n[[origin]]\nprefix = {prefix}\nfs.root = {root}");
+    }
+    if let Some(prefix) = elsewhere {
+        let prefix = quoted(prefix);
+        let _ = writeln!(
+            out,
+            "\n[[cache.rule]]\n# named after their content\nprefix = {prefix}\ncache_control = \"public, max-age=31536000, must-revalidate\""
+        );
     }
     if !urls.is_empty() {
         let urls = value(&Value::from(urls))?;
@@ -157,6 +168,12 @@ fn text(json: &str, file: &str) -> anyhow::Result<String> {
         }
     }
     Ok(out)
+}
+
+/// Returns the path of `assetPrefix`, which is before that of what pages import, if it is another than `basePath`.
+fn asset_prefix<'a>(config: &'a Value, base_path: &str) -> Option<&'a str> {
+    let path = config.get("assetPrefix")?.as_str()?.trim_end_matches('/');
+    (path.starts_with('/') && path != base_path).then_some(path)
 }
 
 /// Returns the folder that `next build` writes to, relative to that of the application.

@@ -65,7 +65,7 @@ pub enum Late {
 }
 
 /// Why a redirect is not followed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RedirectError {
     /// There were more redirects than are followed.
     TooMany {
@@ -78,8 +78,8 @@ pub enum RedirectError {
     Scheme,
     /// The redirect leads from https to http.
     Downgrade,
-    /// The target is not one of the URLs in `http.urls`.
-    Unlisted,
+    /// The target is not one of the URLs in `http.urls`: this one without its query, which is for the log.
+    Unlisted(String),
 }
 
 impl OriginError {
@@ -144,7 +144,7 @@ impl fmt::Display for RedirectError {
             Self::Nowhere => f.write_str("without saying where to"),
             Self::Scheme => f.write_str("to what is neither http nor https"),
             Self::Downgrade => f.write_str("from https to http"),
-            Self::Unlisted => f.write_str("to a URL that is none of `http.urls`"),
+            Self::Unlisted(_) => f.write_str("to a URL that is none of `http.urls`"),
         }
     }
 }

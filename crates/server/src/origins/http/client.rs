@@ -25,7 +25,7 @@ use super::coding::Coding;
 use super::connect::{Connector, pool};
 use super::redirect;
 use crate::config::{OriginTimeouts, Store, UrlPattern};
-use crate::error::{Error, Late, OriginError};
+use crate::error::{Error, Late, OriginError, RedirectError};
 use crate::net::Guard;
 use crate::origins::advice::{Reader, Refused};
 use crate::origins::budget::Budget;
@@ -339,6 +339,9 @@ fn place(url: &Url, trouble: &OriginError, store: Option<Store>) -> String {
     let advice = match (trouble, store) {
         (_, Some(store)) => Reader::Operator(store).on_trouble(trouble),
         (OriginError::Credentials(why) | OriginError::Insecure(why), None) => Some(why.clone()),
+        (OriginError::Redirect(RedirectError::Unlisted(to)), None) => Some(format!(
+            "to {to}, which `http.urls` of an [[origin]] has to list"
+        )),
         _ => None,
     };
     if let Some(advice) = advice {

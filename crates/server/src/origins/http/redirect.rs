@@ -36,7 +36,13 @@ pub(super) fn next(
     let _ = next.set_password(None);
     match listed.is_empty() || listed.iter().any(|it| it.permits(&next)) {
         true => Ok(next),
-        false => Err(OriginError::Redirect(RedirectError::Unlisted)),
+        false => {
+            // It may hold a signature.
+            next.set_query(None);
+            next.set_fragment(None);
+            let unlisted = RedirectError::Unlisted(next.into());
+            Err(OriginError::Redirect(unlisted))
+        }
     }
 }
 
