@@ -202,7 +202,7 @@ fn a_site_whose_only_images_are_a_scripts_is_told_how_to_try_rules() {
     site.log(&["/thumb.php?src=a.jpg&w=50".to_owned()]);
     let said = site.adopt("", &[]).ending(1);
     let command = format!(
-        "andon adopt --log access.log --config andon.toml http://{}",
+        "andon adopt --config andon.toml --log access.log http://{}",
         site.old.address
     );
     assert!(said.err.contains("docs/behind-nginx.md"), "{}", said.err);

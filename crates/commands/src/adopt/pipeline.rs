@@ -157,6 +157,21 @@ fn sort_by_reason(list: &mut [Unread]) {
     list.sort_by_key(|unread| order[&unread.why]);
 }
 
+/// Returns the words by which the same log is replayed against the same server.
+fn words_again(args: &Args) -> String {
+    let mut words: Vec<String> = Vec::new();
+    for log in &args.log {
+        words.extend(["--log".to_owned(), log.display().to_string()]);
+    }
+    for header in &args.header {
+        words.extend(["-H".to_owned(), header.clone()]);
+    }
+    words.extend(args.insecure.then(|| "--insecure".to_owned()));
+    words.push(args.old.clone());
+    let words = words.iter().map(String::as_str);
+    shlex::try_join(words).unwrap_or_else(|_| args.old.clone())
+}
+
 /// Returns the folder that relative paths of the configuration are relative to.
 fn folder<'a>(config: Option<&'a Path>, output: &'a Path) -> &'a Path {
     let file = config.unwrap_or(output);
@@ -210,12 +225,9 @@ fn draft(
         bail!(
             "none of the {} URLs that were answered with 200 is an image of a dialect that is known (docs/index.md lists them); for URLs \
              of a script of your own, docs/behind-nginx.md has rules that turn them into Andon's: write them and an [[origin]] into an \
-             andon.toml, and `andon adopt --log {} --config andon.toml {}` tries them",
+             andon.toml, and `andon adopt --config andon.toml {}` tries them",
             seen.targets.len(),
-            args.log
-                .first()
-                .map_or("LOG".into(), |log| log.display().to_string()),
-            args.old
+            words_again(args)
         );
     }
     if sources.name_buckets(base) {

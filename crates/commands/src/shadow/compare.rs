@@ -260,22 +260,34 @@ fn pictures(compared: &mut Compared, bodies: [&[u8]; 2], tolerance: Tolerance) {
     }
 }
 
-/// Returns the mean absolute difference between the samples of two images, in the channel (red, green or blue) where it
-/// is largest. Structural similarity covers luma only.
+/// Returns the mean absolute difference between the colours of two images of one size, in the channel (red, green or blue)
+/// where it is largest. Structural similarity covers luma only. Squares are compared by their means, so that fine patterns
+/// that lie half a pixel elsewhere have the same colours.
 fn levels_apart(old: &Picture, new: &Picture) -> f64 {
+    let (width, height) = (old.width as usize, old.height as usize);
     let mut sums = [0_u64; 3];
-    let (old, _) = old.rgb.as_chunks::<3>();
-    let (new, _) = new.rgb.as_chunks::<3>();
-    for (old, new) in old.iter().zip(new) {
-        for (sum, (old, new)) in sums.iter_mut().zip(old.iter().zip(new)) {
-            *sum += u64::from(old.abs_diff(*new));
+    for top in (0..height).step_by(SQUARE) {
+        for left in (0..width).step_by(SQUARE) {
+            let rows = top..(top + SQUARE).min(height);
+            let columns = left..(left + SQUARE).min(width);
+            let total = |image: &Picture, channel: usize| -> u64 {
+                let row = |y: usize| columns.clone().map(move |x| 3 * (y * width + x) + channel);
+                let all = rows.clone().flat_map(row);
+                all.map(|at| u64::from(image.rgb[at])).sum()
+            };
+            for (channel, sum) in sums.iter_mut().enumerate() {
+                *sum += total(old, channel).abs_diff(total(new, channel));
+            }
         }
     }
     let most = sums.into_iter().max().unwrap_or_default();
-    most as f64 / old.len().max(1) as f64
+    most as f64 / (width * height).max(1) as f64
 }
 
-/// Largest mean difference between samples, of 255 levels, that counts as equal colours. Two encoders at ordinary
+/// Sides of the squares whose colours are compared, in px.
+const SQUARE: usize = 8;
+
+/// Largest mean difference between colours, of 255 levels, that counts as equal colours. Two encoders at ordinary
 /// qualities are 1 to 5 levels apart. Gray instead of colours, or an ignored profile, results in more.
 const MOST_LEVELS: f64 = 12.0;
 

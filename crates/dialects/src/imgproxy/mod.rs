@@ -148,7 +148,7 @@ impl Dialect for Imgproxy {
             *option = option.replace(':', &self.config.separator);
         }
         let source = match &request.source {
-            Source::Url(url) => url.clone(),
+            Source::Url(url) => sources::of_url(url),
             path => format!("{LOCAL}:///{}", path.literal()),
         };
         written.push(format!(

@@ -16,6 +16,30 @@ pub(super) struct Sources {
     pub(super) allowed: Vec<Regex>,
 }
 
+/// Returns the URL that a source names. Only of the web is it one already: keys of buckets are taken as they are, and `%` and
+/// `#` in them are no escapes and no fragment.
+fn as_url(source: &str) -> String {
+    match is_of_web(source) {
+        true => source.to_owned(),
+        false => source.replace('%', "%25").replace('#', "%23"),
+    }
+}
+
+/// Returns the source that [`as_url`] makes this URL of.
+pub(super) fn of_url(url: &str) -> String {
+    match is_of_web(url) {
+        true => url.to_owned(),
+        false => url.replace("%23", "#").replace("%25", "%"),
+    }
+}
+
+fn is_of_web(source: &str) -> bool {
+    let (scheme, _) = source.split_once(':').unwrap_or_default();
+    ["http", "https"]
+        .iter()
+        .any(|web| scheme.eq_ignore_ascii_case(web))
+}
+
 impl Sources {
     /// Whether a source is allowed, both literally and with repeated slashes merged, since that is where it leads.
     fn allows(&self, source: &str) -> bool {
@@ -46,7 +70,7 @@ impl Sources {
         match source.split_once("://") {
             Some((LOCAL, path)) => Ok(Source::from_path(path)),
             Some((scheme, rest)) if !scheme.is_empty() && !rest.is_empty() => {
-                Ok(Source::Url(source))
+                Ok(Source::Url(as_url(&source)))
             }
             _ => Err(refuse(
                 "it is no URL: it must be as `http://…` or `local:///…`",

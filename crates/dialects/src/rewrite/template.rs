@@ -15,7 +15,7 @@ pub(super) enum Piece {
 /// named `1x`, which is not what nginx users mean.
 ///
 /// # Errors
-/// If braces are not closed, or name neither a group nor an argument.
+/// If braces are not closed, or a name is neither a group's number nor an argument.
 pub(super) fn pieces(to: &str) -> Result<Vec<Piece>, String> {
     let mut pieces = Vec::new();
     let mut text = String::new();
@@ -35,7 +35,15 @@ pub(super) fn pieces(to: &str) -> Result<Vec<Piece>, String> {
             }
             None => {
                 let (name, behind) = after.split_at(length_of_name(after));
-                (named(name), behind)
+                let piece = named(name);
+                let is_word = |char: char| char.is_ascii_alphanumeric() || char == '_';
+                let unknown: String = after.chars().take_while(|it| is_word(*it)).collect();
+                if piece.is_none() && unknown.starts_with(|it: char| it.is_ascii_alphabetic()) {
+                    return Err(format!(
+                        "`${unknown}` is not known: `$1` to `$9` and `$arg_NAME` are"
+                    ));
+                }
+                (piece, behind)
             }
         };
         match piece {

@@ -71,6 +71,9 @@ fn an_argument_at_the_end_of_a_path_is_any_path() {
             "https://a.example/50%25%20off.jpg",
         ),
         ("trip%2Fb%2520c.jpg", "trip/b%2520c.jpg"),
+        (".%2Ftrip%2Fb.jpg", "trip/b.jpg"),
+        ("%2F.%2F%2Fb.jpg", "b.jpg"),
+        ("..%2Fb.jpg", "../b.jpg"),
         ("", ""),
         ("K%FCche+1%3f.jpg", "K%FCche%201%3f.jpg"),
         ("%zz?", "%zz%3F"),
@@ -185,6 +188,7 @@ fn braces_end_a_name_before_a_letter() {
     for (to, why) in [
         ("/${arg_w", "without its `}`"),
         ("/${host}", "`${host}` is not known"),
+        ("/$file", "`$file` is not known"),
         ("/${0}", "`${0}` is not known"),
         ("/${2}", "there is no $2"),
     ] {

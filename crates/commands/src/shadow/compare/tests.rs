@@ -99,6 +99,23 @@ fn gray_in_place_of_colours_is_seen_though_luma_is_the_same() {
 }
 
 #[test]
+fn a_fine_pattern_that_lies_a_pixel_elsewhere_has_the_same_colours() {
+    let mut stripes = Picture::decode(&sample("jpeg/444.jpg")).unwrap();
+    let width = stripes.width as usize;
+    let mut moved = stripes.clone();
+    for (image, shift) in [(&mut stripes, 0), (&mut moved, 1)] {
+        for (at, pixel) in image.rgb.chunks_mut(3).enumerate() {
+            pixel.fill(255 * u8::from((at % width + shift) % 4 < 2));
+        }
+    }
+    assert!(levels_apart(&stripes, &moved) < MOST_LEVELS / 2.0);
+    for pixel in moved.rgb.chunks_mut(3) {
+        pixel[2] = 0;
+    }
+    assert!(levels_apart(&stripes, &moved) > MOST_LEVELS);
+}
+
+#[test]
 fn a_reply_that_is_missing_cut_or_of_another_status_is_the_worst() {
     let whole = picture("jpeg/420.jpg");
     let failed = Err(io::Error::other("reset"));

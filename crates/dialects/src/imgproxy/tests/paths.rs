@@ -323,3 +323,41 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn keys_of_buckets_are_taken_as_they_are() {
+    for (written, url) in [
+        ("s3%3A%2F%2Fshop%2FNr%235.jpg", "s3://shop/Nr%235.jpg"),
+        (
+            "s3%3A%2F%2Fshop%2F50%2520off.jpg",
+            "s3://shop/50%2520off.jpg",
+        ),
+        (
+            "gs%3A%2F%2Fshop%2F100%25%231%25.jpg",
+            "gs://shop/100%25%231%25.jpg",
+        ),
+        (
+            "s3%3A%2F%2Fshop%2Fgro%C3%9Fe%20a.jpg",
+            "s3://shop/große a.jpg",
+        ),
+        // In URLs of the web these are escapes.
+        (
+            "https%3A%2F%2Fa.example%2F50%2520off.jpg",
+            "https://a.example/50%20off.jpg",
+        ),
+    ] {
+        let target = format!("/insecure/w:30/plain/{written}");
+        let request = dialects(house()).parse(&target).expect(&target);
+        assert_eq!(request.source, Source::Url(url.to_owned()), "{target}");
+        let again = dialects(house())
+            .write(&request)
+            .map(|(_, target)| target)
+            .next()
+            .expect(url);
+        assert_eq!(
+            dialects(house()).parse(&again).expect(&again).source,
+            request.source,
+            "{again}"
+        );
+    }
+}
