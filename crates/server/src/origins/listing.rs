@@ -1,5 +1,7 @@
 //! Lists the files of a folder and its subfolders by their names.
 
+use std::io::ErrorKind;
+
 use rustix::fs::FileType;
 
 use super::blocking::Blocking;
@@ -13,6 +15,8 @@ pub(crate) struct Listing {
     pub(crate) paths: Vec<String>,
     /// Whether there are more files than were looked at.
     pub(crate) has_more: bool,
+    /// Folders that may not be read, below the folder.
+    pub(crate) closed: Vec<String>,
 }
 
 impl Folder {
@@ -23,9 +27,15 @@ impl Folder {
         let mut folders = vec![String::new()];
         let mut looks = 0;
         while let Some(inside) = folders.pop() {
-            // What cannot be read is not there.
-            let entries = self.root.entries(&inside, MOST_LOOKS).unwrap_or_default();
-            for (name, kind) in entries {
+            let entries = self.root.entries(&inside, MOST_LOOKS);
+            if entries
+                .as_ref()
+                .is_err_and(|why| why.kind() == ErrorKind::PermissionDenied)
+            {
+                listing.closed.push(inside.trim_end_matches('/').to_owned());
+            }
+            // What else cannot be read is gone.
+            for (name, kind) in entries.unwrap_or_default() {
                 looks += 1;
                 if looks > MOST_LOOKS || listing.paths.len() == most {
                     listing.has_more = true;
@@ -94,8 +104,8 @@ const MOST_LOOKS: usize = 200_000;
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-    use std::os::unix::fs::symlink;
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::{PermissionsExt, symlink};
 
     use super::*;
     use crate::config::{OriginConfig, OriginKind};
@@ -122,10 +132,26 @@ mod tests {
         ];
         let mut listing = Listing {
             paths: sorted.iter().rev().map(|it| (*it).to_owned()).collect(),
-            has_more: false,
+            ..Listing::default()
         };
         listing.sort();
         assert_eq!(listing.paths, sorted);
+    }
+
+    #[test]
+    fn a_folder_that_may_not_be_read_is_told() {
+        let place = tempfile::tempdir().unwrap();
+        let closed = place.path().join("trip/closed");
+        fs::create_dir_all(&closed).unwrap();
+        fs::write(closed.join("a.jpg"), "").unwrap();
+        fs::set_permissions(&closed, Permissions::from_mode(0o000)).unwrap();
+        let listing = folder(place.path()).list(100, |_| true);
+        // Root may read everything.
+        match fs::read_dir(&closed).is_ok() {
+            true => assert_eq!((&listing.closed[..], listing.paths.len()), (&[][..], 1)),
+            false => assert_eq!(listing.closed, ["trip/closed"]),
+        }
+        fs::set_permissions(&closed, Permissions::from_mode(0o700)).unwrap();
     }
 
     #[test]

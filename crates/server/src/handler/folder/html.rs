@@ -20,6 +20,8 @@ pub(super) struct Page<'a> {
     found: Vec<&'a str>,
     /// Number of images in the folder.
     all: usize,
+    /// Number of folders that may not be read.
+    closed: usize,
     has_more: bool,
     query: &'a Query,
     from: usize,
@@ -68,6 +70,7 @@ impl<'a> Page<'a> {
             from: (query.from / EACH * EACH).min(last),
             found,
             all: listing.paths.len(),
+            closed: listing.closed.len(),
             has_more: listing.has_more,
             query,
             resolver,
@@ -92,7 +95,7 @@ impl<'a> Page<'a> {
             ("{shared}", self.access.said()),
             ("{version}", env!("CARGO_PKG_VERSION").to_owned()),
             ("{find}", escape(&self.query.find)),
-            ("{said}", self.said(shown.len())),
+            ("{said}", self.said(shown.len()) + &self.left_out()),
             ("{urls}", self.urls(chosen)),
             ("{images}", self.images(&shown)),
             ("{pages}", self.pages()),
@@ -111,6 +114,17 @@ impl<'a> Page<'a> {
         }
         html.push_str(rest);
         html
+    }
+
+    /// Returns the end of that sentence, about folders that the server may not read.
+    fn left_out(&self) -> String {
+        match self.closed {
+            0 => String::new(),
+            closed => format!(
+                " · {} may not be read by the server",
+                super::counted(closed)
+            ),
+        }
     }
 
     /// Returns the sentence about the number of images.

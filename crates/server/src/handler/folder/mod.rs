@@ -149,6 +149,22 @@ impl App {
             Ok::<_, Error>((listing, began.elapsed()))
         };
         let (listing, took) = self.maker.fetcher.look(look).await?;
+        let before = known
+            .as_ref()
+            .map_or(&[][..], |known| &known.listing.closed);
+        if listing.closed != before && !listing.closed.is_empty() {
+            tracing::warn!(
+                "the page with the images leaves out {} that the user of the server may not read: {}; `chmod -R o+rX` lets it",
+                counted(listing.closed.len()),
+                listing
+                    .closed
+                    .iter()
+                    .take(MOST_NAMED)
+                    .map(String::as_str)
+                    .collect::<Vec<_>>()
+                    .join(", ")
+            );
+        }
         *known = Some(Known {
             listing: listing.clone(),
             at: Instant::now(),
@@ -164,6 +180,17 @@ const FILES: &[PageFile] = page::files! {
     "folder.js", page::SCRIPT, "folder.js";
     "icon.svg", "image/svg+xml", "icon.svg";
 };
+
+/// Returns a number of folders in words.
+fn counted(folders: usize) -> String {
+    match folders {
+        1 => "1 folder".to_owned(),
+        more => format!("{more} folders"),
+    }
+}
+
+/// Maximum number of folders that are named in the log.
+const MOST_NAMED: usize = 5;
 
 /// Maximum number of images in the list; further ones are left out.
 const MOST_IMAGES: usize = 100_000;
