@@ -25,6 +25,9 @@ impl Dialects {
                 "this begins with a recipe, and URLs with a recipe begin with {prefix}: here it is {url}"
             ));
         }
+        if let Some(hint) = self.hint_of_preset(raw_target) {
+            return Some(hint);
+        }
         if let Some(url) = self.with_escaped_slashes(raw_target) {
             return Some(format!(
                 "a slash in the name of an overlay is written %2F in a URL: here it is {url}"
@@ -68,6 +71,19 @@ impl Dialects {
             names.join(" or "),
             urls.join(" or ")
         ))
+    }
+
+    /// Returns a sentence about a target that names a preset where a recipe stands.
+    fn hint_of_preset(&self, target: &str) -> Option<String> {
+        let (_, places) = self.places.iter().find(|(name, _)| *name == "native")?;
+        let [recipes, presets, ..] = &places[..] else {
+            return None;
+        };
+        let below = target.strip_prefix(recipes.trim_end_matches(BELOW))?;
+        let url = format!("{}{below}", presets.trim_end_matches(BELOW));
+        let name = percent::decode(below.strip_prefix('/')?.split('/').next()?).ok()?;
+        let is_read = self.parse(&url).is_ok_and(|request| !request.is_file());
+        is_read.then(|| format!("`{name}` is a preset: here it is {url}"))
     }
 
     /// Returns the prefix of Andon's own URLs and the target below it, if the target begins with a recipe.

@@ -62,6 +62,24 @@ fn a_url_of_a_rewrite_rule_is_its_own_canonical_one() {
 }
 
 #[test]
+fn a_preset_in_the_place_of_a_recipe_is_told_its_url() {
+    let presets = "[native.presets]\nklein = \"fit:20x20,as:png\"\n";
+    for (keys, url) in [
+        ("", "/p/klein/a.jpg"),
+        ("[native]\npreset_prefix = \"/img\"\n", "/img/klein/a.jpg"),
+    ] {
+        let house = House::with(&format!("{keys}{presets}"));
+        let reply = house.get("/r/klein/a.jpg");
+        assert_eq!(reply.status, 400, "{}", reply.text());
+        let said = format!("`klein` is a preset: here it is {url}");
+        assert!(reply.text().contains(&said), "{}", reply.text());
+        assert_eq!(house.get(url).status, 200);
+    }
+    let reply = House::new().get("/r/klein/a.jpg");
+    assert!(!reply.text().contains("preset"), "{}", reply.text());
+}
+
+#[test]
 fn facts_come_from_the_header_and_tell_what_would_be_made() {
     let house = House::new();
     house.put_sample("turned.jpg", "jpeg/orientation-6.jpg");
