@@ -84,6 +84,12 @@ tests.push(["the next page shows other images, and the playground opens with the
 tests.push(["an image that cannot be read says so in its tile, and why", async () => {
   const file = join(folder, "broken.jpg");
   await cp(join(process.env.SAMPLES, "broken/text.jpg"), file);
+  // A list of the folder is kept for a while, which is longer the longer it took.
+  const listed = async () => {
+    const reply = await fetch(`${andon.address}/?find=broken.jpg`, { headers: { Accept: "text/html" } });
+    return /src="[^"]*broken\.jpg"/.test(await reply.text());
+  };
+  while (!(await listed())) await new Promise((done) => setTimeout(done, 100));
   const { page, close } = await show("/?find=broken.jpg", {});
   await until(page, () => document.querySelector(".images .unread") !== null);
   const said = await page.locator(".images .unread").textContent();
