@@ -73,14 +73,17 @@ impl Dialects {
         ))
     }
 
+    /// Returns the prefix of Andon's own URLs with recipes, and that of presets if there are any.
+    fn native_prefixes(&self) -> impl Iterator<Item = &str> {
+        let native = self.places.iter().filter(|(name, _)| *name == "native");
+        native.flat_map(|(_, places)| places.iter().map(|place| place.trim_end_matches(BELOW)))
+    }
+
     /// Returns a sentence about a target that names a preset where a recipe stands.
     fn hint_of_preset(&self, target: &str) -> Option<String> {
-        let (_, places) = self.places.iter().find(|(name, _)| *name == "native")?;
-        let [recipes, presets, ..] = &places[..] else {
-            return None;
-        };
-        let below = target.strip_prefix(recipes.trim_end_matches(BELOW))?;
-        let url = format!("{}{below}", presets.trim_end_matches(BELOW));
+        let mut prefixes = self.native_prefixes();
+        let below = target.strip_prefix(prefixes.next()?)?;
+        let url = format!("{}{below}", prefixes.next()?);
         let name = percent::decode(below.strip_prefix('/')?.split('/').next()?).ok()?;
         let is_read = self.parse(&url).is_ok_and(|request| !request.is_file());
         is_read.then(|| format!("`{name}` is a preset: here it is {url}"))
@@ -94,8 +97,7 @@ impl Dialects {
         // A step without a value, such as `trim`, may as well be a folder, and an unknown one an effect of the engine.
         let (name, _) = first.split(',').next()?.split_once(':')?;
         let is_recipe = words().any(|word| word.name == name) && first.parse::<Recipe>().is_ok();
-        let (_, places) = self.places.iter().find(|(name, _)| *name == "native")?;
-        let prefix = places.first()?.trim_end_matches(BELOW);
+        let prefix = self.native_prefixes().next()?;
         let url = format!("{prefix}{raw_target}");
         let is_read = is_recipe && self.parse(&url).is_ok_and(|request| !request.is_file());
         is_read.then_some((prefix, url))
@@ -109,8 +111,7 @@ impl Dialects {
             Step::Effect(effect) => effect.material().is_some() && effect.args.len() == 1,
             _ => false,
         });
-        let (_, places) = self.places.iter().find(|(name, _)| *name == "native")?;
-        let prefix = places.first()?.trim_end_matches(BELOW);
+        let prefix = self.native_prefixes().next()?;
         let below = raw_target.strip_prefix(prefix)?.strip_prefix('/')?;
         // The name goes on to the segment with its arguments.
         let arguments = below

@@ -6,7 +6,7 @@
 use andon_jpeg::decode::{MOST_INDEX_BYTES, splits_in_full};
 use andon_pixels::{Cost, Encode, Info, Model, Scale, Scales, Traits};
 
-use super::encode::DEFAULT_QUALITY;
+use super::encode::quality;
 
 /// Estimates the cost of decoding a file of `bytes` bytes.
 pub(crate) fn decoding(bytes: u64, info: &Info, scales: Scales) -> Cost {
@@ -64,7 +64,7 @@ pub(crate) fn indexing(bytes: u64, info: &Info) -> Cost {
 /// Huffman tables can be fitted to them, and all coefficients if they are written again in several scans.
 pub(crate) fn encoding(width: u32, height: u32, traits: Traits, how: &Encode) -> Cost {
     let samples = samples(traits.model, width, height);
-    let (per_sample, files) = match (how.progressive, how.quality.unwrap_or(DEFAULT_QUALITY)) {
+    let (per_sample, files) = match (how.progressive, quality(how)) {
         // Two bytes a symbol, three a block, and the bits before and after they are stuffed.
         (false, _) => (2.5, samples / 4),
         // Two bytes a coefficient, the file of one scan, which they are read from, and the progressive one. As measured on

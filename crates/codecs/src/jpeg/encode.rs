@@ -70,15 +70,12 @@ pub(super) fn encode(
     let icc = image.metadata.icc.as_deref().unwrap_or_default();
     let quality = quality(how);
     if colour == Colour::Cmyk {
-        let planes: Vec<_> = grids.iter().map(|&grid| (grid, 1, 1)).collect();
         return ffi::write(&ffi::Writing {
             width: frame.width,
             height: frame.height,
-            colour,
-            planes: &planes,
+            planes: &grids,
             quality,
             progressive: how.progressive,
-            invert: true,
             exif,
             icc,
             interrupt,
@@ -124,7 +121,7 @@ impl AsRef<[u8]> for Samples {
 }
 
 /// Returns the quality to write with, 1 to 100.
-fn quality(how: &Encode) -> u8 {
+pub(super) fn quality(how: &Encode) -> u8 {
     how.quality.unwrap_or(DEFAULT_QUALITY).clamp(1, 100)
 }
 

@@ -11,6 +11,7 @@ use andon_dialects::Rewrite;
 use super::prices::Usage;
 use super::recognise::Found;
 use crate::shadow::compare::is_missing;
+use crate::shadow::summary::counted;
 use crate::shadow::{Report, summary};
 
 pub(super) use sized::looks_resized;
@@ -101,14 +102,6 @@ impl Sorted {
             requests,
             why: "a part of the URL looks like a size; --config compares what a configuration answers".to_owned(),
         });
-    }
-}
-
-/// Returns a number with the noun in singular or plural.
-pub(super) fn counted(number: u64, noun: &str) -> String {
-    match number {
-        1 => format!("1 {noun}"),
-        more => format!("{more} {noun}s"),
     }
 }
 

@@ -4,10 +4,11 @@ use std::fmt::Write;
 
 use andon_client::escape;
 
-use super::outcome::{Outcome, counted};
+use super::outcome::Outcome;
 use super::prices;
 use super::summary::{self, LISTED};
 use crate::shadow::page::{END, head, pairs, preformatted};
+use crate::shadow::summary::counted;
 
 pub(super) fn page(outcome: &Outcome<'_>) -> String {
     let mut html = head("andon adopt");

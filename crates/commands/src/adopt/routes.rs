@@ -1,6 +1,7 @@
 //! Checks that a configuration reads the URLs of a log as they were recognised.
 
 use std::collections::BTreeSet;
+use std::net::SocketAddr;
 use std::path::Path;
 
 use andon_dialects::forms::{is_script, looks_signed};
@@ -41,10 +42,11 @@ impl Router {
     pub(super) fn address(&self) -> String {
         match self.listen.first() {
             Some(Listen::Tcp(address)) => {
-                let everywhere = ["0.0.0.0:", "[::]:"];
-                let port = everywhere.iter().find_map(|it| address.strip_prefix(it));
-                let own = port.map(|port| format!("127.0.0.1:{port}"));
-                format!("http://{}", own.as_ref().unwrap_or(address))
+                let parsed = address.parse::<SocketAddr>().ok();
+                match parsed.filter(|it| it.ip().is_unspecified()) {
+                    Some(all) => format!("http://127.0.0.1:{}", all.port()),
+                    None => format!("http://{address}"),
+                }
             }
             Some(Listen::Unix(path)) => format!("http://unix:{}", path.display()),
             None => String::new(),

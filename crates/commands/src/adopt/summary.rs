@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
-use super::outcome::{Count, Outcome, Sorted, Unread, counted};
+use super::outcome::{Count, Outcome, Sorted, Unread};
 use super::prices::{Price, Usage};
 use super::{prices, proxy};
-use crate::shadow::summary;
+use crate::shadow::summary::{self, counted};
 
 /// Number of URLs that are listed as not recognised.
 pub(super) const LISTED: usize = 40;

@@ -46,11 +46,7 @@ pub(crate) fn text(report: &Report<'_>) -> String {
         text += "\nNotes of the new server\n";
     }
     for (note, (urls, example)) in notes {
-        let of = if urls == 1 {
-            "1 URL"
-        } else {
-            &*format!("{urls} URLs")
-        };
+        let of = counted(urls as u64, "URL");
         let _ = writeln!(text, "  {note}\n      {of}, such as {example}");
     }
     let mut listed = report.differing();
@@ -75,6 +71,14 @@ pub(crate) fn text(report: &Report<'_>) -> String {
     text
 }
 
+/// Returns a number with the noun in singular or plural.
+pub(crate) fn counted(number: u64, noun: &str) -> String {
+    match number {
+        1 => format!("1 {noun}"),
+        more => format!("{more} {noun}s"),
+    }
+}
+
 /// Says which option takes differences that come of rounding as none; empty if there are none such.
 fn rounding(report: &Report<'_>) -> String {
     let differ = report.differing().filter(|row| {
@@ -82,16 +86,15 @@ fn rounding(report: &Report<'_>) -> String {
         all.iter().any(|it| it.kind == Kind::Size)
     });
     let sizes = differ.filter_map(|row| row.compared.sizes);
-    let (urls, are) = match sizes
-        .filter(|sizes| largest_difference(*sizes) == 1)
-        .count()
-    {
+    let near = sizes.filter(|sizes| largest_difference(*sizes) == 1);
+    let (urls, are) = match near.count() {
         0 => return String::new(),
-        1 => ("1 URL".to_owned(), "is"),
-        more => (format!("{more} URLs"), "are"),
+        1 => (1, "is"),
+        more => (more, "are"),
     };
     format!(
-        "  The size of {urls} {are} 1 px apart, as servers round in their own ways; --size-tolerance 1 compares such images at one size\n"
+        "  The size of {} {are} 1 px apart, as servers round in their own ways; --size-tolerance 1 compares such images at one size\n",
+        counted(urls as u64, "URL")
     )
 }
 

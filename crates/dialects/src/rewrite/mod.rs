@@ -257,14 +257,14 @@ fn path_of(value: &str) -> String {
                 .any(|it| decoded.starts_with(it));
             let plain = percent::decode(&decoded).ok().filter(|_| is_url);
             let text = plain.as_deref().unwrap_or(&decoded);
-            percent::encode(relative(text), "/")
+            percent::encode(from_root(text), "/")
         }
         Err(_) => raw.replace('?', "%3F"),
     }
 }
 
 /// Returns a path without slashes and `./` in front, which scripts accept there.
-fn relative(mut path: &str) -> &str {
+fn from_root(mut path: &str) -> &str {
     while let Some(rest) = path.strip_prefix('/').or_else(|| path.strip_prefix("./")) {
         path = rest;
     }

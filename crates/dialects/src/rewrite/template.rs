@@ -36,11 +36,9 @@ pub(super) fn pieces(to: &str) -> Result<Vec<Piece>, String> {
             None => {
                 let (name, behind) = after.split_at(length_of_name(after));
                 let piece = named(name);
-                let is_word = |char: char| char.is_ascii_alphanumeric() || char == '_';
-                let unknown: String = after.chars().take_while(|it| is_word(*it)).collect();
-                if piece.is_none() && unknown.starts_with(|it: char| it.is_ascii_alphabetic()) {
+                if piece.is_none() && name.starts_with(|it: char| it.is_ascii_alphabetic()) {
                     return Err(format!(
-                        "`${unknown}` is not known: `$1` to `$9` and `$arg_NAME` are"
+                        "`${name}` is not known: `$1` to `$9` and `$arg_NAME` are"
                     ));
                 }
                 (piece, behind)
@@ -78,13 +76,13 @@ fn with_path(mut pieces: Vec<Piece>) -> Vec<Piece> {
     pieces
 }
 
-/// The length of the name that a text begins with: one digit, or `arg_` with letters, digits and `_`.
+/// The length of the name that a text begins with: one digit, or letters, digits and `_`.
 fn length_of_name(text: &str) -> usize {
-    if text.starts_with(ARGUMENT) {
-        let is_end = |char: char| !(char.is_ascii_alphanumeric() || char == '_');
-        return text.find(is_end).unwrap_or(text.len());
+    if text.starts_with(|char: char| char.is_ascii_digit()) {
+        return 1;
     }
-    usize::from(text.starts_with(|char: char| char.is_ascii_digit()))
+    let is_end = |char: char| !(char.is_ascii_alphanumeric() || char == '_');
+    text.find(is_end).unwrap_or(text.len())
 }
 
 /// Returns the group or the argument of this name, which may be followed by what stands for an argument that is missing.

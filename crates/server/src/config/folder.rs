@@ -4,8 +4,8 @@ use serde::Deserialize;
 
 use super::AllowedClients;
 
-/// The `[folder]` table: the page at `/` with the images of the folder that is served there, if that has no `index.html`.
-/// It is off by default because it lists images.
+/// The `[folder]` table: the page at `/` with the images of the folder that is served there, if only its images are.
+/// It is off by default because it lists them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct FolderConfig {

@@ -335,11 +335,13 @@ pub(super) fn validate(origins: &[OriginConfig]) -> Result<(), ConfigError> {
         )?;
         match &origin.keeper {
             OriginKind::Fs(folder) => {
-                let unsure = folder.urls.iter().find(|url| url.0.as_str().contains('*'));
-                check(unsure.is_none(), format!("{key}.fs.urls"), || {
-                    let url = unsure.map_or("", |url| url.0.as_str());
-                    format!("`{url}` has a `*`; write each host by itself")
-                })?;
+                for BaseUrl(url) in &folder.urls {
+                    check(
+                        !url.as_str().contains('*'),
+                        format!("{key}.fs.urls"),
+                        || format!("`{url}` has a `*`; write each host by itself"),
+                    )?;
+                }
             }
             OriginKind::Http(http, remote) => {
                 http.validate(&key)?;

@@ -67,10 +67,10 @@ impl Inherited {
             return error;
         };
         let (host, port) = wanted.rsplit_once(':').unwrap_or_default();
-        let takes_all = |host: &str| ["0.0.0.0", "[::]"].contains(&host);
+        let takes_all = ["0.0.0.0", "[::]"].contains(&host);
         let is_there = |address: &Address| match address {
             Address::Tcp(address) => {
-                let is_one = takes_all(host) || address.ip().is_unspecified();
+                let is_one = takes_all || address.ip().is_unspecified();
                 address.port().to_string() == port && is_one
             }
             _ => false,
@@ -81,7 +81,7 @@ impl Inherited {
                 error.kind(),
                 format!(
                     "cannot listen on {listen}: the socket {own} that the server was started with has this port; have the socket unit \
-                     open {wanted} in its place: `systemctl edit andon.socket`, as docs/packages.md has it under Other addresses"
+                     open {wanted} in its place: {EDIT}"
                 ),
             ),
             _ => error,
@@ -103,7 +103,7 @@ impl Inherited {
                 let address = socket.address()?;
                 let text = format!(
                     "the socket {address} that the server was started with is not in `listen`; add it there, or have the socket unit \
-                     open the addresses of `listen` alone: `systemctl edit andon.socket`, as docs/packages.md has it under Other addresses"
+                     open the addresses of `listen` alone: {EDIT}"
                 );
                 return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
             }
@@ -111,6 +111,10 @@ impl Inherited {
         Ok(())
     }
 }
+
+/// How a socket unit is changed.
+const EDIT: &str =
+    "`systemctl edit andon.socket`, as docs/packages.md has it under Other addresses";
 
 impl Socket {
     /// Sets the options that sockets opened by this process have.

@@ -118,18 +118,15 @@ pub(in crate::jpeg) fn coefficients(
     Ok(all)
 }
 
-/// An image to encode, and how to encode it.
+/// A CMYK image to encode, and how to encode it. 255 − sample is written in place of each sample, as Adobe does.
 pub(in crate::jpeg) struct Writing<'a> {
     pub(in crate::jpeg) width: u32,
     pub(in crate::jpeg) height: u32,
-    pub(in crate::jpeg) colour: Colour,
-    /// Each plane with its horizontal and vertical sampling factors.
-    pub(in crate::jpeg) planes: &'a [(&'a Grid<u8>, u8, u8)],
+    /// Planes of this size.
+    pub(in crate::jpeg) planes: &'a [&'a Grid<u8>],
     /// 1 to 100.
     pub(in crate::jpeg) quality: u8,
     pub(in crate::jpeg) progressive: bool,
-    /// Whether to write 255 − sample in place of each sample.
-    pub(in crate::jpeg) invert: bool,
     /// The EXIF block from its TIFF header on. Left out when longer than [`MOST_EXIF_BYTES`].
     pub(in crate::jpeg) exif: &'a [u8],
     pub(in crate::jpeg) icc: &'a [u8],
@@ -140,13 +137,13 @@ pub(in crate::jpeg) struct Writing<'a> {
 pub(in crate::jpeg) fn write(writing: &Writing<'_>) -> Result<Vec<u8>> {
     let asker = Asker(writing.interrupt);
     let mut planes = [Plane::ABSENT; MOST_COMPONENTS];
-    for (plane, &(grid, h, v)) in planes.iter_mut().zip(writing.planes) {
+    for (plane, grid) in planes.iter_mut().zip(writing.planes) {
         *plane = Plane {
             samples: grid.samples().as_ptr().cast_mut(),
             width: grid.width(),
             height: grid.height(),
-            h: h.into(),
-            v: v.into(),
+            h: 1,
+            v: 1,
         };
     }
     let exif = one_segment(writing.exif);
@@ -154,10 +151,8 @@ pub(in crate::jpeg) fn write(writing: &Writing<'_>) -> Result<Vec<u8>> {
         width: writing.width,
         height: writing.height,
         components: writing.planes.len().min(MOST_COMPONENTS) as c_int,
-        colour: number(writing.colour),
         quality: writing.quality.into(),
         progressive: writing.progressive.into(),
-        invert: writing.invert.into(),
         exif: exif.as_ptr(),
         exif_size: exif.len(),
         icc: writing.icc.as_ptr(),
@@ -165,17 +160,9 @@ pub(in crate::jpeg) fn write(writing: &Writing<'_>) -> Result<Vec<u8>> {
         planes,
         watch: asker.watch(),
     };
-    let mut outcome = Outcome::new();
-    let mut encoded = Encoded {
-        bytes: ptr::null_mut(),
-        size: 0,
-    };
-    // SAFETY: all three have the layout of their C twins and outlive the call. Planes and metadata are
-    // described with their true sizes and only read. `watch` points at `asker`, on this frame.
-    unsafe { andon_jpeg_encode(&job, &mut encoded, &mut outcome) };
-    outcome.result(0, 0)?;
-    // SAFETY: the call succeeded, and the file is taken once.
-    Ok(unsafe { taken(encoded) })
+    // SAFETY: `job` has the layout of its C twin and outlives the call. Planes and metadata are described with
+    // their true sizes and only read. `watch` points at `asker`, on this frame.
+    unsafe { written(|encoded, outcome| andon_jpeg_encode(&job, encoded, outcome)) }
 }
 
 /// A JPEG file of one scan that is written again in several, with metadata that it does not have.
@@ -200,29 +187,28 @@ pub(in crate::jpeg) fn progressive(rewriting: &Rewriting<'_>) -> Result<Vec<u8>>
         icc_size: rewriting.icc.len(),
         watch: asker.watch(),
     };
+    // SAFETY: `job` has the layout of its C twin and outlives the call. The file and the metadata are described
+    // with their true sizes and only read. `watch` points at `asker`, on this frame.
+    unsafe { written(|encoded, outcome| andon_jpeg_progressive(&job, encoded, outcome)) }
+}
+
+/// Has the shim write a file, copies it, and gives it back.
+///
+/// # Safety
+/// `call` is one of the shim's calls that write a file, with a job that it may read.
+unsafe fn written(call: impl FnOnce(&mut Encoded, &mut Outcome)) -> Result<Vec<u8>> {
     let mut outcome = Outcome::new();
     let mut encoded = Encoded {
         bytes: ptr::null_mut(),
         size: 0,
     };
-    // SAFETY: all three have the layout of their C twins and outlive the call. The file and the metadata are
-    // described with their true sizes and only read. `watch` points at `asker`, on this frame.
-    unsafe { andon_jpeg_progressive(&job, &mut encoded, &mut outcome) };
+    call(&mut encoded, &mut outcome);
     outcome.result(0, 0)?;
-    // SAFETY: the call succeeded, and the file is taken once.
-    Ok(unsafe { taken(encoded) })
-}
-
-/// Copies a file that the shim has written, and gives it back.
-///
-/// # Safety
-/// The call that wrote it has succeeded, so that `bytes` points at `size` initialised bytes, and nobody else gives it back.
-unsafe fn taken(mut encoded: Encoded) -> Vec<u8> {
-    // SAFETY: as said above.
+    // SAFETY: the call succeeded: `bytes` points at `size` initialised bytes, ours until given back.
     let file = unsafe { std::slice::from_raw_parts(encoded.bytes, encoded.size) }.to_vec();
     // SAFETY: given back once, after its last use.
     unsafe { andon_jpeg_free(&mut encoded) };
-    file
+    Ok(file)
 }
 
 /// Returns an EXIF block that fits one segment, or nothing: EXIF knows no second.
@@ -339,10 +325,8 @@ struct EncodeJob {
     width: u32,
     height: u32,
     components: c_int,
-    colour: c_int,
     quality: c_int,
     progressive: c_int,
-    invert: c_int,
     exif: *const u8,
     exif_size: usize,
     icc: *const u8,

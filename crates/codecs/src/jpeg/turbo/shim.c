@@ -54,13 +54,11 @@ struct decode_job {
   struct watch watch;
 };
 
-struct encode_job {
+struct encode_job { /* of CMYK, of which 255 - sample is written: Adobe's way */
   uint32_t width, height;
   int components;
-  int colour;
   int quality;
   int progressive;
-  int invert; /* write 255 - sample: Adobe's way with CMYK */
   const uint8_t *exif;
   size_t exif_size;
   const uint8_t *icc;
@@ -499,47 +497,33 @@ static void end_file(struct encoder *encoder, struct encoded *encoded) {
 }
 
 /* Blocks that reach over the right edge are filled by repeating the last sample, which costs the fewest
- * bits; rows below the foot are the last row again, by pointer. */
+ * bits; rows below the foot are the last row again. */
 static void write_planes(struct encoder *encoder, const struct encode_job *job) {
   j_compress_ptr jpeg = &encoder->jpeg;
-  const JDIMENSION band = (JDIMENSION)(jpeg->max_v_samp_factor * DCTSIZE);
-  JSAMPROW rows[MOST_COMPONENTS][MOST_BAND_ROWS];
-  JSAMPARRAY strips[MOST_COMPONENTS], image[MOST_COMPONENTS];
-  int direct[MOST_COMPONENTS];
+  JSAMPARRAY image[MOST_COMPONENTS];
 
   for (int i = 0; i < jpeg->num_components; i++) {
-    const jpeg_component_info *component = &jpeg->comp_info[i];
-    JDIMENSION width = component->width_in_blocks * DCTSIZE;
+    JDIMENSION width = jpeg->comp_info[i].width_in_blocks * DCTSIZE;
     if (job->planes[i].width > width || job->planes[i].width == 0 || job->planes[i].height == 0)
       ERREXIT(jpeg, JERR_BAD_LENGTH);
-    direct[i] = width == job->planes[i].width && !job->invert;
-    strips[i] = (*jpeg->mem->alloc_sarray)((j_common_ptr)jpeg, JPOOL_IMAGE, width,
-                                           (JDIMENSION)(component->v_samp_factor * DCTSIZE));
-    image[i] = rows[i];
+    image[i] = (*jpeg->mem->alloc_sarray)((j_common_ptr)jpeg, JPOOL_IMAGE, width, DCTSIZE);
   }
   while (jpeg->next_scanline < jpeg->image_height) {
-    const JDIMENSION index = jpeg->next_scanline / band;
     for (int i = 0; i < jpeg->num_components; i++) {
       const struct plane *plane = &job->planes[i];
       const size_t width = jpeg->comp_info[i].width_in_blocks * DCTSIZE;
-      const JDIMENSION count = (JDIMENSION)(jpeg->comp_info[i].v_samp_factor * DCTSIZE);
-      for (JDIMENSION r = 0; r < count; r++) {
-        size_t y = (size_t)index * count + r;
+      for (JDIMENSION r = 0; r < DCTSIZE; r++) {
+        size_t y = (size_t)jpeg->next_scanline + r;
         if (y >= plane->height)
           y = plane->height - 1;
-        uint8_t *samples = plane->samples + y * plane->width;
-        rows[i][r] = direct[i] ? samples : strips[i][r];
-        if (direct[i])
-          continue;
-        if (job->invert)
-          for (size_t x = 0; x < plane->width; x++)
-            rows[i][r][x] = (JSAMPLE)(255 - samples[x]);
-        else
-          memcpy(rows[i][r], samples, plane->width);
-        memset(rows[i][r] + plane->width, rows[i][r][plane->width - 1], width - plane->width);
+        const uint8_t *samples = plane->samples + y * plane->width;
+        JSAMPROW row = image[i][r];
+        for (size_t x = 0; x < plane->width; x++)
+          row[x] = (JSAMPLE)(255 - samples[x]);
+        memset(row + plane->width, row[plane->width - 1], width - plane->width);
       }
     }
-    jpeg_write_raw_data(jpeg, image, band);
+    jpeg_write_raw_data(jpeg, image, DCTSIZE);
   }
 }
 
@@ -563,14 +547,10 @@ void andon_jpeg_encode(const struct encode_job *job, struct encoded *encoded,
   jpeg->image_width = job->width;
   jpeg->image_height = job->height;
   jpeg->input_components = job->components;
-  jpeg->in_color_space = stored_space(job->colour);
+  jpeg->in_color_space = JCS_CMYK;
   jpeg_set_defaults(jpeg);
-  jpeg_set_colorspace(jpeg, stored_space(job->colour));
+  jpeg_set_colorspace(jpeg, JCS_CMYK);
   jpeg_set_quality(jpeg, job->quality, TRUE);
-  for (int i = 0; i < job->components; i++) {
-    jpeg->comp_info[i].h_samp_factor = job->planes[i].h;
-    jpeg->comp_info[i].v_samp_factor = job->planes[i].v;
-  }
   if (job->progressive)
     jpeg_simple_progression(jpeg);
   jpeg->optimize_coding = TRUE;

@@ -44,13 +44,13 @@ impl Access {
     /// Says who sees the page, and why these URL languages are on.
     fn said(self) -> String {
         let who = match self.is_shared {
-            true => "this page is shared: whoever reaches the server sees all images.",
-            false => "this page is for this machine only.",
+            true => "page is shared: whoever reaches the server sees all images.",
+            false => "page is for this machine only.",
         };
         match self.is_configured {
-            true => format!("T{}", &who[1..]),
+            true => format!("This {who}"),
             false => format!(
-                "All are on because this server has no configuration file, and {who} A file says which: <code>andon serve --config \
+                "All are on because this server has no configuration file, and this {who} A file says which: <code>andon serve --config \
                  andon.toml</code>."
             ),
         }
