@@ -2,9 +2,12 @@
 """What comments and documents must not say. ./dev lint, and a part of ./dev test.
 
 - A doc comment that means nothing without its neighbour: "The same.", "Of what.", "As above.", "Likewise …", "Which.", "Where it is.".
-- CamelCase words in comments outside backticks, but for names of programs and standards: renames go through prose, too.
-- Paths of this repository, in backticks, that do not exist.
-- "picture" where an image is meant.
+- CamelCase words outside backticks, but for names of programs and standards: renames go through prose, too.
+- Paths of this repository, in backticks, that do not exist; they may begin at any folder (`ops/mod.rs`). In documents, also
+  names of the code with `::` that do not exist.
+- "picture" or "photograph": say image, or photo of what a camera has taken.
+
+Documents and comments of every language are read; fragments are looked for in doc comments of Rust only.
 """
 import os, re, subprocess, sys
 
@@ -22,22 +25,41 @@ somebody something soon stand stands stay stays still take taken takes tell tell
 this those to together told too twice up us use used uses want wanted wants was we went were what whatever when where whether which who
 whoever whole whom whose why will with without would wrong yet""".split())
 CAMEL = re.compile(r"\b[A-Z][a-z0-9]+[A-Z][A-Za-z0-9]+\b")
-NAMES = set("""BigTIFF BlurHash CloudFront ColourPrimaries DevTools FreeType GitHub GraphicsMagick GreedyDual HarfBuzz HdrHistogram ImageMagick
-JavaScript MatrixCoefficients McCullagh MinIO NumPy OpenMetrics OpenSeadragon OpenSSL OpenTelemetry PackBits PostScript PyPI SeetaFace
-SplitMix64 ThumbHash TransferCharacteristics TurboJPEG TypeScript VipsImage WebP WordPress""".split())
+NAMES = set("""AddressSanitizer BigTIFF BlurHash ChaCha20 CloudFront ColorSolutions ColourPrimaries CycloneDX DejaVu DevTools FreeType GitHub GitLab
+GraphicsMagick GreedyDual HarfBuzz HdrHistogram ImageMagick JavaScript MatrixCoefficients McCullagh MinIO NetworkManager NumPy OpenMP
+OpenMetrics OpenSSL OpenSeadragon OpenStack OpenTelemetry PackBits PerlMagick PostScript PyCapsule PyPI SeetaFace SplitMix64 ThumbHash
+TimThumb TransferCharacteristics TurboJPEG TypeScript VipsImage WebP WordPress""".split())
 PATH = re.compile(r"`((?:\.ci|contrib|crates|demo|docs|examples|lab|packaging|python|runs|samples|tools)/[A-Za-z0-9_./-]+)`")
-# Exercises that make these files, and a word in capitals that stands for any.
-INVENTED = re.compile(r"crates/codecs/src/pnm|crates/dialects/src/thumb/|/[A-Z]+\.toml$")
-PICTURE = re.compile(r"\b[Pp]ictures?\b")
+SOURCE = re.compile(r"`([A-Za-z0-9_.-]+(?:/[A-Za-z0-9_.-]+)+\.(?:c|h|html|js|md|mjs|php|py|rs|sh|toml))`")
+# Exercises that make these files, a word in capitals that stands for any, and files of other programs and of users.
+INVENTED = re.compile(r"crates/codecs/src/pnm|crates/dialects/src/thumb/|/[A-Z]+\.toml$|lib/resize\.js|^folder/")
+OF_USERS = re.compile(r"docs/guides/")
+ITEM = re.compile(r"`(?:\w+::)+(\w+)(?:\(\))?`")
+PICTURE = re.compile(r"\b([Pp]ictures?|[Pp]hotograph(s|ed|ic)?)\b")
+# How a comment begins, by the name of the file: in most scripts by #.
+COMMENTS = {"rs": r"//([/!]?)", "js": "//()", "mjs": "//()", "jsx": "//()", "php": "//()", "c": r"(?:/\*|//)()", "h": r"(?:/\*|//)()"}
+SCRIPTS = ("cgi", "cmake", "conf", "pl", "py", "rb", "run", "sh", "toml", "yaml", "yml")
 ASIDE = re.compile(r"`[^`]*`|\"[^\"]*\"|<[^>]*>|\[[^\]]*\]\([^)]*\)|https?://\S+")
 
 
-def prose(name):
+def sign(name):
+    """How a comment of this file begins; nothing for a document; None for a file that is not read."""
+    folder, _, base = name.rpartition("/")
+    _, dot, ending = base.rpartition(".")
+    if ending == "md":
+        return ""
+    if ending in COMMENTS:
+        return COMMENTS[ending]
+    is_script = ending in SCRIPTS if dot else base in ("Dockerfile", "dev", "record", "make") or folder.startswith("packaging")
+    return "#(?!!)()" if is_script else None
+
+
+def prose(name, sign):
     """Lines of prose, numbered: a document, or the comments of a source file; without code in fences."""
     fenced = False
     for number, line in enumerate(open(name, errors="replace"), 1):
-        if name.endswith(".rs"):
-            comment = re.match(r"\s*//([/!]?) ?(.*)", line)
+        if sign:
+            comment = re.match(r"\s*" + sign + " ?(.*)", line)
             if not comment:
                 fenced = False
                 yield number, "", ""
@@ -57,9 +79,9 @@ def is_bare(text):
     return bool(re.match(RELATIVE + r"\b", text) and (OF_PRONOUN.match(text) or all(word.lower() in FUNCTION for word in words)))
 
 
-def findings(name, files, folders):
+def findings(name, tree):
     before, alone = "", None
-    for number, kind, text in prose(name):
+    for number, kind, text in prose(name, sign(name)):
         where = f"{name}:{number}"
         if alone and kind != "/":
             yield alone
@@ -71,16 +93,36 @@ def findings(name, files, folders):
             yield f"{where}: a fragment that leans on its neighbour: {text}"
         before = kind
         for path in PATH.findall(text):
-            path = path.rstrip("/.")
-            if path not in files and path not in folders and not INVENTED.search(path):
+            if path.rstrip("/.") not in tree.paths and not INVENTED.search(path):
                 yield f"{where}: there is no {path}"
+        for path in () if OF_USERS.match(name) else SOURCE.findall(text):
+            if path not in tree.ends and not INVENTED.search(path):
+                yield f"{where}: no path ends in {path}"
+        for item in ITEM.findall(text) if kind == "md" else ():
+            if item not in tree.items:
+                yield f"{where}: nothing is called {item} in the code"
         plain = ASIDE.sub("", text)
-        if kind in ("/", "!", "-"):
-            for word in CAMEL.findall(plain):
-                if word not in NAMES:
-                    yield f"{where}: {word} outside backticks"
+        for word in CAMEL.findall(plain):
+            if word not in NAMES:
+                yield f"{where}: {word} outside backticks"
         if kind and PICTURE.search(plain):
             yield f"{where}: say image: {text.strip()}"
+
+
+class Tree:
+    """What may be named: files and folders, the ends of their paths, and items of the code."""
+
+    def __init__(self, listed):
+        self.paths = set(listed)
+        self.paths |= {path[:at] for path in listed for at, letter in enumerate(path) if letter == "/"}
+        self.ends = {path[at:] for path in listed for at in range(len(path)) if at == 0 or path[at - 1] == "/"}
+        self.items = set()
+        for path in listed:
+            if path.endswith(".rs"):
+                text = open(path, errors="replace").read()
+                self.items |= set(re.findall(r"\b(?:fn|struct|enum|trait|type|mod|const|static) (\w+)", text))
+                # Variants of enums.
+                self.items |= set(re.findall(r"^\s*([A-Z]\w+)(?:\(|,|\s*\{|\s*=)", text, re.M))
 
 
 def tracked():
@@ -94,10 +136,8 @@ def tracked():
 
 def main():
     listed = tracked()
-    files = set(listed)
-    folders = {path[:at] for path in files for at, letter in enumerate(path) if letter == "/"}
-    wrong = [finding for name in listed if name.endswith((".rs", ".md")) and not name.startswith("runs/")
-             for finding in findings(name, files, folders)]
+    tree = Tree(listed)
+    wrong = [finding for name in listed if sign(name) is not None and not name.startswith("runs/") for finding in findings(name, tree)]
     print("\n".join(wrong) if wrong else "prose: nothing is wrong")
     sys.exit(bool(wrong))
 

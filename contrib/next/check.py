@@ -130,7 +130,7 @@ def judge(rounds):
         if name in ["cold_p50_ms", "memory_mib"] and ours > theirs:
             wrong.append(f"{name}: {ours} is more than {theirs}")
     for found in rounds:
-        # Fewer: images are not enlarged, so that widths beyond a photograph's own are one result.
+        # Fewer: images are not enlarged, so that widths beyond a photo's own are one result.
         if not 0 < found["andon"]["made"] <= found["andon"]["variants"]:
             wrong.append(f"{found['andon']['made']} results were made of {found['andon']['variants']} variants")
     sys.exit("\n".join(wrong) or None)

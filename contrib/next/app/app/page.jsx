@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import Image from 'next/image';
 
-// Every photograph of public/photos, each in all widths of deviceSizes and imageSizes that `sizes` asks for.
+// Every photo of public/photos, each in all widths of deviceSizes and imageSizes that `sizes` asks for.
 export default function Page() {
   const names = readdirSync('public/photos').sort();
   return (
