@@ -14,8 +14,8 @@ use andon_terminal::print;
 
 /// Save a run as the baseline of its scenario on this kind of machine; `andon-lab gate` compares later runs with it
 ///
-/// A baseline is a copy of the run's folder, kept by name (the scenario's, unless you give one) and machine
-/// (processor, number of CPUs, memory): figures of another machine say nothing here.
+/// A baseline is a copy of the run's folder, stored under a name (the scenario's, unless you give one) and the machine
+/// it was measured on (processor, number of CPUs, memory), because figures of different machines are not comparable.
 #[derive(clap::Args)]
 #[command(after_help = AFTER, arg_required_else_help = true)]
 pub(super) struct Args {
@@ -36,9 +36,9 @@ enum Command {
 struct Save {
     /// The run's folder
     run: PathBuf,
-    /// Its name [default: the scenario's]
+    /// Name of the baseline [default: the scenario's]
     name: Option<String>,
-    /// Replace the one that is there
+    /// Replace an existing baseline of the same name
     #[arg(long)]
     force: bool,
     #[command(flatten)]
@@ -53,26 +53,26 @@ struct List {
     store: Store,
 }
 
-/// Print this machine's baseline of a name
+/// Print the baseline with this name for this machine
 #[derive(clap::Args)]
 #[command(after_help = AFTER)]
 struct Show {
-    /// The name
+    /// Name of the baseline
     name: String,
-    /// Another machine's, by its key in the list
+    /// Print the baseline of another machine, given by its key in the list
     #[arg(long, value_name = "KEY")]
     machine: Option<String>,
-    /// text, md, json…
+    /// Report format: text, md, json…
     #[arg(long = "as", value_name = "FORMAT", default_value = "text")]
     format: String,
     #[command(flatten)]
     store: Store,
 }
 
-/// The option for the folder in which baselines are kept.
+/// The option for the folder in which baselines are stored.
 #[derive(clap::Args)]
 pub(super) struct Store {
-    /// The folder of baselines [default: ~/.local/state/andon/baselines]
+    /// Folder in which baselines are stored [default: ~/.local/state/andon/baselines]
     #[arg(long = "store", value_name = "FOLDER")]
     folder: Option<PathBuf>,
 }

@@ -24,26 +24,26 @@ use andon_terminal::print;
 
 /// Load-test a running server (an ab replacement that also reports server CPU and memory)
 ///
-/// Rate, latency, errors and CPU per request come first, everything else follows.
-/// The server's processor time and memory are shown too if its processes can be found by their listening socket,
-/// which needs their user's rights, or root's. Several levels of connections are tried upwards and then
-/// downwards again, and shown as rate and latency against connections.
+/// The report begins with rate, latency, errors and CPU per request. The server's CPU time and memory are reported if
+/// its processes can be found by their listening socket, which takes the privileges of their user, or root. With
+/// several numbers of connections, each is measured twice, in the given order and then in reverse, and the report shows
+/// rate and latency against the number of connections.
 #[derive(clap::Args)]
 #[command(after_help = AFTER)]
 pub(super) struct Args {
-    /// http://HOST:PORT/PATH, or unix:/path/of/socket with paths by -L
+    /// http://HOST:PORT/PATH, or unix:/path/of/socket with paths given by -L
     url: String,
-    /// Connections; several levels: 1,2,5,10
+    /// Number of connections; several levels: 1,2,5,10
     #[arg(short, long, value_name = "N,N…", default_value = "10", value_delimiter = ',',
           value_parser = clap::value_parser!(u32).range(1..))]
     connections: Vec<u32>,
-    /// Requests (per level)
+    /// Number of requests (per level)
     #[arg(short = 'n', long, value_name = "N", conflicts_with = "time")]
     requests: Option<u64>,
-    /// Time instead of a number of requests (per level)
+    /// Duration, instead of a number of requests (per level)
     #[arg(short = 'z', long, value_name = "TIME", value_parser = Seconds::parse, default_value = "5s")]
     time: Seconds,
-    /// Requests per second that arrive whatever the server does (open loop); latency counts from the arrival
+    /// Requests per second, sent regardless of the server's responses (open loop); latency counts from the arrival
     #[arg(short = 'R', long, value_name = "RATE")]
     rate: Option<f64>,
     #[command(flatten)]
@@ -51,19 +51,19 @@ pub(super) struct Args {
     /// Expected status; 0: any below 400
     #[arg(long, value_name = "STATUS", default_value_t = 200)]
     status: u16,
-    /// A new connection for each request
+    /// Open a new connection for each request
     #[arg(long)]
     close: bool,
     /// Accepted for ab compatibility; keep-alive is the default
     #[arg(short = 'k', long, conflicts_with = "close")]
     keepalive: bool,
-    /// HTTP/2 (without TLS)
+    /// Use HTTP/2 (without TLS)
     #[arg(long)]
     http2: bool,
-    /// Warm-up, not counted
+    /// Length of the warm-up, which is not counted
     #[arg(long, value_name = "TIME", value_parser = Seconds::parse, default_value = "0s")]
     warmup: Seconds,
-    /// text, ab, levels, jmeter, json, csv, html… [default: ab; levels, if there are several]
+    /// Report format: text, ab, levels, jmeter, json, csv, html… [default: ab; levels, if there are several]
     #[arg(long = "as", value_name = "FORMAT")]
     format: Option<String>,
     /// Save the run in this new folder

@@ -1,4 +1,4 @@
-//! `andon-lab capacity`: finds how many requests per second a running server can take.
+//! `andon-lab capacity`: finds the highest request rate at which a running server meets a latency target.
 
 use std::process::ExitCode;
 
@@ -13,33 +13,34 @@ use andon_terminal::print;
 
 /// Find the highest rate of requests at which a running server meets a latency target
 ///
-/// Requests arrive at random times, whatever the server does (open loop), and latency counts from the arrival. Short trials find
-/// the rate roughly; long ones around it, taken together, tell at which rate just as many requests are late as may be in the
-/// long run, with an interval that holds that rate in about nine of ten searches. A last long trial checks the interval's lower
-/// end. This takes three minutes for a server with a sharp limit, and ten or more for one whose latency varies by itself: -z
-/// and --precision make it shorter, and the interval says what that costs.
+/// Requests arrive at random times, regardless of the server's responses (open loop), and latency counts from the
+/// arrival. Short trials find the approximate rate. Long trials around it are then combined into an estimate of the
+/// rate at which exactly the permitted share of requests is late in the long run, with an interval that contains this
+/// rate in about nine of ten searches. A last long trial checks the lower end of the interval. The search takes three
+/// minutes for a server with a sharp limit, and ten or more for one whose latency varies by itself. -z and --precision
+/// shorten it, at the price of a wider interval.
 #[derive(clap::Args)]
 #[command(after_help = AFTER)]
 pub(super) struct Args {
     /// http://HOST:PORT/PATH, or unix:/path/of/socket with paths by -L
     url: String,
-    /// The latency that has to be met, from the arrival of a request to the last byte of its response
+    /// Latency target, from the arrival of a request to the last byte of its response
     #[arg(short, long, value_name = "TIME", value_parser = Seconds::parse, default_value = "200ms")]
     target: Seconds,
-    /// The share of requests that has to meet it
+    /// Share of requests that has to meet the target
     #[arg(short, long, value_name = "SHARE", value_parser = Share::parse, default_value = "99%")]
     quantile: Share,
-    /// The share of requests that may fail, as `0.5%`, or find no connection free
+    /// Share of requests that may fail, as `0.5%`, or find no free connection
     #[arg(long, value_name = "SHARE", value_parser = Share::parse, default_value = "0%")]
     errors: Share,
-    /// Length of a short trial, a long one is eight times that [default: 5s or 20 times the target, the longer]; at low rates up to six
-    /// times as long, until 200 requests have arrived
+    /// Length of a short trial; a long one takes eight times that, and at low rates either takes up to six times
+    /// longer, until 200 requests have arrived [default: 5s or 20 times the target, whichever is longer]
     #[arg(short = 'z', long, value_name = "TIME", value_parser = Seconds::parse)]
     time: Option<Seconds>,
-    /// Warm-up of each trial, not counted [default: 1s or 5 times the target, the longer]
+    /// Warm-up of each trial, not counted [default: 1s or 5 times the target, whichever is longer]
     #[arg(long, value_name = "TIME", value_parser = Seconds::parse)]
     warmup: Option<Seconds>,
-    /// Most connections; a request that finds none free counts as missed
+    /// Maximum number of connections; a request that finds none free counts as missed
     #[arg(short, long, value_name = "N", default_value_t = 1024,
           value_parser = clap::value_parser!(u32).range(1..))]
     connections: u32,
@@ -48,28 +49,28 @@ pub(super) struct Args {
     start: f64,
     #[command(flatten)]
     asking: Asking,
-    /// Ask for each URL of the list once, in all trials together: nothing is cached that is asked for
+    /// Request each URL of the list only once over all trials, so that no response comes from a cache
     #[arg(long, requires = "urls")]
     once: bool,
     /// Expected status; 0: any below 400
     #[arg(long, value_name = "STATUS", default_value_t = 200)]
     status: u16,
-    /// Stop when the rate is known to within this
+    /// Stop when the rate is known to within this share
     #[arg(long, value_name = "SHARE", value_parser = Share::parse, default_value = "5%")]
     precision: Share,
     /// Maximum number of trials in the search; up to two more check its result
     #[arg(long, value_name = "N", default_value_t = 40)]
     trials: u32,
-    /// A new connection for each request
+    /// Open a new connection for each request
     #[arg(long)]
     close: bool,
-    /// HTTP/2 (without TLS)
+    /// Use HTTP/2 (without TLS)
     #[arg(long)]
     http2: bool,
-    /// Fixes when requests arrive
+    /// Seed of the random arrival times
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     seed: u64,
-    /// text or json
+    /// Report format: text or json
     #[arg(long = "as", value_name = "FORMAT", value_parser = ["text", "json"], default_value = "text")]
     format: String,
 }
@@ -135,7 +136,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     })
 }
 
-/// The target of a capacity test: the share of requests that has to be served within a time, and the share that may
+/// The target of a capacity test: the share of requests that has to be answered within a time, and the share that may
 /// fail.
 struct Target {
     quantile: Share,

@@ -14,7 +14,7 @@ use super::judged_run::JudgedRun;
 use super::{INVALID, PROGRAM, guard};
 use andon_terminal::print;
 
-/// Start every variant once, ask each URL, look at the replies and the assertions; measure nothing
+/// Start every variant once, request each URL, and check responses and assertions; measure nothing
 #[derive(clap::Args)]
 #[command(after_help = AFTER)]
 pub(super) struct Args {
@@ -40,7 +40,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         min: Seconds(0.0),
         max: Seconds(0.0),
     };
-    // Nothing is timed, so nothing can be disturbed.
+    // Nothing is timed, so a disturbed block need not be discarded.
     let never = Above(Share(1e6));
     scenario.design.discard = Discard {
         steal: never,
@@ -49,7 +49,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     };
     scenario.load.requests = urls.max(u64::from(scenario.load.connections) * 2);
     scenario.load.loops = 0;
-    // Slow, and no assertion needs it.
+    // The callgrind pass is slow, and no assertion depends on it.
     scenario.sample.callgrind = 0;
     scenario.load.ramp = Seconds(0.0);
     let folder = tempfile::tempdir()?;
@@ -84,7 +84,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             .as_ref()
             .map_or_else(String::new, |why| format!(", {why}"));
         text.push('\n');
-        // Those that a block cannot read are read in the variant's counting pass.
+        // Assertions that cannot be read during a block are read in the variant's counting pass.
         let of_passes = judged.run.passes.iter();
         let of_passes = of_passes
             .filter(|pass| pass.variant == block.variant)

@@ -20,16 +20,16 @@ use andon_terminal::print;
 /// Options shared by all commands that run experiments.
 #[derive(clap::Args)]
 pub(super) struct Options {
-    /// Write the run and its reports into this new folder [default: lab-NAME-DATE here]
+    /// Write the run and its reports into this new folder [default: lab-NAME-DATE in the current folder]
     #[arg(short, long, value_name = "FOLDER")]
     output: Option<PathBuf>,
-    /// Stop after this time with what is known: 90s, 10m
+    /// Stop after this time and report the results so far: 90s, 10m
     #[arg(long, value_name = "TIME", value_parser = Seconds::parse)]
     budget: Option<Seconds>,
-    /// At most so many pairs of blocks per comparison
+    /// Maximum number of pairs of blocks per comparison
     #[arg(long, value_name = "N")]
     pairs: Option<u32>,
-    /// Print nothing but the verdicts
+    /// Print only the verdicts
     #[arg(short, long)]
     quiet: bool,
     /// Exit with 2 if a comparison stays undecided
@@ -115,7 +115,7 @@ fn report(finished: &Finished, judged: &JudgedRun, options: &Options) -> anyhow:
 /// its own.
 fn code(analysis: &Analysis, strict: bool) -> ExitCode {
     let any = |wanted: fn(&Verdict) -> bool| {
-        // Where there is one variant only, it was compared with itself.
+        // A run of a single variant has no primary comparison, only that of the baseline with itself.
         let mut itself = analysis
             .comparisons
             .iter()

@@ -1,4 +1,4 @@
-//! `andon-lab gate`: an exit code for scripts that must tell a regression from noise and from a broken experiment.
+//! `andon-lab gate`: an exit code for scripts that distinguishes a regression from noise and from a broken experiment.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -18,29 +18,30 @@ use andon_terminal::print;
 
 /// Judge a finished run by its scenario's gate: exit 0 passed, 1 regression, 2 undecided, 3 invalid
 ///
-/// A loss is a regression if its whole 95 % interval lies beyond what the rule allows, and passes if all of it lies within.
-/// Where it lies on both sides it is UNDECIDED, which does not pass, and neither do comparisons that are INVALID or whose
-/// switch was inactive, whatever the rules say; --allow-undecided lets the first kind through.
+/// A loss is a regression if its whole 95 % interval lies beyond what the rule allows, and passes if all of it lies
+/// within. If the interval lies on both sides of that limit, the comparison is UNDECIDED, which fails the gate unless
+/// --allow-undecided is given. Comparisons that are INVALID or whose switch was inactive always fail it, whatever the
+/// rules say.
 ///
-/// The run's own comparisons, which were interleaved, are judged. If a baseline is saved for its scenario and
-/// machine (`andon-lab baseline save`), or one is named, the run is compared with that too; a run with one variant
-/// needs it.
+/// The gate judges the run's own comparisons, which were interleaved. If a baseline is saved for its scenario and
+/// machine (`andon-lab baseline save`), or one is given, the run is also compared with that. A run with a single
+/// variant needs a baseline.
 #[derive(clap::Args)]
 #[command(after_help = AFTER)]
 pub(super) struct Args {
     /// The run's folder
     run: PathBuf,
-    /// Rules instead of the scenario's: 'primary slower than 5%', 'p99 slower than 10%', 'rss more than 10%', 'any INVALID',
-    /// 'any SWITCH INACTIVE', 'any UNDECIDED'
+    /// Rules that replace the scenario's: 'primary slower than 5%', 'p99 slower than 10%', 'rss more than 10%', 'any
+    /// INVALID', 'any SWITCH INACTIVE', 'any UNDECIDED'
     #[arg(long, value_name = "RULE")]
     fail: Vec<String>,
-    /// Exit 0 although a comparison is UNDECIDED: nobody knows whether that one is a regression
+    /// Exit with 0 even if a comparison is UNDECIDED, that is, may be a regression
     #[arg(long)]
     allow_undecided: bool,
-    /// Compare it with this baseline: a name, or a run's folder [default: the scenario's, if one is saved]
+    /// Compare the run with this baseline: a name, or a run's folder [default: the scenario's, if one is saved]
     #[arg(long, value_name = "NAME", conflicts_with = "no_baseline")]
     baseline: Option<String>,
-    /// Judge the run by itself
+    /// Do not compare the run with a baseline
     #[arg(long)]
     no_baseline: bool,
     #[command(flatten)]
@@ -222,7 +223,7 @@ enum Loss {
     TooLarge,
     /// The whole interval lies within the limit.
     Allowed,
-    /// The interval lies on both sides of the limit, or is not known.
+    /// The interval includes the limit, or is not known.
     Unsure,
 }
 
@@ -268,8 +269,8 @@ impl Compared<'_> {
     }
 }
 
-/// A condition under which a comparison fails the gate. Rules that name a verdict only state in the scenario what holds
-/// anyway, except for `any UNDECIDED`, which outranks `--allow-undecided`.
+/// A condition under which a comparison fails the gate. A rule that names a verdict is redundant, because such verdicts
+/// fail the gate anyway. Only `any UNDECIDED` has an effect: it overrides `--allow-undecided`.
 enum Rule {
     /// The comparison is worse by more than this share in a metric, or in the primary metric for `None`.
     Worse(Option<Metric>, Share),
@@ -283,7 +284,7 @@ impl Rule {
         let words: Vec<&str> = text.split_whitespace().collect();
         Ok(match words[..] {
             ["any", "INVALID"] => Self::Invalid,
-            // The second is what scenarios said before the verdict was renamed, those of saved runs included.
+            // `NOT EXERCISED` is the former name of this verdict, which older scenarios and saved runs contain.
             ["any", "SWITCH", "INACTIVE"] | ["any", "NOT", "EXERCISED"] => Self::SwitchInactive,
             ["any", "UNDECIDED"] => Self::Undecided,
             [name, "slower" | "more" | "worse", "than", share] => {
@@ -437,7 +438,7 @@ mod tests {
             (Metric::Rss, 1.5, 0.05, REGRESSION, 1),
             (Metric::Rss, 0.5, 0.05, 0, 1),
             (Metric::P50, 2.0, 0.05, 0, 0),
-            // The primary one has no rule, so that its verdict counts.
+            // No rule is about throughput, the primary metric, so its verdict counts.
             (Metric::Throughput, 0.5, 0.05, 0, 1),
         ] {
             let judged = judged(&rules, false, &Verdict::Slower, (metric, ratio, half));

@@ -1,4 +1,4 @@
-//! A run together with its analysis and what was found about its replies.
+//! A run together with its analysis and the judgement of its responses.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use andon_lab::record::{Folder, FolderError, Run, SavedBodies};
 use andon_lab::report::{self, Format, ReportInput, headline};
 use anyhow::{anyhow, bail};
 
-/// Distinct bodies whose decoding can take seconds.
+/// Number of distinct bodies from which on decoding them can take seconds, so that a message announces it.
 const SLOW: usize = 1000;
 
 /// A run with its analysis and the judgement of its replies.
@@ -21,7 +21,7 @@ pub(crate) struct JudgedRun {
 }
 
 impl JudgedRun {
-    /// Judges a run. `kept` holds the saved bodies of its replies, and what was found about them before.
+    /// Judges a run. `kept` holds the saved bodies of its replies, and earlier findings about them.
     pub(super) fn new(run: Run, kept: SavedBodies) -> Self {
         if kept.findings.is_none() && kept.bodies.len() >= SLOW {
             eprintln!("Decoding {} distinct responses…", kept.bodies.len());
@@ -46,7 +46,7 @@ impl JudgedRun {
     /// Reads a saved run and judges it.
     pub(super) fn read(path: &Path) -> Result<Self, Error> {
         let (folder, run) = Folder::read(path)?;
-        // Zero blocks would read as a run that was too short.
+        // A report on no blocks would say that the run was too short.
         if run.blocks.is_empty() && run.passes.is_empty() {
             let path = path.to_owned();
             return Err(FolderError::NoBlocks { path }.into());

@@ -32,8 +32,9 @@ enum Shown {
 struct State {
     /// The name of the variant that is running.
     name: String,
-    /// The number of blocks that have ended, and in `counting` of those that count.
+    /// Number of blocks that have ended.
     ended: u32,
+    /// Number of blocks that have ended and count.
     counting: u32,
     /// When the last progress line was printed.
     told: Option<Instant>,
@@ -42,7 +43,7 @@ struct State {
 impl Progress {
     /// Starts the display, and announces how many blocks to expect and how long they will take.
     pub(super) fn start(scenario: &Scenario, budget: Option<Duration>, quiet: bool) -> Self {
-        // A scenario whose variants cannot be told does not run, and says why then.
+        // If the variants cannot be expanded, running the experiment fails, with a message.
         let variants = expand(scenario).map_or(1, |variants| variants.len() as u32);
         let expected = Expected::of(scenario, variants);
         let shown = if quiet {
@@ -163,10 +164,10 @@ fn bar(expected: &Expected) -> ProgressBar {
     bar
 }
 
-/// Writes how long the remaining blocks take at most; nothing before the first one has ended.
+/// Writes an upper bound for the duration of the remaining blocks, or nothing before the first block has ended.
 fn left(state: &ProgressState, to: &mut dyn fmt::Write) {
     if state.pos() > 0 {
-        // A terminal that takes no text shows none.
+        // Writing fails only if the terminal does, and then nothing can be shown.
         let _ = write!(to, ", at most {} to go", time(state.eta().as_secs_f64()));
     }
 }

@@ -1,4 +1,4 @@
-//! What the commands that send requests to a running server have in common.
+//! Options and helpers shared by the commands that send requests to a running server.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -11,10 +11,10 @@ use andon_lab::variant::Variant;
 
 use andon_client::headers;
 
-/// Options for the requests that a running server is sent, in addition to its URL.
+/// Options for the requests that are sent to a running server, in addition to its URL.
 #[derive(clap::Args)]
 pub(crate) struct Asking {
-    /// File with URLs or paths, one a line; hosts in it are ignored
+    /// File with URLs or paths, one per line; hosts in it are ignored
     #[arg(short = 'L', long, value_name = "FILE")]
     urls: Option<PathBuf>,
     /// Header, `name: value`; may be given more than once
@@ -42,7 +42,7 @@ impl Asking {
     }
 }
 
-/// Creates a scenario that starts no server. Only the records of a run need it.
+/// Creates a scenario that starts no server. It serves only to fill the header of a run.
 pub(super) fn scenario(name: &str) -> anyhow::Result<Scenario> {
     let mut scenario =
         Scenario::parse("[server]\ncmd = [\"true\"]\n", ".".as_ref()).map_err(Error::from)?;

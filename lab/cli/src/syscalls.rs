@@ -18,23 +18,22 @@ use super::{INVALID, PROGRAM, guard};
 use andon_client::from_url;
 use andon_terminal::print;
 
-/// Count the system calls of one request, children included, as strace -c would; measure nothing
+/// Count the system calls per request, child processes included, as strace -c would; time nothing
 ///
-/// WHAT is a scenario, whose variants are started one after the other, or the URL of a server that already runs
-/// (its processes are watched meanwhile; that needs root's rights, or their user's for strace). Several URLs or
-/// variants stand side by side, with what differs between them. Start-up, connection set-up and idle
-/// activity are subtracted.
+/// WHAT is a scenario, whose variants are started one after the other, or the URL of a running server, whose processes
+/// are traced (this takes root, or for strace the privileges of their user). Several URLs or variants are shown side by
+/// side, with their differences. Start-up, connection set-up and idle activity are subtracted.
 #[derive(clap::Args)]
 #[command(after_help = AFTER)]
 pub(super) struct Args {
-    /// A scenario, or one URL or more: http://HOST:PORT/PATH, unix:/path/of/socket
+    /// A scenario, or one or more URLs: http://HOST:PORT/PATH, unix:/path/of/socket
     #[arg(required = true, value_name = "WHAT")]
     what: Vec<String>,
-    /// Requests that are counted, of each
+    /// Number of requests to count, for each variant or URL
     #[arg(short = 'n', long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
     requests: u32,
-    /// What counts: the kernel's tracepoints (root and tracefs) or strace; auto: tracepoints if they may be used
-    /// [default: what the scenario says, or auto]
+    /// Counting method: tracepoints (of the kernel, with root and tracefs), strace, or auto: tracepoints where possible
+    /// [default: the scenario's, or auto]
     #[arg(long, value_name = "METHOD", value_parser = CountBy::parse)]
     by: Option<CountBy>,
     /// Only these variants of the scenario
@@ -42,10 +41,10 @@ pub(super) struct Args {
     only: Vec<String>,
     #[command(flatten)]
     asking: Asking,
-    /// Keep the counts in this new folder, for `andon-lab report`
+    /// Save the counts in this new folder, for `andon-lab report`
     #[arg(short, long, value_name = "FOLDER")]
     output: Option<PathBuf>,
-    /// strace, md, json…
+    /// Report format: strace, md, json…
     #[arg(long = "as", value_name = "FORMAT", default_value = "strace")]
     format: String,
 }

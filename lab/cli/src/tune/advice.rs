@@ -14,13 +14,14 @@ pub(super) struct Advice {
     won: Option<Won>,
     /// Confirmed candidates, each with its evidence.
     recommended: Vec<(Candidate, String)>,
-    /// Names of candidates that were faster, but not the fastest of their trial, each with its evidence.
+    /// Names of candidates that were faster than the current settings, but not the fastest of their trial, each with
+    /// its evidence.
     outrun: Vec<(String, String)>,
     /// Names of candidates that are as fast as the current settings.
     same: Vec<String>,
     /// Names of candidates that are slower than the current settings.
     slower: Vec<String>,
-    /// Names of candidates about which nothing is known for certain yet.
+    /// Names of candidates without a conclusive result yet.
     open: Vec<String>,
     /// Names of candidates that could not be compared, each with the reason, e.g. which URLs failed or which processes
     /// disturbed the run.
@@ -35,7 +36,7 @@ pub(super) struct Won {
 }
 
 impl Advice {
-    /// Takes in the result of a trial, and returns its description.
+    /// Adds the result of a trial, and returns its description.
     pub(super) fn add(&mut self, trial: &Trial, judged: &JudgedRun) -> String {
         let mut text = format!(
             "{} (replies per second compared with the current settings)\n",
@@ -93,7 +94,7 @@ impl Advice {
         self.won.take()
     }
 
-    /// Takes in the confirming run of a winner, and returns its description.
+    /// Adds the confirming run of a winner, and returns its description.
     pub(super) fn confirm(&mut self, won: Won, judged: &JudgedRun) -> String {
         let mut text = String::from("once more, with another seed\n");
         let mut confirmed = None;
@@ -124,8 +125,8 @@ impl Advice {
         self.recommended.is_empty() && known == 0 && !self.failed.is_empty()
     }
 
-    /// Returns the final recommendation, with the configuration if there is something to change. `told` describes the
-    /// configuration that was tuned.
+    /// Returns the final recommendation, with the configuration if there is something to change. `subject` describes
+    /// the configuration that was tuned.
     pub(super) fn recommendation(&self, told: &str) -> anyhow::Result<String> {
         let mut text = String::new();
         if !self.recommended.is_empty() {
@@ -168,8 +169,8 @@ impl Advice {
         Ok(text)
     }
 
-    /// Returns the configuration as TOML: the whole of the user's with the recommended settings, or the recommended
-    /// settings alone.
+    /// Returns the recommended configuration as TOML: the whole configuration of the user with the recommended
+    /// settings, or the recommended settings alone if there is none.
     pub(super) fn config(&self, user: Option<&Table>) -> anyhow::Result<String> {
         let mut config = user.cloned().unwrap_or_default();
         let mut text = String::from("# By `andon-lab tune`.\n");
@@ -207,7 +208,7 @@ fn figures(comparison: &Comparison) -> String {
     }
 }
 
-/// Sets the value at a path such as `cache.memory`, and creates the tables on the way.
+/// Sets the value at a path such as `cache.memory`, and creates missing tables on the way.
 fn put(table: &mut Table, path: &str, value: Value) {
     match path.split_once('.') {
         None => {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 pub(super) struct Budget {
     /// When the budget is used up, or `None` if it is unlimited.
     until: Option<Instant>,
-    /// Comparisons that are still to come.
+    /// Number of comparisons that have not run yet.
     to_come: u32,
 }
 
@@ -50,7 +50,7 @@ mod tests {
             to_come -= comparisons;
         }
         assert_eq!(left, Duration::ZERO);
-        // A second look that is not needed: its time is for those that follow.
+        // The second of the three is not needed, and leaves its time to the last.
         assert_eq!(part(Duration::from_secs(60), 2, 3).as_secs(), 40);
     }
 

@@ -17,7 +17,7 @@ use super::Args;
 pub(super) struct Subject {
     /// The server's program.
     pub(super) program: PathBuf,
-    /// A description of where the configuration and its images came from.
+    /// Describes where the configuration and its images come from.
     pub(super) told: String,
     /// The user's configuration with absolute paths, or `None` without `--config`.
     pub(super) own: Option<Table>,
@@ -49,7 +49,7 @@ impl Subject {
             make_images(&images)?;
             config.insert("origin".into(), folder_origin(&images));
         }
-        // The experiment has addresses and a disk tier of its own.
+        // The trials set the listen address and, where they need one, the disk tier.
         config.remove("listen");
         config.remove("tls");
         for (table, key) in [("metrics", "listen"), ("cache", "disk")] {
@@ -117,7 +117,7 @@ fn make_whole(value: &mut Value, folder: &Path) {
     }
 }
 
-/// Makes a path, or each of a list of paths, absolute. A table of the same name as a key of paths is searched for keys.
+/// Makes a path, or each of a list of paths, absolute. A table under such a key is searched for further keys.
 fn join(value: &mut Value, folder: &Path) {
     match value {
         Value::String(path) => *path = folder.join(&*path).to_string_lossy().into_owned(),
@@ -176,7 +176,7 @@ fn found(config: &Table) -> anyhow::Result<Vec<UrlEntry>> {
             root.display()
         );
     }
-    // Spread over the folder rather than its first ones.
+    // The chosen images are spread over the folder, because neighbours may resemble each other.
     let step = images.len().div_ceil(MOST_FOUND);
     let urls = images.iter().step_by(step).flat_map(|name| {
         ["dw=250,dh=250", "dw=800,dh=800"].map(|size| UrlEntry {
@@ -217,7 +217,7 @@ fn is_image(name: &str) -> bool {
     ["jpg", "jpeg", "png", "webp"].contains(&end.to_ascii_lowercase().as_str())
 }
 
-/// Generates JPEGs of a few megapixels with the smoothness and the noise of photographs.
+/// Generates JPEGs of a few megapixels that are as smooth and as noisy as photos.
 fn make_images(folder: &Path) -> anyhow::Result<()> {
     fs::create_dir_all(folder)?;
     let jpeg = andon_codecs::ALL
