@@ -1,8 +1,8 @@
-//! The analysis of a run: verdicts with intervals, the noise floor, and weaknesses of the run itself. It is pure: the
-//! same [`Run`] always gives the same [`Analysis`].
+//! Analyses a run: verdicts with intervals, the noise floor, and weaknesses of the run itself. The analysis is pure:
+//! the same [`Run`] always gives the same [`Analysis`].
 //!
 //! - [`analyse`] does the whole analysis; [`enough`] tells the experiment when to stop; [`order`] fixes the order in
-//!   which blocks run.
+//!   which   blocks run.
 //! - [`self_checks`] look for mistakes in the experiment itself.
 
 mod client_limit;
@@ -68,7 +68,7 @@ pub struct NoiseFloor {
     pub ratio: f64,
     /// The 95 % interval of `ratio`, valid over all interim analyses.
     pub interval: Interval,
-    /// Half the width of `interval` as a share, e.g. 0.02 for ±2 %. Smaller effects cannot be told from noise.
+    /// Half the width of `interval` as a share, e.g. 0.02 for ±2 %. Smaller effects are within the noise.
     pub half_width: f64,
     /// Whether the interval excludes 1 although nothing differs, which makes the run suspect.
     pub suspect: bool,

@@ -46,7 +46,7 @@ impl Between {
         self.trusted().filter(|figure| figure.primary)
     }
 
-    /// Returns the most trustworthy figure of each variant and metric: the one beside the baseline, if there is one.
+    /// Returns the most trustworthy figure of each variant and metric: the ratio to the baseline, if there is one.
     pub fn trusted(&self) -> impl Iterator<Item = &Figure> {
         self.figures.iter().filter(|figure| {
             let better = |other: &Figure| {
@@ -58,8 +58,8 @@ impl Between {
     }
 }
 
-/// Compares two runs. `kept` are the saved reply bodies of both runs and what was found about them. `within` is the
-/// bound of sameness; the default is the new run's own.
+/// Compares two runs. `kept` holds the saved reply bodies of both runs and the findings about them. `within` is the
+/// bound of sameness, by default the new run's.
 #[must_use]
 pub fn between(old: &Run, new: &Run, kept: &SavedBodies, within: Option<Share>) -> Between {
     let differences = difference::all(old, new);
@@ -155,8 +155,8 @@ fn obstacle(differences: &[Difference]) -> Option<String> {
     })
 }
 
-/// Returns why a variant's replies are not the same work in both runs, or not known to be, judged by what the new run's
-/// variant expects.
+/// Returns why a variant's replies are not, or not known to be, the same work in both runs, as the new run's variant
+/// demands.
 fn work(
     old: &Run,
     new: &Run,

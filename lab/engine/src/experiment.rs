@@ -1,7 +1,7 @@
-//! The experiment: runs blocks in their order, writing each down when it ends, until enough is known.
+//! The experiment: runs blocks in their order and records each when it ends, until enough is known.
 //!
-//! A block starts the server anew, waits until it is ready and the process that answers is the one that was started,
-//! drives the load while /proc is sampled, and ends the server. Neighbouring blocks form a pair; a pair in which the
+//! Each block starts a fresh server, waits until it is ready and the process that answers is the one that was started,
+//! drives the load while /proc is sampled, and stops the server. Neighbouring blocks form a pair. A pair in which the
 //! machine was disturbed, by a signal declared beforehand, runs again.
 
 mod block;

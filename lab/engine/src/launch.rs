@@ -1,8 +1,8 @@
-//! Starting a server in its own work directory, making sure that it is the one that answers, and ending it completely.
+//! Starts a server in its own work directory, makes sure that it is the one that answers, and ends it completely.
 //!
 //! [`Launched::start`] returns a server that is ready and whose listening socket belongs to the process tree that was
-//! started; [`Launched::stop`] ends the tree. Both block. A [`Guard`] stands between the laboratory and the server, so
-//! that nothing outlives the laboratory.
+//! started; [`Launched::stop`] ends the tree. Both block. A [`Guard`] process between the laboratory and the server
+//! makes sure that nothing outlives the laboratory.
 
 mod attached;
 mod error;
@@ -76,9 +76,8 @@ pub struct Stopped {
 }
 
 impl Launched {
-    /// Starts a variant's server and waits until it is ready. `padding` bytes are added to the server's environment.
-    /// The size of the environment shifts the stack and thereby the luck of addresses, so blocks should draw it at
-    /// random.
+    /// Starts a variant's server and waits until it is ready. `padding` bytes are added to the server's environment,
+    /// because its size shifts the stack and thereby affects speed by chance. Blocks should choose it at random.
     ///
     /// # Errors
     /// The scenario asks for something impossible; the address is taken (the error says by which process); the server
@@ -107,7 +106,8 @@ impl Launched {
         let is_free_port = matches!(scenario.server.addr, Address::Tcp);
         let mut others = if is_free_port { OTHER_PORTS } else { 0 };
         loop {
-            // Nobody can keep a port between finding it free and listening there: another process may have been quicker.
+            // Another process may take the port between the moment it is found free and the moment the server listens
+            // there.
             match Self::start_once(tool, scenario, variant, guard, padding) {
                 Err(LaunchError::Taken { .. }) if others > 0 => others -= 1,
                 done => return done,
@@ -230,7 +230,7 @@ impl Launched {
     /// `after` hook and removes the work directory.
     ///
     /// # Errors
-    /// A process is left even so (the error names it), or the `after` hook failed.
+    /// A process could not be killed (the error names it), or the `after` hook failed.
     pub fn stop(mut self) -> Result<Stopped, LaunchError> {
         let begun = Instant::now();
         let seen: Vec<_> = (self.tree().into_iter())
@@ -321,8 +321,8 @@ impl Launched {
         Ok(())
     }
 
-    /// Returns the other process that listens at the server's address, if there is one. Fails if no listening socket is
-    /// found at all.
+    /// Returns the process other than the server that listens at its address, if there is one. Fails if no listening
+    /// socket is found at all.
     fn stranger(&self) -> Result<Option<String>, String> {
         let listeners = listeners::listeners(&self.address);
         if listeners.is_empty() {
@@ -333,7 +333,8 @@ impl Launched {
             ));
         }
         let mut other = None;
-        // A server that is becoming a daemon hands its socket on while it is looked at: look again.
+        // A server that becomes a daemon may hand its socket to another process during the search, so the search is
+        // repeated.
         for _ in 0..LOOKS {
             let tree = self.tree();
             let held = |inode| {
@@ -364,7 +365,7 @@ impl Launched {
     }
 
     /// Sends the stop signal once to each child of the guard, and returns whether the server ended within `grace`.
-    /// Processes whose parents have ended become children of the guard, and get the signal then.
+    /// Processes whose parents end become children of the guard, and get the signal then.
     fn ended_by_itself(&mut self, grace: Duration) -> bool {
         let signal = self.stop.parsed().unwrap_or(rustix::process::Signal::TERM);
         let begun = Instant::now();
@@ -386,7 +387,7 @@ impl Launched {
     /// Makes the guard kill everything, and waits until the guard has ended.
     fn kill(&mut self) {
         if let Some(mut pipe) = self.guard.stdin.take() {
-            // A guard that has ended cannot hear it.
+            // Writing fails only if the guard has ended, and then there is nothing to kill.
             let _ = pipe.write_all(guard::KILL);
         }
         let begun = Instant::now();
@@ -422,8 +423,8 @@ fn work_folder(scenario: &Scenario) -> Result<tempfile::TempDir, LaunchError> {
     })
 }
 
-/// Returns the file that receives the server's output. It lies beside the work directory, so that no name in there is
-/// taken.
+/// Returns the file that receives the server's output. It lies next to the work directory rather than inside, so that
+/// it cannot clash with a file of the server.
 fn output_of(folder: &tempfile::TempDir) -> PathBuf {
     folder.path().join("output")
 }
@@ -478,8 +479,8 @@ fn values(
     values
 }
 
-/// Creates a folder in which the names of our programs link to those beside the running one. So a scenario measures the
-/// build that was called, whatever other version is installed.
+/// Creates a folder in which the names of our programs link to those next to the running one. So a scenario measures
+/// the same build as the laboratory's, whatever other version is installed.
 fn own_programs(folder: &tempfile::TempDir) -> io::Result<PathBuf> {
     let own = folder.path().join("own");
     fs::create_dir(&own)?;
@@ -491,13 +492,13 @@ fn own_programs(folder: &tempfile::TempDir) -> io::Result<PathBuf> {
     Ok(own)
 }
 
-/// Returns the file of one of our programs in the folder of the running one, if it is there.
+/// Returns the file of one of our programs in the folder of the running program, if it is there.
 fn beside(name: &str) -> Option<PathBuf> {
     let program = env::current_exe().ok()?;
     Some(program.parent()?.join(name)).filter(|file| OWN.contains(&name) && file.is_file())
 }
 
-/// Returns the file of a program that is named without a folder. For our own programs that is the one beside the
+/// Returns the file of a program that is named without a folder. For our own programs that is the one next to the
 /// running program, if it is there; otherwise the first in `PATH`.
 #[must_use]
 pub fn find_program(name: &str) -> Option<PathBuf> {
@@ -552,7 +553,7 @@ fn hook(
         return Ok(());
     }
     let wrong = |what: String| LaunchError::new(format!("`server.{name}` = `{line}`: {what}"));
-    // Not `output()`: that would wait for whatever the line leaves running in the background.
+    // `output()` would also wait for processes that the line leaves running in the background.
     let said = tempfile::NamedTempFile::new().map_err(|error| wrong(error.to_string()))?;
     let (out, err) = (said.reopen(), said.reopen());
     let (Ok(out), Ok(err)) = (out, err) else {
@@ -590,14 +591,14 @@ const POLL: Duration = Duration::from_millis(5);
 /// Number of further free ports to try if other processes have taken the first.
 const OTHER_PORTS: usize = 3;
 
-/// Number of times that a listening socket is looked for in the server's process tree before it counts as another
-/// process's.
+/// Number of searches for the listening socket in the server's process tree before it counts as another process's.
 const LOOKS: usize = 4;
 
-/// Least time that a server has to answer once it accepts, even at the end of the timeout for getting ready.
+/// Least time that a server gets to answer once it accepts connections, even at the end of the time-out for getting
+/// ready.
 const SHORTEST_PATIENCE: Duration = Duration::from_millis(100);
 
-/// How long to wait for killed processes to end. Those that write a core file, or wait for a disk, take their time.
+/// How long to wait for killed processes to end, which takes long if they write a core file or wait for a disk.
 const KILL_PATIENCE: Duration = Duration::from_secs(10);
 
 /// Length of the longest path of a Unix socket in bytes: `sun_path` without its terminating NUL.

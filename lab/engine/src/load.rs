@@ -76,7 +76,7 @@ impl RequestTemplate {
 pub enum Window {
     /// The window ends after this time.
     For(Duration),
-    /// The window ends when this many requests are over.
+    /// The window ends when this many requests have ended.
     Requests(u64),
 }
 
@@ -88,7 +88,7 @@ pub struct Drive<'a> {
     pub asked: &'a [RequestTemplate],
     /// The connections and the rate of the load.
     pub load: &'a Load,
-    /// What is expected of replies.
+    /// The checks that every reply must pass.
     pub check: &'a Check,
     /// When warm-up ends. Without warm-up and ramp-up, the very first request counts.
     pub warmup: &'a WarmupRule,
@@ -119,14 +119,14 @@ pub struct Progress {
     pub rate: f64,
 }
 
-/// The requests of one block and their responses, as counts and times.
+/// The outcome of driving the load of one block.
 #[derive(Debug)]
 pub struct Driven {
     /// Result of the measured window.
     pub result: LoadResult,
-    /// What the client used during the measured window.
+    /// Resources that the client used during the measured window.
     pub client: ClientCost,
-    /// How warm-up went.
+    /// Length and result of the warm-up.
     pub warmup: Warmup,
     /// When the load began, that is, when the first connection was due to open.
     pub began: Instant,
@@ -275,7 +275,7 @@ impl Client {
                 })
                 .collect();
             drop(tell);
-            // All are there, and registered.
+            // All threads have registered by now.
             told.iter().take(self.threads as usize).for_each(drop);
             if let Pacing::Open(schedule) = &self.pacing {
                 scope.spawn(|| schedule.dispatch(self.began + self.ramp, &shared.course));
@@ -343,8 +343,8 @@ impl Client {
     }
 }
 
-/// Drop guard of a client thread: ends the whole course if the thread returns an error or panics. No other thread would
-/// do its share, and the window would never end.
+/// Drop guard of a client thread: ends the whole course if the thread returns an error or panics. Otherwise the window
+/// would never end, because no other thread takes over its share.
 struct Fails<'a>(Option<&'a Course>);
 
 impl Drop for Fails<'_> {

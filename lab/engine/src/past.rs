@@ -58,7 +58,7 @@ pub fn of_run(run: &Run, variant: u32) -> Past {
 }
 
 /// Returns the distinct requests, the most frequent first, and a script of when to send them. `speed` is the factor by
-/// which they are sent faster than in the past.
+/// which the original timing is sped up.
 #[must_use]
 pub fn script(past: &Past, speed: f64) -> (Vec<RequestTemplate>, Script) {
     let key = |request: &Request| {

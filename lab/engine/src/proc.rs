@@ -63,7 +63,7 @@ pub(crate) fn descendants(root: Pid) -> Descendants {
         }
     }
     found.pids.remove(0);
-    // A process that ended while its parent's list was read has handed its own children to the root.
+    // The root adopts the children of a process that ended while its list of children was read.
     let handed =
         || children(root).is_none_or(|now| now.iter().any(|pid| !found.pids.contains(pid)));
     found.whole = found.whole && !(table.is_none() && handed());
@@ -120,7 +120,7 @@ pub(crate) fn children(pid: Pid) -> Option<Vec<Pid>> {
     }
     let mut children = Vec::new();
     for thread in threads(pid)? {
-        // A thread that ended meanwhile has handed its children to another of the process.
+        // A thread that ended meanwhile has handed its children to another thread of the process.
         let text = fs::read_to_string(format!("/proc/{pid}/task/{thread}/children")).ok()?;
         children.extend(
             text.split_ascii_whitespace()

@@ -1,12 +1,11 @@
 //! Counting passes, outside of the timed blocks: system calls per request, and instructions per request.
 //!
-//! Watching slows a server down, so what is counted here is never timed there; by how much it was slowed is told
-//! beside the figures. Start-up is kept out: [`pass`] compares two windows of one server, [`callgrind::pass`] two
-//! servers; in both the second saw so many requests more, and their difference is that of the requests alone.
-
+//! Tracing slows a server down, so a counting pass gives no speeds; its slowdown is reported next to the counts.
+//! Start-up is excluded: [`pass`] compares two windows of one server, [`callgrind::pass`] two servers. In both cases
+//! the second one served a known number of additional requests, and the difference belongs to these requests alone.
 //!
-//! System calls are counted by the kernel's tracepoints where they may be used, because these slow a server down
-//! less, and by strace elsewhere. Both follow all threads and children, and give the same table.
+//! System calls are counted by the kernel's tracepoints where they may be used, because these slow a server down less,
+//! and by strace elsewhere. Both follow all threads and children, and give the same table.
 
 pub mod callgrind;
 mod session;
@@ -144,7 +143,7 @@ fn pass_of(variant: u32, fill: impl FnOnce(&mut Pass) -> Result<(), String>) -> 
     }
 }
 
-/// Counts by the wanted method. With [`CountBy::Auto`], strace is used where the tracepoints cannot be, and the
+/// Counts by the requested method. With [`CountBy::Auto`], strace is used where the tracepoints cannot be, and the
 /// method's name says why.
 fn by(
     wanted: CountBy,
@@ -170,12 +169,12 @@ struct Seen {
     method: String,
     /// Number of requests that the window `many` has in addition to those of `few`.
     requests: u64,
-    /// Mean time per request in seconds, while traced.
+    /// Mean time per request in seconds while the server was traced.
     seconds: f64,
     few: Counts,
     many: Counts,
-    /// System calls in a window without requests that is as long as `many` was longer than `few`: what the server does
-    /// anyway.
+    /// System calls in a window without requests that is as long as `many` took longer than `few`: the server's idle
+    /// activity.
     idle: Counts,
 }
 
@@ -210,7 +209,8 @@ fn by_strace(subject: &Subject<'_>, requests: u64) -> Result<Seen, String> {
     Ok(seen)
 }
 
-/// Counts the system calls of a traced server in windows that differ by the counted requests alone.
+/// Counts the system calls of a traced server in two windows that differ only by the counted requests, and in an idle
+/// one.
 fn seen(session: &Session, watch: &dyn Watch, method: String) -> Result<Seen, String> {
     session.warm()?;
     let few = Window::of(watch, || session.few())?;
@@ -230,7 +230,7 @@ fn seen(session: &Session, watch: &dyn Watch, method: String) -> Result<Seen, St
     })
 }
 
-/// A window of a trace: its system calls, its duration and what was served in it.
+/// A window of a trace: its system calls, its duration and the result of serving its requests.
 struct Window<T> {
     counts: Counts,
     time: Duration,

@@ -72,7 +72,7 @@ impl Scenario {
                 urls::parse(&url.path).map_err(|what| ScenarioError::new("load.url.path", what))?;
             let mut url = url.clone();
             url.path = parsed.path;
-            // A host of its own in the headers outranks the one in the URL.
+            // A `Host` header in the entry takes precedence over the host in the URL.
             let host = |header: &String| header.to_ascii_lowercase().starts_with("host:");
             if !url.headers.iter().any(host) {
                 url.headers.extend(parsed.headers);
@@ -95,7 +95,7 @@ impl Scenario {
         Ok(all)
     }
 
-    /// Keeps only the variants with these names, which may be cells of the matrix. The first one left becomes the
+    /// Keeps only the variants with these names, which may be cells of the matrix. The first remaining one becomes the
     /// baseline.
     ///
     /// # Errors

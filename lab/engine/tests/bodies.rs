@@ -1,4 +1,4 @@
-//! Whether replies are the same work, judged on real encoded images.
+//! Tests whether replies are the same work, with real encoded images.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use bytes::Bytes;
 
 const URL: &str = "/small_light(dw=64,dh=48)/a.jpg";
 
-/// An image in this recipe's format and quality, made from a sample of the repository.
+/// Returns an image made from a sample of the repository by this recipe.
 fn picture(recipe: &str) -> Bytes {
     let sample = concat!(
         env!("CARGO_MANIFEST_DIR"),
@@ -36,7 +36,7 @@ fn picture(recipe: &str) -> Bytes {
     rendered.body.expect("a new image").into()
 }
 
-/// The judgement on a run of two variants whose replies to one URL are these.
+/// Judges a run of two variants with these replies to one URL.
 fn judged(expect: Expect, size: SizeCheck, replies: [(&str, Bytes); 2]) -> Judged {
     let (run, kept) = ran(expect, size, replies);
     judge(&run, &kept)
@@ -135,7 +135,7 @@ fn equal_bytes_are_the_same_work() {
 #[test]
 fn the_same_pixels_in_another_file_pass_as_pixels_and_not_as_bytes() {
     let png = picture("fit:64x48,as:png");
-    // The same pixels, one chunk more before the end of the file.
+    // The pixels are the same, but there is an additional chunk before the end of the file.
     let mut longer = png[..png.len() - 12].to_vec();
     longer.extend_from_slice(&[0, 0, 0, 0, b't', b'E', b'X', b't']);
     longer.extend_from_slice(&0x_BA3B_F6AC_u32.to_be_bytes());
@@ -274,7 +274,7 @@ fn every_one_of_many_distinct_replies_is_compared() {
     }
 }
 
-/// So many of a hundred replies of one side, the baseline's or the variant's, are another body.
+/// Judges a run in which this many of a hundred replies of one side (baseline or variant) have another body.
 fn with_wrong(side: usize, wrong: u64, other: (&str, Bytes), least: &str) -> (Judged, Run) {
     let body = picture("fit:64x48,as:jpeg,q:80");
     let replies = [("image/jpeg", body.clone()), ("image/jpeg", body)];

@@ -1,4 +1,4 @@
-//! The client against real sockets: what it counts, and what it does when a server misbehaves.
+//! Tests the client against real sockets: its counts, and its behaviour when a server misbehaves.
 
 mod common;
 
@@ -100,7 +100,7 @@ fn a_window_of_time_obeys_littles_law() {
     let result = &driven.result;
     assert!(result.completed > 0);
     assert!((result.seconds - 0.6).abs() < 1e-6);
-    // All four connections are always busy but for the client's own time between two requests.
+    // All four connections are busy, except for the client's own time between two requests.
     assert!(
         (1.0..=4.2).contains(&result.in_flight),
         "{}",

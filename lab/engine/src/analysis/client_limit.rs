@@ -7,8 +7,7 @@ use crate::record::{Block, Run};
 pub(super) struct ClientLimit {
     /// The higher of the measured limit and the fastest block, in requests per second.
     pub(super) rate: f64,
-    /// Whether a block was faster than the measured limit. That was no limit then: all that is known is that the real
-    /// one is not below `rate`.
+    /// Whether a block was faster than the measured limit. The real limit is then at least `rate`, but unknown.
     pub(super) beaten: bool,
 }
 
@@ -65,7 +64,7 @@ mod tests {
             rate: 625.0,
             beaten: true,
         };
-        // It is the client's, whichever variant showed it.
+        // The limit is a property of the client, so it holds for both variants, whichever reached it.
         assert_eq!(limits(&faster), [Some(limit), Some(limit)]);
     }
 

@@ -115,7 +115,7 @@ mod tests {
             enough(&noisy(6, 0.005, 1.0)),
             Some(Enough::Precise { .. })
         ));
-        // Ten times as fast, beyond any doubt, and not yet known to ±2 %.
+        // The variant is clearly ten times as fast, but its ratio is not yet known to within ±2 %.
         assert_eq!(enough(&noisy(8, 0.05, 10.0)), None);
     }
 

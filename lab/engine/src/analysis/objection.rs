@@ -82,8 +82,8 @@ fn failing(pairs: &[Pair<'_>]) -> String {
 /// Largest number of failing URLs in a message. More would push everything else off the screen.
 const MOST_FAILING: usize = 4;
 
-/// Returns a SWITCH INACTIVE verdict for the first assertion, of the variant or else of the baseline, that does not
-/// hold; `None` if all hold.
+/// Returns a SWITCH INACTIVE verdict for the first assertion that does not hold, of the variant or else of the
+/// baseline; `None` if all hold.
 pub(super) fn switch_inactive(
     run: &Run,
     contrast: Contrast,
@@ -146,7 +146,7 @@ mod tests {
         );
         assert!(text.contains("44.0 KB"));
         assert!(comparison.estimate.is_some());
-        // The baseline against itself is not concerned.
+        // The comparison of the baseline with itself is not affected.
         let again = analysis.comparisons.iter().find(|it| it.arm == Arm::Again);
         assert_eq!(again.map(|it| it.verdict.word()), Some("SAME"));
         assert_eq!(

@@ -100,7 +100,7 @@ pub(super) fn findings(run: &Run, analysis: &Analysis) -> Vec<Finding> {
         .iter()
         .flat_map(|check| check.findings(&evidence))
         .collect();
-    // Stable: checks of equal weight stay in the order of the list.
+    // The sort is stable, so that findings of equal severity stay in the order of the list.
     all.sort_by_key(|finding| finding.severity);
     all
 }
@@ -263,8 +263,8 @@ mod tests {
         );
     }
 
-    /// What `bench -c 1,10 -R 200` and `replay` make inevitable is no finding: no pairs, a requested rate, bodies that
-    /// cannot be known, and connection levels that differ.
+    /// Whatever `bench -c 1,10 -R 200` and `replay` make inevitable is no finding: no pairs, a requested rate, bodies
+    /// that cannot be known, and connection levels that differ.
     #[test]
     fn what_a_command_makes_inevitable_is_not_held_against_it() {
         let mut run = fixture::run(2, 1, |block| {

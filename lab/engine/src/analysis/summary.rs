@@ -50,8 +50,7 @@ pub struct Summary {
     pub in_flight: f64,
     /// The longest time that a connection waited for a reply, in seconds.
     pub longest_wait: f64,
-    /// Latencies from the intended start to the last byte. This and the next four fields are as in
-    /// [`crate::record::LoadResult`].
+    /// Latencies from the intended start to the last byte, as in [`crate::record::LoadResult`].
     pub total: Latencies,
     /// Latencies from the true start to the last byte.
     pub service: Latencies,

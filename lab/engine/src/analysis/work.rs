@@ -77,7 +77,7 @@ impl<'a> Differing<'a> {
             urls: judged().filter(|it| !it.same).count(),
             of_urls: judged().count(),
             first,
-            // A side without a reply is another's objection.
+            // A side without any reply raises an objection of its own.
             permitted: sides.iter().all(|side| side.is_within(check)),
         })
     }

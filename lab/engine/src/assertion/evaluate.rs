@@ -47,8 +47,8 @@ impl Assertions {
         watched.collect::<Result<_, _>>().map(Self)
     }
 
-    /// Checks which files the server's processes map now. Short-lived processes are seen only while there is load, so
-    /// call this several times within the window.
+    /// Records which files the server's processes map now. Short-lived processes exist only under load, so this has to
+    /// be called several times within the window.
     pub fn look(&mut self, server: &Launched) {
         if !(self.0.iter()).any(|watched| matches!(watched.assertion, Assertion::Maps(..))) {
             return;
@@ -64,8 +64,8 @@ impl Assertions {
         }
     }
 
-    /// Returns what the assertions read by the end of the window; the server must still run. Assertions that need the
-    /// counting pass are left open.
+    /// Returns the readings of the assertions at the end of the window, while the server still runs. Assertions that
+    /// need the counting pass have no result yet.
     #[must_use]
     pub fn readings(mut self, server: &Launched, cost: &ServerCost) -> Vec<Reading> {
         self.look(server);
@@ -178,7 +178,7 @@ fn mapped(pid: Pid, part: &str) -> Option<String> {
     Some(Path::new(path).file_name()?.to_string_lossy().into_owned())
 }
 
-/// How long to wait for the server's metrics. They come at once unless the server is in trouble.
+/// How long to wait for the server's metrics. A healthy server responds at once.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! A variant's figure in two runs, and the verdict on it.
+//! A variant's figures in two runs, and the verdicts on them.
 
 use serde::Serialize;
 
@@ -85,7 +85,7 @@ impl Question<'_> {
                     .collect()
             };
             let values = (of(self.old, old), of(self.new, new));
-            // The probe tells of speed, not of memory.
+            // The CPU calibration measures speed, which does not affect memory.
             let wider = if metric == Metric::Rss {
                 1.0
             } else {
@@ -210,7 +210,7 @@ fn contrast_is(contrast: &crate::analysis::Contrast, variant: u32) -> bool {
     contrast.arm == Arm::Variant && contrast.variant == variant
 }
 
-/// Returns a text about failed requests, if there are any in the variant's blocks: a rate with failures is not
+/// Returns a message about failed requests in the variant's blocks, if there are any: a rate with failures is not
 /// comparable.
 fn failed(run: &Run, variant: usize, which: &str) -> Option<String> {
     let (mut failed, mut sent) = (0, 0);

@@ -17,9 +17,9 @@ pub struct Judged {
     /// The most frequent reply of each variant and URL, for response previews: index of the variant, index of the URL,
     /// reply.
     pub typical: Vec<(u32, u32, Reply)>,
-    /// What was found about the bodies that had to be looked at.
+    /// The findings about all bodies that had to be examined.
     pub findings: Findings,
-    /// Hashes of bodies that should have been looked at, but are neither saved nor known from earlier findings.
+    /// Hashes of bodies that should have been examined, but are neither saved nor known from earlier findings.
     pub missing: BTreeSet<String>,
 }
 
@@ -92,7 +92,7 @@ fn replies(run: &Run) -> BTreeMap<(u32, u32), Vec<Seen>> {
         .collect()
 }
 
-/// Judged replies of one side of a comparison: the variant's or the baseline's.
+/// Summary of the judged replies of one side of a comparison: the variant's or the baseline's.
 #[derive(Default)]
 struct Side {
     counted: Counted,
@@ -176,12 +176,13 @@ fn url_name(run: &Run, variant: u32, url: u32) -> String {
     url.map_or_else(String::new, |url| url.url.clone())
 }
 
-/// What was found about bodies by decoding them, and the last few of the images.
+/// Findings about bodies, and the most recently decoded images.
 ///
-/// A run may have tens of thousands of distinct bodies: what is found out about one is small and stays, its pixels do not.
+/// A run may have tens of thousands of distinct bodies. Findings are small, so all of them are kept; pixels are kept
+/// for a few images only.
 struct DecodedBodies<'a> {
     kept: &'a SavedBodies,
-    /// The images that were compared last, by the hashes of their bodies.
+    /// The images that were compared most recently, with the hashes of their bodies.
     pictures: VecDeque<(String, Picture)>,
     findings: Findings,
     missing: BTreeSet<String>,
@@ -265,8 +266,8 @@ impl DecodedBodies<'_> {
         }
     }
 
-    /// Returns the result of decoding this body, now or earlier; `None` if the body is not saved and nothing is known
-    /// about it.
+    /// Returns the result of decoding this body, now or earlier; `None` if the body is not saved and there is no
+    /// finding about it.
     fn decoded(&mut self, hash: &str) -> Option<Decoded> {
         if let Some(decoded) = self.findings.decoded(hash) {
             return Some(decoded.clone());
@@ -315,7 +316,8 @@ impl DecodedBodies<'_> {
         Some(alike(image(one)?, image(other)?))
     }
 
-    /// Decodes the image in a body, unless it is among the last that were. The oldest of them makes room.
+    /// Decodes the image in a body, unless its pixels are still cached. The image used least recently is dropped from
+    /// the cache.
     fn remember(&mut self, hash: &str) {
         let at = self.pictures.iter().position(|(own, _)| own == hash);
         let image = match at.and_then(|at| self.pictures.remove(at)) {
@@ -331,7 +333,7 @@ impl DecodedBodies<'_> {
         }
     }
 
-    /// Decodes the saved bodies with these hashes on all cores, and notes what is found.
+    /// Decodes the saved bodies with these hashes on all cores, and records the findings.
     fn decode_all(&mut self, hashes: &[&str]) {
         let next = AtomicUsize::new(0);
         let bodies = &self.kept.bodies;
@@ -357,7 +359,7 @@ impl DecodedBodies<'_> {
     }
 }
 
-/// Images whose pixels are kept between comparisons: the baseline's reply to a URL, and some of the others.
+/// Number of images whose pixels are cached between comparisons: the baseline's reply to a URL, and some of the others.
 const PICTURES: usize = 4;
 
 /// Returns the result of decoding a body.

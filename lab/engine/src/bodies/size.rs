@@ -18,7 +18,7 @@ pub(super) fn asked(url: &str) -> (Option<u32>, Option<u32>) {
     (side(&WIDTH), side(&HEIGHT))
 }
 
-/// Compiles a constant pattern. One that does not compile would fail every test of this file.
+/// Compiles a constant pattern. A pattern that does not compile fails every test of this file.
 fn pattern(text: &str) -> Regex {
     Regex::new(text).expect("a pattern in this file")
 }

@@ -82,7 +82,7 @@ impl RunningExperiment<'_> {
             .any(|block| block.failure.is_none())
     }
 
-    /// Stops the server, or keeps it for the variant's next block. Fails if the server had died under load or cannot be
+    /// Stops the server, or keeps it for the variant's next block. Fails if the server died under load or cannot be
     /// stopped.
     fn part(&mut self, slot: Slot, mut server: Launched, block: &mut Block) -> Result<(), String> {
         if !server.alive() {
@@ -121,7 +121,7 @@ impl RunningExperiment<'_> {
             check: &scenario.check,
             warmup: &scenario.design.warmup,
             window: window(&load, scenario.design.block),
-            // The same for both blocks of a pair: they are asked the same.
+            // Both blocks of a pair have the same seed, so that they get the same requests.
             seed: scenario.seed.wrapping_add(u64::from(slot.pair)),
             late: Duration::MAX,
             cancel: self.experiment.cancel.clone(),
@@ -152,7 +152,7 @@ impl RunningExperiment<'_> {
         Ok(())
     }
 
-    /// Records the highest rate that the client can reach with such a load. The server is stopped or idle by now.
+    /// Records the highest rate that the client can reach with such a load. By now the server must be stopped or idle.
     fn limit(&mut self, block: &mut Block, endpoint: &Endpoint) -> Result<(), Error> {
         if let Some(body) = block.load.bytes_body.checked_div(block.load.completed) {
             let variant = &self.run.header.variants[block.variant as usize];
@@ -171,7 +171,7 @@ impl RunningExperiment<'_> {
     }
 }
 
-/// Records in `block` what was seen of the measured window, except its load result. `edges` are the times at which the
+/// Records in `block` the samples of the measured window, but not its load result. `edges` are the times at which the
 /// window opened and closed by the sampler's clock; `at` converts a moment to seconds since the run began.
 pub(super) fn measured(
     block: &mut Block,
@@ -180,7 +180,7 @@ pub(super) fn measured(
     edges: Mutex<Vec<f64>>,
     at: &dyn Fn(Instant) -> f64,
 ) {
-    // A short window may have no other samples than those at its edges.
+    // The samples at the edges may be the only ones in a short window.
     let (from, to) = match edges.into_inner().unwrap_or_default()[..] {
         [from, to] => (from, to),
         _ => (at(driven.opened), at(driven.closed)),
@@ -259,5 +259,5 @@ fn window(load: &Load, block: Seconds) -> Window {
     }
 }
 
-/// Upper limit of the environment's padding in bytes. A page is enough to draw the luck of addresses anew.
+/// Upper limit of the environment's padding in bytes. One page suffices to randomize the alignment of the stack.
 const MOST_PADDING: f64 = 4096.0;

@@ -50,8 +50,8 @@ pub struct CapacityTest<'a> {
 /// The highest rate at which a server meets a target, with its interval.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Capacity {
-    /// The rate, in requests per second, at which in the long run just as many requests are late as permitted; `None`
-    /// if the trials do not show it.
+    /// The rate, in requests per second, at which exactly the permitted share of requests is late in the long run;
+    /// `None` if the trials do not show it.
     pub rate: Option<Level>,
     /// Whether the rate is known as precisely as requested.
     pub known: bool,
@@ -141,7 +141,8 @@ impl CapacityTest<'_> {
             true => {
                 let warmup = self.scenario.design.warmup.max.0;
                 let arrivals = rate * (warmup + part * parts as f64);
-                // Arrivals are random: five standard deviations more, and those until the client notices the end.
+                // Arrivals are random: this adds five standard deviations, and the arrivals until the client notices
+                // the end.
                 let most = arrivals + 5.0 * arrivals.sqrt() + rate * MARGIN;
                 let from = asking.used;
                 let Some(left) = self.asked.get(from..from + most.ceil() as usize) else {
@@ -156,18 +157,18 @@ impl CapacityTest<'_> {
         Ok(window.filter(|_| !self.cancelled()))
     }
 
-    /// Returns why the server can no longer be reached, after a trial without a single good reply; `None` if it still
-    /// can.
+    /// Returns why the server can no longer be reached, after a trial without a single good reply; `None` if it can be
+    /// reached.
     fn died(&self, trial: &Trial) -> Option<String> {
         if trial.completed > 0 {
             return None;
         }
-        // One that is restarted is back in a moment.
+        // A server that restarts is reachable again after a moment.
         let begun = Instant::now();
         loop {
             match self.endpoint.accepts(Duration::from_secs(1)) {
                 Ok(()) => return None,
-                // It is busy.
+                // A server whose backlog is full is busy, not dead.
                 Err(why) if why.kind() == io::ErrorKind::TimedOut => return None,
                 Err(why) if begun.elapsed() > RESTART || self.cancelled() => {
                     return Some(why.to_string());
@@ -199,20 +200,20 @@ struct Asking {
     foreign: Vec<ForeignProcess>,
 }
 
-/// Number of requests that a trial aims for, because fewer have no 99th percentile. Trials at low rates are longer for
-/// it.
+/// Number of requests that a trial aims for, because fewer have no 99th percentile. At low rates, trials are extended
+/// to reach it.
 const REQUESTS: f64 = 200.0;
 
 /// Length of the longest trial at a low rate, as a multiple of the usual length.
 const LONGEST: f64 = 6.0;
 
-/// Number of requests that the longest trial must give; the search does not go below the rate for it.
+/// Minimum number of requests of the longest trial; the search does not try rates too low for it.
 const FEWEST_REQUESTS: f64 = 10.0;
 
 /// Largest number of trials after the search.
 const CHECKS: usize = 2;
 
-/// Seconds for which arrivals go on until the client notices that a window has ended.
+/// Seconds for which requests still arrive until the client notices that a window has ended.
 const MARGIN: f64 = 0.5;
 
 /// How long a server may be unreachable, e.g. while it restarts, before it counts as dead.

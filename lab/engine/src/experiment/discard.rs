@@ -15,7 +15,7 @@ pub(super) fn reason(rules: &Discard, noise: &Noise, run: &Run) -> Option<String
     }
     let usual: Vec<f64> = run.blocks.iter().flat_map(probes).collect();
     let own = [noise.probe.before, noise.probe.after];
-    // With few blocks there is no usual speed yet: only the block's own two probes are compared.
+    // After few blocks the usual speed is not known yet, so only the block's own two probes are compared.
     let usual = match median(&usual) {
         Some(usual_speed) if usual.len() >= ENOUGH => usual_speed,
         _ => own[0].min(own[1]),

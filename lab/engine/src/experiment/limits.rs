@@ -17,7 +17,7 @@ pub struct ClientLimits {
     known: BTreeMap<Kind, f64>,
 }
 
-/// The properties of a load that its limit depends on.
+/// The properties of a load on which the client's limit depends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Kind {
     connections: u32,
@@ -62,7 +62,8 @@ impl Kind {
         } else {
             free_port()
         };
-        // Opening connections, and the streams of HTTP/2, cost the responder about as much as the client.
+        // Opening connections, and the streams of HTTP/2, cost the responder about as much as the client, so it gets
+        // one more thread.
         let more = u32::from(self.http2 || !self.keepalive);
         let manner = NullConfig {
             body,
@@ -153,7 +154,7 @@ mod tests {
             first.push(limit);
         }
         assert_eq!(limits.known.len(), asked.len());
-        // Bodies of about the same size are one kind.
+        // Bodies of about the same size count as the same kind of load.
         let again = limits.of(&kept, &tcp, 1001).expect("known");
         assert_eq!(again.to_bits(), first[0].to_bits());
         assert_eq!(limits.known.len(), asked.len());

@@ -51,7 +51,7 @@ impl LoadTest<'_> {
         &self,
         limits: &mut ClientLimits,
     ) -> Result<(Block, BTreeMap<String, Bytes>), load::Error> {
-        // Otherwise every request would fail, and what was measured were the client's own attempts.
+        // If the server does not accept connections, the test would measure only the client's failed attempts.
         let patience = self.load.timeout.duration();
         (self.endpoint.accepts(patience)).map_err(andon_client::Error::Unreachable)?;
         let threads = ClientThreads::default();

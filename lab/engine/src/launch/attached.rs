@@ -98,7 +98,7 @@ impl Attached {
 impl Drop for Attached {
     fn drop(&mut self) {
         if let Some(mut pipe) = self.guard.stdin.take() {
-            // A guard that has ended cannot hear it.
+            // Writing fails only if the guard has ended, and then there is nothing to kill.
             let _ = pipe.write_all(guard::KILL);
         }
         let _ = self.guard.wait();

@@ -63,7 +63,7 @@ fn copy(
     if let Some(folder) = to.parent() {
         fs::create_dir_all(folder).map_err(told)?;
     }
-    // Keeps the mode: scripts stay executable.
+    // `fs::copy` keeps the mode, so that scripts stay executable.
     let length = fs::copy(from, to).map_err(told)?;
     if length > LONGEST_TEXT {
         return Ok(());

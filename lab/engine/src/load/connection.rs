@@ -126,7 +126,7 @@ fn head(reply: &Response<Incoming>) -> Head {
         status: reply.status().as_u16(),
         media_type: media_type.trim().to_ascii_lowercase(),
         at: Instant::now(),
-        // `HTTP/1.1 200 OK`, the line ends and the empty line.
+        // 19 bytes are `HTTP/1.1 200 OK`, its line end and the empty line.
         bytes: 19
             + fields
                 .map(|(name, value)| name.as_str().len() + value.len() + 4)

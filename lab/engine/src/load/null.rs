@@ -137,7 +137,7 @@ impl Listener {
         }
     }
 
-    /// Returns the address that was asked for, with the port that was assigned.
+    /// Returns the requested address, with the port that was assigned.
     fn endpoint(&self, asked: &Endpoint) -> io::Result<Endpoint> {
         match self {
             Self::Tcp(listener) => Ok(Endpoint::Tcp(listener.local_addr()?)),
@@ -191,7 +191,7 @@ impl Replies {
     fn of(body: usize) -> Self {
         let body = vec![b'x'; body];
         let with = |connection: &str| {
-            // ab speaks HTTP/1.0 and keeps a connection only if it is told so.
+            // ab speaks HTTP/1.0 and keeps a connection alive only if the reply has `Connection: keep-alive`.
             let head = format!(
                 "HTTP/1.1 200 OK\r\nConnection: {connection}\r\nContent-Type: {TYPE}\r\n\
                  Content-Length: {}\r\n\r\n",
@@ -244,7 +244,7 @@ impl Replies {
             reply.headers_mut().insert(CONTENT_TYPE, media_type);
             std::future::ready(Ok::<_, Infallible>(reply))
         });
-        // It ends with the client's connection, which is no news.
+        // An error here means that the client has closed the connection, as it does at the end.
         let _ = http2::Builder::new(TokioExecutor::new())
             .serve_connection(TokioIo::new(stream), answer)
             .await;
@@ -270,7 +270,7 @@ fn wants_close(head: &[u8]) -> bool {
 const CONNECTION: &[u8] = b"connection:";
 const TYPE: &str = "application/octet-stream";
 
-/// Pause after a failed `accept`. It fails when no file descriptors are left, and some are soon free again.
+/// Pause after a failed `accept`. It fails when no file descriptors are left, which soon passes.
 const NO_DESCRIPTORS: Duration = Duration::from_millis(10);
 
 #[cfg(test)]

@@ -33,7 +33,7 @@ impl Pacer for Open {
     async fn next(&mut self) -> Instant {
         match self.0.waiting.acquire().await {
             Ok(one) => one.forget(),
-            // Nobody closes it.
+            // The semaphore is never closed.
             Err(_) => return Instant::now(),
         }
         let mut arrived = self
@@ -61,7 +61,7 @@ enum Gaps {
         arrivals: Arrivals,
         seed: u64,
     },
-    /// Arrivals at these times after the start, and no others.
+    /// Arrivals at these times after the start only.
     Times(Vec<Duration>),
 }
 

@@ -152,13 +152,13 @@ impl Recorder {
         self.sums().opened = Some(at);
     }
 
-    /// Returns the number of good replies and their median latency, in seconds, since the last call.
+    /// Returns the number of good replies since the last call and their median latency in seconds.
     pub(super) fn take_bin(&self) -> (u64, f64) {
         let (completed, latencies) = std::mem::take(&mut self.sums().recent);
         (completed, latencies.quantile(0.5))
     }
 
-    /// Returns the number of requests of the window that are over.
+    /// Returns the number of requests of the window that have ended.
     pub(super) fn counted(&self) -> u64 {
         self.sums().over
     }

@@ -35,7 +35,7 @@ impl Replies {
         }
     }
 
-    /// Returns the index of a reply among the known ones of its URL. A new reply is added to them.
+    /// Returns the index of a reply among the distinct ones of its URL, adding it if it is new.
     pub(super) fn know(&mut self, url: usize, head: &Head, body: &[u8]) -> usize {
         let same_head = |known: &DistinctReply| {
             known.reply.status == head.status

@@ -27,7 +27,7 @@ pub enum FolderError {
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// The error of the operating system.
+        /// The error that the operating system returned.
         error: io::Error,
     },
     /// A file does not have the expected content, or a new run would overwrite another.
@@ -38,7 +38,7 @@ pub enum FolderError {
         /// What is wrong with the content.
         why: String,
     },
-    /// The replies are needed to judge the run, but neither they nor findings about them were kept.
+    /// The replies are needed to judge the run, but neither they nor findings about them were saved.
     #[error(
         "{path}: its replies were not kept, nor {JUDGED} with what was found about them, so that they cannot be \
          compared again; report.html has what was found"
@@ -160,10 +160,7 @@ impl Folder {
         Ok((folder, run))
     }
 
-    /// Writes down what was found about the bodies, so that they need not be kept.
-    ///
-    /// # Errors
-    /// The file cannot be written.
+    /// Writes the findings about the bodies, so that the bodies themselves need not be kept.
     pub fn note(&self, findings: &Findings) -> Result<(), FolderError> {
         let path = self.path.join(JUDGED);
         let mut text = Vec::new();
@@ -173,10 +170,7 @@ impl Folder {
         write_whole(&path, &text).map_err(self.io(&path))
     }
 
-    /// Reads what is kept of the replies. A body whose hash is not its file name is left out.
-    ///
-    /// # Errors
-    /// The folder cannot be read.
+    /// Reads the saved bodies and findings. A body whose hash is not its file name is left out.
     pub fn kept(&self) -> Result<SavedBodies, FolderError> {
         let findings = match self.path.join(JUDGED).exists() {
             true => Some(self.entries::<Finding>(JUDGED)?.into_iter().collect()),

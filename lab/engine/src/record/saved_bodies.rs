@@ -1,4 +1,4 @@
-//! What is kept of a run's replies: the bodies, and the findings from decoding and comparing them.
+//! The saved part of a run's replies: the bodies, and the findings from decoding and comparing them.
 //!
 //! Findings are small and outlive the bodies. A run whose `bodies/` were deleted to save space is judged by its
 //! findings, with the same result as before.
@@ -8,12 +8,12 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-/// Distinct bodies and what was found about them, both by hash.
+/// Distinct bodies and the findings about them, both by hash.
 #[derive(Clone, Debug, Default)]
 pub struct SavedBodies {
-    /// The bodies that were kept, by hash.
+    /// The bodies that were saved, by hash.
     pub bodies: BTreeMap<String, Bytes>,
-    /// What was found when the bodies were examined, or `None` if nothing was written down.
+    /// The findings from examining the bodies, or `None` if none were saved.
     pub findings: Option<Findings>,
 }
 
@@ -47,7 +47,7 @@ impl SavedBodies {
     }
 }
 
-/// What was found about reply bodies by decoding and comparing them.
+/// Findings from decoding and comparing reply bodies.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Findings {
     decoded: BTreeMap<String, Decoded>,

@@ -16,7 +16,7 @@ pub(super) const FORMAT: Format = Format {
         all.push(served_within(input));
         let text: Vec<String> = all.iter().map(Table::text).collect();
         let mut text = text.join("\n");
-        // A rate that is the client's own must not be read as the server's.
+        // The findings may say that the rate is the client's limit rather than the server's.
         if !input.analysis.findings.is_empty() {
             text::findings(&mut text, input);
         }
@@ -26,8 +26,9 @@ pub(super) const FORMAT: Format = Format {
 
 /// Largest width of a table in characters. One variant is shown beside the baseline even if it does not fit.
 const ROOM: usize = 130;
-/// Width of the label column in characters. `RATIO` is the width of a ratio with its interval.
+/// Width of the label column in characters.
 const LABEL: usize = 37;
+/// Width of a ratio with its interval, in characters.
 const RATIO: usize = 26;
 
 /// Returns tables with the figures of all variants, as many as are needed, then one with the connection times.
@@ -209,7 +210,7 @@ fn connection_times(all: &[&Summary]) -> Table {
         ];
         let mut name = summary.name.as_str();
         for (part, times) in parts {
-            // Kept connections do not connect, and a closed loop has no lag.
+            // Without new connections there are no connect times, and in a closed loop there is no send lag.
             if times.count() == 0 || (part == "Send lag" && times.max() < 1e-6) {
                 continue;
             }
@@ -278,7 +279,7 @@ fn client_cpu(it: &Summary) -> Option<f64> {
     (it.completed > 0).then(|| it.client.cpu_seconds / it.completed as f64)
 }
 
-/// Returns the value if any block was measured. Otherwise a zero would be no measurement.
+/// Returns the value if a block was measured. Otherwise a zero would look like a measurement.
 fn measured(it: &Summary, value: f64) -> Option<f64> {
     (it.blocks > 0).then_some(value)
 }

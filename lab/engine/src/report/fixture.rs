@@ -102,7 +102,7 @@ fn course(block: &mut Block, start: f64, random: &mut Random) -> f64 {
     let load = &mut block.load;
     let rate = load.completed as f64 / load.seconds;
     let usual = 10.0 / rate;
-    // A long tail, as servers have one.
+    // Latencies have a long tail, as those of real servers do.
     let mut slow =
         || usual * (0.3 * random.normal()).exp() * if random.unit() < 0.01 { 6.0 } else { 1.0 };
     load.total = Latencies::new();

@@ -93,7 +93,7 @@ pub(super) fn table(series: &[Series<'_>]) -> Table {
         for level in &series.levels {
             let it = level.summary;
             let linear = each * f64::from(level.connections.max(1));
-            // A quantile stands on ten replies beyond it.
+            // A quantile is shown only if at least ten replies lie beyond it.
             let tail = (it.total.count() >= 1000).then(|| it.total.quantile(0.99) * 1e3);
             table.row([
                 it.name.clone(),

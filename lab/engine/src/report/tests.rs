@@ -24,7 +24,7 @@ fn no_format_stumbles_over_a_run_with_little_in_it() {
             let bytes = (format.print)(&owned.input()).expect(format.name);
             let text = String::from_utf8(bytes).expect("text");
             assert!(!text.is_empty(), "{}", format.name);
-            // Prometheus means it, and histograms are written in base64.
+            // Prometheus permits NaN and infinity, and histograms are written in base64.
             let odd = text.contains("NaN") || text.contains("inf ");
             assert!(
                 !odd || ["prom", "hdr"].contains(&format.name),

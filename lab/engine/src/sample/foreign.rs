@@ -42,7 +42,7 @@ pub(super) fn between(scans: &[&Scan], all: f64) -> Vec<ForeignProcess> {
     let mut last: HashMap<(Pid, u64), (&str, u64)> = HashMap::new();
     for (at, scan) in scans.iter().enumerate() {
         for (id, (name, ticks)) in &scan.processes {
-            // One that was not there at the beginning has begun since.
+            // A process that is missing from the first scan started later, so all of its ticks count.
             first.entry(*id).or_insert(if at == 0 { *ticks } else { 0 });
             last.insert(*id, (name, *ticks));
         }
@@ -94,7 +94,7 @@ mod tests {
         let second = (1.0 / tick()).round() as u64;
         let scans = [
             scan(0.0, &[(1, "init", 900), (2, "cc1", 50)]),
-            // Begun since, and gone before the end.
+            // The process started after the first scan and ended before the last one.
             scan(
                 1.0,
                 &[

@@ -19,7 +19,7 @@ pub fn spin() -> f64 {
             .map(|cpu| {
                 let together = &together;
                 scope.spawn(move || {
-                    // Where it may not be pinned, it spins wherever it is put.
+                    // If pinning is not permitted, the work runs on whatever CPU the kernel chooses.
                     let _ = cpus::stay_on(&[*cpu]);
                     together.wait();
                     let begun = Instant::now();

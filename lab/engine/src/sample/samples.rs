@@ -41,7 +41,7 @@ macro_rules! totals {
             /// negative.
             fn since(&self, earlier: &Self) -> Self {
                 let used = Self { $($field: (self.$field - earlier.$field).max(0.0),)* };
-                // A clock may be set back.
+                // The wall clock may be set back, so its difference may be negative.
                 Self { wall: self.wall - earlier.wall, ..used }
             }
         }
@@ -184,7 +184,7 @@ impl Samples {
         foreign::between(&scans, self.used(from, to).all)
     }
 
-    /// CPU seconds of the client's threads.
+    /// Returns the CPU seconds that the client's threads used between two times, in seconds since the run began.
     #[must_use]
     pub fn client_cpu(&self, from: f64, to: f64) -> f64 {
         self.used(from, to).client

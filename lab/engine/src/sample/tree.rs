@@ -114,7 +114,7 @@ impl Tree {
                 let found = proc::descendants(*guard);
                 sum.whole = found.whole;
                 match proc::stat(*guard) {
-                    // The guard's own time is not the server's.
+                    // The guard's own CPU time does not belong to the server.
                     Some(guard) => sum.add_children(&guard),
                     None => sum.whole = false,
                 }

@@ -32,7 +32,7 @@ pub fn parse(text: &str) -> Result<Vec<usize>, String> {
 pub fn usable(text: &str) -> Result<Vec<usize>, String> {
     let cpus = parse(text)?;
     let here = allowed();
-    // Where the system does not tell, it will say no when the time comes.
+    // If the allowed CPUs are unknown, pinning a thread fails later with an error.
     if here.is_empty() || cpus.iter().all(|cpu| here.contains(cpu)) {
         return Ok(cpus);
     }

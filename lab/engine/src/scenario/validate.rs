@@ -38,14 +38,14 @@ impl Scenario {
         named("load.cpus", cpus::usable(&self.load.cpus))
     }
 
-    /// Checks that a server whose address is chosen by the laboratory is told that address, by a placeholder in the
-    /// scenario or possibly in a copied file.
+    /// Checks that a server whose address is chosen by the laboratory can learn that address: from a placeholder in the
+    /// scenario, or possibly in a copied file.
     pub fn tells_the_address(&self) -> Outcome {
         let chosen = !matches!(self.server.addr, Address::Fixed(_));
         let written = serde_json::to_string(self).unwrap_or_default();
         let told = ["addr", "port", "socket"].map(|name| format!("{{{name}}}"));
         let is_told = told.iter().any(|name| written.contains(name));
-        // A copied file may hold the address too.
+        // A placeholder may also be in a copied file, which is not read here.
         check(
             !chosen || is_told || !self.server.files.is_empty(),
             "server.cmd",
@@ -229,8 +229,8 @@ impl Scenario {
         })
     }
 
-    /// Checks that all placeholders are known. A command with an unknown one would start, and then fail in a way that
-    /// does not reveal the cause.
+    /// Checks that all placeholders are known. A command with an unknown one would start, and then fail without
+    /// revealing the cause.
     fn placeholders_are_known(&self) -> Outcome {
         let server = &self.server;
         let mut common: Vec<&str> = ALWAYS.to_vec();

@@ -39,7 +39,7 @@ pub fn rank_sum(first: &[f64], second: &[f64]) -> Option<RankSum> {
 /// Returns the exact two-sided p-value, by counting all ways to choose the first sample among the ranks.
 fn exact(ranks: &[usize], chosen: usize, sum: usize) -> f64 {
     let total: usize = ranks.iter().sum();
-    // ways[k][s]: how many choices of k ranks have the sum s. f64 holds C(50, 25) exactly.
+    // `ways[k][s]` is the number of choices of k ranks with the sum s. f64 represents C(50, 25) exactly.
     let mut ways = vec![vec![0.0f64; total + 1]; chosen + 1];
     ways[0][0] = 1.0;
     for &rank in ranks {

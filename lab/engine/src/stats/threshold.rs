@@ -165,7 +165,7 @@ impl Threshold {
             false => *bad = Some(bad.map_or(level, |known| known.min(level))),
         }
         self.next = match (*low, *bad) {
-            // One of the two was an accident.
+            // The two results contradict each other, so one of them was an outlier.
             (Some(known), Some(high)) if high < known => {
                 *low = None;
                 high - std::f64::consts::LN_2
@@ -224,7 +224,7 @@ impl Threshold {
         if around.len() < FEWEST {
             return None;
         }
-        // ln(share) = a + b z, by Newton's method.
+        // Newton's method fits ln(share) = a + b z.
         let (mut a, mut b) = (self.allowed.ln(), 10.0);
         let mean = |a: f64, b: f64, z: f64, all: f64| all * (a + b * z).min(0.0).exp();
         for _ in 0..STEPS {
@@ -533,7 +533,7 @@ mod tests {
         let mut search = Threshold::new(10.0, 0.01, 0.05);
         for trial in 0..60 {
             let level = search.next().0;
-            // The second trial is bad for a reason of its own.
+            // The second trial fails for another reason than late requests.
             let seen = if trial == 1 {
                 Seen::TooHigh
             } else {

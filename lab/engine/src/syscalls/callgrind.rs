@@ -81,8 +81,8 @@ fn words(program: &str, folder: &Path) -> Vec<String> {
         "--log-file=/dev/null",
     ];
     words.extend(options.map(str::to_owned));
-    // A child inherits its parent's sums, which would then count twice. They are written, and begin anew, right
-    // before a process forks.
+    // A child inherits its parent's counts, which would then count twice. Therefore callgrind writes and resets them
+    // right before a process forks.
     words.extend(["fork", "_Fork"].map(|name| format!("--dump-before={name}")));
     words.push(format!("--callgrind-out-file={}/%p", folder.display()));
     words

@@ -94,8 +94,7 @@ impl Session {
         self.many()
     }
 
-    /// Sends one round alone, which shows what a connection costs whatever it is used for. Returns the mean time per
-    /// request in seconds.
+    /// Sends one round alone, which shows the fixed cost of a connection. Returns the mean time per request in seconds.
     pub(super) fn few(&self) -> Result<f64, String> {
         self.serve(self.round)
     }

@@ -78,7 +78,7 @@ pub(super) enum Time {
 }
 
 impl Trace {
-    /// Creates an unnamed temporary file, of which nothing is left however the laboratory ends.
+    /// Creates an unnamed temporary file, which disappears however the laboratory ends.
     pub(super) fn new(parse: Parse) -> Result<Self, String> {
         let file = tempfile::tempfile().map_err(|error| format!("no file for the trace: {error}"));
         Ok(Self::of(file?, parse))
@@ -150,7 +150,7 @@ pub(super) fn count(mut trace: impl BufRead, parse: Parse) -> io::Result<Counts>
                         begun.insert(call.thread, (call.name.to_owned(), at));
                         None
                     }
-                    // A thread may have ended in a call and given its number to another.
+                    // The thread that began the call may have ended in it, and another may have got its id.
                     Time::At(at) => (begun.remove(&call.thread))
                         .filter(|(name, _)| name == call.name)
                         .map(|(_, begun)| at - begun),

@@ -21,7 +21,8 @@ fn examine(evidence: &Evidence<'_>) -> Vec<Remark> {
         let seen = if busy > BUSY {
             format!("the client was busy for {:.0} % of its time", busy * 100.0)
         } else {
-            // A limit that a block went beyond is none: only the client's own business tells then.
+            // If a block exceeded the measured limit, that limit is wrong, and only the busy share of the client's
+            // threads counts.
             let limit = client_limit(evidence.run, &subject.blocks).filter(|it| !it.beaten)?;
             let share = subject.median(Block::throughput)? / limit.rate;
             if share <= OF_CEILING {

@@ -74,7 +74,7 @@ mod tests {
     #[test]
     fn a_client_that_sends_late_is_told() {
         assert!(sentence(&CHECK, &with_lag(12)).contains("12.0 ms late"));
-        // A tenth of the median latency of 25 ms is allowed.
+        // The limit is a tenth of the median latency of 25 ms.
         assert!(found(&CHECK, &with_lag(2)).is_empty());
     }
 

@@ -1,4 +1,4 @@
-//! Check `tail-samples`: the 99th percentile of 500 requests is the fifth-worst of them, which is chance and no figure.
+//! Check `tail-samples`: the 99th percentile of 500 requests is the fifth-worst of them, which is a matter of chance.
 
 use super::{Evidence, Remark, SelfCheck, Severity};
 use crate::analysis::metric::{BEYOND, beyond};

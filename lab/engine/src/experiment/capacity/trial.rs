@@ -31,7 +31,8 @@ pub struct Trial {
     pub missed: u64,
     /// The latency that is compared with the target, in seconds.
     pub latency: f64,
-    /// Whether latency rose throughout the window by a good part of the target. A longer window would not have met it.
+    /// Whether latency rose throughout the window, by a considerable part of the target. A longer window would then
+    /// have missed the target.
     pub rising: bool,
     /// Share of its threads' time that the client was busy. Near 1, the trial shows the speed of the client.
     pub client_busy: f64,

@@ -69,7 +69,7 @@ pub(super) fn draw(input: &ReportInput<'_>) -> Option<Figure> {
 
 struct Sheet<'a> {
     input: &'a ReportInput<'a>,
-    /// Thumbnails by the hash of the reply's body. An error says why there is none.
+    /// Thumbnails by the hash of the reply's body, or the reason why there is none.
     pictures: BTreeMap<&'a str, Result<Thumbnail, String>>,
     bytes: usize,
     cards: usize,

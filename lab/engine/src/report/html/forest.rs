@@ -24,7 +24,7 @@ pub(super) fn draw(input: &ReportInput<'_>) -> Option<Figure> {
     let within = input.run.header.scenario.design.same_within.0;
     let (mut low, mut high) = (1.0 - 2.0 * within, 1.0 + 2.0 * within);
     for (_, estimate) in &shown {
-        // A wild interval would press all others together.
+        // An extremely wide interval is cut off, so that the others stay legible.
         low = low.min(estimate.interval_95.low.max(estimate.ratio / 3.0));
         high = high.max(estimate.interval_95.high.min(estimate.ratio * 3.0));
     }

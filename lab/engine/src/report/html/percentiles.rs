@@ -20,7 +20,7 @@ pub(super) fn draw(input: &ReportInput<'_>) -> Option<Figure> {
         .fold(f64::INFINITY, f64::min);
     let high = shown.iter().map(|it| it.total.max()).fold(0.0, f64::max);
     let y = Scale::log(low * 0.9, high * 1.1, BOTTOM, TOP);
-    // One request in so many is slower: from 1 (all) to all but one.
+    // The position x stands for one slower request in x: from 1 (all requests are slower) to the number of requests.
     let x = Scale::log(1.0, (most as f64).max(100.0), LEFT, WIDTH - RIGHT);
     let mut svg = Svg::new(WIDTH, BOTTOM + FOOT, "Response times by percentile");
     let ticks = [(2.0, "50 %"), (10.0, "90 %"), (100.0, "99 %")];
