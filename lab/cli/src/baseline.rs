@@ -112,15 +112,19 @@ impl Save {
 
 impl List {
     fn list(&self) -> anyhow::Result<()> {
-        let here = Machine::read().key();
+        let this_machine = Machine::read().key();
         let mut text = String::new();
         for (name, key, folder) in self.store.all()? {
-            let mark = if key == here { "this machine" } else { "" };
-            let told = match Folder::read(&folder) {
+            let mark = if key == this_machine {
+                "this machine"
+            } else {
+                ""
+            };
+            let description = match Folder::read(&folder) {
                 Ok((_, run)) => title(&run),
                 Err(error) => error.to_string(),
             };
-            text += format!("{name}  {key}  {told}  {mark}").trim_end();
+            text += format!("{name}  {key}  {description}  {mark}").trim_end();
             text.push('\n');
         }
         if text.is_empty() {
@@ -133,10 +137,10 @@ impl List {
 impl Show {
     fn show(&self) -> anyhow::Result<()> {
         let format = format(&self.format)?;
-        let here = Machine::read().key();
+        let this_machine = Machine::read().key();
         let place = self
             .store
-            .place(&self.name, self.machine.as_ref().unwrap_or(&here))?;
+            .place(&self.name, self.machine.as_ref().unwrap_or(&this_machine))?;
         if !place.exists() {
             bail!("{}", self.store.missing(&self.name)?);
         }
@@ -170,16 +174,16 @@ impl Store {
     }
 
     fn missing(&self, name: &str) -> anyhow::Result<String> {
-        let known: Vec<String> = (self.all()?.into_iter())
+        let names: Vec<String> = (self.all()?.into_iter())
             .map(|(name, key, _)| format!("{name} ({key})"))
             .collect();
         Ok(format!(
             "there is no baseline `{name}` for this machine in {}{}",
             self.folder()?.display(),
-            if known.is_empty() {
+            if names.is_empty() {
                 String::new()
             } else {
-                format!("; there are {}", known.join(", "))
+                format!("; there are {}", names.join(", "))
             }
         ))
     }
@@ -230,23 +234,23 @@ fn folders(folder: &Path) -> anyhow::Result<Vec<(String, PathBuf)>> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(error).with_context(|| folder.display().to_string()),
     };
-    let named = entries.flatten().filter_map(|entry| {
+    let folders = entries.flatten().filter_map(|entry| {
         let name = entry.file_name().into_string().ok()?;
-        let kept = !name.starts_with('.') && entry.path().is_dir();
-        kept.then(|| (name, entry.path()))
+        let is_visible = !name.starts_with('.') && entry.path().is_dir();
+        is_visible.then(|| (name, entry.path()))
     });
-    Ok(named.collect())
+    Ok(folders.collect())
 }
 
 /// Replaces the baseline at `place` by a copy of `run`. The copy is complete before the old baseline is removed, so
 /// that a copy that fails leaves the old one in place.
 fn replace(run: &Path, place: &Path) -> anyhow::Result<()> {
-    let above = place.parent().unwrap_or(place);
-    fs::create_dir_all(above).with_context(|| above.display().to_string())?;
+    let parent = place.parent().unwrap_or(place);
+    fs::create_dir_all(parent).with_context(|| parent.display().to_string())?;
     let fresh = tempfile::Builder::new()
         .prefix(".new-")
-        .tempdir_in(above)
-        .with_context(|| above.display().to_string())?;
+        .tempdir_in(parent)
+        .with_context(|| parent.display().to_string())?;
     copy(run, fresh.path()).with_context(|| run.display().to_string())?;
     if place.exists() {
         fs::remove_dir_all(place).with_context(|| place.display().to_string())?;

@@ -17,7 +17,7 @@ use bytes::Bytes;
 
 use super::PROGRAM;
 use super::judged_run::{JudgedRun, colour, format};
-use super::running::{self, Asking};
+use super::running::{self, RequestOptions};
 use andon_client::from_url;
 use andon_terminal::interrupt;
 use andon_terminal::print;
@@ -47,7 +47,7 @@ pub(super) struct Args {
     #[arg(short = 'R', long, value_name = "RATE")]
     rate: Option<f64>,
     #[command(flatten)]
-    asking: Asking,
+    request_options: RequestOptions,
     /// Expected status; 0: any below 400
     #[arg(long, value_name = "STATUS", default_value_t = 200)]
     status: u16,
@@ -76,7 +76,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let default = if levels.len() > 1 { "levels" } else { "ab" };
     let format = format(args.format.as_deref().unwrap_or(default))?;
     let (endpoint, path) = from_url(&args.url)?;
-    let asked = args.asking.all(&path)?;
+    let templates = args.request_options.all(&path)?;
     let scenario = scenario(args)?;
     let header = Header {
         variants: variants(&args.url, &levels),
@@ -87,7 +87,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let who = running::who(&endpoint);
     let bench = Bench {
         endpoint,
-        asked,
+        templates,
         window: match args.requests {
             Some(requests) => Window::Requests(requests.max(1)),
             None => Window::For(args.time.duration()),
@@ -106,22 +106,24 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             folder.append(Kind::Block, block).map_err(Error::from)?;
         }
     }
-    let failed = |block: &andon_lab::record::Block| {
+    let has_failures = |block: &andon_lab::record::Block| {
         block.load.failures.all() > 0 || block.load.completed == 0
     };
-    let failed = run.blocks.is_empty() || run.blocks.iter().any(failed);
-    let judged = JudgedRun::new(run, SavedBodies::bodies(bodies));
+    let has_failures = run.blocks.is_empty() || run.blocks.iter().any(has_failures);
+    let judged_run = JudgedRun::new(run, SavedBodies::bodies(bodies));
     if let Some(folder) = &folder {
-        folder.note(&judged.judged.findings).map_err(Error::from)?;
+        folder
+            .note(&judged_run.judgement.findings)
+            .map_err(Error::from)?;
     }
-    let mut printed = judged.print(format, colour())?;
+    let mut output = judged_run.print(format, colour())?;
     if ["ab", "levels", "text"].contains(&format.name) {
-        let headline = judged.headline(&who);
-        printed.splice(..0, format!("{headline}\n").into_bytes());
-        printed.extend(format!("\nServer processes: {who}\n").into_bytes());
+        let headline = judged_run.headline(&who);
+        output.splice(..0, format!("{headline}\n").into_bytes());
+        output.extend(format!("\nServer processes: {who}\n").into_bytes());
     }
-    print(&printed)?;
-    Ok(if failed {
+    print(&output)?;
+    Ok(if has_failures {
         ExitCode::from(super::INVALID)
     } else {
         ExitCode::SUCCESS
@@ -162,7 +164,7 @@ fn variants(url: &str, levels: &[u32]) -> Vec<Variant> {
 
 struct Bench {
     endpoint: Endpoint,
-    asked: Vec<RequestTemplate>,
+    templates: Vec<RequestTemplate>,
     window: Window,
     header: Header,
     cancel: Arc<AtomicBool>,
@@ -177,9 +179,9 @@ impl Bench {
             if index > 0 && self.cancel.load(Ordering::Relaxed) {
                 break;
             }
-            let (block, more) = LoadTest {
+            let (block, new_bodies) = LoadTest {
                 endpoint: &self.endpoint,
-                asked: &self.asked,
+                templates: &self.templates,
                 load: &self.header.variants[*level].load(&self.header.scenario.load),
                 scenario: &self.header.scenario,
                 window: self.window,
@@ -192,7 +194,7 @@ impl Bench {
             }
             .run(&mut limits)?;
             blocks.push(block);
-            bodies.extend(more);
+            bodies.extend(new_bodies);
         }
         let run = Run {
             header: self.header,

@@ -6,7 +6,7 @@ use andon_lab::experiment::{Capacity, CapacityTest, FOREIGN, Trial};
 use andon_lab::scenario::{HttpVersion, Seconds, Share, WarmupRule};
 use anyhow::bail;
 
-use super::running::{self, Asking};
+use super::running::{self, RequestOptions};
 use andon_client::from_url;
 use andon_terminal::interrupt;
 use andon_terminal::print;
@@ -48,7 +48,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "RATE", default_value_t = 10.0)]
     start: f64,
     #[command(flatten)]
-    asking: Asking,
+    request_options: RequestOptions,
     /// Request each URL of the list only once over all trials, so that no response comes from a cache
     #[arg(long, requires = "urls")]
     once: bool,
@@ -89,7 +89,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let time = args.time.unwrap_or(Seconds(5.0_f64.max(20.0 * target)));
     let warmup = args.warmup.unwrap_or(Seconds(1.0_f64.max(5.0 * target)));
     let (endpoint, path) = from_url(&args.url)?;
-    let asked = args.asking.all(&path)?;
+    let templates = args.request_options.all(&path)?;
     let mut scenario = running::scenario("capacity")?;
     scenario.seed = args.seed;
     scenario.check.status = args.status;
@@ -108,9 +108,9 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         errors: args.errors,
         connections: args.connections,
     };
-    let found = CapacityTest {
+    let capacity = CapacityTest {
         endpoint: &endpoint,
-        asked: &asked,
+        templates: &templates,
         once: args.once,
         scenario: &scenario,
         quantile: args.quantile.0,
@@ -125,12 +125,12 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     .run()?;
     match args.format.as_str() {
-        "json" => print(&[serde_json::to_vec_pretty(&found)?, b"\n".to_vec()].concat())?,
-        _ => print(target.report(&found, asked.len()).as_bytes())?,
+        "json" => print(&[serde_json::to_vec_pretty(&capacity)?, b"\n".to_vec()].concat())?,
+        _ => print(target.report(&capacity, templates.len()).as_bytes())?,
     }
-    Ok(match found.rate {
-        _ if found.died.is_some() => ExitCode::from(super::INVALID),
-        Some(_) if found.known && found.confirmed() => ExitCode::SUCCESS,
+    Ok(match capacity.rate {
+        _ if capacity.died.is_some() => ExitCode::from(super::INVALID),
+        Some(_) if capacity.known && capacity.confirmed() => ExitCode::SUCCESS,
         Some(_) => ExitCode::from(super::UNDECIDED),
         None => ExitCode::from(super::INVALID),
     })
@@ -185,23 +185,23 @@ impl Target {
         line
     }
 
-    fn headline(&self, found: &Capacity) -> String {
-        let trials = found.trials.len();
+    fn headline(&self, capacity: &Capacity) -> String {
+        let trials = capacity.trials.len();
         let text = self.text();
         let fails = |trial: &Trial| {
             let bad = trial.failed + trial.missed;
             bad > 0 && bad * 20 <= trial.completed
         };
-        if let Some(why) = &found.died {
-            let rate = found.trials.last().map_or(0.0, |trial| trial.rate);
+        if let Some(why) = &capacity.died {
+            let rate = capacity.trials.last().map_or(0.0, |trial| trial.rate);
             return format!(
                 "not known: the server answers no more after {rate:.1} requests/s: {why}"
             );
         }
-        let Some(rate) = &found.rate else {
-            return match found.trials.iter().any(|trial| trial.met) {
+        let Some(rate) = &capacity.rate else {
+            return match capacity.trials.iter().any(|trial| trial.met) {
                 true => format!("not known after {trials} trials"),
-                false if found.trials.iter().all(fails) => format!(
+                false if capacity.trials.iter().all(fails) => format!(
                     "not known: no trial of {trials} met {text}; --errors 1% permits one of a hundred to fail"
                 ),
                 false => format!("not known: no trial of {trials} met {text}"),
@@ -211,14 +211,14 @@ impl Target {
             "{:.1} requests/s [{:.1}, {:.1}]",
             rate.level, rate.low, rate.high
         );
-        if !found.known {
+        if !capacity.known {
             let half = rate.half_width() * 100.0;
             return format!(
                 "about {interval} with {text}: known to ±{half:.0} % only after {trials} trials; --trials permits more"
             );
         }
-        if !found.confirmed() {
-            let checks = found.checks.iter().filter(|check| !check.met).count();
+        if !capacity.confirmed() {
+            let checks = capacity.checks.iter().filter(|check| !check.met).count();
             return match checks {
                 0 => format!("{interval} with {text}, not checked ({trials} trials)"),
                 _ => format!(
@@ -230,17 +230,17 @@ impl Target {
         format!("{interval} with {text} ({trials} trials)")
     }
 
-    fn report(&self, found: &Capacity, urls: usize) -> String {
-        let mut text = format!("capacity: {}\n", self.headline(found));
-        if found.exhausted {
+    fn report(&self, capacity: &Capacity, urls: usize) -> String {
+        let mut text = format!("capacity: {}\n", self.headline(capacity));
+        if capacity.exhausted {
             text += &format!(
                 "the list has {urls} URLs, too few for another trial: give more, or shorter trials (-z)\n"
             );
         }
-        for check in &found.checks {
+        for check in &capacity.checks {
             text += &format!("check:    {}\n", self.line(check).trim_start());
         }
-        if found
+        if capacity
             .trials
             .iter()
             .any(|trial| trial.missed > 0 && trial.late == 0 && !trial.met)
@@ -250,14 +250,14 @@ impl Target {
                 self.connections
             );
         }
-        if found.trials.iter().any(|trial| trial.client_busy > BUSY) {
+        if capacity.trials.iter().any(|trial| trial.client_busy > BUSY) {
             text += "the client itself was at its limit: the server can take more than this says\n";
         }
-        if !found.foreign.is_empty() {
-            let named: Vec<String> = found.foreign.iter().map(ToString::to_string).collect();
+        if !capacity.foreign.is_empty() {
+            let processes: Vec<String> = capacity.foreign.iter().map(ToString::to_string).collect();
             text += &format!(
                 "others used the CPUs meanwhile: {}; the server can take more without them\n",
-                named.join(", ")
+                processes.join(", ")
             );
         }
         text

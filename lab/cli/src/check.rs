@@ -66,11 +66,11 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             }
         },
     })?;
-    let judged = JudgedRun::ended(&finished.folder)?;
+    let judged_run = JudgedRun::ended(&finished.folder)?;
     let mut good = true;
     let mut text = String::new();
-    for block in &judged.run.blocks {
-        let name = &judged.run.header.variants[block.variant as usize].name;
+    for block in &judged_run.run.blocks {
+        let name = &judged_run.run.header.variants[block.variant as usize].name;
         let failures = block.load.failures;
         let fine = block.failure.is_none() && failures.all() == 0;
         good &= fine;
@@ -85,7 +85,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             .map_or_else(String::new, |why| format!(", {why}"));
         text.push('\n');
         // Assertions that cannot be read during a block are read in the variant's counting pass.
-        let of_passes = judged.run.passes.iter();
+        let of_passes = judged_run.run.passes.iter();
         let of_passes = of_passes
             .filter(|pass| pass.variant == block.variant)
             .flat_map(|pass| &pass.assertions);
@@ -103,8 +103,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             good &= reading.holds != Some(false);
         }
     }
-    for work in &judged.judged.work {
-        let name = &judged.run.header.variants[work.variant as usize].name;
+    for work in &judged_run.judgement.work {
+        let name = &judged_run.run.header.variants[work.variant as usize].name;
         let word = if work.same { "ok" } else { "DIFFERS" };
         text += &format!("{word:7} {name} {}: {}\n", work.url, work.detail);
         good &= work.same;

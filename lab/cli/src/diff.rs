@@ -66,9 +66,9 @@ pub(super) fn compare(
 ) -> anyhow::Result<(Run, Run, Between)> {
     let (old_folder, old) = Folder::read(old).map_err(Error::from)?;
     let (new_folder, new) = Folder::read(new).map_err(Error::from)?;
-    let kept = old_folder.kept().map_err(Error::from)?;
-    let kept = kept.and(new_folder.kept().map_err(Error::from)?);
-    let between = between(&old, &new, &kept, within);
+    let saved_bodies = old_folder.kept().map_err(Error::from)?;
+    let saved_bodies = saved_bodies.and(new_folder.kept().map_err(Error::from)?);
+    let between = between(&old, &new, &saved_bodies, within);
     Ok((old, new, between))
 }
 

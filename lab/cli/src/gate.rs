@@ -69,7 +69,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             metric: it.metric,
             is_primary: it.role == Role::Primary,
             verdict: &it.verdict,
-            said: it.verdict.to_string(),
+            words: it.verdict.to_string(),
             ratio: estimate.map(|it| (it.ratio, it.interval_95)),
             enough: estimate.is_some_and(|it| it.pairs >= design.pairs.min),
             pairs_to_clear: &|limit| {
@@ -90,7 +90,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
                 metric: it.metric,
                 is_primary: it.primary,
                 verdict: &it.verdict,
-                said: verdict(&it.verdict),
+                words: verdict(&it.verdict),
                 ratio: it.ratio.zip(it.interval_95),
                 enough: it.is_enough(),
                 pairs_to_clear: &|_| None,
@@ -149,7 +149,7 @@ impl Judged {
             let figure = it
                 .ratio
                 .map_or_else(String::new, |(ratio, _)| format!("×{ratio:.3} "));
-            self.tell(code, word, &format!("{}: {figure}{}", it.what, it.said));
+            self.tell(code, word, &format!("{}: {figure}{}", it.what, it.words));
         }
         for limit in limits {
             let loss = it.loss(limit);
@@ -159,13 +159,13 @@ impl Judged {
         }
     }
 
-    fn tell(&mut self, code: u8, word: &str, said: &str) {
+    fn tell(&mut self, code: u8, word: &str, words: &str) {
         self.worst = [self.worst, code]
             .into_iter()
             .max_by_key(|code| gravity(*code))
             .unwrap_or(code);
         self.count += 1;
-        self.text += &format!("{word:10} {said}\n");
+        self.text += &format!("{word:10} {words}\n");
     }
 
     /// Returns the exit code and the word for one comparison. A comparison that is invalid or whose switch was inactive
@@ -207,7 +207,7 @@ struct Compared<'a> {
     is_primary: bool,
     verdict: &'a Verdict,
     /// The verdict in words.
-    said: String,
+    words: String,
     /// The measured ratio and its 95 % interval.
     ratio: Option<(f64, Interval)>,
     /// Whether there are enough pairs for a conclusion.
@@ -241,8 +241,8 @@ impl Compared<'_> {
         let Some((_, interval)) = self.ratio.filter(|_| self.enough) else {
             return Loss::Unsure;
         };
-        let (above, below) = (interval.low > limit, interval.high < limit);
-        match (above, below, self.metric.more_is_better()) {
+        let (is_above, is_below) = (interval.low > limit, interval.high < limit);
+        match (is_above, is_below, self.metric.more_is_better()) {
             (false, true, true) | (true, false, false) => Loss::TooLarge,
             (true, false, true) | (false, true, false) => Loss::Allowed,
             _ => Loss::Unsure,
@@ -254,10 +254,10 @@ impl Compared<'_> {
     fn text(&self, allowed: Share, loss: Loss) -> String {
         let what = format!("{} by {}", self.what, self.metric.name());
         if let Verdict::Invalid { .. } | Verdict::SwitchInactive { .. } = self.verdict {
-            return format!("{what}: {}", self.said);
+            return format!("{what}: {}", self.words);
         }
         let Some((ratio, Interval { low, high })) = self.ratio.filter(|_| self.enough) else {
-            return format!("{what}: {}", self.said);
+            return format!("{what}: {}", self.words);
         };
         let limit = self.limit(allowed);
         let text = format!("{what}: ×{ratio:.3} [{low:.3}, {high:.3}], limit ×{limit:.3}");
@@ -289,12 +289,14 @@ impl Rule {
             ["any", "UNDECIDED"] => Self::Undecided,
             [name, "slower" | "more" | "worse", "than", share] => {
                 let share = Share::parse(share).map_err(|why| anyhow!("gate: {why}"))?;
-                let known = Metric::ALL.into_iter().find(|metric| metric.name() == name);
-                if known.is_none() && name != "primary" {
+                let metric = Metric::ALL
+                    .into_iter()
+                    .find(|candidate| candidate.name() == name);
+                if metric.is_none() && name != "primary" {
                     let names = Metric::ALL.map(Metric::name).join(", ");
                     bail!("`{name}` is no metric of a gate: write primary, {names}");
                 }
-                Self::Worse(known, share)
+                Self::Worse(metric, share)
             }
             _ => bail!(
                 "`{text}` is no rule of a gate: write `primary slower than 5%`, `p99 slower than 10%`, \
@@ -347,7 +349,7 @@ mod tests {
             metric,
             is_primary: metric == Metric::Throughput,
             verdict,
-            said: verdict.to_string(),
+            words: verdict.to_string(),
             ratio: Some((ratio, interval)),
             enough: true,
             pairs_to_clear: &|_| Some(7),

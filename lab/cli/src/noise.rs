@@ -41,8 +41,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let responder = NullResponder::start(4096)?;
     let mut pairs = Vec::new();
     let mut spins = Vec::new();
-    let begun = Instant::now();
-    while begun.elapsed() < args.time.duration() {
+    let start = Instant::now();
+    while start.elapsed() < args.time.duration() {
         spins.push(spin());
         pairs.push((
             block(&responder, args.block)?,
@@ -88,9 +88,9 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 
 /// Runs one block and returns its replies per second.
 fn block(responder: &NullResponder, length: Seconds) -> anyhow::Result<f64> {
-    let driven = load::drive(&Drive {
+    let outcome = load::drive(&Drive {
         endpoint: responder.endpoint().clone(),
-        asked: &[RequestTemplate::get("/")],
+        templates: &[RequestTemplate::get("/")],
         load: &Load::default(),
         check: &Check {
             body: BodyCheck::Length,
@@ -108,7 +108,7 @@ fn block(responder: &NullResponder, length: Seconds) -> anyhow::Result<f64> {
         edge: &|| {},
         progress: &|_| {},
     })?;
-    Ok(driven.result.completed as f64 / driven.result.seconds)
+    Ok(outcome.result.completed as f64 / outcome.result.seconds)
 }
 
 /// Formats a number of pairs, or `too many` for `None`.

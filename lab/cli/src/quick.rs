@@ -90,14 +90,14 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 fn scenario(args: &Args) -> anyhow::Result<Scenario> {
-    let here = std::env::current_dir()?;
+    let current_folder = std::env::current_dir()?;
     let mut scenario =
-        Scenario::parse("[server]\ncmd = [\"true\"]\n", &here).map_err(Error::from)?;
+        Scenario::parse("[server]\ncmd = [\"true\"]\n", &current_folder).map_err(Error::from)?;
     scenario.name = "quick".to_owned();
     scenario.seed = args.seed;
     let server = &mut scenario.server;
     server.cmd.clone_from(&args.command);
-    server.cwd = here.to_string_lossy().into_owned();
+    server.cwd = current_folder.to_string_lossy().into_owned();
     server.addr = Address::from(args.addr.clone());
     server.ready.http.clone_from(&args.ready);
     server.inherit.clone_from(&args.inherit);

@@ -70,17 +70,17 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let format = format(&args.format)?;
     let (endpoint, _) = from_url(&args.url)?;
     let past = past(args)?;
-    let (mut asked, script) = past::script(&past, args.speed);
+    let (mut templates, script) = past::script(&past, args.speed);
     let headers = headers(&args.header)?;
-    for asked in &mut asked {
-        asked.headers.clone_from(&headers);
-        asked.status = args.status.unwrap_or(asked.status);
+    for template in &mut templates {
+        template.headers.clone_from(&headers);
+        template.status = args.status.unwrap_or(template.status);
     }
     let seconds = past.seconds() / args.speed;
     eprintln!(
         "{} requests, {} of them distinct, over {seconds:.1} s",
         script.requests.len(),
-        asked.len()
+        templates.len()
     );
     let mut scenario = running::scenario("replay")?;
     scenario.check.status = args.status.unwrap_or(0);
@@ -103,7 +103,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let who = running::who(&endpoint);
     let (block, bodies) = LoadTest {
         endpoint: &endpoint,
-        asked: &asked,
+        templates: &templates,
         load: &scenario.load,
         scenario: &scenario,
         window: Window::Requests(script.requests.len() as u64),
@@ -125,11 +125,11 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         blocks: vec![block],
         passes: Vec::new(),
     };
-    let mut printed = JudgedRun::new(run, SavedBodies::bodies(bodies)).print(format, colour())?;
+    let mut output = JudgedRun::new(run, SavedBodies::bodies(bodies)).print(format, colour())?;
     if ["ab", "text"].contains(&format.name) {
-        printed.extend(format!("\nServer processes: {who}\n").into_bytes());
+        output.extend(format!("\nServer processes: {who}\n").into_bytes());
     }
-    print(&printed)?;
+    print(&output)?;
     Ok(if good {
         ExitCode::SUCCESS
     } else {

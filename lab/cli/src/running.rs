@@ -13,7 +13,7 @@ use andon_client::headers;
 
 /// Options for the requests that are sent to a running server, in addition to its URL.
 #[derive(clap::Args)]
-pub(crate) struct Asking {
+pub(crate) struct RequestOptions {
     /// File with URLs or paths, one per line; hosts in it are ignored
     #[arg(short = 'L', long, value_name = "FILE")]
     urls: Option<PathBuf>,
@@ -22,7 +22,7 @@ pub(crate) struct Asking {
     header: Vec<String>,
 }
 
-impl Asking {
+impl RequestOptions {
     /// Returns requests for the targets in the list of URLs, or for `path` if there is no list.
     pub(super) fn all(&self, path: &str) -> anyhow::Result<Vec<RequestTemplate>> {
         let targets = match &self.urls {
@@ -34,11 +34,11 @@ impl Asking {
             None => vec![path.to_owned()],
         };
         let headers = headers(&self.header)?;
-        let asked = targets.iter().map(|target| RequestTemplate {
+        let templates = targets.iter().map(|target| RequestTemplate {
             headers: headers.clone(),
             ..RequestTemplate::get(target)
         });
-        Ok(asked.collect())
+        Ok(templates.collect())
     }
 }
 
@@ -70,8 +70,8 @@ pub(super) fn variant(name: &str) -> Variant {
 pub(super) fn who(endpoint: &Endpoint) -> String {
     match running(endpoint) {
         Ok(roots) => {
-            let named: Vec<String> = roots.into_iter().map(describe).collect();
-            named.join(", ")
+            let processes: Vec<String> = roots.into_iter().map(describe).collect();
+            processes.join(", ")
         }
         Err(why) => format!("not known: {why}"),
     }

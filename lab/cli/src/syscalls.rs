@@ -13,7 +13,7 @@ use andon_lab::syscalls::{Running, attached};
 use anyhow::{anyhow, bail};
 
 use super::judged_run::{colour, format};
-use super::running::{self, Asking};
+use super::running::{self, RequestOptions};
 use super::{INVALID, PROGRAM, guard};
 use andon_client::from_url;
 use andon_terminal::print;
@@ -40,7 +40,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "NAME,NAME…", value_delimiter = ',')]
     only: Vec<String>,
     #[command(flatten)]
-    asking: Asking,
+    request_options: RequestOptions,
     /// Save the counts in this new folder, for `andon-lab report`
     #[arg(short, long, value_name = "FOLDER")]
     output: Option<PathBuf>,
@@ -63,12 +63,12 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let input = ReportInput {
         analysis: &analyse(&run, &[]),
         run: &run,
-        judged: &Judged::default(),
+        judgement: &Judged::default(),
         bodies: &Default::default(),
         colour: colour(),
     };
-    let printed = (format.print)(&input).map_err(|why| anyhow!("{}: {why}", format.name))?;
-    print(&printed)?;
+    let output = (format.print)(&input).map_err(|why| anyhow!("{}: {why}", format.name))?;
+    print(&output)?;
     let mut good = true;
     let mut text = String::new();
     for pass in &run.passes {
@@ -81,8 +81,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             } else {
                 "DOES NOT HOLD"
             };
-            let (assertion, seen) = (&reading.assertion, &reading.seen);
-            text += &format!("assertion of {name}: {assertion} {word} (saw {seen})\n");
+            let (assertion, value) = (&reading.assertion, &reading.seen);
+            text += &format!("assertion of {name}: {assertion} {word} (saw {value})\n");
         }
     }
     eprint!("{text}");
@@ -115,11 +115,11 @@ fn of_scenario(args: &Args) -> anyhow::Result<Run> {
     count(&mut scenario.sample, args);
     scenario.sample.callgrind = 0;
     let temporary = tempfile::tempdir()?;
-    let kept = args.output.clone();
+    let folder = args.output.clone();
     let finished = experiment::count(&Experiment {
         scenario,
         guard: guard(),
-        folder: kept.unwrap_or_else(|| temporary.path().join("run")),
+        folder: folder.unwrap_or_else(|| temporary.path().join("run")),
         program: PROGRAM.to_owned(),
         budget: None,
         cancel: andon_terminal::interrupt::flag()?,
@@ -146,7 +146,7 @@ fn of_urls(args: &Args) -> anyhow::Result<Run> {
         programs: vec![String::new(); args.what.len()],
         ..experiment::header(&scenario, PROGRAM).map_err(Error::from)?
     };
-    let kept = match &args.output {
+    let saved_run = match &args.output {
         Some(folder) => Some(Folder::create(folder, &header).map_err(Error::from)?),
         None => None,
     };
@@ -155,14 +155,14 @@ fn of_urls(args: &Args) -> anyhow::Result<Run> {
     for (index, (endpoint, path)) in targets.into_iter().enumerate() {
         eprintln!("{}: {}…", args.what[index], running::who(&endpoint));
         let pass = attached(&Running {
-            asked: args.asking.all(&path)?,
+            templates: args.request_options.all(&path)?,
             endpoint,
             scenario: &scenario,
             index: index as u32,
             guard: &guard,
         });
-        if let Some(kept) = &kept {
-            kept.append(Kind::Pass, &pass).map_err(Error::from)?;
+        if let Some(saved_run) = &saved_run {
+            saved_run.append(Kind::Pass, &pass).map_err(Error::from)?;
         }
         passes.push(pass);
     }

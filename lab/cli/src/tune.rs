@@ -91,28 +91,28 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     for (at, trial) in trials.iter().enumerate() {
         eprintln!("{} of {}: {}", at + 1, trials.len(), trial.question);
         let time = budget.share(trial.own_comparisons(effort));
-        let judged = tuning.carry_out(trial, time)?;
-        let told = advice.add(trial, &judged);
-        print(told.as_bytes())?;
+        let judged_run = tuning.carry_out(trial, time)?;
+        let report = advice.add(trial, &judged_run);
+        print(report.as_bytes())?;
         let time = budget.share(trial.confirmations());
-        if let Some(won) = advice.won() {
+        if let Some(winner) = advice.take_winner() {
             if tuning.cancelled() || time == Some(Duration::ZERO) {
-                advice.give_up(won);
+                advice.give_up(winner);
             } else {
-                eprintln!("once more, with another seed: {}", won.candidate.name);
-                let confirming = trial.confirming(&won.candidate);
-                let judged = tuning.carry_out(&confirming, time)?;
-                let told = advice.confirm(won, &judged);
-                print(told.as_bytes())?;
+                eprintln!("once more, with another seed: {}", winner.candidate.name);
+                let confirming = trial.confirming(&winner.candidate);
+                let judged_run = tuning.carry_out(&confirming, time)?;
+                let report = advice.confirm(winner, &judged_run);
+                print(report.as_bytes())?;
             }
         }
         if tuning.cancelled() {
             break;
         }
     }
-    print(advice.recommendation(&subject.told)?.as_bytes())?;
+    print(advice.recommendation(&subject.description)?.as_bytes())?;
     if let Some(file) = &args.write {
-        let config = advice.config(subject.own.as_ref())?;
+        let config = advice.config(subject.user_config.as_ref())?;
         fs::write(file, config).with_context(|| file.display().to_string())?;
         eprintln!("Written: {}", file.display());
     }
@@ -143,14 +143,14 @@ impl Tuning<'_> {
             ),
             name => name.to_owned(),
         };
-        let (_, judged) = carry_out(Task {
+        let (_, judged_run) = carry_out(Task {
             scenario: trial.scenario(self.subject, self.effort, &self.configs)?,
             folder: self.folder.join(folder),
             budget: time,
             quiet: false,
             cancel: self.cancel.clone(),
         })?;
-        Ok(judged)
+        Ok(judged_run)
     }
 
     fn cancelled(&self) -> bool {

@@ -111,7 +111,7 @@ fn a_kept_run_without_anything_to_judge_its_replies_by_is_an_error_that_says_so(
     let folder = kept()
         .into_iter()
         .find(|it| it.to_string_lossy().contains("-1b-"));
-    let folder = folder.expect("the photograph under a frame");
+    let folder = folder.expect("the photo under a frame");
     let copy = here.path().join("run");
     fs::create_dir(&copy).expect("a folder");
     for name in ["run.json", "blocks.jsonl.gz"] {

@@ -48,8 +48,8 @@ impl Server {
         let time = Duration::from_secs_f64(time);
         if let Kind::Busy = self.kind {
             // The lock is still held, so other requests queue for it.
-            let begun = Instant::now();
-            while begun.elapsed() < time {
+            let start = Instant::now();
+            while start.elapsed() < time {
                 std::hint::spin_loop();
             }
             return good;

@@ -61,7 +61,7 @@ impl Between {
 /// Compares two runs. `kept` holds the saved reply bodies of both runs and the findings about them. `within` is the
 /// bound of sameness, by default the new run's.
 #[must_use]
-pub fn between(old: &Run, new: &Run, kept: &SavedBodies, within: Option<Share>) -> Between {
+pub fn between(old: &Run, new: &Run, saved_bodies: &SavedBodies, within: Option<Share>) -> Between {
     let differences = difference::all(old, new);
     let obstacle = obstacle(&differences);
     let probe = probe(old, new);
@@ -75,28 +75,28 @@ pub fn between(old: &Run, new: &Run, kept: &SavedBodies, within: Option<Share>) 
     };
     let figures = matched
         .iter()
-        .flat_map(|&pair| question.figures(pair, work(old, new, pair, kept)))
+        .flat_map(|&pair| question.figures(pair, work(old, new, pair, saved_bodies)))
         .collect();
-    let seen = |at: usize, of_new: bool| {
+    let has_match = |at: usize, of_new: bool| {
         matched
             .iter()
             .any(|(old, new)| at == if of_new { *new } else { *old })
     };
-    let alone = |run: &Run, of_new: bool, which: &str| -> Vec<String> {
+    let unmatched_in = |run: &Run, of_new: bool, which: &str| -> Vec<String> {
         let all = run.header.variants.iter().enumerate();
-        all.filter(|(at, _)| !seen(*at, of_new))
+        all.filter(|(at, _)| !has_match(*at, of_new))
             .map(|(_, variant)| format!("{} ({which} run only)", variant.name))
             .collect()
     };
-    let mut left = alone(old, false, "old");
-    left.extend(alone(new, true, "new"));
+    let mut unmatched = unmatched_in(old, false, "old");
+    unmatched.extend(unmatched_in(new, true, "new"));
     Between {
         seconds_apart: seconds_apart(old, new),
         probe,
         differences,
         obstacle,
         figures,
-        alone: left,
+        alone: unmatched,
     }
 }
 
@@ -107,11 +107,11 @@ fn matched(old: &Run, new: &Run) -> Vec<(usize, usize)> {
     if old.len() == 1 && new.len() == 1 {
         return vec![(0, 0)];
     }
-    let found = new.iter().enumerate().filter_map(|(at, variant)| {
+    let matches = new.iter().enumerate().filter_map(|(at, variant)| {
         let same = old.iter().position(|it| it.name == variant.name)?;
         Some((same, at))
     });
-    found.collect()
+    matches.collect()
 }
 
 /// Returns the blocks of a variant that count. Those of the A/A arm belong to the baseline, because its server is the
@@ -161,7 +161,7 @@ fn work(
     old: &Run,
     new: &Run,
     (first, second): (usize, usize),
-    kept: &SavedBodies,
+    saved_bodies: &SavedBodies,
 ) -> Option<String> {
     let mut header = new.header.clone();
     let variant = header.variants[second].clone();
@@ -178,18 +178,18 @@ fn work(
     };
     let mut both = as_arm(old, first, 0, Arm::Baseline);
     both.extend(as_arm(new, second, 1, Arm::Variant));
-    let judged = judge(
+    let judgement = judge(
         &Run {
             header,
             blocks: both,
             passes: Vec::new(),
         },
-        kept,
+        saved_bodies,
     );
-    let differing = Differing::of(&judged.work, 1, &new.header.scenario.check);
+    let differing = Differing::of(&judgement.work, 1, &new.header.scenario.check);
     let differing = differing.filter(|it| !it.permitted)?.first;
-    let told = expect == Expect::SameBytes || judged.missing.is_empty();
-    let what = if told {
+    let is_certain = expect == Expect::SameBytes || judgement.missing.is_empty();
+    let what = if is_certain {
         "not the same work in both runs"
     } else {
         "whether both runs did the same work cannot be told"

@@ -29,7 +29,7 @@ use crate::scenario::{Address, BlockOrder, Fresh, Scenario, ScenarioError};
 use crate::syscalls::{self, Subject};
 use crate::variant::{self, Variant};
 
-pub use block::asked;
+pub use block::request_templates;
 pub use capacity::{Capacity, CapacityTest, FOREIGN, Trial};
 pub use expected::Expected;
 pub use limits::ClientLimits;
@@ -145,7 +145,7 @@ pub fn run(experiment: &Experiment<'_>) -> Result<Finished, Error> {
     if end != End::Cancelled {
         going.passes()?;
     }
-    for (_, server) in std::mem::take(&mut going.kept) {
+    for (_, server) in std::mem::take(&mut going.servers) {
         server.stop().map_err(|why| Error::Other(why.to_string()))?;
     }
     Ok(going.finish(end))
@@ -196,7 +196,7 @@ struct RunningExperiment<'a> {
     run: Run,
     /// Servers that live for all blocks of their variant. The key is whether it is the A/A arm's server, and the
     /// variant's index.
-    kept: BTreeMap<(bool, u32), Launched>,
+    servers: BTreeMap<(bool, u32), Launched>,
     limits: ClientLimits,
 }
 
@@ -213,7 +213,7 @@ impl<'a> RunningExperiment<'a> {
                 blocks: Vec::new(),
                 passes: Vec::new(),
             },
-            kept: BTreeMap::new(),
+            servers: BTreeMap::new(),
             limits: ClientLimits::default(),
         })
     }
@@ -288,12 +288,12 @@ impl<'a> RunningExperiment<'a> {
     fn passes(&mut self) -> Result<(), Error> {
         let experiment = self.experiment;
         let sample = &experiment.scenario.sample;
-        let wanted = [
+        let passes = [
             (sample.syscalls, syscalls::pass as fn(&Subject<'_>) -> Pass),
             (sample.callgrind, syscalls::callgrind::pass),
         ];
         for (index, variant) in self.run.header.variants.clone().iter().enumerate() {
-            for (_, count) in wanted.iter().filter(|(requests, _)| *requests > 0) {
+            for (_, count) in passes.iter().filter(|(requests, _)| *requests > 0) {
                 if self.cancelled() {
                     return Ok(());
                 }
@@ -305,8 +305,9 @@ impl<'a> RunningExperiment<'a> {
                     variant,
                     index: index as u32,
                     guard: &experiment.guard,
-                    asked: &|server| {
-                        asked(&experiment.scenario, variant, server).map_err(|why| why.to_string())
+                    templates: &|server| {
+                        request_templates(&experiment.scenario, variant, server)
+                            .map_err(|why| why.to_string())
                     },
                     cancel: experiment.cancel.clone(),
                 });

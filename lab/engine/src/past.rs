@@ -47,8 +47,8 @@ pub fn of_run(run: &Run, variant: u32) -> Past {
     let mut random = Random::new(run.header.scenario.seed);
     for bin in &load.bins {
         for at in 0..bin.completed {
-            let drawn = (random.unit() * sum as f64) as u64;
-            let url = upto.partition_point(|upto| *upto <= drawn);
+            let draw = (random.unit() * sum as f64) as u64;
+            let url = upto.partition_point(|upto| *upto <= draw);
             let within = (at as f64 + 0.5) / bin.completed as f64;
             past.requests
                 .extend(request(bin.at + within * bin.seconds, url));
@@ -79,14 +79,14 @@ pub fn script(past: &Past, speed: f64) -> (Vec<RequestTemplate>, Script) {
         (at, places[&key(request)])
     });
     let requests = requests.collect();
-    let asked = distinct
+    let templates = distinct
         .into_iter()
         .map(|((method, target, status), _)| RequestTemplate {
             method,
             status,
             ..RequestTemplate::get(&target)
         });
-    (asked.collect(), Script { requests })
+    (templates.collect(), Script { requests })
 }
 
 #[cfg(test)]

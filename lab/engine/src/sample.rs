@@ -157,8 +157,8 @@ fn run(
         let at = sample.at;
         samples.push(sample);
         if due.is_none() || at - scanned >= SCAN_EACH {
-            let known = tree.as_ref().map(Tree::members).unwrap_or_default();
-            samples.scan(Scan::read(at, &known));
+            let members = tree.as_ref().map(Tree::members).unwrap_or_default();
+            samples.scan(Scan::read(at, &members));
             scanned = at;
         }
         at

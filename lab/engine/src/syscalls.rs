@@ -42,7 +42,7 @@ pub struct Subject<'a> {
     /// How to start the guard that watches over the server.
     pub guard: &'a Guard,
     /// Returns the requests for the server once it runs, or the reason why they cannot be determined.
-    pub asked: &'a dyn Fn(&Launched) -> Result<Vec<RequestTemplate>, String>,
+    pub templates: &'a dyn Fn(&Launched) -> Result<Vec<RequestTemplate>, String>,
     /// Ends the pass early when set.
     pub cancel: Arc<AtomicBool>,
 }
@@ -55,12 +55,12 @@ pub fn pass(subject: &Subject<'_>) -> Pass {
         let sample = &subject.scenario.sample;
         let requests = u64::from(sample.syscalls);
         let unwatched = unwatched(subject, requests)?;
-        let seen = by(
+        let measurement = by(
             sample.syscalls_by,
             || by_tracepoints(subject, requests),
             || by_strace(subject, requests),
         )?;
-        seen.fill(pass, unwatched);
+        measurement.fill(pass, unwatched);
         pass.assertions = assertion::counted(&subject.variant.assert, &pass.syscalls)?;
         Ok(())
     })
@@ -71,7 +71,7 @@ pub struct Running<'a> {
     /// The address at which the server listens.
     pub endpoint: Endpoint,
     /// The requests that are counted.
-    pub asked: Vec<RequestTemplate>,
+    pub templates: Vec<RequestTemplate>,
     /// The experiment, of which only the load, the checks, the seed and the system call settings of `sample` are used.
     pub scenario: &'a Scenario,
     /// Index of the server's variant.
@@ -91,7 +91,7 @@ pub fn attached(server: &Running<'_>) -> Pass {
         let session = Session::on(
             &scenario,
             server.endpoint.clone(),
-            server.asked.clone(),
+            server.templates.clone(),
             u64::from(sample.syscalls),
         )?;
         let tree = || {
@@ -99,12 +99,12 @@ pub fn attached(server: &Running<'_>) -> Pass {
             roots.iter().copied().chain(below).collect::<Vec<_>>()
         };
         let unwatched = session.unwatched()?;
-        let seen = by(
+        let measurement = by(
             sample.syscalls_by,
             || {
                 let tracepoints = Tracepoints::find()?;
                 let watching = tracepoints.watch(server.guard, &tree)?;
-                seen(&session, &watching, tracepoints.method())
+                measure(&session, &watching, tracepoints.method())
             },
             || {
                 let strace = Strace::find()?;
@@ -112,12 +112,12 @@ pub fn attached(server: &Running<'_>) -> Pass {
                 let words = strace.attach(&trace.path(), &pids);
                 let mut tool = Attached::start(server.guard, words, Vec::new())?;
                 tool.wait_until_traced(&pids)?;
-                let seen = seen(&session, &trace, strace.to_string())?;
+                let measurement = measure(&session, &trace, strace.to_string())?;
                 tool.stop();
-                Ok(seen)
+                Ok(measurement)
             },
         )?;
-        seen.fill(pass, unwatched);
+        measurement.fill(pass, unwatched);
         Ok(())
     })
 }
@@ -146,17 +146,17 @@ fn pass_of(variant: u32, fill: impl FnOnce(&mut Pass) -> Result<(), String>) -> 
 /// Counts by the requested method. With [`CountBy::Auto`], strace is used where the tracepoints cannot be, and the
 /// method's name says why.
 fn by(
-    wanted: CountBy,
-    tracepoints: impl Fn() -> Result<Seen, String>,
-    strace: impl Fn() -> Result<Seen, String>,
-) -> Result<Seen, String> {
-    match wanted {
+    method: CountBy,
+    tracepoints: impl Fn() -> Result<Measurement, String>,
+    strace: impl Fn() -> Result<Measurement, String>,
+) -> Result<Measurement, String> {
+    match method {
         CountBy::Tracepoints => tracepoints().map_err(|why| format!("no tracepoints: {why}")),
         CountBy::Strace => strace(),
         CountBy::Auto => tracepoints().or_else(|why| match strace() {
-            Ok(mut seen) => {
-                seen.method += &format!(" (no tracepoints: {why})");
-                Ok(seen)
+            Ok(mut measurement) => {
+                measurement.method += &format!(" (no tracepoints: {why})");
+                Ok(measurement)
             }
             Err(other) if other == why => Err(why),
             Err(other) => Err(format!("{other}; no tracepoints: {why}")),
@@ -165,7 +165,7 @@ fn by(
 }
 
 /// The system calls of a traced server in its windows.
-struct Seen {
+struct Measurement {
     method: String,
     /// Number of requests that the window `many` has in addition to those of `few`.
     requests: u64,
@@ -186,17 +186,17 @@ fn unwatched(subject: &Subject<'_>, requests: u64) -> Result<f64, String> {
     Ok(seconds)
 }
 
-fn by_tracepoints(subject: &Subject<'_>, requests: u64) -> Result<Seen, String> {
+fn by_tracepoints(subject: &Subject<'_>, requests: u64) -> Result<Measurement, String> {
     let tracepoints = Tracepoints::find()?;
     let session = Session::start(subject, requests, &Tool::default(), tracepoints::PATIENCE)?;
     let watching = tracepoints.watch(subject.guard, &|| session.tree())?;
-    let seen = seen(&session, &watching, tracepoints.method())?;
+    let measurement = measure(&session, &watching, tracepoints.method())?;
     drop(watching);
     session.stop()?;
-    Ok(seen)
+    Ok(measurement)
 }
 
-fn by_strace(subject: &Subject<'_>, requests: u64) -> Result<Seen, String> {
+fn by_strace(subject: &Subject<'_>, requests: u64) -> Result<Measurement, String> {
     let strace = Strace::find()?;
     let trace = Strace::trace()?;
     let tool = Tool {
@@ -204,14 +204,14 @@ fn by_strace(subject: &Subject<'_>, requests: u64) -> Result<Seen, String> {
         litter: Vec::new(),
     };
     let session = Session::start(subject, requests, &tool, strace::PATIENCE)?;
-    let seen = seen(&session, &trace, strace.to_string())?;
+    let measurement = measure(&session, &trace, strace.to_string())?;
     session.stop()?;
-    Ok(seen)
+    Ok(measurement)
 }
 
 /// Counts the system calls of a traced server in two windows that differ only by the counted requests, and in an idle
 /// one.
-fn seen(session: &Session, watch: &dyn Watch, method: String) -> Result<Seen, String> {
+fn measure(session: &Session, watch: &dyn Watch, method: String) -> Result<Measurement, String> {
     session.warm()?;
     let few = Window::of(watch, || session.few())?;
     let many = Window::of(watch, || session.many())?;
@@ -220,7 +220,7 @@ fn seen(session: &Session, watch: &dyn Watch, method: String) -> Result<Seen, St
     }
     let longer = many.time.saturating_sub(few.time);
     let idle = Window::of(watch, || session.idle(longer))?;
-    Ok(Seen {
+    Ok(Measurement {
         method,
         requests: session.requests(),
         seconds: many.served,
@@ -240,18 +240,18 @@ struct Window<T> {
 impl<T> Window<T> {
     /// Runs `serve`, and counts the system calls from before it until the server is at rest again.
     fn of(watch: &dyn Watch, serve: impl FnOnce() -> Result<T, String>) -> Result<Self, String> {
-        let (from, begun) = (watch.settled()?, Instant::now());
+        let (from, start) = (watch.settled()?, Instant::now());
         let served = serve()?;
         let to = watch.settled()?;
         Ok(Self {
-            time: begun.elapsed(),
+            time: start.elapsed(),
             counts: watch.counts(from, to)?,
             served,
         })
     }
 }
 
-impl Seen {
+impl Measurement {
     fn fill(&self, pass: &mut Pass, unwatched: f64) {
         pass.method.clone_from(&self.method);
         pass.requests = self.requests;

@@ -102,9 +102,15 @@ impl Scenario {
     /// No variant has one of the names.
     pub fn only(&mut self, names: &[String]) -> Result<(), ScenarioError> {
         let variants = expand(self)?;
-        let known: Vec<&str> = variants.iter().map(|it| it.name.as_str()).collect();
-        if let Some(wrong) = names.iter().find(|name| !known.contains(&name.as_str())) {
-            return Err(ScenarioError::new("", unknown("variant", wrong, &known)));
+        let variant_names: Vec<&str> = variants.iter().map(|it| it.name.as_str()).collect();
+        if let Some(wrong) = names
+            .iter()
+            .find(|name| !variant_names.contains(&name.as_str()))
+        {
+            return Err(ScenarioError::new(
+                "",
+                unknown("variant", wrong, &variant_names),
+            ));
         }
         self.matrix.clear();
         self.variant = (variants.iter())

@@ -19,7 +19,7 @@ use common::Misbehaving;
 
 struct Asking {
     endpoint: Endpoint,
-    asked: Vec<RequestTemplate>,
+    templates: Vec<RequestTemplate>,
     load: Load,
     check: Check,
     window: Window,
@@ -29,7 +29,7 @@ impl Asking {
     fn of(endpoint: Endpoint, window: Window) -> Self {
         Self {
             endpoint,
-            asked: vec![RequestTemplate::get("/")],
+            templates: vec![RequestTemplate::get("/")],
             load: Load {
                 connections: 4,
                 timeout: Seconds(5.0),
@@ -54,7 +54,7 @@ impl Asking {
     fn drive_after(&self, warmup: f64) -> Result<Driven, Error> {
         drive(&Drive {
             endpoint: self.endpoint.clone(),
-            asked: &self.asked,
+            templates: &self.templates,
             load: &self.load,
             check: &self.check,
             warmup: &WarmupRule {
@@ -296,6 +296,6 @@ fn nothing_to_ask_and_no_rate_are_refused() {
     let mut asking = Asking::null(&null, Window::Requests(1));
     asking.load.mode = Mode::Open;
     assert!(matches!(asking.drive(), Err(Error::NoRate)));
-    asking.asked.clear();
+    asking.templates.clear();
     assert!(matches!(asking.drive(), Err(Error::NothingAsked)));
 }

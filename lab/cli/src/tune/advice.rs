@@ -11,7 +11,7 @@ use crate::judged_run::JudgedRun;
 #[derive(Default)]
 pub(super) struct Advice {
     /// The fastest candidate of the last trial, until it is confirmed.
-    won: Option<Won>,
+    winner: Option<Winner>,
     /// Confirmed candidates, each with its evidence.
     recommended: Vec<(Candidate, String)>,
     /// Names of candidates that were faster than the current settings, but not the fastest of their trial, each with
@@ -29,7 +29,7 @@ pub(super) struct Advice {
 }
 
 /// A candidate that was faster in its trial and has to be confirmed.
-pub(super) struct Won {
+pub(super) struct Winner {
     pub(super) candidate: Candidate,
     ratio: f64,
     evidence: String,
@@ -37,18 +37,18 @@ pub(super) struct Won {
 
 impl Advice {
     /// Adds the result of a trial, and returns its description.
-    pub(super) fn add(&mut self, trial: &Trial, judged: &JudgedRun) -> String {
+    pub(super) fn add(&mut self, trial: &Trial, judged_run: &JudgedRun) -> String {
         let mut text = format!(
             "{} (replies per second compared with the current settings)\n",
             trial.question
         );
-        if let Some(floor) = &judged.analysis.noise_floor {
+        if let Some(floor) = &judged_run.analysis.noise_floor {
             text += &format!(
                 "  noise floor: differences under ±{:.1} % are within the noise\n",
                 floor.half_width * 100.0
             );
         }
-        for comparison in judged.analysis.primary() {
+        for comparison in judged_run.analysis.primary() {
             text += &line(comparison);
             let mut candidates = trial.candidates.iter();
             if let Some(candidate) = candidates.find(|it| it.name == comparison.name) {
@@ -67,18 +67,18 @@ impl Advice {
         }
         match verdict {
             Verdict::Faster => {
-                let mut behind = Won {
+                let mut other = Winner {
                     candidate: candidate.clone(),
                     ratio,
                     evidence,
                 };
-                match &mut self.won {
-                    None => self.won = Some(behind),
-                    Some(won) => {
-                        if behind.ratio > won.ratio {
-                            std::mem::swap(won, &mut behind);
+                match &mut self.winner {
+                    None => self.winner = Some(other),
+                    Some(winner) => {
+                        if other.ratio > winner.ratio {
+                            std::mem::swap(winner, &mut other);
                         }
-                        self.outrun.push((behind.candidate.name, behind.evidence));
+                        self.outrun.push((other.candidate.name, other.evidence));
                     }
                 }
             }
@@ -90,47 +90,47 @@ impl Advice {
     }
 
     /// Takes out the fastest candidate of the last trial. The caller confirms it or gives it up.
-    pub(super) fn won(&mut self) -> Option<Won> {
-        self.won.take()
+    pub(super) fn take_winner(&mut self) -> Option<Winner> {
+        self.winner.take()
     }
 
     /// Adds the confirming run of a winner, and returns its description.
-    pub(super) fn confirm(&mut self, won: Won, judged: &JudgedRun) -> String {
+    pub(super) fn confirm(&mut self, winner: Winner, judged_run: &JudgedRun) -> String {
         let mut text = String::from("once more, with another seed\n");
         let mut confirmed = None;
-        for comparison in judged.analysis.primary() {
+        for comparison in judged_run.analysis.primary() {
             text += &line(comparison);
             if comparison.verdict == Verdict::Faster {
                 confirmed = Some(figures(comparison));
             }
         }
         match confirmed {
-            Some(evidence) => self.recommended.push((won.candidate, evidence)),
-            None => self.give_up(won),
+            Some(evidence) => self.recommended.push((winner.candidate, evidence)),
+            None => self.give_up(winner),
         }
         text.push('\n');
         text
     }
 
     /// Files a winner that was not confirmed as undecided.
-    pub(super) fn give_up(&mut self, won: Won) {
-        let name = won.candidate.name;
-        let once = format!("{name}, which was faster once ({})", won.evidence);
-        self.open.push(once);
+    pub(super) fn give_up(&mut self, winner: Winner) {
+        let name = winner.candidate.name;
+        let entry = format!("{name}, which was faster once ({})", winner.evidence);
+        self.open.push(entry);
     }
 
     /// Returns whether no candidate at all could be compared, in which case the trials have failed.
     pub(super) fn is_blind(&self) -> bool {
-        let known = self.outrun.len() + self.same.len() + self.slower.len() + self.open.len();
-        self.recommended.is_empty() && known == 0 && !self.failed.is_empty()
+        let conclusions = self.outrun.len() + self.same.len() + self.slower.len() + self.open.len();
+        self.recommended.is_empty() && conclusions == 0 && !self.failed.is_empty()
     }
 
     /// Returns the final recommendation, with the configuration if there is something to change. `subject` describes
     /// the configuration that was tuned.
-    pub(super) fn recommendation(&self, told: &str) -> anyhow::Result<String> {
+    pub(super) fn recommendation(&self, subject: &str) -> anyhow::Result<String> {
         let mut text = String::new();
         if !self.recommended.is_empty() {
-            text += &format!("Recommended for {told}:\n\n{}\n", self.config(None)?);
+            text += &format!("Recommended for {subject}:\n\n{}\n", self.config(None)?);
         } else if self.open.is_empty() && self.failed.is_empty() && !self.same.is_empty() {
             let others = if self.slower.is_empty() {
                 ""
@@ -138,13 +138,14 @@ impl Advice {
                 " or slower"
             };
             text += &format!(
-                "Nothing to change: {told} and what was tried beside it are SAME within ±3 %{others}.\n"
+                "Nothing to change: {subject} and what was tried beside it are SAME within ±3 %{others}.\n"
             );
         } else if self.is_blind() {
-            text += &format!("Nothing is known about {told}: no candidate could be compared.\n");
+            text += &format!("Nothing is known about {subject}: no candidate could be compared.\n");
         } else {
-            text +=
-                &format!("Nothing to change about {told}: no candidate is faster for certain.\n");
+            text += &format!(
+                "Nothing to change about {subject}: no candidate is faster for certain.\n"
+            );
         }
         for (name, evidence) in &self.outrun {
             text += &format!(
@@ -283,9 +284,9 @@ mod tests {
         ] {
             advice.sort(&workers(count), verdict, ratio, format!("×{ratio}"));
         }
-        let won = advice.won().expect("one won");
-        assert_eq!(won.candidate.name, "workers = 2");
-        advice.give_up(won);
+        let winner = advice.take_winner().expect("one won");
+        assert_eq!(winner.candidate.name, "workers = 2");
+        advice.give_up(winner);
         let said = advice.recommendation("x").expect("says");
         for line in [
             "Faster too, not taken: workers = 1  ×1.1",

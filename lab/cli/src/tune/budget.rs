@@ -22,17 +22,17 @@ impl Budget {
 
     /// Returns the time for the next `comparisons`, or `None` if they may take as long as they need.
     pub(super) fn share(&mut self, comparisons: u32) -> Option<Duration> {
-        let left = self
+        let time_left = self
             .until
             .map(|until| until.saturating_duration_since(Instant::now()));
-        let share = left.map(|left| part(left, comparisons, self.to_come));
+        let share = time_left.map(|time_left| part(time_left, comparisons, self.to_come));
         self.to_come = self.to_come.saturating_sub(comparisons);
         share
     }
 }
 
-fn part(left: Duration, comparisons: u32, to_come: u32) -> Duration {
-    left * comparisons / to_come.max(comparisons).max(1)
+fn part(time_left: Duration, comparisons: u32, to_come: u32) -> Duration {
+    time_left * comparisons / to_come.max(comparisons).max(1)
 }
 
 #[cfg(test)]

@@ -63,13 +63,13 @@ pub(super) fn all(subject: &Subject, cores: i64, effort: Effort) -> Vec<Trial> {
 /// Compares numbers of worker threads. One fewer than there are cores leaves headroom for sockets and the disk, while
 /// more threads than cores overlap waits. The trial also toggles `steal_work`.
 fn workers(subject: &Subject, cores: i64) -> Trial {
-    let now = match subject.get("workers").and_then(Value::as_integer) {
+    let current = match subject.get("workers").and_then(Value::as_integer) {
         Some(workers) if workers > 0 => workers,
         _ => cores,
     };
     let mut counts = vec![(cores - 1).max(1), cores, cores * 2];
     counts.dedup();
-    counts.retain(|count| *count != now);
+    counts.retain(|count| *count != current);
     let mut candidates: Vec<Candidate> = counts
         .into_iter()
         .map(|count| {
@@ -161,13 +161,13 @@ impl Trial {
     }
 
     /// Creates a trial that compares the current settings with a winner again, with another seed.
-    pub(super) fn confirming(&self, won: &Candidate) -> Self {
+    pub(super) fn confirming(&self, winner: &Candidate) -> Self {
         Self {
             name: CONFIRM,
             question: self.question,
             cold: self.cold,
             connection: self.connection,
-            candidates: vec![won.clone()],
+            candidates: vec![winner.clone()],
         }
     }
 

@@ -23,10 +23,10 @@ pub(super) fn client_limit(run: &Run, blocks: &[&Block]) -> Option<ClientLimit> 
     let kinds: Vec<_> = blocks.iter().map(|block| kind(block)).collect();
     let alike = || run.blocks.iter().filter(|it| kinds.contains(&kind(it)));
     let measured = alike().map(|it| it.client.ceiling).fold(0.0, f64::max);
-    let seen = alike().filter_map(Block::throughput).fold(0.0, f64::max);
+    let fastest = alike().filter_map(Block::throughput).fold(0.0, f64::max);
     (measured > 0.0).then_some(ClientLimit {
-        rate: measured.max(seen),
-        beaten: seen > measured,
+        rate: measured.max(fastest),
+        beaten: fastest > measured,
     })
 }
 

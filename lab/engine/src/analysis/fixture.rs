@@ -20,15 +20,15 @@ pub(crate) fn run(variants: u32, pairs: u32, mut change: impl FnMut(&mut Block))
     (design.pairs.min, design.pairs.max) = (pairs, pairs);
     let mut slots = order(&design, variants, 1);
     // If the number of pairs is odd, the second half of the last quad is left out.
-    let mut left: BTreeMap<(bool, u32), u32> = BTreeMap::new();
+    let mut counts: BTreeMap<(bool, u32), u32> = BTreeMap::new();
     slots = slots
         .chunks(2)
         .filter(|pair| {
             let other = pair.iter().find(|slot| slot.arm != Arm::Baseline);
             let key = other.map_or((false, 0), |slot| (slot.arm == Arm::Again, slot.variant));
-            let seen = left.entry(key).or_default();
-            *seen += 1;
-            *seen <= pairs
+            let count = counts.entry(key).or_default();
+            *count += 1;
+            *count <= pairs
         })
         .flatten()
         .copied()

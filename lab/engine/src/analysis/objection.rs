@@ -65,18 +65,18 @@ fn failing(pairs: &[Pair<'_>]) -> String {
         .filter(|(_, (count, _))| *count > 0)
         .collect();
     urls.sort_by_key(|(_, (count, _))| std::cmp::Reverse(*count));
-    let told = urls
+    let lines = urls
         .iter()
         .take(MOST_FAILING)
         .map(|(url, (count, why))| match *why {
             "" => format!("{url} ({count})"),
             why => format!("{url} ({count}: {why})"),
         });
-    let mut told: Vec<String> = told.collect();
+    let mut lines: Vec<String> = lines.collect();
     if urls.len() > MOST_FAILING {
-        told.push(format!("and {} more URLs", urls.len() - MOST_FAILING));
+        lines.push(format!("and {} more URLs", urls.len() - MOST_FAILING));
     }
-    told.join(", ")
+    lines.join(", ")
 }
 
 /// Largest number of failing URLs in a message. More would push everything else off the screen.

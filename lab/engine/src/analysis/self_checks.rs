@@ -107,13 +107,13 @@ pub(super) fn findings(run: &Run, analysis: &Analysis) -> Vec<Finding> {
 
 impl SelfCheck {
     fn findings(&self, evidence: &Evidence<'_>) -> Vec<Finding> {
-        let named = |remark: Remark| Finding {
+        let finding = |remark: Remark| Finding {
             name: self.name,
             severity: remark.severity,
             sentence: remark.sentence,
             advice: remark.advice,
         };
-        (self.examine)(evidence).into_iter().map(named).collect()
+        (self.examine)(evidence).into_iter().map(finding).collect()
     }
 }
 
@@ -148,14 +148,14 @@ impl<'a> Evidence<'a> {
             .filter(|it| it.arm != Arm::Again);
         variants
             .map(|summary| {
-                let own = || {
+                let measured = || {
                     run.blocks
                         .iter()
                         .filter(|it| it.arm != Arm::Again && it.variant == summary.variant)
                 };
-                let mut blocks: Vec<&Block> = own().filter(|block| block.counts()).collect();
+                let mut blocks: Vec<&Block> = measured().filter(|block| block.counts()).collect();
                 if blocks.is_empty() {
-                    blocks = own().filter(|block| block.failure.is_none()).collect();
+                    blocks = measured().filter(|block| block.failure.is_none()).collect();
                 }
                 Subject { summary, blocks }
             })

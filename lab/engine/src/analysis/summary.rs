@@ -85,8 +85,8 @@ impl Summary {
     /// Returns the spread of a metric over the blocks; `None` if no block has a value.
     #[must_use]
     pub fn metric(&self, metric: Metric) -> Option<Spread> {
-        let found = self.metrics.iter().find(|it| it.metric == metric);
-        found.map(|it| it.spread)
+        let summary = self.metrics.iter().find(|it| it.metric == metric);
+        summary.map(|it| it.spread)
     }
 
     /// Returns the mean size of a reply body in bytes; `None` without replies.
@@ -199,14 +199,14 @@ fn failures(blocks: &[&Block]) -> Failures {
 }
 
 fn distinct_bodies(blocks: &[&Block]) -> u32 {
-    let mut seen: Vec<_> = blocks
+    let mut replies: Vec<_> = blocks
         .iter()
         .flat_map(|block| &block.load.bodies)
         .map(|body| (body.url, &body.reply))
         .collect();
-    seen.sort_unstable();
-    seen.dedup();
-    seen.len() as u32
+    replies.sort_unstable();
+    replies.dedup();
+    replies.len() as u32
 }
 
 fn urls(blocks: &[&Block]) -> Vec<UrlResult> {
@@ -247,7 +247,7 @@ fn server(blocks: &[&Block]) -> ServerCost {
 
 fn system(blocks: &[&Block]) -> SystemLoad {
     let mean = |part: fn(&SystemLoad) -> f64| mean(blocks, |block| part(&block.system));
-    let known: Option<Vec<f64>> = blocks.iter().map(|block| block.system.pressure).collect();
+    let pressures: Option<Vec<f64>> = blocks.iter().map(|block| block.system.pressure).collect();
     SystemLoad {
         user: mean(|it| it.user),
         system: mean(|it| it.system),
@@ -259,7 +259,7 @@ fn system(blocks: &[&Block]) -> SystemLoad {
         load_1: mean(|it| it.load_1),
         context_switches: mean(|it| it.context_switches),
         forks: mean(|it| it.forks),
-        pressure: known
+        pressure: pressures
             .and_then(|values| Spread::of(&values))
             .map(|it| it.mean),
         retransmits: blocks.iter().map(|block| block.system.retransmits).sum(),

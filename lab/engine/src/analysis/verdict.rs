@@ -151,12 +151,12 @@ impl Question<'_> {
             None => Some(self.min_pairs),
         };
         let telling = f64::from(have) / f64::from(self.counting.max(1));
-        let missing = projected.map(|pairs| pairs.max(self.min_pairs).saturating_sub(have));
+        let shortfall = projected.map(|pairs| pairs.max(self.min_pairs).saturating_sub(have));
         // The forecast assumes that the share of pairs without a value of the metric stays the same.
         let more_pairs = match self.counting {
-            0 => missing,
+            0 => shortfall,
             _ if have == 0 => None,
-            _ => missing.map(|pairs| (f64::from(pairs) / telling).ceil() as u32),
+            _ => shortfall.map(|pairs| (f64::from(pairs) / telling).ceil() as u32),
         };
         Verdict::Undecided {
             half_width: self

@@ -104,7 +104,7 @@ pub fn counted(
 
 impl Watched {
     fn reading(&self, address: &Endpoint, cost: &ServerCost) -> Reading {
-        let (seen, holds) = match &self.assertion {
+        let (value, holds) = match &self.assertion {
             Assertion::ThreadsPeak(is) => {
                 let threads = cost.threads_peak;
                 (threads.to_string(), Some(is.holds(threads.into())))
@@ -115,12 +115,12 @@ impl Watched {
             }
             Assertion::Maps(part, is) => {
                 let (processes, name) = &self.mapped;
-                let seen = match processes {
+                let value = match processes {
                     0 => format!("{part} not mapped"),
                     1 => format!("{name} mapped by 1 process"),
                     more => format!("{name} mapped by {more} processes"),
                 };
-                (seen, Some(is.holds(*processes as f64)))
+                (value, Some(is.holds(*processes as f64)))
             }
             Assertion::Counter { name, path, is } => {
                 match (&self.before, counter(address, path, name)) {
@@ -136,7 +136,7 @@ impl Watched {
         };
         Reading {
             assertion: self.assertion.to_string(),
-            seen,
+            seen: value,
             holds,
         }
     }

@@ -6,14 +6,14 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 /// Returns the width and height in px that a result may not exceed; `None` where the URL does not say.
-pub(super) fn asked(url: &str) -> (Option<u32>, Option<u32>) {
+pub(super) fn requested_size(url: &str) -> (Option<u32>, Option<u32>) {
     if let Some(both) = BOTH.captures(url) {
         return (both[1].parse().ok(), both[2].parse().ok());
     }
     let side = |pattern: &Regex| {
         pattern
             .captures(url)
-            .and_then(|found| found[1].parse().ok())
+            .and_then(|captures| captures[1].parse().ok())
     };
     (side(&WIDTH), side(&HEIGHT))
 }
@@ -31,7 +31,7 @@ static HEIGHT: LazyLock<Regex> =
 
 #[cfg(test)]
 mod tests {
-    use super::asked;
+    use super::requested_size;
 
     #[test]
     fn sizes_are_read_from_the_usual_spellings() {
@@ -47,7 +47,7 @@ mod tests {
             ("/a.jpg", (None, None)),
             ("/show/w.jpg", (None, None)),
         ] {
-            assert_eq!(asked(url), size, "{url}");
+            assert_eq!(requested_size(url), size, "{url}");
         }
     }
 }

@@ -62,8 +62,8 @@ impl RunningExperiment<'_> {
 
     /// Returns the slot's server, started now or kept from an earlier block.
     fn server(&mut self, slot: Slot, index: u32) -> Result<Launched, LaunchError> {
-        if let Some(kept) = self.kept.remove(&slot.server()) {
-            return Ok(kept);
+        if let Some(server) = self.servers.remove(&slot.server()) {
+            return Ok(server);
         }
         let scenario = &self.experiment.scenario;
         let variant = &self.run.header.variants[slot.variant as usize];
@@ -92,7 +92,7 @@ impl RunningExperiment<'_> {
             ));
         }
         if self.experiment.scenario.server.fresh == Fresh::Variant && block.failure.is_none() {
-            self.kept.insert(slot.server(), server);
+            self.servers.insert(slot.server(), server);
             return Ok(());
         }
         server.stop().map(|_| ()).map_err(|why| why.to_string())
@@ -101,7 +101,7 @@ impl RunningExperiment<'_> {
     fn measure(&mut self, block: &mut Block, server: &Launched, slot: Slot) -> Result<(), Error> {
         let scenario = &self.experiment.scenario;
         let variant = self.run.header.variants[slot.variant as usize].clone();
-        let asked = asked(scenario, &variant, server)?;
+        let templates = request_templates(scenario, &variant, server)?;
         let load = variant.load(&scenario.load);
         let assertions = Assertions::begin(&variant.assert, server).map_err(Error::Other)?;
         let assertions = Mutex::new(assertions);
@@ -114,9 +114,9 @@ impl RunningExperiment<'_> {
         );
         let edges = Mutex::new(Vec::new());
         let watch = self.experiment.watch;
-        let driven = load::drive(&Drive {
+        let outcome = load::drive(&Drive {
             endpoint: server.address.clone(),
-            asked: &asked,
+            templates: &templates,
             load: &load,
             check: &scenario.check,
             warmup: &scenario.design.warmup,
@@ -137,14 +137,14 @@ impl RunningExperiment<'_> {
             },
         });
         let samples = sampler.finish();
-        let driven = driven?;
-        measured(block, &driven, &samples, edges, &|moment| self.at(moment));
+        let outcome = outcome?;
+        measured(block, &outcome, &samples, edges, &|moment| self.at(moment));
         let assertions = assertions.into_inner();
         if let Ok(assertions) = assertions {
             block.assertions = assertions.readings(server, &block.server);
         }
-        self.folder.keep(&driven.bodies)?;
-        block.load = driven.result;
+        self.folder.keep(&outcome.bodies)?;
+        block.load = outcome.result;
         if block.load.completed + block.load.failures.all() == 0 {
             block.failure =
                 Some("no request ended within the window: make design.block longer".to_owned());
@@ -175,7 +175,7 @@ impl RunningExperiment<'_> {
 /// window opened and closed by the sampler's clock; `at` converts a moment to seconds since the run began.
 pub(super) fn measured(
     block: &mut Block,
-    driven: &Driven,
+    outcome: &Driven,
     samples: &Samples,
     edges: Mutex<Vec<f64>>,
     at: &dyn Fn(Instant) -> f64,
@@ -183,19 +183,19 @@ pub(super) fn measured(
     // The samples at the edges may be the only ones in a short window.
     let (from, to) = match edges.into_inner().unwrap_or_default()[..] {
         [from, to] => (from, to),
-        _ => (at(driven.opened), at(driven.closed)),
+        _ => (at(outcome.opened), at(outcome.closed)),
     };
     block.server = samples.server(from, to);
     block.system = samples.system(from, to);
     block.noise = samples.noise(from, to, block.noise.probe);
     block.foreign = samples.foreign(from, to);
     block.timeline = samples.ticks();
-    block.warmup = driven.warmup;
-    block.client = driven.client;
+    block.warmup = outcome.warmup;
+    block.client = outcome.client;
     for (kind, from, to) in [
-        (PhaseKind::Ramp, driven.began, driven.ramped),
-        (PhaseKind::Warmup, driven.ramped, driven.opened),
-        (PhaseKind::Measure, driven.opened, driven.closed),
+        (PhaseKind::Ramp, outcome.began, outcome.ramped),
+        (PhaseKind::Warmup, outcome.ramped, outcome.opened),
+        (PhaseKind::Measure, outcome.opened, outcome.closed),
     ] {
         let (from, to) = (at(from), at(to));
         block.phases.push(Phase { kind, from, to });
@@ -212,7 +212,7 @@ pub(super) fn push(edges: &Mutex<Vec<f64>>, at: f64) {
 ///
 /// # Errors
 /// A list or a body cannot be read, or a header is malformed.
-pub fn asked(
+pub fn request_templates(
     scenario: &Scenario,
     variant: &Variant,
     server: &Launched,

@@ -101,7 +101,7 @@ pub fn stand() -> i32 {
     let Ok(spec) = serde_json::from_str::<LaunchSpec>(&line) else {
         return NOT_STARTED;
     };
-    let started = match start(&spec) {
+    let server = match start(&spec) {
         Ok(pid) => pid,
         Err(error) => {
             let program = spec.cmd.first().map_or("", String::as_str);
@@ -112,7 +112,7 @@ pub fn stand() -> i32 {
         }
     };
     thread::spawn(watch);
-    let status = reap(started);
+    let status = reap(server);
     if ABANDONED.load(Ordering::SeqCst) {
         for path in &spec.litter {
             // A folder of the kernel's (a tracer instance) can only be removed as a whole, any other only with all of

@@ -13,7 +13,7 @@ use crate::proc::{self, Pid};
 /// Why the processes cannot be found, phrased as the end of a sentence.
 pub fn running(endpoint: &Endpoint) -> Result<Vec<Pid>, String> {
     if let Endpoint::Tcp(address) = endpoint
-        && !here(address.ip())
+        && !is_local(address.ip())
     {
         return Err(format!("{} is no address of this machine", address.ip()));
     }
@@ -59,7 +59,7 @@ pub fn describe(pid: Pid) -> String {
 }
 
 /// Returns whether an address is unspecified or one of this machine's own. Only those can be listened on.
-fn here(ip: IpAddr) -> bool {
+fn is_local(ip: IpAddr) -> bool {
     let anywhere = match ip {
         IpAddr::V4(_) => ip == Ipv4Addr::UNSPECIFIED,
         IpAddr::V6(_) => ip == Ipv6Addr::UNSPECIFIED,

@@ -184,11 +184,11 @@ fn warm_up(drive: &Drive<'_>, shared: &Shared, since: Instant) -> bool {
 fn measure(drive: &Drive<'_>, shared: &Shared, opened: Instant) -> Instant {
     let mut last = opened;
     loop {
-        let left = match drive.window {
+        let time_left = match drive.window {
             Window::For(time) => time.saturating_sub(opened.elapsed()),
             Window::Requests(_) => BIN,
         };
-        let finished = shared.course.wait(left.min(BIN));
+        let finished = shared.course.wait(time_left.min(BIN));
         if shared.course.cancelled() {
             return Instant::now();
         }

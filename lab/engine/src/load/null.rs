@@ -138,10 +138,10 @@ impl Listener {
     }
 
     /// Returns the requested address, with the port that was assigned.
-    fn endpoint(&self, asked: &Endpoint) -> io::Result<Endpoint> {
+    fn endpoint(&self, requested: &Endpoint) -> io::Result<Endpoint> {
         match self {
             Self::Tcp(listener) => Ok(Endpoint::Tcp(listener.local_addr()?)),
-            Self::Unix(_) => Ok(asked.clone()),
+            Self::Unix(_) => Ok(requested.clone()),
         }
     }
 
@@ -182,8 +182,8 @@ impl Listener {
 /// The prepared replies.
 #[derive(Clone)]
 struct Replies {
-    kept: Bytes,
-    closed: Bytes,
+    keep_alive: Bytes,
+    close: Bytes,
     body: Bytes,
 }
 
@@ -200,8 +200,8 @@ impl Replies {
             [head.as_bytes(), &body].concat().into()
         };
         Self {
-            kept: with("keep-alive"),
-            closed: with("close"),
+            keep_alive: with("keep-alive"),
+            close: with("close"),
             body: body.clone().into(),
         }
     }
@@ -228,7 +228,7 @@ impl Replies {
             while let Some(end) = read.windows(4).position(|window| window == b"\r\n\r\n") {
                 let close = wants_close(&read[..end]);
                 read.drain(..end + 4);
-                let reply = if close { &self.closed } else { &self.kept };
+                let reply = if close { &self.close } else { &self.keep_alive };
                 if stream.write_all(reply).await.is_err() || close {
                     return;
                 }
@@ -255,12 +255,12 @@ impl Replies {
 fn wants_close(head: &[u8]) -> bool {
     let mut lines = head.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
     let old = lines.next().is_some_and(|line| line.ends_with(b"HTTP/1.0"));
-    let said = lines.find_map(|line| {
+    let value = lines.find_map(|line| {
         let (name, value) = line.split_at_checked(CONNECTION.len())?;
         name.eq_ignore_ascii_case(CONNECTION)
             .then(|| value.trim_ascii())
     });
-    match said {
+    match value {
         Some(value) if old => !value.eq_ignore_ascii_case(b"keep-alive"),
         Some(value) => value.eq_ignore_ascii_case(b"close"),
         None => old,

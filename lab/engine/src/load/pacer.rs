@@ -108,9 +108,9 @@ impl Schedule {
             return;
         };
         while course.phase() != Phase::End {
-            let left = due.saturating_duration_since(Instant::now());
-            if !left.is_zero() {
-                std::thread::sleep(left.min(LOOK));
+            let time_left = due.saturating_duration_since(Instant::now());
+            if !time_left.is_zero() {
+                std::thread::sleep(time_left.min(LOOK));
                 continue;
             }
             self.arrived

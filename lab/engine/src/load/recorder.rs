@@ -101,15 +101,15 @@ struct OpenBin {
 
 impl Recorder {
     pub(super) fn new(drive: &Drive<'_>, connections: u32) -> Self {
-        let url = |asked: &RequestTemplate| UrlResult {
-            url: asked.target.clone(),
+        let url = |template: &RequestTemplate| UrlResult {
+            url: template.target.clone(),
             ..UrlResult::default()
         };
-        let expected = |asked: &RequestTemplate| {
-            if asked.status == 0 {
+        let expected = |template: &RequestTemplate| {
+            if template.status == 0 {
                 drive.check.status
             } else {
-                asked.status
+                template.status
             }
         };
         Self {
@@ -120,18 +120,18 @@ impl Recorder {
                 (Window::For(_), Mode::Closed | Mode::Single) => Counting::Ended,
             },
             check: drive.check.clone(),
-            expected: drive.asked.iter().map(expected).collect(),
+            expected: drive.templates.iter().map(expected).collect(),
             window: drive.window,
             sums: Mutex::new(Sums {
                 opened: None,
                 last_end: None,
                 result: LoadResult {
                     connections,
-                    urls: drive.asked.iter().take(MOST_URLS).map(url).collect(),
+                    urls: drive.templates.iter().take(MOST_URLS).map(url).collect(),
                     per_connection: vec![ConnectionUse::default(); connections as usize],
                     ..LoadResult::default()
                 },
-                replies: Replies::new(drive.check.body, drive.asked.len()),
+                replies: Replies::new(drive.check.body, drive.templates.len()),
                 last_reply: vec![None; connections as usize],
                 recent: Default::default(),
                 bin: OpenBin::default(),
@@ -177,8 +177,8 @@ impl Recorder {
     pub(super) fn record(&self, turn: &Turn, outcome: Outcome, body: &[u8]) -> bool {
         let ended = Instant::now();
         let mut sums = self.sums();
-        let known = match &outcome {
-            Outcome::Replied(head) => Some(sums.replies.know(turn.url, head, body)),
+        let reply = match &outcome {
+            Outcome::Replied(head) => Some(sums.replies.index_of(turn.url, head, body)),
             Outcome::Failed(..) => None,
         };
         let trouble = self.trouble(&sums, turn.url, &outcome, body);
@@ -194,8 +194,8 @@ impl Recorder {
         }
         sums.over += 1;
         sums.last_end = Some(ended);
-        if let Some(known) = known {
-            sums.replies.count(turn.url, known);
+        if let Some(reply) = reply {
+            sums.replies.count(turn.url, reply);
         }
         sums.add(turn, opened, ended, &outcome, body.len() as u64, trouble);
         matches!(self.window, Window::Requests(total) if sums.over == total)
@@ -236,7 +236,7 @@ impl Recorder {
             0 => head.status < 400,
             expected => head.status == expected,
         };
-        let (wanted, length) = (&self.check.media_type, body.len() as u64);
+        let (expected_type, length) = (&self.check.media_type, body.len() as u64);
         let first = sums.replies.first_length(url);
         if !status {
             let expected = match self.expected[url] {
@@ -245,8 +245,8 @@ impl Recorder {
             };
             let why = format!("status {}, expected {expected}", head.status);
             Some((|failures| &mut failures.status, why))
-        } else if !wanted.is_empty() && head.media_type != *wanted {
-            let why = format!("type {}, expected {wanted}", head.media_type);
+        } else if !expected_type.is_empty() && head.media_type != *expected_type {
+            let why = format!("type {}, expected {expected_type}", head.media_type);
             Some((|failures| &mut failures.media_type, why))
         } else if self.check.body == BodyCheck::Length && first != Some(length) {
             let why = format!("{length} B, first {} B", first.unwrap_or(0));
@@ -264,13 +264,13 @@ impl Recorder {
         for id in 0..sums.last_reply.len() {
             let since = sums.last_reply[id].unwrap_or(opened);
             let wait = closed.saturating_duration_since(since).as_secs_f64();
-            let used = &mut sums.result.per_connection[id];
-            used.longest_wait = used.longest_wait.max(wait);
+            let connection = &mut sums.result.per_connection[id];
+            connection.longest_wait = connection.longest_wait.max(wait);
         }
         let mut result = std::mem::take(&mut sums.result);
         result.seconds = seconds;
         result.sent = sums.over;
-        result.bodies = sums.replies.seen();
+        result.bodies = sums.replies.counted_bodies();
         if seconds > 0.0 {
             result.in_flight = result.service.mean() * result.service.count() as f64 / seconds;
         }
@@ -336,9 +336,9 @@ impl Sums {
             }
         }
         let since = self.last_reply[turn.connection].unwrap_or(opened);
-        let used = &mut result.per_connection[turn.connection];
-        used.completed += u64::from(good);
-        used.longest_wait = used
+        let connection = &mut result.per_connection[turn.connection];
+        connection.completed += u64::from(good);
+        connection.longest_wait = connection
             .longest_wait
             .max(ended.saturating_duration_since(since).as_secs_f64());
         self.last_reply[turn.connection] = Some(ended);

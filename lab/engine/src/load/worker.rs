@@ -98,10 +98,10 @@ async fn exchange(
     body: &mut Vec<u8>,
 ) -> Outcome {
     turn.started = Instant::now();
-    if let Some(mut kept) = connection.take() {
-        match ask(&mut kept, prepared, body).await {
+    if let Some(mut open_connection) = connection.take() {
+        match ask(&mut open_connection, prepared, body).await {
             Ok(head) => {
-                *connection = Some(kept);
+                *connection = Some(open_connection);
                 return Outcome::Replied(head);
             }
             // A server may close an idle connection at any time, even while a request is being written. That is no

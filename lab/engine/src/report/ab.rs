@@ -53,14 +53,14 @@ pub(super) fn tables(input: &ReportInput<'_>) -> Vec<Table> {
 fn groups<'a>(baseline: &Summary, others: &'a [&'a Summary]) -> Vec<&'a [&'a Summary]> {
     let width = |it: &Summary| it.name.chars().count().max(12) + 2;
     let start = LABEL + width(baseline) + " (baseline)".len();
-    let (mut groups, mut from, mut used) = (Vec::new(), 0, start);
+    let (mut groups, mut from, mut width_so_far) = (Vec::new(), 0, start);
     for (at, other) in others.iter().enumerate() {
         let more = width(other) + RATIO;
-        if at > from && used + more > ROOM {
+        if at > from && width_so_far + more > ROOM {
             groups.push(&others[from..at]);
-            (from, used) = (at, start);
+            (from, width_so_far) = (at, start);
         }
-        used += more;
+        width_so_far += more;
     }
     groups.push(&others[from..]);
     groups
@@ -79,8 +79,8 @@ const ROWS: &[Row] = &[
     (
         "Concurrency asked / in flight",
         |it| {
-            let asked = fixed(measured(it, f64::from(it.connections)), 0);
-            format!("{asked} / {}", fixed(measured(it, it.in_flight), 1))
+            let connections = fixed(measured(it, f64::from(it.connections)), 0);
+            format!("{connections} / {}", fixed(measured(it, it.in_flight), 1))
         },
         None,
     ),

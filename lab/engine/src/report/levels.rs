@@ -53,7 +53,7 @@ pub(super) fn series<'a>(input: &ReportInput<'a>) -> Vec<Series<'a>> {
         let mut alike = variant.clone();
         alike.name.clear();
         alike.connections = None;
-        match all.iter_mut().find(|(known, _)| *known == alike) {
+        match all.iter_mut().find(|(key, _)| *key == alike) {
             Some((_, series)) => series.levels.push(level),
             None => {
                 let name = variant.name.clone();

@@ -14,13 +14,16 @@ pub(super) fn sentence(input: &ReportInput<'_>) -> String {
         [] => alone(input),
         [one] => compared(one),
         [first, ..] => {
-            let told = primary.iter().take(MOST).map(|it| short(it));
-            let mut told: Vec<String> = told.collect();
+            let sentences = primary.iter().take(MOST).map(|it| short(it));
+            let mut sentences: Vec<String> = sentences.collect();
             if primary.len() > MOST {
-                told.push(format!("{} more below", primary.len() - MOST));
+                sentences.push(format!("{} more below", primary.len() - MOST));
             }
             let (baseline, metric) = (&first.baseline, first.metric.name());
-            format!("Compared with {baseline} by {metric}: {}.", told.join("; "))
+            format!(
+                "Compared with {baseline} by {metric}: {}.",
+                sentences.join("; ")
+            )
         }
     }
 }

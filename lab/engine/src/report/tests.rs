@@ -402,13 +402,13 @@ fn a_page_about_thousands_of_urls_and_hundreds_of_blocks_stays_small() {
     while owned.run.blocks.len() < 400 {
         owned.run.blocks.push(block.clone());
     }
-    let reply = owned.judged.typical[0].2.clone();
+    let reply = owned.judgement.typical[0].2.clone();
     for summary in &mut owned.analysis.summaries {
         let url = summary.urls[0].clone();
         summary.urls.resize(2000, url);
     }
     for url in 0..2000 {
-        owned.judged.typical.push((0, url, reply.clone()));
+        owned.judgement.typical.push((0, url, reply.clone()));
     }
     let page = print("html", &owned);
     well_formed(&page);

@@ -56,7 +56,7 @@ pub(super) fn head(input: &ReportInput<'_>) -> Vec<String> {
         0 => String::new(),
         memory => units::bytes(memory as f64),
     };
-    let known = [
+    let facts = [
         units::count(machine.cpus, "CPU"),
         machine.cpu.clone(),
         memory,
@@ -64,7 +64,7 @@ pub(super) fn head(input: &ReportInput<'_>) -> Vec<String> {
         header.program.clone(),
         header.started.clone(),
     ];
-    let known: Vec<String> = known.into_iter().filter(|it| !it.is_empty()).collect();
+    let facts: Vec<String> = facts.into_iter().filter(|it| !it.is_empty()).collect();
     vec![
         harmless(&format!(
             "{}, {}, primary metric {}, same means within ±{}",
@@ -73,7 +73,7 @@ pub(super) fn head(input: &ReportInput<'_>) -> Vec<String> {
             design.primary.name(),
             units::percent(design.same_within.0),
         )),
-        harmless(&known.join(" · ")),
+        harmless(&facts.join(" · ")),
     ]
 }
 

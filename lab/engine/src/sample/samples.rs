@@ -152,7 +152,7 @@ impl Samples {
     pub fn noise(&self, from: f64, to: f64, probe: Probe) -> Noise {
         let used = self.used(from, to);
         let busy = used.user + used.system;
-        let known = used.server_user + used.server_system + used.own;
+        let explained = used.server_user + used.server_system + used.own;
         let timed: Vec<f64> = self
             .within(from, to)
             .filter_map(|sample| sample.late)
@@ -163,7 +163,7 @@ impl Samples {
             .count();
         Noise {
             steal: share(used.steal, used.all),
-            foreign: share(busy - known, used.all),
+            foreign: share(busy - explained, used.all),
             probe,
             late_samples: ratio(late as f64, timed.len() as f64),
             clock_step: used.wall - (to - from),

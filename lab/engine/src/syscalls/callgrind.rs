@@ -28,13 +28,13 @@ pub fn pass(subject: &Subject<'_>) -> Pass {
         let counted = |end: &dyn Fn(&Session) -> Result<f64, String>| {
             instructions(subject, requests, &program, end)
         };
-        let begun = Instant::now();
+        let start = Instant::now();
         let (many, seconds) = counted(&|server| server.many())?;
-        let longer = begun.elapsed();
-        let begun = Instant::now();
+        let longer = start.elapsed();
+        let start = Instant::now();
         let (few, _) = counted(&|server| {
             let seconds = server.few()?;
-            server.idle(longer.saturating_sub(begun.elapsed()))?;
+            server.idle(longer.saturating_sub(start.elapsed()))?;
             Ok(seconds)
         })?;
         pass.requests = requests;

@@ -72,7 +72,7 @@ fn pass_of(
         variant: &variants[variant],
         index: variant as u32,
         guard: &guard_of_tests(),
-        asked: &|_| Ok(vec![RequestTemplate::get(target)]),
+        templates: &|_| Ok(vec![RequestTemplate::get(target)]),
         cancel: Arc::default(),
     })
 }
@@ -218,7 +218,7 @@ fn a_pass_that_cannot_count_says_why() {
 #[test]
 fn strace_counts_where_the_tracepoints_may_not_and_says_why() {
     let counts = |method: &str| {
-        Ok(Seen {
+        Ok(Measurement {
             method: method.to_owned(),
             requests: 1,
             seconds: 1.0,

@@ -101,9 +101,9 @@ impl Trace {
 
     /// Waits until nothing more is added (for a limited time) and returns the length of the trace in bytes.
     pub(super) fn rested(&self) -> u64 {
-        let begun = Instant::now();
+        let start = Instant::now();
         let mut last = (self.length(), Instant::now());
-        while last.1.elapsed() < QUIET && begun.elapsed() < LONGEST {
+        while last.1.elapsed() < QUIET && start.elapsed() < LONGEST {
             thread::sleep(QUIET / 10);
             let now = self.length();
             if now != last.0 {
@@ -135,7 +135,7 @@ impl Watch for Trace {
 /// Sums up the calls in a trace.
 pub(super) fn count(mut trace: impl BufRead, parse: Parse) -> io::Result<Counts> {
     let mut counts = Counts::new();
-    let mut begun: HashMap<Pid, (String, f64)> = HashMap::new();
+    let mut starts: HashMap<Pid, (String, f64)> = HashMap::new();
     let mut line = Vec::new();
     while trace.read_until(b'\n', &mut line)? > 0 {
         match parse(&String::from_utf8_lossy(&line)) {
@@ -147,13 +147,13 @@ pub(super) fn count(mut trace: impl BufRead, parse: Parse) -> io::Result<Counts>
                     Time::Unknown => None,
                     Time::Took(seconds) => Some(seconds),
                     Time::At(at) if call.begins => {
-                        begun.insert(call.thread, (call.name.to_owned(), at));
+                        starts.insert(call.thread, (call.name.to_owned(), at));
                         None
                     }
                     // The thread that began the call may have ended in it, and another may have got its id.
-                    Time::At(at) => (begun.remove(&call.thread))
+                    Time::At(at) => (starts.remove(&call.thread))
                         .filter(|(name, _)| name == call.name)
-                        .map(|(_, begun)| at - begun),
+                        .map(|(_, start)| at - start),
                 };
                 if let Some(seconds) = seconds {
                     count.timed += 1;

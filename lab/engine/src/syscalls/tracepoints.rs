@@ -96,8 +96,8 @@ impl Watching {
         self.marks.set(number);
         let from = self.trace.length();
         self.instance.set("trace_marker", &line::mark(number))?;
-        let begun = Instant::now();
-        while begun.elapsed() < LONGEST {
+        let start = Instant::now();
+        while start.elapsed() < LONGEST {
             if let Some(end) = self.end_of_mark(number, from)? {
                 return Ok(end);
             }
@@ -141,12 +141,12 @@ struct Instance(PathBuf);
 
 impl Instance {
     fn new(instances: &Path) -> Result<Self, String> {
-        let made = tempfile::Builder::new()
+        let folder = tempfile::Builder::new()
             .prefix("andon-lab-")
             .tempdir_in(instances);
         // The kernel fills the folder with its own files, so it is removed as a whole, not file by file.
-        let made = made.map(tempfile::TempDir::keep);
-        let instance = made.map_err(|error| format!("the kernel gives no tracer: {error}"))?;
+        let folder = folder.map(tempfile::TempDir::keep);
+        let instance = folder.map_err(|error| format!("the kernel gives no tracer: {error}"))?;
         Ok(Self(instance))
     }
 
@@ -165,17 +165,17 @@ impl Instance {
     /// by registered ones, so the registration is complete once a pass over the processes finds no unregistered thread.
     fn follow(&self, tree: &dyn Fn() -> Vec<Pid>) -> Result<(), String> {
         for _ in 0..LOOKS {
-            let named = fs::read_to_string(self.0.join("set_event_pid")).unwrap_or_default();
-            let named: BTreeSet<Pid> = (named.split_whitespace())
+            let registered = fs::read_to_string(self.0.join("set_event_pid")).unwrap_or_default();
+            let registered: BTreeSet<Pid> = (registered.split_whitespace())
                 .filter_map(|pid| pid.parse().ok())
                 .collect();
             let threads = tree().into_iter().filter_map(proc::threads).flatten();
             let missing: Vec<String> = threads
-                .filter(|thread| !named.contains(thread))
+                .filter(|thread| !registered.contains(thread))
                 .map(|thread| thread.to_string())
                 .collect();
             if missing.is_empty() {
-                return match named.is_empty() {
+                return match registered.is_empty() {
                     true => Err("no process of the server is there".into()),
                     false => Ok(()),
                 };

@@ -18,7 +18,7 @@ pub(super) const CHECK: SelfCheck = SelfCheck {
 fn examine(evidence: &Evidence<'_>) -> Vec<Remark> {
     evidence.each(|subject| {
         let busy = subject.median(|block| Some(block.client.busy))?;
-        let seen = if busy > BUSY {
+        let evidence_text = if busy > BUSY {
             format!("the client was busy for {:.0} % of its time", busy * 100.0)
         } else {
             // If a block exceeded the measured limit, that limit is wrong, and only the busy share of the client's
@@ -35,7 +35,10 @@ fn examine(evidence: &Evidence<'_>) -> Vec<Remark> {
         };
         Some(Remark {
             severity: Severity::Critical,
-            sentence: format!("{}: {seen}: it may be what limits.", subject.name()),
+            sentence: format!(
+                "{}: {evidence_text}: it may be what limits.",
+                subject.name()
+            ),
             advice: "give the client more threads or CPUs of its own, or ask for larger work",
         })
     })

@@ -37,14 +37,14 @@ pub(super) fn draw(input: &ReportInput<'_>) -> Option<Figure> {
     let mut open = false;
     for summary in shown {
         let class = colour(summary.variant);
-        let (known, guessed) = curve(&summary.total, &x, &y);
-        svg.polyline(&format!("line {class}"), &known);
-        svg.polyline(&format!("line dash {class}"), &guessed);
+        let (reliable, unreliable) = curve(&summary.total, &x, &y);
+        svg.polyline(&format!("line {class}"), &reliable);
+        svg.polyline(&format!("line dash {class}"), &unreliable);
         let lag = summary.send_lag.count() > 0 && summary.send_lag.max() > 1e-3;
         if lag && summary.service.count() > 0 {
             open = true;
-            let (known, _) = curve(&summary.service, &x, &y);
-            svg.polyline(&format!("thin {class}"), &known);
+            let (reliable, _) = curve(&summary.service, &x, &y);
+            svg.polyline(&format!("thin {class}"), &reliable);
         }
     }
     let mut caption = "Response time that a share of the requests does not exceed; both axes log. Dashed: fewer than ten requests lie beyond.".to_owned();
@@ -70,11 +70,12 @@ fn curve(times: &Latencies, x: &Scale, y: &Scale) -> (Curve, Curve) {
         let odds = 10_f64.powf(f64::from(step) / STEPS);
         (odds, (x.at(odds), y.at(times.quantile(1.0 - 1.0 / odds))))
     });
-    let (known, mut guessed): (Vec<_>, Vec<_>) = points.partition(|(odds, _)| count / odds >= 10.0);
-    if let Some(last) = known.last() {
-        guessed.insert(0, *last);
+    let (reliable, mut unreliable): (Vec<_>, Vec<_>) =
+        points.partition(|(odds, _)| count / odds >= 10.0);
+    if let Some(last) = reliable.last() {
+        unreliable.insert(0, *last);
     }
     let places =
         |points: Vec<(f64, (f64, f64))>| -> Curve { points.into_iter().map(|it| it.1).collect() };
-    (places(known), places(guessed))
+    (places(reliable), places(unreliable))
 }

@@ -12,8 +12,8 @@ pub(super) fn parse(line: &str) -> Option<Line<'_>> {
         Some(resumed) => (resumed.split_once(" resumed>")?.0, false),
         None => (rest.split_once('(')?.0, true),
     };
-    let named = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
-    if name.is_empty() || !name.bytes().all(named) {
+    let is_name_byte = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    if name.is_empty() || !name.bytes().all(is_name_byte) {
         return None;
     }
     let result = match rest.rsplit_once(" = ") {
