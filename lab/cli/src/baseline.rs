@@ -142,7 +142,7 @@ impl Show {
             .store
             .place(&self.name, self.machine.as_ref().unwrap_or(&this_machine))?;
         if !place.exists() {
-            bail!("{}", self.store.missing(&self.name)?);
+            bail!("{}", self.store.missing_message(&self.name)?);
         }
         print(&JudgedRun::read(&place)?.print(format, colour())?)
     }
@@ -165,15 +165,15 @@ impl Store {
     }
 
     /// Returns the folder of the baseline with this name for the machine of `run`.
-    pub(super) fn named(&self, name: &str, run: &Run) -> anyhow::Result<PathBuf> {
+    pub(super) fn folder_of(&self, name: &str, run: &Run) -> anyhow::Result<PathBuf> {
         let place = self.place(name, &run.header.machine.key())?;
         if !place.exists() {
-            bail!("{}", self.missing(name)?);
+            bail!("{}", self.missing_message(name)?);
         }
         Ok(place)
     }
 
-    fn missing(&self, name: &str) -> anyhow::Result<String> {
+    fn missing_message(&self, name: &str) -> anyhow::Result<String> {
         let names: Vec<String> = (self.all()?.into_iter())
             .map(|(name, key, _)| format!("{name} ({key})"))
             .collect();

@@ -101,7 +101,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         None => None,
     };
     if let Some(folder) = &folder {
-        folder.keep(&bodies).map_err(Error::from)?;
+        folder.save_bodies(&bodies).map_err(Error::from)?;
         for block in &run.blocks {
             folder.append(Kind::Block, block).map_err(Error::from)?;
         }
@@ -113,7 +113,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let judged_run = JudgedRun::new(run, SavedBodies::bodies(bodies));
     if let Some(folder) = &folder {
         folder
-            .note(&judged_run.judgement.findings)
+            .save_findings(&judged_run.judgement.findings)
             .map_err(Error::from)?;
     }
     let mut output = judged_run.print(format, colour())?;

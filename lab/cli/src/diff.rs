@@ -66,8 +66,8 @@ pub(super) fn compare(
 ) -> anyhow::Result<(Run, Run, Between)> {
     let (old_folder, old) = Folder::read(old).map_err(Error::from)?;
     let (new_folder, new) = Folder::read(new).map_err(Error::from)?;
-    let saved_bodies = old_folder.kept().map_err(Error::from)?;
-    let saved_bodies = saved_bodies.and(new_folder.kept().map_err(Error::from)?);
+    let saved_bodies = old_folder.saved_bodies().map_err(Error::from)?;
+    let saved_bodies = saved_bodies.and(new_folder.saved_bodies().map_err(Error::from)?);
     let between = between(&old, &new, &saved_bodies, within);
     Ok((old, new, between))
 }

@@ -59,12 +59,12 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         .iter()
         .map(|rule| Rule::parse(rule))
         .collect::<anyhow::Result<Vec<_>>>()?;
-    let mut judged = Judged::new(rules, args.allow_undecided);
+    let mut result = GateResult::new(rules, args.allow_undecided);
     let design = &new.run.header.scenario.design;
     let variants = (new.analysis.comparisons.iter()).filter(|it| it.arm == Arm::Variant);
     for it in variants {
         let estimate = it.estimate.as_ref();
-        judged.add(&Compared {
+        result.add(&Compared {
             what: format!("{} / {}", it.name, it.baseline),
             metric: it.metric,
             is_primary: it.role == Role::Primary,
@@ -80,12 +80,12 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     if let Some(folder) = baseline(args, &new.run)? {
         let (saved, _, between) = compare(&folder, &args.run, None)?;
-        judged.text += &format!("compared with {}\n", title(&saved));
+        result.text += &format!("compared with {}\n", title(&saved));
         for line in between.caveats() {
-            judged.text += &format!("  {line}\n");
+            result.text += &format!("  {line}\n");
         }
         for it in between.trusted() {
-            judged.add(&Compared {
+            result.add(&Compared {
                 what: format!("{} now / then", it.name),
                 metric: it.metric,
                 is_primary: it.primary,
@@ -97,15 +97,15 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             });
         }
     }
-    if judged.count == 0 {
+    if result.count == 0 {
         eprintln!(
             "andon-lab: {}: nothing was compared, so there is nothing to judge: give it a --baseline",
             args.run.display()
         );
         return Ok(ExitCode::from(INVALID));
     }
-    print(judged.text.as_bytes())?;
-    Ok(ExitCode::from(judged.worst))
+    print(result.text.as_bytes())?;
+    Ok(ExitCode::from(result.worst))
 }
 
 /// Returns the folder of the baseline that the run is compared with, if any.
@@ -113,13 +113,13 @@ fn baseline(args: &Args, run: &Run) -> anyhow::Result<Option<PathBuf>> {
     match &args.baseline {
         _ if args.no_baseline => Ok(None),
         Some(folder) if Path::new(folder).join("run.json").exists() => Ok(Some(folder.into())),
-        Some(name) => args.store.named(name, run).map(Some),
+        Some(name) => args.store.folder_of(name, run).map(Some),
         None => args.store.of(run),
     }
 }
 
 /// The outcome of applying the rules to all comparisons.
-struct Judged {
+struct GateResult {
     rules: Vec<Rule>,
     allow_undecided: bool,
     text: String,
@@ -127,7 +127,7 @@ struct Judged {
     count: usize,
 }
 
-impl Judged {
+impl GateResult {
     fn new(rules: Vec<Rule>, allow_undecided: bool) -> Self {
         Self {
             rules,
@@ -337,9 +337,9 @@ mod tests {
         allow_undecided: bool,
         verdict: &Verdict,
         (metric, ratio, half): (Metric, f64, f64),
-    ) -> Judged {
+    ) -> GateResult {
         let rules = rules.iter().map(|rule| Rule::parse(rule).expect("a rule"));
-        let mut judged = Judged::new(rules.collect(), allow_undecided);
+        let mut judged = GateResult::new(rules.collect(), allow_undecided);
         let interval = Interval {
             low: ratio / (1.0 + half),
             high: ratio * (1.0 + half),

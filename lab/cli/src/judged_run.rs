@@ -38,8 +38,8 @@ impl JudgedRun {
     /// Judges a run that has just ended, and saves the findings about its replies in its folder.
     pub(super) fn ended(folder: &Folder) -> Result<Self, Error> {
         let (_, run) = Folder::read(folder.path())?;
-        let judged_run = Self::new(run, folder.kept()?);
-        folder.note(&judged_run.judgement.findings)?;
+        let judged_run = Self::new(run, folder.saved_bodies()?);
+        folder.save_findings(&judged_run.judgement.findings)?;
         Ok(judged_run)
     }
 
@@ -51,7 +51,7 @@ impl JudgedRun {
             let path = path.to_owned();
             return Err(FolderError::NoBlocks { path }.into());
         }
-        let judged_run = Self::new(run, folder.kept()?);
+        let judged_run = Self::new(run, folder.saved_bodies()?);
         if judged_run.saved_bodies.is_empty() && !judged_run.judgement.missing.is_empty() {
             let path = path.to_owned();
             return Err(FolderError::NotKept { path }.into());

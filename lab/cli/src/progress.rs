@@ -33,7 +33,7 @@ struct State {
     /// The name of the variant that is running.
     name: String,
     /// Number of blocks that have ended.
-    ended: u32,
+    ended_blocks: u32,
     /// Number of blocks that have ended and count.
     counting: u32,
     /// When the last progress line was printed.
@@ -93,12 +93,12 @@ impl Progress {
                 Display::Lines => eprintln!("{name}: counting pass, apart from all timing"),
                 Display::Quiet => {}
             },
-            Event::Ended(block) => self.ended(&mut state, block),
+            Event::Ended(block) => self.block_ended(&mut state, block),
         }
     }
 
-    fn ended(&self, state: &mut State, block: &Block) {
-        state.ended += 1;
+    fn block_ended(&self, state: &mut State, block: &Block) {
+        state.ended_blocks += 1;
         state.counting += u32::from(block.counts());
         if let Some(why) = reason_not_counted(block) {
             let line = format!("block {}: {why}; its pair runs again", block.index + 1);
@@ -116,7 +116,7 @@ impl Progress {
             let rate = block.throughput().unwrap_or(0.0);
             let (least, most) = self.expected.blocks;
             let so_far = self.start.elapsed().as_secs_f64();
-            let each = so_far / f64::from(state.ended);
+            let each = so_far / f64::from(state.ended_blocks);
             let time_left = |blocks: u32| each * f64::from(blocks.saturating_sub(state.counting));
             eprintln!(
                 "{} of {} blocks; {}: {rate:.0} replies/s; {} so far, {} to go",

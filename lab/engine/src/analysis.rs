@@ -78,8 +78,8 @@ impl Analysis {
     /// Returns the comparisons that the experiment was made for: each variant against the baseline, by the primary
     /// metric.
     pub fn primary(&self) -> impl Iterator<Item = &Comparison> {
-        let wanted = |it: &&Comparison| it.role == Role::Primary && it.arm == Arm::Variant;
-        self.comparisons.iter().filter(wanted)
+        let is_primary = |it: &&Comparison| it.role == Role::Primary && it.arm == Arm::Variant;
+        self.comparisons.iter().filter(is_primary)
     }
 }
 
@@ -102,10 +102,10 @@ pub fn analyse(run: &Run, work: &[WorkJudgement]) -> Analysis {
 }
 
 fn noise_floor(comparisons: &[Comparison]) -> Option<NoiseFloor> {
-    let again = comparisons
+    let comparison = comparisons
         .iter()
         .find(|it| it.arm == Arm::Again && it.role == Role::Primary)?;
-    let estimate = again.estimate.as_ref()?;
+    let estimate = comparison.estimate.as_ref()?;
     Some(NoiseFloor {
         ratio: estimate.ratio,
         interval: estimate.interval_95,

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 pub use bound::Bound;
-pub use evaluate::{Assertions, counted};
+pub use evaluate::{Assertions, readings_of_pass};
 
 use crate::scenario::unknown;
 

@@ -65,20 +65,20 @@ pub fn between(old: &Run, new: &Run, saved_bodies: &SavedBodies, within: Option<
     let differences = difference::all(old, new);
     let obstacle = obstacle(&differences);
     let probe = probe(old, new);
-    let matched = matched(old, new);
+    let matching_pairs = matching_variants(old, new);
     let question = figures::Question {
         old,
         new,
-        wider: probe.map_or(1.0, |probe| probe.max(1.0 / probe)),
+        widening: probe.map_or(1.0, |probe| probe.max(1.0 / probe)),
         within: within.unwrap_or(new.header.scenario.design.same_within).0,
         obstacle: obstacle.as_deref(),
     };
-    let figures = matched
+    let figures = matching_pairs
         .iter()
         .flat_map(|&pair| question.figures(pair, work(old, new, pair, saved_bodies)))
         .collect();
     let has_match = |at: usize, of_new: bool| {
-        matched
+        matching_pairs
             .iter()
             .any(|(old, new)| at == if of_new { *new } else { *old })
     };
@@ -102,7 +102,7 @@ pub fn between(old: &Run, new: &Run, saved_bodies: &SavedBodies, within: Option<
 
 /// Returns the indexes, in the old and the new run, of variants with the same name. If each run has just one variant,
 /// these two match whatever their names are.
-fn matched(old: &Run, new: &Run) -> Vec<(usize, usize)> {
+fn matching_variants(old: &Run, new: &Run) -> Vec<(usize, usize)> {
     let (old, new) = (&old.header.variants, &new.header.variants);
     if old.len() == 1 && new.len() == 1 {
         return vec![(0, 0)];
@@ -176,12 +176,12 @@ fn work(
             })
             .collect()
     };
-    let mut both = as_arm(old, first, 0, Arm::Baseline);
-    both.extend(as_arm(new, second, 1, Arm::Variant));
+    let mut all_blocks = as_arm(old, first, 0, Arm::Baseline);
+    all_blocks.extend(as_arm(new, second, 1, Arm::Variant));
     let judgement = judge(
         &Run {
             header,
-            blocks: both,
+            blocks: all_blocks,
             passes: Vec::new(),
         },
         saved_bodies,

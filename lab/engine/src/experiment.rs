@@ -140,15 +140,15 @@ pub fn run(experiment: &Experiment<'_>) -> Result<Finished, Error> {
                 .to_owned(),
         ));
     }
-    let mut going = RunningExperiment::start(experiment)?;
-    let end = going.blocks()?;
+    let mut run = RunningExperiment::start(experiment)?;
+    let end = run.blocks()?;
     if end != End::Cancelled {
-        going.passes()?;
+        run.passes()?;
     }
-    for (_, server) in std::mem::take(&mut going.servers) {
+    for (_, server) in std::mem::take(&mut run.servers) {
         server.stop().map_err(|why| Error::Other(why.to_string()))?;
     }
-    Ok(going.finish(end))
+    Ok(run.finish(end))
 }
 
 /// Runs only the counting passes of an experiment: no blocks, so nothing is timed.
@@ -156,14 +156,14 @@ pub fn run(experiment: &Experiment<'_>) -> Result<Finished, Error> {
 /// # Errors
 /// See [`Error`]. If a variant could not be counted, the reason is in its [`Pass::method`].
 pub fn count(experiment: &Experiment<'_>) -> Result<Finished, Error> {
-    let mut going = RunningExperiment::start(experiment)?;
-    going.passes()?;
-    let end = if going.cancelled() {
+    let mut run = RunningExperiment::start(experiment)?;
+    run.passes()?;
+    let end = if run.cancelled() {
         End::Cancelled
     } else {
         End::AllRun
     };
-    Ok(going.finish(end))
+    Ok(run.finish(end))
 }
 
 /// Returns the header of a run: the scenario, its variants, the machine and the hashes of the programs. `program` is
@@ -233,14 +233,15 @@ impl<'a> RunningExperiment<'a> {
             self.run.header.variants.len() as u32,
             scenario.seed,
         );
-        let together = match scenario.design.order {
+        let group_size = match scenario.design.order {
             BlockOrder::Sequential => 1,
             BlockOrder::AbbaRandom | BlockOrder::PairsRandom => 2,
         };
-        let mut done = 0;
-        for pair in slots.chunks(together) {
+        let mut done_slots = 0;
+        for pair in slots.chunks(group_size) {
             for attempt in 0..TRIES {
-                let Some(disturbed) = self.pair(pair, attempt, (done, slots.len() as u32))? else {
+                let Some(disturbed) = self.pair(pair, attempt, (done_slots, slots.len() as u32))?
+                else {
                     return Ok(End::Cancelled);
                 };
                 if self.out_of_time() {
@@ -250,7 +251,7 @@ impl<'a> RunningExperiment<'a> {
                     break;
                 }
             }
-            done += pair.len() as u32;
+            done_slots += pair.len() as u32;
             if let Some(enough) = enough(&self.run) {
                 return Ok(End::Enough(enough));
             }

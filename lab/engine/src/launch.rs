@@ -485,7 +485,7 @@ fn own_programs(folder: &tempfile::TempDir) -> io::Result<PathBuf> {
     let programs = folder.path().join("own");
     fs::create_dir(&programs)?;
     for name in OWN {
-        if let Some(file) = beside(name) {
+        if let Some(file) = sibling_program(name) {
             std::os::unix::fs::symlink(file, programs.join(name))?;
         }
     }
@@ -493,7 +493,7 @@ fn own_programs(folder: &tempfile::TempDir) -> io::Result<PathBuf> {
 }
 
 /// Returns the file of one of our programs in the folder of the running program, if it is there.
-fn beside(name: &str) -> Option<PathBuf> {
+fn sibling_program(name: &str) -> Option<PathBuf> {
     let program = env::current_exe().ok()?;
     Some(program.parent()?.join(name)).filter(|file| OWN.contains(&name) && file.is_file())
 }
@@ -507,7 +507,7 @@ pub fn find_program(name: &str) -> Option<PathBuf> {
             .map(|folder| folder.join(name))
             .find(|file| file.is_file())
     };
-    beside(name).or_else(in_path)
+    sibling_program(name).or_else(in_path)
 }
 
 /// Returns the file of a program as a server's command names it. A bare name may not be found.

@@ -291,7 +291,8 @@ impl Client {
             }
             outcome.result = shared.recorder.finish(outcome.opened, outcome.closed);
             if let Pacing::Open(schedule) = &self.pacing {
-                outcome.result.missed_sends = schedule.missed(outcome.opened, outcome.closed);
+                outcome.result.missed_sends =
+                    schedule.missed_arrivals(outcome.opened, outcome.closed);
             }
             outcome.bodies = shared.recorder.bodies();
             Ok(outcome)

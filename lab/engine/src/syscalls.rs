@@ -61,7 +61,7 @@ pub fn pass(subject: &Subject<'_>) -> Pass {
             || by_strace(subject, requests),
         )?;
         measurement.fill(pass, unwatched);
-        pass.assertions = assertion::counted(&subject.variant.assert, &pass.syscalls)?;
+        pass.assertions = assertion::readings_of_pass(&subject.variant.assert, &pass.syscalls)?;
         Ok(())
     })
 }
@@ -263,8 +263,8 @@ impl Measurement {
     fn rows(&self) -> Vec<SyscallRow> {
         let per_request = |name: &str, number: fn(&Count) -> u64| {
             let of = |counts: &Counts| counts.get(name).map_or(0, number) as f64;
-            let more = of(&self.many) - of(&self.few) - of(&self.idle);
-            thousandths(more.max(0.0) / self.requests as f64)
+            let per_window = of(&self.many) - of(&self.few) - of(&self.idle);
+            thousandths(per_window.max(0.0) / self.requests as f64)
         };
         let mut rows: Vec<_> = (self.many.iter())
             .map(|(name, count)| SyscallRow {

@@ -217,11 +217,11 @@ fn a_run_whose_bodies_are_gone_is_judged_by_what_was_found_about_them() {
         for block in &run.blocks {
             folder.append(Kind::Block, block).expect("writes");
         }
-        folder.note(&then.findings).expect("writes");
+        folder.save_findings(&then.findings).expect("writes");
         std::fs::remove_dir_all(path.join("bodies")).expect("was there");
 
         let (folder, back) = Folder::read(&path).expect("reads");
-        let now = judge(&back, &folder.kept().expect("reads"));
+        let now = judge(&back, &folder.saved_bodies().expect("reads"));
         assert_eq!(now.work, then.work);
         assert!(now.missing.is_empty(), "{:?}", now.missing);
     }

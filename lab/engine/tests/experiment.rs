@@ -81,7 +81,7 @@ discard = {{ steal = "> 100%", foreign_cpu = "> 100%", probe = "> 10000%" }}
 }
 
 fn verdict(finished: &Finished) -> Verdict {
-    let kept = finished.folder.kept().expect("reads bodies");
+    let kept = finished.folder.saved_bodies().expect("reads bodies");
     let analysis = analyse(&finished.run, &judge(&finished.run, &kept).work);
     analysis
         .primary()

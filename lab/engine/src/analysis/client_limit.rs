@@ -21,9 +21,13 @@ pub(super) fn client_limit(run: &Run, blocks: &[&Block]) -> Option<ClientLimit> 
         (connections, body.map(body_class))
     };
     let kinds: Vec<_> = blocks.iter().map(|block| kind(block)).collect();
-    let alike = || run.blocks.iter().filter(|it| kinds.contains(&kind(it)));
-    let measured = alike().map(|it| it.client.ceiling).fold(0.0, f64::max);
-    let fastest = alike().filter_map(Block::throughput).fold(0.0, f64::max);
+    let similar_blocks = || run.blocks.iter().filter(|it| kinds.contains(&kind(it)));
+    let measured = similar_blocks()
+        .map(|it| it.client.ceiling)
+        .fold(0.0, f64::max);
+    let fastest = similar_blocks()
+        .filter_map(Block::throughput)
+        .fold(0.0, f64::max);
     (measured > 0.0).then_some(ClientLimit {
         rate: measured.max(fastest),
         beaten: fastest > measured,

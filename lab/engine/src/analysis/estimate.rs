@@ -84,7 +84,7 @@ impl Estimate {
         let confidence = interim.each(0.95, differences);
         let interval_95 = ratios.interval(confidence);
         // With fewer than six pairs, the signed-rank test cannot reach 5 %, which is no contradiction.
-        let able = ratios.count() >= 6;
+        let can_be_significant = ratios.count() >= 6;
         let contradicts = p.min(signed_rank_p) < 0.05 && p.max(signed_rank_p) > 0.10;
         let outside = !interval_95.contains(hodges_lehmann.estimate) && ratios.deviation() > 0.0;
         Self {
@@ -100,7 +100,7 @@ impl Estimate {
             adjusted_sameness_p: (interim.together(sameness_p) * f64::from(samenesses)).min(1.0),
             signed_rank_p,
             hodges_lehmann,
-            disagree: able && (contradicts || outside),
+            disagree: can_be_significant && (contradicts || outside),
         }
     }
 }

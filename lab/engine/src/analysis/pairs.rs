@@ -82,8 +82,8 @@ pub(crate) fn pairs(run: &Run, contrast: Contrast) -> Vec<Pair<'_>> {
 
 /// Returns a metric's values in the baseline's and the other block of each pair in which both have a value.
 pub(super) fn values(metric: Metric, pairs: &[Pair<'_>]) -> Vec<(f64, f64)> {
-    let both = |pair: &Pair<'_>| metric.of(pair.baseline).zip(metric.of(pair.other));
-    pairs.iter().filter_map(both).collect()
+    let values = |pair: &Pair<'_>| metric.of(pair.baseline).zip(metric.of(pair.other));
+    pairs.iter().filter_map(values).collect()
 }
 
 fn length(phases: &[Phase]) -> f64 {

@@ -181,7 +181,7 @@ impl<'a> Evidence<'a> {
         let Some(baseline) = baselines.into_iter().next() else {
             return Vec::new();
         };
-        let again = |other| {
+        let with_baseline = |other| {
             let blocks = baseline.blocks.clone();
             (
                 Subject {
@@ -191,7 +191,7 @@ impl<'a> Evidence<'a> {
                 other,
             )
         };
-        others.into_iter().map(again).collect()
+        others.into_iter().map(with_baseline).collect()
     }
 
     /// Runs `look` on each variant and returns its remarks.

@@ -99,7 +99,7 @@ impl Summary {
     /// the server's processes are not known.
     #[must_use]
     pub fn server_cpus(&self) -> Option<f64> {
-        (self.seconds > 0.0 && self.server.known())
+        (self.seconds > 0.0 && self.server.is_known())
             .then(|| self.server.cpu_seconds() / self.seconds)
     }
 
@@ -159,10 +159,10 @@ pub(super) fn all(run: &Run) -> Vec<Summary> {
         let blocks = of(&|block| block.variant == at && block.arm == arm);
         summaries.push(Summary::of(run, variant.name.clone(), at, arm, &blocks));
     }
-    let again = of(&|block| block.arm == Arm::Again);
-    if !again.is_empty() {
+    let aa_blocks = of(&|block| block.arm == Arm::Again);
+    if !aa_blocks.is_empty() {
         let name = again_name(run);
-        summaries.push(Summary::of(run, name, 0, Arm::Again, &again));
+        summaries.push(Summary::of(run, name, 0, Arm::Again, &aa_blocks));
     }
     summaries
 }

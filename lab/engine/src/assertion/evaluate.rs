@@ -80,7 +80,7 @@ impl Assertions {
 ///
 /// # Errors
 /// See [`Assertion::parse`].
-pub fn counted(
+pub fn readings_of_pass(
     assertions: &[BTreeMap<String, String>],
     rows: &[SyscallRow],
 ) -> Result<Vec<Reading>, String> {
@@ -242,8 +242,8 @@ mod tests {
             errors: 0.0,
             microseconds: 0.0,
         };
-        let counted = counted(&variant.assert, &[row]).expect("known assertions");
-        assert_eq!(counted.len(), 1);
-        assert_eq!(counted[0].holds, Some(true));
+        let readings = readings_of_pass(&variant.assert, &[row]).expect("known assertions");
+        assert_eq!(readings.len(), 1);
+        assert_eq!(readings[0].holds, Some(true));
     }
 }

@@ -7,8 +7,8 @@ use regex::Regex;
 
 /// Returns the width and height in px that a result may not exceed; `None` where the URL does not say.
 pub(super) fn requested_size(url: &str) -> (Option<u32>, Option<u32>) {
-    if let Some(both) = BOTH.captures(url) {
-        return (both[1].parse().ok(), both[2].parse().ok());
+    if let Some(captures) = BOTH.captures(url) {
+        return (captures[1].parse().ok(), captures[2].parse().ok());
     }
     let side = |pattern: &Regex| {
         pattern

@@ -143,7 +143,7 @@ impl RunningExperiment<'_> {
         if let Ok(assertions) = assertions {
             block.assertions = assertions.readings(server, &block.server);
         }
-        self.folder.keep(&outcome.bodies)?;
+        self.folder.save_bodies(&outcome.bodies)?;
         block.load = outcome.result;
         if block.load.completed + block.load.failures.all() == 0 {
             block.failure =

@@ -64,11 +64,11 @@ impl Kind {
         };
         // Opening connections, and the streams of HTTP/2, cost the responder about as much as the client, so it gets
         // one more thread.
-        let more = u32::from(self.http2 || !self.keepalive);
+        let extra_threads = u32::from(self.http2 || !self.keepalive);
         let manner = NullConfig {
             body,
             http: load.http,
-            threads: load.threads.max(1) + more,
+            threads: load.threads.max(1) + extra_threads,
         };
         let responder = NullResponder::listen(&endpoint, manner)?;
         let load = Load {

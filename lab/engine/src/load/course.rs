@@ -202,7 +202,9 @@ fn measure(drive: &Drive<'_>, shared: &Shared, opened: Instant) -> Instant {
         let (completed, _) = shared.recorder.take_bin();
         let done = match drive.window {
             Window::For(time) => opened.elapsed().as_secs_f64() / time.as_secs_f64().max(1e-9),
-            Window::Requests(total) => shared.recorder.counted() as f64 / total.max(1) as f64,
+            Window::Requests(total) => {
+                shared.recorder.counted_requests() as f64 / total.max(1) as f64
+            }
         };
         (drive.progress)(Progress {
             measuring: true,

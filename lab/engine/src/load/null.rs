@@ -69,7 +69,7 @@ impl NullResponder {
     pub fn listen(endpoint: &Endpoint, manner: NullConfig) -> io::Result<Self> {
         let listener = Listener::bind(endpoint)?;
         let replies = Replies::of(manner.body);
-        let (stop, stopped) = watch::channel(false);
+        let (stop, stop_signal) = watch::channel(false);
         let mut responder = Self {
             endpoint: listener.endpoint(endpoint)?,
             stop,
@@ -78,7 +78,7 @@ impl NullResponder {
         for _ in 0..manner.threads.max(1) {
             let listener = listener.try_clone()?;
             let replies = replies.clone();
-            let mut stopped = stopped.clone();
+            let mut stop_signal = stop_signal.clone();
             let runtime = tokio::runtime::Builder::new_current_thread()
                 .enable_all()
                 .build()?;
@@ -86,7 +86,7 @@ impl NullResponder {
             responder.threads.push(thread.spawn(move || {
                 runtime.block_on(async {
                     tokio::select! {
-                        _ = stopped.wait_for(|stopped| *stopped) => {}
+                        _ = stop_signal.wait_for(|stop| *stop) => {}
                         _ = listener.accept(manner.http, &replies) => {}
                     }
                 });

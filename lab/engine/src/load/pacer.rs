@@ -127,7 +127,7 @@ impl Schedule {
 
     /// Returns the number of requests that were due from `from` until before `to` and that no connection was free to
     /// send.
-    pub(super) fn missed(&self, from: Instant, to: Instant) -> u64 {
+    pub(super) fn missed_arrivals(&self, from: Instant, to: Instant) -> u64 {
         let arrived = self.arrived.lock().unwrap_or_else(PoisonError::into_inner);
         arrived
             .iter()

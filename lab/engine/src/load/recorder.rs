@@ -159,7 +159,7 @@ impl Recorder {
     }
 
     /// Returns the number of requests of the window that have ended.
-    pub(super) fn counted(&self) -> u64 {
+    pub(super) fn counted_requests(&self) -> u64 {
         self.sums().over
     }
 
@@ -175,7 +175,7 @@ impl Recorder {
     /// Records one request and its outcome. Returns whether it was the last of a window that ends after a number of
     /// requests.
     pub(super) fn record(&self, turn: &Turn, outcome: Outcome, body: &[u8]) -> bool {
-        let ended = Instant::now();
+        let end = Instant::now();
         let mut sums = self.sums();
         let reply = match &outcome {
             Outcome::Replied(head) => Some(sums.replies.index_of(turn.url, head, body)),
@@ -184,31 +184,31 @@ impl Recorder {
         let trouble = self.trouble(&sums, turn.url, &outcome, body);
         if trouble.is_none() {
             sums.recent.0 += 1;
-            sums.recent.1.record(ended.duration_since(turn.due));
+            sums.recent.1.record(end.duration_since(turn.due));
         }
         let Some(opened) = sums.opened else {
             return false;
         };
-        if !self.belongs(turn, opened, ended) {
+        if !self.belongs(turn, opened, end) {
             return false;
         }
         sums.over += 1;
-        sums.last_end = Some(ended);
+        sums.last_end = Some(end);
         if let Some(reply) = reply {
             sums.replies.count(turn.url, reply);
         }
-        sums.add(turn, opened, ended, &outcome, body.len() as u64, trouble);
+        sums.add(turn, opened, end, &outcome, body.len() as u64, trouble);
         matches!(self.window, Window::Requests(total) if sums.over == total)
     }
 
-    fn belongs(&self, turn: &Turn, opened: Instant, ended: Instant) -> bool {
+    fn belongs(&self, turn: &Turn, opened: Instant, end: Instant) -> bool {
         let inside = |at: Instant| match self.window {
             Window::For(time) => at >= opened && at < opened + time,
             Window::Requests(_) => at >= opened,
         };
         match self.counting {
             Counting::Admitted => turn.admitted,
-            Counting::Ended => inside(ended),
+            Counting::Ended => inside(end),
             Counting::Due => inside(turn.due),
         }
     }
@@ -294,14 +294,14 @@ impl Sums {
         &mut self,
         turn: &Turn,
         opened: Instant,
-        ended: Instant,
+        end: Instant,
         outcome: &Outcome,
         length: u64,
         trouble: Option<(Count, String)>,
     ) {
         let good = trouble.is_none();
-        let total = ended.saturating_duration_since(turn.due);
-        let at = ended.saturating_duration_since(opened);
+        let total = end.saturating_duration_since(turn.due);
+        let at = end.saturating_duration_since(opened);
         let result = &mut self.result;
         if let Outcome::Replied(head) = outcome {
             result.bytes_body += length;
@@ -315,7 +315,7 @@ impl Sums {
         }
         result
             .service
-            .record(ended.saturating_duration_since(turn.started));
+            .record(end.saturating_duration_since(turn.started));
         result
             .send_lag
             .record(turn.started.saturating_duration_since(turn.due));
@@ -340,8 +340,8 @@ impl Sums {
         connection.completed += u64::from(good);
         connection.longest_wait = connection
             .longest_wait
-            .max(ended.saturating_duration_since(since).as_secs_f64());
-        self.last_reply[turn.connection] = Some(ended);
+            .max(end.saturating_duration_since(since).as_secs_f64());
+        self.last_reply[turn.connection] = Some(end);
         self.point(turn.url, at, total, good);
         self.bin(at, total, good);
     }

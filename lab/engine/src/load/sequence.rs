@@ -57,7 +57,7 @@ impl Sequence {
         let len = self.len as u64;
         match self.order {
             UrlOrder::List => (number % len) as usize,
-            UrlOrder::Shuffle => self.shuffled(number / len, (number % len) as usize),
+            UrlOrder::Shuffle => self.shuffled_index(number / len, (number % len) as usize),
             UrlOrder::Weighted => {
                 let total = self.cumulated.last().copied().unwrap_or(0.0);
                 let at = Random::new(self.seed ^ number.wrapping_mul(0xD134_2543_DE82_EF95)).unit()
@@ -69,7 +69,7 @@ impl Sequence {
         }
     }
 
-    fn shuffled(&self, round: u64, place: usize) -> usize {
+    fn shuffled_index(&self, round: u64, place: usize) -> usize {
         let mut last = self.round.lock().unwrap_or_else(PoisonError::into_inner);
         if last.0 != round {
             let mut random = Random::new(

@@ -119,7 +119,7 @@ impl Folder {
     ///
     /// # Errors
     /// A body cannot be written.
-    pub fn keep(&self, bodies: &BTreeMap<String, Bytes>) -> Result<(), FolderError> {
+    pub fn save_bodies(&self, bodies: &BTreeMap<String, Bytes>) -> Result<(), FolderError> {
         for (hash, body) in bodies {
             let path = self.path.join(BODIES).join(hash);
             if !path.exists() {
@@ -161,7 +161,7 @@ impl Folder {
     }
 
     /// Writes the findings about the bodies, so that the bodies themselves need not be kept.
-    pub fn note(&self, findings: &Findings) -> Result<(), FolderError> {
+    pub fn save_findings(&self, findings: &Findings) -> Result<(), FolderError> {
         let path = self.path.join(JUDGED);
         let mut text = Vec::new();
         for finding in findings.entries() {
@@ -171,7 +171,7 @@ impl Folder {
     }
 
     /// Reads the saved bodies and findings. A body whose hash is not its file name is left out.
-    pub fn kept(&self) -> Result<SavedBodies, FolderError> {
+    pub fn saved_bodies(&self) -> Result<SavedBodies, FolderError> {
         let findings = match self.path.join(JUDGED).exists() {
             true => Some(self.entries::<Finding>(JUDGED)?.into_iter().collect()),
             false => None,
@@ -286,11 +286,11 @@ impl Kind {
 /// Writes a file under another name first and then renames it, so that a crash leaves nothing half-written under the
 /// right name.
 fn write_whole(path: &Path, content: &[u8]) -> io::Result<()> {
-    let beside = path.with_extension("new");
-    let mut file = File::create(&beside)?;
+    let temporary_path = path.with_extension("new");
+    let mut file = File::create(&temporary_path)?;
     file.write_all(content)?;
     file.sync_data()?;
-    fs::rename(beside, path)
+    fs::rename(temporary_path, path)
 }
 
 const HEADER: &str = "run.json";

@@ -60,7 +60,7 @@ impl ServerCost {
     /// Returns whether the server's processes were seen at all. Those of a server that the laboratory did not start may
     /// be unknown.
     #[must_use]
-    pub fn known(&self) -> bool {
+    pub fn is_known(&self) -> bool {
         self.threads_peak > 0
     }
 

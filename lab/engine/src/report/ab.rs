@@ -272,7 +272,8 @@ fn per_second(it: &Summary, count: f64) -> Option<f64> {
 
 /// Returns the server's CPU seconds per good reply, if its processes were seen.
 pub(super) fn cpu(it: &Summary) -> Option<f64> {
-    (it.completed > 0 && it.server.known()).then(|| it.server.cpu_seconds() / it.completed as f64)
+    (it.completed > 0 && it.server.is_known())
+        .then(|| it.server.cpu_seconds() / it.completed as f64)
 }
 
 fn client_cpu(it: &Summary) -> Option<f64> {
@@ -286,7 +287,7 @@ fn measured(it: &Summary, value: f64) -> Option<f64> {
 
 /// Returns a figure of the server's process tree, if the tree was seen.
 fn served(it: &Summary, value: f64) -> Option<f64> {
-    it.server.known().then_some(value)
+    it.server.is_known().then_some(value)
 }
 
 fn mean(times: &Latencies) -> Option<f64> {

@@ -41,9 +41,10 @@ impl<'a> ReportInput<'a> {
 
     /// Returns the name of a block's variant, or that of the A/A arm for its blocks.
     pub(super) fn name(&self, block: &Block) -> &'a str {
-        let again = block.arm == Arm::Again;
-        let same = |it: &&Summary| it.variant == block.variant && (it.arm == Arm::Again) == again;
-        let summary = self.analysis.summaries.iter().find(same);
+        let is_again = block.arm == Arm::Again;
+        let is_same_arm =
+            |it: &&Summary| it.variant == block.variant && (it.arm == Arm::Again) == is_again;
+        let summary = self.analysis.summaries.iter().find(is_same_arm);
         summary.map_or("?", |it| it.name.as_str())
     }
 

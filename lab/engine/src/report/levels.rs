@@ -50,15 +50,15 @@ pub(super) fn series<'a>(input: &ReportInput<'a>) -> Vec<Series<'a>> {
             rate: summary.completed as f64 / summary.seconds,
             summary,
         };
-        let mut alike = variant.clone();
-        alike.name.clear();
-        alike.connections = None;
-        match all.iter_mut().find(|(key, _)| *key == alike) {
+        let mut key = variant.clone();
+        key.name.clear();
+        key.connections = None;
+        match all.iter_mut().find(|(other_key, _)| *other_key == key) {
             Some((_, series)) => series.levels.push(level),
             None => {
                 let name = variant.name.clone();
                 let levels = vec![level];
-                all.push((alike, Series { name, levels }));
+                all.push((key, Series { name, levels }));
             }
         }
     }

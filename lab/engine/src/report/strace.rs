@@ -22,15 +22,15 @@ pub(super) const FORMAT: Format = Format {
 /// Returns the tables of the counting passes. Empty if no counting pass was made.
 pub(super) fn tables(input: &ReportInput<'_>) -> Vec<Table> {
     let passes: Vec<&Pass> = input.run.passes.iter().collect();
-    let counted: Vec<&Pass> = passes
+    let counted_passes: Vec<&Pass> = passes
         .iter()
         .copied()
         .filter(|it| !it.syscalls.is_empty())
         .collect();
     let mut tables = Vec::new();
-    if !counted.is_empty() {
-        tables.push(calls(input, &counted));
-        tables.extend(differences(input, &counted));
+    if !counted_passes.is_empty() {
+        tables.push(calls(input, &counted_passes));
+        tables.extend(differences(input, &counted_passes));
     }
     if !passes.is_empty() {
         tables.push(overview(input, &passes));

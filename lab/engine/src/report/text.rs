@@ -34,7 +34,7 @@ fn print(input: &ReportInput<'_>) -> String {
         let _ = writeln!(out, "{line}");
     }
     findings(&mut out, input);
-    missing(&mut out, input);
+    missing_sources(&mut out, input);
     out
 }
 
@@ -143,11 +143,11 @@ pub(super) fn findings(out: &mut String, input: &ReportInput<'_>) {
     }
 }
 
-fn missing(out: &mut String, input: &ReportInput<'_>) {
-    let missing = &input.run.header.machine.missing;
-    if !missing.is_empty() {
+fn missing_sources(out: &mut String, input: &ReportInput<'_>) {
+    let missing_sources = &input.run.header.machine.missing;
+    if !missing_sources.is_empty() {
         out.push_str("\nNot available on this machine\n");
-        for source in missing {
+        for source in missing_sources {
             let _ = writeln!(out, "  {}", harmless(source));
         }
     }

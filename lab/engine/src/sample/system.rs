@@ -15,7 +15,7 @@ pub(super) struct System {
     load: Option<File>,
     pressure: Option<File>,
     snmp: Option<File>,
-    own: Option<File>,
+    own_stat: Option<File>,
     text: Vec<u8>,
 }
 
@@ -26,7 +26,7 @@ impl System {
             load: File::open("/proc/loadavg").ok(),
             pressure: File::open("/proc/pressure/cpu").ok(),
             snmp: File::open("/proc/net/snmp").ok(),
-            own: File::open("/proc/self/stat").ok(),
+            own_stat: File::open("/proc/self/stat").ok(),
             text: Vec::new(),
         }
     }
@@ -51,9 +51,9 @@ impl System {
         if let Some(count) = text(&mut self.text, self.snmp.as_ref()).and_then(retransmits) {
             totals.retransmits = count;
         }
-        let own = text(&mut self.text, self.own.as_ref());
-        if let Some(Ok(own)) = own.map(|text| Stat::from_read(text.as_bytes())) {
-            totals.own = (own.utime + own.stime) as f64 * tick();
+        let stat = text(&mut self.text, self.own_stat.as_ref());
+        if let Some(Ok(stat)) = stat.map(|text| Stat::from_read(text.as_bytes())) {
+            totals.own = (stat.utime + stat.stime) as f64 * tick();
         }
         totals.client = client;
     }

@@ -23,12 +23,12 @@ pub fn rank_sum(first: &[f64], second: &[f64]) -> Option<RankSum> {
     if first.is_empty() || second.is_empty() {
         return None;
     }
-    let both: Vec<f64> = first.iter().chain(second).copied().collect();
-    let ranks = doubled_ranks(&both);
+    let values: Vec<f64> = first.iter().chain(second).copied().collect();
+    let ranks = doubled_ranks(&values);
     let sum: usize = ranks[..first.len()].iter().sum();
     let (n, m) = (first.len() as f64, second.len() as f64);
     let u = sum as f64 / 2.0 - n * (n + 1.0) / 2.0;
-    let p = if both.len() <= 50 {
+    let p = if values.len() <= 50 {
         exact(&ranks, first.len(), sum)
     } else {
         approximate(&ranks, n, m, u)

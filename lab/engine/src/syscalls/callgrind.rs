@@ -25,14 +25,14 @@ pub fn pass(subject: &Subject<'_>) -> Pass {
         pass.method = version.replace("valgrind-", "callgrind ");
         let requests = u64::from(subject.scenario.sample.callgrind);
         let unwatched = super::unwatched(subject, requests)?;
-        let counted = |end: &dyn Fn(&Session) -> Result<f64, String>| {
+        let count = |end: &dyn Fn(&Session) -> Result<f64, String>| {
             instructions(subject, requests, &program, end)
         };
         let start = Instant::now();
-        let (many, seconds) = counted(&|server| server.many())?;
+        let (many, seconds) = count(&|server| server.many())?;
         let longer = start.elapsed();
         let start = Instant::now();
-        let (few, _) = counted(&|server| {
+        let (few, _) = count(&|server| {
             let seconds = server.few()?;
             server.idle(longer.saturating_sub(start.elapsed()))?;
             Ok(seconds)

@@ -127,8 +127,8 @@ impl Watch for Trace {
     }
 
     fn counts(&self, from: u64, to: u64) -> Result<Counts, String> {
-        let counted = self.part(from, to).and_then(|part| count(part, self.parse));
-        counted.map_err(|error| format!("the trace cannot be read: {error}"))
+        let counts = self.part(from, to).and_then(|part| count(part, self.parse));
+        counts.map_err(|error| format!("the trace cannot be read: {error}"))
     }
 }
 

@@ -170,17 +170,17 @@ impl Instance {
                 .filter_map(|pid| pid.parse().ok())
                 .collect();
             let threads = tree().into_iter().filter_map(proc::threads).flatten();
-            let missing: Vec<String> = threads
+            let unregistered: Vec<String> = threads
                 .filter(|thread| !registered.contains(thread))
                 .map(|thread| thread.to_string())
                 .collect();
-            if missing.is_empty() {
+            if unregistered.is_empty() {
                 return match registered.is_empty() {
                     true => Err("no process of the server is there".into()),
                     false => Ok(()),
                 };
             }
-            self.set("set_event_pid", &format!("{}\n", missing.join(" ")))?;
+            self.set("set_event_pid", &format!("{}\n", unregistered.join(" ")))?;
         }
         Err("the server starts threads faster than they can be named to the kernel".into())
     }

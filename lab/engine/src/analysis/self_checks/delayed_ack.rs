@@ -52,8 +52,8 @@ fn gap(block: &Block) -> Option<f64> {
         spread(&load.service),
     );
     // The gap contains no work of the client. The server's work is known only if its processes were found.
-    let works = block.server.known() && block.cpu_per_request()? > WORKING * gap;
-    (fewest > 0 && TIMER.contains(&gap) && spread < SPREAD && !works).then_some(gap)
+    let is_computing = block.server.is_known() && block.cpu_per_request()? > WORKING * gap;
+    (fewest > 0 && TIMER.contains(&gap) && spread < SPREAD && !is_computing).then_some(gap)
 }
 
 /// Returns the distance between the 5th and the 95th percentile, in seconds.

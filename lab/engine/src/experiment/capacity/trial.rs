@@ -104,7 +104,7 @@ impl CapacityTest<'_> {
         let slices = slices(result, part.0, parts);
         let late: f64 = slices.iter().map(|slice| slice.late).sum();
         let rising = rising(result, self.target.0);
-        let lost = self.is_lost(result);
+        let is_lost = self.is_lost(result);
         let allowed = (1.0 - self.quantile) * result.completed as f64;
         let trial = Trial {
             rate,
@@ -117,9 +117,9 @@ impl CapacityTest<'_> {
             rising,
             client_busy: outcome.client.busy,
             foreign,
-            met: !lost && !rising && late <= allowed,
+            met: !is_lost && !rising && late <= allowed,
         };
-        let trial_outcome = match lost || rising {
+        let trial_outcome = match is_lost || rising {
             true => TrialOutcome::TooHigh,
             false => TrialOutcome::Counts(slices),
         };

@@ -12,13 +12,16 @@ const BOTTOM: f64 = 330.0;
 const STEPS: f64 = 40.0;
 
 pub(super) fn draw(input: &ReportInput<'_>) -> Option<Figure> {
-    let shown: Vec<_> = input.variants().filter(|it| it.total.count() > 0).collect();
-    let most = shown.iter().map(|it| it.total.count()).max()?;
-    let low = shown
+    let summaries: Vec<_> = input.variants().filter(|it| it.total.count() > 0).collect();
+    let most = summaries.iter().map(|it| it.total.count()).max()?;
+    let low = summaries
         .iter()
         .map(|it| it.total.quantile(0.01))
         .fold(f64::INFINITY, f64::min);
-    let high = shown.iter().map(|it| it.total.max()).fold(0.0, f64::max);
+    let high = summaries
+        .iter()
+        .map(|it| it.total.max())
+        .fold(0.0, f64::max);
     let y = Scale::log(low * 0.9, high * 1.1, BOTTOM, TOP);
     // The position x stands for one slower request in x: from 1 (all requests are slower) to the number of requests.
     let x = Scale::log(1.0, (most as f64).max(100.0), LEFT, WIDTH - RIGHT);
@@ -35,7 +38,7 @@ pub(super) fn draw(input: &ReportInput<'_>) -> Option<Figure> {
     );
     svg.rows(&y, 6, units::tick_duration);
     let mut open = false;
-    for summary in shown {
+    for summary in summaries {
         let class = colour(summary.variant);
         let (reliable, unreliable) = curve(&summary.total, &x, &y);
         svg.polyline(&format!("line {class}"), &reliable);
