@@ -58,7 +58,7 @@ impl Between {
     }
 }
 
-/// Compares two runs. `kept` holds the saved reply bodies of both runs and the findings about them. `within` is the
+/// Compares two runs. `saved_bodies` holds the saved reply bodies of both runs and the findings about them. `within` is the
 /// bound of sameness, by default the new run's.
 #[must_use]
 pub fn between(old: &Run, new: &Run, saved_bodies: &SavedBodies, within: Option<Share>) -> Between {
