@@ -14,8 +14,8 @@ use andon_terminal::print;
 
 /// Save a run as the baseline of its scenario on this kind of machine; `andon-lab gate` compares later runs with it
 ///
-/// A baseline is a copy of the run's folder, kept by name (the scenario's, unless you give one) and machine
-/// (processor, number of CPUs, memory): figures of another machine say nothing here.
+/// A baseline is a copy of the run's folder, stored under a name (the scenario's, unless you give one) and the machine
+/// it was measured on (processor, number of CPUs, memory), because figures of different machines are not comparable.
 #[derive(clap::Args)]
 #[command(after_help = AFTER, arg_required_else_help = true)]
 pub(super) struct Args {
@@ -36,9 +36,9 @@ enum Command {
 struct Save {
     /// The run's folder
     run: PathBuf,
-    /// Its name [default: the scenario's]
+    /// Name of the baseline [default: the scenario's]
     name: Option<String>,
-    /// Replace the one that is there
+    /// Replace an existing baseline of the same name
     #[arg(long)]
     force: bool,
     #[command(flatten)]
@@ -53,26 +53,26 @@ struct List {
     store: Store,
 }
 
-/// Print this machine's baseline of a name
+/// Print the baseline with this name for this machine
 #[derive(clap::Args)]
 #[command(after_help = AFTER)]
 struct Show {
-    /// The name
+    /// Name of the baseline
     name: String,
-    /// Another machine's, by its key in the list
+    /// Print the baseline of another machine, given by its key in the list
     #[arg(long, value_name = "KEY")]
     machine: Option<String>,
-    /// text, md, json…
+    /// Report format: text, md, json…
     #[arg(long = "as", value_name = "FORMAT", default_value = "text")]
     format: String,
     #[command(flatten)]
     store: Store,
 }
 
-/// The option for the folder in which baselines are kept.
+/// The option for the folder in which baselines are stored.
 #[derive(clap::Args)]
 pub(super) struct Store {
-    /// The folder of baselines [default: ~/.local/state/andon/baselines]
+    /// Folder in which baselines are stored [default: ~/.local/state/andon/baselines]
     #[arg(long = "store", value_name = "FOLDER")]
     folder: Option<PathBuf>,
 }
@@ -112,15 +112,19 @@ impl Save {
 
 impl List {
     fn list(&self) -> anyhow::Result<()> {
-        let here = Machine::read().key();
+        let this_machine = Machine::read().key();
         let mut text = String::new();
         for (name, key, folder) in self.store.all()? {
-            let mark = if key == here { "this machine" } else { "" };
-            let told = match Folder::read(&folder) {
+            let mark = if key == this_machine {
+                "this machine"
+            } else {
+                ""
+            };
+            let description = match Folder::read(&folder) {
                 Ok((_, run)) => title(&run),
                 Err(error) => error.to_string(),
             };
-            text += format!("{name}  {key}  {told}  {mark}").trim_end();
+            text += format!("{name}  {key}  {description}  {mark}").trim_end();
             text.push('\n');
         }
         if text.is_empty() {
@@ -133,12 +137,12 @@ impl List {
 impl Show {
     fn show(&self) -> anyhow::Result<()> {
         let format = format(&self.format)?;
-        let here = Machine::read().key();
+        let this_machine = Machine::read().key();
         let place = self
             .store
-            .place(&self.name, self.machine.as_ref().unwrap_or(&here))?;
+            .place(&self.name, self.machine.as_ref().unwrap_or(&this_machine))?;
         if !place.exists() {
-            bail!("{}", self.store.missing(&self.name)?);
+            bail!("{}", self.store.missing_message(&self.name)?);
         }
         print(&JudgedRun::read(&place)?.print(format, colour())?)
     }
@@ -161,25 +165,25 @@ impl Store {
     }
 
     /// Returns the folder of the baseline with this name for the machine of `run`.
-    pub(super) fn named(&self, name: &str, run: &Run) -> anyhow::Result<PathBuf> {
+    pub(super) fn folder_of(&self, name: &str, run: &Run) -> anyhow::Result<PathBuf> {
         let place = self.place(name, &run.header.machine.key())?;
         if !place.exists() {
-            bail!("{}", self.missing(name)?);
+            bail!("{}", self.missing_message(name)?);
         }
         Ok(place)
     }
 
-    fn missing(&self, name: &str) -> anyhow::Result<String> {
-        let known: Vec<String> = (self.all()?.into_iter())
+    fn missing_message(&self, name: &str) -> anyhow::Result<String> {
+        let names: Vec<String> = (self.all()?.into_iter())
             .map(|(name, key, _)| format!("{name} ({key})"))
             .collect();
         Ok(format!(
             "there is no baseline `{name}` for this machine in {}{}",
             self.folder()?.display(),
-            if known.is_empty() {
+            if names.is_empty() {
                 String::new()
             } else {
-                format!("; there are {}", known.join(", "))
+                format!("; there are {}", names.join(", "))
             }
         ))
     }
@@ -230,23 +234,23 @@ fn folders(folder: &Path) -> anyhow::Result<Vec<(String, PathBuf)>> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(error).with_context(|| folder.display().to_string()),
     };
-    let named = entries.flatten().filter_map(|entry| {
+    let folders = entries.flatten().filter_map(|entry| {
         let name = entry.file_name().into_string().ok()?;
-        let kept = !name.starts_with('.') && entry.path().is_dir();
-        kept.then(|| (name, entry.path()))
+        let is_visible = !name.starts_with('.') && entry.path().is_dir();
+        is_visible.then(|| (name, entry.path()))
     });
-    Ok(named.collect())
+    Ok(folders.collect())
 }
 
 /// Replaces the baseline at `place` by a copy of `run`. The copy is complete before the old baseline is removed, so
 /// that a copy that fails leaves the old one in place.
 fn replace(run: &Path, place: &Path) -> anyhow::Result<()> {
-    let above = place.parent().unwrap_or(place);
-    fs::create_dir_all(above).with_context(|| above.display().to_string())?;
+    let parent = place.parent().unwrap_or(place);
+    fs::create_dir_all(parent).with_context(|| parent.display().to_string())?;
     let fresh = tempfile::Builder::new()
         .prefix(".new-")
-        .tempdir_in(above)
-        .with_context(|| above.display().to_string())?;
+        .tempdir_in(parent)
+        .with_context(|| parent.display().to_string())?;
     copy(run, fresh.path()).with_context(|| run.display().to_string())?;
     if place.exists() {
         fs::remove_dir_all(place).with_context(|| place.display().to_string())?;

@@ -17,53 +17,53 @@ use bytes::Bytes;
 
 use super::PROGRAM;
 use super::judged_run::{JudgedRun, colour, format};
-use super::running::{self, Asking};
+use super::running::{self, RequestOptions};
 use andon_client::from_url;
 use andon_terminal::interrupt;
 use andon_terminal::print;
 
 /// Load-test a running server (an ab replacement that also reports server CPU and memory)
 ///
-/// Rate, latency, errors and CPU per request come first, everything else follows.
-/// The server's processor time and memory are shown too if its processes can be found by their listening socket,
-/// which needs their user's rights, or root's. Several levels of connections are tried upwards and then
-/// downwards again, and shown as rate and latency against connections.
+/// The report begins with rate, latency, errors and CPU per request. The server's CPU time and memory are reported if
+/// its processes can be found by their listening socket, which takes the privileges of their user, or root. With
+/// several numbers of connections, each is measured twice, in the given order and then in reverse, and the report shows
+/// rate and latency against the number of connections.
 #[derive(clap::Args)]
 #[command(after_help = AFTER)]
 pub(super) struct Args {
-    /// http://HOST:PORT/PATH, or unix:/path/of/socket with paths by -L
+    /// http://HOST:PORT/PATH, or unix:/path/of/socket with paths given by -L
     url: String,
-    /// Connections; several levels: 1,2,5,10
+    /// Number of connections; several levels: 1,2,5,10
     #[arg(short, long, value_name = "N,N…", default_value = "10", value_delimiter = ',',
           value_parser = clap::value_parser!(u32).range(1..))]
     connections: Vec<u32>,
-    /// Requests (per level)
+    /// Number of requests (per level)
     #[arg(short = 'n', long, value_name = "N", conflicts_with = "time")]
     requests: Option<u64>,
-    /// Time instead of a number of requests (per level)
+    /// Duration, instead of a number of requests (per level)
     #[arg(short = 'z', long, value_name = "TIME", value_parser = Seconds::parse, default_value = "5s")]
     time: Seconds,
-    /// Requests per second that arrive whatever the server does (open loop); latency counts from the arrival
+    /// Requests per second, sent regardless of the server's responses (open loop); latency counts from the arrival
     #[arg(short = 'R', long, value_name = "RATE")]
     rate: Option<f64>,
     #[command(flatten)]
-    asking: Asking,
+    request_options: RequestOptions,
     /// Expected status; 0: any below 400
     #[arg(long, value_name = "STATUS", default_value_t = 200)]
     status: u16,
-    /// A new connection for each request
+    /// Open a new connection for each request
     #[arg(long)]
     close: bool,
     /// Accepted for ab compatibility; keep-alive is the default
     #[arg(short = 'k', long, conflicts_with = "close")]
     keepalive: bool,
-    /// HTTP/2 (without TLS)
+    /// Use HTTP/2 (without TLS)
     #[arg(long)]
     http2: bool,
-    /// Warm-up, not counted
+    /// Length of the warm-up, which is not counted
     #[arg(long, value_name = "TIME", value_parser = Seconds::parse, default_value = "0s")]
     warmup: Seconds,
-    /// text, ab, levels, jmeter, json, csv, html… [default: ab; levels, if there are several]
+    /// Report format: text, ab, levels, jmeter, json, csv, html… [default: ab; levels, if there are several]
     #[arg(long = "as", value_name = "FORMAT")]
     format: Option<String>,
     /// Save the run in this new folder
@@ -76,7 +76,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let default = if levels.len() > 1 { "levels" } else { "ab" };
     let format = format(args.format.as_deref().unwrap_or(default))?;
     let (endpoint, path) = from_url(&args.url)?;
-    let asked = args.asking.all(&path)?;
+    let templates = args.request_options.all(&path)?;
     let scenario = scenario(args)?;
     let header = Header {
         variants: variants(&args.url, &levels),
@@ -87,7 +87,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let who = running::who(&endpoint);
     let bench = Bench {
         endpoint,
-        asked,
+        templates,
         window: match args.requests {
             Some(requests) => Window::Requests(requests.max(1)),
             None => Window::For(args.time.duration()),
@@ -101,27 +101,29 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         None => None,
     };
     if let Some(folder) = &folder {
-        folder.keep(&bodies).map_err(Error::from)?;
+        folder.save_bodies(&bodies).map_err(Error::from)?;
         for block in &run.blocks {
             folder.append(Kind::Block, block).map_err(Error::from)?;
         }
     }
-    let failed = |block: &andon_lab::record::Block| {
+    let has_failures = |block: &andon_lab::record::Block| {
         block.load.failures.all() > 0 || block.load.completed == 0
     };
-    let failed = run.blocks.is_empty() || run.blocks.iter().any(failed);
-    let judged = JudgedRun::new(run, SavedBodies::bodies(bodies));
+    let has_failures = run.blocks.is_empty() || run.blocks.iter().any(has_failures);
+    let judged_run = JudgedRun::new(run, SavedBodies::bodies(bodies));
     if let Some(folder) = &folder {
-        folder.note(&judged.judged.findings).map_err(Error::from)?;
+        folder
+            .save_findings(&judged_run.judgement.findings)
+            .map_err(Error::from)?;
     }
-    let mut printed = judged.print(format, colour())?;
+    let mut output = judged_run.print(format, colour())?;
     if ["ab", "levels", "text"].contains(&format.name) {
-        let headline = judged.headline(&who);
-        printed.splice(..0, format!("{headline}\n").into_bytes());
-        printed.extend(format!("\nServer processes: {who}\n").into_bytes());
+        let headline = judged_run.headline(&who);
+        output.splice(..0, format!("{headline}\n").into_bytes());
+        output.extend(format!("\nServer processes: {who}\n").into_bytes());
     }
-    print(&printed)?;
-    Ok(if failed {
+    print(&output)?;
+    Ok(if has_failures {
         ExitCode::from(super::INVALID)
     } else {
         ExitCode::SUCCESS
@@ -162,7 +164,7 @@ fn variants(url: &str, levels: &[u32]) -> Vec<Variant> {
 
 struct Bench {
     endpoint: Endpoint,
-    asked: Vec<RequestTemplate>,
+    templates: Vec<RequestTemplate>,
     window: Window,
     header: Header,
     cancel: Arc<AtomicBool>,
@@ -177,9 +179,9 @@ impl Bench {
             if index > 0 && self.cancel.load(Ordering::Relaxed) {
                 break;
             }
-            let (block, more) = LoadTest {
+            let (block, new_bodies) = LoadTest {
                 endpoint: &self.endpoint,
-                asked: &self.asked,
+                templates: &self.templates,
                 load: &self.header.variants[*level].load(&self.header.scenario.load),
                 scenario: &self.header.scenario,
                 window: self.window,
@@ -192,7 +194,7 @@ impl Bench {
             }
             .run(&mut limits)?;
             blocks.push(block);
-            bodies.extend(more);
+            bodies.extend(new_bodies);
         }
         let run = Run {
             header: self.header,

@@ -1,4 +1,4 @@
-//! `andon-lab capacity`: finds how many requests per second a running server can take.
+//! `andon-lab capacity`: finds the highest request rate at which a running server meets a latency target.
 
 use std::process::ExitCode;
 
@@ -6,40 +6,41 @@ use andon_lab::experiment::{Capacity, CapacityTest, FOREIGN, Trial};
 use andon_lab::scenario::{HttpVersion, Seconds, Share, WarmupRule};
 use anyhow::bail;
 
-use super::running::{self, Asking};
+use super::running::{self, RequestOptions};
 use andon_client::from_url;
 use andon_terminal::interrupt;
 use andon_terminal::print;
 
 /// Find the highest rate of requests at which a running server meets a latency target
 ///
-/// Requests arrive at random times, whatever the server does (open loop), and latency counts from the arrival. Short trials find
-/// the rate roughly; long ones around it, taken together, tell at which rate just as many requests are late as may be in the
-/// long run, with an interval that holds that rate in about nine of ten searches. A last long trial checks the interval's lower
-/// end. This takes three minutes for a server with a sharp limit, and ten or more for one whose latency varies by itself: -z
-/// and --precision make it shorter, and the interval says what that costs.
+/// Requests arrive at random times, regardless of the server's responses (open loop), and latency counts from the
+/// arrival. Short trials find the approximate rate. Long trials around it are then combined into an estimate of the
+/// rate at which exactly the permitted share of requests is late in the long run, with an interval that contains this
+/// rate in about nine of ten searches. A last long trial checks the lower end of the interval. The search takes three
+/// minutes for a server with a sharp limit, and ten or more for one whose latency varies by itself. -z and --precision
+/// shorten it, at the price of a wider interval.
 #[derive(clap::Args)]
 #[command(after_help = AFTER)]
 pub(super) struct Args {
     /// http://HOST:PORT/PATH, or unix:/path/of/socket with paths by -L
     url: String,
-    /// The latency that has to be met, from the arrival of a request to the last byte of its response
+    /// Latency target, from the arrival of a request to the last byte of its response
     #[arg(short, long, value_name = "TIME", value_parser = Seconds::parse, default_value = "200ms")]
     target: Seconds,
-    /// The share of requests that has to meet it
+    /// Share of requests that has to meet the target
     #[arg(short, long, value_name = "SHARE", value_parser = Share::parse, default_value = "99%")]
     quantile: Share,
-    /// The share of requests that may fail, as `0.5%`, or find no connection free
+    /// Share of requests that may fail, as `0.5%`, or find no free connection
     #[arg(long, value_name = "SHARE", value_parser = Share::parse, default_value = "0%")]
     errors: Share,
-    /// Length of a short trial, a long one is eight times that [default: 5s or 20 times the target, the longer]; at low rates up to six
-    /// times as long, until 200 requests have arrived
+    /// Length of a short trial; a long one takes eight times that, and at low rates either takes up to six times
+    /// longer, until 200 requests have arrived [default: 5s or 20 times the target, whichever is longer]
     #[arg(short = 'z', long, value_name = "TIME", value_parser = Seconds::parse)]
     time: Option<Seconds>,
-    /// Warm-up of each trial, not counted [default: 1s or 5 times the target, the longer]
+    /// Warm-up of each trial, not counted [default: 1s or 5 times the target, whichever is longer]
     #[arg(long, value_name = "TIME", value_parser = Seconds::parse)]
     warmup: Option<Seconds>,
-    /// Most connections; a request that finds none free counts as missed
+    /// Maximum number of connections; a request that finds none free counts as missed
     #[arg(short, long, value_name = "N", default_value_t = 1024,
           value_parser = clap::value_parser!(u32).range(1..))]
     connections: u32,
@@ -47,29 +48,29 @@ pub(super) struct Args {
     #[arg(long, value_name = "RATE", default_value_t = 10.0)]
     start: f64,
     #[command(flatten)]
-    asking: Asking,
-    /// Ask for each URL of the list once, in all trials together: nothing is cached that is asked for
+    request_options: RequestOptions,
+    /// Request each URL of the list only once over all trials, so that no response comes from a cache
     #[arg(long, requires = "urls")]
     once: bool,
     /// Expected status; 0: any below 400
     #[arg(long, value_name = "STATUS", default_value_t = 200)]
     status: u16,
-    /// Stop when the rate is known to within this
+    /// Stop when the rate is known to within this share
     #[arg(long, value_name = "SHARE", value_parser = Share::parse, default_value = "5%")]
     precision: Share,
     /// Maximum number of trials in the search; up to two more check its result
     #[arg(long, value_name = "N", default_value_t = 40)]
     trials: u32,
-    /// A new connection for each request
+    /// Open a new connection for each request
     #[arg(long)]
     close: bool,
-    /// HTTP/2 (without TLS)
+    /// Use HTTP/2 (without TLS)
     #[arg(long)]
     http2: bool,
-    /// Fixes when requests arrive
+    /// Seed of the random arrival times
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     seed: u64,
-    /// text or json
+    /// Report format: text or json
     #[arg(long = "as", value_name = "FORMAT", value_parser = ["text", "json"], default_value = "text")]
     format: String,
 }
@@ -88,7 +89,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let time = args.time.unwrap_or(Seconds(5.0_f64.max(20.0 * target)));
     let warmup = args.warmup.unwrap_or(Seconds(1.0_f64.max(5.0 * target)));
     let (endpoint, path) = from_url(&args.url)?;
-    let asked = args.asking.all(&path)?;
+    let templates = args.request_options.all(&path)?;
     let mut scenario = running::scenario("capacity")?;
     scenario.seed = args.seed;
     scenario.check.status = args.status;
@@ -107,9 +108,9 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         errors: args.errors,
         connections: args.connections,
     };
-    let found = CapacityTest {
+    let capacity = CapacityTest {
         endpoint: &endpoint,
-        asked: &asked,
+        templates: &templates,
         once: args.once,
         scenario: &scenario,
         quantile: args.quantile.0,
@@ -124,18 +125,18 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     .run()?;
     match args.format.as_str() {
-        "json" => print(&[serde_json::to_vec_pretty(&found)?, b"\n".to_vec()].concat())?,
-        _ => print(target.report(&found, asked.len()).as_bytes())?,
+        "json" => print(&[serde_json::to_vec_pretty(&capacity)?, b"\n".to_vec()].concat())?,
+        _ => print(target.report(&capacity, templates.len()).as_bytes())?,
     }
-    Ok(match found.rate {
-        _ if found.died.is_some() => ExitCode::from(super::INVALID),
-        Some(_) if found.known && found.confirmed() => ExitCode::SUCCESS,
+    Ok(match capacity.rate {
+        _ if capacity.died.is_some() => ExitCode::from(super::INVALID),
+        Some(_) if capacity.known && capacity.confirmed() => ExitCode::SUCCESS,
         Some(_) => ExitCode::from(super::UNDECIDED),
         None => ExitCode::from(super::INVALID),
     })
 }
 
-/// The target of a capacity test: the share of requests that has to be served within a time, and the share that may
+/// The target of a capacity test: the share of requests that has to be answered within a time, and the share that may
 /// fail.
 struct Target {
     quantile: Share,
@@ -184,23 +185,23 @@ impl Target {
         line
     }
 
-    fn headline(&self, found: &Capacity) -> String {
-        let trials = found.trials.len();
+    fn headline(&self, capacity: &Capacity) -> String {
+        let trials = capacity.trials.len();
         let text = self.text();
         let fails = |trial: &Trial| {
             let bad = trial.failed + trial.missed;
             bad > 0 && bad * 20 <= trial.completed
         };
-        if let Some(why) = &found.died {
-            let rate = found.trials.last().map_or(0.0, |trial| trial.rate);
+        if let Some(why) = &capacity.died {
+            let rate = capacity.trials.last().map_or(0.0, |trial| trial.rate);
             return format!(
                 "not known: the server answers no more after {rate:.1} requests/s: {why}"
             );
         }
-        let Some(rate) = &found.rate else {
-            return match found.trials.iter().any(|trial| trial.met) {
+        let Some(rate) = &capacity.rate else {
+            return match capacity.trials.iter().any(|trial| trial.met) {
                 true => format!("not known after {trials} trials"),
-                false if found.trials.iter().all(fails) => format!(
+                false if capacity.trials.iter().all(fails) => format!(
                     "not known: no trial of {trials} met {text}; --errors 1% permits one of a hundred to fail"
                 ),
                 false => format!("not known: no trial of {trials} met {text}"),
@@ -210,14 +211,14 @@ impl Target {
             "{:.1} requests/s [{:.1}, {:.1}]",
             rate.level, rate.low, rate.high
         );
-        if !found.known {
+        if !capacity.known {
             let half = rate.half_width() * 100.0;
             return format!(
                 "about {interval} with {text}: known to ±{half:.0} % only after {trials} trials; --trials permits more"
             );
         }
-        if !found.confirmed() {
-            let checks = found.checks.iter().filter(|check| !check.met).count();
+        if !capacity.confirmed() {
+            let checks = capacity.checks.iter().filter(|check| !check.met).count();
             return match checks {
                 0 => format!("{interval} with {text}, not checked ({trials} trials)"),
                 _ => format!(
@@ -229,17 +230,17 @@ impl Target {
         format!("{interval} with {text} ({trials} trials)")
     }
 
-    fn report(&self, found: &Capacity, urls: usize) -> String {
-        let mut text = format!("capacity: {}\n", self.headline(found));
-        if found.exhausted {
+    fn report(&self, capacity: &Capacity, urls: usize) -> String {
+        let mut text = format!("capacity: {}\n", self.headline(capacity));
+        if capacity.exhausted {
             text += &format!(
                 "the list has {urls} URLs, too few for another trial: give more, or shorter trials (-z)\n"
             );
         }
-        for check in &found.checks {
+        for check in &capacity.checks {
             text += &format!("check:    {}\n", self.line(check).trim_start());
         }
-        if found
+        if capacity
             .trials
             .iter()
             .any(|trial| trial.missed > 0 && trial.late == 0 && !trial.met)
@@ -249,14 +250,14 @@ impl Target {
                 self.connections
             );
         }
-        if found.trials.iter().any(|trial| trial.client_busy > BUSY) {
+        if capacity.trials.iter().any(|trial| trial.client_busy > BUSY) {
             text += "the client itself was at its limit: the server can take more than this says\n";
         }
-        if !found.foreign.is_empty() {
-            let named: Vec<String> = found.foreign.iter().map(ToString::to_string).collect();
+        if !capacity.foreign.is_empty() {
+            let processes: Vec<String> = capacity.foreign.iter().map(ToString::to_string).collect();
             text += &format!(
                 "others used the CPUs meanwhile: {}; the server can take more without them\n",
-                named.join(", ")
+                processes.join(", ")
             );
         }
         text

@@ -14,7 +14,7 @@ use super::judged_run::JudgedRun;
 use super::{INVALID, PROGRAM, guard};
 use andon_terminal::print;
 
-/// Start every variant once, ask each URL, look at the replies and the assertions; measure nothing
+/// Start every variant once, request each URL, and check responses and assertions; measure nothing
 #[derive(clap::Args)]
 #[command(after_help = AFTER)]
 pub(super) struct Args {
@@ -40,7 +40,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         min: Seconds(0.0),
         max: Seconds(0.0),
     };
-    // Nothing is timed, so nothing can be disturbed.
+    // Nothing is timed, so a disturbed block need not be discarded.
     let never = Above(Share(1e6));
     scenario.design.discard = Discard {
         steal: never,
@@ -49,7 +49,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     };
     scenario.load.requests = urls.max(u64::from(scenario.load.connections) * 2);
     scenario.load.loops = 0;
-    // Slow, and no assertion needs it.
+    // The callgrind pass is slow, and no assertion depends on it.
     scenario.sample.callgrind = 0;
     scenario.load.ramp = Seconds(0.0);
     let folder = tempfile::tempdir()?;
@@ -66,11 +66,11 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             }
         },
     })?;
-    let judged = JudgedRun::ended(&finished.folder)?;
+    let judged_run = JudgedRun::ended(&finished.folder)?;
     let mut good = true;
     let mut text = String::new();
-    for block in &judged.run.blocks {
-        let name = &judged.run.header.variants[block.variant as usize].name;
+    for block in &judged_run.run.blocks {
+        let name = &judged_run.run.header.variants[block.variant as usize].name;
         let failures = block.load.failures;
         let fine = block.failure.is_none() && failures.all() == 0;
         good &= fine;
@@ -84,8 +84,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             .as_ref()
             .map_or_else(String::new, |why| format!(", {why}"));
         text.push('\n');
-        // Those that a block cannot read are read in the variant's counting pass.
-        let of_passes = judged.run.passes.iter();
+        // Assertions that cannot be read during a block are read in the variant's counting pass.
+        let of_passes = judged_run.run.passes.iter();
         let of_passes = of_passes
             .filter(|pass| pass.variant == block.variant)
             .flat_map(|pass| &pass.assertions);
@@ -103,8 +103,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             good &= reading.holds != Some(false);
         }
     }
-    for work in &judged.judged.work {
-        let name = &judged.run.header.variants[work.variant as usize].name;
+    for work in &judged_run.judgement.work {
+        let name = &judged_run.run.header.variants[work.variant as usize].name;
         let word = if work.same { "ok" } else { "DIFFERS" };
         text += &format!("{word:7} {name} {}: {}\n", work.url, work.detail);
         good &= work.same;

@@ -20,16 +20,16 @@ use andon_terminal::print;
 /// Options shared by all commands that run experiments.
 #[derive(clap::Args)]
 pub(super) struct Options {
-    /// Write the run and its reports into this new folder [default: lab-NAME-DATE here]
+    /// Write the run and its reports into this new folder [default: lab-NAME-DATE in the current folder]
     #[arg(short, long, value_name = "FOLDER")]
     output: Option<PathBuf>,
-    /// Stop after this time with what is known: 90s, 10m
+    /// Stop after this time and report the results so far: 90s, 10m
     #[arg(long, value_name = "TIME", value_parser = Seconds::parse)]
     budget: Option<Seconds>,
-    /// At most so many pairs of blocks per comparison
+    /// Maximum number of pairs of blocks per comparison
     #[arg(long, value_name = "N")]
     pairs: Option<u32>,
-    /// Print nothing but the verdicts
+    /// Print only the verdicts
     #[arg(short, long)]
     quiet: bool,
     /// Exit with 2 if a comparison stays undecided
@@ -47,14 +47,14 @@ pub(super) fn conduct(mut scenario: Scenario, options: &Options) -> anyhow::Resu
         .output
         .clone()
         .unwrap_or_else(|| default_folder(&scenario.name));
-    let (finished, judged) = carry_out(Task {
+    let (finished, judged_run) = carry_out(Task {
         scenario,
         folder,
         budget: options.budget.map(Seconds::duration),
         quiet: options.quiet,
         cancel: interrupt::flag().context("cannot listen for signals")?,
     })?;
-    report(&finished, &judged, options)
+    report(&finished, &judged_run, options)
 }
 
 /// An experiment to be run.
@@ -83,24 +83,28 @@ pub(crate) fn carry_out(task: Task) -> anyhow::Result<(Finished, JudgedRun)> {
     });
     progress.finish();
     let finished = finished?;
-    let judged = JudgedRun::ended(&finished.folder)?;
-    for name in KEPT {
+    let judged_run = JudgedRun::ended(&finished.folder)?;
+    for name in REPORTS {
         let format = format(name)?;
         let path = finished.folder.path().join(format.file);
-        std::fs::write(&path, judged.print(format, false)?)
+        std::fs::write(&path, judged_run.print(format, false)?)
             .with_context(|| path.display().to_string())?;
     }
-    Ok((finished, judged))
+    Ok((finished, judged_run))
 }
 
-fn report(finished: &Finished, judged: &JudgedRun, options: &Options) -> anyhow::Result<ExitCode> {
+fn report(
+    finished: &Finished,
+    judged_run: &JudgedRun,
+    options: &Options,
+) -> anyhow::Result<ExitCode> {
     let folder = finished.folder.path();
     if options.quiet {
-        let verdicts = judged.analysis.primary();
+        let verdicts = judged_run.analysis.primary();
         let lines = verdicts.map(|it| format!("{} / {}: {}\n", it.name, it.baseline, it.verdict));
         print(lines.collect::<String>().as_bytes())?;
     } else {
-        print(&judged.print(format("text")?, colour())?)?;
+        print(&judged_run.print(format("text")?, colour())?)?;
         match finished.end {
             End::Budget => eprintln!("The time was up."),
             End::Cancelled => eprintln!("Ended early: this is what there is."),
@@ -108,19 +112,20 @@ fn report(finished: &Finished, judged: &JudgedRun, options: &Options) -> anyhow:
         }
         eprintln!("Everything is in {}", folder.display());
     }
-    Ok(code(&judged.analysis, options.strict))
+    Ok(code(&judged_run.analysis, options.strict))
 }
 
 /// Returns the exit code for the verdicts of an analysis. With `strict`, an undecided comparison has an exit code of
 /// its own.
 fn code(analysis: &Analysis, strict: bool) -> ExitCode {
-    let any = |wanted: fn(&Verdict) -> bool| {
-        // Where there is one variant only, it was compared with itself.
+    let any = |condition: fn(&Verdict) -> bool| {
+        // A run of a single variant has no primary comparison, only that of the baseline with itself.
         let mut itself = analysis
             .comparisons
             .iter()
             .filter(|_| analysis.primary().next().is_none());
-        analysis.primary().any(|it| wanted(&it.verdict)) || itself.any(|it| wanted(&it.verdict))
+        analysis.primary().any(|it| condition(&it.verdict))
+            || itself.any(|it| condition(&it.verdict))
     };
     if any(|verdict| {
         matches!(
@@ -137,7 +142,7 @@ fn code(analysis: &Analysis, strict: bool) -> ExitCode {
 }
 
 /// The report formats that are always written into the run's folder.
-const KEPT: [&str; 4] = ["text", "html", "md", "json"];
+const REPORTS: [&str; 4] = ["text", "html", "md", "json"];
 
 /// Returns the default name of a run's folder, e.g. `lab-NAME-2026-11-21T220000Z`, relative to the current directory.
 pub(crate) fn default_folder(name: &str) -> PathBuf {

@@ -1,4 +1,4 @@
-//! `andon-lab diff`: compares two saved runs, and says only what can honestly be said about their differences.
+//! `andon-lab diff`: compares two saved runs, and allows for the fact that they were not interleaved.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -13,12 +13,12 @@ use anyhow::bail;
 use super::{INVALID, UNDECIDED};
 use andon_terminal::print;
 
-/// Compare two saved runs: what differs about them, the figures with intervals, verdicts
+/// Compare two saved runs: differences of set-up, figures with intervals, verdicts
 ///
-/// Runs made at different times were not interleaved, so that whatever changed on the machine meanwhile looks
-/// like an effect. Intervals are therefore widened by what the machine changed by, as its CPU calibration tells;
-/// variants are also compared by their ratio to a baseline that both runs measured; and runs that asked for
-/// something else, or ran on another machine, get no verdict. Interleaved in one run is always better.
+/// Runs made at different times were not interleaved, so that any change of the machine in between looks like an
+/// effect. Intervals are therefore widened by the change of the machine's speed that its CPU calibration shows.
+/// Variants are also compared by their ratio to a baseline that both runs measured. Runs with different requests, or of
+/// different machines, get no verdict. A comparison interleaved in one run is always better.
 #[derive(clap::Args)]
 #[command(after_help = AFTER)]
 pub(super) struct Args {
@@ -26,13 +26,13 @@ pub(super) struct Args {
     old: PathBuf,
     /// The newer run's folder
     new: PathBuf,
-    /// Within this, two runs count as the same [default: the newer run's]
+    /// Bound within which two runs count as the same [default: the newer run's]
     #[arg(long, value_name = "SHARE", value_parser = Share::parse)]
     same_within: Option<Share>,
     /// Exit with 2 if a comparison stays undecided
     #[arg(long)]
     strict: bool,
-    /// text, md or json
+    /// Report format: text, md or json
     #[arg(long = "as", value_name = "FORMAT", default_value = "text")]
     format: String,
 }
@@ -58,7 +58,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     ))
 }
 
-/// Reads two saved runs and compares them, using what was kept of the replies of both.
+/// Reads two saved runs and compares them, using the saved responses of both.
 pub(super) fn compare(
     old: &Path,
     new: &Path,
@@ -66,9 +66,9 @@ pub(super) fn compare(
 ) -> anyhow::Result<(Run, Run, Between)> {
     let (old_folder, old) = Folder::read(old).map_err(Error::from)?;
     let (new_folder, new) = Folder::read(new).map_err(Error::from)?;
-    let kept = old_folder.kept().map_err(Error::from)?;
-    let kept = kept.and(new_folder.kept().map_err(Error::from)?);
-    let between = between(&old, &new, &kept, within);
+    let saved_bodies = old_folder.saved_bodies().map_err(Error::from)?;
+    let saved_bodies = saved_bodies.and(new_folder.saved_bodies().map_err(Error::from)?);
+    let between = between(&old, &new, &saved_bodies, within);
     Ok((old, new, between))
 }
 

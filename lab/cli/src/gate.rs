@@ -1,4 +1,4 @@
-//! `andon-lab gate`: an exit code for scripts that must tell a regression from noise and from a broken experiment.
+//! `andon-lab gate`: an exit code for scripts that distinguishes a regression from noise and from a broken experiment.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -18,29 +18,30 @@ use andon_terminal::print;
 
 /// Judge a finished run by its scenario's gate: exit 0 passed, 1 regression, 2 undecided, 3 invalid
 ///
-/// A loss is a regression if its whole 95 % interval lies beyond what the rule allows, and passes if all of it lies within.
-/// Where it lies on both sides it is UNDECIDED, which does not pass, and neither do comparisons that are INVALID or whose
-/// switch was inactive, whatever the rules say; --allow-undecided lets the first kind through.
+/// A loss is a regression if its whole 95 % interval lies beyond what the rule allows, and passes if all of it lies
+/// within. If the interval lies on both sides of that limit, the comparison is UNDECIDED, which fails the gate unless
+/// --allow-undecided is given. Comparisons that are INVALID or whose switch was inactive always fail it, whatever the
+/// rules say.
 ///
-/// The run's own comparisons, which were interleaved, are judged. If a baseline is saved for its scenario and
-/// machine (`andon-lab baseline save`), or one is named, the run is compared with that too; a run with one variant
-/// needs it.
+/// The gate judges the run's own comparisons, which were interleaved. If a baseline is saved for its scenario and
+/// machine (`andon-lab baseline save`), or one is given, the run is also compared with that. A run with a single
+/// variant needs a baseline.
 #[derive(clap::Args)]
 #[command(after_help = AFTER)]
 pub(super) struct Args {
     /// The run's folder
     run: PathBuf,
-    /// Rules instead of the scenario's: 'primary slower than 5%', 'p99 slower than 10%', 'rss more than 10%', 'any INVALID',
-    /// 'any SWITCH INACTIVE', 'any UNDECIDED'
+    /// Rules that replace the scenario's: 'primary slower than 5%', 'p99 slower than 10%', 'rss more than 10%', 'any
+    /// INVALID', 'any SWITCH INACTIVE', 'any UNDECIDED'
     #[arg(long, value_name = "RULE")]
     fail: Vec<String>,
-    /// Exit 0 although a comparison is UNDECIDED: nobody knows whether that one is a regression
+    /// Exit with 0 even if a comparison is UNDECIDED, that is, may be a regression
     #[arg(long)]
     allow_undecided: bool,
-    /// Compare it with this baseline: a name, or a run's folder [default: the scenario's, if one is saved]
+    /// Compare the run with this baseline: a name, or a run's folder [default: the scenario's, if one is saved]
     #[arg(long, value_name = "NAME", conflicts_with = "no_baseline")]
     baseline: Option<String>,
-    /// Judge the run by itself
+    /// Do not compare the run with a baseline
     #[arg(long)]
     no_baseline: bool,
     #[command(flatten)]
@@ -58,17 +59,17 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         .iter()
         .map(|rule| Rule::parse(rule))
         .collect::<anyhow::Result<Vec<_>>>()?;
-    let mut judged = Judged::new(rules, args.allow_undecided);
+    let mut result = GateResult::new(rules, args.allow_undecided);
     let design = &new.run.header.scenario.design;
     let variants = (new.analysis.comparisons.iter()).filter(|it| it.arm == Arm::Variant);
     for it in variants {
         let estimate = it.estimate.as_ref();
-        judged.add(&Compared {
+        result.add(&Compared {
             what: format!("{} / {}", it.name, it.baseline),
             metric: it.metric,
             is_primary: it.role == Role::Primary,
             verdict: &it.verdict,
-            said: it.verdict.to_string(),
+            words: it.verdict.to_string(),
             ratio: estimate.map(|it| (it.ratio, it.interval_95)),
             enough: estimate.is_some_and(|it| it.pairs >= design.pairs.min),
             pairs_to_clear: &|limit| {
@@ -79,32 +80,32 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     if let Some(folder) = baseline(args, &new.run)? {
         let (saved, _, between) = compare(&folder, &args.run, None)?;
-        judged.text += &format!("compared with {}\n", title(&saved));
+        result.text += &format!("compared with {}\n", title(&saved));
         for line in between.caveats() {
-            judged.text += &format!("  {line}\n");
+            result.text += &format!("  {line}\n");
         }
         for it in between.trusted() {
-            judged.add(&Compared {
+            result.add(&Compared {
                 what: format!("{} now / then", it.name),
                 metric: it.metric,
                 is_primary: it.primary,
                 verdict: &it.verdict,
-                said: verdict(&it.verdict),
+                words: verdict(&it.verdict),
                 ratio: it.ratio.zip(it.interval_95),
                 enough: it.is_enough(),
                 pairs_to_clear: &|_| None,
             });
         }
     }
-    if judged.count == 0 {
+    if result.count == 0 {
         eprintln!(
             "andon-lab: {}: nothing was compared, so there is nothing to judge: give it a --baseline",
             args.run.display()
         );
         return Ok(ExitCode::from(INVALID));
     }
-    print(judged.text.as_bytes())?;
-    Ok(ExitCode::from(judged.worst))
+    print(result.text.as_bytes())?;
+    Ok(ExitCode::from(result.worst))
 }
 
 /// Returns the folder of the baseline that the run is compared with, if any.
@@ -112,13 +113,13 @@ fn baseline(args: &Args, run: &Run) -> anyhow::Result<Option<PathBuf>> {
     match &args.baseline {
         _ if args.no_baseline => Ok(None),
         Some(folder) if Path::new(folder).join("run.json").exists() => Ok(Some(folder.into())),
-        Some(name) => args.store.named(name, run).map(Some),
+        Some(name) => args.store.folder_of(name, run).map(Some),
         None => args.store.of(run),
     }
 }
 
 /// The outcome of applying the rules to all comparisons.
-struct Judged {
+struct GateResult {
     rules: Vec<Rule>,
     allow_undecided: bool,
     text: String,
@@ -126,7 +127,7 @@ struct Judged {
     count: usize,
 }
 
-impl Judged {
+impl GateResult {
     fn new(rules: Vec<Rule>, allow_undecided: bool) -> Self {
         Self {
             rules,
@@ -148,7 +149,7 @@ impl Judged {
             let figure = it
                 .ratio
                 .map_or_else(String::new, |(ratio, _)| format!("×{ratio:.3} "));
-            self.tell(code, word, &format!("{}: {figure}{}", it.what, it.said));
+            self.tell(code, word, &format!("{}: {figure}{}", it.what, it.words));
         }
         for limit in limits {
             let loss = it.loss(limit);
@@ -158,13 +159,13 @@ impl Judged {
         }
     }
 
-    fn tell(&mut self, code: u8, word: &str, said: &str) {
+    fn tell(&mut self, code: u8, word: &str, words: &str) {
         self.worst = [self.worst, code]
             .into_iter()
             .max_by_key(|code| gravity(*code))
             .unwrap_or(code);
         self.count += 1;
-        self.text += &format!("{word:10} {said}\n");
+        self.text += &format!("{word:10} {words}\n");
     }
 
     /// Returns the exit code and the word for one comparison. A comparison that is invalid or whose switch was inactive
@@ -206,7 +207,7 @@ struct Compared<'a> {
     is_primary: bool,
     verdict: &'a Verdict,
     /// The verdict in words.
-    said: String,
+    words: String,
     /// The measured ratio and its 95 % interval.
     ratio: Option<(f64, Interval)>,
     /// Whether there are enough pairs for a conclusion.
@@ -222,7 +223,7 @@ enum Loss {
     TooLarge,
     /// The whole interval lies within the limit.
     Allowed,
-    /// The interval lies on both sides of the limit, or is not known.
+    /// The interval includes the limit, or is not known.
     Unsure,
 }
 
@@ -240,8 +241,8 @@ impl Compared<'_> {
         let Some((_, interval)) = self.ratio.filter(|_| self.enough) else {
             return Loss::Unsure;
         };
-        let (above, below) = (interval.low > limit, interval.high < limit);
-        match (above, below, self.metric.more_is_better()) {
+        let (is_above, is_below) = (interval.low > limit, interval.high < limit);
+        match (is_above, is_below, self.metric.more_is_better()) {
             (false, true, true) | (true, false, false) => Loss::TooLarge,
             (true, false, true) | (false, true, false) => Loss::Allowed,
             _ => Loss::Unsure,
@@ -253,10 +254,10 @@ impl Compared<'_> {
     fn text(&self, allowed: Share, loss: Loss) -> String {
         let what = format!("{} by {}", self.what, self.metric.name());
         if let Verdict::Invalid { .. } | Verdict::SwitchInactive { .. } = self.verdict {
-            return format!("{what}: {}", self.said);
+            return format!("{what}: {}", self.words);
         }
         let Some((ratio, Interval { low, high })) = self.ratio.filter(|_| self.enough) else {
-            return format!("{what}: {}", self.said);
+            return format!("{what}: {}", self.words);
         };
         let limit = self.limit(allowed);
         let text = format!("{what}: ×{ratio:.3} [{low:.3}, {high:.3}], limit ×{limit:.3}");
@@ -268,8 +269,8 @@ impl Compared<'_> {
     }
 }
 
-/// A condition under which a comparison fails the gate. Rules that name a verdict only state in the scenario what holds
-/// anyway, except for `any UNDECIDED`, which outranks `--allow-undecided`.
+/// A condition under which a comparison fails the gate. A rule that names a verdict is redundant, because such verdicts
+/// fail the gate anyway. Only `any UNDECIDED` has an effect: it overrides `--allow-undecided`.
 enum Rule {
     /// The comparison is worse by more than this share in a metric, or in the primary metric for `None`.
     Worse(Option<Metric>, Share),
@@ -283,17 +284,19 @@ impl Rule {
         let words: Vec<&str> = text.split_whitespace().collect();
         Ok(match words[..] {
             ["any", "INVALID"] => Self::Invalid,
-            // The second is what scenarios said before the verdict was renamed, those of saved runs included.
+            // `NOT EXERCISED` is the former name of this verdict, which older scenarios and saved runs contain.
             ["any", "SWITCH", "INACTIVE"] | ["any", "NOT", "EXERCISED"] => Self::SwitchInactive,
             ["any", "UNDECIDED"] => Self::Undecided,
             [name, "slower" | "more" | "worse", "than", share] => {
                 let share = Share::parse(share).map_err(|why| anyhow!("gate: {why}"))?;
-                let known = Metric::ALL.into_iter().find(|metric| metric.name() == name);
-                if known.is_none() && name != "primary" {
+                let metric = Metric::ALL
+                    .into_iter()
+                    .find(|candidate| candidate.name() == name);
+                if metric.is_none() && name != "primary" {
                     let names = Metric::ALL.map(Metric::name).join(", ");
                     bail!("`{name}` is no metric of a gate: write primary, {names}");
                 }
-                Self::Worse(known, share)
+                Self::Worse(metric, share)
             }
             _ => bail!(
                 "`{text}` is no rule of a gate: write `primary slower than 5%`, `p99 slower than 10%`, \
@@ -334,9 +337,9 @@ mod tests {
         allow_undecided: bool,
         verdict: &Verdict,
         (metric, ratio, half): (Metric, f64, f64),
-    ) -> Judged {
+    ) -> GateResult {
         let rules = rules.iter().map(|rule| Rule::parse(rule).expect("a rule"));
-        let mut judged = Judged::new(rules.collect(), allow_undecided);
+        let mut judged = GateResult::new(rules.collect(), allow_undecided);
         let interval = Interval {
             low: ratio / (1.0 + half),
             high: ratio * (1.0 + half),
@@ -346,7 +349,7 @@ mod tests {
             metric,
             is_primary: metric == Metric::Throughput,
             verdict,
-            said: verdict.to_string(),
+            words: verdict.to_string(),
             ratio: Some((ratio, interval)),
             enough: true,
             pairs_to_clear: &|_| Some(7),
@@ -437,7 +440,7 @@ mod tests {
             (Metric::Rss, 1.5, 0.05, REGRESSION, 1),
             (Metric::Rss, 0.5, 0.05, 0, 1),
             (Metric::P50, 2.0, 0.05, 0, 0),
-            // The primary one has no rule, so that its verdict counts.
+            // No rule is about throughput, the primary metric, so its verdict counts.
             (Metric::Throughput, 0.5, 0.05, 0, 1),
         ] {
             let judged = judged(&rules, false, &Verdict::Slower, (metric, ratio, half));

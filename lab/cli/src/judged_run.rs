@@ -1,4 +1,4 @@
-//! A run together with its analysis and what was found about its replies.
+//! A run together with its analysis and the judgement of its responses.
 
 use std::path::Path;
 
@@ -9,54 +9,54 @@ use andon_lab::record::{Folder, FolderError, Run, SavedBodies};
 use andon_lab::report::{self, Format, ReportInput, headline};
 use anyhow::{anyhow, bail};
 
-/// Distinct bodies whose decoding can take seconds.
+/// Number of distinct bodies from which on decoding them can take seconds, so that a message announces it.
 const SLOW: usize = 1000;
 
 /// A run with its analysis and the judgement of its replies.
 pub(crate) struct JudgedRun {
     pub(crate) run: Run,
     pub(crate) analysis: Analysis,
-    pub(super) judged: Judged,
-    kept: SavedBodies,
+    pub(super) judgement: Judged,
+    saved_bodies: SavedBodies,
 }
 
 impl JudgedRun {
-    /// Judges a run. `kept` holds the saved bodies of its replies, and what was found about them before.
-    pub(super) fn new(run: Run, kept: SavedBodies) -> Self {
-        if kept.findings.is_none() && kept.bodies.len() >= SLOW {
-            eprintln!("Decoding {} distinct responses…", kept.bodies.len());
+    /// Judges a run. `saved_bodies` holds the saved bodies of its replies, and earlier findings about them.
+    pub(super) fn new(run: Run, saved_bodies: SavedBodies) -> Self {
+        if saved_bodies.findings.is_none() && saved_bodies.bodies.len() >= SLOW {
+            eprintln!("Decoding {} distinct responses…", saved_bodies.bodies.len());
         }
-        let judged = judge(&run, &kept);
+        let judgement = judge(&run, &saved_bodies);
         Self {
-            analysis: analyse(&run, &judged.work),
+            analysis: analyse(&run, &judgement.work),
             run,
-            judged,
-            kept,
+            judgement,
+            saved_bodies,
         }
     }
 
     /// Judges a run that has just ended, and saves the findings about its replies in its folder.
     pub(super) fn ended(folder: &Folder) -> Result<Self, Error> {
         let (_, run) = Folder::read(folder.path())?;
-        let judged = Self::new(run, folder.kept()?);
-        folder.note(&judged.judged.findings)?;
-        Ok(judged)
+        let judged_run = Self::new(run, folder.saved_bodies()?);
+        folder.save_findings(&judged_run.judgement.findings)?;
+        Ok(judged_run)
     }
 
     /// Reads a saved run and judges it.
     pub(super) fn read(path: &Path) -> Result<Self, Error> {
         let (folder, run) = Folder::read(path)?;
-        // Zero blocks would read as a run that was too short.
+        // A report on no blocks would say that the run was too short.
         if run.blocks.is_empty() && run.passes.is_empty() {
             let path = path.to_owned();
             return Err(FolderError::NoBlocks { path }.into());
         }
-        let judged = Self::new(run, folder.kept()?);
-        if judged.kept.is_empty() && !judged.judged.missing.is_empty() {
+        let judged_run = Self::new(run, folder.saved_bodies()?);
+        if judged_run.saved_bodies.is_empty() && !judged_run.judgement.missing.is_empty() {
             let path = path.to_owned();
             return Err(FolderError::NotKept { path }.into());
         }
-        Ok(judged)
+        Ok(judged_run)
     }
 
     /// Prints the run as a report in a format.
@@ -75,8 +75,8 @@ impl JudgedRun {
         ReportInput {
             run: &self.run,
             analysis: &self.analysis,
-            judged: &self.judged,
-            bodies: &self.kept.bodies,
+            judgement: &self.judgement,
+            bodies: &self.saved_bodies.bodies,
             colour,
         }
     }
@@ -87,10 +87,10 @@ pub(super) fn format(name: &str) -> anyhow::Result<&'static Format> {
     if let Some(format) = report::find(name) {
         return Ok(format);
     }
-    let known: Vec<&str> = report::ALL.iter().map(|format| format.name).collect();
+    let names: Vec<&str> = report::ALL.iter().map(|format| format.name).collect();
     bail!(
         "there is no format `{name}`; there are {}",
-        known.join(", ")
+        names.join(", ")
     )
 }
 

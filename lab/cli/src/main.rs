@@ -32,7 +32,7 @@ use andon_lab::load;
 use andon_lab::record::FolderError;
 use clap::Parser;
 
-/// Compare servers, or one server's settings, and say which is faster, by how much, how sure
+/// Compare servers, or one server's settings, and report which is faster, by how much and how certain that is
 #[derive(Parser)]
 #[command(name = "andon-lab", version, after_help = AFTER, arg_required_else_help = true)]
 struct Cli {
@@ -58,14 +58,14 @@ enum Command {
     Tune(tune::Args),
     Completions(completions::Args),
     Man(man::Args),
-    /// Stands between the laboratory and a server, so that nothing is left behind
+    /// Run as the process between the laboratory and a server that cleans up if the laboratory is killed
     #[command(name = GUARD, hide = true)]
     Guard,
 }
 
 /// Runs the command. The exit code states the outcome.
 fn main() -> ExitCode {
-    // Before there is a second thread, and anything to free.
+    // The allocator has to be configured before memory is freed and before a second thread starts.
     andon_codecs::allocator::return_free_memory();
     let result = match parse().command {
         Command::Quick(args) => quick::run(&args),
@@ -82,7 +82,7 @@ fn main() -> ExitCode {
         Command::Baseline(args) => baseline::run(&args),
         Command::Gate(args) => gate::run(&args),
         Command::Tune(args) => tune::run(&args).or_else(|error| {
-            // Its own codes are 0 and 1: it judges no run.
+            // `tune` exits with 0 or 1 only, because it passes no verdict on a run.
             eprintln!("andon-lab: {error:#}");
             Ok(ExitCode::FAILURE)
         }),
@@ -116,7 +116,7 @@ fn code(error: &anyhow::Error) -> u8 {
     match error.downcast_ref::<Error>() {
         Some(Error::Start { .. }) => NOT_STARTED,
         Some(Error::Folder(FolderError::NotKept { .. } | FolderError::NoBlocks { .. })) => INVALID,
-        // The disk was full, or the like: the question was understood, and there is no answer.
+        // For example, the disk was full: the command line was right, but there is no result.
         Some(Error::Folder(FolderError::Io { error, .. }))
             if error.kind() != ErrorKind::NotFound =>
         {

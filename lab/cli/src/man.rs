@@ -10,7 +10,7 @@ use clap::CommandFactory;
 #[derive(clap::Args)]
 #[command(after_help = AFTER)]
 pub(super) struct Args {
-    /// The folder to write them to; created where it does not exist
+    /// Folder to write the pages to; created if it does not exist
     folder: PathBuf,
 }
 

@@ -14,15 +14,15 @@ use anyhow::bail;
 
 use andon_terminal::print;
 
-/// Measure the same thing again and again: what differs is the machine
+/// Repeat one measurement to show how much this machine varies by itself
 ///
-/// The client asks a responder that does nothing, in pairs of equal blocks; a fixed piece of work is timed
-/// beside it. The table says how many pairs an effect of a size needs on this machine. A server under test adds
-/// noise of its own: this is the floor.
+/// The client sends requests to a responder that does no work, in pairs of equal blocks, and a fixed computation is
+/// timed before each pair. The table lists how many pairs it takes to detect an effect of a given size on this machine.
+/// A real server adds noise of its own, so that these are lower bounds.
 #[derive(clap::Args)]
 #[command(after_help = AFTER)]
 pub(super) struct Args {
-    /// For how long
+    /// Total duration
     #[arg(long = "for", value_name = "TIME", value_parser = Seconds::parse, default_value = "60s")]
     time: Seconds,
     /// Length of a block
@@ -41,8 +41,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let responder = NullResponder::start(4096)?;
     let mut pairs = Vec::new();
     let mut spins = Vec::new();
-    let begun = Instant::now();
-    while begun.elapsed() < args.time.duration() {
+    let start = Instant::now();
+    while start.elapsed() < args.time.duration() {
         spins.push(spin());
         pairs.push((
             block(&responder, args.block)?,
@@ -88,9 +88,9 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 
 /// Runs one block and returns its replies per second.
 fn block(responder: &NullResponder, length: Seconds) -> anyhow::Result<f64> {
-    let driven = load::drive(&Drive {
+    let outcome = load::drive(&Drive {
         endpoint: responder.endpoint().clone(),
-        asked: &[RequestTemplate::get("/")],
+        templates: &[RequestTemplate::get("/")],
         load: &Load::default(),
         check: &Check {
             body: BodyCheck::Length,
@@ -108,10 +108,10 @@ fn block(responder: &NullResponder, length: Seconds) -> anyhow::Result<f64> {
         edge: &|| {},
         progress: &|_| {},
     })?;
-    Ok(driven.result.completed as f64 / driven.result.seconds)
+    Ok(outcome.result.completed as f64 / outcome.result.seconds)
 }
 
-/// Prints a number of pairs, or `too many` for `None`.
+/// Formats a number of pairs, or `too many` for `None`.
 fn count(pairs: Option<usize>) -> String {
     pairs.map_or_else(|| "too many".to_owned(), |pairs| pairs.to_string())
 }

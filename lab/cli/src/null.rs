@@ -14,15 +14,15 @@ use andon_terminal::print;
 
 /// Serve a fixed response, to measure the load generator's own ceiling
 ///
-/// Runs until Ctrl-C. Any path, any header; requests without a body only. Connections are kept unless
-/// the client wants them closed.
+/// Runs until Ctrl-C. Accepts any path and any headers, but no request bodies. Connections are kept alive unless the
+/// client asks to close them.
 #[derive(clap::Args)]
 #[command(after_help = AFTER)]
 pub(super) struct Args {
-    /// Where to listen
+    /// Address to listen on
     #[arg(short, long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
     listen: SocketAddr,
-    /// Bytes of each reply's body
+    /// Size of each response body in bytes
     #[arg(short, long, value_name = "BYTES", default_value_t = 4096)]
     body: usize,
 }
@@ -39,7 +39,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Time between two checks whether the responder was asked to stop.
+/// Interval at which the command checks whether it was interrupted.
 const LOOK: Duration = Duration::from_millis(100);
 
 const AFTER: &str = "\

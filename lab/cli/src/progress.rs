@@ -13,13 +13,13 @@ use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
 /// Shows the progress of an experiment on standard error.
 pub(super) struct Progress {
-    shown: Shown,
-    begun: Instant,
+    display: Display,
+    start: Instant,
     expected: Expected,
     state: Mutex<State>,
 }
 
-enum Shown {
+enum Display {
     /// Nothing is shown.
     Quiet,
     /// A progress bar, for people who watch a terminal.
@@ -32,32 +32,33 @@ enum Shown {
 struct State {
     /// The name of the variant that is running.
     name: String,
-    /// The number of blocks that have ended, and in `counting` of those that count.
-    ended: u32,
+    /// Number of blocks that have ended.
+    ended_blocks: u32,
+    /// Number of blocks that have ended and count.
     counting: u32,
     /// When the last progress line was printed.
-    told: Option<Instant>,
+    last_line: Option<Instant>,
 }
 
 impl Progress {
     /// Starts the display, and announces how many blocks to expect and how long they will take.
     pub(super) fn start(scenario: &Scenario, budget: Option<Duration>, quiet: bool) -> Self {
-        // A scenario whose variants cannot be told does not run, and says why then.
+        // If the variants cannot be expanded, running the experiment fails, with a message.
         let variants = expand(scenario).map_or(1, |variants| variants.len() as u32);
         let expected = Expected::of(scenario, variants);
-        let shown = if quiet {
-            Shown::Quiet
+        let display = if quiet {
+            Display::Quiet
         } else {
             eprintln!("{}: {}", scenario.name, prospect(&expected, budget));
             if stderr().is_terminal() {
-                Shown::Bar(bar(&expected))
+                Display::Bar(bar(&expected))
             } else {
-                Shown::Lines
+                Display::Lines
             }
         };
         Self {
-            shown,
-            begun: Instant::now(),
+            display,
+            start: Instant::now(),
             expected,
             state: Mutex::default(),
         }
@@ -68,14 +69,14 @@ impl Progress {
         match event {
             Event::Begins { name, done, .. } => {
                 name.clone_into(&mut state.name);
-                if let Shown::Bar(bar) = &self.shown {
+                if let Display::Bar(bar) = &self.display {
                     bar.set_length(done.1.into());
                     bar.set_position(done.0.into());
                     bar.set_message(format!("{name}: starts"));
                 }
             }
             Event::Load(progress) => {
-                if let Shown::Bar(bar) = &self.shown {
+                if let Display::Bar(bar) = &self.display {
                     let phase = if progress.measuring {
                         format!("{:.0} %", progress.done * 100.0)
                     } else {
@@ -85,56 +86,58 @@ impl Progress {
                     bar.set_message(format!("{name}: {phase}, {:.0} replies/s", progress.rate));
                 }
             }
-            Event::Counts { name } => match &self.shown {
-                Shown::Bar(bar) => {
+            Event::Counts { name } => match &self.display {
+                Display::Bar(bar) => {
                     bar.set_message(format!("{name}: counting pass, apart from all timing"));
                 }
-                Shown::Lines => eprintln!("{name}: counting pass, apart from all timing"),
-                Shown::Quiet => {}
+                Display::Lines => eprintln!("{name}: counting pass, apart from all timing"),
+                Display::Quiet => {}
             },
-            Event::Ended(block) => self.ended(&mut state, block),
+            Event::Ended(block) => self.block_ended(&mut state, block),
         }
     }
 
-    fn ended(&self, state: &mut State, block: &Block) {
-        state.ended += 1;
+    fn block_ended(&self, state: &mut State, block: &Block) {
+        state.ended_blocks += 1;
         state.counting += u32::from(block.counts());
-        if let Some(why) = lost(block) {
+        if let Some(why) = reason_not_counted(block) {
             let line = format!("block {}: {why}; its pair runs again", block.index + 1);
-            match &self.shown {
-                Shown::Bar(bar) => bar.println(line),
-                Shown::Lines => eprintln!("{line}"),
-                Shown::Quiet => {}
+            match &self.display {
+                Display::Bar(bar) => bar.println(line),
+                Display::Lines => eprintln!("{line}"),
+                Display::Quiet => {}
             }
         }
-        let due = state.told.is_none_or(|told| told.elapsed() >= BETWEEN);
-        if matches!(self.shown, Shown::Lines) && due {
-            state.told = Some(Instant::now());
+        let due = state
+            .last_line
+            .is_none_or(|last_line| last_line.elapsed() >= BETWEEN);
+        if matches!(self.display, Display::Lines) && due {
+            state.last_line = Some(Instant::now());
             let rate = block.throughput().unwrap_or(0.0);
             let (least, most) = self.expected.blocks;
-            let so_far = self.begun.elapsed().as_secs_f64();
-            let each = so_far / f64::from(state.ended);
-            let left = |blocks: u32| each * f64::from(blocks.saturating_sub(state.counting));
+            let so_far = self.start.elapsed().as_secs_f64();
+            let each = so_far / f64::from(state.ended_blocks);
+            let time_left = |blocks: u32| each * f64::from(blocks.saturating_sub(state.counting));
             eprintln!(
                 "{} of {} blocks; {}: {rate:.0} replies/s; {} so far, {} to go",
                 state.counting,
                 range(&least.to_string(), &most.to_string()),
                 state.name,
                 time(so_far),
-                range(&time(left(least)), &time(left(most)))
+                range(&time(time_left(least)), &time(time_left(most)))
             );
         }
     }
 
     pub(super) fn finish(&self) {
-        if let Shown::Bar(bar) = &self.shown {
+        if let Display::Bar(bar) = &self.display {
             bar.finish_and_clear();
         }
     }
 }
 
 /// Returns why a block does not count, together with the processes that disturbed it. `None` if it counts.
-fn lost(block: &Block) -> Option<String> {
+fn reason_not_counted(block: &Block) -> Option<String> {
     if let Some(why) = &block.failure {
         return Some(why.clone());
     }
@@ -157,16 +160,16 @@ fn bar(expected: &Expected) -> ProgressBar {
         "{spinner} block {pos} of at most {len}, {elapsed} so far{left}  {msg}",
     );
     if let Ok(style) = style {
-        bar.set_style(style.with_key("left", left));
+        bar.set_style(style.with_key("left", write_time_left));
     }
     bar.enable_steady_tick(Duration::from_millis(200));
     bar
 }
 
-/// Writes how long the remaining blocks take at most; nothing before the first one has ended.
-fn left(state: &ProgressState, to: &mut dyn fmt::Write) {
+/// Writes an upper bound for the duration of the remaining blocks, or nothing before the first block has ended.
+fn write_time_left(state: &ProgressState, to: &mut dyn fmt::Write) {
     if state.pos() > 0 {
-        // A terminal that takes no text shows none.
+        // Writing fails only if the terminal does, and then nothing can be shown.
         let _ = write!(to, ", at most {} to go", time(state.eta().as_secs_f64()));
     }
 }
@@ -242,7 +245,7 @@ mod tests {
             count: 1,
             share: 0.61,
         }];
-        let said = lost(&block).expect("it does not count");
+        let said = reason_not_counted(&block).expect("it does not count");
         assert_eq!(said, "foreign CPU > 10 % (rustc 61 % of all CPUs)");
     }
 }

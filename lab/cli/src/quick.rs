@@ -12,29 +12,29 @@ use anyhow::bail;
 
 use super::conduct::{self, Options};
 
-/// Compare one server with itself under other settings of its environment
+/// Compare one server under different values of an environment variable
 ///
-/// Starts COMMAND anew for each block, in turn with each value of -e, drives the same load at each, checks that
-/// the replies are the same work, and says which is faster, by how much and how sure. Without -e the server is
-/// compared with itself: what differs then is noise.
+/// Starts COMMAND afresh for each block, alternating between the values of -e, applies the same load to each, checks
+/// that the responses are equivalent, and reports which value is faster, by how much and how certain that is. Without
+/// -e the server is compared with itself, so that any difference is noise.
 ///
-/// COMMAND gets an environment of its own: PATH, the variable of -e, and what --inherit names. Everything is kept in
-/// a new folder, ./lab-quick-DATE if -o names none.
+/// The environment of COMMAND contains only PATH, the variable of -e, and the variables that --inherit names. The run
+/// is saved in a new folder (-o), by default ./lab-quick-DATE.
 #[derive(clap::Args)]
 #[command(before_help = BEFORE, after_help = AFTER)]
 pub(super) struct Args {
-    /// An environment variable and its values, the baseline's first; an empty one: not set
+    /// Environment variable and its values, the baseline's first; an empty value leaves it unset
     #[arg(short, long = "env", value_name = "NAME=VALUE,VALUE…")]
     env: Option<String>,
-    /// Variables that COMMAND gets from here, beside PATH: HOME,LANG
+    /// Variables that COMMAND inherits from your environment, besides PATH: HOME,LANG
     ///
-    /// Nothing else of your environment reaches the server, so that a run says the same in another shell.
+    /// No other variable reaches the server, so that a run gives the same result in another shell.
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = name)]
     inherit: Vec<String>,
-    /// Connections
+    /// Number of connections
     #[arg(short, long, value_name = "N", default_value_t = 10)]
     connections: u32,
-    /// Requests per block [default: as many as --block lasts]
+    /// Requests per block [default: as many as fit into the time of --block]
     #[arg(short = 'n', long, value_name = "N")]
     requests: Option<u64>,
     /// Length of a block's measured window
@@ -43,16 +43,16 @@ pub(super) struct Args {
     /// Warm-up of each block [default: until the rate is steady, at most 5s]
     #[arg(long, value_name = "TIME", value_parser = Seconds::parse)]
     warmup: Option<Seconds>,
-    /// File with URLs or paths, one a line
+    /// File with URLs or paths, one per line
     #[arg(short = 'L', long, value_name = "FILE")]
     urls: Option<PathBuf>,
-    /// Path to ask for; may be given more than once
+    /// Path to request; may be given more than once
     #[arg(short, long, value_name = "PATH")]
     url: Vec<String>,
-    /// A new connection for each request
+    /// Open a new connection for each request
     #[arg(long)]
     close: bool,
-    /// The path that answers when the server is ready [default: it is enough that the port accepts]
+    /// Path that responds once the server is ready [default: the server is ready when its port accepts connections]
     #[arg(
         long,
         value_name = "PATH",
@@ -63,23 +63,24 @@ pub(super) struct Args {
     /// Where the server listens: tcp (a free port), unix, or HOST:PORT
     #[arg(long, value_name = "ADDRESS", default_value = "tcp")]
     addr: String,
-    /// How replies must compare: same-bytes, same-pixels, 'ssim >= 0.98', any
+    /// How responses must compare: same-bytes, same-pixels, 'ssim >= 0.98', any
     #[arg(long, value_name = "HOW", value_parser = Expect::parse, default_value = "same-pixels")]
     expect: Expect,
-    /// Within this, variants count as the same
+    /// Bound within which variants count as the same
     #[arg(long, value_name = "SHARE", value_parser = Share::parse, default_value = "3%")]
     same_within: Share,
-    /// Fixes the order of blocks, and what is asked when
+    /// Seed of the order of blocks and of the requests
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     seed: u64,
-    /// Do not run the baseline against itself
+    /// Do not compare the baseline with itself
     #[arg(long)]
     no_aa: bool,
     #[command(flatten)]
     options: Options,
     /// The server: program and arguments, with {port} or {addr} where its address belongs
     ///
-    /// {addr}, {host}, {port}, {socket} and {work} stand for its address and its work folder. There is no shell between.
+    /// {addr}, {host}, {port}, {socket} and {work} are replaced by its address and its work folder. No shell is
+    /// involved.
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<String>,
 }
@@ -89,14 +90,14 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 fn scenario(args: &Args) -> anyhow::Result<Scenario> {
-    let here = std::env::current_dir()?;
+    let current_folder = std::env::current_dir()?;
     let mut scenario =
-        Scenario::parse("[server]\ncmd = [\"true\"]\n", &here).map_err(Error::from)?;
+        Scenario::parse("[server]\ncmd = [\"true\"]\n", &current_folder).map_err(Error::from)?;
     scenario.name = "quick".to_owned();
     scenario.seed = args.seed;
     let server = &mut scenario.server;
     server.cmd.clone_from(&args.command);
-    server.cwd = here.to_string_lossy().into_owned();
+    server.cwd = current_folder.to_string_lossy().into_owned();
     server.addr = Address::from(args.addr.clone());
     server.ready.http.clone_from(&args.ready);
     server.inherit.clone_from(&args.inherit);

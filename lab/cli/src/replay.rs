@@ -22,28 +22,28 @@ use andon_terminal::print;
 
 /// Replay an access log, a saved run or a URL list with its original timing
 ///
-/// SOURCE is an access log (Andon's as text or JSON, or the common or combined format of Apache and nginx), the
-/// folder of a saved run, or a list of URLs with --rate. Requests are sent when they are due, whatever the server
-/// does, and latency counts from then. Logs tell neither headers nor bodies: only GET and HEAD are asked again,
-/// conditions and ranges are not; a reply is good if it has the status of then, and where the server of then was
-/// too busy or broken, 200.
+/// SOURCE is an access log (Andon's as text or JSON, or the common or combined format of Apache and nginx), the folder
+/// of a saved run, or a list of URLs with --rate. Requests are sent at their original times, regardless of the server's
+/// responses, and latency counts from those times. Logs contain neither headers nor bodies, so only GET and HEAD
+/// requests are replayed, and without conditions and ranges. A response has to have the recorded status, or 200 where
+/// the original server was overloaded or failed.
 #[derive(clap::Args)]
 #[command(after_help = AFTER)]
 pub(super) struct Args {
-    /// An access log, a run's folder, or a list of URLs
+    /// Access log, folder of a saved run, or list of URLs
     source: PathBuf,
     /// The server: http://HOST:PORT, or unix:/path/of/socket
     url: String,
-    /// So many times as fast
+    /// Factor by which to speed up the timing
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0)]
     speed: f64,
     /// Requests per second, for a list of URLs
     #[arg(short = 'R', long, value_name = "RATE")]
     rate: Option<f64>,
-    /// Only so much of the source's time, from its start
+    /// Replay only this much of the source's time, from its start
     #[arg(long = "for", value_name = "TIME", value_parser = Seconds::parse)]
     time: Option<Seconds>,
-    /// The variant of a saved run [default: its first]
+    /// Variant of a saved run [default: its first]
     #[arg(long, value_name = "NAME")]
     variant: Option<String>,
     /// Maximum concurrent connections; further requests wait
@@ -52,10 +52,10 @@ pub(super) struct Args {
     /// Header for all requests, `name: value`; may be given more than once
     #[arg(short = 'H', long, value_name = "HEADER")]
     header: Vec<String>,
-    /// Expect this status of all; 0: any below 400 [default: that of the log]
+    /// Expected status of all responses; 0: any below 400 [default: the recorded one]
     #[arg(long, value_name = "STATUS")]
     status: Option<u16>,
-    /// text, ab, jmeter, json, csv, html…
+    /// Report format: text, ab, jmeter, json, csv, html…
     #[arg(long = "as", value_name = "FORMAT", default_value = "ab")]
     format: String,
     /// Save the run in this new folder
@@ -70,21 +70,21 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let format = format(&args.format)?;
     let (endpoint, _) = from_url(&args.url)?;
     let past = past(args)?;
-    let (mut asked, script) = past::script(&past, args.speed);
+    let (mut templates, script) = past::script(&past, args.speed);
     let headers = headers(&args.header)?;
-    for asked in &mut asked {
-        asked.headers.clone_from(&headers);
-        asked.status = args.status.unwrap_or(asked.status);
+    for template in &mut templates {
+        template.headers.clone_from(&headers);
+        template.status = args.status.unwrap_or(template.status);
     }
     let seconds = past.seconds() / args.speed;
     eprintln!(
         "{} requests, {} of them distinct, over {seconds:.1} s",
         script.requests.len(),
-        asked.len()
+        templates.len()
     );
     let mut scenario = running::scenario("replay")?;
     scenario.check.status = args.status.unwrap_or(0);
-    // Bodies of then are not known.
+    // The original bodies are not known.
     scenario.check.body = BodyCheck::None;
     let none = Seconds(0.0);
     scenario.design.warmup = WarmupRule {
@@ -103,7 +103,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let who = running::who(&endpoint);
     let (block, bodies) = LoadTest {
         endpoint: &endpoint,
-        asked: &asked,
+        templates: &templates,
         load: &scenario.load,
         scenario: &scenario,
         window: Window::Requests(script.requests.len() as u64),
@@ -125,11 +125,11 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         blocks: vec![block],
         passes: Vec::new(),
     };
-    let mut printed = JudgedRun::new(run, SavedBodies::bodies(bodies)).print(format, colour())?;
+    let mut output = JudgedRun::new(run, SavedBodies::bodies(bodies)).print(format, colour())?;
     if ["ab", "text"].contains(&format.name) {
-        printed.extend(format!("\nServer processes: {who}\n").into_bytes());
+        output.extend(format!("\nServer processes: {who}\n").into_bytes());
     }
-    print(&printed)?;
+    print(&output)?;
     Ok(if good {
         ExitCode::SUCCESS
     } else {

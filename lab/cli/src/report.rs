@@ -17,7 +17,7 @@ pub(super) struct Args {
     /// The format
     #[arg(long = "as", value_name = "FORMAT", default_value = "text")]
     format: String,
-    /// Write it into this file
+    /// Write the report to this file
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }

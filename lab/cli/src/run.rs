@@ -12,7 +12,7 @@ use super::conduct::{self, Options};
 #[derive(clap::Args)]
 #[command(after_help = AFTER)]
 pub(super) struct Args {
-    /// The scenario (lab/docs/scenario.md tells its format)
+    /// The scenario (format: lab/docs/scenario.md)
     scenario: PathBuf,
     /// Only these variants; the first of them becomes the baseline
     #[arg(long, value_name = "NAME,NAME…", value_delimiter = ',')]

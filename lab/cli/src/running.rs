@@ -1,4 +1,4 @@
-//! What the commands that send requests to a running server have in common.
+//! Options and helpers shared by the commands that send requests to a running server.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -11,10 +11,10 @@ use andon_lab::variant::Variant;
 
 use andon_client::headers;
 
-/// Options for the requests that a running server is sent, in addition to its URL.
+/// Options for the requests that are sent to a running server, in addition to its URL.
 #[derive(clap::Args)]
-pub(crate) struct Asking {
-    /// File with URLs or paths, one a line; hosts in it are ignored
+pub(crate) struct RequestOptions {
+    /// File with URLs or paths, one per line; hosts in it are ignored
     #[arg(short = 'L', long, value_name = "FILE")]
     urls: Option<PathBuf>,
     /// Header, `name: value`; may be given more than once
@@ -22,7 +22,7 @@ pub(crate) struct Asking {
     header: Vec<String>,
 }
 
-impl Asking {
+impl RequestOptions {
     /// Returns requests for the targets in the list of URLs, or for `path` if there is no list.
     pub(super) fn all(&self, path: &str) -> anyhow::Result<Vec<RequestTemplate>> {
         let targets = match &self.urls {
@@ -34,15 +34,15 @@ impl Asking {
             None => vec![path.to_owned()],
         };
         let headers = headers(&self.header)?;
-        let asked = targets.iter().map(|target| RequestTemplate {
+        let templates = targets.iter().map(|target| RequestTemplate {
             headers: headers.clone(),
             ..RequestTemplate::get(target)
         });
-        Ok(asked.collect())
+        Ok(templates.collect())
     }
 }
 
-/// Creates a scenario that starts no server. Only the records of a run need it.
+/// Creates a scenario that starts no server. It serves only to fill the header of a run.
 pub(super) fn scenario(name: &str) -> anyhow::Result<Scenario> {
     let mut scenario =
         Scenario::parse("[server]\ncmd = [\"true\"]\n", ".".as_ref()).map_err(Error::from)?;
@@ -70,8 +70,8 @@ pub(super) fn variant(name: &str) -> Variant {
 pub(super) fn who(endpoint: &Endpoint) -> String {
     match running(endpoint) {
         Ok(roots) => {
-            let named: Vec<String> = roots.into_iter().map(describe).collect();
-            named.join(", ")
+            let processes: Vec<String> = roots.into_iter().map(describe).collect();
+            processes.join(", ")
         }
         Err(why) => format!("not known: {why}"),
     }

@@ -13,39 +13,38 @@ use andon_lab::syscalls::{Running, attached};
 use anyhow::{anyhow, bail};
 
 use super::judged_run::{colour, format};
-use super::running::{self, Asking};
+use super::running::{self, RequestOptions};
 use super::{INVALID, PROGRAM, guard};
 use andon_client::from_url;
 use andon_terminal::print;
 
-/// Count the system calls of one request, children included, as strace -c would; measure nothing
+/// Count the system calls per request, child processes included, as strace -c would; time nothing
 ///
-/// WHAT is a scenario, whose variants are started one after the other, or the URL of a server that already runs
-/// (its processes are watched meanwhile; that needs root's rights, or their user's for strace). Several URLs or
-/// variants stand side by side, with what differs between them. Start-up, connection set-up and idle
-/// activity are subtracted.
+/// WHAT is a scenario, whose variants are started one after the other, or the URL of a running server, whose processes
+/// are traced (this takes root, or for strace the privileges of their user). Several URLs or variants are shown side by
+/// side, with their differences. Start-up, connection set-up and idle activity are subtracted.
 #[derive(clap::Args)]
 #[command(after_help = AFTER)]
 pub(super) struct Args {
-    /// A scenario, or one URL or more: http://HOST:PORT/PATH, unix:/path/of/socket
+    /// A scenario, or one or more URLs: http://HOST:PORT/PATH, unix:/path/of/socket
     #[arg(required = true, value_name = "WHAT")]
     what: Vec<String>,
-    /// Requests that are counted, of each
+    /// Number of requests to count, for each variant or URL
     #[arg(short = 'n', long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
     requests: u32,
-    /// What counts: the kernel's tracepoints (root and tracefs) or strace; auto: tracepoints if they may be used
-    /// [default: what the scenario says, or auto]
+    /// Counting method: tracepoints (of the kernel, with root and tracefs), strace, or auto: tracepoints where possible
+    /// [default: the scenario's, or auto]
     #[arg(long, value_name = "METHOD", value_parser = CountBy::parse)]
     by: Option<CountBy>,
     /// Only these variants of the scenario
     #[arg(long, value_name = "NAME,NAME…", value_delimiter = ',')]
     only: Vec<String>,
     #[command(flatten)]
-    asking: Asking,
-    /// Keep the counts in this new folder, for `andon-lab report`
+    request_options: RequestOptions,
+    /// Save the counts in this new folder, for `andon-lab report`
     #[arg(short, long, value_name = "FOLDER")]
     output: Option<PathBuf>,
-    /// strace, md, json…
+    /// Report format: strace, md, json…
     #[arg(long = "as", value_name = "FORMAT", default_value = "strace")]
     format: String,
 }
@@ -64,12 +63,12 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let input = ReportInput {
         analysis: &analyse(&run, &[]),
         run: &run,
-        judged: &Judged::default(),
+        judgement: &Judged::default(),
         bodies: &Default::default(),
         colour: colour(),
     };
-    let printed = (format.print)(&input).map_err(|why| anyhow!("{}: {why}", format.name))?;
-    print(&printed)?;
+    let output = (format.print)(&input).map_err(|why| anyhow!("{}: {why}", format.name))?;
+    print(&output)?;
     let mut good = true;
     let mut text = String::new();
     for pass in &run.passes {
@@ -82,8 +81,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             } else {
                 "DOES NOT HOLD"
             };
-            let (assertion, seen) = (&reading.assertion, &reading.seen);
-            text += &format!("assertion of {name}: {assertion} {word} (saw {seen})\n");
+            let (assertion, value) = (&reading.assertion, &reading.seen);
+            text += &format!("assertion of {name}: {assertion} {word} (saw {value})\n");
         }
     }
     eprint!("{text}");
@@ -116,11 +115,11 @@ fn of_scenario(args: &Args) -> anyhow::Result<Run> {
     count(&mut scenario.sample, args);
     scenario.sample.callgrind = 0;
     let temporary = tempfile::tempdir()?;
-    let kept = args.output.clone();
+    let folder = args.output.clone();
     let finished = experiment::count(&Experiment {
         scenario,
         guard: guard(),
-        folder: kept.unwrap_or_else(|| temporary.path().join("run")),
+        folder: folder.unwrap_or_else(|| temporary.path().join("run")),
         program: PROGRAM.to_owned(),
         budget: None,
         cancel: andon_terminal::interrupt::flag()?,
@@ -147,7 +146,7 @@ fn of_urls(args: &Args) -> anyhow::Result<Run> {
         programs: vec![String::new(); args.what.len()],
         ..experiment::header(&scenario, PROGRAM).map_err(Error::from)?
     };
-    let kept = match &args.output {
+    let saved_run = match &args.output {
         Some(folder) => Some(Folder::create(folder, &header).map_err(Error::from)?),
         None => None,
     };
@@ -156,14 +155,14 @@ fn of_urls(args: &Args) -> anyhow::Result<Run> {
     for (index, (endpoint, path)) in targets.into_iter().enumerate() {
         eprintln!("{}: {}…", args.what[index], running::who(&endpoint));
         let pass = attached(&Running {
-            asked: args.asking.all(&path)?,
+            templates: args.request_options.all(&path)?,
             endpoint,
             scenario: &scenario,
             index: index as u32,
             guard: &guard,
         });
-        if let Some(kept) = &kept {
-            kept.append(Kind::Pass, &pass).map_err(Error::from)?;
+        if let Some(saved_run) = &saved_run {
+            saved_run.append(Kind::Pass, &pass).map_err(Error::from)?;
         }
         passes.push(pass);
     }

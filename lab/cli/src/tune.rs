@@ -1,4 +1,4 @@
-//! `andon-lab tune`: tries the few settings that matter on this machine, with the laboratory's own means.
+//! `andon-lab tune`: tries the few settings that matter on this machine, by experiments like those of `andon-lab run`.
 
 mod advice;
 mod budget;
@@ -26,35 +26,35 @@ use crate::judged_run::JudgedRun;
 
 /// Try the few settings of Andon that matter on this machine, and recommend a configuration with the evidence
 ///
-/// Compares the current settings with other numbers of worker threads (one less than cores leaves headroom),
-/// with the cache's tiers, and with clients that do not keep their connections: the server, started anew for
-/// each block, interleaved as `andon-lab run` does it. What is faster is measured once more before it is
-/// recommended; what is the same within ±3 % is said to be so. The configuration is printed; nothing is written but
-/// the runs, unless you ask.
+/// Compares the current settings with other numbers of worker threads (one fewer than cores leaves headroom), with
+/// other settings of the cache's tiers, and with clients that do not keep connections alive. As in `andon-lab run`,
+/// blocks are interleaved and each starts a fresh server. Settings that are faster are measured again before they are
+/// recommended; settings within ±3 % are reported as the same. The configuration is printed. Only the runs are written,
+/// unless --write is given.
 #[derive(clap::Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct Args {
-    /// The folder of images; replaces the origins of the configuration [default: images made up for this]
+    /// Folder of images, which replaces the origins of the configuration [default: generated images]
     dir: Option<PathBuf>,
-    /// The server's program [default: andon beside this program, or in PATH]
+    /// Program of the server [default: andon next to this program, or in PATH]
     #[arg(long, value_name = "PATH", overrides_with = "server")]
     server: Option<PathBuf>,
-    /// The configuration to tune [default: the defaults]
+    /// Configuration to tune [default: the built-in defaults]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// File with URLs or paths to ask for, one a line [default: two sizes of a few images of the folder]
+    /// File with URLs or paths to request, one per line [default: two sizes of a few images of the folder]
     #[arg(short = 'L', long, value_name = "FILE")]
     urls: Option<PathBuf>,
-    /// A few minutes: shorter blocks, fewer pairs, fewer candidates
+    /// Finish in a few minutes: shorter blocks, fewer pairs, fewer candidates
     #[arg(long)]
     quick: bool,
-    /// Stop after about this time, confirming runs included, with what is known: 90s, 10m
+    /// Stop after about this time, including confirming runs, and report the results so far: 90s, 10m
     #[arg(long, value_name = "TIME", value_parser = Seconds::parse)]
     budget: Option<Seconds>,
-    /// Keep the runs in this new folder [default: lab-tune-DATE]
+    /// Save the runs in this new folder [default: lab-tune-DATE]
     #[arg(short, long, value_name = "FOLDER")]
     output: Option<PathBuf>,
-    /// Write the recommended configuration into this new file: all of --config's, or what differs from the defaults
+    /// Write the recommended configuration into this new file: all of --config with the changes, or only the changes
     #[arg(long, value_name = "FILE")]
     write: Option<PathBuf>,
 }
@@ -91,28 +91,28 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     for (at, trial) in trials.iter().enumerate() {
         eprintln!("{} of {}: {}", at + 1, trials.len(), trial.question);
         let time = budget.share(trial.own_comparisons(effort));
-        let judged = tuning.carry_out(trial, time)?;
-        let told = advice.add(trial, &judged);
-        print(told.as_bytes())?;
+        let judged_run = tuning.carry_out(trial, time)?;
+        let report = advice.add(trial, &judged_run);
+        print(report.as_bytes())?;
         let time = budget.share(trial.confirmations());
-        if let Some(won) = advice.won() {
+        if let Some(winner) = advice.take_winner() {
             if tuning.cancelled() || time == Some(Duration::ZERO) {
-                advice.give_up(won);
+                advice.give_up(winner);
             } else {
-                eprintln!("once more, with another seed: {}", won.candidate.name);
-                let confirming = trial.confirming(&won.candidate);
-                let judged = tuning.carry_out(&confirming, time)?;
-                let told = advice.confirm(won, &judged);
-                print(told.as_bytes())?;
+                eprintln!("once more, with another seed: {}", winner.candidate.name);
+                let confirming = trial.confirming(&winner.candidate);
+                let judged_run = tuning.carry_out(&confirming, time)?;
+                let report = advice.confirm(winner, &judged_run);
+                print(report.as_bytes())?;
             }
         }
         if tuning.cancelled() {
             break;
         }
     }
-    print(advice.recommendation(&subject.told)?.as_bytes())?;
+    print(advice.recommendation(&subject.description)?.as_bytes())?;
     if let Some(file) = &args.write {
-        let config = advice.config(subject.own.as_ref())?;
+        let config = advice.config(subject.user_config.as_ref())?;
         fs::write(file, config).with_context(|| file.display().to_string())?;
         eprintln!("Written: {}", file.display());
     }
@@ -123,7 +123,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     })
 }
 
-/// What all trials have in common.
+/// The inputs that all trials share.
 struct Tuning<'a> {
     subject: &'a Subject,
     effort: Effort,
@@ -143,14 +143,14 @@ impl Tuning<'_> {
             ),
             name => name.to_owned(),
         };
-        let (_, judged) = carry_out(Task {
+        let (_, judged_run) = carry_out(Task {
             scenario: trial.scenario(self.subject, self.effort, &self.configs)?,
             folder: self.folder.join(folder),
             budget: time,
             quiet: false,
             cancel: self.cancel.clone(),
         })?;
-        Ok(judged)
+        Ok(judged_run)
     }
 
     fn cancelled(&self) -> bool {

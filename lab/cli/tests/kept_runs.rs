@@ -1,5 +1,5 @@
-//! What `runs/` keeps: the newest of each kind, little in all, and the runs of the laboratory that have their raw data can
-//! be reported again and say what they said.
+//! Tests the runs saved in `runs/`: only the newest of each kind, small in all; and runs of the laboratory whose raw
+//! data were saved can be reported again with the same result.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::common::lab;
 use serde_json::Value;
 
-/// Everything in a folder, in the order of its names.
+/// Returns everything in a folder, sorted by name.
 fn entries(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).expect("a folder");
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("reads").path()).collect();
@@ -19,7 +19,7 @@ fn runs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../runs")
 }
 
-/// Every folder of a run that has its raw data.
+/// Returns every folder of a run that has its raw data.
 fn kept() -> Vec<PathBuf> {
     let mut folders = entries(&runs());
     folders.retain(|folder| folder.join("blocks.jsonl.gz").exists());
@@ -60,7 +60,7 @@ fn the_kept_runs_have_at_most_six_megabytes() {
     assert!(all <= 6_000_000, "{all} bytes");
 }
 
-/// The current word for a verdict: reports older than 22 November 2026, 12:00 UTC, use other words.
+/// Returns the current word for a verdict: reports older than 22 November 2026, 12:00 UTC, use other words.
 fn word(verdict: &Value) -> String {
     let word = verdict.as_str().unwrap_or_default();
     let now = match word {
@@ -72,7 +72,7 @@ fn word(verdict: &Value) -> String {
     now.to_owned()
 }
 
-/// What a report in JSON concludes: each comparison's verdict, and what was judged of the replies.
+/// Returns the conclusions of a JSON report: each comparison's verdict, and the judgement of the replies.
 fn conclusions(report: &Value) -> (Vec<[String; 5]>, Value) {
     let comparisons = report["analysis"]["comparisons"].as_array();
     let comparisons = comparisons.expect("comparisons").iter().map(|it| {
@@ -82,7 +82,7 @@ fn conclusions(report: &Value) -> (Vec<[String; 5]>, Value) {
         })
     });
     let mut judged = report["judged"].clone();
-    // How many replies there were is not in older reports.
+    // Older reports do not contain the number of replies.
     for work in judged["work"].as_array_mut().into_iter().flatten() {
         let work = work.as_object_mut().expect("a judgement");
         work.retain(|key, _| key != "replies" && key != "baseline");
@@ -111,7 +111,7 @@ fn a_kept_run_without_anything_to_judge_its_replies_by_is_an_error_that_says_so(
     let folder = kept()
         .into_iter()
         .find(|it| it.to_string_lossy().contains("-1b-"));
-    let folder = folder.expect("the photograph under a frame");
+    let folder = folder.expect("the photo under a frame");
     let copy = here.path().join("run");
     fs::create_dir(&copy).expect("a folder");
     for name in ["run.json", "blocks.jsonl.gz"] {
@@ -124,9 +124,9 @@ fn a_kept_run_without_anything_to_judge_its_replies_by_is_an_error_that_says_so(
         "{}",
         said.err
     );
-    // Nor is it a regression.
+    // A run that cannot be judged is no regression.
     lab(here.path(), "gate run").ending(3);
-    // Without its blocks it is no run that was too short.
+    // The message must not say that the run was too short, but that its blocks are missing.
     fs::remove_file(copy.join("blocks.jsonl.gz")).expect("removes");
     for words in ["report run", "gate run"] {
         let said = lab(here.path(), words).ending(3);

@@ -1,4 +1,4 @@
-//! The laboratory as its users meet it: real servers, exit codes, files.
+//! Tests the program from its users' view: real servers, exit codes, files.
 
 mod common;
 
@@ -8,7 +8,7 @@ use std::path::Path;
 use common::{lab, write_server};
 use tempfile::TempDir;
 
-/// How `server.py` is started.
+/// The end of a command line that starts `server.py`.
 const SERVER: &str = "-- python3 server.py {host} {port}";
 
 fn folder() -> TempDir {
@@ -39,7 +39,7 @@ fn quick_says_which_is_slower_and_report_and_gate_read_the_same_run() {
     let quick = "quick -e WORK=800,2400 -c 2 --block 250ms --pairs 6 --no-aa --budget 20s -o run";
     let compared = lab(here, &format!("{quick} {SERVER}"));
     let said = &compared.out;
-    // A restless machine may discard so many pairs that nothing can be said: that is exit 3, and says why.
+    // On a busy machine so many pairs may be discarded that the run is INVALID.
     let known = said.contains("SLOWER") || said.contains("INVALID") || said.contains("UNDECIDED");
     assert!(known, "{said}{}", compared.err);
     assert!(said.contains("WORK=2400 / WORK=800"), "{said}");

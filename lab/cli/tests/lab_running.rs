@@ -1,4 +1,4 @@
-//! The laboratory on servers that run already, and what it counts of them.
+//! Tests the commands for servers that are already running, including the counts of system calls.
 
 mod common;
 
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use common::{Said, Served, command, lab};
 
-/// A server with one file, `/a.txt`.
+/// Starts a server with one file, `/a.txt`.
 fn served(folder: &Path) -> Served {
     fs::write(folder.join("a.txt"), "hello").expect("writes");
     Served::start(
@@ -18,7 +18,7 @@ fn served(folder: &Path) -> Served {
     )
 }
 
-/// The id of the process that listens there, as the laboratory tells it.
+/// Returns the id of the listening process from the laboratory's output.
 fn pid(said: &str) -> Option<u32> {
     let (_, rest) = said.split_once("pid ")?;
     rest.split(' ').next()?.parse().ok()
@@ -32,7 +32,7 @@ fn tracer(pid: u32) -> Option<u32> {
     line.trim().parse().ok()
 }
 
-/// Waits for something that must come, however slow the machine.
+/// Waits for a condition that must become true, however slow the machine.
 fn wait(what: &str, mut done: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !done() {
@@ -103,7 +103,7 @@ fn a_killed_laboratory_lets_go_of_the_server_and_leaves_no_file() {
     killed_while(folder.path(), "tracepoints", traced_by_the_kernel);
 }
 
-/// Counts by a method, and kills the laboratory as soon as the server is watched.
+/// Counts by a method, and kills the laboratory as soon as the server is traced.
 fn killed_while(folder: &Path, method: &str, watched: fn(u32) -> bool) {
     let server = served(folder);
     let url = format!("http://{}/a.txt", server.address);
@@ -115,7 +115,7 @@ fn killed_while(folder: &Path, method: &str, watched: fn(u32) -> bool) {
         .stderr(Stdio::null())
         .spawn()
         .expect("the binary runs");
-    // It first asks so often without watching: wait until it watches, or learn that it may not.
+    // The laboratory first sends the requests without tracing. Wait until it traces, or reports that it may not.
     let begun = Instant::now();
     while !watched(pid) {
         if begun.elapsed() > Duration::from_secs(180)
@@ -138,7 +138,7 @@ fn killed_while(folder: &Path, method: &str, watched: fn(u32) -> bool) {
     });
 }
 
-/// Is this process named in any instance of the kernel's tracer?
+/// Whether any instance of the kernel's tracer names this process.
 fn traced_by_the_kernel(pid: u32) -> bool {
     let instances = fs::read_dir("/sys/kernel/tracing/instances");
     let mut instances = instances.into_iter().flatten().flatten();
@@ -235,7 +235,7 @@ fn what_a_log_a_run_or_a_list_says_is_asked_again_at_its_times() {
     assert_eq!(row(&said, "Complete requests"), 4.0);
     assert!(row(&said, "Time taken for tests") >= 0.55, "half of 1.2 s");
 
-    // 404 is no good reply.
+    // A reply with status 404 is not a good one by default.
     let again = lab(here, &format!("replay run {url} --status 0"));
     let said = again.ending(3).out;
     assert_eq!(row(&said, "Complete requests"), 3.0);
@@ -336,7 +336,7 @@ fn capacity_doubles_the_rate_as_long_as_the_target_is_met() {
     assert_eq!(trials.len(), 3, "{found}");
     let rate = |trial: &serde_json::Value| trial["rate"].as_f64().expect("a rate").round();
     assert_eq!(rate(&trials[0]), 200.0, "{found}");
-    // A busy machine may miss arrivals, and the rate falls then.
+    // A busy machine may miss arrivals, which lowers the rate of the next trial.
     for pair in trials.windows(2).take_while(|pair| pair[0]["met"] == true) {
         assert_eq!(rate(&pair[1]), 2.0 * rate(&pair[0]), "{found}");
     }
@@ -374,7 +374,7 @@ fn capacity_asks_for_each_url_once_and_says_when_the_list_ends() {
         server.address
     );
     let said = lab(folder.path(), &words).ending(3);
-    // A second trial, at 400 requests per second, needs more than are left.
+    // A second trial, at 400 requests per second, needs more URLs than are left.
     assert_eq!(said.err.lines().count(), 1, "{}", said.err);
     assert!(
         said.out
@@ -384,7 +384,7 @@ fn capacity_asks_for_each_url_once_and_says_when_the_list_ends() {
     );
 }
 
-/// Nothing is said that the command itself makes so: no pairs, a rate that was asked for, bodies that nobody knows.
+/// There are no findings about what the command itself causes: no pairs, a requested rate, unknown bodies.
 #[test]
 fn bench_and_replay_do_not_object_to_what_they_are() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -447,7 +447,7 @@ fn a_server_that_waits_for_delayed_acknowledgements_is_told_from_a_slow_one() {
     let out = server.stdout.take().expect("its output");
     BufReader::new(out).read_line(&mut port).expect("its port");
     let url = format!("http://127.0.0.1:{}/", port.trim());
-    // A busy machine may delay a reply beyond the timer: one quiet moment of ten is enough.
+    // A busy machine may delay a reply beyond the timer, so there are ten attempts.
     let mut said = lab(folder.path(), &format!("bench {url} -n 60 -c 2"));
     for _ in 1..10 {
         if said.out.contains("critical delayed-ack: ") {

@@ -1,4 +1,4 @@
-//! Saved runs: compared with each other, and with baselines.
+//! Tests comparisons of saved runs with each other, and with baselines.
 
 mod common;
 
@@ -7,7 +7,7 @@ use std::path::Path;
 
 use common::{lab, write_server};
 
-/// A run of one server with so much work per reply, in the folder of this name.
+/// Runs one server with this much work per reply, and saves the run in the folder `name`.
 fn ran(folder: &Path, name: &str, work: u32, connections: u32) {
     write_server(folder);
     let scenario = format!(
@@ -35,7 +35,7 @@ fn a_later_run_is_compared_with_a_saved_baseline_and_a_great_loss_is_a_regressio
     let folder = tempfile::tempdir().expect("a folder");
     let here = folder.path();
     ran(here, "monday", 100, 2);
-    // Thirty times the work: no busy machine can hide that, and no restless one make it up.
+    // The difference is thirtyfold, so that no noise of the machine can hide it or cause it.
     ran(here, "today", 3000, 2);
 
     let said = lab(here, "diff monday today").ending(0).out;
@@ -54,7 +54,7 @@ fn a_later_run_is_compared_with_a_saved_baseline_and_a_great_loss_is_a_regressio
     let json = lab(here, "diff monday today --as json");
     assert!(json.out.contains("\"differences\""));
 
-    // One variant, no baseline.
+    // The run has one variant and no baseline.
     let alone = lab(here, "gate today").ending(3);
     assert!(alone.err.contains("--baseline"));
     lab(here, "baseline save monday").ending(0);
@@ -90,7 +90,7 @@ fn an_undecided_run_passes_no_gate_unless_that_is_allowed() {
     let folder = tempfile::tempdir().expect("a folder");
     let here = folder.path();
     write_server(here);
-    // One pair decides nothing, however much slower the second server is.
+    // One pair gives no verdict, however much slower the second server is.
     let scenario = r#"
 [server]
 cmd = ["python3", "{dir}/server.py", "{host}", "{port}"]

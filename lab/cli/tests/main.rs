@@ -1,4 +1,5 @@
-//! The laboratory's program as its users run it. What needs the processor to itself is a program of its own, in Cargo.toml.
+//! Tests the laboratory's program as its users run it. Tests that need the processor to themselves are separate
+//! programs in Cargo.toml.
 
 mod common;
 mod kept_runs;

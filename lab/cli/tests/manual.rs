@@ -1,4 +1,4 @@
-//! What the program says about itself.
+//! Tests `--help`, manual pages and completions.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! `andon-lab tune` as its users meet it. Little time is given, so little is found out: what is tested is that every
-//! experiment runs, and that what is written is a configuration.
+//! Tests `andon-lab tune` from its users' view. It gets too little time to find out much, so the tests check that every
+//! experiment runs and that the output is a configuration.
 
 mod common;
 
@@ -8,7 +8,7 @@ use std::path::Path;
 
 use common::{Said, lab, program, said};
 
-/// `andon-lab tune` for the server that was built beside it.
+/// Runs `andon-lab tune` for the server that was built next to it.
 fn tune(folder: &Path, words: &str) -> Said {
     let server = program();
     lab(
@@ -33,7 +33,7 @@ fn tune_tries_what_matters_and_writes_a_configuration_only_when_asked() {
     let words = "--config andon.toml --quick --budget 4s -o runs --write tuned.toml";
     let said = tune(here, words);
     assert!(!said.out.contains("requests failed"), "{}", said.out);
-    // Where other programs keep the machine busy, no experiment can be compared: an answer, too, and all else holds.
+    // If other programs keep the machine busy, no candidate can be compared. That is a valid result, too.
     let busy =
         said.out.contains("no candidate could be compared") && said.out.contains("disturbed");
     let said = said.ending(i32::from(busy)).out;
@@ -45,7 +45,7 @@ fn tune_tries_what_matters_and_writes_a_configuration_only_when_asked() {
     }
     let checked = said::said(program(), here, "config show tuned.toml").ending(0);
     assert!(checked.out.contains("queue = 99"));
-    // What the experiments put aside is still the user's.
+    // Settings that the experiments remove (such as `listen`) stay in the user's configuration.
     let tuned = fs::read_to_string(here.join("tuned.toml")).expect("reads");
     for kept in ["127.0.0.1:9", "photos", "/tier", "1GiB"] {
         assert!(tuned.contains(kept), "{kept}: {tuned}");

@@ -5,10 +5,12 @@
 //! andon-lab capacity http://127.0.0.1:9001/ --target 50ms        # 108: 200 - ln(100) / 0.05
 //! ```
 //!
-//! `mm1 RATE` works on one request after the other, for exponential times; of p99 ≤ T, RATE - ln(100) / T is the capacity.
-//! `bucket RATE` lets RATE requests per second pass and keeps the others waiting: RATE, less the more T is short.
-//! `busy RATE` computes for 1/RATE seconds of one CPU, one request after the other. `errors SHARE` in front of either
-//! makes such a share of replies a 500: `errors 0.005 mm1 200`.
+//! - `mm1 RATE` serves one request at a time, with exponentially distributed service times. For p99 ≤ T, its capacity
+//!   is RATE - ln(100) / T.
+//! - `bucket RATE` lets RATE requests per second pass and delays the others. Its capacity is RATE, and less if T is
+//!   short.
+//! - `busy RATE` serves one request at a time, using one CPU for 1/RATE seconds.
+//! - `errors SHARE` in front of any of them turns this share of the replies into a 500: `errors 0.005 mm1 200`.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
@@ -29,12 +31,12 @@ struct Server {
     kind: Kind,
     rate: f64,
     errors: f64,
-    /// When the worker is free, or the next token is there.
+    /// When the worker is free again, or when the bucket gets its next token; and the source of random numbers.
     free: Mutex<(Instant, Random)>,
 }
 
 impl Server {
-    /// Serves one request; says whether it is a good one.
+    /// Serves one request. Returns whether the reply is a good one.
     fn work(&self) -> bool {
         let mut state = self.free.lock().unwrap_or_else(PoisonError::into_inner);
         let (free, random) = &mut *state;
@@ -45,9 +47,9 @@ impl Server {
         };
         let time = Duration::from_secs_f64(time);
         if let Kind::Busy = self.kind {
-            // The lock is the queue.
-            let begun = Instant::now();
-            while begun.elapsed() < time {
+            // The lock is still held, so other requests queue for it.
+            let start = Instant::now();
+            while start.elapsed() < time {
                 std::hint::spin_loop();
             }
             return good;

@@ -1,8 +1,8 @@
-//! The analysis of a run: verdicts with intervals, the noise floor, and weaknesses of the run itself. It is pure: the
-//! same [`Run`] always gives the same [`Analysis`].
+//! Analyses a run: verdicts with intervals, the noise floor, and weaknesses of the run itself. The analysis is pure:
+//! the same [`Run`] always gives the same [`Analysis`].
 //!
 //! - [`analyse`] does the whole analysis; [`enough`] tells the experiment when to stop; [`order`] fixes the order in
-//!   which blocks run.
+//!   which   blocks run.
 //! - [`self_checks`] look for mistakes in the experiment itself.
 
 mod client_limit;
@@ -68,7 +68,7 @@ pub struct NoiseFloor {
     pub ratio: f64,
     /// The 95 % interval of `ratio`, valid over all interim analyses.
     pub interval: Interval,
-    /// Half the width of `interval` as a share, e.g. 0.02 for ±2 %. Smaller effects cannot be told from noise.
+    /// Half the width of `interval` as a share, e.g. 0.02 for ±2 %. Smaller effects are within the noise.
     pub half_width: f64,
     /// Whether the interval excludes 1 although nothing differs, which makes the run suspect.
     pub suspect: bool,
@@ -78,8 +78,8 @@ impl Analysis {
     /// Returns the comparisons that the experiment was made for: each variant against the baseline, by the primary
     /// metric.
     pub fn primary(&self) -> impl Iterator<Item = &Comparison> {
-        let wanted = |it: &&Comparison| it.role == Role::Primary && it.arm == Arm::Variant;
-        self.comparisons.iter().filter(wanted)
+        let is_primary = |it: &&Comparison| it.role == Role::Primary && it.arm == Arm::Variant;
+        self.comparisons.iter().filter(is_primary)
     }
 }
 
@@ -102,10 +102,10 @@ pub fn analyse(run: &Run, work: &[WorkJudgement]) -> Analysis {
 }
 
 fn noise_floor(comparisons: &[Comparison]) -> Option<NoiseFloor> {
-    let again = comparisons
+    let comparison = comparisons
         .iter()
         .find(|it| it.arm == Arm::Again && it.role == Role::Primary)?;
-    let estimate = again.estimate.as_ref()?;
+    let estimate = comparison.estimate.as_ref()?;
     Some(NoiseFloor {
         ratio: estimate.ratio,
         interval: estimate.interval_95,

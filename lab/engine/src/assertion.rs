@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 pub use bound::Bound;
-pub use evaluate::{Assertions, counted};
+pub use evaluate::{Assertions, readings_of_pass};
 
 use crate::scenario::unknown;
 
@@ -104,7 +104,7 @@ const KINDS: [&str; 6] = [
     "execve",
 ];
 
-/// Keys that qualify an assertion and are no kind of their own.
+/// Keys that may accompany an assertion but do not name its kind.
 const EXTRA: [&str; 2] = ["is", "path"];
 
 #[cfg(test)]

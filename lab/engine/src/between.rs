@@ -46,7 +46,7 @@ impl Between {
         self.trusted().filter(|figure| figure.primary)
     }
 
-    /// Returns the most trustworthy figure of each variant and metric: the one beside the baseline, if there is one.
+    /// Returns the most trustworthy figure of each variant and metric: the ratio to the baseline, if there is one.
     pub fn trusted(&self) -> impl Iterator<Item = &Figure> {
         self.figures.iter().filter(|figure| {
             let better = |other: &Figure| {
@@ -58,60 +58,60 @@ impl Between {
     }
 }
 
-/// Compares two runs. `kept` are the saved reply bodies of both runs and what was found about them. `within` is the
-/// bound of sameness; the default is the new run's own.
+/// Compares two runs. `saved_bodies` holds the saved reply bodies of both runs and the findings about them. `within` is the
+/// bound of sameness, by default the new run's.
 #[must_use]
-pub fn between(old: &Run, new: &Run, kept: &SavedBodies, within: Option<Share>) -> Between {
+pub fn between(old: &Run, new: &Run, saved_bodies: &SavedBodies, within: Option<Share>) -> Between {
     let differences = difference::all(old, new);
     let obstacle = obstacle(&differences);
     let probe = probe(old, new);
-    let matched = matched(old, new);
+    let matching_pairs = matching_variants(old, new);
     let question = figures::Question {
         old,
         new,
-        wider: probe.map_or(1.0, |probe| probe.max(1.0 / probe)),
+        widening: probe.map_or(1.0, |probe| probe.max(1.0 / probe)),
         within: within.unwrap_or(new.header.scenario.design.same_within).0,
         obstacle: obstacle.as_deref(),
     };
-    let figures = matched
+    let figures = matching_pairs
         .iter()
-        .flat_map(|&pair| question.figures(pair, work(old, new, pair, kept)))
+        .flat_map(|&pair| question.figures(pair, work(old, new, pair, saved_bodies)))
         .collect();
-    let seen = |at: usize, of_new: bool| {
-        matched
+    let has_match = |at: usize, of_new: bool| {
+        matching_pairs
             .iter()
             .any(|(old, new)| at == if of_new { *new } else { *old })
     };
-    let alone = |run: &Run, of_new: bool, which: &str| -> Vec<String> {
+    let unmatched_in = |run: &Run, of_new: bool, which: &str| -> Vec<String> {
         let all = run.header.variants.iter().enumerate();
-        all.filter(|(at, _)| !seen(*at, of_new))
+        all.filter(|(at, _)| !has_match(*at, of_new))
             .map(|(_, variant)| format!("{} ({which} run only)", variant.name))
             .collect()
     };
-    let mut left = alone(old, false, "old");
-    left.extend(alone(new, true, "new"));
+    let mut unmatched = unmatched_in(old, false, "old");
+    unmatched.extend(unmatched_in(new, true, "new"));
     Between {
         seconds_apart: seconds_apart(old, new),
         probe,
         differences,
         obstacle,
         figures,
-        alone: left,
+        alone: unmatched,
     }
 }
 
 /// Returns the indexes, in the old and the new run, of variants with the same name. If each run has just one variant,
 /// these two match whatever their names are.
-fn matched(old: &Run, new: &Run) -> Vec<(usize, usize)> {
+fn matching_variants(old: &Run, new: &Run) -> Vec<(usize, usize)> {
     let (old, new) = (&old.header.variants, &new.header.variants);
     if old.len() == 1 && new.len() == 1 {
         return vec![(0, 0)];
     }
-    let found = new.iter().enumerate().filter_map(|(at, variant)| {
+    let matches = new.iter().enumerate().filter_map(|(at, variant)| {
         let same = old.iter().position(|it| it.name == variant.name)?;
         Some((same, at))
     });
-    found.collect()
+    matches.collect()
 }
 
 /// Returns the blocks of a variant that count. Those of the A/A arm belong to the baseline, because its server is the
@@ -155,13 +155,13 @@ fn obstacle(differences: &[Difference]) -> Option<String> {
     })
 }
 
-/// Returns why a variant's replies are not the same work in both runs, or not known to be, judged by what the new run's
-/// variant expects.
+/// Returns why a variant's replies are not, or not known to be, the same work in both runs, as the new run's variant
+/// demands.
 fn work(
     old: &Run,
     new: &Run,
     (first, second): (usize, usize),
-    kept: &SavedBodies,
+    saved_bodies: &SavedBodies,
 ) -> Option<String> {
     let mut header = new.header.clone();
     let variant = header.variants[second].clone();
@@ -176,20 +176,20 @@ fn work(
             })
             .collect()
     };
-    let mut both = as_arm(old, first, 0, Arm::Baseline);
-    both.extend(as_arm(new, second, 1, Arm::Variant));
-    let judged = judge(
+    let mut all_blocks = as_arm(old, first, 0, Arm::Baseline);
+    all_blocks.extend(as_arm(new, second, 1, Arm::Variant));
+    let judgement = judge(
         &Run {
             header,
-            blocks: both,
+            blocks: all_blocks,
             passes: Vec::new(),
         },
-        kept,
+        saved_bodies,
     );
-    let differing = Differing::of(&judged.work, 1, &new.header.scenario.check);
+    let differing = Differing::of(&judgement.work, 1, &new.header.scenario.check);
     let differing = differing.filter(|it| !it.permitted)?.first;
-    let told = expect == Expect::SameBytes || judged.missing.is_empty();
-    let what = if told {
+    let is_certain = expect == Expect::SameBytes || judgement.missing.is_empty();
+    let what = if is_certain {
         "not the same work in both runs"
     } else {
         "whether both runs did the same work cannot be told"

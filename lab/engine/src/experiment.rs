@@ -1,7 +1,7 @@
-//! The experiment: runs blocks in their order, writing each down when it ends, until enough is known.
+//! The experiment: runs blocks in their order and records each when it ends, until enough is known.
 //!
-//! A block starts the server anew, waits until it is ready and the process that answers is the one that was started,
-//! drives the load while /proc is sampled, and ends the server. Neighbouring blocks form a pair; a pair in which the
+//! Each block starts a fresh server, waits until it is ready and the process that answers is the one that was started,
+//! drives the load while /proc is sampled, and stops the server. Neighbouring blocks form a pair. A pair in which the
 //! machine was disturbed, by a signal declared beforehand, runs again.
 
 mod block;
@@ -29,7 +29,7 @@ use crate::scenario::{Address, BlockOrder, Fresh, Scenario, ScenarioError};
 use crate::syscalls::{self, Subject};
 use crate::variant::{self, Variant};
 
-pub use block::asked;
+pub use block::request_templates;
 pub use capacity::{Capacity, CapacityTest, FOREIGN, Trial};
 pub use expected::Expected;
 pub use limits::ClientLimits;
@@ -140,15 +140,15 @@ pub fn run(experiment: &Experiment<'_>) -> Result<Finished, Error> {
                 .to_owned(),
         ));
     }
-    let mut going = RunningExperiment::start(experiment)?;
-    let end = going.blocks()?;
+    let mut run = RunningExperiment::start(experiment)?;
+    let end = run.blocks()?;
     if end != End::Cancelled {
-        going.passes()?;
+        run.passes()?;
     }
-    for (_, server) in std::mem::take(&mut going.kept) {
+    for (_, server) in std::mem::take(&mut run.servers) {
         server.stop().map_err(|why| Error::Other(why.to_string()))?;
     }
-    Ok(going.finish(end))
+    Ok(run.finish(end))
 }
 
 /// Runs only the counting passes of an experiment: no blocks, so nothing is timed.
@@ -156,14 +156,14 @@ pub fn run(experiment: &Experiment<'_>) -> Result<Finished, Error> {
 /// # Errors
 /// See [`Error`]. If a variant could not be counted, the reason is in its [`Pass::method`].
 pub fn count(experiment: &Experiment<'_>) -> Result<Finished, Error> {
-    let mut going = RunningExperiment::start(experiment)?;
-    going.passes()?;
-    let end = if going.cancelled() {
+    let mut run = RunningExperiment::start(experiment)?;
+    run.passes()?;
+    let end = if run.cancelled() {
         End::Cancelled
     } else {
         End::AllRun
     };
-    Ok(going.finish(end))
+    Ok(run.finish(end))
 }
 
 /// Returns the header of a run: the scenario, its variants, the machine and the hashes of the programs. `program` is
@@ -196,7 +196,7 @@ struct RunningExperiment<'a> {
     run: Run,
     /// Servers that live for all blocks of their variant. The key is whether it is the A/A arm's server, and the
     /// variant's index.
-    kept: BTreeMap<(bool, u32), Launched>,
+    servers: BTreeMap<(bool, u32), Launched>,
     limits: ClientLimits,
 }
 
@@ -213,7 +213,7 @@ impl<'a> RunningExperiment<'a> {
                 blocks: Vec::new(),
                 passes: Vec::new(),
             },
-            kept: BTreeMap::new(),
+            servers: BTreeMap::new(),
             limits: ClientLimits::default(),
         })
     }
@@ -233,14 +233,15 @@ impl<'a> RunningExperiment<'a> {
             self.run.header.variants.len() as u32,
             scenario.seed,
         );
-        let together = match scenario.design.order {
+        let group_size = match scenario.design.order {
             BlockOrder::Sequential => 1,
             BlockOrder::AbbaRandom | BlockOrder::PairsRandom => 2,
         };
-        let mut done = 0;
-        for pair in slots.chunks(together) {
+        let mut done_slots = 0;
+        for pair in slots.chunks(group_size) {
             for attempt in 0..TRIES {
-                let Some(disturbed) = self.pair(pair, attempt, (done, slots.len() as u32))? else {
+                let Some(disturbed) = self.pair(pair, attempt, (done_slots, slots.len() as u32))?
+                else {
                     return Ok(End::Cancelled);
                 };
                 if self.out_of_time() {
@@ -250,7 +251,7 @@ impl<'a> RunningExperiment<'a> {
                     break;
                 }
             }
-            done += pair.len() as u32;
+            done_slots += pair.len() as u32;
             if let Some(enough) = enough(&self.run) {
                 return Ok(End::Enough(enough));
             }
@@ -288,12 +289,12 @@ impl<'a> RunningExperiment<'a> {
     fn passes(&mut self) -> Result<(), Error> {
         let experiment = self.experiment;
         let sample = &experiment.scenario.sample;
-        let wanted = [
+        let passes = [
             (sample.syscalls, syscalls::pass as fn(&Subject<'_>) -> Pass),
             (sample.callgrind, syscalls::callgrind::pass),
         ];
         for (index, variant) in self.run.header.variants.clone().iter().enumerate() {
-            for (_, count) in wanted.iter().filter(|(requests, _)| *requests > 0) {
+            for (_, count) in passes.iter().filter(|(requests, _)| *requests > 0) {
                 if self.cancelled() {
                     return Ok(());
                 }
@@ -305,8 +306,9 @@ impl<'a> RunningExperiment<'a> {
                     variant,
                     index: index as u32,
                     guard: &experiment.guard,
-                    asked: &|server| {
-                        asked(&experiment.scenario, variant, server).map_err(|why| why.to_string())
+                    templates: &|server| {
+                        request_templates(&experiment.scenario, variant, server)
+                            .map_err(|why| why.to_string())
                     },
                     cancel: experiment.cancel.clone(),
                 });

@@ -1,8 +1,8 @@
-//! Starting a server in its own work directory, making sure that it is the one that answers, and ending it completely.
+//! Starts a server in its own work directory, makes sure that it is the one that answers, and ends it completely.
 //!
 //! [`Launched::start`] returns a server that is ready and whose listening socket belongs to the process tree that was
-//! started; [`Launched::stop`] ends the tree. Both block. A [`Guard`] stands between the laboratory and the server, so
-//! that nothing outlives the laboratory.
+//! started; [`Launched::stop`] ends the tree. Both block. A [`Guard`] process between the laboratory and the server
+//! makes sure that nothing outlives the laboratory.
 
 mod attached;
 mod error;
@@ -76,9 +76,8 @@ pub struct Stopped {
 }
 
 impl Launched {
-    /// Starts a variant's server and waits until it is ready. `padding` bytes are added to the server's environment.
-    /// The size of the environment shifts the stack and thereby the luck of addresses, so blocks should draw it at
-    /// random.
+    /// Starts a variant's server and waits until it is ready. `padding` bytes are added to the server's environment,
+    /// because its size shifts the stack and thereby affects speed by chance. Blocks should choose it at random.
     ///
     /// # Errors
     /// The scenario asks for something impossible; the address is taken (the error says by which process); the server
@@ -105,12 +104,13 @@ impl Launched {
         padding: usize,
     ) -> Result<Self, LaunchError> {
         let is_free_port = matches!(scenario.server.addr, Address::Tcp);
-        let mut others = if is_free_port { OTHER_PORTS } else { 0 };
+        let mut attempts_left = if is_free_port { OTHER_PORTS } else { 0 };
         loop {
-            // Nobody can keep a port between finding it free and listening there: another process may have been quicker.
+            // Another process may take the port between the moment it is found free and the moment the server listens
+            // there.
             match Self::start_once(tool, scenario, variant, guard, padding) {
-                Err(LaunchError::Taken { .. }) if others > 0 => others -= 1,
-                done => return done,
+                Err(LaunchError::Taken { .. }) if attempts_left > 0 => attempts_left -= 1,
+                result => return result,
             }
         }
     }
@@ -126,16 +126,16 @@ impl Launched {
         let folder = work_folder(scenario)?;
         let work = folder.path().join("work");
         let output = output_of(&folder);
-        let made = fs::create_dir(&work).and_then(|()| File::create(&output));
-        made.map_err(|error| LaunchError::new(format!("{}: {error}", work.display())))?;
-        let own = own_programs(&folder)
+        let folder_result = fs::create_dir(&work).and_then(|()| File::create(&output));
+        folder_result.map_err(|error| LaunchError::new(format!("{}: {error}", work.display())))?;
+        let programs = own_programs(&folder)
             .map_err(|error| LaunchError::new(format!("{}: {error}", folder.path().display())))?;
 
         let address = endpoint(&server.addr, &work)?;
         let values = values(scenario, variant, &address, &work);
         let fill = |text: &str| placeholders::fill(text, &values).into_owned();
         work::furnish(scenario, variant, &work, &values)?;
-        let env = environment(scenario, variant, &values, &own, padding);
+        let env = environment(scenario, variant, &values, &programs, padding);
         hook("before", &fill(&server.before), &work, &env)?;
         if let Some(listener) = listeners::listeners(&address).first() {
             let owner = listeners::owner(*listener);
@@ -166,7 +166,7 @@ impl Launched {
                 .chain([folder.path().to_owned()])
                 .collect(),
         };
-        let begun = Instant::now();
+        let start = Instant::now();
         let guard = (guard.start(&spec))
             .map_err(|error| LaunchError::new(format!("the guard did not start: {error}")))?;
         let mut launched = Self {
@@ -181,7 +181,7 @@ impl Launched {
             stop: server.stop.clone(),
         };
         launched.wait_until_ready(scenario)?;
-        launched.start_seconds = begun.elapsed().as_secs_f64();
+        launched.start_seconds = start.elapsed().as_secs_f64();
         Ok(launched)
     }
 
@@ -230,10 +230,10 @@ impl Launched {
     /// `after` hook and removes the work directory.
     ///
     /// # Errors
-    /// A process is left even so (the error names it), or the `after` hook failed.
+    /// A process could not be killed (the error names it), or the `after` hook failed.
     pub fn stop(mut self) -> Result<Stopped, LaunchError> {
-        let begun = Instant::now();
-        let seen: Vec<_> = (self.tree().into_iter())
+        let start = Instant::now();
+        let processes: Vec<_> = (self.tree().into_iter())
             .filter_map(|pid| Some((pid, proc::stat(pid)?.starttime)))
             .collect();
         let killed = !self.ended_by_itself(self.stop.grace.duration());
@@ -241,22 +241,22 @@ impl Launched {
             self.kill();
         }
         let output = self.last_output();
-        let left: Vec<_> = (seen.into_iter())
+        let survivors: Vec<_> = (processes.into_iter())
             .filter(|(pid, started)| {
                 let now = proc::stat(*pid);
                 now.is_some_and(|now| now.starttime == *started && now.state != 'Z')
             })
             .map(|(pid, _)| format!("pid {pid} ({})", proc::command(pid)))
             .collect();
-        if !left.is_empty() {
-            let what = format!("still there after being killed: {}", left.join(", "));
+        if !survivors.is_empty() {
+            let what = format!("still there after being killed: {}", survivors.join(", "));
             return Err(LaunchError::Server { what, output });
         }
         let after = placeholders::fill(&self.after, &self.values).into_owned();
         hook("after", &after, &self.work, &self.env)?;
         Ok(Stopped {
             killed,
-            seconds: begun.elapsed().as_secs_f64(),
+            seconds: start.elapsed().as_secs_f64(),
             output,
         })
     }
@@ -264,7 +264,7 @@ impl Launched {
     fn wait_until_ready(&mut self, scenario: &Scenario) -> Result<(), LaunchError> {
         let ready = &scenario.server.ready;
         let timeout = ready.timeout.duration();
-        let begun = Instant::now();
+        let start = Instant::now();
         loop {
             if let Ok(Some(status)) = self.guard.try_wait() {
                 let how = match status.code() {
@@ -287,9 +287,9 @@ impl Launched {
                 });
             }
             let patience = timeout
-                .saturating_sub(begun.elapsed())
+                .saturating_sub(start.elapsed())
                 .max(SHORTEST_PATIENCE);
-            let seen = match self.address.ask(&ready.http, patience) {
+            let problem = match self.address.ask(&ready.http, patience) {
                 Err(error) => error.to_string(),
                 Ok(status) if ready.status != 0 && status != ready.status => {
                     format!("{} answers with status {status}", ready.http)
@@ -309,9 +309,9 @@ impl Launched {
                     Err(what) => what,
                 },
             };
-            if begun.elapsed() >= timeout {
+            if start.elapsed() >= timeout {
                 let what = format!(
-                    "the server was not ready at {} within {} (last: {seen})",
+                    "the server was not ready at {} within {} (last: {problem})",
                     self.address, ready.timeout
                 );
                 return Err(self.failed(what));
@@ -321,8 +321,8 @@ impl Launched {
         Ok(())
     }
 
-    /// Returns the other process that listens at the server's address, if there is one. Fails if no listening socket is
-    /// found at all.
+    /// Returns the process other than the server that listens at its address, if there is one. Fails if no listening
+    /// socket is found at all.
     fn stranger(&self) -> Result<Option<String>, String> {
         let listeners = listeners::listeners(&self.address);
         if listeners.is_empty() {
@@ -333,16 +333,17 @@ impl Launched {
             ));
         }
         let mut other = None;
-        // A server that is becoming a daemon hands its socket on while it is looked at: look again.
+        // A server that becomes a daemon may hand its socket to another process during the search, so the search is
+        // repeated.
         for _ in 0..LOOKS {
             let tree = self.tree();
-            let held = |inode| {
+            let is_held = |inode| {
                 tree.iter()
                     .any(|pid| listeners::holds(*pid, inode) == Some(true))
             };
             other = listeners
                 .iter()
-                .find(|listener| !held(listener.inode))
+                .find(|listener| !is_held(listener.inode))
                 .copied();
             if other.is_none() {
                 break;
@@ -364,17 +365,17 @@ impl Launched {
     }
 
     /// Sends the stop signal once to each child of the guard, and returns whether the server ended within `grace`.
-    /// Processes whose parents have ended become children of the guard, and get the signal then.
+    /// Processes whose parents end become children of the guard, and get the signal then.
     fn ended_by_itself(&mut self, grace: Duration) -> bool {
         let signal = self.stop.parsed().unwrap_or(rustix::process::Signal::TERM);
-        let begun = Instant::now();
-        let mut asked = BTreeSet::new();
-        while begun.elapsed() < grace {
+        let start = Instant::now();
+        let mut signalled = BTreeSet::new();
+        while start.elapsed() < grace {
             if !self.alive() {
                 return true;
             }
             for pid in proc::children(self.guard_pid()).unwrap_or_default() {
-                if asked.insert(pid) {
+                if signalled.insert(pid) {
                     guard::signal(pid, signal);
                 }
             }
@@ -386,11 +387,11 @@ impl Launched {
     /// Makes the guard kill everything, and waits until the guard has ended.
     fn kill(&mut self) {
         if let Some(mut pipe) = self.guard.stdin.take() {
-            // A guard that has ended cannot hear it.
+            // Writing fails only if the guard has ended, and then there is nothing to kill.
             let _ = pipe.write_all(guard::KILL);
         }
-        let begun = Instant::now();
-        while self.alive() && begun.elapsed() < KILL_PATIENCE {
+        let start = Instant::now();
+        while self.alive() && start.elapsed() < KILL_PATIENCE {
             thread::sleep(POLL);
         }
         if self.alive() {
@@ -414,16 +415,16 @@ fn work_folder(scenario: &Scenario) -> Result<tempfile::TempDir, LaunchError> {
         "" => env::temp_dir(),
         path => scenario.path(path),
     };
-    let made = tempfile::Builder::new()
+    let folder = tempfile::Builder::new()
         .prefix("andon-lab-")
         .tempdir_in(&above);
-    made.map_err(|error| {
+    folder.map_err(|error| {
         LaunchError::new(format!("no work directory in {}: {error}", above.display()))
     })
 }
 
-/// Returns the file that receives the server's output. It lies beside the work directory, so that no name in there is
-/// taken.
+/// Returns the file that receives the server's output. It lies next to the work directory rather than inside, so that
+/// it cannot clash with a file of the server.
 fn output_of(folder: &tempfile::TempDir) -> PathBuf {
     folder.path().join("output")
 }
@@ -478,26 +479,26 @@ fn values(
     values
 }
 
-/// Creates a folder in which the names of our programs link to those beside the running one. So a scenario measures the
-/// build that was called, whatever other version is installed.
+/// Creates a folder in which the names of our programs link to those next to the running one. So a scenario measures
+/// the same build as the laboratory's, whatever other version is installed.
 fn own_programs(folder: &tempfile::TempDir) -> io::Result<PathBuf> {
-    let own = folder.path().join("own");
-    fs::create_dir(&own)?;
+    let programs = folder.path().join("own");
+    fs::create_dir(&programs)?;
     for name in OWN {
-        if let Some(file) = beside(name) {
-            std::os::unix::fs::symlink(file, own.join(name))?;
+        if let Some(file) = sibling_program(name) {
+            std::os::unix::fs::symlink(file, programs.join(name))?;
         }
     }
-    Ok(own)
+    Ok(programs)
 }
 
-/// Returns the file of one of our programs in the folder of the running one, if it is there.
-fn beside(name: &str) -> Option<PathBuf> {
+/// Returns the file of one of our programs in the folder of the running program, if it is there.
+fn sibling_program(name: &str) -> Option<PathBuf> {
     let program = env::current_exe().ok()?;
     Some(program.parent()?.join(name)).filter(|file| OWN.contains(&name) && file.is_file())
 }
 
-/// Returns the file of a program that is named without a folder. For our own programs that is the one beside the
+/// Returns the file of a program that is named without a folder. For our own programs that is the one next to the
 /// running program, if it is there; otherwise the first in `PATH`.
 #[must_use]
 pub fn find_program(name: &str) -> Option<PathBuf> {
@@ -506,7 +507,7 @@ pub fn find_program(name: &str) -> Option<PathBuf> {
             .map(|folder| folder.join(name))
             .find(|file| file.is_file())
     };
-    beside(name).or_else(in_path)
+    sibling_program(name).or_else(in_path)
 }
 
 /// Returns the file of a program as a server's command names it. A bare name may not be found.
@@ -517,12 +518,12 @@ pub(crate) fn program_file(scenario: &Scenario, program: &str) -> Option<PathBuf
     }
 }
 
-/// Returns the server's environment. The folder `own` comes first in `PATH`, unless the scenario sets `PATH` itself.
+/// Returns the server's environment. The folder `programs` comes first in `PATH`, unless the scenario sets `PATH` itself.
 fn environment(
     scenario: &Scenario,
     variant: &Variant,
     values: &BTreeMap<String, String>,
-    own: &Path,
+    programs: &Path,
     padding: usize,
 ) -> BTreeMap<String, String> {
     let inherited = scenario.server.inherit.iter().map(String::as_str);
@@ -530,7 +531,7 @@ fn environment(
         .filter_map(|name| Some((name.to_owned(), env::var(name).ok()?)))
         .collect();
     let path = env::var("PATH").unwrap_or_else(|_| USUAL_PATH.to_owned());
-    env.insert("PATH".into(), format!("{}:{path}", own.display()));
+    env.insert("PATH".into(), format!("{}:{path}", programs.display()));
     for (name, value) in &variant.env {
         env.insert(name.clone(), placeholders::fill(value, values).into_owned());
     }
@@ -552,9 +553,9 @@ fn hook(
         return Ok(());
     }
     let wrong = |what: String| LaunchError::new(format!("`server.{name}` = `{line}`: {what}"));
-    // Not `output()`: that would wait for whatever the line leaves running in the background.
-    let said = tempfile::NamedTempFile::new().map_err(|error| wrong(error.to_string()))?;
-    let (out, err) = (said.reopen(), said.reopen());
+    // `output()` would also wait for processes that the line leaves running in the background.
+    let output = tempfile::NamedTempFile::new().map_err(|error| wrong(error.to_string()))?;
+    let (out, err) = (output.reopen(), output.reopen());
     let (Ok(out), Ok(err)) = (out, err) else {
         return Err(wrong("no file for its output".into()));
     };
@@ -571,7 +572,7 @@ fn hook(
     if status.success() {
         return Ok(());
     }
-    let text = fs::read(said.path()).unwrap_or_default();
+    let text = fs::read(output.path()).unwrap_or_default();
     Err(wrong(format!(
         "{status}; {}",
         String::from_utf8_lossy(&text).trim()
@@ -590,14 +591,14 @@ const POLL: Duration = Duration::from_millis(5);
 /// Number of further free ports to try if other processes have taken the first.
 const OTHER_PORTS: usize = 3;
 
-/// Number of times that a listening socket is looked for in the server's process tree before it counts as another
-/// process's.
+/// Number of searches for the listening socket in the server's process tree before it counts as another process's.
 const LOOKS: usize = 4;
 
-/// Least time that a server has to answer once it accepts, even at the end of the timeout for getting ready.
+/// Least time that a server gets to answer once it accepts connections, even at the end of the time-out for getting
+/// ready.
 const SHORTEST_PATIENCE: Duration = Duration::from_millis(100);
 
-/// How long to wait for killed processes to end. Those that write a core file, or wait for a disk, take their time.
+/// How long to wait for killed processes to end, which takes long if they write a core file or wait for a disk.
 const KILL_PATIENCE: Duration = Duration::from_secs(10);
 
 /// Length of the longest path of a Unix socket in bytes: `sun_path` without its terminating NUL.

@@ -1,22 +1,22 @@
 //! The laboratory: a "hyperfine for servers".
 //!
-//! It starts a server in several variants, drives the same load at each, records what the machine did
-//! meanwhile, checks that the replies are the same work, and says in one line per pair which is faster, by
-//! how much and how sure, or that nothing can be said. It speaks HTTP only: Andon is one server among others.
+//! It starts a server in several variants, applies the same load to each, records what the machine did meanwhile,
+//! checks that the replies are the same work, and says in one line per pair which is faster, by how much and how sure,
+//! or that the result is inconclusive. It speaks HTTP only: Andon is one server among others.
 //!
 //! From top to bottom:
 //!
-//! **Scenario** (what is asked) — `experiment` → **Run** (what was seen, in files) — `analysis` →
-//! **Analysis** (what can be said) — `report` → text, HTML, CSV…
+//! **Scenario** (the experiment to run) — `experiment` → **Run** (the measurements, in files) — `analysis` →
+//! **Analysis** (the conclusions) — `report` → text, HTML, CSV…
 //!
 //! - [`scenario`] reads a TOML file; [`variant`] expands its matrix.
-//! - [`launch`] starts a server in its own work directory, waits until it is ready and is ours, reaps its tree.
+//! - [`launch`] starts a server in its own work directory, waits until it is ready and checks that it is the one that
+//!   was started, and reaps its process tree.
 //! - [`load`] is the client: one worker loop, paced by a `Pacer`, ended by a `Stop`.
-//! - [`past`] reads access logs and saved runs, for the client to ask the same again.
-//! - [`sample`] reads /proc meanwhile; [`syscalls`] counts system calls and instructions in passes of
-//!   their own.
-//! - [`bodies`] judges whether replies are the same work; [`assertion`] whether a toggle took effect.
-//! - [`experiment`] puts them together, block by block; [`record`] is what it writes down.
+//! - [`past`] turns access logs and saved runs into requests that the client can replay.
+//! - [`sample`] reads /proc during the load; [`syscalls`] counts system calls and instructions in separate passes.
+//! - [`bodies`] judges whether replies are the same work; [`assertion`] whether a switch took effect.
+//! - [`experiment`] combines them, block by block; [`record`] defines the files that it writes.
 //! - [`stats`] is pure; [`analysis`] applies it to a run: verdicts, noise floor, self-checks.
 //! - [`between`] compares two saved runs, which were not interleaved.
 //! - [`report`] prints an analysis in the tables that users of ab, JMeter, sar and strace know.

@@ -76,7 +76,7 @@ impl RequestTemplate {
 pub enum Window {
     /// The window ends after this time.
     For(Duration),
-    /// The window ends when this many requests are over.
+    /// The window ends when this many requests have ended.
     Requests(u64),
 }
 
@@ -85,10 +85,10 @@ pub struct Drive<'a> {
     /// The address of the server.
     pub endpoint: Endpoint,
     /// The requests to send; must not be empty.
-    pub asked: &'a [RequestTemplate],
+    pub templates: &'a [RequestTemplate],
     /// The connections and the rate of the load.
     pub load: &'a Load,
-    /// What is expected of replies.
+    /// The checks that every reply must pass.
     pub check: &'a Check,
     /// When warm-up ends. Without warm-up and ramp-up, the very first request counts.
     pub warmup: &'a WarmupRule,
@@ -119,14 +119,14 @@ pub struct Progress {
     pub rate: f64,
 }
 
-/// The requests of one block and their responses, as counts and times.
+/// The outcome of driving the load of one block.
 #[derive(Debug)]
 pub struct Driven {
     /// Result of the measured window.
     pub result: LoadResult,
-    /// What the client used during the measured window.
+    /// Resources that the client used during the measured window.
     pub client: ClientCost,
-    /// How warm-up went.
+    /// Length and result of the warm-up.
     pub warmup: Warmup,
     /// When the load began, that is, when the first connection was due to open.
     pub began: Instant,
@@ -146,7 +146,7 @@ pub struct Driven {
 #[derive(Clone, Debug, Default)]
 pub struct Script {
     /// For each request, in order: its arrival time since the start, and the index of its `RequestTemplate` in
-    /// `Drive::asked`.
+    /// `Drive::templates`.
     pub requests: Vec<(Duration, u32)>,
 }
 
@@ -187,15 +187,15 @@ pub fn drive(drive: &Drive<'_>) -> Result<Driven, Error> {
 /// # Errors
 /// See [`Error`].
 pub fn replay(drive: &Drive<'_>, script: &Script) -> Result<Driven, Error> {
-    let known = |(_, url): &(Duration, u32)| (*url as usize) < drive.asked.len();
-    if script.requests.is_empty() || !script.requests.iter().all(known) {
+    let is_listed = |(_, url): &(Duration, u32)| (*url as usize) < drive.templates.len();
+    if script.requests.is_empty() || !script.requests.iter().all(is_listed) {
         return Err(Error::NothingAsked);
     }
     run(drive, Some(script))
 }
 
 fn run(drive: &Drive<'_>, script: Option<&Script>) -> Result<Driven, Error> {
-    if drive.asked.is_empty() {
+    if drive.templates.is_empty() {
         return Err(Error::NothingAsked);
     }
     if drive.load.mode == Mode::Open && drive.load.rate <= 0.0 {
@@ -214,10 +214,10 @@ fn run(drive: &Drive<'_>, script: Option<&Script>) -> Result<Driven, Error> {
     let at_once = drive.warmup.max.0 <= 0.0 && drive.load.ramp.0 <= 0.0;
     let shared = Arc::new(Shared {
         endpoint: drive.endpoint.clone(),
-        requests: connection::prepare(drive.asked, &host, drive.load)?,
+        requests: connection::prepare(drive.templates, &host, drive.load)?,
         sequence: match script {
             Some(script) => Sequence::scripted(script),
-            None => Sequence::new(drive.asked, drive.load.order, drive.seed),
+            None => Sequence::new(drive.templates, drive.load.order, drive.seed),
         },
         course: Course::new(drive.cancel.clone(), at_once),
         recorder: Recorder::new(drive, connections),
@@ -259,39 +259,43 @@ struct Client {
 impl Client {
     fn run(&self, drive: &Drive<'_>, shared: &Arc<Shared>) -> Result<Driven, Error> {
         std::thread::scope(|scope| {
-            let (tell, told) = mpsc::channel();
+            let (registration, registrations) = mpsc::channel();
             let threads: Vec<_> = (0..self.threads)
                 .map(|thread| {
-                    let tell = tell.clone();
+                    let registration = registration.clone();
                     let client_threads = drive.threads.clone();
                     scope.spawn(move || {
                         let mut fails = Fails(Some(&shared.course));
-                        let ended = self.thread(thread, shared, &tell, &client_threads);
-                        if ended.is_ok() {
+                        let result = self.thread(thread, shared, &registration, &client_threads);
+                        if result.is_ok() {
                             fails.0 = None;
                         }
-                        ended
+                        result
                     })
                 })
                 .collect();
-            drop(tell);
-            // All are there, and registered.
-            told.iter().take(self.threads as usize).for_each(drop);
+            drop(registration);
+            // All threads have registered by now.
+            registrations
+                .iter()
+                .take(self.threads as usize)
+                .for_each(drop);
             if let Pacing::Open(schedule) = &self.pacing {
                 scope.spawn(|| schedule.dispatch(self.began + self.ramp, &shared.course));
             }
-            let mut driven = course::conduct(drive, shared, self.threads, self.began);
+            let mut outcome = course::conduct(drive, shared, self.threads, self.began);
             for thread in threads {
                 thread
                     .join()
                     .unwrap_or_else(|_| Err(io::Error::other("one of its threads panicked")))?;
             }
-            driven.result = shared.recorder.finish(driven.opened, driven.closed);
+            outcome.result = shared.recorder.finish(outcome.opened, outcome.closed);
             if let Pacing::Open(schedule) = &self.pacing {
-                driven.result.missed_sends = schedule.missed(driven.opened, driven.closed);
+                outcome.result.missed_sends =
+                    schedule.missed_arrivals(outcome.opened, outcome.closed);
             }
-            driven.bodies = shared.recorder.bodies();
-            Ok(driven)
+            outcome.bodies = shared.recorder.bodies();
+            Ok(outcome)
         })
     }
 
@@ -300,7 +304,7 @@ impl Client {
         &self,
         thread: u32,
         shared: &Arc<Shared>,
-        tell: &mpsc::Sender<()>,
+        registration: &mpsc::Sender<()>,
         client_threads: &ClientThreads,
     ) -> io::Result<()> {
         let _registered = client_threads.register();
@@ -308,14 +312,14 @@ impl Client {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
-        let _ = tell.send(());
+        let _ = registration.send(());
         runtime.block_on(async {
             let mut connections = JoinSet::new();
             for id in (0..self.connections).filter(|id| id % self.threads == thread) {
                 self.spawn(id, shared.clone(), &mut connections);
             }
-            while let Some(ended) = connections.join_next().await {
-                ended.map_err(io::Error::other)?;
+            while let Some(result) = connections.join_next().await {
+                result.map_err(io::Error::other)?;
             }
             Ok(())
         })
@@ -343,8 +347,8 @@ impl Client {
     }
 }
 
-/// Drop guard of a client thread: ends the whole course if the thread returns an error or panics. No other thread would
-/// do its share, and the window would never end.
+/// Drop guard of a client thread: ends the whole course if the thread returns an error or panics. Otherwise the window
+/// would never end, because no other thread takes over its share.
 struct Fails<'a>(Option<&'a Course>);
 
 impl Drop for Fails<'_> {

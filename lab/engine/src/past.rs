@@ -47,8 +47,8 @@ pub fn of_run(run: &Run, variant: u32) -> Past {
     let mut random = Random::new(run.header.scenario.seed);
     for bin in &load.bins {
         for at in 0..bin.completed {
-            let drawn = (random.unit() * sum as f64) as u64;
-            let url = upto.partition_point(|upto| *upto <= drawn);
+            let draw = (random.unit() * sum as f64) as u64;
+            let url = upto.partition_point(|upto| *upto <= draw);
             let within = (at as f64 + 0.5) / bin.completed as f64;
             past.requests
                 .extend(request(bin.at + within * bin.seconds, url));
@@ -58,7 +58,7 @@ pub fn of_run(run: &Run, variant: u32) -> Past {
 }
 
 /// Returns the distinct requests, the most frequent first, and a script of when to send them. `speed` is the factor by
-/// which they are sent faster than in the past.
+/// which the original timing is sped up.
 #[must_use]
 pub fn script(past: &Past, speed: f64) -> (Vec<RequestTemplate>, Script) {
     let key = |request: &Request| {
@@ -79,14 +79,14 @@ pub fn script(past: &Past, speed: f64) -> (Vec<RequestTemplate>, Script) {
         (at, places[&key(request)])
     });
     let requests = requests.collect();
-    let asked = distinct
+    let templates = distinct
         .into_iter()
         .map(|((method, target, status), _)| RequestTemplate {
             method,
             status,
             ..RequestTemplate::get(&target)
         });
-    (asked.collect(), Script { requests })
+    (templates.collect(), Script { requests })
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ pub(crate) struct Descendants {
 
 /// Returns all descendants of a process, without the process itself.
 pub(crate) fn descendants(root: Pid) -> Descendants {
-    let mut found = Descendants {
+    let mut tree = Descendants {
         pids: vec![root],
         whole: true,
     };
@@ -41,7 +41,7 @@ pub(crate) fn descendants(root: Pid) -> Descendants {
         Some(parents())
     };
     let mut next = 0;
-    while let Some(pid) = found.pids.get(next).copied() {
+    while let Some(pid) = tree.pids.get(next).copied() {
         next += 1;
         let children = match &table {
             None => children(pid),
@@ -56,18 +56,18 @@ pub(crate) fn descendants(root: Pid) -> Descendants {
             Some(children) => {
                 let new = children
                     .into_iter()
-                    .filter(|child| !found.pids.contains(child));
-                found.pids.extend(new.collect::<Vec<_>>());
+                    .filter(|child| !tree.pids.contains(child));
+                tree.pids.extend(new.collect::<Vec<_>>());
             }
-            None => found.whole = false,
+            None => tree.whole = false,
         }
     }
-    found.pids.remove(0);
-    // A process that ended while its parent's list was read has handed its own children to the root.
-    let handed =
-        || children(root).is_none_or(|now| now.iter().any(|pid| !found.pids.contains(pid)));
-    found.whole = found.whole && !(table.is_none() && handed());
-    found
+    tree.pids.remove(0);
+    // The root adopts the children of a process that ended while its list of children was read.
+    let has_adopted =
+        || children(root).is_none_or(|now| now.iter().any(|pid| !tree.pids.contains(pid)));
+    tree.whole = tree.whole && !(table.is_none() && has_adopted());
+    tree
 }
 
 /// Returns the command line of a process, or its short name in square brackets if it has none.
@@ -108,8 +108,8 @@ pub(crate) fn traced(pid: Pid) -> bool {
 
 /// Returns the CPU time in seconds that a thread of this process has used, with nanosecond resolution.
 pub(crate) fn thread_seconds(thread: Pid) -> Option<f64> {
-    let used = Schedstat::from_file(format!("/proc/self/task/{thread}/schedstat")).ok()?;
-    Some(used.sum_exec_runtime as f64 / 1e9)
+    let stat = Schedstat::from_file(format!("/proc/self/task/{thread}/schedstat")).ok()?;
+    Some(stat.sum_exec_runtime as f64 / 1e9)
 }
 
 /// Returns the children of a process, or `None` if it has ended.
@@ -120,7 +120,7 @@ pub(crate) fn children(pid: Pid) -> Option<Vec<Pid>> {
     }
     let mut children = Vec::new();
     for thread in threads(pid)? {
-        // A thread that ended meanwhile has handed its children to another of the process.
+        // A thread that ended meanwhile has handed its children to another thread of the process.
         let text = fs::read_to_string(format!("/proc/{pid}/task/{thread}/children")).ok()?;
         children.extend(
             text.split_ascii_whitespace()

@@ -114,12 +114,12 @@ impl Sampler {
         Self { commands, thread }
     }
 
-    /// Takes a sample now and returns its time in seconds. The counters at a window edge are exact if it is marked, and
-    /// interpolated between the surrounding samples otherwise.
+    /// Takes a sample now and returns its time in seconds. If the edges of a window are marked, the counters there are
+    /// exact; otherwise they are interpolated between the surrounding samples.
     #[must_use]
     pub fn mark(&self) -> f64 {
         let (reply, answer) = mpsc::channel();
-        // The thread lives until it is told to finish, which takes the sampler itself.
+        // Sending cannot fail: the thread lives until `finish` is called, which consumes the sampler.
         let _ = self.commands.send(Command::Mark(reply));
         answer.recv().unwrap_or_default()
     }
@@ -157,8 +157,8 @@ fn run(
         let at = sample.at;
         samples.push(sample);
         if due.is_none() || at - scanned >= SCAN_EACH {
-            let known = tree.as_ref().map(Tree::members).unwrap_or_default();
-            samples.scan(Scan::read(at, &known));
+            let members = tree.as_ref().map(Tree::members).unwrap_or_default();
+            samples.scan(Scan::read(at, &members));
             scanned = at;
         }
         at
@@ -168,12 +168,12 @@ fn run(
     for count in 1_u64.. {
         match inbox.recv_timeout(due.saturating_duration_since(Instant::now())) {
             Ok(Command::Mark(reply)) => {
-                // Whoever asked may have given up; the sample is taken all the same.
+                // The caller may have stopped waiting. The sample is taken all the same.
                 let _ = reply.send(take(true, None));
             }
             Err(RecvTimeoutError::Timeout) => {
                 take(count.is_multiple_of(WHOLE_EACH), Some(due));
-                // Missed ones are not made up for.
+                // Missed samples are skipped.
                 while due <= Instant::now() {
                     due += every;
                 }

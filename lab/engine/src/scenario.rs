@@ -39,7 +39,7 @@ pub struct Scenario {
     /// Seed that fixes the order of blocks, the choice of URLs and the arrivals of requests.
     #[serde(default)]
     pub seed: u64,
-    /// The server that is started.
+    /// The server under test.
     pub server: Server,
     /// Parameter names with their values, whose cross product becomes the variants. `skip` removes cells,
     /// `load.connections` varies the load.
@@ -51,10 +51,10 @@ pub struct Scenario {
     /// The load on the server.
     #[serde(default)]
     pub load: Load,
-    /// Conditions that every reply must meet.
+    /// Checks that every reply must pass.
     #[serde(default)]
     pub check: Check,
-    /// What is read of the machine and the server while blocks run.
+    /// Sampling of the machine and the server while blocks run, and counting passes.
     #[serde(default)]
     pub sample: Sample,
     /// How blocks are laid out and when enough of them have run.

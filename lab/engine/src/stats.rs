@@ -33,4 +33,4 @@ pub use signed_rank::{HodgesLehmann, hodges_lehmann, signed_rank_p};
 pub use spread::{Spread, compare_spreads};
 pub use steady::{STEADY_BINS, steady};
 pub use theil_sen::{Slope, theil_sen};
-pub use threshold::{Count, LONG, Length, Level, Seen, Threshold};
+pub use threshold::{Count, LONG, Length, Level, Threshold, TrialOutcome};

@@ -1,12 +1,11 @@
 //! Counting passes, outside of the timed blocks: system calls per request, and instructions per request.
 //!
-//! Watching slows a server down, so what is counted here is never timed there; by how much it was slowed is told
-//! beside the figures. Start-up is kept out: [`pass`] compares two windows of one server, [`callgrind::pass`] two
-//! servers; in both the second saw so many requests more, and their difference is that of the requests alone.
-
+//! Tracing slows a server down, so a counting pass gives no speeds; its slowdown is reported next to the counts.
+//! Start-up is excluded: [`pass`] compares two windows of one server, [`callgrind::pass`] two servers. In both cases
+//! the second one served a known number of additional requests, and the difference belongs to these requests alone.
 //!
-//! System calls are counted by the kernel's tracepoints where they may be used, because these slow a server down
-//! less, and by strace elsewhere. Both follow all threads and children, and give the same table.
+//! System calls are counted by the kernel's tracepoints where they may be used, because these slow a server down less,
+//! and by strace elsewhere. Both follow all threads and children, and give the same table.
 
 pub mod callgrind;
 mod session;
@@ -43,7 +42,7 @@ pub struct Subject<'a> {
     /// How to start the guard that watches over the server.
     pub guard: &'a Guard,
     /// Returns the requests for the server once it runs, or the reason why they cannot be determined.
-    pub asked: &'a dyn Fn(&Launched) -> Result<Vec<RequestTemplate>, String>,
+    pub templates: &'a dyn Fn(&Launched) -> Result<Vec<RequestTemplate>, String>,
     /// Ends the pass early when set.
     pub cancel: Arc<AtomicBool>,
 }
@@ -56,13 +55,13 @@ pub fn pass(subject: &Subject<'_>) -> Pass {
         let sample = &subject.scenario.sample;
         let requests = u64::from(sample.syscalls);
         let unwatched = unwatched(subject, requests)?;
-        let seen = by(
+        let measurement = by(
             sample.syscalls_by,
             || by_tracepoints(subject, requests),
             || by_strace(subject, requests),
         )?;
-        seen.fill(pass, unwatched);
-        pass.assertions = assertion::counted(&subject.variant.assert, &pass.syscalls)?;
+        measurement.fill(pass, unwatched);
+        pass.assertions = assertion::readings_of_pass(&subject.variant.assert, &pass.syscalls)?;
         Ok(())
     })
 }
@@ -72,7 +71,7 @@ pub struct Running<'a> {
     /// The address at which the server listens.
     pub endpoint: Endpoint,
     /// The requests that are counted.
-    pub asked: Vec<RequestTemplate>,
+    pub templates: Vec<RequestTemplate>,
     /// The experiment, of which only the load, the checks, the seed and the system call settings of `sample` are used.
     pub scenario: &'a Scenario,
     /// Index of the server's variant.
@@ -92,7 +91,7 @@ pub fn attached(server: &Running<'_>) -> Pass {
         let session = Session::on(
             &scenario,
             server.endpoint.clone(),
-            server.asked.clone(),
+            server.templates.clone(),
             u64::from(sample.syscalls),
         )?;
         let tree = || {
@@ -100,12 +99,12 @@ pub fn attached(server: &Running<'_>) -> Pass {
             roots.iter().copied().chain(below).collect::<Vec<_>>()
         };
         let unwatched = session.unwatched()?;
-        let seen = by(
+        let measurement = by(
             sample.syscalls_by,
             || {
                 let tracepoints = Tracepoints::find()?;
                 let watching = tracepoints.watch(server.guard, &tree)?;
-                seen(&session, &watching, tracepoints.method())
+                measure(&session, &watching, tracepoints.method())
             },
             || {
                 let strace = Strace::find()?;
@@ -113,12 +112,12 @@ pub fn attached(server: &Running<'_>) -> Pass {
                 let words = strace.attach(&trace.path(), &pids);
                 let mut tool = Attached::start(server.guard, words, Vec::new())?;
                 tool.wait_until_traced(&pids)?;
-                let seen = seen(&session, &trace, strace.to_string())?;
+                let measurement = measure(&session, &trace, strace.to_string())?;
                 tool.stop();
-                Ok(seen)
+                Ok(measurement)
             },
         )?;
-        seen.fill(pass, unwatched);
+        measurement.fill(pass, unwatched);
         Ok(())
     })
 }
@@ -144,20 +143,20 @@ fn pass_of(variant: u32, fill: impl FnOnce(&mut Pass) -> Result<(), String>) -> 
     }
 }
 
-/// Counts by the wanted method. With [`CountBy::Auto`], strace is used where the tracepoints cannot be, and the
+/// Counts by the requested method. With [`CountBy::Auto`], strace is used where the tracepoints cannot be, and the
 /// method's name says why.
 fn by(
-    wanted: CountBy,
-    tracepoints: impl Fn() -> Result<Seen, String>,
-    strace: impl Fn() -> Result<Seen, String>,
-) -> Result<Seen, String> {
-    match wanted {
+    method: CountBy,
+    tracepoints: impl Fn() -> Result<Measurement, String>,
+    strace: impl Fn() -> Result<Measurement, String>,
+) -> Result<Measurement, String> {
+    match method {
         CountBy::Tracepoints => tracepoints().map_err(|why| format!("no tracepoints: {why}")),
         CountBy::Strace => strace(),
         CountBy::Auto => tracepoints().or_else(|why| match strace() {
-            Ok(mut seen) => {
-                seen.method += &format!(" (no tracepoints: {why})");
-                Ok(seen)
+            Ok(mut measurement) => {
+                measurement.method += &format!(" (no tracepoints: {why})");
+                Ok(measurement)
             }
             Err(other) if other == why => Err(why),
             Err(other) => Err(format!("{other}; no tracepoints: {why}")),
@@ -166,16 +165,16 @@ fn by(
 }
 
 /// The system calls of a traced server in its windows.
-struct Seen {
+struct Measurement {
     method: String,
     /// Number of requests that the window `many` has in addition to those of `few`.
     requests: u64,
-    /// Mean time per request in seconds, while traced.
+    /// Mean time per request in seconds while the server was traced.
     seconds: f64,
     few: Counts,
     many: Counts,
-    /// System calls in a window without requests that is as long as `many` was longer than `few`: what the server does
-    /// anyway.
+    /// System calls in a window without requests that is as long as `many` took longer than `few`: the server's idle
+    /// activity.
     idle: Counts,
 }
 
@@ -187,17 +186,17 @@ fn unwatched(subject: &Subject<'_>, requests: u64) -> Result<f64, String> {
     Ok(seconds)
 }
 
-fn by_tracepoints(subject: &Subject<'_>, requests: u64) -> Result<Seen, String> {
+fn by_tracepoints(subject: &Subject<'_>, requests: u64) -> Result<Measurement, String> {
     let tracepoints = Tracepoints::find()?;
     let session = Session::start(subject, requests, &Tool::default(), tracepoints::PATIENCE)?;
     let watching = tracepoints.watch(subject.guard, &|| session.tree())?;
-    let seen = seen(&session, &watching, tracepoints.method())?;
+    let measurement = measure(&session, &watching, tracepoints.method())?;
     drop(watching);
     session.stop()?;
-    Ok(seen)
+    Ok(measurement)
 }
 
-fn by_strace(subject: &Subject<'_>, requests: u64) -> Result<Seen, String> {
+fn by_strace(subject: &Subject<'_>, requests: u64) -> Result<Measurement, String> {
     let strace = Strace::find()?;
     let trace = Strace::trace()?;
     let tool = Tool {
@@ -205,13 +204,14 @@ fn by_strace(subject: &Subject<'_>, requests: u64) -> Result<Seen, String> {
         litter: Vec::new(),
     };
     let session = Session::start(subject, requests, &tool, strace::PATIENCE)?;
-    let seen = seen(&session, &trace, strace.to_string())?;
+    let measurement = measure(&session, &trace, strace.to_string())?;
     session.stop()?;
-    Ok(seen)
+    Ok(measurement)
 }
 
-/// Counts the system calls of a traced server in windows that differ by the counted requests alone.
-fn seen(session: &Session, watch: &dyn Watch, method: String) -> Result<Seen, String> {
+/// Counts the system calls of a traced server in two windows that differ only by the counted requests, and in an idle
+/// one.
+fn measure(session: &Session, watch: &dyn Watch, method: String) -> Result<Measurement, String> {
     session.warm()?;
     let few = Window::of(watch, || session.few())?;
     let many = Window::of(watch, || session.many())?;
@@ -220,7 +220,7 @@ fn seen(session: &Session, watch: &dyn Watch, method: String) -> Result<Seen, St
     }
     let longer = many.time.saturating_sub(few.time);
     let idle = Window::of(watch, || session.idle(longer))?;
-    Ok(Seen {
+    Ok(Measurement {
         method,
         requests: session.requests(),
         seconds: many.served,
@@ -230,7 +230,7 @@ fn seen(session: &Session, watch: &dyn Watch, method: String) -> Result<Seen, St
     })
 }
 
-/// A window of a trace: its system calls, its duration and what was served in it.
+/// A window of a trace: its system calls, its duration and the result of serving its requests.
 struct Window<T> {
     counts: Counts,
     time: Duration,
@@ -240,18 +240,18 @@ struct Window<T> {
 impl<T> Window<T> {
     /// Runs `serve`, and counts the system calls from before it until the server is at rest again.
     fn of(watch: &dyn Watch, serve: impl FnOnce() -> Result<T, String>) -> Result<Self, String> {
-        let (from, begun) = (watch.settled()?, Instant::now());
+        let (from, start) = (watch.settled()?, Instant::now());
         let served = serve()?;
         let to = watch.settled()?;
         Ok(Self {
-            time: begun.elapsed(),
+            time: start.elapsed(),
             counts: watch.counts(from, to)?,
             served,
         })
     }
 }
 
-impl Seen {
+impl Measurement {
     fn fill(&self, pass: &mut Pass, unwatched: f64) {
         pass.method.clone_from(&self.method);
         pass.requests = self.requests;
@@ -263,8 +263,8 @@ impl Seen {
     fn rows(&self) -> Vec<SyscallRow> {
         let per_request = |name: &str, number: fn(&Count) -> u64| {
             let of = |counts: &Counts| counts.get(name).map_or(0, number) as f64;
-            let more = of(&self.many) - of(&self.few) - of(&self.idle);
-            thousandths(more.max(0.0) / self.requests as f64)
+            let per_window = of(&self.many) - of(&self.few) - of(&self.idle);
+            thousandths(per_window.max(0.0) / self.requests as f64)
         };
         let mut rows: Vec<_> = (self.many.iter())
             .map(|(name, count)| SyscallRow {

@@ -72,7 +72,7 @@ impl Scenario {
                 urls::parse(&url.path).map_err(|what| ScenarioError::new("load.url.path", what))?;
             let mut url = url.clone();
             url.path = parsed.path;
-            // A host of its own in the headers outranks the one in the URL.
+            // A `Host` header in the entry takes precedence over the host in the URL.
             let host = |header: &String| header.to_ascii_lowercase().starts_with("host:");
             if !url.headers.iter().any(host) {
                 url.headers.extend(parsed.headers);
@@ -95,16 +95,22 @@ impl Scenario {
         Ok(all)
     }
 
-    /// Keeps only the variants with these names, which may be cells of the matrix. The first one left becomes the
+    /// Keeps only the variants with these names, which may be cells of the matrix. The first remaining one becomes the
     /// baseline.
     ///
     /// # Errors
     /// No variant has one of the names.
     pub fn only(&mut self, names: &[String]) -> Result<(), ScenarioError> {
         let variants = expand(self)?;
-        let known: Vec<&str> = variants.iter().map(|it| it.name.as_str()).collect();
-        if let Some(wrong) = names.iter().find(|name| !known.contains(&name.as_str())) {
-            return Err(ScenarioError::new("", unknown("variant", wrong, &known)));
+        let variant_names: Vec<&str> = variants.iter().map(|it| it.name.as_str()).collect();
+        if let Some(wrong) = names
+            .iter()
+            .find(|name| !variant_names.contains(&name.as_str()))
+        {
+            return Err(ScenarioError::new(
+                "",
+                unknown("variant", wrong, &variant_names),
+            ));
         }
         self.matrix.clear();
         self.variant = (variants.iter())

@@ -1,4 +1,4 @@
-//! Whether replies are the same work, judged on real encoded images.
+//! Tests whether replies are the same work, with real encoded images.
 
 use std::collections::BTreeMap;
 
@@ -16,8 +16,8 @@ use bytes::Bytes;
 
 const URL: &str = "/small_light(dw=64,dh=48)/a.jpg";
 
-/// An image in this recipe's format and quality, made from a sample of the repository.
-fn picture(recipe: &str) -> Bytes {
+/// Returns an image made from a sample of the repository by this recipe.
+fn image(recipe: &str) -> Bytes {
     let sample = concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/../../samples/jpeg/401x301.jpg"
@@ -36,7 +36,7 @@ fn picture(recipe: &str) -> Bytes {
     rendered.body.expect("a new image").into()
 }
 
-/// The judgement on a run of two variants whose replies to one URL are these.
+/// Judges a run of two variants with these replies to one URL.
 fn judged(expect: Expect, size: SizeCheck, replies: [(&str, Bytes); 2]) -> Judged {
     let (run, kept) = ran(expect, size, replies);
     judge(&run, &kept)
@@ -123,7 +123,7 @@ fn of_second(judged: &Judged) -> (bool, &str) {
 
 #[test]
 fn equal_bytes_are_the_same_work() {
-    let body = picture("fit:64x48,as:jpeg,q:80");
+    let body = image("fit:64x48,as:jpeg,q:80");
     let judged = judged(
         Expect::SameBytes,
         SizeCheck::Url,
@@ -134,8 +134,8 @@ fn equal_bytes_are_the_same_work() {
 
 #[test]
 fn the_same_pixels_in_another_file_pass_as_pixels_and_not_as_bytes() {
-    let png = picture("fit:64x48,as:png");
-    // The same pixels, one chunk more before the end of the file.
+    let png = image("fit:64x48,as:png");
+    // The pixels are the same, but there is an additional chunk before the end of the file.
     let mut longer = png[..png.len() - 12].to_vec();
     longer.extend_from_slice(&[0, 0, 0, 0, b't', b'E', b'X', b't']);
     longer.extend_from_slice(&0x_BA3B_F6AC_u32.to_be_bytes());
@@ -150,8 +150,8 @@ fn the_same_pixels_in_another_file_pass_as_pixels_and_not_as_bytes() {
 #[test]
 fn another_quality_is_other_pixels_but_alike() {
     let replies = [
-        ("image/jpeg", picture("fit:64x48,as:jpeg,q:95")),
-        ("image/jpeg", picture("fit:64x48,as:jpeg,q:85")),
+        ("image/jpeg", image("fit:64x48,as:jpeg,q:95")),
+        ("image/jpeg", image("fit:64x48,as:jpeg,q:85")),
     ];
     let pixels = judged(Expect::SamePixels, SizeCheck::Any, replies.clone());
     assert!(!of_second(&pixels).0);
@@ -165,8 +165,8 @@ fn another_quality_is_other_pixels_but_alike() {
 #[test]
 fn a_image_larger_than_its_url_says_is_found() {
     let replies = [
-        ("image/jpeg", picture("fit:64x48,as:jpeg")),
-        ("image/jpeg", picture("fit:128x96,as:jpeg")),
+        ("image/jpeg", image("fit:64x48,as:jpeg")),
+        ("image/jpeg", image("fit:128x96,as:jpeg")),
     ];
     let judged = judged(Expect::Any, SizeCheck::Url, replies);
     assert!(!of_second(&judged).0);
@@ -174,8 +174,8 @@ fn a_image_larger_than_its_url_says_is_found() {
 }
 
 #[test]
-fn half_a_picture_is_no_image() {
-    let whole = picture("fit:64x48,as:jpeg");
+fn half_an_image_is_no_image() {
+    let whole = image("fit:64x48,as:jpeg");
     let half = whole.slice(..whole.len() / 2);
     let judged = judged(
         Expect::Any,
@@ -191,20 +191,17 @@ fn a_image_with_alpha_is_laid_on_white() {
     let Ok(body) = std::fs::read(sample) else {
         panic!("samples/png/alpha.png is missing");
     };
-    let picture = Picture::decode(&body).expect("decodes");
-    assert_eq!(
-        picture.rgb.len(),
-        (picture.width * picture.height * 3) as usize
-    );
-    assert_eq!(picture.format, "png");
+    let image = Picture::decode(&body).expect("decodes");
+    assert_eq!(image.rgb.len(), (image.width * image.height * 3) as usize);
+    assert_eq!(image.format, "png");
 }
 
 #[test]
 fn a_run_whose_bodies_are_gone_is_judged_by_what_was_found_about_them() {
-    let [jpeg, small] = ["fit:64x48,as:jpeg,q:85", "fit:32x24,as:jpeg"].map(picture);
+    let [jpeg, small] = ["fit:64x48,as:jpeg,q:85", "fit:32x24,as:jpeg"].map(image);
     let cases = [
-        (Expect::Ssim(0.8), picture("fit:64x48,as:jpeg,q:95")),
-        (Expect::SamePixels, picture("fit:64x48,as:jpeg,q:95")),
+        (Expect::Ssim(0.8), image("fit:64x48,as:jpeg,q:95")),
+        (Expect::SamePixels, image("fit:64x48,as:jpeg,q:95")),
         (Expect::SamePixels, small),
         (Expect::SamePixels, jpeg.slice(..jpeg.len() / 2)),
         (Expect::SamePixels, Bytes::from_static(b"no image")),
@@ -220,11 +217,11 @@ fn a_run_whose_bodies_are_gone_is_judged_by_what_was_found_about_them() {
         for block in &run.blocks {
             folder.append(Kind::Block, block).expect("writes");
         }
-        folder.note(&then.findings).expect("writes");
+        folder.save_findings(&then.findings).expect("writes");
         std::fs::remove_dir_all(path.join("bodies")).expect("was there");
 
         let (folder, back) = Folder::read(&path).expect("reads");
-        let now = judge(&back, &folder.kept().expect("reads"));
+        let now = judge(&back, &folder.saved_bodies().expect("reads"));
         assert_eq!(now.work, then.work);
         assert!(now.missing.is_empty(), "{:?}", now.missing);
     }
@@ -233,8 +230,8 @@ fn a_run_whose_bodies_are_gone_is_judged_by_what_was_found_about_them() {
 #[test]
 fn bodies_that_nobody_looked_at_are_missed_and_not_called_different() {
     let replies = [
-        ("image/jpeg", picture("fit:64x48,as:jpeg,q:95")),
-        ("image/jpeg", picture("fit:64x48,as:jpeg,q:85")),
+        ("image/jpeg", image("fit:64x48,as:jpeg,q:95")),
+        ("image/jpeg", image("fit:64x48,as:jpeg,q:85")),
     ];
     let (run, _) = ran(Expect::Ssim(0.8), SizeCheck::Any, replies);
     let judged = judge(&run, &SavedBodies::default());
@@ -247,9 +244,9 @@ fn bodies_that_nobody_looked_at_are_missed_and_not_called_different() {
 #[test]
 fn every_one_of_many_distinct_replies_is_compared() {
     let qualities = [60, 65, 70, 75, 80, 85, 90, 95];
-    let bodies = qualities.map(|quality| picture(&format!("fit:64x48,as:jpeg,q:{quality}")));
+    let bodies = qualities.map(|quality| image(&format!("fit:64x48,as:jpeg,q:{quality}")));
     let replies = [
-        ("image/jpeg", picture("fit:64x48,as:jpeg,q:92")),
+        ("image/jpeg", image("fit:64x48,as:jpeg,q:92")),
         ("image/jpeg", bodies[0].clone()),
     ];
     let (mut run, mut kept) = ran(Expect::Ssim(0.8), SizeCheck::Url, replies);
@@ -274,9 +271,9 @@ fn every_one_of_many_distinct_replies_is_compared() {
     }
 }
 
-/// So many of a hundred replies of one side, the baseline's or the variant's, are another body.
+/// Judges a run in which this many of a hundred replies of one side (baseline or variant) have another body.
 fn with_wrong(side: usize, wrong: u64, other: (&str, Bytes), least: &str) -> (Judged, Run) {
-    let body = picture("fit:64x48,as:jpeg,q:80");
+    let body = image("fit:64x48,as:jpeg,q:80");
     let replies = [("image/jpeg", body.clone()), ("image/jpeg", body)];
     let (mut run, mut kept) = ran(Expect::Ssim(0.9), SizeCheck::Url, replies);
     let seen = &mut run.blocks[side].load.bodies;
@@ -300,7 +297,7 @@ fn with_wrong(side: usize, wrong: u64, other: (&str, Bytes), least: &str) -> (Ju
 
 #[test]
 fn a_few_wrong_replies_of_either_side_are_found_and_permitted_only_by_declaration() {
-    let whole = picture("fit:64x48,as:jpeg,q:80");
+    let whole = image("fit:64x48,as:jpeg,q:80");
     let others: [(&str, Bytes, &str); 4] = [
         ("image/jpeg", whole.slice(..whole.len() / 2), "B image/jpeg"),
         (
@@ -308,12 +305,8 @@ fn a_few_wrong_replies_of_either_side_are_found_and_permitted_only_by_declaratio
             "<h1>busy</h1>".into(),
             "text/html, where others are image/jpeg",
         ),
-        ("image/jpeg", picture("fit:32x32,as:jpeg"), "32x24"),
-        (
-            "image/jpeg",
-            picture("fit:64x48,rotate:180,as:jpeg"),
-            "SSIM",
-        ),
+        ("image/jpeg", image("fit:32x32,as:jpeg"), "32x24"),
+        ("image/jpeg", image("fit:64x48,rotate:180,as:jpeg"), "SSIM"),
     ];
     for (media_type, body, said) in others {
         for side in [0, 1] {
@@ -345,7 +338,7 @@ fn a_few_wrong_replies_of_either_side_are_found_and_permitted_only_by_declaratio
 
 #[test]
 fn other_bytes_that_are_as_expected_are_right() {
-    let other = picture("fit:64x48,as:jpeg,q:79");
+    let other = image("fit:64x48,as:jpeg,q:79");
     let (judged, run) = with_wrong(1, 48, ("image/jpeg", other), ">= 100%");
     let check = &run.header.scenario.check;
     assert_eq!(Differing::of(&judged.work, 1, check), None);

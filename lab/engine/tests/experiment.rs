@@ -1,4 +1,4 @@
-//! Whole experiments on a real server process: a small Python server whose work per request is set by its
+//! Tests whole experiments on a real server process: a small Python server whose work per request is set by its
 //! environment.
 
 use std::fs;
@@ -15,7 +15,7 @@ use andon_lab::scenario::Scenario;
 
 const ASKED: &str = "ANDON_LAB_TEST_IS_GUARD";
 
-/// Answers after WORK rounds of hashing; `BODY` is its answer.
+/// A server that responds with the text `BODY` after WORK rounds of hashing.
 const SERVER: &str = r#"
 import hashlib, http.server, os, sys
 rounds, body = int(os.environ["WORK"]), os.environ.get("BODY", "same").encode()
@@ -81,7 +81,7 @@ discard = {{ steal = "> 100%", foreign_cpu = "> 100%", probe = "> 10000%" }}
 }
 
 fn verdict(finished: &Finished) -> Verdict {
-    let kept = finished.folder.kept().expect("reads bodies");
+    let kept = finished.folder.saved_bodies().expect("reads bodies");
     let analysis = analyse(&finished.run, &judge(&finished.run, &kept).work);
     analysis
         .primary()

@@ -1,4 +1,4 @@
-//! The client against real sockets: what it counts, and what it does when a server misbehaves.
+//! Tests the client against real sockets: its counts, and its behaviour when a server misbehaves.
 
 mod common;
 
@@ -19,7 +19,7 @@ use common::Misbehaving;
 
 struct Asking {
     endpoint: Endpoint,
-    asked: Vec<RequestTemplate>,
+    templates: Vec<RequestTemplate>,
     load: Load,
     check: Check,
     window: Window,
@@ -29,7 +29,7 @@ impl Asking {
     fn of(endpoint: Endpoint, window: Window) -> Self {
         Self {
             endpoint,
-            asked: vec![RequestTemplate::get("/")],
+            templates: vec![RequestTemplate::get("/")],
             load: Load {
                 connections: 4,
                 timeout: Seconds(5.0),
@@ -54,7 +54,7 @@ impl Asking {
     fn drive_after(&self, warmup: f64) -> Result<Driven, Error> {
         drive(&Drive {
             endpoint: self.endpoint.clone(),
-            asked: &self.asked,
+            templates: &self.templates,
             load: &self.load,
             check: &self.check,
             warmup: &WarmupRule {
@@ -100,7 +100,7 @@ fn a_window_of_time_obeys_littles_law() {
     let result = &driven.result;
     assert!(result.completed > 0);
     assert!((result.seconds - 0.6).abs() < 1e-6);
-    // All four connections are always busy but for the client's own time between two requests.
+    // All four connections are busy, except for the client's own time between two requests.
     assert!(
         (1.0..=4.2).contains(&result.in_flight),
         "{}",
@@ -296,6 +296,6 @@ fn nothing_to_ask_and_no_rate_are_refused() {
     let mut asking = Asking::null(&null, Window::Requests(1));
     asking.load.mode = Mode::Open;
     assert!(matches!(asking.drive(), Err(Error::NoRate)));
-    asking.asked.clear();
+    asking.templates.clear();
     assert!(matches!(asking.drive(), Err(Error::NothingAsked)));
 }

@@ -1,11 +1,11 @@
-//! The example of the handbook parses, and what it says arrives.
+//! Tests that the example of the handbook parses and that its values arrive.
 
 use std::path::Path;
 
 use andon_lab::scenario::{Address, Metric, Mode, Scenario, SizeCheck};
 use andon_lab::variant::expand;
 
-/// Parsed only: the machine of a test need not have the CPUs that it names.
+/// Only parses the file, because the machine that runs the test may not have the CPUs that it names.
 fn example(file: &Path) -> Scenario {
     let text = std::fs::read_to_string(file).expect("example");
     let folder = file.parent().expect("a folder");

@@ -1,4 +1,4 @@
-//! The scenarios that come with the repository parse and expand, and every file that they name is there.
+//! Tests that the scenarios of the repository parse and expand, and that every file they name exists.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -63,7 +63,7 @@ fn every_name_of_a_scenario_is_its_own() {
     assert_eq!(names.len(), all);
 }
 
-/// Every scenario of the repository; other TOML files there are Andon's configurations.
+/// Returns every scenario of the repository. Other TOML files there are Andon's configurations.
 fn scenarios() -> Vec<(PathBuf, Scenario)> {
     let mut found = Vec::new();
     let entries = |folder: &Path| -> Vec<PathBuf> {

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""The laboratory's client beside wrk and ab: the same servers, the same connections, in turns.
+"""Compares the laboratory's client with wrk and ab: the same servers, the same connections, in turns.
 
     client.py OUTPUT.json [SECONDS] [ROUNDS]    measures, writes OUTPUT.json, prints the table
     client.py --table OUTPUT.json               prints the table again
 
 Four servers, each with ten kept connections: a responder that does nothing (`andon-lab null`), nginx with a file of
-1 KB, with one of 40 KB, and with a picture that it makes smaller for every request. The first three are about as fast
-as a client: they tell what a client can do and what it costs. The last one is slow: there the clients should agree.
+1 KB, with one of 40 KB, and with an image that it resizes for every request. The first three are about as fast as a
+client, so they show a client's limit and its cost. The last one is slow, so there the clients should agree.
 
-Every round asks each server by every client, in an order that rotates. Written down are all rounds; printed is the
-median of each figure with the smallest and the largest round. The CPU of wrk and ab is that of the whole process; that
-of `andon-lab bench` is what it says of its client's threads, since the process also looks for its own limit and writes
-a report (`cpu_us_per_request` has all of it).
+Every round runs every client against each server, in an order that rotates. The file has all rounds; the table has the
+median of each figure with the smallest and the largest round. The CPU of wrk and ab is that of the whole process. The
+CPU of `andon-lab bench` is what it reports for its client's threads, since the process also measures its own limit and
+writes a report (`cpu_us_per_request` has all of it).
 
 It needs `andon`, `wrk`, `ab` and `nginx` in PATH.
 """
@@ -30,7 +30,7 @@ import tempfile
 import time
 
 CONNECTIONS = 10
-PICTURE = os.path.join(os.path.dirname(__file__), "../../../samples/jpeg/444.jpg")
+IMAGE = os.path.join(os.path.dirname(__file__), "../../../samples/jpeg/444.jpg")
 
 
 def main():
@@ -43,7 +43,7 @@ def main():
     rounds = int(sys.argv[3]) if len(sys.argv) > 3 else 5
     os.environ["PATH"] += ":/usr/sbin"
     with tempfile.TemporaryDirectory() as work:
-        os.chmod(work, 0o755)  # nginx's worker is somebody else's
+        os.chmod(work, 0o755)  # nginx's worker runs as another user
         servers = [null(), nginx(work)]
         try:
             targets = [(name, url) for server, urls in servers for name, url in urls]
@@ -70,18 +70,18 @@ def main():
 
 
 def null():
-    """A responder that does nothing, and where it is."""
+    """Starts a responder that does no work. Returns its process, and its name and URL."""
     server = subprocess.Popen(["andon-lab", "null", "--body", "1024"], stdout=subprocess.PIPE, text=True)
     return server, [("null responder, 1 KB", server.stdout.readline().strip())]
 
 
 def nginx(work):
-    """nginx with two files and a picture to be made smaller for every request."""
+    """Starts nginx with two files and an image that it resizes for every request."""
     os.mkdir(f"{work}/site")
     for name, size in [("small", 1024), ("large", 40 * 1024)]:
         with open(f"{work}/site/{name}", "wb") as file:
             file.write(os.urandom(size))
-    shutil.copy(PICTURE, f"{work}/site/picture.jpg")
+    shutil.copy(IMAGE, f"{work}/site/image.jpg")
     port = free_port()
     with open(f"{work}/nginx.conf", "w") as file:
         file.write(f"""
@@ -93,7 +93,7 @@ http {{
     types {{ image/jpeg jpg; }}
     server {{
         listen 127.0.0.1:{port}; root {work}/site;
-        location = /picture.jpg {{ image_filter resize 100 100; }}
+        location = /image.jpg {{ image_filter resize 100 100; }}
     }}
 }}
 """)
@@ -103,12 +103,12 @@ http {{
     return server, [
         ("nginx, file of 1 KB", f"{base}/small"),
         ("nginx, file of 40 KB", f"{base}/large"),
-        ("nginx, resizing", f"{base}/picture.jpg"),
+        ("nginx, resizing", f"{base}/image.jpg"),
     ]
 
 
 def measure(targets, seconds, rounds):
-    """Every client at every target, in turns. The first round warms up and does not count."""
+    """Runs every client against every target, in turns. The first round warms up and does not count."""
     clients = [("andon-lab bench", ask_andon), ("wrk", ask_wrk), ("ab", ask_ab)]
     runs = []
     for number in range(-1, rounds):
@@ -126,15 +126,15 @@ def measure(targets, seconds, rounds):
 
 
 def ask_andon(url, seconds):
-    done = output(["andon-lab", "bench", url, f"-c{CONNECTIONS}", f"-z{seconds}s", "--as", "json"])
-    summary = json.loads(done)["analysis"]["summaries"][0]
+    text = output(["andon-lab", "bench", url, f"-c{CONNECTIONS}", f"-z{seconds}s", "--as", "json"])
+    summary = json.loads(text)["analysis"]["summaries"][0]
     metrics = {it["metric"]: it["mean"] for it in summary["metrics"]}
     return {
         "requests": summary["completed"],
         "failed": sum(summary["failures"].values()),
         "rate": summary["completed"] / summary["seconds"],
         "p50_ms": metrics["p50"] * 1e3,
-        # Not said of fewer than a thousand requests.
+        # The report has no p99 below a thousand requests.
         "p99_ms": metrics["p99"] * 1e3 if "p99" in metrics else None,
         "client_busy": summary["client"]["busy"],
         "client_limit": summary["client"]["ceiling"],
@@ -142,36 +142,36 @@ def ask_andon(url, seconds):
 
 
 def ask_wrk(url, seconds):
-    done = output(["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{whole(seconds)}s", "--latency", url])
+    text = output(["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{whole(seconds)}s", "--latency", url])
     unit = {"us": 1e-3, "ms": 1.0, "s": 1e3}
 
     def within(percent):
-        value, name = re.search(rf"^\s+{percent}%\s+([\d.]+)([a-z]+)$", done, re.M).groups()
+        value, name = re.search(rf"^\s+{percent}%\s+([\d.]+)([a-z]+)$", text, re.M).groups()
         return float(value) * unit[name]
 
     return {
-        "requests": int(find(r"(\d+) requests in", done)),
-        "failed": int(find(r"Non-2xx or 3xx responses: (\d+)", done, "0")),
-        "rate": float(find(r"Requests/sec:\s+([\d.]+)", done)),
+        "requests": int(find(r"(\d+) requests in", text)),
+        "failed": int(find(r"Non-2xx or 3xx responses: (\d+)", text, "0")),
+        "rate": float(find(r"Requests/sec:\s+([\d.]+)", text)),
         "p50_ms": within(50),
         "p99_ms": within(99),
     }
 
 
 def ask_ab(url, seconds):
-    done = output(["ab", "-q", "-k", f"-c{CONNECTIONS}", f"-t{whole(seconds)}", "-n100000000", url])
+    text = output(["ab", "-q", "-k", f"-c{CONNECTIONS}", f"-t{whole(seconds)}", "-n100000000", url])
     return {
-        "requests": int(find(r"Complete requests:\s+(\d+)", done)),
-        "failed": int(find(r"Failed requests:\s+(\d+)", done)),
-        "rate": float(find(r"Requests per second:\s+([\d.]+)", done)),
-        # Whole milliseconds: that is all ab says.
-        "p50_ms": float(find(r"^\s+50%\s+(\d+)", done)),
-        "p99_ms": float(find(r"^\s+99%\s+(\d+)", done)),
+        "requests": int(find(r"Complete requests:\s+(\d+)", text)),
+        "failed": int(find(r"Failed requests:\s+(\d+)", text)),
+        "rate": float(find(r"Requests per second:\s+([\d.]+)", text)),
+        # ab prints whole milliseconds only.
+        "p50_ms": float(find(r"^\s+50%\s+(\d+)", text)),
+        "p99_ms": float(find(r"^\s+99%\s+(\d+)", text)),
     }
 
 
 def whole(seconds):
-    """wrk and ab know whole seconds only."""
+    """Rounds to whole seconds, as wrk and ab accept no others."""
     return max(round(seconds), 1)
 
 
@@ -180,9 +180,9 @@ def output(command):
 
 
 def find(pattern, text, default=None):
-    found = re.search(pattern, text, re.M)
-    if found:
-        return found.group(1)
+    match = re.search(pattern, text, re.M)
+    if match:
+        return match.group(1)
     if default is None:
         raise SystemExit(f"nothing like {pattern} in\n{text}")
     return default
@@ -211,8 +211,8 @@ def processor():
 
 def versions():
     def first_line(*command):
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        return done.stdout.splitlines()[0] if done.stdout else ""
+        result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        return result.stdout.splitlines()[0] if result.stdout else ""
 
     return {
         "andon": first_line("andon", "--version"),
@@ -230,9 +230,9 @@ def table(runs):
     ]
     pairs = dict.fromkeys((run["server"], run["client"]) for run in runs)
     for server, client in pairs:
-        own = [run for run in runs if (run["server"], run["client"]) == (server, client)]
-        cells = [summary([run[key] for run in own]) for key in ("rate", "p50_ms", "p99_ms")]
-        cells.append(summary([client_cpu(run) for run in own]))
+        pair_runs = [run for run in runs if (run["server"], run["client"]) == (server, client)]
+        cells = [summary([run[key] for run in pair_runs]) for key in ("rate", "p50_ms", "p99_ms")]
+        cells.append(summary([client_cpu(run) for run in pair_runs]))
         lines.append(f"| {server} | {client} | " + " | ".join(cells) + " |")
     failed = sum(run["failed"] for run in runs)
     lines.append(f"\n{len(runs)} runs, {failed} failed requests.")
@@ -240,7 +240,7 @@ def table(runs):
 
 
 def client_cpu(run):
-    """Microseconds per request."""
+    """Returns the client's CPU time per request in µs."""
     if "client_busy" in run:
         return run["client_busy"] / run["rate"] * 1e6
     return run["cpu_us_per_request"]
@@ -254,7 +254,7 @@ def summary(values):
 
 
 def short(value):
-    """Three digits."""
+    """Formats with three significant digits."""
     if value >= 1000:
         return f"{round(value, 2 - len(str(int(value)))):,.0f}"
     return f"{value:.3g}"

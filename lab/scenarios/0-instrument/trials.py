@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Ten of ten? The same command against itself, and against itself with a tenth more work per request, again and again.
+"""Are ten of ten verdicts right? Runs a command against itself, and against itself with a tenth more work per request.
 
-    trials.py OUTPUT.json [TRIALS]    adds so many trials of each kind to OUTPUT.json, then prints all of it
+    trials.py OUTPUT.json [TRIALS]    adds TRIALS trials of each kind to OUTPUT.json, then prints all of them
 
-Each trial is an `andon-lab quick` as a user would type it, with a seed of its own. An A/A trial fails if it is called
-FASTER or SLOWER; SAME and UNDECIDED (with the pairs that are missing) are right. A trial with a tenth more work fails
-unless it is called SLOWER. One that other work on the machine made INVALID says nothing of either, and is made again; three
-of them in a row end it with 3. Ends with 1 if any trial failed.
+Each trial is an `andon-lab quick` as a user would type it, with a seed of its own. An A/A trial fails if its verdict is
+FASTER or SLOWER; SAME and UNDECIDED are right. A trial with a tenth more work fails unless its verdict is SLOWER. A trial
+that other work on the machine made INVALID is repeated; three of them in a row end the program with exit code 3. The exit
+code is 1 if any trial failed.
 
 It needs `andon` and `php` with GD in PATH.
 """
@@ -23,7 +23,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 QUICK = ["andon-lab", "quick", "-c", "10", "-n", "500", "--warmup", "500ms", "--pairs", "10", "--no-aa", "--quiet"]
 SERVER = ["--", "php", "-q", "-S", "{addr}", os.path.join(HERE, "thumbnail.php")]
 KINDS = {
-    # The same value twice: two variants by name, one by deed.
+    # Both values are the same number, so that only the names of the variants differ.
     "A/A": (["-e", "WORK=10,010"], ["SAME", "UNDECIDED"]),
     "10 % more work": (["-e", "WORK=10,11"], ["SLOWER"]),
 }
@@ -47,41 +47,41 @@ def main():
     sys.exit(any(not trial["right"] for trial in trials))
 
 
-# Invalid trials in a row after which the machine is too busy for any.
+# Number of invalid trials in a row after which the machine counts as too busy.
 MOST_INVALID = 3
 
 
 def valid_trial(kind, number):
     for _ in range(MOST_INVALID):
-        made = trial(kind, number)
-        if made["ratio"] is not None:
-            return made
-        print(f"{kind:15} {number:3}  {made['verdict']}", file=sys.stderr, flush=True)
+        result = trial(kind, number)
+        if result["ratio"] is not None:
+            return result
+        print(f"{kind:15} {number:3}  {result['verdict']}", file=sys.stderr, flush=True)
     print(f"{MOST_INVALID} trials in a row were invalid: try again when less else runs here", file=sys.stderr)
     sys.exit(3)
 
 
 def trial(kind, number):
-    """One run of quick, and what it said; without a ratio if it was invalid."""
+    """Runs `andon-lab quick` once. Returns the result, without a ratio if the run was invalid."""
     options, right = KINDS[kind]
     with tempfile.TemporaryDirectory() as folder:
         run = os.path.join(folder, "run")
-        begun = time.monotonic()
+        start = time.monotonic()
         command = QUICK + ["--seed", str(number), *options, "-o", run] + SERVER
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        seconds = time.monotonic() - begun
-        if done.returncode not in (0, 3):
-            raise SystemExit(f"andon-lab quick ended with {done.returncode}: {done.stdout}")
+        result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        seconds = time.monotonic() - start
+        if result.returncode not in (0, 3):
+            raise SystemExit(f"andon-lab quick ended with {result.returncode}: {result.stdout}")
         with open(os.path.join(run, "report.json")) as file:
             analysis = json.load(file)["analysis"]
     [primary] = [it for it in analysis["comparisons"] if it["role"] == "primary"]
-    estimate = primary["estimate"]  # none of an invalid one
+    estimate = primary["estimate"]  # None if the comparison is invalid
     word = primary["verdict"]["word"].upper()
     return {
         "kind": kind,
         "number": number,
         "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        "verdict": done.stdout.strip(),
+        "verdict": result.stdout.strip(),
         "word": word,
         "right": word in right,
         "ratio": estimate and estimate["ratio"],
@@ -106,8 +106,8 @@ def line(it):
 def table(trials):
     lines = [line(it) for kind in KINDS for it in trials if it["kind"] == kind]
     for kind in KINDS:
-        own = [it["right"] for it in trials if it["kind"] == kind]
-        lines.append(f"{kind}: {sum(own)} of {len(own)} right")
+        verdicts = [it["right"] for it in trials if it["kind"] == kind]
+        lines.append(f"{kind}: {sum(verdicts)} of {len(verdicts)} right")
     return "\n".join(lines)
 
 

@@ -1,11 +1,11 @@
 #!/usr/bin/perl
-# A resident image server as ngx_small_light's workers are: a few processes, each with an engine in it, each busy
-# with one request at a time. Answers /small_light(dw=W,dh=H,da=l,q=Q,jpeghint=y|n)/NAME and
-# /resize/w/W/h/H/NAME, and closes.
+# A resident image server like ngx_small_light's workers: a few processes, each with an engine in it, each handling
+# one request at a time. Answers /small_light(dw=W,dh=H,da=l,q=Q,jpeghint=y|n)/NAME and
+# /resize/w/W/h/H/NAME, and closes the connection.
 #
 #   engine.pl ADDRESS WORKERS imagemagick|graphicsmagick|imlib2 FOLDER
 #
-# ADDRESS is HOST:PORT or unix:PATH. jpeghint=y tells libjpeg the size that is wanted (ImageMagick and
+# ADDRESS is HOST:PORT or unix:PATH. jpeghint=y passes the requested size to libjpeg (ImageMagick and
 # GraphicsMagick; Imlib2's Perl binding cannot).
 use strict;
 use warnings;
@@ -41,7 +41,7 @@ sub serve {
     exit;
 }
 
-# The request's target; its headers are read and not needed.
+# Returns the request's target, and skips the headers.
 sub target {
     my ($client) = @_;
     local $/ = "\r\n";
@@ -66,25 +66,25 @@ sub answer {
 
 sub magick {
     my ($file, $w, $h, $quality, $hint) = @_;
-    my $picture = $module->new;
+    my $image = $module->new;
     if ($hint eq 'y') {
-        # The same request to libjpeg under each library's own name.
-        $picture->Set($engine eq 'imagemagick' ? (option => "jpeg:size=${w}x$h") : (size => "${w}x$h"));
+        # Each library has its own name for this option of libjpeg.
+        $image->Set($engine eq 'imagemagick' ? (option => "jpeg:size=${w}x$h") : (size => "${w}x$h"));
     }
-    done($picture->Read($file));
-    ($w, $h) = inside($w, $h, $picture->Get('width', 'height'));
-    done($picture->Resize(width => $w, height => $h, filter => 'Lanczos'));
-    done($picture->Set(magick => 'JPEG', quality => $quality));
-    return $picture->ImageToBlob;
+    done($image->Read($file));
+    ($w, $h) = inside($w, $h, $image->Get('width', 'height'));
+    done($image->Resize(width => $w, height => $h, filter => 'Lanczos'));
+    done($image->Set(magick => 'JPEG', quality => $quality));
+    return $image->ImageToBlob;
 }
 
 sub imlib2 {
     my ($file, $w, $h, $quality) = @_;
-    my $picture = Image::Imlib2->load($file);
-    my $small = $picture->create_scaled_image(inside($w, $h, $picture->width, $picture->height));
+    my $image = Image::Imlib2->load($file);
+    my $small = $image->create_scaled_image(inside($w, $h, $image->width, $image->height));
     $small->set_quality($quality);
     $small->image_set_format('jpeg');
-    # Imlib2 writes files only, in ngx_small_light too.
+    # Imlib2 can only write to files, in ngx_small_light too.
     my $out = "$folder/../imlib2-$$.jpg";
     $small->save($out);
     open my $saved, '<:raw', $out or die "$out: $!\n";
@@ -92,14 +92,14 @@ sub imlib2 {
     return scalar <$saved>;
 }
 
-# The largest size of this shape within $w x $h, as the module computes it: cut off, not rounded.
+# Returns the largest size of this aspect ratio within $w x $h, as the module computes it: truncated, not rounded.
 sub inside {
     my ($w, $h, $width, $height) = @_;
     return $width * $h < $height * $w ? (int $h * $width / $height, $h) : ($w, int $w * $height / $width);
 }
 
-# The libraries say in a text what went wrong; below 400 it is a warning.
+# The libraries return errors as text with a number; numbers below 400 are warnings.
 sub done {
-    my ($said) = @_;
-    die "$said\n" if "$said" =~ /(\d+)/ && $1 >= 400;
+    my ($message) = @_;
+    die "$message\n" if "$message" =~ /(\d+)/ && $1 >= 400;
 }

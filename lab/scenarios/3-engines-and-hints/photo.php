@@ -1,5 +1,5 @@
 <?php
-// One photograph to a thumbnail by GD, whose JPEG library decodes all of it: PHP's GD has no scale for decoding.
+// Makes a thumbnail of a photo with GD, which decodes all of the JPEG: PHP's GD cannot decode at a smaller scale.
 $photo = imagecreatefromjpeg(__DIR__ . '/photo.jpg');
 header('Content-Type: image/jpeg');
 ob_start();

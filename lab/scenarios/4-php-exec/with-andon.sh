@@ -1,5 +1,5 @@
 #!/bin/sh
-# Apache, and beside it Andon as the resident server.
+# Starts Andon as the resident server, then Apache.
 andon serve --config "$1/andon.toml" &
 while ! [ -S "$1/andon.sock" ]; do
     sleep 0.05

@@ -11,16 +11,17 @@ use crate::judged_run::JudgedRun;
 #[derive(Default)]
 pub(super) struct Advice {
     /// The fastest candidate of the last trial, until it is confirmed.
-    won: Option<Won>,
+    winner: Option<Winner>,
     /// Confirmed candidates, each with its evidence.
     recommended: Vec<(Candidate, String)>,
-    /// Names of candidates that were faster, but not the fastest of their trial, each with its evidence.
+    /// Names of candidates that were faster than the current settings, but not the fastest of their trial, each with
+    /// its evidence.
     outrun: Vec<(String, String)>,
     /// Names of candidates that are as fast as the current settings.
     same: Vec<String>,
     /// Names of candidates that are slower than the current settings.
     slower: Vec<String>,
-    /// Names of candidates about which nothing is known for certain yet.
+    /// Names of candidates without a conclusive result yet.
     open: Vec<String>,
     /// Names of candidates that could not be compared, each with the reason, e.g. which URLs failed or which processes
     /// disturbed the run.
@@ -28,26 +29,26 @@ pub(super) struct Advice {
 }
 
 /// A candidate that was faster in its trial and has to be confirmed.
-pub(super) struct Won {
+pub(super) struct Winner {
     pub(super) candidate: Candidate,
     ratio: f64,
     evidence: String,
 }
 
 impl Advice {
-    /// Takes in the result of a trial, and returns its description.
-    pub(super) fn add(&mut self, trial: &Trial, judged: &JudgedRun) -> String {
+    /// Adds the result of a trial, and returns its description.
+    pub(super) fn add(&mut self, trial: &Trial, judged_run: &JudgedRun) -> String {
         let mut text = format!(
             "{} (replies per second compared with the current settings)\n",
             trial.question
         );
-        if let Some(floor) = &judged.analysis.noise_floor {
+        if let Some(floor) = &judged_run.analysis.noise_floor {
             text += &format!(
                 "  noise floor: differences under ±{:.1} % are within the noise\n",
                 floor.half_width * 100.0
             );
         }
-        for comparison in judged.analysis.primary() {
+        for comparison in judged_run.analysis.primary() {
             text += &line(comparison);
             let mut candidates = trial.candidates.iter();
             if let Some(candidate) = candidates.find(|it| it.name == comparison.name) {
@@ -66,18 +67,18 @@ impl Advice {
         }
         match verdict {
             Verdict::Faster => {
-                let mut behind = Won {
+                let mut other = Winner {
                     candidate: candidate.clone(),
                     ratio,
                     evidence,
                 };
-                match &mut self.won {
-                    None => self.won = Some(behind),
-                    Some(won) => {
-                        if behind.ratio > won.ratio {
-                            std::mem::swap(won, &mut behind);
+                match &mut self.winner {
+                    None => self.winner = Some(other),
+                    Some(winner) => {
+                        if other.ratio > winner.ratio {
+                            std::mem::swap(winner, &mut other);
                         }
-                        self.outrun.push((behind.candidate.name, behind.evidence));
+                        self.outrun.push((other.candidate.name, other.evidence));
                     }
                 }
             }
@@ -89,47 +90,47 @@ impl Advice {
     }
 
     /// Takes out the fastest candidate of the last trial. The caller confirms it or gives it up.
-    pub(super) fn won(&mut self) -> Option<Won> {
-        self.won.take()
+    pub(super) fn take_winner(&mut self) -> Option<Winner> {
+        self.winner.take()
     }
 
-    /// Takes in the confirming run of a winner, and returns its description.
-    pub(super) fn confirm(&mut self, won: Won, judged: &JudgedRun) -> String {
+    /// Adds the confirming run of a winner, and returns its description.
+    pub(super) fn confirm(&mut self, winner: Winner, judged_run: &JudgedRun) -> String {
         let mut text = String::from("once more, with another seed\n");
         let mut confirmed = None;
-        for comparison in judged.analysis.primary() {
+        for comparison in judged_run.analysis.primary() {
             text += &line(comparison);
             if comparison.verdict == Verdict::Faster {
                 confirmed = Some(figures(comparison));
             }
         }
         match confirmed {
-            Some(evidence) => self.recommended.push((won.candidate, evidence)),
-            None => self.give_up(won),
+            Some(evidence) => self.recommended.push((winner.candidate, evidence)),
+            None => self.give_up(winner),
         }
         text.push('\n');
         text
     }
 
     /// Files a winner that was not confirmed as undecided.
-    pub(super) fn give_up(&mut self, won: Won) {
-        let name = won.candidate.name;
-        let once = format!("{name}, which was faster once ({})", won.evidence);
-        self.open.push(once);
+    pub(super) fn give_up(&mut self, winner: Winner) {
+        let name = winner.candidate.name;
+        let entry = format!("{name}, which was faster once ({})", winner.evidence);
+        self.open.push(entry);
     }
 
     /// Returns whether no candidate at all could be compared, in which case the trials have failed.
     pub(super) fn is_blind(&self) -> bool {
-        let known = self.outrun.len() + self.same.len() + self.slower.len() + self.open.len();
-        self.recommended.is_empty() && known == 0 && !self.failed.is_empty()
+        let conclusions = self.outrun.len() + self.same.len() + self.slower.len() + self.open.len();
+        self.recommended.is_empty() && conclusions == 0 && !self.failed.is_empty()
     }
 
-    /// Returns the final recommendation, with the configuration if there is something to change. `told` describes the
-    /// configuration that was tuned.
-    pub(super) fn recommendation(&self, told: &str) -> anyhow::Result<String> {
+    /// Returns the final recommendation, with the configuration if there is something to change. `subject` describes
+    /// the configuration that was tuned.
+    pub(super) fn recommendation(&self, subject: &str) -> anyhow::Result<String> {
         let mut text = String::new();
         if !self.recommended.is_empty() {
-            text += &format!("Recommended for {told}:\n\n{}\n", self.config(None)?);
+            text += &format!("Recommended for {subject}:\n\n{}\n", self.config(None)?);
         } else if self.open.is_empty() && self.failed.is_empty() && !self.same.is_empty() {
             let others = if self.slower.is_empty() {
                 ""
@@ -137,13 +138,14 @@ impl Advice {
                 " or slower"
             };
             text += &format!(
-                "Nothing to change: {told} and what was tried beside it are SAME within ±3 %{others}.\n"
+                "Nothing to change: {subject} and what was tried beside it are SAME within ±3 %{others}.\n"
             );
         } else if self.is_blind() {
-            text += &format!("Nothing is known about {told}: no candidate could be compared.\n");
+            text += &format!("Nothing is known about {subject}: no candidate could be compared.\n");
         } else {
-            text +=
-                &format!("Nothing to change about {told}: no candidate is faster for certain.\n");
+            text += &format!(
+                "Nothing to change about {subject}: no candidate is faster for certain.\n"
+            );
         }
         for (name, evidence) in &self.outrun {
             text += &format!(
@@ -168,8 +170,8 @@ impl Advice {
         Ok(text)
     }
 
-    /// Returns the configuration as TOML: the whole of the user's with the recommended settings, or the recommended
-    /// settings alone.
+    /// Returns the recommended configuration as TOML: the whole configuration of the user with the recommended
+    /// settings, or the recommended settings alone if there is none.
     pub(super) fn config(&self, user: Option<&Table>) -> anyhow::Result<String> {
         let mut config = user.cloned().unwrap_or_default();
         let mut text = String::from("# By `andon-lab tune`.\n");
@@ -207,7 +209,7 @@ fn figures(comparison: &Comparison) -> String {
     }
 }
 
-/// Sets the value at a path such as `cache.memory`, and creates the tables on the way.
+/// Sets the value at a path such as `cache.memory`, and creates missing tables on the way.
 fn put(table: &mut Table, path: &str, value: Value) {
     match path.split_once('.') {
         None => {
@@ -282,9 +284,9 @@ mod tests {
         ] {
             advice.sort(&workers(count), verdict, ratio, format!("×{ratio}"));
         }
-        let won = advice.won().expect("one won");
-        assert_eq!(won.candidate.name, "workers = 2");
-        advice.give_up(won);
+        let winner = advice.take_winner().expect("one won");
+        assert_eq!(winner.candidate.name, "workers = 2");
+        advice.give_up(winner);
         let said = advice.recommendation("x").expect("says");
         for line in [
             "Faster too, not taken: workers = 1  ×1.1",

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 pub(super) struct Budget {
     /// When the budget is used up, or `None` if it is unlimited.
     until: Option<Instant>,
-    /// Comparisons that are still to come.
+    /// Number of comparisons that have not run yet.
     to_come: u32,
 }
 
@@ -22,17 +22,17 @@ impl Budget {
 
     /// Returns the time for the next `comparisons`, or `None` if they may take as long as they need.
     pub(super) fn share(&mut self, comparisons: u32) -> Option<Duration> {
-        let left = self
+        let time_left = self
             .until
             .map(|until| until.saturating_duration_since(Instant::now()));
-        let share = left.map(|left| part(left, comparisons, self.to_come));
+        let share = time_left.map(|time_left| part(time_left, comparisons, self.to_come));
         self.to_come = self.to_come.saturating_sub(comparisons);
         share
     }
 }
 
-fn part(left: Duration, comparisons: u32, to_come: u32) -> Duration {
-    left * comparisons / to_come.max(comparisons).max(1)
+fn part(time_left: Duration, comparisons: u32, to_come: u32) -> Duration {
+    time_left * comparisons / to_come.max(comparisons).max(1)
 }
 
 #[cfg(test)]
@@ -50,7 +50,7 @@ mod tests {
             to_come -= comparisons;
         }
         assert_eq!(left, Duration::ZERO);
-        // A second look that is not needed: its time is for those that follow.
+        // The second of the three is not needed, and leaves its time to the last.
         assert_eq!(part(Duration::from_secs(60), 2, 3).as_secs(), 40);
     }
 

@@ -17,10 +17,10 @@ use super::Args;
 pub(super) struct Subject {
     /// The server's program.
     pub(super) program: PathBuf,
-    /// A description of where the configuration and its images came from.
-    pub(super) told: String,
+    /// Describes where the configuration and its images come from.
+    pub(super) description: String,
     /// The user's configuration with absolute paths, or `None` without `--config`.
-    pub(super) own: Option<Table>,
+    pub(super) user_config: Option<Table>,
     /// The configuration that servers are started with: the same images, but no listen addresses and no disk tier.
     pub(super) config: Table,
     /// Environment variables that the configuration names.
@@ -32,24 +32,24 @@ pub(super) struct Subject {
 impl Subject {
     /// Prepares the user's configuration and images. Without either, images are generated below `folder`.
     pub(super) fn of(args: &Args, program: PathBuf, folder: &Path) -> anyhow::Result<Self> {
-        let own = args.config.as_deref();
-        let own = own.map(|file| read(file, &program)).transpose()?;
-        let mut config = own.clone().unwrap_or_default();
-        let mut told = match &args.config {
+        let user_config = args.config.as_deref();
+        let user_config = user_config.map(|file| read(file, &program)).transpose()?;
+        let mut config = user_config.clone().unwrap_or_default();
+        let mut description = match &args.config {
             Some(file) => file.display().to_string(),
             None => "the defaults".to_owned(),
         };
         if let Some(dir) = &args.dir {
             let dir = std::path::absolute(dir)?;
-            told += &format!(", images of {}", dir.display());
+            description += &format!(", images of {}", dir.display());
             config.insert("origin".into(), folder_origin(&dir));
         } else if args.config.is_none() {
-            told += &format!(", {IMAGES} images made up for this");
+            description += &format!(", {IMAGES} images made up for this");
             let images = folder.join("images");
             make_images(&images)?;
             config.insert("origin".into(), folder_origin(&images));
         }
-        // The experiment has addresses and a disk tier of its own.
+        // The trials set the listen address and, where they need one, the disk tier.
         config.remove("listen");
         config.remove("tls");
         for (table, key) in [("metrics", "listen"), ("cache", "disk")] {
@@ -61,12 +61,12 @@ impl Subject {
         named_variables(&Value::Table(config.clone()), &mut inherit);
         let urls = match &args.urls {
             Some(file) => urls::read(file).map_err(Error::from)?,
-            None => found(&config)?,
+            None => default_urls(&config)?,
         };
         Ok(Self {
             program,
-            told,
-            own,
+            description,
+            user_config,
             config,
             inherit,
             urls,
@@ -83,12 +83,12 @@ impl Subject {
 
 /// Reads a configuration that the server accepts, and makes its paths absolute.
 fn read(file: &Path, program: &Path) -> anyhow::Result<Table> {
-    let mut check = Command::new(program);
-    let checked = check.args(["config", "check"]).arg(file).output();
-    let checked = checked.with_context(|| program.display().to_string())?;
-    if !checked.status.success() {
-        let said = String::from_utf8_lossy(&checked.stderr);
-        bail!("{}", said.trim().trim_start_matches("andon: "));
+    let mut command = Command::new(program);
+    let output = command.args(["config", "check"]).arg(file).output();
+    let output = output.with_context(|| program.display().to_string())?;
+    if !output.status.success() {
+        let message = String::from_utf8_lossy(&output.stderr);
+        bail!("{}", message.trim().trim_start_matches("andon: "));
     }
     let text = fs::read_to_string(file).with_context(|| file.display().to_string())?;
     let mut config: Table = toml::from_str(&text)?;
@@ -117,7 +117,7 @@ fn make_whole(value: &mut Value, folder: &Path) {
     }
 }
 
-/// Makes a path, or each of a list of paths, absolute. A table of the same name as a key of paths is searched for keys.
+/// Makes a path, or each of a list of paths, absolute. A table under such a key is searched for further keys.
 fn join(value: &mut Value, folder: &Path) {
     match value {
         Value::String(path) => *path = folder.join(&*path).to_string_lossy().into_owned(),
@@ -155,7 +155,7 @@ fn folder_origin(folder: &Path) -> Value {
 }
 
 /// Returns two sizes of each of a few images in the first folder that the configuration serves.
-fn found(config: &Table) -> anyhow::Result<Vec<UrlEntry>> {
+fn default_urls(config: &Table) -> anyhow::Result<Vec<UrlEntry>> {
     let origins = config.get("origin").and_then(Value::as_array);
     let folder = origins.into_iter().flatten().find_map(|origin| {
         let root = origin.get("fs")?.get("root")?.as_str()?;
@@ -176,7 +176,7 @@ fn found(config: &Table) -> anyhow::Result<Vec<UrlEntry>> {
             root.display()
         );
     }
-    // Spread over the folder rather than its first ones.
+    // The chosen images are spread over the folder, because neighbours may resemble each other.
     let step = images.len().div_ceil(MOST_FOUND);
     let urls = images.iter().step_by(step).flat_map(|name| {
         ["dw=250,dh=250", "dw=800,dh=800"].map(|size| UrlEntry {
@@ -187,9 +187,9 @@ fn found(config: &Table) -> anyhow::Result<Vec<UrlEntry>> {
     Ok(urls.collect())
 }
 
-/// Collects the paths of images below a folder, as far as their names need no escaping. `above` is the path so far,
+/// Collects the paths of images below a folder, as far as their names need no escaping. `parent` is the path so far,
 /// `depth` the number of levels still to descend.
-fn collect(folder: &Path, above: &str, depth: u32, into: &mut Vec<String>) {
+fn collect(folder: &Path, parent: &str, depth: u32, into: &mut Vec<String>) {
     let plain = |name: &str| {
         let fine = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
         !name.starts_with('.') && name.bytes().all(fine)
@@ -201,7 +201,7 @@ fn collect(folder: &Path, above: &str, depth: u32, into: &mut Vec<String>) {
         if into.len() >= MOST_SEEN || !plain(&name) {
             continue;
         }
-        let path = format!("{above}/{name}");
+        let path = format!("{parent}/{name}");
         if entry.path().is_dir() {
             if depth > 0 {
                 collect(&entry.path(), &path, depth - 1, into);
@@ -217,7 +217,7 @@ fn is_image(name: &str) -> bool {
     ["jpg", "jpeg", "png", "webp"].contains(&end.to_ascii_lowercase().as_str())
 }
 
-/// Generates JPEGs of a few megapixels with the smoothness and the noise of photographs.
+/// Generates JPEGs of a few megapixels that are as smooth and as noisy as photos.
 fn make_images(folder: &Path) -> anyhow::Result<()> {
     fs::create_dir_all(folder)?;
     let jpeg = andon_codecs::ALL

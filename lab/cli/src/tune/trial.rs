@@ -16,9 +16,9 @@ use super::subject::Subject;
 pub(super) struct Trial {
     /// The name of the trial, used as the folder of its run.
     pub(super) name: &'static str,
-    /// The question that the trial answers, as shown to people.
+    /// The question that the trial answers, for the report.
     pub(super) question: &'static str,
-    /// Whether every image is made anew instead of being taken from the cache.
+    /// Whether every response is rendered rather than taken from the cache.
     cold: bool,
     /// Whether the requests have a `Connection` header with the value of the variant's `connection` setting.
     connection: bool,
@@ -30,17 +30,17 @@ pub(super) struct Trial {
 pub(super) struct Candidate {
     pub(super) name: String,
     pub(super) set: BTreeMap<String, Value>,
-    /// Whether the candidate may be recommended when it wins. Otherwise it only shows what something is worth.
+    /// Whether the candidate may be recommended when it wins. Otherwise it only shows what a setting gains or costs.
     pub(super) can_win: bool,
 }
 
-/// How long and how many the blocks are, as chosen by `--quick`.
+/// The length of blocks and the number of pairs, as chosen by `--quick`.
 #[derive(Clone, Copy)]
 pub(super) struct Effort {
     pub(super) quick: bool,
 }
 
-/// Returns the trials: the small set of settings that matter.
+/// Returns the trials for the few settings that matter.
 pub(super) fn all(subject: &Subject, cores: i64, effort: Effort) -> Vec<Trial> {
     let mut trials = vec![workers(subject, cores)];
     trials.push(cache(subject, effort));
@@ -61,15 +61,15 @@ pub(super) fn all(subject: &Subject, cores: i64, effort: Effort) -> Vec<Trial> {
 }
 
 /// Compares numbers of worker threads. One fewer than there are cores leaves headroom for sockets and the disk, while
-/// more of them overlap waits. `steal_work` is tried the other way round too.
+/// more threads than cores overlap waits. The trial also toggles `steal_work`.
 fn workers(subject: &Subject, cores: i64) -> Trial {
-    let now = match subject.get("workers").and_then(Value::as_integer) {
+    let current = match subject.get("workers").and_then(Value::as_integer) {
         Some(workers) if workers > 0 => workers,
         _ => cores,
     };
     let mut counts = vec![(cores - 1).max(1), cores, cores * 2];
     counts.dedup();
-    counts.retain(|count| *count != now);
+    counts.retain(|count| *count != current);
     let mut candidates: Vec<Candidate> = counts
         .into_iter()
         .map(|count| {
@@ -160,14 +160,14 @@ impl Trial {
         self.cold && !effort.quick && self.name != CONFIRM
     }
 
-    /// Creates the trial that compares the current settings with a winner once more, with another seed.
-    pub(super) fn confirming(&self, won: &Candidate) -> Self {
+    /// Creates a trial that compares the current settings with a winner again, with another seed.
+    pub(super) fn confirming(&self, winner: &Candidate) -> Self {
         Self {
             name: CONFIRM,
             question: self.question,
             cold: self.cold,
             connection: self.connection,
-            candidates: vec![won.clone()],
+            candidates: vec![winner.clone()],
         }
     }
 

@@ -1,4 +1,4 @@
-//! `andon-lab` in a folder of its own, and servers to try.
+//! Helpers that run `andon-lab` in a temporary folder, and servers to test it on.
 
 #![allow(
     dead_code,
@@ -20,17 +20,18 @@ pub use server::{Served, free_address, manual, program, said};
 /// The laboratory's program.
 pub const LAB: &str = env!("CARGO_BIN_EXE_andon-lab");
 
-/// `andon-lab` with these words, as one types them.
+/// Runs `andon-lab` with these words, separated by spaces as on a command line.
 pub fn lab(folder: &Path, words: &str) -> Said {
     said::said(LAB, folder, words)
 }
 
-/// The command `andon-lab` with these words, not yet started.
+/// Returns the command `andon-lab` with these words, not yet started.
 pub fn command(folder: &Path, words: &str) -> Command {
     said::command(LAB, folder, words)
 }
 
-/// Puts `server.py HOST PORT` there: one packet per reply, WORK rounds of hashing for each.
+/// Writes a `server.py` that is started with HOST and PORT, sends one packet per reply, and does WORK rounds of hashing
+/// for each.
 pub fn write_server(folder: &Path) {
     fs::write(folder.join("server.py"), SERVER).expect("writes");
 }

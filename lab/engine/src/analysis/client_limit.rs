@@ -7,8 +7,7 @@ use crate::record::{Block, Run};
 pub(super) struct ClientLimit {
     /// The higher of the measured limit and the fastest block, in requests per second.
     pub(super) rate: f64,
-    /// Whether a block was faster than the measured limit. That was no limit then: all that is known is that the real
-    /// one is not below `rate`.
+    /// Whether a block was faster than the measured limit. The real limit is then at least `rate`, but unknown.
     pub(super) beaten: bool,
 }
 
@@ -22,12 +21,16 @@ pub(super) fn client_limit(run: &Run, blocks: &[&Block]) -> Option<ClientLimit> 
         (connections, body.map(body_class))
     };
     let kinds: Vec<_> = blocks.iter().map(|block| kind(block)).collect();
-    let alike = || run.blocks.iter().filter(|it| kinds.contains(&kind(it)));
-    let measured = alike().map(|it| it.client.ceiling).fold(0.0, f64::max);
-    let seen = alike().filter_map(Block::throughput).fold(0.0, f64::max);
+    let similar_blocks = || run.blocks.iter().filter(|it| kinds.contains(&kind(it)));
+    let measured = similar_blocks()
+        .map(|it| it.client.ceiling)
+        .fold(0.0, f64::max);
+    let fastest = similar_blocks()
+        .filter_map(Block::throughput)
+        .fold(0.0, f64::max);
     (measured > 0.0).then_some(ClientLimit {
-        rate: measured.max(seen),
-        beaten: seen > measured,
+        rate: measured.max(fastest),
+        beaten: fastest > measured,
     })
 }
 
@@ -65,7 +68,7 @@ mod tests {
             rate: 625.0,
             beaten: true,
         };
-        // It is the client's, whichever variant showed it.
+        // The limit is a property of the client, so it holds for both variants, whichever reached it.
         assert_eq!(limits(&faster), [Some(limit), Some(limit)]);
     }
 

@@ -54,7 +54,7 @@ pub(super) fn all(run: &Run, work: &[WorkJudgement], discards: &Discards) -> Vec
     let too_many = discards.too_many().map(|why| Verdict::Invalid { why });
     let of_contrast = |contrast| {
         let pairs = pairs(run, contrast);
-        // What a server says when it does not start explains more than the number of pairs lost.
+        // A server that fails to start prints an error message, which explains more than the number of lost pairs.
         let objection = invalid(contrast, &pairs, work, &run.header.scenario.check)
             .or_else(|| too_many.clone())
             .or_else(|| switch_inactive(run, contrast, &pairs));

@@ -39,7 +39,7 @@ impl Discards {
             .iter()
             .filter_map(|block| block.discarded.as_ref())
         {
-            match all.reasons.iter_mut().find(|(known, _)| known == reason) {
+            match all.reasons.iter_mut().find(|(entry, _)| entry == reason) {
                 Some((_, count)) => *count += 1,
                 None => all.reasons.push((reason.clone(), 1)),
             }
@@ -77,20 +77,20 @@ impl Discards {
     /// Returns the disturbing processes as text, e.g. `rustc 41 %, python3 12 %`; `None` if none is known.
     #[must_use]
     pub fn by(&self) -> Option<String> {
-        let named: Vec<String> = self.disturbers.iter().map(ToString::to_string).collect();
-        (!named.is_empty()).then(|| named.join(", "))
+        let names: Vec<String> = self.disturbers.iter().map(ToString::to_string).collect();
+        (!names.is_empty()).then(|| names.join(", "))
     }
 }
 
 fn disturbers(blocks: &[&Block]) -> Vec<ForeignProcess> {
     let mut all: Vec<ForeignProcess> = Vec::new();
-    for one in blocks.iter().flat_map(|block| &block.foreign) {
-        match all.iter_mut().find(|known| known.name == one.name) {
-            Some(known) => {
-                known.share += one.share;
-                known.count = known.count.max(one.count);
+    for process in blocks.iter().flat_map(|block| &block.foreign) {
+        match all.iter_mut().find(|entry| entry.name == process.name) {
+            Some(entry) => {
+                entry.share += process.share;
+                entry.count = entry.count.max(process.count);
             }
-            None => all.push(one.clone()),
+            None => all.push(process.clone()),
         }
     }
     for it in &mut all {

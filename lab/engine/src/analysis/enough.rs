@@ -33,16 +33,16 @@ pub enum Enough {
 #[must_use]
 pub fn enough(run: &Run) -> Option<Enough> {
     let design = &run.header.scenario.design;
-    let mut wanted = contrasts(run);
-    if wanted.len() > 1 {
-        wanted.retain(|contrast| contrast.arm == Arm::Variant);
+    let mut contrasts = contrasts(run);
+    if contrasts.len() > 1 {
+        contrasts.retain(|contrast| contrast.arm == Arm::Variant);
     }
-    if wanted.is_empty() {
+    if contrasts.is_empty() {
         let blocks = run.blocks.iter().filter(|block| block.counts()).count() as u32;
         return (blocks >= design.pairs.min).then_some(Enough::MostPairs);
     }
-    let seen: Vec<Progress> = wanted.iter().map(|&it| Progress::of(run, it)).collect();
-    let all = |ready: &dyn Fn(&Progress) -> bool| seen.iter().all(ready);
+    let progress: Vec<Progress> = contrasts.iter().map(|&it| Progress::of(run, it)).collect();
+    let all = |ready: &dyn Fn(&Progress) -> bool| progress.iter().all(ready);
     let most = match design.order {
         BlockOrder::Sequential => design.pairs.min,
         BlockOrder::AbbaRandom | BlockOrder::PairsRandom => design.pairs.max.max(design.pairs.min),
@@ -50,7 +50,7 @@ pub fn enough(run: &Run) -> Option<Enough> {
     if all(&|it| it.counting >= most) {
         return Some(Enough::MostPairs);
     }
-    if all(&|it| it.tried >= most.saturating_mul(2)) {
+    if all(&|it| it.attempts >= most.saturating_mul(2)) {
         return Some(Enough::TooManyTries);
     }
     let confidence = InterimAnalyses::of(design).each(0.95, 1);
@@ -63,7 +63,7 @@ pub fn enough(run: &Run) -> Option<Enough> {
     if design.order == BlockOrder::Sequential || !all(&precise) {
         return None;
     }
-    let widths = seen.iter().filter_map(half_width);
+    let widths = progress.iter().filter_map(half_width);
     Some(Enough::Precise {
         half_width: widths.fold(0.0, f64::max),
     })
@@ -72,7 +72,7 @@ pub fn enough(run: &Run) -> Option<Enough> {
 /// Progress of one contrast.
 struct Progress {
     counting: u32,
-    tried: u32,
+    attempts: u32,
     /// Values of the primary metric in the pairs that count: baseline, then the other block.
     values: Vec<(f64, f64)>,
 }
@@ -80,13 +80,13 @@ struct Progress {
 impl Progress {
     fn of(run: &Run, contrast: Contrast) -> Self {
         let metric = run.header.scenario.design.primary;
-        let tried = pairs(run, contrast);
-        let counting = || tried.iter().filter(|pair| pair.counts());
-        let own: Vec<_> = counting().copied().collect();
+        let attempts = pairs(run, contrast);
+        let counting = || attempts.iter().filter(|pair| pair.counts());
+        let counting_pairs: Vec<_> = counting().copied().collect();
         Self {
             counting: counting().count() as u32,
-            tried: tried.len() as u32,
-            values: values(metric, &own),
+            attempts: attempts.len() as u32,
+            values: values(metric, &counting_pairs),
         }
     }
 }
@@ -115,7 +115,7 @@ mod tests {
             enough(&noisy(6, 0.005, 1.0)),
             Some(Enough::Precise { .. })
         ));
-        // Ten times as fast, beyond any doubt, and not yet known to ±2 %.
+        // The variant is clearly ten times as fast, but its ratio is not yet known to within ±2 %.
         assert_eq!(enough(&noisy(8, 0.05, 10.0)), None);
     }
 

@@ -23,8 +23,8 @@ pub struct Estimate {
     /// interim analyses at which the run could have ended and, for a secondary metric, over all secondary metrics
     /// (Holm).
     pub interval_95: Interval,
-    /// The 90 % interval of the ratio (Student's t on the logarithms of the ratios), adjusted likewise. If it lies
-    /// within the bounds of sameness, sameness is shown.
+    /// The 90 % interval of the ratio (Student's t on the logarithms of the ratios), adjusted like `interval_95`. If it
+    /// lies within the bounds of sameness, sameness is shown.
     pub interval_90: Interval,
     /// Half the width of the 95 % interval as a share, e.g. 0.02 for ±2 %.
     pub half_width: f64,
@@ -72,7 +72,7 @@ impl Estimate {
         let signed_rank_p = signed_rank_p(ratios.differences());
         let robust = hodges_lehmann(ratios.differences(), 0.95);
         let hodges_lehmann = HodgesLehmann {
-            // There are at least two differences, so there is an estimate.
+            // `LogRatios` has at least two differences, so that the estimate is never missing.
             estimate: robust.map_or(ratios.ratio(), |it| it.estimate.exp()),
             interval: robust.and_then(|it| it.interval).map(|it| Interval {
                 low: it.low.exp(),
@@ -83,8 +83,8 @@ impl Estimate {
         let (p, sameness_p) = (ratios.p_value(), ratios.sameness_p(within));
         let confidence = interim.each(0.95, differences);
         let interval_95 = ratios.interval(confidence);
-        // Below six pairs signed ranks cannot reach 5 %, which is no contradiction.
-        let able = ratios.count() >= 6;
+        // With fewer than six pairs, the signed-rank test cannot reach 5 %, which is no contradiction.
+        let can_be_significant = ratios.count() >= 6;
         let contradicts = p.min(signed_rank_p) < 0.05 && p.max(signed_rank_p) > 0.10;
         let outside = !interval_95.contains(hodges_lehmann.estimate) && ratios.deviation() > 0.0;
         Self {
@@ -100,7 +100,7 @@ impl Estimate {
             adjusted_sameness_p: (interim.together(sameness_p) * f64::from(samenesses)).min(1.0),
             signed_rank_p,
             hodges_lehmann,
-            disagree: able && (contradicts || outside),
+            disagree: can_be_significant && (contradicts || outside),
         }
     }
 }
@@ -117,7 +117,7 @@ impl Estimate {
         let interim = InterimAnalyses::of(design);
         let error = |pairs: usize| {
             let interim = interim.up_to(u32::try_from(pairs).unwrap_or(u32::MAX));
-            // Only a difference decides.
+            // The whole error is for a difference; sameness is not tested.
             (1.0 - interim.each(0.95, tests), 0.0)
         };
         let distance = (self.ratio / ratio).ln();

@@ -19,16 +19,16 @@ pub(crate) fn run(variants: u32, pairs: u32, mut change: impl FnMut(&mut Block))
     let mut design = scenario.design.clone();
     (design.pairs.min, design.pairs.max) = (pairs, pairs);
     let mut slots = order(&design, variants, 1);
-    // Of odd numbers of pairs, the second half of the last quad is left out.
-    let mut left: BTreeMap<(bool, u32), u32> = BTreeMap::new();
+    // If the number of pairs is odd, the second half of the last quad is left out.
+    let mut counts: BTreeMap<(bool, u32), u32> = BTreeMap::new();
     slots = slots
         .chunks(2)
         .filter(|pair| {
             let other = pair.iter().find(|slot| slot.arm != Arm::Baseline);
             let key = other.map_or((false, 0), |slot| (slot.arm == Arm::Again, slot.variant));
-            let seen = left.entry(key).or_default();
-            *seen += 1;
-            *seen <= pairs
+            let count = counts.entry(key).or_default();
+            *count += 1;
+            *count <= pairs
         })
         .flatten()
         .copied()
@@ -38,7 +38,7 @@ pub(crate) fn run(variants: u32, pairs: u32, mut change: impl FnMut(&mut Block))
         let mut block = block_of(2000);
         block.index = index as u32;
         (block.pair, block.arm, block.variant) = (slot.pair, slot.arm, slot.variant);
-        // A block that never varies would be one of a kind.
+        // Without any noise, blocks would be unlike those of real runs.
         set_rate(&mut block, 400.0 * (0.003 * random.normal()).exp());
         change(&mut block);
         block
@@ -177,7 +177,7 @@ pub(crate) fn set_rate(block: &mut Block, rate: f64) {
     load.in_flight = f64::from(load.connections);
     let mut latencies = Latencies::new();
     for at in 0..load.completed {
-        // Even around the mean of connections / rate, from half to one and a half of it.
+        // Latencies are spread evenly around the mean (connections / rate), from half to one and a half times the mean.
         let place = 0.5 + (at as f64 + 0.5) / load.completed as f64;
         latencies.record(Duration::from_secs_f64(
             f64::from(load.connections) / rate * place,
@@ -194,7 +194,7 @@ pub(crate) fn set_rate(block: &mut Block, rate: f64) {
         total: latencies,
         reason: None,
     }];
-    // The same share of the machine is used all the time.
+    // CPU times follow the length of the window, so that the CPU use stays the same.
     block.server.user_seconds *= seconds / before;
     block.server.system_seconds *= seconds / before;
     block.client.cpu_seconds *= seconds / before;

@@ -12,10 +12,11 @@ use crate::scenario::{BlockOrder, Design};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct InterimAnalyses {
     count: u32,
-    /// Number of pairs at the first analysis; `last` is that at the last one, and `round` the pairs between two
-    /// analyses. A `round` of `None` means that the run ends only when all of it has run.
+    /// Number of pairs at the first analysis.
     first: u32,
+    /// Number of pairs at the last analysis.
     last: u32,
+    /// Number of pairs between two analyses. `None`: there is one analysis, at the end of the run.
     round: Option<u32>,
 }
 

@@ -91,7 +91,7 @@ impl Metric {
 
 /// Returns how many requests of a block lie beyond the quantile `share`.
 pub(super) fn beyond(block: &Block, share: f64) -> f64 {
-    // Rounded, because 0.01 of 1000 is a hair above or below ten.
+    // The product is rounded because 0.01 × 1000 in floating point may be slightly less or more than ten.
     (block.load.total.count() as f64 * (1.0 - share) * 1e6).round() / 1e6
 }
 

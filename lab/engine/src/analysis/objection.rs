@@ -65,25 +65,25 @@ fn failing(pairs: &[Pair<'_>]) -> String {
         .filter(|(_, (count, _))| *count > 0)
         .collect();
     urls.sort_by_key(|(_, (count, _))| std::cmp::Reverse(*count));
-    let told = urls
+    let lines = urls
         .iter()
         .take(MOST_FAILING)
         .map(|(url, (count, why))| match *why {
             "" => format!("{url} ({count})"),
             why => format!("{url} ({count}: {why})"),
         });
-    let mut told: Vec<String> = told.collect();
+    let mut lines: Vec<String> = lines.collect();
     if urls.len() > MOST_FAILING {
-        told.push(format!("and {} more URLs", urls.len() - MOST_FAILING));
+        lines.push(format!("and {} more URLs", urls.len() - MOST_FAILING));
     }
-    told.join(", ")
+    lines.join(", ")
 }
 
 /// Largest number of failing URLs in a message. More would push everything else off the screen.
 const MOST_FAILING: usize = 4;
 
-/// Returns a SWITCH INACTIVE verdict for the first assertion, of the variant or else of the baseline, that does not
-/// hold; `None` if all hold.
+/// Returns a SWITCH INACTIVE verdict for the first assertion that does not hold, of the variant or else of the
+/// baseline; `None` if all hold.
 pub(super) fn switch_inactive(
     run: &Run,
     contrast: Contrast,
@@ -146,7 +146,7 @@ mod tests {
         );
         assert!(text.contains("44.0 KB"));
         assert!(comparison.estimate.is_some());
-        // The baseline against itself is not concerned.
+        // The comparison of the baseline with itself is not affected.
         let again = analysis.comparisons.iter().find(|it| it.arm == Arm::Again);
         assert_eq!(again.map(|it| it.verdict.word()), Some("SAME"));
         assert_eq!(

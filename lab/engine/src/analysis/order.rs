@@ -129,7 +129,7 @@ mod tests {
                     1
                 );
             }
-            // Three contrasts, six pairs each.
+            // There are three contrasts with six pairs each.
             assert_eq!(slots.len(), 36);
         }
     }

@@ -80,10 +80,10 @@ pub(crate) fn pairs(run: &Run, contrast: Contrast) -> Vec<Pair<'_>> {
         .collect()
 }
 
-/// Returns a metric's values, baseline and other, of those pairs in which both blocks have one.
+/// Returns a metric's values in the baseline's and the other block of each pair in which both have a value.
 pub(super) fn values(metric: Metric, pairs: &[Pair<'_>]) -> Vec<(f64, f64)> {
-    let both = |pair: &Pair<'_>| metric.of(pair.baseline).zip(metric.of(pair.other));
-    pairs.iter().filter_map(both).collect()
+    let values = |pair: &Pair<'_>| metric.of(pair.baseline).zip(metric.of(pair.other));
+    pairs.iter().filter_map(values).collect()
 }
 
 fn length(phases: &[Phase]) -> f64 {
@@ -100,7 +100,7 @@ mod tests {
     #[test]
     fn blocks_are_paired_with_their_own_try_only() {
         let mut run = fixture::run(2, 3, |_| {});
-        // The second pair's baseline was disturbed; both ran again.
+        // The second pair's baseline block was disturbed, so that both blocks ran again.
         let first_try: Vec<Block> = run.blocks.iter().filter(|b| b.pair == 1).cloned().collect();
         for block in &mut run.blocks {
             if block.pair == 1 && block.arm == Arm::Baseline {

@@ -100,20 +100,20 @@ pub(super) fn findings(run: &Run, analysis: &Analysis) -> Vec<Finding> {
         .iter()
         .flat_map(|check| check.findings(&evidence))
         .collect();
-    // Stable: checks of equal weight stay in the order of the list.
+    // The sort is stable, so that findings of equal severity stay in the order of the list.
     all.sort_by_key(|finding| finding.severity);
     all
 }
 
 impl SelfCheck {
     fn findings(&self, evidence: &Evidence<'_>) -> Vec<Finding> {
-        let named = |remark: Remark| Finding {
+        let finding = |remark: Remark| Finding {
             name: self.name,
             severity: remark.severity,
             sentence: remark.sentence,
             advice: remark.advice,
         };
-        (self.examine)(evidence).into_iter().map(named).collect()
+        (self.examine)(evidence).into_iter().map(finding).collect()
     }
 }
 
@@ -148,14 +148,14 @@ impl<'a> Evidence<'a> {
             .filter(|it| it.arm != Arm::Again);
         variants
             .map(|summary| {
-                let own = || {
+                let measured = || {
                     run.blocks
                         .iter()
                         .filter(|it| it.arm != Arm::Again && it.variant == summary.variant)
                 };
-                let mut blocks: Vec<&Block> = own().filter(|block| block.counts()).collect();
+                let mut blocks: Vec<&Block> = measured().filter(|block| block.counts()).collect();
                 if blocks.is_empty() {
-                    blocks = own().filter(|block| block.failure.is_none()).collect();
+                    blocks = measured().filter(|block| block.failure.is_none()).collect();
                 }
                 Subject { summary, blocks }
             })
@@ -181,7 +181,7 @@ impl<'a> Evidence<'a> {
         let Some(baseline) = baselines.into_iter().next() else {
             return Vec::new();
         };
-        let again = |other| {
+        let with_baseline = |other| {
             let blocks = baseline.blocks.clone();
             (
                 Subject {
@@ -191,7 +191,7 @@ impl<'a> Evidence<'a> {
                 other,
             )
         };
-        others.into_iter().map(again).collect()
+        others.into_iter().map(with_baseline).collect()
     }
 
     /// Runs `look` on each variant and returns its remarks.
@@ -263,8 +263,8 @@ mod tests {
         );
     }
 
-    /// What `bench -c 1,10 -R 200` and `replay` make inevitable is no finding: no pairs, a requested rate, bodies that
-    /// cannot be known, and connection levels that differ.
+    /// Whatever `bench -c 1,10 -R 200` and `replay` make inevitable is no finding: no pairs, a requested rate, bodies
+    /// that cannot be known, and connection levels that differ.
     #[test]
     fn what_a_command_makes_inevitable_is_not_held_against_it() {
         let mut run = fixture::run(2, 1, |block| {

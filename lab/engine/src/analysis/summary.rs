@@ -50,8 +50,7 @@ pub struct Summary {
     pub in_flight: f64,
     /// The longest time that a connection waited for a reply, in seconds.
     pub longest_wait: f64,
-    /// Latencies from the intended start to the last byte. This and the next four fields are as in
-    /// [`crate::record::LoadResult`].
+    /// Latencies from the intended start to the last byte, as in [`crate::record::LoadResult`].
     pub total: Latencies,
     /// Latencies from the true start to the last byte.
     pub service: Latencies,
@@ -86,8 +85,8 @@ impl Summary {
     /// Returns the spread of a metric over the blocks; `None` if no block has a value.
     #[must_use]
     pub fn metric(&self, metric: Metric) -> Option<Spread> {
-        let found = self.metrics.iter().find(|it| it.metric == metric);
-        found.map(|it| it.spread)
+        let summary = self.metrics.iter().find(|it| it.metric == metric);
+        summary.map(|it| it.spread)
     }
 
     /// Returns the mean size of a reply body in bytes; `None` without replies.
@@ -100,7 +99,7 @@ impl Summary {
     /// the server's processes are not known.
     #[must_use]
     pub fn server_cpus(&self) -> Option<f64> {
-        (self.seconds > 0.0 && self.server.known())
+        (self.seconds > 0.0 && self.server.is_known())
             .then(|| self.server.cpu_seconds() / self.seconds)
     }
 
@@ -160,10 +159,10 @@ pub(super) fn all(run: &Run) -> Vec<Summary> {
         let blocks = of(&|block| block.variant == at && block.arm == arm);
         summaries.push(Summary::of(run, variant.name.clone(), at, arm, &blocks));
     }
-    let again = of(&|block| block.arm == Arm::Again);
-    if !again.is_empty() {
+    let aa_blocks = of(&|block| block.arm == Arm::Again);
+    if !aa_blocks.is_empty() {
         let name = again_name(run);
-        summaries.push(Summary::of(run, name, 0, Arm::Again, &again));
+        summaries.push(Summary::of(run, name, 0, Arm::Again, &aa_blocks));
     }
     summaries
 }
@@ -200,14 +199,14 @@ fn failures(blocks: &[&Block]) -> Failures {
 }
 
 fn distinct_bodies(blocks: &[&Block]) -> u32 {
-    let mut seen: Vec<_> = blocks
+    let mut replies: Vec<_> = blocks
         .iter()
         .flat_map(|block| &block.load.bodies)
         .map(|body| (body.url, &body.reply))
         .collect();
-    seen.sort_unstable();
-    seen.dedup();
-    seen.len() as u32
+    replies.sort_unstable();
+    replies.dedup();
+    replies.len() as u32
 }
 
 fn urls(blocks: &[&Block]) -> Vec<UrlResult> {
@@ -248,7 +247,7 @@ fn server(blocks: &[&Block]) -> ServerCost {
 
 fn system(blocks: &[&Block]) -> SystemLoad {
     let mean = |part: fn(&SystemLoad) -> f64| mean(blocks, |block| part(&block.system));
-    let known: Option<Vec<f64>> = blocks.iter().map(|block| block.system.pressure).collect();
+    let pressures: Option<Vec<f64>> = blocks.iter().map(|block| block.system.pressure).collect();
     SystemLoad {
         user: mean(|it| it.user),
         system: mean(|it| it.system),
@@ -260,7 +259,7 @@ fn system(blocks: &[&Block]) -> SystemLoad {
         load_1: mean(|it| it.load_1),
         context_switches: mean(|it| it.context_switches),
         forks: mean(|it| it.forks),
-        pressure: known
+        pressure: pressures
             .and_then(|values| Spread::of(&values))
             .map(|it| it.mean),
         retransmits: blocks.iter().map(|block| block.system.retransmits).sum(),

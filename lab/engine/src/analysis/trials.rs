@@ -18,7 +18,8 @@ struct World {
     wild: f64,
 }
 
-/// A machine with 2 % of noise that speeds up by 8 % during the run, as ours do, and a variant equal to the baseline.
+/// A machine with 2 % of noise that speeds up by 8 % during the run, as the development machines do, and a variant
+/// equal to the baseline.
 const CALM: World = World {
     factor: 1.0,
     noise: 0.02,
@@ -54,7 +55,7 @@ impl World {
 
     /// Simulates this many experiments of the default design.
     fn trials(&self, trials: u32) -> Vec<Comparison> {
-        // Few replies each, since only throughput is looked at.
+        // Blocks have few replies, because the trials use throughput only.
         let mut template = fixture::run(2, 20, |block| {
             block.load.completed = 20;
             fixture::set_rate(block, 400.0);
@@ -97,7 +98,7 @@ fn nor_are_they_on_a_machine_too_restless_for_a_narrow_interval() {
 
 #[test]
 fn the_interval_holds_the_truth_whichever_look_ended_the_run() {
-    // At 1.2 to 2 % of noise runs end at every interim analysis, at early ones by luck.
+    // At 1.2 to 2 % of noise, runs end at any of the interim analyses, at the early ones by chance.
     for (noise, wild) in [(0.008, 0.0), (0.012, 0.0), (0.016, 0.0), (0.012, 0.1)] {
         let world = World {
             factor: 0.97,

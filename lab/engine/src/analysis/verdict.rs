@@ -8,8 +8,8 @@ use super::interim::InterimAnalyses;
 use crate::scenario::Metric;
 use crate::stats::{Adjusted, LogRatios, pairs_until_a_verdict};
 
-/// What a comparison shows. There is no verdict "no difference": either sameness is shown within a bound, or it is not
-/// shown.
+/// The conclusion of a comparison. There is no verdict "no difference": either sameness within a bound is shown, or it
+/// is not.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "word", rename_all = "kebab-case")]
 pub enum Verdict {
@@ -46,7 +46,7 @@ pub enum Verdict {
         more_pairs: Option<u32>,
         /// Estimated duration of those further pairs, in seconds.
         seconds: Option<f64>,
-        /// The minimum number of pairs, if there are fewer: they decide nothing, however clear they look.
+        /// The minimum number of pairs, if there are fewer. Fewer pairs give no verdict, however clear they look.
         #[serde(skip_serializing_if = "Option::is_none")]
         least: Option<u32>,
         /// Number of pairs that count but have no value of the metric, and of all pairs that count; `None` if all have
@@ -91,27 +91,29 @@ impl fmt::Display for Resource {
     }
 }
 
-/// The input to a verdict, once replies and assertions have been found in order.
+/// The input to a verdict, after replies and assertions have been found to be in order.
 pub(super) struct Question<'a> {
     pub(super) metric: Metric,
     /// The pairs' ratios of the metric; `None` below two pairs.
     pub(super) ratios: Option<&'a LogRatios>,
-    /// p-value of a difference over all interim analyses, adjusted if the metric is a secondary one; `sameness` is the
-    /// same for sameness.
+    /// p-value of a difference, adjusted for all interim analyses, and for the other metrics if this is a secondary
+    /// one.
     pub(super) difference: Adjusted,
+    /// p-value of sameness within the bound `within`, adjusted like that of a difference.
     pub(super) sameness: Adjusted,
     pub(super) within: f64,
     pub(super) interim: InterimAnalyses,
     pub(super) min_pairs: u32,
-    /// Number of pairs that count; `telling` of them have a value of the metric.
+    /// Number of pairs that count.
     pub(super) counting: u32,
+    /// Number of pairs that count and have a value of the metric.
     pub(super) telling: u32,
     pub(super) seconds_per_pair: Option<f64>,
 }
 
 impl Question<'_> {
-    /// Returns the verdict. Sameness is tested first: a difference that is certain but within the bound is tiny and no
-    /// effect.
+    /// Returns the verdict. Sameness is tested first, so that a certain difference within the bound of sameness is
+    /// reported as tiny rather than as an effect.
     pub(super) fn answer(&self) -> Verdict {
         let Some(ratios) = self.ratios else {
             return self.undecided();
@@ -137,7 +139,7 @@ impl Question<'_> {
         let projected = match self.ratios {
             Some(ratios) => {
                 let (mean, deviation) = (ratios.mean(), ratios.deviation());
-                // What a design with so many pairs would ask of its intervals.
+                // A design with more pairs has more interim analyses, each with a smaller part of the error.
                 let errors = |pairs: usize| {
                     let interim = self.interim.up_to(u32::try_from(pairs).unwrap_or(u32::MAX));
                     let error = |it: Adjusted| 1.0 - interim.each(0.95, it.factor);
@@ -149,12 +151,12 @@ impl Question<'_> {
             None => Some(self.min_pairs),
         };
         let telling = f64::from(have) / f64::from(self.counting.max(1));
-        let missing = projected.map(|pairs| pairs.max(self.min_pairs).saturating_sub(have));
-        // Of those that are still missing, as many will not tell it as did not so far.
+        let shortfall = projected.map(|pairs| pairs.max(self.min_pairs).saturating_sub(have));
+        // The forecast assumes that the share of pairs without a value of the metric stays the same.
         let more_pairs = match self.counting {
-            0 => missing,
+            0 => shortfall,
             _ if have == 0 => None,
-            _ => missing.map(|pairs| (f64::from(pairs) / telling).ceil() as u32),
+            _ => shortfall.map(|pairs| (f64::from(pairs) / telling).ceil() as u32),
         };
         Verdict::Undecided {
             half_width: self
@@ -363,7 +365,7 @@ mod tests {
             panic!("{verdict}");
         };
         assert!((half - 0.074).abs() < 0.001, "{half}");
-        // t × 0.10 / √n ≤ ln 1.03 one-sided at 5 %.
+        // The smallest n with t × 0.10 / √n ≤ ln 1.03 (t one-sided at 5 %).
         assert_eq!(more, 23);
         assert_eq!(seconds, 460.0);
         assert!(
@@ -454,7 +456,7 @@ mod tests {
         };
         let text = "UNDECIDED: fewer than two pairs; about 6 more pairs";
         assert_eq!(told(0), text);
-        // Pairs of which none tells the metric.
+        // No pair has a value of the metric.
         let text = "UNDECIDED: 8 of 8 pairs do not tell it, which takes longer blocks";
         assert_eq!(told(8), text);
     }

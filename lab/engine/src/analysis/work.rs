@@ -66,18 +66,20 @@ impl<'a> Differing<'a> {
     /// Summarizes the judgements of a variant; `None` if all replies are as they should be.
     #[must_use]
     pub fn of(work: &'a [WorkJudgement], variant: u32, check: &Check) -> Option<Self> {
-        let judged = || work.iter().filter(move |it| it.variant == variant);
-        let first = judged().find(|it| !it.same)?;
+        let judgements = || work.iter().filter(move |it| it.variant == variant);
+        let first = judgements().find(|it| !it.same)?;
         let sum = |side: fn(&WorkJudgement) -> Counted| {
-            judged().map(side).fold(Counted::default(), Counted::and)
+            judgements()
+                .map(side)
+                .fold(Counted::default(), Counted::and)
         };
         let sides = [sum(|it| it.replies), sum(|it| it.baseline)];
         Some(Self {
             replies: sides[0].and(sides[1]),
-            urls: judged().filter(|it| !it.same).count(),
-            of_urls: judged().count(),
+            urls: judgements().filter(|it| !it.same).count(),
+            of_urls: judgements().count(),
             first,
-            // A side without a reply is another's objection.
+            // A side without any reply raises an objection of its own.
             permitted: sides.iter().all(|side| side.is_within(check)),
         })
     }

@@ -30,14 +30,14 @@ impl Bound {
     /// # Errors
     /// A sentence that names the offending value and what would be accepted.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let found = SIGNS.iter().find_map(|(sign, relation)| {
+        let bound = SIGNS.iter().find_map(|(sign, relation)| {
             let number = text.trim().strip_prefix(sign)?.trim().parse::<f64>().ok()?;
             number.is_finite().then_some(Self {
                 relation: *relation,
                 number,
             })
         });
-        found.ok_or_else(|| format!("`{text}` is not a bound: write `<= 3`, `> 0` or `= 1`"))
+        bound.ok_or_else(|| format!("`{text}` is not a bound: write `<= 3`, `> 0` or `= 1`"))
     }
 
     /// Whether `number` meets the bound.

@@ -47,8 +47,8 @@ impl Assertions {
         watched.collect::<Result<_, _>>().map(Self)
     }
 
-    /// Checks which files the server's processes map now. Short-lived processes are seen only while there is load, so
-    /// call this several times within the window.
+    /// Records which files the server's processes map now. Short-lived processes exist only under load, so this has to
+    /// be called several times within the window.
     pub fn look(&mut self, server: &Launched) {
         if !(self.0.iter()).any(|watched| matches!(watched.assertion, Assertion::Maps(..))) {
             return;
@@ -64,8 +64,8 @@ impl Assertions {
         }
     }
 
-    /// Returns what the assertions read by the end of the window; the server must still run. Assertions that need the
-    /// counting pass are left open.
+    /// Returns the readings of the assertions at the end of the window, while the server still runs. Assertions that
+    /// need the counting pass have no result yet.
     #[must_use]
     pub fn readings(mut self, server: &Launched, cost: &ServerCost) -> Vec<Reading> {
         self.look(server);
@@ -80,7 +80,7 @@ impl Assertions {
 ///
 /// # Errors
 /// See [`Assertion::parse`].
-pub fn counted(
+pub fn readings_of_pass(
     assertions: &[BTreeMap<String, String>],
     rows: &[SyscallRow],
 ) -> Result<Vec<Reading>, String> {
@@ -104,7 +104,7 @@ pub fn counted(
 
 impl Watched {
     fn reading(&self, address: &Endpoint, cost: &ServerCost) -> Reading {
-        let (seen, holds) = match &self.assertion {
+        let (value, holds) = match &self.assertion {
             Assertion::ThreadsPeak(is) => {
                 let threads = cost.threads_peak;
                 (threads.to_string(), Some(is.holds(threads.into())))
@@ -115,12 +115,12 @@ impl Watched {
             }
             Assertion::Maps(part, is) => {
                 let (processes, name) = &self.mapped;
-                let seen = match processes {
+                let value = match processes {
                     0 => format!("{part} not mapped"),
                     1 => format!("{name} mapped by 1 process"),
                     more => format!("{name} mapped by {more} processes"),
                 };
-                (seen, Some(is.holds(*processes as f64)))
+                (value, Some(is.holds(*processes as f64)))
             }
             Assertion::Counter { name, path, is } => {
                 match (&self.before, counter(address, path, name)) {
@@ -136,7 +136,7 @@ impl Watched {
         };
         Reading {
             assertion: self.assertion.to_string(),
-            seen,
+            seen: value,
             holds,
         }
     }
@@ -178,7 +178,7 @@ fn mapped(pid: Pid, part: &str) -> Option<String> {
     Some(Path::new(path).file_name()?.to_string_lossy().into_owned())
 }
 
-/// How long to wait for the server's metrics. They come at once unless the server is in trouble.
+/// How long to wait for the server's metrics. A healthy server responds at once.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 #[cfg(test)]
@@ -242,8 +242,8 @@ mod tests {
             errors: 0.0,
             microseconds: 0.0,
         };
-        let counted = counted(&variant.assert, &[row]).expect("known assertions");
-        assert_eq!(counted.len(), 1);
-        assert_eq!(counted[0].holds, Some(true));
+        let readings = readings_of_pass(&variant.assert, &[row]).expect("known assertions");
+        assert_eq!(readings.len(), 1);
+        assert_eq!(readings[0].holds, Some(true));
     }
 }

@@ -58,7 +58,7 @@ pub(super) fn all(old: &Run, new: &Run) -> Vec<Difference> {
         .filter_map(|key| {
             let (old, new) = (first.get(key), second.get(key));
             let same = match key.as_str() {
-                "machine.memory" => alike(old, new),
+                "machine.memory" => is_similar(old, new),
                 _ => old == new,
             };
             let part = part(key);
@@ -171,10 +171,10 @@ fn fatal(key: &str) -> bool {
 }
 
 /// Whether two amounts of memory are alike, within 2 %. Kernels reserve different amounts for themselves.
-fn alike(old: Option<&String>, new: Option<&String>) -> bool {
+fn is_similar(old: Option<&String>, new: Option<&String>) -> bool {
     let number = |it: Option<&String>| it.and_then(|it| it.parse::<f64>().ok());
-    let both = number(old).zip(number(new));
-    both.is_some_and(|(old, new)| (old - new).abs() <= 0.02 * old.max(new))
+    let numbers = number(old).zip(number(new));
+    numbers.is_some_and(|(old, new)| (old - new).abs() <= 0.02 * old.max(new))
 }
 
 /// Shortens hashes and long lists for display. An empty text becomes `–`.

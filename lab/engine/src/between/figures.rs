@@ -1,4 +1,4 @@
-//! A variant's figure in two runs, and the verdict on it.
+//! A variant's figures in two runs, and the verdicts on them.
 
 use serde::Serialize;
 
@@ -47,7 +47,7 @@ pub enum How {
 pub(super) struct Question<'a> {
     pub(super) old: &'a Run,
     pub(super) new: &'a Run,
-    pub(super) wider: f64,
+    pub(super) widening: f64,
     pub(super) within: f64,
     pub(super) obstacle: Option<&'a str>,
 }
@@ -85,14 +85,14 @@ impl Question<'_> {
                     .collect()
             };
             let values = (of(self.old, old), of(self.new, new));
-            // The probe tells of speed, not of memory.
-            let wider = if metric == Metric::Rss {
+            // The CPU calibration measures speed, which does not affect memory.
+            let widening = if metric == Metric::Rss {
                 1.0
             } else {
-                self.wider
+                self.widening
             };
-            let figure = |how, values: &(Vec<f64>, Vec<f64>), wider| {
-                let mut figure = self.figure(metric, how, values, wider);
+            let figure = |how, values: &(Vec<f64>, Vec<f64>), widening| {
+                let mut figure = self.figure(metric, how, values, widening);
                 figure.name.clone_from(&self.new.header.variants[new].name);
                 figure.primary = metric == primary;
                 if let Some(why) = &objection {
@@ -102,7 +102,7 @@ impl Question<'_> {
             };
             let empty = values.0.is_empty() && values.1.is_empty();
             if metric == primary || !empty {
-                all.push(figure(How::Plainly, &values, wider));
+                all.push(figure(How::Plainly, &values, widening));
             }
             if let Some(ratios) = self.beside_baseline(metric, (old, new)) {
                 all.push(figure(How::BesideBaseline, &ratios, 1.0));
@@ -145,13 +145,13 @@ impl Question<'_> {
         metric: Metric,
         how: How,
         (old, new): &(Vec<f64>, Vec<f64>),
-        wider: f64,
+        widening: f64,
     ) -> Figure {
         let mean = |values: &[f64]| {
             let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
             Spread::of(&logs).map_or(0.0, |spread| spread.mean.exp())
         };
-        let apart = LogApart::new(old, new);
+        let comparison = LogApart::new(old, new);
         let rank_sum_p = rank_sum(old, new).map(|it| it.p);
         let enough = old.len().min(new.len()) >= FEWEST;
         Figure {
@@ -161,12 +161,14 @@ impl Question<'_> {
             primary: false,
             counts: (old.len() as u32, new.len() as u32),
             means: (mean(old), mean(new)),
-            ratio: apart.map(|it| it.ratio()),
-            interval_95: apart.map(|it| it.interval(0.95, wider)),
+            ratio: comparison.map(|it| it.ratio()),
+            interval_95: comparison.map(|it| it.interval(0.95, widening)),
             rank_sum_p,
-            verdict: match apart {
-                Some(apart) if enough => self.verdict(metric, &apart, wider, rank_sum_p),
-                _ => self.undecided(apart.map(|it| it.interval(0.95, wider))),
+            verdict: match comparison {
+                Some(comparison) if enough => {
+                    self.verdict(metric, &comparison, widening, rank_sum_p)
+                }
+                _ => self.undecided(comparison.map(|it| it.interval(0.95, widening))),
             },
         }
     }
@@ -176,17 +178,17 @@ impl Question<'_> {
     fn verdict(
         &self,
         metric: Metric,
-        apart: &LogApart,
-        wider: f64,
+        comparison: &LogApart,
+        widening: f64,
         rank_sum_p: Option<f64>,
     ) -> Verdict {
-        if apart.interval(0.90, wider).within(self.within) {
+        if comparison.interval(0.90, widening).within(self.within) {
             return Verdict::Same {
                 within: self.within,
                 tiny: None,
             };
         }
-        let interval = apart.interval(0.95, wider);
+        let interval = comparison.interval(0.95, widening);
         if interval.contains(1.0) || rank_sum_p.is_none_or(|p| p >= 0.05) {
             return self.undecided(Some(interval));
         }
@@ -210,7 +212,7 @@ fn contrast_is(contrast: &crate::analysis::Contrast, variant: u32) -> bool {
     contrast.arm == Arm::Variant && contrast.variant == variant
 }
 
-/// Returns a text about failed requests, if there are any in the variant's blocks: a rate with failures is not
+/// Returns a message about failed requests in the variant's blocks, if there are any: a rate with failures is not
 /// comparable.
 fn failed(run: &Run, variant: usize, which: &str) -> Option<String> {
     let (mut failed, mut sent) = (0, 0);

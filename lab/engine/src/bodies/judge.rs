@@ -17,9 +17,9 @@ pub struct Judged {
     /// The most frequent reply of each variant and URL, for response previews: index of the variant, index of the URL,
     /// reply.
     pub typical: Vec<(u32, u32, Reply)>,
-    /// What was found about the bodies that had to be looked at.
+    /// The findings about all bodies that had to be examined.
     pub findings: Findings,
-    /// Hashes of bodies that should have been looked at, but are neither saved nor known from earlier findings.
+    /// Hashes of bodies that should have been examined, but are neither saved nor known from earlier findings.
     pub missing: BTreeSet<String>,
 }
 
@@ -29,11 +29,11 @@ pub struct Judged {
 /// The reference for each URL is the baseline's most frequent reply. The baseline's other replies are compared with it,
 /// too.
 #[must_use]
-pub fn judge(run: &Run, kept: &SavedBodies) -> Judged {
+pub fn judge(run: &Run, saved_bodies: &SavedBodies) -> Judged {
     let replies = replies(run);
-    let mut looked = DecodedBodies {
-        kept,
-        pictures: VecDeque::new(),
+    let mut decoded = DecodedBodies {
+        saved_bodies,
+        images: VecDeque::new(),
         findings: Findings::default(),
         missing: BTreeSet::new(),
     };
@@ -41,46 +41,49 @@ pub fn judge(run: &Run, kept: &SavedBodies) -> Judged {
         let images = replies.values().flatten().map(|(reply, _)| reply);
         let images = images.filter(|reply| is_image(reply));
         let hashes: BTreeSet<&str> = images.map(|reply| reply.hash.as_str()).collect();
-        looked.decode_all(&hashes.into_iter().collect::<Vec<_>>());
+        decoded.decode_all(&hashes.into_iter().collect::<Vec<_>>());
     }
-    let mut judged = Judged::default();
-    for ((variant, url), own) in &replies {
+    let mut judgement = Judged::default();
+    for ((variant, url), own_replies) in &replies {
         let name = url_name(run, *variant, *url);
         let reference = replies.get(&(0, *url));
-        let mut side = |seen: &[Seen]| Side::of(&mut looked, run, *variant, &name, reference, seen);
+        let mut side =
+            |counts: &[ReplyCount]| Side::of(&mut decoded, run, *variant, &name, reference, counts);
         let (own_side, baseline) = match (*variant, reference) {
-            (0, _) | (_, None) => (side(own), Side::default()),
-            (_, Some(baseline)) => (side(own), side(baseline)),
+            (0, _) | (_, None) => (side(own_replies), Side::default()),
+            (_, Some(baseline)) => (side(own_replies), side(baseline)),
         };
-        judged.work.push(WorkJudgement {
+        judgement.work.push(WorkJudgement {
             variant: *variant,
             url: name,
             same: own_side.counted.wrong + baseline.counted.wrong == 0,
-            detail: told(&own_side, &baseline),
+            detail: describe(&own_side, &baseline),
             replies: own_side.counted,
             baseline: baseline.counted,
         });
-        judged.typical.push((*variant, *url, own[0].0.clone()));
+        judgement
+            .typical
+            .push((*variant, *url, own_replies[0].0.clone()));
     }
-    (judged.findings, judged.missing) = (looked.findings, looked.missing);
-    judged
+    (judgement.findings, judgement.missing) = (decoded.findings, decoded.missing);
+    judgement
 }
 
 /// A distinct reply and how often it came.
-type Seen = (Reply, u64);
+type ReplyCount = (Reply, u64);
 
 /// Returns the distinct replies of each variant and URL over all blocks that count, the most frequent first.
-fn replies(run: &Run) -> BTreeMap<(u32, u32), Vec<Seen>> {
+fn replies(run: &Run) -> BTreeMap<(u32, u32), Vec<ReplyCount>> {
     let mut counts: BTreeMap<(u32, u32), BTreeMap<&Reply, u64>> = BTreeMap::new();
     for block in run.blocks.iter().filter(|block| block.counts()) {
-        for seen in &block.load.bodies {
-            let of_url = counts.entry((block.variant, seen.url)).or_default();
-            *of_url.entry(&seen.reply).or_default() += seen.count;
+        for body in &block.load.bodies {
+            let of_url = counts.entry((block.variant, body.url)).or_default();
+            *of_url.entry(&body.reply).or_default() += body.count;
         }
     }
     let sorted = |replies: BTreeMap<&Reply, u64>| {
         let replies = replies.into_iter();
-        let mut replies: Vec<Seen> = replies
+        let mut replies: Vec<ReplyCount> = replies
             .map(|(reply, count)| (reply.clone(), count))
             .collect();
         replies.sort_by(|(a, many), (b, more)| (more, b).cmp(&(many, a)));
@@ -92,7 +95,7 @@ fn replies(run: &Run) -> BTreeMap<(u32, u32), Vec<Seen>> {
         .collect()
 }
 
-/// Judged replies of one side of a comparison: the variant's or the baseline's.
+/// Summary of the judged replies of one side of a comparison: the variant's or the baseline's.
 #[derive(Default)]
 struct Side {
     counted: Counted,
@@ -105,31 +108,31 @@ struct Side {
 
 impl Side {
     fn of(
-        looked: &mut DecodedBodies<'_>,
+        decoded: &mut DecodedBodies<'_>,
         run: &Run,
         variant: u32,
         url: &str,
-        reference: Option<&Vec<Seen>>,
-        seen: &[Seen],
+        reference: Option<&Vec<ReplyCount>>,
+        counts: &[ReplyCount],
     ) -> Self {
         let expect = run.header.variants[variant as usize].expect;
         let mut side = Self {
-            distinct: seen.len(),
+            distinct: counts.len(),
             ..Self::default()
         };
-        for (reply, count) in seen {
+        for (reply, count) in counts {
             side.counted.all += count;
-            let verdict = match (looked.alone(&run.header, reply, url), reference) {
+            let verdict = match (decoded.problem(&run.header, reply, url), reference) {
                 (Some(problem), _) => Err(problem),
                 (None, None) => Err("the baseline has no reply for this URL".to_owned()),
                 (None, Some(all)) if variant == 0 && all[0].0 == *reply => {
                     Ok(format!("{} B {}", reply.length, reply.media_type))
                 }
-                (None, Some(_)) if is_image(reply) != is_image(&seen[0].0) => Err(format!(
+                (None, Some(_)) if is_image(reply) != is_image(&counts[0].0) => Err(format!(
                     "{} B {}, where others are {}",
-                    reply.length, reply.media_type, seen[0].0.media_type
+                    reply.length, reply.media_type, counts[0].0.media_type
                 )),
-                (None, Some(all)) => looked.pair(&all[0].0, reply, expect),
+                (None, Some(all)) => decoded.pair(&all[0].0, reply, expect),
             };
             match verdict {
                 Ok(figures) => _ = side.right.get_or_insert(figures),
@@ -148,7 +151,7 @@ fn is_image(reply: &Reply) -> bool {
 }
 
 /// Describes what is wrong on either side and with what share of its replies, or else the figures.
-fn told(own: &Side, baseline: &Side) -> String {
+fn describe(variant: &Side, baseline: &Side) -> String {
     let share = |side: &Side, whose: &str| {
         let problem = side.wrong.as_ref()?;
         let Counted { all, wrong } = side.counted;
@@ -157,13 +160,13 @@ fn told(own: &Side, baseline: &Side) -> String {
             false => format!("{wrong} of {all} replies{whose}: {problem}"),
         })
     };
-    let problems = share(own, "").into_iter();
+    let problems = share(variant, "").into_iter();
     let problems = problems.chain(share(baseline, " of the baseline"));
     let problems: Vec<String> = problems.collect();
-    match (&*problems, own.distinct) {
-        ([], 1) => own.right.clone().unwrap_or_default(),
+    match (&*problems, variant.distinct) {
+        ([], 1) => variant.right.clone().unwrap_or_default(),
         ([], distinct) => {
-            let figures = own.right.as_deref().unwrap_or_default();
+            let figures = variant.right.as_deref().unwrap_or_default();
             format!("{figures} ({distinct} distinct replies)")
         }
         (problems, _) => problems.join("; "),
@@ -176,26 +179,27 @@ fn url_name(run: &Run, variant: u32, url: u32) -> String {
     url.map_or_else(String::new, |url| url.url.clone())
 }
 
-/// What was found about bodies by decoding them, and the last few of the images.
+/// Findings about bodies, and the most recently decoded images.
 ///
-/// A run may have tens of thousands of distinct bodies: what is found out about one is small and stays, its pixels do not.
+/// A run may have tens of thousands of distinct bodies. Findings are small, so all of them are kept; pixels are kept
+/// for a few images only.
 struct DecodedBodies<'a> {
-    kept: &'a SavedBodies,
-    /// The images that were compared last, by the hashes of their bodies.
-    pictures: VecDeque<(String, Picture)>,
+    saved_bodies: &'a SavedBodies,
+    /// The images that were compared most recently, with the hashes of their bodies.
+    images: VecDeque<(String, Picture)>,
     findings: Findings,
     missing: BTreeSet<String>,
 }
 
 impl DecodedBodies<'_> {
     /// Returns what is wrong with a reply by itself, if anything: a broken image or a wrong size.
-    fn alone(&mut self, header: &Header, reply: &Reply, url: &str) -> Option<String> {
+    fn problem(&mut self, header: &Header, reply: &Reply, url: &str) -> Option<String> {
         let check = &header.scenario.check;
         if check.body != BodyCheck::Decode || !is_image(reply) {
             return None;
         }
         let size = match self.decoded(&reply.hash)? {
-            Decoded::Picture { width, height } => (width, height),
+            Decoded::Image { width, height } => (width, height),
             Decoded::Broken(why) => {
                 return Some(format!("{} B {}: {why}", reply.length, reply.media_type));
             }
@@ -203,7 +207,7 @@ impl DecodedBodies<'_> {
         let wrong = match check.size {
             SizeCheck::Any => None,
             SizeCheck::Url => {
-                let (width, height) = size::asked(url);
+                let (width, height) = size::requested_size(url);
                 let over = width.is_some_and(|w| size.0 > w) || height.is_some_and(|h| size.1 > h);
                 over.then(|| "larger than the URL asks for".to_owned())
             }
@@ -242,7 +246,7 @@ impl DecodedBodies<'_> {
                 let sizes = [baseline, reply].map(|reply| self.size(&reply.hash));
                 return Err(format!("{} px, {lengths}", sizes.join(" and ")));
             }
-            Likeness::NoPictures => {
+            Likeness::NoImages => {
                 return Err(format!(
                     "{lengths}, other bytes, and no images that could be compared"
                 ));
@@ -260,20 +264,20 @@ impl DecodedBodies<'_> {
 
     fn size(&mut self, hash: &str) -> String {
         match self.decoded(hash) {
-            Some(Decoded::Picture { width, height }) => format!("{width}x{height}"),
+            Some(Decoded::Image { width, height }) => format!("{width}x{height}"),
             Some(Decoded::Broken(_)) | None => "another size".to_owned(),
         }
     }
 
-    /// Returns the result of decoding this body, now or earlier; `None` if the body is not saved and nothing is known
-    /// about it.
+    /// Returns the result of decoding this body, now or earlier; `None` if the body is not saved and there is no
+    /// finding about it.
     fn decoded(&mut self, hash: &str) -> Option<Decoded> {
         if let Some(decoded) = self.findings.decoded(hash) {
             return Some(decoded.clone());
         }
-        let before = || self.kept.findings.as_ref()?.decoded(hash).cloned();
-        let body = self.kept.bodies.get(hash);
-        let decoded = body.map(|body| decode(body)).or_else(before);
+        let earlier_finding = || self.saved_bodies.findings.as_ref()?.decoded(hash).cloned();
+        let body = self.saved_bodies.bodies.get(hash);
+        let decoded = body.map(|body| decode(body)).or_else(earlier_finding);
         match &decoded {
             Some(decoded) => self.findings.note_decoded(hash, decoded.clone()),
             None => _ = self.missing.insert(hash.to_owned()),
@@ -286,14 +290,14 @@ impl DecodedBodies<'_> {
         if let Some(likeness) = self.findings.likeness(one, other) {
             return Some(likeness);
         }
-        let both = (self.decoded(one), self.decoded(other));
-        let likeness = match both {
+        let pair = (self.decoded(one), self.decoded(other));
+        let likeness = match pair {
             (Some(Decoded::Broken(_)), _) | (_, Some(Decoded::Broken(_))) => {
-                Some(Likeness::NoPictures)
+                Some(Likeness::NoImages)
             }
-            _ => self.compared(one, other).or_else(|| {
-                let before = self.kept.findings.as_ref();
-                before.and_then(|before| before.likeness(one, other))
+            _ => self.compare(one, other).or_else(|| {
+                let earlier_finding = self.saved_bodies.findings.as_ref();
+                earlier_finding.and_then(|earlier_finding| earlier_finding.likeness(one, other))
             }),
         };
         match likeness {
@@ -304,43 +308,44 @@ impl DecodedBodies<'_> {
     }
 
     /// Compares the images in two bodies; `None` if one of the bodies is not saved.
-    fn compared(&mut self, one: &str, other: &str) -> Option<Likeness> {
+    fn compare(&mut self, one: &str, other: &str) -> Option<Likeness> {
         for hash in [one, other] {
-            self.remember(hash);
+            self.cache_image(hash);
         }
         let image = |hash: &str| {
-            let mut pictures = self.pictures.iter();
-            pictures.find_map(|(own, image)| (own == hash).then_some(image))
+            let mut images = self.images.iter();
+            images.find_map(|(key, image)| (key == hash).then_some(image))
         };
-        Some(alike(image(one)?, image(other)?))
+        Some(likeness_of(image(one)?, image(other)?))
     }
 
-    /// Decodes the image in a body, unless it is among the last that were. The oldest of them makes room.
-    fn remember(&mut self, hash: &str) {
-        let at = self.pictures.iter().position(|(own, _)| own == hash);
-        let image = match at.and_then(|at| self.pictures.remove(at)) {
+    /// Decodes the image in a body, unless its pixels are still cached. The image used least recently is dropped from
+    /// the cache.
+    fn cache_image(&mut self, hash: &str) {
+        let at = self.images.iter().position(|(key, _)| key == hash);
+        let image = match at.and_then(|at| self.images.remove(at)) {
             Some((_, image)) => Some(image),
             None => {
-                let body = self.kept.bodies.get(hash);
+                let body = self.saved_bodies.bodies.get(hash);
                 body.and_then(|body| Picture::decode(body).ok())
             }
         };
         if let Some(image) = image {
-            self.pictures.truncate(PICTURES - 1);
-            self.pictures.push_front((hash.to_owned(), image));
+            self.images.truncate(CACHED_IMAGES - 1);
+            self.images.push_front((hash.to_owned(), image));
         }
     }
 
-    /// Decodes the saved bodies with these hashes on all cores, and notes what is found.
+    /// Decodes the saved bodies with these hashes on all cores, and records the findings.
     fn decode_all(&mut self, hashes: &[&str]) {
         let next = AtomicUsize::new(0);
-        let bodies = &self.kept.bodies;
+        let bodies = &self.saved_bodies.bodies;
         let work = || {
-            let mut found = Vec::new();
+            let mut results = Vec::new();
             while let Some(&hash) = hashes.get(next.fetch_add(1, Ordering::Relaxed)) {
-                found.extend(bodies.get(hash).map(|body| (hash, decode(body))));
+                results.extend(bodies.get(hash).map(|body| (hash, decode(body))));
             }
-            found
+            results
         };
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         std::thread::scope(|scope| {
@@ -348,8 +353,8 @@ impl DecodedBodies<'_> {
                 .map(|_| scope.spawn(work))
                 .collect();
             for thread in threads {
-                let found = thread.join().unwrap_or_else(|panic| resume_unwind(panic));
-                for (hash, decoded) in found {
+                let results = thread.join().unwrap_or_else(|panic| resume_unwind(panic));
+                for (hash, decoded) in results {
                     self.findings.note_decoded(hash, decoded);
                 }
             }
@@ -357,13 +362,13 @@ impl DecodedBodies<'_> {
     }
 }
 
-/// Images whose pixels are kept between comparisons: the baseline's reply to a URL, and some of the others.
-const PICTURES: usize = 4;
+/// Number of images whose pixels are cached between comparisons: the baseline's reply to a URL, and some of the others.
+const CACHED_IMAGES: usize = 4;
 
 /// Returns the result of decoding a body.
 fn decode(body: &[u8]) -> Decoded {
     match Picture::decode(body) {
-        Ok(image) => Decoded::Picture {
+        Ok(image) => Decoded::Image {
             width: image.width,
             height: image.height,
         },
@@ -371,7 +376,7 @@ fn decode(body: &[u8]) -> Decoded {
     }
 }
 
-fn alike(first: &Picture, second: &Picture) -> Likeness {
+fn likeness_of(first: &Picture, second: &Picture) -> Likeness {
     if first.rgb == second.rgb && first.width == second.width {
         return Likeness::SamePixels;
     }

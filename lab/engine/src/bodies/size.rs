@@ -6,19 +6,19 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 /// Returns the width and height in px that a result may not exceed; `None` where the URL does not say.
-pub(super) fn asked(url: &str) -> (Option<u32>, Option<u32>) {
-    if let Some(both) = BOTH.captures(url) {
-        return (both[1].parse().ok(), both[2].parse().ok());
+pub(super) fn requested_size(url: &str) -> (Option<u32>, Option<u32>) {
+    if let Some(captures) = BOTH.captures(url) {
+        return (captures[1].parse().ok(), captures[2].parse().ok());
     }
     let side = |pattern: &Regex| {
         pattern
             .captures(url)
-            .and_then(|found| found[1].parse().ok())
+            .and_then(|captures| captures[1].parse().ok())
     };
     (side(&WIDTH), side(&HEIGHT))
 }
 
-/// Compiles a constant pattern. One that does not compile would fail every test of this file.
+/// Compiles a constant pattern. A pattern that does not compile fails every test of this file.
 fn pattern(text: &str) -> Regex {
     Regex::new(text).expect("a pattern in this file")
 }
@@ -31,7 +31,7 @@ static HEIGHT: LazyLock<Regex> =
 
 #[cfg(test)]
 mod tests {
-    use super::asked;
+    use super::requested_size;
 
     #[test]
     fn sizes_are_read_from_the_usual_spellings() {
@@ -47,7 +47,7 @@ mod tests {
             ("/a.jpg", (None, None)),
             ("/show/w.jpg", (None, None)),
         ] {
-            assert_eq!(asked(url), size, "{url}");
+            assert_eq!(requested_size(url), size, "{url}");
         }
     }
 }

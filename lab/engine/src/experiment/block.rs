@@ -62,8 +62,8 @@ impl RunningExperiment<'_> {
 
     /// Returns the slot's server, started now or kept from an earlier block.
     fn server(&mut self, slot: Slot, index: u32) -> Result<Launched, LaunchError> {
-        if let Some(kept) = self.kept.remove(&slot.server()) {
-            return Ok(kept);
+        if let Some(server) = self.servers.remove(&slot.server()) {
+            return Ok(server);
         }
         let scenario = &self.experiment.scenario;
         let variant = &self.run.header.variants[slot.variant as usize];
@@ -82,7 +82,7 @@ impl RunningExperiment<'_> {
             .any(|block| block.failure.is_none())
     }
 
-    /// Stops the server, or keeps it for the variant's next block. Fails if the server had died under load or cannot be
+    /// Stops the server, or keeps it for the variant's next block. Fails if the server died under load or cannot be
     /// stopped.
     fn part(&mut self, slot: Slot, mut server: Launched, block: &mut Block) -> Result<(), String> {
         if !server.alive() {
@@ -92,7 +92,7 @@ impl RunningExperiment<'_> {
             ));
         }
         if self.experiment.scenario.server.fresh == Fresh::Variant && block.failure.is_none() {
-            self.kept.insert(slot.server(), server);
+            self.servers.insert(slot.server(), server);
             return Ok(());
         }
         server.stop().map(|_| ()).map_err(|why| why.to_string())
@@ -101,7 +101,7 @@ impl RunningExperiment<'_> {
     fn measure(&mut self, block: &mut Block, server: &Launched, slot: Slot) -> Result<(), Error> {
         let scenario = &self.experiment.scenario;
         let variant = self.run.header.variants[slot.variant as usize].clone();
-        let asked = asked(scenario, &variant, server)?;
+        let templates = request_templates(scenario, &variant, server)?;
         let load = variant.load(&scenario.load);
         let assertions = Assertions::begin(&variant.assert, server).map_err(Error::Other)?;
         let assertions = Mutex::new(assertions);
@@ -114,14 +114,14 @@ impl RunningExperiment<'_> {
         );
         let edges = Mutex::new(Vec::new());
         let watch = self.experiment.watch;
-        let driven = load::drive(&Drive {
+        let outcome = load::drive(&Drive {
             endpoint: server.address.clone(),
-            asked: &asked,
+            templates: &templates,
             load: &load,
             check: &scenario.check,
             warmup: &scenario.design.warmup,
             window: window(&load, scenario.design.block),
-            // The same for both blocks of a pair: they are asked the same.
+            // Both blocks of a pair have the same seed, so that they get the same requests.
             seed: scenario.seed.wrapping_add(u64::from(slot.pair)),
             late: Duration::MAX,
             cancel: self.experiment.cancel.clone(),
@@ -137,14 +137,14 @@ impl RunningExperiment<'_> {
             },
         });
         let samples = sampler.finish();
-        let driven = driven?;
-        measured(block, &driven, &samples, edges, &|moment| self.at(moment));
+        let outcome = outcome?;
+        measured(block, &outcome, &samples, edges, &|moment| self.at(moment));
         let assertions = assertions.into_inner();
         if let Ok(assertions) = assertions {
             block.assertions = assertions.readings(server, &block.server);
         }
-        self.folder.keep(&driven.bodies)?;
-        block.load = driven.result;
+        self.folder.save_bodies(&outcome.bodies)?;
+        block.load = outcome.result;
         if block.load.completed + block.load.failures.all() == 0 {
             block.failure =
                 Some("no request ended within the window: make design.block longer".to_owned());
@@ -152,7 +152,7 @@ impl RunningExperiment<'_> {
         Ok(())
     }
 
-    /// Records the highest rate that the client can reach with such a load. The server is stopped or idle by now.
+    /// Records the highest rate that the client can reach with such a load. By now the server must be stopped or idle.
     fn limit(&mut self, block: &mut Block, endpoint: &Endpoint) -> Result<(), Error> {
         if let Some(body) = block.load.bytes_body.checked_div(block.load.completed) {
             let variant = &self.run.header.variants[block.variant as usize];
@@ -171,31 +171,31 @@ impl RunningExperiment<'_> {
     }
 }
 
-/// Records in `block` what was seen of the measured window, except its load result. `edges` are the times at which the
+/// Records in `block` the samples of the measured window, but not its load result. `edges` are the times at which the
 /// window opened and closed by the sampler's clock; `at` converts a moment to seconds since the run began.
 pub(super) fn measured(
     block: &mut Block,
-    driven: &Driven,
+    outcome: &Driven,
     samples: &Samples,
     edges: Mutex<Vec<f64>>,
     at: &dyn Fn(Instant) -> f64,
 ) {
-    // A short window may have no other samples than those at its edges.
+    // The samples at the edges may be the only ones in a short window.
     let (from, to) = match edges.into_inner().unwrap_or_default()[..] {
         [from, to] => (from, to),
-        _ => (at(driven.opened), at(driven.closed)),
+        _ => (at(outcome.opened), at(outcome.closed)),
     };
     block.server = samples.server(from, to);
     block.system = samples.system(from, to);
     block.noise = samples.noise(from, to, block.noise.probe);
     block.foreign = samples.foreign(from, to);
     block.timeline = samples.ticks();
-    block.warmup = driven.warmup;
-    block.client = driven.client;
+    block.warmup = outcome.warmup;
+    block.client = outcome.client;
     for (kind, from, to) in [
-        (PhaseKind::Ramp, driven.began, driven.ramped),
-        (PhaseKind::Warmup, driven.ramped, driven.opened),
-        (PhaseKind::Measure, driven.opened, driven.closed),
+        (PhaseKind::Ramp, outcome.began, outcome.ramped),
+        (PhaseKind::Warmup, outcome.ramped, outcome.opened),
+        (PhaseKind::Measure, outcome.opened, outcome.closed),
     ] {
         let (from, to) = (at(from), at(to));
         block.phases.push(Phase { kind, from, to });
@@ -212,7 +212,7 @@ pub(super) fn push(edges: &Mutex<Vec<f64>>, at: f64) {
 ///
 /// # Errors
 /// A list or a body cannot be read, or a header is malformed.
-pub fn asked(
+pub fn request_templates(
     scenario: &Scenario,
     variant: &Variant,
     server: &Launched,
@@ -259,5 +259,5 @@ fn window(load: &Load, block: Seconds) -> Window {
     }
 }
 
-/// Upper limit of the environment's padding in bytes. A page is enough to draw the luck of addresses anew.
+/// Upper limit of the environment's padding in bytes. One page suffices to randomize the alignment of the stack.
 const MOST_PADDING: f64 = 4096.0;

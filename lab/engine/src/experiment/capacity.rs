@@ -22,7 +22,7 @@ pub struct CapacityTest<'a> {
     /// The address of the server.
     pub endpoint: &'a Endpoint,
     /// The requests to send; not empty.
-    pub asked: &'a [RequestTemplate],
+    pub templates: &'a [RequestTemplate],
     /// Whether each request may be sent only once, in all trials together.
     pub once: bool,
     /// Provides the load, checks, warm-up and seed. The search itself sets the mode and the rate.
@@ -50,8 +50,8 @@ pub struct CapacityTest<'a> {
 /// The highest rate at which a server meets a target, with its interval.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Capacity {
-    /// The rate, in requests per second, at which in the long run just as many requests are late as permitted; `None`
-    /// if the trials do not show it.
+    /// The rate, in requests per second, at which exactly the permitted share of requests is late in the long run;
+    /// `None` if the trials do not show it.
     pub rate: Option<Level>,
     /// Whether the rate is known as precisely as requested.
     pub known: bool,
@@ -86,7 +86,7 @@ impl CapacityTest<'_> {
         let patience = self.scenario.load.timeout.duration();
         (self.endpoint.accepts(patience)).map_err(andon_client::Error::Unreachable)?;
         let mut search = Threshold::new(self.start, 1.0 - self.quantile, self.precision);
-        let mut found = Capacity {
+        let mut capacity = Capacity {
             rate: None,
             known: false,
             checks: Vec::new(),
@@ -95,36 +95,36 @@ impl CapacityTest<'_> {
             died: None,
             foreign: Vec::new(),
         };
-        let mut asking = Asking::default();
+        let mut state = TrialState::default();
         let lowest = FEWEST_REQUESTS / (LONGEST * self.time.0);
-        while found.trials.len() < self.trials as usize && !found.known {
+        while capacity.trials.len() < self.trials as usize && !capacity.known {
             let (rate, length) = search.next();
             if rate <= lowest {
                 break;
             }
-            let Some(window) = self.trial(rate, length, &mut asking)? else {
-                found.exhausted = !self.cancelled();
+            let Some(window) = self.trial(rate, length, &mut state)? else {
+                capacity.exhausted = !self.cancelled();
                 break;
             };
             (self.watch)(&window.trial);
-            search.tell(&window.seen);
-            found.trials.push(window.trial);
-            found.died = self.died(&window.trial);
-            if found.died.is_some() {
+            search.record(&window.outcome);
+            capacity.trials.push(window.trial);
+            capacity.died = self.died(&window.trial);
+            if capacity.died.is_some() {
                 break;
             }
-            (found.rate, found.known) = (search.estimate(), search.is_known());
+            (capacity.rate, capacity.known) = (search.estimate(), search.is_known());
         }
-        if let (Some(rate), None, true) = (found.rate, &found.died, found.known) {
-            while found.checks.len() < CHECKS && !found.confirmed() {
-                let Some(window) = self.trial(rate.low, Length::Long, &mut asking)? else {
+        if let (Some(rate), None, true) = (capacity.rate, &capacity.died, capacity.known) {
+            while capacity.checks.len() < CHECKS && !capacity.confirmed() {
+                let Some(window) = self.trial(rate.low, Length::Long, &mut state)? else {
                     break;
                 };
-                found.checks.push(window.trial);
+                capacity.checks.push(window.trial);
             }
         }
-        found.foreign = busiest(asking.foreign);
-        Ok(found)
+        capacity.foreign = busiest(state.foreign);
+        Ok(capacity)
     }
 
     /// Runs one window at `rate`; `None` if the test was cancelled, or if too few URLs are left.
@@ -132,44 +132,45 @@ impl CapacityTest<'_> {
         &self,
         rate: f64,
         length: Length,
-        asking: &mut Asking,
+        state: &mut TrialState,
     ) -> Result<Option<Window>, load::Error> {
         let parts = if length == Length::Long { LONG } else { 1 };
         let part = (self.time.0).max((REQUESTS / rate).min(LONGEST * self.time.0));
-        let asked = match self.once {
-            false => self.asked,
+        let templates = match self.once {
+            false => self.templates,
             true => {
                 let warmup = self.scenario.design.warmup.max.0;
                 let arrivals = rate * (warmup + part * parts as f64);
-                // Arrivals are random: five standard deviations more, and those until the client notices the end.
+                // Arrivals are random: this adds five standard deviations, and the arrivals until the client notices
+                // the end.
                 let most = arrivals + 5.0 * arrivals.sqrt() + rate * MARGIN;
-                let from = asking.used;
-                let Some(left) = self.asked.get(from..from + most.ceil() as usize) else {
+                let from = state.used_requests;
+                let Some(slice) = self.templates.get(from..from + most.ceil() as usize) else {
                     return Ok(None);
                 };
-                asking.used += left.len();
-                left
+                state.used_requests += slice.len();
+                slice
             }
         };
-        asking.number += 1;
-        let window = self.drive(rate, Seconds(part), parts, asked, asking)?;
+        state.trials += 1;
+        let window = self.drive(rate, Seconds(part), parts, templates, state)?;
         Ok(window.filter(|_| !self.cancelled()))
     }
 
-    /// Returns why the server can no longer be reached, after a trial without a single good reply; `None` if it still
-    /// can.
+    /// Returns why the server can no longer be reached, after a trial without a single good reply; `None` if it can be
+    /// reached.
     fn died(&self, trial: &Trial) -> Option<String> {
         if trial.completed > 0 {
             return None;
         }
-        // One that is restarted is back in a moment.
-        let begun = Instant::now();
+        // A server that restarts is reachable again after a moment.
+        let start = Instant::now();
         loop {
             match self.endpoint.accepts(Duration::from_secs(1)) {
                 Ok(()) => return None,
-                // It is busy.
+                // A server whose backlog is full is busy, not dead.
                 Err(why) if why.kind() == io::ErrorKind::TimedOut => return None,
-                Err(why) if begun.elapsed() > RESTART || self.cancelled() => {
+                Err(why) if start.elapsed() > RESTART || self.cancelled() => {
                     return Some(why.to_string());
                 }
                 Err(_) => std::thread::sleep(Duration::from_millis(100)),
@@ -183,36 +184,36 @@ impl CapacityTest<'_> {
 }
 
 /// Returns the busiest processes, each name once with its largest share.
-fn busiest(mut seen: Vec<ForeignProcess>) -> Vec<ForeignProcess> {
-    seen.sort_by(|a, b| a.name.cmp(&b.name).then(b.share.total_cmp(&a.share)));
-    seen.dedup_by(|later, first| later.name == first.name);
-    ForeignProcess::busiest(seen, MOST_FOREIGN)
+fn busiest(mut processes: Vec<ForeignProcess>) -> Vec<ForeignProcess> {
+    processes.sort_by(|a, b| a.name.cmp(&b.name).then(b.share.total_cmp(&a.share)));
+    processes.dedup_by(|later, first| later.name == first.name);
+    ForeignProcess::busiest(processes, MOST_FOREIGN)
 }
 
 /// State that is carried from trial to trial.
 #[derive(Default)]
-struct Asking {
+struct TrialState {
     /// Number of requests used up, if each may be sent only once.
-    used: usize,
+    used_requests: usize,
     /// Number of trials so far; gives each trial arrivals of its own.
-    number: u64,
+    trials: u64,
     foreign: Vec<ForeignProcess>,
 }
 
-/// Number of requests that a trial aims for, because fewer have no 99th percentile. Trials at low rates are longer for
-/// it.
+/// Number of requests that a trial aims for, because fewer have no 99th percentile. At low rates, trials are extended
+/// to reach it.
 const REQUESTS: f64 = 200.0;
 
 /// Length of the longest trial at a low rate, as a multiple of the usual length.
 const LONGEST: f64 = 6.0;
 
-/// Number of requests that the longest trial must give; the search does not go below the rate for it.
+/// Minimum number of requests of the longest trial; the search does not try rates too low for it.
 const FEWEST_REQUESTS: f64 = 10.0;
 
 /// Largest number of trials after the search.
 const CHECKS: usize = 2;
 
-/// Seconds for which arrivals go on until the client notices that a window has ended.
+/// Seconds for which requests still arrive until the client notices that a window has ended.
 const MARGIN: f64 = 0.5;
 
 /// How long a server may be unreachable, e.g. while it restarts, before it counts as dead.

@@ -14,13 +14,13 @@ pub(super) fn reason(rules: &Discard, noise: &Noise, run: &Run) -> Option<String
         return Some(format!("foreign CPU > {}", rules.foreign_cpu.0));
     }
     let usual: Vec<f64> = run.blocks.iter().flat_map(probes).collect();
-    let own = [noise.probe.before, noise.probe.after];
-    // With few blocks there is no usual speed yet: only the block's own two probes are compared.
+    let probes = [noise.probe.before, noise.probe.after];
+    // After few blocks the usual speed is not known yet, so only the block's own two probes are compared.
     let usual = match median(&usual) {
         Some(usual_speed) if usual.len() >= ENOUGH => usual_speed,
-        _ => own[0].min(own[1]),
+        _ => probes[0].min(probes[1]),
     };
-    let off = own
+    let off = probes
         .iter()
         .map(|probe| (probe / usual - 1.0).abs())
         .fold(0.0, f64::max);

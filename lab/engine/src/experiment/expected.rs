@@ -44,7 +44,8 @@ impl Expected {
         }
     }
 
-    /// Returns the seconds that all blocks take (minimum, maximum), if they can be told beforehand.
+    /// Returns the seconds that all blocks take (minimum, maximum), or `None` if a block's duration cannot be
+    /// estimated.
     #[must_use]
     pub fn seconds(&self) -> Option<(f64, f64)> {
         let (least, most) = self.block_seconds?;
@@ -74,7 +75,7 @@ mod tests {
     fn blocks_are_counted_from_the_least_pairs_to_the_most_with_the_baseline_again() {
         let text = "[design]\nblock = '2s'\nwarmup = { min = '1s', max = '2s' }\npairs = { min = 6, max = 20 }\n";
         let it = expected(text);
-        // Six pairs of two blocks, for the variant and for the baseline against itself.
+        // There are six to twenty pairs of two blocks, for the variant and for the baseline against itself.
         assert_eq!(it.blocks, (24, 80));
         let (least, most) = it.seconds().expect("by time");
         assert!(

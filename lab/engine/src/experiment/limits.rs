@@ -14,10 +14,10 @@ use crate::scenario::{BodyCheck, Check, HttpVersion, Load, Mode, Seconds, Warmup
 /// same for all loads of a scenario.
 #[derive(Debug, Default)]
 pub struct ClientLimits {
-    known: BTreeMap<Kind, f64>,
+    rates: BTreeMap<Kind, f64>,
 }
 
-/// The properties of a load that its limit depends on.
+/// The properties of a load on which the client's limit depends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Kind {
     connections: u32,
@@ -44,11 +44,11 @@ impl ClientLimits {
             unix: matches!(endpoint, Endpoint::Unix(_)),
             body: body_class(body),
         };
-        if let Some(known) = self.known.get(&kind) {
-            return Ok(*known);
+        if let Some(rate) = self.rates.get(&kind) {
+            return Ok(*rate);
         }
         let limit = kind.measure(load, body as usize)?;
-        self.known.insert(kind, limit);
+        self.rates.insert(kind, limit);
         Ok(limit)
     }
 }
@@ -62,12 +62,13 @@ impl Kind {
         } else {
             free_port()
         };
-        // Opening connections, and the streams of HTTP/2, cost the responder about as much as the client.
-        let more = u32::from(self.http2 || !self.keepalive);
+        // Opening connections, and the streams of HTTP/2, cost the responder about as much as the client, so it gets
+        // one more thread.
+        let extra_threads = u32::from(self.http2 || !self.keepalive);
         let manner = NullConfig {
             body,
             http: load.http,
-            threads: load.threads.max(1) + more,
+            threads: load.threads.max(1) + extra_threads,
         };
         let responder = NullResponder::listen(&endpoint, manner)?;
         let load = Load {
@@ -85,9 +86,9 @@ impl Kind {
 }
 
 fn round(load: &Load, endpoint: &Endpoint) -> Result<f64, load::Error> {
-    let driven = load::drive(&Drive {
+    let outcome = load::drive(&Drive {
         endpoint: endpoint.clone(),
-        asked: &[RequestTemplate::get("/")],
+        templates: &[RequestTemplate::get("/")],
         load,
         check: &Check {
             body: BodyCheck::Hash,
@@ -105,7 +106,7 @@ fn round(load: &Load, endpoint: &Endpoint) -> Result<f64, load::Error> {
         edge: &|| {},
         progress: &|_| {},
     })?;
-    Ok(driven.result.completed as f64 / driven.result.seconds.max(1e-9))
+    Ok(outcome.result.completed as f64 / outcome.result.seconds.max(1e-9))
 }
 
 const ROUNDS: u32 = 5;
@@ -138,7 +139,7 @@ mod tests {
             http: HttpVersion::Two,
             ..kept.clone()
         };
-        let asked = [
+        let cases = [
             (&kept, &tcp, 1000),
             (&fewer, &tcp, 1000),
             (&closed, &tcp, 1000),
@@ -147,21 +148,21 @@ mod tests {
             (&kept, &tcp, 5000),
         ];
         let mut first = Vec::new();
-        for (load, endpoint, body) in asked {
+        for (load, endpoint, body) in cases {
             let limit = limits.of(load, endpoint, body).expect("measures");
             assert!(limit > 0.0, "{load:?} {endpoint:?} {body}");
             first.push(limit);
         }
-        assert_eq!(limits.known.len(), asked.len());
-        // Bodies of about the same size are one kind.
+        assert_eq!(limits.rates.len(), cases.len());
+        // Bodies of about the same size count as the same kind of load.
         let again = limits.of(&kept, &tcp, 1001).expect("known");
         assert_eq!(again.to_bits(), first[0].to_bits());
-        assert_eq!(limits.known.len(), asked.len());
+        assert_eq!(limits.rates.len(), cases.len());
         let single = Load {
             mode: Mode::Single,
             ..kept
         };
         limits.of(&single, &tcp, 1000).expect("measures");
-        assert!(limits.known.keys().any(|kind| kind.connections == 1));
+        assert!(limits.rates.keys().any(|kind| kind.connections == 1));
     }
 }

@@ -20,7 +20,7 @@ pub struct LoadTest<'a> {
     /// The address of the server.
     pub endpoint: &'a Endpoint,
     /// The requests to send; not empty.
-    pub asked: &'a [RequestTemplate],
+    pub templates: &'a [RequestTemplate],
     /// The connections, rate and duration of the load.
     pub load: &'a Load,
     /// Provides the checks, warm-up, seed and sampling interval.
@@ -51,7 +51,7 @@ impl LoadTest<'_> {
         &self,
         limits: &mut ClientLimits,
     ) -> Result<(Block, BTreeMap<String, Bytes>), load::Error> {
-        // Otherwise every request would fail, and what was measured were the client's own attempts.
+        // If the server does not accept connections, the test would measure only the client's failed attempts.
         let patience = self.load.timeout.duration();
         (self.endpoint.accepts(patience)).map_err(andon_client::Error::Unreachable)?;
         let threads = ClientThreads::default();
@@ -67,7 +67,7 @@ impl LoadTest<'_> {
         let edges = Mutex::new(Vec::new());
         let drive = Drive {
             endpoint: self.endpoint.clone(),
-            asked: self.asked,
+            templates: self.templates,
             load: self.load,
             check: &self.scenario.check,
             warmup: &self.scenario.design.warmup,
@@ -82,23 +82,23 @@ impl LoadTest<'_> {
             edge: &|| push(&edges, sampler.mark()),
             progress: self.progress,
         };
-        let driven = match self.script {
+        let outcome = match self.script {
             Some(script) => load::replay(&drive, script),
             None => load::drive(&drive),
         };
         let samples = sampler.finish();
-        let driven = driven?;
+        let outcome = outcome?;
         block.noise.probe = Probe {
             before,
             after: spin(),
         };
         let at = |moment: Instant| moment.saturating_duration_since(self.origin).as_secs_f64();
-        measured(&mut block, &driven, &samples, edges, &at);
-        block.load = driven.result;
+        measured(&mut block, &outcome, &samples, edges, &at);
+        block.load = outcome.result;
         if let Some(body) = block.load.bytes_body.checked_div(block.load.completed) {
             block.client.ceiling = limits.of(self.load, self.endpoint, body)?;
         }
-        Ok((block, driven.bodies))
+        Ok((block, outcome.bodies))
     }
 
     fn arm(&self) -> Arm {

@@ -57,9 +57,9 @@ impl Attached {
 
     /// Waits until all threads of all these processes are being traced. Fails if the tool ends or takes too long.
     pub(crate) fn wait_until_traced(&mut self, pids: &[Pid]) -> Result<(), String> {
-        let begun = Instant::now();
+        let start = Instant::now();
         while !pids.iter().all(|pid| proc::traced(*pid)) {
-            if !self.alive() || begun.elapsed() > PATIENCE {
+            if !self.alive() || start.elapsed() > PATIENCE {
                 let why = self.last_word();
                 return Err(format!("the server may not be watched ({why})"));
             }
@@ -73,8 +73,8 @@ impl Attached {
         for pid in proc::children(self.guard.id() as Pid).unwrap_or_default() {
             guard::signal(pid, Signal::TERM);
         }
-        let begun = Instant::now();
-        while self.alive() && begun.elapsed() < PATIENCE {
+        let start = Instant::now();
+        while self.alive() && start.elapsed() < PATIENCE {
             thread::sleep(POLL);
         }
     }
@@ -86,8 +86,12 @@ impl Attached {
 
     /// Returns the last line that the tool printed, or a text that says that there is none.
     pub(crate) fn last_word(&self) -> String {
-        let said = fs::read_to_string(&self.output).unwrap_or_default();
-        said.lines().last().unwrap_or("it does not say why").into()
+        let output = fs::read_to_string(&self.output).unwrap_or_default();
+        output
+            .lines()
+            .last()
+            .unwrap_or("it does not say why")
+            .into()
     }
 
     fn alive(&mut self) -> bool {
@@ -98,7 +102,7 @@ impl Attached {
 impl Drop for Attached {
     fn drop(&mut self) {
         if let Some(mut pipe) = self.guard.stdin.take() {
-            // A guard that has ended cannot hear it.
+            // Writing fails only if the guard has ended, and then there is nothing to kill.
             let _ = pipe.write_all(guard::KILL);
         }
         let _ = self.guard.wait();

@@ -23,7 +23,8 @@ use serde::{Deserialize, Serialize};
 use crate::proc::{self, Pid};
 use crate::scenario::cpus;
 
-/// How to start a guard: arguments and environment with which the running program calls [`stand`].
+/// How to start a guard: arguments and environment with which the running program calls [`stand`] when it is started
+/// again.
 #[derive(Clone, Debug)]
 pub struct Guard {
     args: Vec<OsString>,
@@ -70,7 +71,7 @@ impl Guard {
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
-            // A Ctrl-C is for the laboratory, which then ends its servers in order.
+            // A group of its own keeps Ctrl-C from the guard, so that the laboratory can stop its servers in order.
             .process_group(0)
             .spawn()?;
         let mut line = serde_json::to_vec(spec)?;
@@ -100,7 +101,7 @@ pub fn stand() -> i32 {
     let Ok(spec) = serde_json::from_str::<LaunchSpec>(&line) else {
         return NOT_STARTED;
     };
-    let started = match start(&spec) {
+    let server = match start(&spec) {
         Ok(pid) => pid,
         Err(error) => {
             let program = spec.cmd.first().map_or("", String::as_str);
@@ -111,10 +112,11 @@ pub fn stand() -> i32 {
         }
     };
     thread::spawn(watch);
-    let status = reap(started);
+    let status = reap(server);
     if ABANDONED.load(Ordering::SeqCst) {
         for path in &spec.litter {
-            // A folder of the kernel's (a tracer's instance) goes only as a whole, others only with all they hold.
+            // A folder of the kernel's (a tracer instance) can only be removed as a whole, any other only with all of
+            // its content.
             let _ = fs::remove_dir(path).or_else(|_| fs::remove_dir_all(path));
         }
     }
@@ -122,7 +124,7 @@ pub fn stand() -> i32 {
 }
 
 fn start(spec: &LaunchSpec) -> io::Result<Pid> {
-    // Only that it is set counts, not to which id.
+    // The kernel ignores which id this is. `None` would clear the flag.
     set_child_subreaper(Some(rustix::process::getpid()))?;
     cpus::stay_on(&spec.cpus)?;
     let output = OpenOptions::new().append(true).open(&spec.output)?;
@@ -176,7 +178,7 @@ pub(super) fn kill_all(root: Pid) {
     }
 }
 
-/// Sends a signal to a process. That the process has ended meanwhile is no error.
+/// Sends a signal to a process. It is no error if the process has already ended.
 pub(super) fn signal(pid: Pid, signal: Signal) {
     if let Some(pid) = rustix::process::Pid::from_raw(pid) {
         let _ = kill_process(pid, signal);

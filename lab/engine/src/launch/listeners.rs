@@ -65,8 +65,8 @@ pub(super) fn owner(listener: Listener) -> String {
 fn tcp_listener(entry: &TcpNetEntry, address: SocketAddr) -> Option<Listener> {
     let local = entry.local_address;
     let same = local.ip().is_unspecified() || local.ip().to_canonical() == address.ip();
-    let here = local.port() == address.port() && (same || address.ip().is_unspecified());
-    (here && entry.state == TcpState::Listen).then_some(Listener {
+    let matches = local.port() == address.port() && (same || address.ip().is_unspecified());
+    (matches && entry.state == TcpState::Listen).then_some(Listener {
         inode: entry.inode,
         uid: Some(entry.uid),
     })
@@ -76,8 +76,8 @@ fn unix_listeners(table: &str, path: &Path) -> Vec<Listener> {
     let rows = table.lines().skip(1).filter_map(|row| {
         let fields: Vec<&str> = row.split_ascii_whitespace().collect();
         let flags = u32::from_str_radix(fields.get(3)?, 16).ok()?;
-        let here = flags & ACCEPTS != 0 && Path::new(fields.get(7)?) == path;
-        here.then_some(Listener {
+        let matches = flags & ACCEPTS != 0 && Path::new(fields.get(7)?) == path;
+        matches.then_some(Listener {
             inode: fields.get(6)?.parse().ok()?,
             uid: None,
         })

@@ -13,7 +13,7 @@ use crate::proc::{self, Pid};
 /// Why the processes cannot be found, phrased as the end of a sentence.
 pub fn running(endpoint: &Endpoint) -> Result<Vec<Pid>, String> {
     if let Endpoint::Tcp(address) = endpoint
-        && !here(address.ip())
+        && !is_local(address.ip())
     {
         return Err(format!("{} is no address of this machine", address.ip()));
     }
@@ -30,7 +30,7 @@ pub fn running(endpoint: &Endpoint) -> Result<Vec<Pid>, String> {
             .any(|listener| holds(*pid, listener.inode) == Some(true))
     };
     let mut holders: Vec<Pid> = proc::all().filter(holding).collect();
-    // A service manager keeps the sockets that it hands over.
+    // A service manager (process 1) keeps open the sockets that it passes to servers.
     if holders.len() > 1 {
         holders.retain(|pid| *pid != 1);
     }
@@ -59,7 +59,7 @@ pub fn describe(pid: Pid) -> String {
 }
 
 /// Returns whether an address is unspecified or one of this machine's own. Only those can be listened on.
-fn here(ip: IpAddr) -> bool {
+fn is_local(ip: IpAddr) -> bool {
     let anywhere = match ip {
         IpAddr::V4(_) => ip == Ipv4Addr::UNSPECIFIED,
         IpAddr::V6(_) => ip == Ipv6Addr::UNSPECIFIED,
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn what_is_not_here_is_said_to_be_elsewhere() {
-        // An address for documentation: nobody has it.
+        // This address is reserved for documentation, so no machine has it.
         let elsewhere = Endpoint::Tcp("192.0.2.1:80".parse().expect("an address"));
         assert_eq!(
             running(&elsewhere),

@@ -15,7 +15,8 @@ fn start(text: &str) -> Result<Launched, LaunchError> {
     Launched::start(&scenario, &variants[0], &guard_of_tests(), 64)
 }
 
-/// Scenario that starts Python's built-in HTTP server, which is on every machine that builds Andon's references.
+/// Scenario that starts Python's built-in HTTP server. Python is installed on every machine that builds Andon's
+/// references.
 const PYTHON: &str = "[server]\ncmd = ['python3', '-m', 'http.server', '--bind', '{host}', '{port}']\n\
                       ready = { http = '/', status = 200, timeout = '60s' }\n";
 
@@ -49,7 +50,7 @@ fn a_server_runs_in_its_own_folder_with_a_clean_environment_and_leaves_nothing()
         .filter_map(|pair| pair.split('=').next())
         .collect();
     names.retain(|name| !name.is_empty());
-    // A launcher of Python versions may add its own; nothing of this process's may come through.
+    // A launcher of Python versions may add variables of its own, but no variable of this process may be passed on.
     assert!(
         names.contains(&"A") && names.contains(&"ANDON_LAB_PADDING"),
         "{names:?}"
@@ -139,7 +140,7 @@ fn another_free_port_is_tried_where_the_first_is_taken_meanwhile() {
     }
     let folder = tempfile::tempdir().expect("a folder");
     let other = folder.path().join("pid");
-    // Another server takes the port that was found free, once.
+    // Another server takes the free port once, before the server under test listens there.
     let before = format!(
         "if [ ! -e {pid} ]; then python3 -m http.server --bind {{host}} {{port}} >/dev/null 2>&1 & echo $! {{port}} >{pid}; \
          until python3 -c 'import socket; socket.create_connection((\"{{host}}\", {{port}}))' 2>/dev/null; do :; done; fi",
@@ -157,7 +158,7 @@ fn another_free_port_is_tried_where_the_first_is_taken_meanwhile() {
 
 #[test]
 fn someone_else_who_answers_is_not_taken_for_the_server() {
-    // The port is free when it is looked at, and taken by this process while the server sleeps.
+    // The port is free when it is chosen, and this process takes it while the server sleeps.
     let address = match listeners::free_port().expect("free port") {
         Endpoint::Tcp(address) => address,
         Endpoint::Unix(_) => unreachable!("a port was asked for"),
@@ -252,7 +253,7 @@ fn nginx_becomes_a_daemon_of_ours_with_the_variants_configuration() {
     for (variant, workers) in expand(&scenario).expect("expands").iter().zip([1, 3]) {
         let server = Launched::start(&scenario, variant, &guard_of_tests(), 0)
             .unwrap_or_else(|error| panic!("{error}"));
-        // The master accepts before it has started its workers.
+        // The master accepts connections before it has started its workers.
         let patience = Instant::now();
         while server.tree().len() <= workers && patience.elapsed() < Duration::from_secs(60) {
             thread::sleep(Duration::from_millis(5));

@@ -20,7 +20,7 @@ pub(super) fn furnish(
     values: &BTreeMap<String, String>,
 ) -> Outcome {
     let mut toml = BTreeMap::new();
-    let mut used = placeholders_used(scenario, variant);
+    let mut used_names = placeholders_used(scenario, variant);
     for (name, from) in &scenario.server.files {
         let key = || format!("server.files.{name}");
         let inside = Path::new(name)
@@ -30,10 +30,10 @@ pub(super) fn furnish(
             return Err(ScenarioError::new(key(), "must be a path inside of {work}"));
         }
         let from = scenario.path(&placeholders::fill(from, values));
-        copy(&from, &work.join(name), values, &mut toml, &mut used)
+        copy(&from, &work.join(name), values, &mut toml, &mut used_names)
             .map_err(|what| ScenarioError::new(key(), what))?;
     }
-    change(variant, &mut toml, &used)?;
+    change(variant, &mut toml, &used_names)?;
     for (path, document) in &toml {
         let text = toml::to_string(document).map_err(|error| error.to_string());
         text.and_then(|text| fs::write(path, text).map_err(|error| error.to_string()))
@@ -43,42 +43,42 @@ pub(super) fn furnish(
 }
 
 /// Copies a file or a folder and replaces placeholders in text files. TOML files are collected in `toml`, to be patched
-/// and written later; the placeholders found are added to `used`.
+/// and written later; the placeholders found are added to `used_names`.
 fn copy(
     from: &Path,
     to: &Path,
     values: &BTreeMap<String, String>,
     toml: &mut BTreeMap<PathBuf, Value>,
-    used: &mut BTreeSet<String>,
+    used_names: &mut BTreeSet<String>,
 ) -> Result<(), String> {
-    let told = |error: std::io::Error| format!("{}: {error}", from.display());
+    let message = |error: std::io::Error| format!("{}: {error}", from.display());
     if from.is_dir() {
-        fs::create_dir_all(to).map_err(told)?;
-        for entry in fs::read_dir(from).map_err(told)? {
-            let name = entry.map_err(told)?.file_name();
-            copy(&from.join(&name), &to.join(&name), values, toml, used)?;
+        fs::create_dir_all(to).map_err(message)?;
+        for entry in fs::read_dir(from).map_err(message)? {
+            let name = entry.map_err(message)?.file_name();
+            copy(&from.join(&name), &to.join(&name), values, toml, used_names)?;
         }
         return Ok(());
     }
     if let Some(folder) = to.parent() {
-        fs::create_dir_all(folder).map_err(told)?;
+        fs::create_dir_all(folder).map_err(message)?;
     }
-    // Keeps the mode: scripts stay executable.
-    let length = fs::copy(from, to).map_err(told)?;
+    // `fs::copy` keeps the mode, so that scripts stay executable.
+    let length = fs::copy(from, to).map_err(message)?;
     if length > LONGEST_TEXT {
         return Ok(());
     }
-    let Ok(text) = String::from_utf8(fs::read(to).map_err(told)?) else {
+    let Ok(text) = String::from_utf8(fs::read(to).map_err(message)?) else {
         return Ok(());
     };
-    used.extend(placeholders::names(&text).map(str::to_owned));
+    used_names.extend(placeholders::names(&text).map(str::to_owned));
     let filled = placeholders::fill(&text, values);
     if to.extension().is_some_and(|extension| extension == "toml") {
         let document: toml::Table = (filled.parse())
             .map_err(|error: toml::de::Error| format!("{}: {error}", from.display()))?;
         toml.insert(to.to_owned(), Value::Table(document));
     } else if filled != text {
-        fs::write(to, filled.as_bytes()).map_err(told)?;
+        fs::write(to, filled.as_bytes()).map_err(message)?;
     }
     Ok(())
 }
@@ -87,11 +87,11 @@ fn copy(
 fn change(
     variant: &Variant,
     toml: &mut BTreeMap<PathBuf, Value>,
-    used: &BTreeSet<String>,
+    used_names: &BTreeSet<String>,
 ) -> Outcome {
-    let known: Vec<String> = toml.values().flat_map(patch::paths).collect();
+    let keys: Vec<String> = toml.values().flat_map(patch::paths).collect();
     let unplaced = |key: &str, what: &str| {
-        let words = known.iter().chain(used).map(String::as_str);
+        let words = keys.iter().chain(used_names).map(String::as_str);
         let hint = match nearest(key, words) {
             Some(word) => format!("; did you mean `{word}`?"),
             None => String::new(),
@@ -106,14 +106,14 @@ fn change(
     };
     for (key, new) in &variant.set {
         let wrong = |what: String| ScenarioError::new(format!("variant.set.{key}"), what);
-        let mut placed = used.contains(key);
+        let mut is_placed = used_names.contains(key);
         for document in toml.values_mut() {
             if let Some(old) = patch::find(document, key) {
                 patch::replace(old, new).map_err(wrong)?;
-                placed = true;
+                is_placed = true;
             }
         }
-        if placed {
+        if is_placed {
             continue;
         }
         let mut documents = toml.values_mut();

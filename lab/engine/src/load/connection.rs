@@ -38,31 +38,31 @@ impl Prepared {
 
 /// Builds all requests from their templates.
 pub(super) fn prepare(
-    asked: &[RequestTemplate],
+    templates: &[RequestTemplate],
     host: &str,
     load: &Load,
 ) -> Result<Vec<Prepared>, Error> {
-    asked
+    templates
         .iter()
-        .map(|asked| prepare_one(asked, host, load))
+        .map(|template| prepare_one(template, host, load))
         .collect()
 }
 
-fn prepare_one(asked: &RequestTemplate, host: &str, load: &Load) -> Result<Prepared, Error> {
+fn prepare_one(template: &RequestTemplate, host: &str, load: &Load) -> Result<Prepared, Error> {
     let wrong = |what: &str, why: &dyn std::fmt::Display| Error::InvalidRequest {
         what: what.to_owned(),
         why: why.to_string(),
     };
     let target = match load.http {
-        HttpVersion::One => asked.target.clone(),
+        HttpVersion::One => template.target.clone(),
         // HTTP/2 has no Host; its authority is part of the URI.
-        HttpVersion::Two => format!("http://{host}{}", asked.target),
+        HttpVersion::Two => format!("http://{host}{}", template.target),
     };
     let uri: Uri = target.parse().map_err(|why| wrong(&target, &why))?;
-    let method =
-        Method::from_bytes(asked.method.as_bytes()).map_err(|why| wrong(&asked.method, &why))?;
+    let method = Method::from_bytes(template.method.as_bytes())
+        .map_err(|why| wrong(&template.method, &why))?;
     let mut headers = HeaderMap::new();
-    for (name, value) in &asked.headers {
+    for (name, value) in &template.headers {
         let key = HeaderName::from_bytes(name.as_bytes()).map_err(|why| wrong(name, &why))?;
         headers.append(
             key,
@@ -84,7 +84,7 @@ fn prepare_one(asked: &RequestTemplate, host: &str, load: &Load) -> Result<Prepa
         method,
         uri,
         headers,
-        body: asked.body.clone(),
+        body: template.body.clone(),
     })
 }
 
@@ -126,7 +126,7 @@ fn head(reply: &Response<Incoming>) -> Head {
         status: reply.status().as_u16(),
         media_type: media_type.trim().to_ascii_lowercase(),
         at: Instant::now(),
-        // `HTTP/1.1 200 OK`, the line ends and the empty line.
+        // 19 bytes are `HTTP/1.1 200 OK`, its line end and the empty line.
         bytes: 19
             + fields
                 .map(|(name, value)| name.as_str().len() + value.len() + 4)

@@ -21,7 +21,7 @@ pub(super) struct Course {
     started: watch::Sender<bool>,
     /// Becomes true when the course is over, so that connections stop waiting.
     over: watch::Sender<bool>,
-    /// Whether all counted requests are over, if the window ends after a number of requests.
+    /// Whether all counted requests have ended, if the window ends after a number of requests.
     finished: Mutex<bool>,
     finish: Condvar,
 }
@@ -61,7 +61,7 @@ impl Course {
 
     /// Waits until the first request may be sent.
     pub(super) async fn start(&self) {
-        // It lives as long as the course.
+        // The sender lives as long as the course, so that waiting cannot fail.
         let _ = self.started.subscribe().wait_for(|started| *started).await;
     }
 
@@ -76,7 +76,7 @@ impl Course {
         self.over.subscribe()
     }
 
-    /// Notes that the last counted request is over.
+    /// Records that the last counted request has ended.
     pub(super) fn finished(&self) {
         *self.finished.lock().unwrap_or_else(PoisonError::into_inner) = true;
         self.finish.notify_all();
@@ -88,7 +88,7 @@ impl Course {
         self.over.send_replace(true);
     }
 
-    /// Notes that one of the client's threads has failed, so that nothing waits for its requests.
+    /// Records that one of the client's threads has failed, so that nothing waits for its requests.
     pub(super) fn fail(&self) {
         self.failed.store(true, Ordering::Relaxed);
         self.finished();
@@ -98,7 +98,7 @@ impl Course {
         self.cancel.load(Ordering::Relaxed) || self.failed.load(Ordering::Relaxed)
     }
 
-    /// Waits for `time`, or until the last counted request is over. Returns whether it is.
+    /// Waits for `time`, or until the last counted request has ended. Returns whether it has.
     fn wait(&self, time: Duration) -> bool {
         let finished = self.finished.lock().unwrap_or_else(PoisonError::into_inner);
         *self
@@ -184,11 +184,11 @@ fn warm_up(drive: &Drive<'_>, shared: &Shared, since: Instant) -> bool {
 fn measure(drive: &Drive<'_>, shared: &Shared, opened: Instant) -> Instant {
     let mut last = opened;
     loop {
-        let left = match drive.window {
+        let time_left = match drive.window {
             Window::For(time) => time.saturating_sub(opened.elapsed()),
             Window::Requests(_) => BIN,
         };
-        let finished = shared.course.wait(left.min(BIN));
+        let finished = shared.course.wait(time_left.min(BIN));
         if shared.course.cancelled() {
             return Instant::now();
         }
@@ -202,7 +202,9 @@ fn measure(drive: &Drive<'_>, shared: &Shared, opened: Instant) -> Instant {
         let (completed, _) = shared.recorder.take_bin();
         let done = match drive.window {
             Window::For(time) => opened.elapsed().as_secs_f64() / time.as_secs_f64().max(1e-9),
-            Window::Requests(total) => shared.recorder.counted() as f64 / total.max(1) as f64,
+            Window::Requests(total) => {
+                shared.recorder.counted_requests() as f64 / total.max(1) as f64
+            }
         };
         (drive.progress)(Progress {
             measuring: true,
@@ -225,7 +227,7 @@ mod tests {
     fn a_course_whose_thread_has_failed_waits_for_nothing() {
         let course = Course::new(Arc::default(), true);
         course.fail();
-        // Were it to wait, this test would not end.
+        // If the course waited, this test would not end.
         assert!(course.wait(Duration::MAX) && course.cancelled());
     }
 }

@@ -69,7 +69,7 @@ impl NullResponder {
     pub fn listen(endpoint: &Endpoint, manner: NullConfig) -> io::Result<Self> {
         let listener = Listener::bind(endpoint)?;
         let replies = Replies::of(manner.body);
-        let (stop, stopped) = watch::channel(false);
+        let (stop, stop_signal) = watch::channel(false);
         let mut responder = Self {
             endpoint: listener.endpoint(endpoint)?,
             stop,
@@ -78,7 +78,7 @@ impl NullResponder {
         for _ in 0..manner.threads.max(1) {
             let listener = listener.try_clone()?;
             let replies = replies.clone();
-            let mut stopped = stopped.clone();
+            let mut stop_signal = stop_signal.clone();
             let runtime = tokio::runtime::Builder::new_current_thread()
                 .enable_all()
                 .build()?;
@@ -86,7 +86,7 @@ impl NullResponder {
             responder.threads.push(thread.spawn(move || {
                 runtime.block_on(async {
                     tokio::select! {
-                        _ = stopped.wait_for(|stopped| *stopped) => {}
+                        _ = stop_signal.wait_for(|stop| *stop) => {}
                         _ = listener.accept(manner.http, &replies) => {}
                     }
                 });
@@ -137,11 +137,11 @@ impl Listener {
         }
     }
 
-    /// Returns the address that was asked for, with the port that was assigned.
-    fn endpoint(&self, asked: &Endpoint) -> io::Result<Endpoint> {
+    /// Returns the requested address, with the port that was assigned.
+    fn endpoint(&self, requested: &Endpoint) -> io::Result<Endpoint> {
         match self {
             Self::Tcp(listener) => Ok(Endpoint::Tcp(listener.local_addr()?)),
-            Self::Unix(_) => Ok(asked.clone()),
+            Self::Unix(_) => Ok(requested.clone()),
         }
     }
 
@@ -182,8 +182,8 @@ impl Listener {
 /// The prepared replies.
 #[derive(Clone)]
 struct Replies {
-    kept: Bytes,
-    closed: Bytes,
+    keep_alive: Bytes,
+    close: Bytes,
     body: Bytes,
 }
 
@@ -191,7 +191,7 @@ impl Replies {
     fn of(body: usize) -> Self {
         let body = vec![b'x'; body];
         let with = |connection: &str| {
-            // ab speaks HTTP/1.0 and keeps a connection only if it is told so.
+            // ab speaks HTTP/1.0 and keeps a connection alive only if the reply has `Connection: keep-alive`.
             let head = format!(
                 "HTTP/1.1 200 OK\r\nConnection: {connection}\r\nContent-Type: {TYPE}\r\n\
                  Content-Length: {}\r\n\r\n",
@@ -200,8 +200,8 @@ impl Replies {
             [head.as_bytes(), &body].concat().into()
         };
         Self {
-            kept: with("keep-alive"),
-            closed: with("close"),
+            keep_alive: with("keep-alive"),
+            close: with("close"),
             body: body.clone().into(),
         }
     }
@@ -228,7 +228,7 @@ impl Replies {
             while let Some(end) = read.windows(4).position(|window| window == b"\r\n\r\n") {
                 let close = wants_close(&read[..end]);
                 read.drain(..end + 4);
-                let reply = if close { &self.closed } else { &self.kept };
+                let reply = if close { &self.close } else { &self.keep_alive };
                 if stream.write_all(reply).await.is_err() || close {
                     return;
                 }
@@ -244,7 +244,7 @@ impl Replies {
             reply.headers_mut().insert(CONTENT_TYPE, media_type);
             std::future::ready(Ok::<_, Infallible>(reply))
         });
-        // It ends with the client's connection, which is no news.
+        // An error here means that the client has closed the connection, as it does at the end.
         let _ = http2::Builder::new(TokioExecutor::new())
             .serve_connection(TokioIo::new(stream), answer)
             .await;
@@ -255,12 +255,12 @@ impl Replies {
 fn wants_close(head: &[u8]) -> bool {
     let mut lines = head.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
     let old = lines.next().is_some_and(|line| line.ends_with(b"HTTP/1.0"));
-    let said = lines.find_map(|line| {
+    let value = lines.find_map(|line| {
         let (name, value) = line.split_at_checked(CONNECTION.len())?;
         name.eq_ignore_ascii_case(CONNECTION)
             .then(|| value.trim_ascii())
     });
-    match said {
+    match value {
         Some(value) if old => !value.eq_ignore_ascii_case(b"keep-alive"),
         Some(value) => value.eq_ignore_ascii_case(b"close"),
         None => old,
@@ -270,7 +270,7 @@ fn wants_close(head: &[u8]) -> bool {
 const CONNECTION: &[u8] = b"connection:";
 const TYPE: &str = "application/octet-stream";
 
-/// Pause after a failed `accept`. It fails when no file descriptors are left, and some are soon free again.
+/// Pause after a failed `accept`. It fails when no file descriptors are left, which soon passes.
 const NO_DESCRIPTORS: Duration = Duration::from_millis(10);
 
 #[cfg(test)]

@@ -33,7 +33,7 @@ impl Pacer for Open {
     async fn next(&mut self) -> Instant {
         match self.0.waiting.acquire().await {
             Ok(one) => one.forget(),
-            // Nobody closes it.
+            // The semaphore is never closed.
             Err(_) => return Instant::now(),
         }
         let mut arrived = self
@@ -61,7 +61,7 @@ enum Gaps {
         arrivals: Arrivals,
         seed: u64,
     },
-    /// Arrivals at these times after the start, and no others.
+    /// Arrivals at these times after the start only.
     Times(Vec<Duration>),
 }
 
@@ -108,9 +108,9 @@ impl Schedule {
             return;
         };
         while course.phase() != Phase::End {
-            let left = due.saturating_duration_since(Instant::now());
-            if !left.is_zero() {
-                std::thread::sleep(left.min(LOOK));
+            let time_left = due.saturating_duration_since(Instant::now());
+            if !time_left.is_zero() {
+                std::thread::sleep(time_left.min(LOOK));
                 continue;
             }
             self.arrived
@@ -127,7 +127,7 @@ impl Schedule {
 
     /// Returns the number of requests that were due from `from` until before `to` and that no connection was free to
     /// send.
-    pub(super) fn missed(&self, from: Instant, to: Instant) -> u64 {
+    pub(super) fn missed_arrivals(&self, from: Instant, to: Instant) -> u64 {
         let arrived = self.arrived.lock().unwrap_or_else(PoisonError::into_inner);
         arrived
             .iter()

@@ -101,15 +101,15 @@ struct OpenBin {
 
 impl Recorder {
     pub(super) fn new(drive: &Drive<'_>, connections: u32) -> Self {
-        let url = |asked: &RequestTemplate| UrlResult {
-            url: asked.target.clone(),
+        let url = |template: &RequestTemplate| UrlResult {
+            url: template.target.clone(),
             ..UrlResult::default()
         };
-        let expected = |asked: &RequestTemplate| {
-            if asked.status == 0 {
+        let expected = |template: &RequestTemplate| {
+            if template.status == 0 {
                 drive.check.status
             } else {
-                asked.status
+                template.status
             }
         };
         Self {
@@ -120,18 +120,18 @@ impl Recorder {
                 (Window::For(_), Mode::Closed | Mode::Single) => Counting::Ended,
             },
             check: drive.check.clone(),
-            expected: drive.asked.iter().map(expected).collect(),
+            expected: drive.templates.iter().map(expected).collect(),
             window: drive.window,
             sums: Mutex::new(Sums {
                 opened: None,
                 last_end: None,
                 result: LoadResult {
                     connections,
-                    urls: drive.asked.iter().take(MOST_URLS).map(url).collect(),
+                    urls: drive.templates.iter().take(MOST_URLS).map(url).collect(),
                     per_connection: vec![ConnectionUse::default(); connections as usize],
                     ..LoadResult::default()
                 },
-                replies: Replies::new(drive.check.body, drive.asked.len()),
+                replies: Replies::new(drive.check.body, drive.templates.len()),
                 last_reply: vec![None; connections as usize],
                 recent: Default::default(),
                 bin: OpenBin::default(),
@@ -152,14 +152,14 @@ impl Recorder {
         self.sums().opened = Some(at);
     }
 
-    /// Returns the number of good replies and their median latency, in seconds, since the last call.
+    /// Returns the number of good replies since the last call and their median latency in seconds.
     pub(super) fn take_bin(&self) -> (u64, f64) {
         let (completed, latencies) = std::mem::take(&mut self.sums().recent);
         (completed, latencies.quantile(0.5))
     }
 
-    /// Returns the number of requests of the window that are over.
-    pub(super) fn counted(&self) -> u64 {
+    /// Returns the number of requests of the window that have ended.
+    pub(super) fn counted_requests(&self) -> u64 {
         self.sums().over
     }
 
@@ -175,40 +175,40 @@ impl Recorder {
     /// Records one request and its outcome. Returns whether it was the last of a window that ends after a number of
     /// requests.
     pub(super) fn record(&self, turn: &Turn, outcome: Outcome, body: &[u8]) -> bool {
-        let ended = Instant::now();
+        let end = Instant::now();
         let mut sums = self.sums();
-        let known = match &outcome {
-            Outcome::Replied(head) => Some(sums.replies.know(turn.url, head, body)),
+        let reply = match &outcome {
+            Outcome::Replied(head) => Some(sums.replies.index_of(turn.url, head, body)),
             Outcome::Failed(..) => None,
         };
         let trouble = self.trouble(&sums, turn.url, &outcome, body);
         if trouble.is_none() {
             sums.recent.0 += 1;
-            sums.recent.1.record(ended.duration_since(turn.due));
+            sums.recent.1.record(end.duration_since(turn.due));
         }
         let Some(opened) = sums.opened else {
             return false;
         };
-        if !self.belongs(turn, opened, ended) {
+        if !self.belongs(turn, opened, end) {
             return false;
         }
         sums.over += 1;
-        sums.last_end = Some(ended);
-        if let Some(known) = known {
-            sums.replies.count(turn.url, known);
+        sums.last_end = Some(end);
+        if let Some(reply) = reply {
+            sums.replies.count(turn.url, reply);
         }
-        sums.add(turn, opened, ended, &outcome, body.len() as u64, trouble);
+        sums.add(turn, opened, end, &outcome, body.len() as u64, trouble);
         matches!(self.window, Window::Requests(total) if sums.over == total)
     }
 
-    fn belongs(&self, turn: &Turn, opened: Instant, ended: Instant) -> bool {
+    fn belongs(&self, turn: &Turn, opened: Instant, end: Instant) -> bool {
         let inside = |at: Instant| match self.window {
             Window::For(time) => at >= opened && at < opened + time,
             Window::Requests(_) => at >= opened,
         };
         match self.counting {
             Counting::Admitted => turn.admitted,
-            Counting::Ended => inside(ended),
+            Counting::Ended => inside(end),
             Counting::Due => inside(turn.due),
         }
     }
@@ -236,7 +236,7 @@ impl Recorder {
             0 => head.status < 400,
             expected => head.status == expected,
         };
-        let (wanted, length) = (&self.check.media_type, body.len() as u64);
+        let (expected_type, length) = (&self.check.media_type, body.len() as u64);
         let first = sums.replies.first_length(url);
         if !status {
             let expected = match self.expected[url] {
@@ -245,8 +245,8 @@ impl Recorder {
             };
             let why = format!("status {}, expected {expected}", head.status);
             Some((|failures| &mut failures.status, why))
-        } else if !wanted.is_empty() && head.media_type != *wanted {
-            let why = format!("type {}, expected {wanted}", head.media_type);
+        } else if !expected_type.is_empty() && head.media_type != *expected_type {
+            let why = format!("type {}, expected {expected_type}", head.media_type);
             Some((|failures| &mut failures.media_type, why))
         } else if self.check.body == BodyCheck::Length && first != Some(length) {
             let why = format!("{length} B, first {} B", first.unwrap_or(0));
@@ -264,13 +264,13 @@ impl Recorder {
         for id in 0..sums.last_reply.len() {
             let since = sums.last_reply[id].unwrap_or(opened);
             let wait = closed.saturating_duration_since(since).as_secs_f64();
-            let used = &mut sums.result.per_connection[id];
-            used.longest_wait = used.longest_wait.max(wait);
+            let connection = &mut sums.result.per_connection[id];
+            connection.longest_wait = connection.longest_wait.max(wait);
         }
         let mut result = std::mem::take(&mut sums.result);
         result.seconds = seconds;
         result.sent = sums.over;
-        result.bodies = sums.replies.seen();
+        result.bodies = sums.replies.counted_bodies();
         if seconds > 0.0 {
             result.in_flight = result.service.mean() * result.service.count() as f64 / seconds;
         }
@@ -294,14 +294,14 @@ impl Sums {
         &mut self,
         turn: &Turn,
         opened: Instant,
-        ended: Instant,
+        end: Instant,
         outcome: &Outcome,
         length: u64,
         trouble: Option<(Count, String)>,
     ) {
         let good = trouble.is_none();
-        let total = ended.saturating_duration_since(turn.due);
-        let at = ended.saturating_duration_since(opened);
+        let total = end.saturating_duration_since(turn.due);
+        let at = end.saturating_duration_since(opened);
         let result = &mut self.result;
         if let Outcome::Replied(head) = outcome {
             result.bytes_body += length;
@@ -315,7 +315,7 @@ impl Sums {
         }
         result
             .service
-            .record(ended.saturating_duration_since(turn.started));
+            .record(end.saturating_duration_since(turn.started));
         result
             .send_lag
             .record(turn.started.saturating_duration_since(turn.due));
@@ -336,12 +336,12 @@ impl Sums {
             }
         }
         let since = self.last_reply[turn.connection].unwrap_or(opened);
-        let used = &mut result.per_connection[turn.connection];
-        used.completed += u64::from(good);
-        used.longest_wait = used
+        let connection = &mut result.per_connection[turn.connection];
+        connection.completed += u64::from(good);
+        connection.longest_wait = connection
             .longest_wait
-            .max(ended.saturating_duration_since(since).as_secs_f64());
-        self.last_reply[turn.connection] = Some(ended);
+            .max(end.saturating_duration_since(since).as_secs_f64());
+        self.last_reply[turn.connection] = Some(end);
         self.point(turn.url, at, total, good);
         self.bin(at, total, good);
     }

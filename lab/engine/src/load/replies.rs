@@ -14,8 +14,8 @@ pub(super) struct Replies {
     how: BodyCheck,
     urls: Vec<Vec<DistinctReply>>,
     bodies: BTreeMap<String, Bytes>,
-    /// Total size of the kept bodies in bytes.
-    kept: usize,
+    /// Total size of the stored bodies in bytes.
+    bytes: usize,
 }
 
 struct DistinctReply {
@@ -31,41 +31,41 @@ impl Replies {
             how,
             urls: (0..urls).map(|_| Vec::new()).collect(),
             bodies: BTreeMap::new(),
-            kept: 0,
+            bytes: 0,
         }
     }
 
-    /// Returns the index of a reply among the known ones of its URL. A new reply is added to them.
-    pub(super) fn know(&mut self, url: usize, head: &Head, body: &[u8]) -> usize {
-        let same_head = |known: &DistinctReply| {
-            known.reply.status == head.status
-                && known.reply.length == body.len() as u64
-                && known.reply.media_type == head.media_type
+    /// Returns the index of a reply among the distinct ones of its URL, adding it if it is new.
+    pub(super) fn index_of(&mut self, url: usize, head: &Head, body: &[u8]) -> usize {
+        let same_head = |entry: &DistinctReply| {
+            entry.reply.status == head.status
+                && entry.reply.length == body.len() as u64
+                && entry.reply.media_type == head.media_type
         };
-        let hashed = matches!(self.how, BodyCheck::Hash | BodyCheck::Decode);
-        let known = self.urls[url].iter().position(|known| {
-            same_head(known)
-                && match &known.body {
-                    _ if !hashed => true,
-                    Some(kept) => kept.as_ref() == body,
+        let is_hashed = matches!(self.how, BodyCheck::Hash | BodyCheck::Decode);
+        let index = self.urls[url].iter().position(|entry| {
+            same_head(entry)
+                && match &entry.body {
+                    _ if !is_hashed => true,
+                    Some(stored) => stored.as_ref() == body,
                     None => false,
                 }
         });
-        if let Some(known) = known {
-            return known;
+        if let Some(index) = index {
+            return index;
         }
-        let hash = if hashed {
+        let hash = if is_hashed {
             blake3::hash(body).to_hex().to_string()
         } else {
             String::new()
         };
         let by_hash =
-            |known: &DistinctReply| hashed && same_head(known) && known.reply.hash == hash;
-        if let Some(known) = self.urls[url].iter().position(by_hash) {
-            return known;
+            |entry: &DistinctReply| is_hashed && same_head(entry) && entry.reply.hash == hash;
+        if let Some(index) = self.urls[url].iter().position(by_hash) {
+            return index;
         }
         let length = body.len() as u64;
-        let body = hashed.then(|| self.keep(&hash, body)).flatten();
+        let body = is_hashed.then(|| self.keep(&hash, body)).flatten();
         self.urls[url].push(DistinctReply {
             reply: Reply {
                 status: head.status,
@@ -80,39 +80,39 @@ impl Replies {
     }
 
     fn keep(&mut self, hash: &str, body: &[u8]) -> Option<Bytes> {
-        if let Some(kept) = self.bodies.get(hash) {
-            return Some(kept.clone());
+        if let Some(stored) = self.bodies.get(hash) {
+            return Some(stored.clone());
         }
-        if self.kept + body.len() > ROOM {
+        if self.bytes + body.len() > ROOM {
             return None;
         }
-        self.kept += body.len();
-        let kept = Bytes::copy_from_slice(body);
-        self.bodies.insert(hash.to_owned(), kept.clone());
-        Some(kept)
+        self.bytes += body.len();
+        let stored = Bytes::copy_from_slice(body);
+        self.bodies.insert(hash.to_owned(), stored.clone());
+        Some(stored)
     }
 
     /// Counts a reply that belongs to the window.
-    pub(super) fn count(&mut self, url: usize, known: usize) {
-        self.urls[url][known].count += 1;
+    pub(super) fn count(&mut self, url: usize, reply: usize) {
+        self.urls[url][reply].count += 1;
     }
 
     /// Returns the length in bytes of the first reply to a URL.
     pub(super) fn first_length(&self, url: usize) -> Option<u64> {
-        self.urls[url].first().map(|known| known.reply.length)
+        self.urls[url].first().map(|entry| entry.reply.length)
     }
 
     /// Returns the distinct replies that were counted in the window.
-    pub(super) fn seen(&self) -> Vec<BodySeen> {
+    pub(super) fn counted_bodies(&self) -> Vec<BodySeen> {
         let all = self.urls.iter().enumerate();
-        all.flat_map(|(url, known)| {
-            known
+        all.flat_map(|(url, entries)| {
+            entries
                 .iter()
-                .filter(|known| known.count > 0)
-                .map(move |known| BodySeen {
+                .filter(|entry| entry.count > 0)
+                .map(move |entry| BodySeen {
                     url: url as u32,
-                    reply: known.reply.clone(),
-                    count: known.count,
+                    reply: entry.reply.clone(),
+                    count: entry.count,
                 })
         })
         .collect()

@@ -20,19 +20,19 @@ pub(super) struct Sequence {
 }
 
 impl Sequence {
-    pub(super) fn new(asked: &[RequestTemplate], order: UrlOrder, seed: u64) -> Self {
+    pub(super) fn new(templates: &[RequestTemplate], order: UrlOrder, seed: u64) -> Self {
         let mut sum = 0.0;
-        let cumulated = asked
+        let cumulated = templates
             .iter()
-            .map(|asked| {
-                sum += asked.weight.max(0.0);
+            .map(|template| {
+                sum += template.weight.max(0.0);
                 sum
             })
             .collect();
         Self {
             order,
             seed,
-            len: asked.len(),
+            len: templates.len(),
             cumulated,
             script: Vec::new(),
             round: Mutex::new((u64::MAX, Vec::new())),
@@ -57,7 +57,7 @@ impl Sequence {
         let len = self.len as u64;
         match self.order {
             UrlOrder::List => (number % len) as usize,
-            UrlOrder::Shuffle => self.shuffled(number / len, (number % len) as usize),
+            UrlOrder::Shuffle => self.shuffled_index(number / len, (number % len) as usize),
             UrlOrder::Weighted => {
                 let total = self.cumulated.last().copied().unwrap_or(0.0);
                 let at = Random::new(self.seed ^ number.wrapping_mul(0xD134_2543_DE82_EF95)).unit()
@@ -69,7 +69,7 @@ impl Sequence {
         }
     }
 
-    fn shuffled(&self, round: u64, place: usize) -> usize {
+    fn shuffled_index(&self, round: u64, place: usize) -> usize {
         let mut last = self.round.lock().unwrap_or_else(PoisonError::into_inner);
         if last.0 != round {
             let mut random = Random::new(
@@ -88,7 +88,7 @@ impl Sequence {
 mod tests {
     use super::*;
 
-    fn asked(weights: &[f64]) -> Vec<RequestTemplate> {
+    fn templates(weights: &[f64]) -> Vec<RequestTemplate> {
         weights
             .iter()
             .map(|&weight| RequestTemplate {
@@ -100,14 +100,14 @@ mod tests {
 
     #[test]
     fn a_list_is_asked_again_and_again_in_its_order() {
-        let sequence = Sequence::new(&asked(&[1.0; 3]), UrlOrder::List, 1);
+        let sequence = Sequence::new(&templates(&[1.0; 3]), UrlOrder::List, 1);
         let order: Vec<usize> = (0..7).map(|n| sequence.url(n)).collect();
         assert_eq!(order, [0, 1, 2, 0, 1, 2, 0]);
     }
 
     #[test]
     fn each_round_of_a_shuffle_has_every_url_once() {
-        let sequence = Sequence::new(&asked(&[1.0; 9]), UrlOrder::Shuffle, 7);
+        let sequence = Sequence::new(&templates(&[1.0; 9]), UrlOrder::Shuffle, 7);
         let rounds: Vec<Vec<usize>> = (0..3)
             .map(|round| (0..9).map(|n| sequence.url(round * 9 + n)).collect())
             .collect();
@@ -117,13 +117,13 @@ mod tests {
             assert_eq!(sorted, (0..9).collect::<Vec<_>>());
         }
         assert_ne!(rounds[0], rounds[1]);
-        let again = Sequence::new(&asked(&[1.0; 9]), UrlOrder::Shuffle, 7);
+        let again = Sequence::new(&templates(&[1.0; 9]), UrlOrder::Shuffle, 7);
         assert_eq!(rounds[0], (0..9).map(|n| again.url(n)).collect::<Vec<_>>());
     }
 
     #[test]
     fn weights_are_kept_in_the_long_run() {
-        let sequence = Sequence::new(&asked(&[1.0, 3.0, 0.0]), UrlOrder::Weighted, 3);
+        let sequence = Sequence::new(&templates(&[1.0, 3.0, 0.0]), UrlOrder::Weighted, 3);
         let mut counts = [0_u32; 3];
         for number in 0..10_000 {
             counts[sequence.url(number)] += 1;

@@ -14,7 +14,7 @@ use super::stop::{Next, Stop};
 use crate::scenario::{HttpVersion, Seconds};
 use andon_client::{Connection, reason};
 
-/// What all connections of a block share.
+/// State that all connections of a block share.
 pub(super) struct Shared {
     pub(super) endpoint: Endpoint,
     pub(super) requests: Vec<Prepared>,
@@ -24,8 +24,8 @@ pub(super) struct Shared {
     pub(super) keepalive: bool,
     pub(super) http: HttpVersion,
     pub(super) timeout: Duration,
-    /// Whether requests still under way at the end are dropped. An open loop waits for them instead, since slow
-    /// requests matter most.
+    /// Whether requests in flight at the end are dropped. An open loop waits for them instead, since slow requests
+    /// matter most.
     pub(super) cut_at_end: bool,
 }
 
@@ -83,7 +83,7 @@ pub(super) async fn work(
             shared.course.finished();
         }
         if failed {
-            // A server that refuses at once would otherwise be asked as fast as this loop turns.
+            // Without this pause, a server that refuses connections at once would be flooded with attempts.
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     }
@@ -98,13 +98,14 @@ async fn exchange(
     body: &mut Vec<u8>,
 ) -> Outcome {
     turn.started = Instant::now();
-    if let Some(mut kept) = connection.take() {
-        match ask(&mut kept, prepared, body).await {
+    if let Some(mut open_connection) = connection.take() {
+        match ask(&mut open_connection, prepared, body).await {
             Ok(head) => {
-                *connection = Some(kept);
+                *connection = Some(open_connection);
                 return Outcome::Replied(head);
             }
-            // The server may close a kept connection at any time, also while we write: that is no failure.
+            // A server may close an idle connection at any time, even while a request is being written. That is no
+            // failure.
             Err(_) if prepared.repeatable() && body.is_empty() => {}
             Err(error) => return Outcome::Failed(Failure::Cut, error.to_string()),
         }

@@ -18,8 +18,8 @@ fn a_script_asks_each_distinct_request_by_its_place_and_speed_divides_time() {
         "38 +0000] \"GET /b HTTP/1.1\" 404 1",
         "39 +0000] \"HEAD /b HTTP/1.1\" 304 1",
     ]);
-    let (asked, script) = script(&past, 2.0);
-    let told: Vec<_> = asked
+    let (templates, script) = script(&past, 2.0);
+    let told: Vec<_> = templates
         .iter()
         .map(|it| (it.method.as_str(), it.target.as_str(), it.status))
         .collect();

@@ -22,15 +22,15 @@ pub struct Block {
     pub attempt: u32,
     /// The phases of the block with their times.
     pub phases: Vec<Phase>,
-    /// How warm-up went.
+    /// Length and result of the warm-up.
     pub warmup: Warmup,
     /// What the client measured.
     pub load: LoadResult,
-    /// What the client itself used.
+    /// Resources that the client used.
     pub client: ClientCost,
-    /// What the server's process tree used.
+    /// Resources that the server's process tree used.
     pub server: ServerCost,
-    /// What the whole machine did.
+    /// Load of the whole machine.
     pub system: SystemLoad,
     /// Samples of the machine and the server over the whole block.
     pub timeline: Vec<Tick>,
@@ -40,7 +40,7 @@ pub struct Block {
     /// hundredth of all CPU time are listed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub foreign: Vec<ForeignProcess>,
-    /// What was read for each of the variant's assertions, in the order of the scenario.
+    /// Readings of the variant's assertions, in the order of the scenario.
     #[serde(alias = "witnesses")]
     pub assertions: Vec<Reading>,
     /// Why the block does not count: a signal of disturbance crossed a limit declared before the run. A block is never
@@ -134,7 +134,7 @@ pub enum PhaseKind {
     Stop,
 }
 
-/// How warm-up went.
+/// Length and result of a warm-up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Warmup {
     /// Length of warm-up in seconds.
@@ -205,13 +205,13 @@ pub struct Probe {
     pub after: f64,
 }
 
-/// What was read for an assertion in a block or a counting pass.
+/// The reading of an assertion in a block or a counting pass.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reading {
     /// The assertion, as in the scenario: `threads_peak <= 3`.
     #[serde(alias = "witness")]
     pub assertion: String,
-    /// What was seen, e.g. `5` or `libgomp.so.1 not mapped`.
+    /// The observed value, e.g. `5` or `libgomp.so.1 not mapped`.
     pub seen: String,
     /// Whether the assertion holds. `None` if it is read in the counting pass instead (system calls).
     pub holds: Option<bool>,

@@ -27,7 +27,7 @@ pub enum FolderError {
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// The error of the operating system.
+        /// The error that the operating system returned.
         error: io::Error,
     },
     /// A file does not have the expected content, or a new run would overwrite another.
@@ -38,7 +38,7 @@ pub enum FolderError {
         /// What is wrong with the content.
         why: String,
     },
-    /// The replies are needed to judge the run, but neither they nor findings about them were kept.
+    /// The replies are needed to judge the run, but neither they nor findings about them were saved.
     #[error(
         "{path}: its replies were not kept, nor {JUDGED} with what was found about them, so that they cannot be \
          compared again; report.html has what was found"
@@ -119,7 +119,7 @@ impl Folder {
     ///
     /// # Errors
     /// A body cannot be written.
-    pub fn keep(&self, bodies: &BTreeMap<String, Bytes>) -> Result<(), FolderError> {
+    pub fn save_bodies(&self, bodies: &BTreeMap<String, Bytes>) -> Result<(), FolderError> {
         for (hash, body) in bodies {
             let path = self.path.join(BODIES).join(hash);
             if !path.exists() {
@@ -160,11 +160,8 @@ impl Folder {
         Ok((folder, run))
     }
 
-    /// Writes down what was found about the bodies, so that they need not be kept.
-    ///
-    /// # Errors
-    /// The file cannot be written.
-    pub fn note(&self, findings: &Findings) -> Result<(), FolderError> {
+    /// Writes the findings about the bodies, so that the bodies themselves need not be kept.
+    pub fn save_findings(&self, findings: &Findings) -> Result<(), FolderError> {
         let path = self.path.join(JUDGED);
         let mut text = Vec::new();
         for finding in findings.entries() {
@@ -173,11 +170,8 @@ impl Folder {
         write_whole(&path, &text).map_err(self.io(&path))
     }
 
-    /// Reads what is kept of the replies. A body whose hash is not its file name is left out.
-    ///
-    /// # Errors
-    /// The folder cannot be read.
-    pub fn kept(&self) -> Result<SavedBodies, FolderError> {
+    /// Reads the saved bodies and findings. A body whose hash is not its file name is left out.
+    pub fn saved_bodies(&self) -> Result<SavedBodies, FolderError> {
         let findings = match self.path.join(JUDGED).exists() {
             true => Some(self.entries::<Finding>(JUDGED)?.into_iter().collect()),
             false => None,
@@ -292,11 +286,11 @@ impl Kind {
 /// Writes a file under another name first and then renames it, so that a crash leaves nothing half-written under the
 /// right name.
 fn write_whole(path: &Path, content: &[u8]) -> io::Result<()> {
-    let beside = path.with_extension("new");
-    let mut file = File::create(&beside)?;
+    let temporary_path = path.with_extension("new");
+    let mut file = File::create(&temporary_path)?;
     file.write_all(content)?;
     file.sync_data()?;
-    fs::rename(beside, path)
+    fs::rename(temporary_path, path)
 }
 
 const HEADER: &str = "run.json";

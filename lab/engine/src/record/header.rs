@@ -9,14 +9,14 @@ use crate::variant::Variant;
 /// The version of the file format that this code writes and reads.
 pub const SCHEMA: u32 = 1;
 
-/// What a run was made for.
+/// The purpose of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Purpose {
-    /// To compare variants by blocks that alternate and repeat.
+    /// The run compares variants by blocks that alternate and repeat.
     #[default]
     Comparison,
-    /// To see what one server does under a load (`bench`, `replay`). Nothing is repeated and no verdict is given.
+    /// The run observes one server under a load (`bench`, `replay`). Nothing is repeated and no verdict is given.
     Observation,
 }
 

@@ -25,13 +25,13 @@ impl Latencies {
     /// Records one duration. Anything below a nanosecond counts as one.
     pub fn record(&mut self, duration: Duration) {
         let nanoseconds = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX / 2);
-        // It resizes itself, so nothing lies outside.
+        // The histogram resizes itself, so that every value fits.
         let _ = self.0.record(nanoseconds.max(1));
     }
 
     /// Adds all durations of another distribution.
     pub fn add(&mut self, other: &Self) {
-        // It resizes itself, so nothing can lie outside.
+        // The histogram resizes itself, so that every value fits.
         let _ = self.0.add(&other.0);
     }
 

@@ -14,7 +14,7 @@ pub struct LoadResult {
     pub seconds: f64,
     /// Number of connections that the load uses.
     pub connections: u32,
-    /// Requests of the window that are over, good or bad.
+    /// Requests of the window that have ended, good or bad.
     pub sent: u64,
     /// Replies that arrived whole and as expected.
     pub completed: u64,
@@ -51,7 +51,7 @@ pub struct LoadResult {
     pub bodies: Vec<BodySeen>,
 }
 
-/// Numbers of requests without a good reply, by what went wrong.
+/// Numbers of requests without a good reply, by kind of failure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failures {
     /// No connection could be opened.
@@ -201,7 +201,7 @@ pub struct Reply {
     pub hash: String,
 }
 
-/// What the client itself used in the measured window.
+/// Resources that the client used in the measured window.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct ClientCost {
     /// CPU seconds of the client's threads.

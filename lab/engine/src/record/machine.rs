@@ -1,4 +1,4 @@
-//! What `/proc` and `/sys` tell: about the machine once per run, about the server and the system once per block.
+//! Figures from `/proc` and `/sys`: about the machine once per run, about the server and the system once per block.
 
 use serde::{Deserialize, Serialize};
 
@@ -33,7 +33,7 @@ impl Machine {
     }
 }
 
-/// What the server's process tree used within the measured window, including children that ended.
+/// Resources that the server's process tree used within the measured window, including children that ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ServerCost {
     /// CPU seconds in user mode.
@@ -60,7 +60,7 @@ impl ServerCost {
     /// Returns whether the server's processes were seen at all. Those of a server that the laboratory did not start may
     /// be unknown.
     #[must_use]
-    pub fn known(&self) -> bool {
+    pub fn is_known(&self) -> bool {
         self.threads_peak > 0
     }
 
@@ -71,7 +71,7 @@ impl ServerCost {
     }
 }
 
-/// What the whole machine did within the measured window. Times are shares of all CPUs, 0 to 1.
+/// Load of the whole machine within the measured window. Times are shares of all CPUs, 0 to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SystemLoad {
     /// CPU time in user mode, including nice, as a share of all CPUs.

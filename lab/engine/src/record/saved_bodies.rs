@@ -1,4 +1,4 @@
-//! What is kept of a run's replies: the bodies, and the findings from decoding and comparing them.
+//! The saved part of a run's replies: the bodies, and the findings from decoding and comparing them.
 //!
 //! Findings are small and outlive the bodies. A run whose `bodies/` were deleted to save space is judged by its
 //! findings, with the same result as before.
@@ -8,12 +8,12 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-/// Distinct bodies and what was found about them, both by hash.
+/// Distinct bodies and the findings about them, both by hash.
 #[derive(Clone, Debug, Default)]
 pub struct SavedBodies {
-    /// The bodies that were kept, by hash.
+    /// The bodies that were saved, by hash.
     pub bodies: BTreeMap<String, Bytes>,
-    /// What was found when the bodies were examined, or `None` if nothing was written down.
+    /// The findings from examining the bodies, or `None` if none were saved.
     pub findings: Option<Findings>,
 }
 
@@ -47,7 +47,7 @@ impl SavedBodies {
     }
 }
 
-/// What was found about reply bodies by decoding and comparing them.
+/// Findings from decoding and comparing reply bodies.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Findings {
     decoded: BTreeMap<String, Decoded>,
@@ -79,13 +79,13 @@ impl Findings {
 
     /// Returns the findings one by one, as they are written to the file.
     pub(super) fn entries(&self) -> impl Iterator<Item = Finding> {
-        let decoded = self.decoded.iter().map(|(body, found)| Finding::Decoded {
+        let decoded = self.decoded.iter().map(|(body, result)| Finding::Decoded {
             body: body.clone(),
-            found: found.clone(),
+            found: result.clone(),
         });
-        let likeness = self.likeness.iter().map(|(bodies, found)| Finding::Alike {
+        let likeness = self.likeness.iter().map(|(bodies, result)| Finding::Alike {
             bodies: bodies.clone(),
-            found: *found,
+            found: *result,
         });
         decoded.chain(likeness)
     }
@@ -126,7 +126,8 @@ pub(super) enum Finding {
 #[serde(rename_all = "kebab-case")]
 pub enum Decoded {
     /// The body is a complete image.
-    Picture {
+    #[serde(rename = "picture")]
+    Image {
         /// Width in px.
         width: u32,
         /// Height in px.
@@ -147,7 +148,8 @@ pub enum Likeness {
     /// The images have different sizes.
     OtherSize,
     /// At least one body is not a complete image.
-    NoPictures,
+    #[serde(rename = "no-pictures")]
+    NoImages,
 }
 
 fn pair(one: &str, other: &str) -> [String; 2] {
@@ -163,13 +165,13 @@ mod tests {
     #[test]
     fn what_is_written_down_is_read_back() {
         let mut findings = Findings::default();
-        let image = Decoded::Picture {
+        let image = Decoded::Image {
             width: 250,
             height: 140,
         };
         findings.note_decoded("a", image);
         findings.note_decoded("b", Decoded::Broken("it is cut short".into()));
-        findings.note_likeness("b", "a", Likeness::NoPictures);
+        findings.note_likeness("b", "a", Likeness::NoImages);
         findings.note_likeness("c", "a", Likeness::Ssim(0.996_3));
         let lines = findings.entries().map(|it| serde_json::to_string(&it));
         let lines: Vec<String> = lines.collect::<Result<_, _>>().expect("writes");

@@ -16,7 +16,7 @@ pub(super) const FORMAT: Format = Format {
         all.push(served_within(input));
         let text: Vec<String> = all.iter().map(Table::text).collect();
         let mut text = text.join("\n");
-        // A rate that is the client's own must not be read as the server's.
+        // The findings may say that the rate is the client's limit rather than the server's.
         if !input.analysis.findings.is_empty() {
             text::findings(&mut text, input);
         }
@@ -26,8 +26,9 @@ pub(super) const FORMAT: Format = Format {
 
 /// Largest width of a table in characters. One variant is shown beside the baseline even if it does not fit.
 const ROOM: usize = 130;
-/// Width of the label column in characters. `RATIO` is the width of a ratio with its interval.
+/// Width of the label column in characters.
 const LABEL: usize = 37;
+/// Width of a ratio with its interval, in characters.
 const RATIO: usize = 26;
 
 /// Returns tables with the figures of all variants, as many as are needed, then one with the connection times.
@@ -52,14 +53,14 @@ pub(super) fn tables(input: &ReportInput<'_>) -> Vec<Table> {
 fn groups<'a>(baseline: &Summary, others: &'a [&'a Summary]) -> Vec<&'a [&'a Summary]> {
     let width = |it: &Summary| it.name.chars().count().max(12) + 2;
     let start = LABEL + width(baseline) + " (baseline)".len();
-    let (mut groups, mut from, mut used) = (Vec::new(), 0, start);
+    let (mut groups, mut from, mut width_so_far) = (Vec::new(), 0, start);
     for (at, other) in others.iter().enumerate() {
         let more = width(other) + RATIO;
-        if at > from && used + more > ROOM {
+        if at > from && width_so_far + more > ROOM {
             groups.push(&others[from..at]);
-            (from, used) = (at, start);
+            (from, width_so_far) = (at, start);
         }
-        used += more;
+        width_so_far += more;
     }
     groups.push(&others[from..]);
     groups
@@ -78,8 +79,8 @@ const ROWS: &[Row] = &[
     (
         "Concurrency asked / in flight",
         |it| {
-            let asked = fixed(measured(it, f64::from(it.connections)), 0);
-            format!("{asked} / {}", fixed(measured(it, it.in_flight), 1))
+            let connections = fixed(measured(it, f64::from(it.connections)), 0);
+            format!("{connections} / {}", fixed(measured(it, it.in_flight), 1))
         },
         None,
     ),
@@ -209,7 +210,7 @@ fn connection_times(all: &[&Summary]) -> Table {
         ];
         let mut name = summary.name.as_str();
         for (part, times) in parts {
-            // Kept connections do not connect, and a closed loop has no lag.
+            // Without new connections there are no connect times, and in a closed loop there is no send lag.
             if times.count() == 0 || (part == "Send lag" && times.max() < 1e-6) {
                 continue;
             }
@@ -271,21 +272,22 @@ fn per_second(it: &Summary, count: f64) -> Option<f64> {
 
 /// Returns the server's CPU seconds per good reply, if its processes were seen.
 pub(super) fn cpu(it: &Summary) -> Option<f64> {
-    (it.completed > 0 && it.server.known()).then(|| it.server.cpu_seconds() / it.completed as f64)
+    (it.completed > 0 && it.server.is_known())
+        .then(|| it.server.cpu_seconds() / it.completed as f64)
 }
 
 fn client_cpu(it: &Summary) -> Option<f64> {
     (it.completed > 0).then(|| it.client.cpu_seconds / it.completed as f64)
 }
 
-/// Returns the value if any block was measured. Otherwise a zero would be no measurement.
+/// Returns the value if a block was measured. Otherwise a zero would look like a measurement.
 fn measured(it: &Summary, value: f64) -> Option<f64> {
     (it.blocks > 0).then_some(value)
 }
 
 /// Returns a figure of the server's process tree, if the tree was seen.
 fn served(it: &Summary, value: f64) -> Option<f64> {
-    it.server.known().then_some(value)
+    it.server.is_known().then_some(value)
 }
 
 fn mean(times: &Latencies) -> Option<f64> {

@@ -15,7 +15,7 @@ impl Between {
             Some(seconds) => format!(
                 "These runs were not interleaved: {} lie between their starts, and what changed on the machine \
                  meanwhile is part of every plain figure.",
-                apart(seconds.abs())
+                time_span(seconds.abs())
             ),
             None => "These runs were not interleaved: what changed on the machine meanwhile is part of every plain figure.".to_owned(),
         }];
@@ -138,7 +138,7 @@ fn value(figure: &Figure, value: f64) -> String {
 }
 
 /// Formats a time span: `3 minutes`, `26 hours`, `12 days`.
-fn apart(seconds: f64) -> String {
+fn time_span(seconds: f64) -> String {
     let (size, unit) = match seconds {
         it if it < 100.0 => (1.0, "second"),
         it if it < 6000.0 => (60.0, "minute"),

@@ -17,7 +17,7 @@ use crate::stats::Random;
 pub(super) struct Owned {
     pub(super) run: Run,
     pub(super) analysis: Analysis,
-    pub(super) judged: Judged,
+    pub(super) judgement: Judged,
     pub(super) bodies: BTreeMap<String, Bytes>,
 }
 
@@ -26,7 +26,7 @@ impl Owned {
         Self {
             analysis: analyse(&run, &[]),
             run,
-            judged: Judged::default(),
+            judgement: Judged::default(),
             bodies: BTreeMap::new(),
         }
     }
@@ -35,7 +35,7 @@ impl Owned {
         ReportInput {
             run: &self.run,
             analysis: &self.analysis,
-            judged: &self.judged,
+            judgement: &self.judgement,
             bodies: &self.bodies,
             colour: false,
         }
@@ -71,7 +71,7 @@ pub(super) fn rich() -> Owned {
     run.blocks[5].discarded = Some("steal 7.2 % > 5 %".into());
     run.passes = (0..2).map(pass).collect();
     let mut owned = Owned::of(run);
-    pictures(&mut owned);
+    add_images(&mut owned);
     owned
 }
 
@@ -102,7 +102,7 @@ fn course(block: &mut Block, start: f64, random: &mut Random) -> f64 {
     let load = &mut block.load;
     let rate = load.completed as f64 / load.seconds;
     let usual = 10.0 / rate;
-    // A long tail, as servers have one.
+    // Latencies have a long tail, as those of real servers do.
     let mut slow =
         || usual * (0.3 * random.normal()).exp() * if random.unit() < 0.01 { 6.0 } else { 1.0 };
     load.total = Latencies::new();
@@ -182,7 +182,7 @@ fn pass(variant: u32) -> Pass {
 }
 
 /// Adds a red image, a blue image and a missing one to the run, with a judgement of each variant's replies.
-fn pictures(owned: &mut Owned) {
+fn add_images(owned: &mut Owned) {
     for (hash, colour) in [("aa", [200, 40, 40]), ("bb", [40, 40, 200])] {
         owned.bodies.insert(hash.into(), Bytes::from(png(colour)));
     }
@@ -201,9 +201,9 @@ fn pictures(owned: &mut Owned) {
                 length: 12_000,
                 hash: hash.into(),
             };
-            owned.judged.typical.push((variant, url, reply));
+            owned.judgement.typical.push((variant, url, reply));
         }
-        owned.judged.work.push(WorkJudgement {
+        owned.judgement.work.push(WorkJudgement {
             variant,
             url: "/resize/w/250/a.jpg".into(),
             same: variant != 1,
@@ -237,10 +237,10 @@ fn png(colour: [u8; 3]) -> Vec<u8> {
     head.extend([8, 2, 0, 0, 0]);
     let mut out = b"\x89PNG\r\n\x1a\n".to_vec();
     for (name, content) in [(b"IHDR", head), (b"IDAT", data), (b"IEND", Vec::new())] {
-        let named = [name.as_slice(), &content].concat();
+        let chunk = [name.as_slice(), &content].concat();
         out.extend((content.len() as u32).to_be_bytes());
-        out.extend(&named);
-        out.extend(crc(&named).to_be_bytes());
+        out.extend(&chunk);
+        out.extend(crc(&chunk).to_be_bytes());
     }
     out
 }

@@ -17,7 +17,7 @@ pub struct ReportInput<'a> {
     /// The verdicts and estimates.
     pub analysis: &'a Analysis,
     /// Judgement of whether the variants' replies are the same work.
-    pub judged: &'a Judged,
+    pub judgement: &'a Judged,
     /// Distinct reply bodies by their hash. Only these can be shown as response previews.
     pub bodies: &'a BTreeMap<String, Bytes>,
     /// Whether text is coloured for a terminal with ANSI escapes. Other formats ignore this.
@@ -33,18 +33,19 @@ impl<'a> ReportInput<'a> {
 
     /// Returns the comparison of a variant with the baseline by a metric.
     pub(super) fn comparison(&self, variant: u32, metric: Metric) -> Option<&'a Comparison> {
-        let wanted = |it: &&Comparison| {
+        let matches = |it: &&Comparison| {
             it.arm == Arm::Variant && it.variant == variant && it.metric == metric
         };
-        self.analysis.comparisons.iter().find(wanted)
+        self.analysis.comparisons.iter().find(matches)
     }
 
     /// Returns the name of a block's variant, or that of the A/A arm for its blocks.
     pub(super) fn name(&self, block: &Block) -> &'a str {
-        let again = block.arm == Arm::Again;
-        let same = |it: &&Summary| it.variant == block.variant && (it.arm == Arm::Again) == again;
-        let found = self.analysis.summaries.iter().find(same);
-        found.map_or("?", |it| it.name.as_str())
+        let is_again = block.arm == Arm::Again;
+        let is_same_arm =
+            |it: &&Summary| it.variant == block.variant && (it.arm == Arm::Again) == is_again;
+        let summary = self.analysis.summaries.iter().find(is_same_arm);
+        summary.map_or("?", |it| it.name.as_str())
     }
 
     /// Returns the name of a variant.

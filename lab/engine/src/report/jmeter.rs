@@ -37,11 +37,11 @@ pub(super) fn table(input: &ReportInput<'_>, urls: usize) -> Table {
         .figures(HEADS);
     for summary in input.variants() {
         let line = Line::all(summary);
-        let own = [
+        let cells = [
             fixed(Some(summary.in_flight), 1),
             fixed(Some(summary.longest_wait * 1e3), 1),
         ];
-        table.row(line.cells().into_iter().chain(own));
+        table.row(line.cells().into_iter().chain(cells));
         if summary.urls.len() > 1 {
             for line in Line::urls(summary).take(urls) {
                 table.row(line.cells());

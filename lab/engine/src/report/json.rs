@@ -12,14 +12,14 @@ pub(super) const FORMAT: Format = Format {
 };
 
 fn print(input: &ReportInput<'_>) -> Result<Vec<u8>, String> {
-    let typical: Vec<_> = (input.judged.typical.iter())
+    let typical: Vec<_> = (input.judgement.typical.iter())
         .map(|(variant, url, reply)| json!({ "variant": variant, "url": url, "reply": reply }))
         .collect();
     let all = json!({
         "header": input.run.header,
         "analysis": input.analysis,
         "passes": input.run.passes,
-        "judged": { "work": input.judged.work, "typical": typical },
+        "judged": { "work": input.judgement.work, "typical": typical },
     });
     let mut text = serde_json::to_vec_pretty(&all).map_err(|error| error.to_string())?;
     text.push(b'\n');

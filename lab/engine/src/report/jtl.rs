@@ -73,7 +73,7 @@ fn reply(input: &ReportInput<'_>, block: &Block, point: &Point, time: i64) -> St
         time.to_string(),
         elapsed.to_string(),
         format!("{} {path}", input.name(block)),
-        // What a failed reply's status was is not kept with it.
+        // The sample of replies does not contain the status of failed ones.
         if point.good {
             status.to_string()
         } else {
@@ -150,7 +150,7 @@ pub(super) fn unix_milliseconds(rfc3339: &str) -> Option<i64> {
     if !(1970..=9999).contains(&year) || !(1..=12).contains(&month) {
         return None;
     }
-    // Years that begin in March have their leap day at the end.
+    // Years are counted from March, so that the leap day is the last day of its year.
     let (year, month) = if month > 2 {
         (year, month - 3)
     } else {

@@ -50,15 +50,15 @@ pub(super) fn series<'a>(input: &ReportInput<'a>) -> Vec<Series<'a>> {
             rate: summary.completed as f64 / summary.seconds,
             summary,
         };
-        let mut alike = variant.clone();
-        alike.name.clear();
-        alike.connections = None;
-        match all.iter_mut().find(|(known, _)| *known == alike) {
+        let mut key = variant.clone();
+        key.name.clear();
+        key.connections = None;
+        match all.iter_mut().find(|(other_key, _)| *other_key == key) {
             Some((_, series)) => series.levels.push(level),
             None => {
                 let name = variant.name.clone();
                 let levels = vec![level];
-                all.push((alike, Series { name, levels }));
+                all.push((key, Series { name, levels }));
             }
         }
     }
@@ -93,7 +93,7 @@ pub(super) fn table(series: &[Series<'_>]) -> Table {
         for level in &series.levels {
             let it = level.summary;
             let linear = each * f64::from(level.connections.max(1));
-            // A quantile stands on ten replies beyond it.
+            // A quantile is shown only if at least ten replies lie beyond it.
             let tail = (it.total.count() >= 1000).then(|| it.total.quantile(0.99) * 1e3);
             table.row([
                 it.name.clone(),

@@ -11,16 +11,19 @@ pub(super) fn sentence(input: &ReportInput<'_>) -> String {
     let primary: Vec<&Comparison> = input.analysis.primary().collect();
     match primary[..] {
         [] if input.run.header.purpose == Purpose::Observation => observed(input),
-        [] => alone(input),
+        [] => single_variant(input),
         [one] => compared(one),
         [first, ..] => {
-            let told = primary.iter().take(MOST).map(|it| short(it));
-            let mut told: Vec<String> = told.collect();
+            let sentences = primary.iter().take(MOST).map(|it| short(it));
+            let mut sentences: Vec<String> = sentences.collect();
             if primary.len() > MOST {
-                told.push(format!("{} more below", primary.len() - MOST));
+                sentences.push(format!("{} more below", primary.len() - MOST));
             }
             let (baseline, metric) = (&first.baseline, first.metric.name());
-            format!("Compared with {baseline} by {metric}: {}.", told.join("; "))
+            format!(
+                "Compared with {baseline} by {metric}: {}.",
+                sentences.join("; ")
+            )
         }
     }
 }
@@ -81,10 +84,10 @@ fn short(it: &Comparison) -> String {
 }
 
 /// The sentence for a run with a single variant, which may have been compared with itself (A/A).
-fn alone(input: &ReportInput<'_>) -> String {
+fn single_variant(input: &ReportInput<'_>) -> String {
     let comparisons = input.analysis.comparisons.iter();
-    let mut broken = comparisons.filter(|it| quotable(it).is_none());
-    if let Some(it) = broken.find(|it| it.role == Role::Primary) {
+    let mut invalid = comparisons.filter(|it| quotable(it).is_none());
+    if let Some(it) = invalid.find(|it| it.role == Role::Primary) {
         return compared(it);
     }
     match &input.analysis.noise_floor {

@@ -22,15 +22,15 @@ pub(super) const FORMAT: Format = Format {
 /// Returns the tables of the counting passes. Empty if no counting pass was made.
 pub(super) fn tables(input: &ReportInput<'_>) -> Vec<Table> {
     let passes: Vec<&Pass> = input.run.passes.iter().collect();
-    let counted: Vec<&Pass> = passes
+    let counted_passes: Vec<&Pass> = passes
         .iter()
         .copied()
         .filter(|it| !it.syscalls.is_empty())
         .collect();
     let mut tables = Vec::new();
-    if !counted.is_empty() {
-        tables.push(calls(input, &counted));
-        tables.extend(differences(input, &counted));
+    if !counted_passes.is_empty() {
+        tables.push(calls(input, &counted_passes));
+        tables.extend(differences(input, &counted_passes));
     }
     if !passes.is_empty() {
         tables.push(overview(input, &passes));
@@ -54,8 +54,8 @@ fn calls(input: &ReportInput<'_>, passes: &[&Pass]) -> Table {
         let mut row = vec![syscall.to_owned()];
         let baseline = find(passes[0], syscall).map_or(0.0, |it| it.calls);
         for (at, pass) in passes.iter().enumerate() {
-            let found = find(pass, syscall);
-            let calls = found.map_or(0.0, |it| it.calls);
+            let counts = find(pass, syscall);
+            let calls = counts.map_or(0.0, |it| it.calls);
             row.push(fixed(Some(calls), 2));
             if at > 0 {
                 row.push(if baseline > 0.0 {
@@ -64,13 +64,15 @@ fn calls(input: &ReportInput<'_>, passes: &[&Pass]) -> Table {
                     "new".to_owned()
                 });
             }
-            row.push(fixed(found.map(|it| it.errors).filter(|it| *it > 0.0), 2));
+            row.push(fixed(counts.map(|it| it.errors).filter(|it| *it > 0.0), 2));
             row.push(fixed(
-                found.map(|it| it.microseconds).filter(|it| *it > 0.0),
+                counts.map(|it| it.microseconds).filter(|it| *it > 0.0),
                 1,
             ));
             let all: f64 = pass.syscalls.iter().map(time).sum();
-            let share = found.filter(|_| all > 0.0).map(|it| 100.0 * time(it) / all);
+            let share = counts
+                .filter(|_| all > 0.0)
+                .map(|it| 100.0 * time(it) / all);
             row.push(fixed(share, 1));
         }
         table.row(row);

@@ -24,7 +24,7 @@ fn no_format_stumbles_over_a_run_with_little_in_it() {
             let bytes = (format.print)(&owned.input()).expect(format.name);
             let text = String::from_utf8(bytes).expect("text");
             assert!(!text.is_empty(), "{}", format.name);
-            // Prometheus means it, and histograms are written in base64.
+            // Prometheus permits NaN and infinity, and histograms are written in base64.
             let odd = text.contains("NaN") || text.contains("inf ");
             assert!(
                 !odd || ["prom", "hdr"].contains(&format.name),
@@ -402,13 +402,13 @@ fn a_page_about_thousands_of_urls_and_hundreds_of_blocks_stays_small() {
     while owned.run.blocks.len() < 400 {
         owned.run.blocks.push(block.clone());
     }
-    let reply = owned.judged.typical[0].2.clone();
+    let reply = owned.judgement.typical[0].2.clone();
     for summary in &mut owned.analysis.summaries {
         let url = summary.urls[0].clone();
         summary.urls.resize(2000, url);
     }
     for url in 0..2000 {
-        owned.judged.typical.push((0, url, reply.clone()));
+        owned.judgement.typical.push((0, url, reply.clone()));
     }
     let page = print("html", &owned);
     well_formed(&page);

@@ -34,7 +34,7 @@ fn print(input: &ReportInput<'_>) -> String {
         let _ = writeln!(out, "{line}");
     }
     findings(&mut out, input);
-    missing(&mut out, input);
+    missing_sources(&mut out, input);
     out
 }
 
@@ -56,7 +56,7 @@ pub(super) fn head(input: &ReportInput<'_>) -> Vec<String> {
         0 => String::new(),
         memory => units::bytes(memory as f64),
     };
-    let known = [
+    let facts = [
         units::count(machine.cpus, "CPU"),
         machine.cpu.clone(),
         memory,
@@ -64,7 +64,7 @@ pub(super) fn head(input: &ReportInput<'_>) -> Vec<String> {
         header.program.clone(),
         header.started.clone(),
     ];
-    let known: Vec<String> = known.into_iter().filter(|it| !it.is_empty()).collect();
+    let facts: Vec<String> = facts.into_iter().filter(|it| !it.is_empty()).collect();
     vec![
         harmless(&format!(
             "{}, {}, primary metric {}, same means within ±{}",
@@ -73,7 +73,7 @@ pub(super) fn head(input: &ReportInput<'_>) -> Vec<String> {
             design.primary.name(),
             units::percent(design.same_within.0),
         )),
-        harmless(&known.join(" · ")),
+        harmless(&facts.join(" · ")),
     ]
 }
 
@@ -143,11 +143,11 @@ pub(super) fn findings(out: &mut String, input: &ReportInput<'_>) {
     }
 }
 
-fn missing(out: &mut String, input: &ReportInput<'_>) {
-    let missing = &input.run.header.machine.missing;
-    if !missing.is_empty() {
+fn missing_sources(out: &mut String, input: &ReportInput<'_>) {
+    let missing_sources = &input.run.header.machine.missing;
+    if !missing_sources.is_empty() {
         out.push_str("\nNot available on this machine\n");
-        for source in missing {
+        for source in missing_sources {
             let _ = writeln!(out, "  {}", harmless(source));
         }
     }

@@ -77,14 +77,14 @@ fn pairs(input: &ReportInput<'_>) -> Vec<String> {
 fn stability(input: &ReportInput<'_>) -> impl Iterator<Item = String> {
     input.analysis.primary().filter_map(|it| {
         let stability = quotable(it).and(it.stability.as_ref())?;
-        let (baseline, own) = stability.longest_wait;
+        let (baseline, variant) = stability.longest_wait;
         Some(format!(
             "Stability: {} / {}: spread between blocks {} (p {:.3}), longest wait {} against {}",
             harmless(&it.name),
             harmless(&it.baseline),
             units::ratio(stability.spread_ratio),
             stability.p,
-            units::duration(own),
+            units::duration(variant),
             units::duration(baseline)
         ))
     })
@@ -92,16 +92,16 @@ fn stability(input: &ReportInput<'_>) -> impl Iterator<Item = String> {
 
 /// Lines that tell whether the replies of all variants are the same work, followed by the first few differences by URL.
 fn work(input: &ReportInput<'_>) -> Vec<String> {
-    let judged = &input.judged.work;
-    let different: Vec<_> = judged.iter().filter(|it| !it.same).collect();
-    if judged.is_empty() {
+    let judgements = &input.judgement.work;
+    let different: Vec<_> = judgements.iter().filter(|it| !it.same).collect();
+    if judgements.is_empty() {
         return Vec::new();
     }
-    let replies = (judged.iter().map(|it| it.replies)).fold(Counted::default(), Counted::and);
+    let replies = (judgements.iter().map(|it| it.replies)).fold(Counted::default(), Counted::and);
     let check = &input.run.header.scenario.check;
-    let mut variants = judged.iter().map(|it| it.variant);
+    let mut variants = judgements.iter().map(|it| it.variant);
     let refused = variants.any(|variant| {
-        let differing = Differing::of(judged, variant, check);
+        let differing = Differing::of(judgements, variant, check);
         differing.is_some_and(|it| !it.permitted)
     });
     let mut lines = vec![match (replies, refused) {

@@ -114,7 +114,7 @@ pub(super) fn number(value: f64) -> String {
 /// Formats a value with a fixed number of decimals, or as a dash if it is missing or not finite.
 pub(super) fn fixed(value: Option<f64>, decimals: usize) -> String {
     match value {
-        // A sum of nothing is −0; plus nothing, it is 0.
+        // Adding 0 turns −0, the sum of an empty list, into 0.
         Some(value) if value.is_finite() => format!("{:.decimals$}", value + 0.0),
         _ => UNKNOWN.to_owned(),
     }
@@ -130,7 +130,7 @@ fn scaled(value: f64, units: &[(f64, &str)], zero: &str) -> String {
     if !value.is_finite() {
         return UNKNOWN.to_owned();
     }
-    // What would be rounded to 1000 of a unit is written as 1 of the next one.
+    // A value that would be rounded to 1000 of a unit is printed as 1 of the next one.
     let fits = |(size, _): &&(f64, &str)| value.abs() >= size * 0.9995;
     match units.iter().find(fits).or(units.last()) {
         Some((size, unit)) if value != 0.0 => {

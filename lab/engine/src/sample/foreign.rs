@@ -20,10 +20,10 @@ pub(super) struct Scan {
 }
 
 impl Scan {
-    /// Reads all processes except this one and those in `known`.
-    pub(super) fn read(at: f64, known: &[Pid]) -> Self {
-        let own = std::process::id() as Pid;
-        let foreign = proc::all().filter(|pid| *pid != own && !known.contains(pid));
+    /// Reads all processes except this one and those in `excluded`.
+    pub(super) fn read(at: f64, excluded: &[Pid]) -> Self {
+        let this_process = std::process::id() as Pid;
+        let foreign = proc::all().filter(|pid| *pid != this_process && !excluded.contains(pid));
         let processes = foreign.filter_map(|pid| {
             let stat = proc::stat(pid)?;
             Some(((pid, stat.starttime), (stat.comm, stat.utime + stat.stime)))
@@ -42,17 +42,17 @@ pub(super) fn between(scans: &[&Scan], all: f64) -> Vec<ForeignProcess> {
     let mut last: HashMap<(Pid, u64), (&str, u64)> = HashMap::new();
     for (at, scan) in scans.iter().enumerate() {
         for (id, (name, ticks)) in &scan.processes {
-            // One that was not there at the beginning has begun since.
+            // A process that is missing from the first scan started later, so all of its ticks count.
             first.entry(*id).or_insert(if at == 0 { *ticks } else { 0 });
             last.insert(*id, (name, *ticks));
         }
     }
     let mut names: BTreeMap<&str, (u32, u64)> = BTreeMap::new();
     for (id, (name, ticks)) in last {
-        let used = ticks.saturating_sub(first.get(&id).copied().unwrap_or(0));
-        if used > 0 {
+        let used_ticks = ticks.saturating_sub(first.get(&id).copied().unwrap_or(0));
+        if used_ticks > 0 {
             let sum = names.entry(name).or_default();
-            *sum = (sum.0 + 1, sum.1 + used);
+            *sum = (sum.0 + 1, sum.1 + used_ticks);
         }
     }
     let share = |ticks: u64| {
@@ -94,7 +94,7 @@ mod tests {
         let second = (1.0 / tick()).round() as u64;
         let scans = [
             scan(0.0, &[(1, "init", 900), (2, "cc1", 50)]),
-            // Begun since, and gone before the end.
+            // The process started after the first scan and ended before the last one.
             scan(
                 1.0,
                 &[

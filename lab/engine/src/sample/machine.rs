@@ -18,7 +18,7 @@ impl Machine {
         let kernel = ["/proc/sys/kernel/ostype", "/proc/sys/kernel/osrelease"]
             .map(line)
             .join(" ");
-        let missing = SOURCES.iter().filter_map(|(path, gives)| {
+        let missing_sources = SOURCES.iter().filter_map(|(path, gives)| {
             let error = fs::read(path).err()?;
             Some(format!("{path} ({gives}): {error}"))
         });
@@ -32,7 +32,7 @@ impl Machine {
             memory: kibibytes(&line("/proc/meminfo"), "MemTotal").unwrap_or(0) * 1024,
             clock: line("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
             governor: line(GOVERNOR),
-            missing: missing.collect(),
+            missing: missing_sources.collect(),
         }
     }
 }
@@ -40,10 +40,10 @@ impl Machine {
 /// Returns the value of the first of these keys that occurs in a text of `key : value` lines, or an empty text.
 fn value(text: &str, keys: &[&str]) -> String {
     let pairs = || text.lines().filter_map(|line| line.split_once(':'));
-    let found = keys
+    let line = keys
         .iter()
         .find_map(|key| pairs().find(|(name, _)| name.trim() == *key));
-    found.map_or(String::new(), |(_, value)| value.trim().to_owned())
+    line.map_or(String::new(), |(_, value)| value.trim().to_owned())
 }
 
 fn kibibytes(text: &str, key: &str) -> Option<u64> {

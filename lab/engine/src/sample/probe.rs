@@ -13,18 +13,18 @@ use crate::scenario::cpus;
 #[must_use]
 pub fn spin() -> f64 {
     let usable = cpus::allowed();
-    let together = Barrier::new(usable.len().max(1));
+    let barrier = Barrier::new(usable.len().max(1));
     let seconds: Vec<f64> = thread::scope(|scope| {
         let threads: Vec<_> = (usable.iter())
             .map(|cpu| {
-                let together = &together;
+                let barrier = &barrier;
                 scope.spawn(move || {
-                    // Where it may not be pinned, it spins wherever it is put.
+                    // If pinning is not permitted, the work runs on whatever CPU the kernel chooses.
                     let _ = cpus::stay_on(&[*cpu]);
-                    together.wait();
-                    let begun = Instant::now();
+                    barrier.wait();
+                    let start = Instant::now();
                     black_box(work(black_box(ROUNDS)));
-                    begun.elapsed().as_secs_f64()
+                    start.elapsed().as_secs_f64()
                 })
             })
             .collect();

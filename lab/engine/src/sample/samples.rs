@@ -40,9 +40,9 @@ macro_rules! totals {
             /// the kernel (idle and I/O wait, times of other processors). Such a difference counts as zero, never as
             /// negative.
             fn since(&self, earlier: &Self) -> Self {
-                let used = Self { $($field: (self.$field - earlier.$field).max(0.0),)* };
-                // A clock may be set back.
-                Self { wall: self.wall - earlier.wall, ..used }
+                let difference = Self { $($field: (self.$field - earlier.$field).max(0.0),)* };
+                // The wall clock may be set back, so its difference may be negative.
+                Self { wall: self.wall - earlier.wall, ..difference }
             }
         }
     };
@@ -99,26 +99,26 @@ impl Samples {
     /// Returns what the server's process tree used between two times, in seconds since the run began.
     #[must_use]
     pub fn server(&self, from: f64, to: f64) -> ServerCost {
-        let used = self.used(from, to);
+        let usage = self.usage(from, to);
         let most = |of: fn(&Sample) -> u64| self.within(from, to).map(of).max().unwrap_or(0);
         ServerCost {
-            user_seconds: used.server_user,
-            system_seconds: used.server_system,
-            run_queue_seconds: used.server_wait,
+            user_seconds: usage.server_user,
+            system_seconds: usage.server_system,
+            run_queue_seconds: usage.server_wait,
             threads_peak: most(|sample| sample.threads.into()) as u32,
             processes_peak: most(|sample| sample.processes.into()) as u32,
             rss_peak: most(|sample| sample.rss),
-            context_switches: used.server_switches.round() as u64,
-            major_faults: used.server_faults.round() as u64,
-            storage_bytes: used.server_storage.round() as u64,
+            context_switches: usage.server_switches.round() as u64,
+            major_faults: usage.server_faults.round() as u64,
+            storage_bytes: usage.server_storage.round() as u64,
         }
     }
 
     /// Returns what the machine did between two times, in seconds since the run began.
     #[must_use]
     pub fn system(&self, from: f64, to: f64) -> SystemLoad {
-        let used = self.used(from, to);
-        let share = |part: f64| ratio(part, used.all);
+        let usage = self.usage(from, to);
+        let share = |part: f64| ratio(part, usage.all);
         let mean = |of: fn(&Sample) -> u32| {
             let (count, sum) = self
                 .within(from, to)
@@ -130,19 +130,19 @@ impl Samples {
         let last = self.within(from, to).last();
         let seconds = to - from;
         SystemLoad {
-            user: share(used.user),
-            system: share(used.system),
-            iowait: share(used.iowait),
-            steal: share(used.steal),
-            idle: share(used.idle),
+            user: share(usage.user),
+            system: share(usage.system),
+            iowait: share(usage.iowait),
+            steal: share(usage.steal),
+            idle: share(usage.idle),
             runnable: mean(|sample| sample.runnable),
             blocked: mean(|sample| sample.blocked),
             load_1: last.map_or(0.0, |sample| sample.load_1),
-            context_switches: ratio(used.switches, seconds),
-            forks: ratio(used.forks, seconds),
+            context_switches: ratio(usage.switches, seconds),
+            forks: ratio(usage.forks, seconds),
             pressure: (last.is_some_and(|sample| sample.has_pressure))
-                .then(|| ratio(used.pressure, seconds)),
-            retransmits: used.retransmits.round() as u64,
+                .then(|| ratio(usage.pressure, seconds)),
+            retransmits: usage.retransmits.round() as u64,
         }
     }
 
@@ -150,9 +150,9 @@ impl Samples {
     /// probes taken before and after the block.
     #[must_use]
     pub fn noise(&self, from: f64, to: f64, probe: Probe) -> Noise {
-        let used = self.used(from, to);
-        let busy = used.user + used.system;
-        let known = used.server_user + used.server_system + used.own;
+        let usage = self.usage(from, to);
+        let busy = usage.user + usage.system;
+        let explained = usage.server_user + usage.server_system + usage.own;
         let timed: Vec<f64> = self
             .within(from, to)
             .filter_map(|sample| sample.late)
@@ -162,11 +162,11 @@ impl Samples {
             .filter(|late| **late > self.every / 2.0)
             .count();
         Noise {
-            steal: share(used.steal, used.all),
-            foreign: share(busy - known, used.all),
+            steal: share(usage.steal, usage.all),
+            foreign: share(busy - explained, usage.all),
             probe,
             late_samples: ratio(late as f64, timed.len() as f64),
-            clock_step: used.wall - (to - from),
+            clock_step: usage.wall - (to - from),
             clock_resolution: super::system::clock_resolution(),
         }
     }
@@ -181,13 +181,13 @@ impl Samples {
     pub fn foreign(&self, from: f64, to: f64) -> Vec<ForeignProcess> {
         let inside = |scan: &&Scan| scan.at >= from && scan.at <= to;
         let scans: Vec<&Scan> = self.scans.iter().filter(inside).collect();
-        foreign::between(&scans, self.used(from, to).all)
+        foreign::between(&scans, self.usage(from, to).all)
     }
 
-    /// CPU seconds of the client's threads.
+    /// Returns the CPU seconds that the client's threads used between two times, in seconds since the run began.
     #[must_use]
     pub fn client_cpu(&self, from: f64, to: f64) -> f64 {
-        self.used(from, to).client
+        self.usage(from, to).client
     }
 
     /// Returns the timeline, one tick per interval between two samples.
@@ -204,7 +204,7 @@ impl Samples {
         (self.samples.iter()).filter(move |sample| sample.at >= from && sample.at <= to)
     }
 
-    fn used(&self, from: f64, to: f64) -> Totals {
+    fn usage(&self, from: f64, to: f64) -> Totals {
         self.totals_at(to).since(&self.totals_at(from))
     }
 
@@ -227,21 +227,21 @@ impl Samples {
 }
 
 fn tick(before: &Sample, after: &Sample) -> Tick {
-    let used = after.totals.since(&before.totals);
-    let share = |part: f64| ratio(part, used.all);
+    let usage = after.totals.since(&before.totals);
+    let share = |part: f64| ratio(part, usage.all);
     let seconds = after.at - before.at;
     Tick {
         at: after.at,
-        user: share(used.user),
-        system: share(used.system),
-        iowait: share(used.iowait),
-        steal: share(used.steal),
+        user: share(usage.user),
+        system: share(usage.system),
+        iowait: share(usage.iowait),
+        steal: share(usage.steal),
         runnable: after.runnable,
         load_1: after.load_1,
-        server_cpus: ratio(used.server_user + used.server_system, seconds),
+        server_cpus: ratio(usage.server_user + usage.server_system, seconds),
         server_rss: after.rss,
         server_threads: after.threads,
-        client_cpus: ratio(used.client, seconds),
+        client_cpus: ratio(usage.client, seconds),
         late: after.late.unwrap_or(0.0),
     }
 }

@@ -15,7 +15,7 @@ pub(super) struct System {
     load: Option<File>,
     pressure: Option<File>,
     snmp: Option<File>,
-    own: Option<File>,
+    own_stat: Option<File>,
     text: Vec<u8>,
 }
 
@@ -26,7 +26,7 @@ impl System {
             load: File::open("/proc/loadavg").ok(),
             pressure: File::open("/proc/pressure/cpu").ok(),
             snmp: File::open("/proc/net/snmp").ok(),
-            own: File::open("/proc/self/stat").ok(),
+            own_stat: File::open("/proc/self/stat").ok(),
             text: Vec::new(),
         }
     }
@@ -51,9 +51,9 @@ impl System {
         if let Some(count) = text(&mut self.text, self.snmp.as_ref()).and_then(retransmits) {
             totals.retransmits = count;
         }
-        let own = text(&mut self.text, self.own.as_ref());
-        if let Some(Ok(own)) = own.map(|text| Stat::from_read(text.as_bytes())) {
-            totals.own = (own.utime + own.stime) as f64 * tick();
+        let stat = text(&mut self.text, self.own_stat.as_ref());
+        if let Some(Ok(stat)) = stat.map(|text| Stat::from_read(text.as_bytes())) {
+            totals.own = (stat.utime + stat.stime) as f64 * tick();
         }
         totals.client = client;
     }
@@ -68,7 +68,7 @@ pub(super) fn tick() -> f64 {
 pub(super) fn clock_resolution() -> f64 {
     let steps = (0..100).filter_map(|_| {
         let first = Instant::now();
-        // A clock that stands still for so long has no step worth telling.
+        // A clock that does not advance for this long gives no step.
         (0..100_000)
             .map(|_| first.elapsed())
             .find(|step| !step.is_zero())
@@ -82,7 +82,7 @@ fn text<'b>(buffer: &'b mut Vec<u8>, file: Option<&File>) -> Option<&'b str> {
     buffer.resize(buffer.len().max(16 << 10), 0);
     let mut length = 0;
     loop {
-        // Files of /proc may come in several pieces.
+        // The kernel may return a file of `/proc` in several pieces.
         match file.read_at(&mut buffer[length..], length as u64).ok()? {
             0 => break,
             more => length += more,
@@ -102,7 +102,7 @@ fn kernel_stats(text: &str) -> ProcResult<KernelStats> {
 /// Fills a sample with the values of `/proc/stat`. Guest time needs no extra treatment, since user and nice time
 /// contain it.
 fn stat(stats: &KernelStats, sample: &mut Sample) {
-    // Without the sampler itself, which runs while it reads.
+    // The sampler itself is running while it reads, and is subtracted.
     sample.runnable = stats.procs_running.unwrap_or(0).saturating_sub(1);
     sample.blocked = stats.procs_blocked.unwrap_or(0);
     let seconds = |ticks: u64| ticks as f64 * tick();

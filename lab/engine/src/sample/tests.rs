@@ -68,7 +68,8 @@ fn children_that_burn_and_are_reaped_are_counted_once() {
     let (samples, from, to) = sampled(&server);
     server.stop().unwrap_or_else(|error| panic!("{error}"));
     let cost = samples.server(from, to);
-    // 0.8 s of burning, the start of two interpreters and some shell; twice that would be double counting.
+    // The burning takes 0.8 s, the start of two interpreters and a shell some more; double counting would give twice
+    // that.
     let seconds = cost.cpu_seconds();
     assert!((0.75..1.6).contains(&seconds), "{cost:?}");
     assert!(

@@ -111,21 +111,21 @@ impl Tree {
         };
         match &self.watched {
             Watched::Below(guard) => {
-                let found = proc::descendants(*guard);
-                sum.whole = found.whole;
+                let descendants = proc::descendants(*guard);
+                sum.whole = descendants.whole;
                 match proc::stat(*guard) {
-                    // The guard's own time is not the server's.
+                    // The guard's own CPU time does not belong to the server.
                     Some(guard) => sum.add_children(&guard),
                     None => sum.whole = false,
                 }
-                found.pids.into_iter().for_each(|pid| sum.add(pid));
+                descendants.pids.into_iter().for_each(|pid| sum.add(pid));
             }
             Watched::Running(roots) => {
                 for root in roots {
-                    let found = proc::descendants(*root);
-                    sum.whole &= found.whole;
+                    let descendants = proc::descendants(*root);
+                    sum.whole &= descendants.whole;
                     sum.add(*root);
-                    found.pids.into_iter().for_each(|pid| sum.add(pid));
+                    descendants.pids.into_iter().for_each(|pid| sum.add(pid));
                 }
             }
         }
@@ -136,12 +136,12 @@ impl Tree {
         for pid in pids {
             for thread in proc::threads(*pid).unwrap_or_default() {
                 let folder = format!("/proc/{pid}/task/{thread}");
-                let seen = self.threads.entry((*pid, thread)).or_default();
+                let last = self.threads.entry((*pid, thread)).or_default();
                 if let Ok(scheduled) = Schedstat::from_file(format!("{folder}/schedstat")) {
-                    seen.0 = seen.0.max(scheduled.run_delay);
+                    last.0 = last.0.max(scheduled.run_delay);
                 }
                 if let Ok(status) = Status::from_file(format!("{folder}/status")) {
-                    seen.1 = seen.1.max(switches(&status));
+                    last.1 = last.1.max(switches(&status));
                 }
             }
         }

@@ -31,15 +31,15 @@ pub fn parse(text: &str) -> Result<Vec<usize>, String> {
 /// A sentence with the list and the CPUs that may be used.
 pub fn usable(text: &str) -> Result<Vec<usize>, String> {
     let cpus = parse(text)?;
-    let here = allowed();
-    // Where the system does not tell, it will say no when the time comes.
-    if here.is_empty() || cpus.iter().all(|cpu| here.contains(cpu)) {
+    let usable = allowed();
+    // If the allowed CPUs are unknown, pinning a thread fails later with an error.
+    if usable.is_empty() || cpus.iter().all(|cpu| usable.contains(cpu)) {
         return Ok(cpus);
     }
-    let here: Vec<String> = here.iter().map(ToString::to_string).collect();
+    let usable: Vec<String> = usable.iter().map(ToString::to_string).collect();
     Err(format!(
         "`{text}` names a CPU that is not there or that this process may not use; it may use {}",
-        here.join(",")
+        usable.join(",")
     ))
 }
 

@@ -60,7 +60,7 @@ impl<'t> Iterator for Pieces<'t> {
             self.0 = rest;
             return Some(piece);
         }
-        // The first byte is no placeholder's: take it and all up to the next that may be.
+        // The first byte starts no placeholder, so the piece extends to the next `{` or `$`, where one may start.
         let start = text.chars().next().map_or(0, char::len_utf8);
         let shell = text.starts_with("${");
         let from = if shell { 2 } else { start };

@@ -1,10 +1,10 @@
-//! `[sample]`: what is read while blocks run, and the counting passes outside of them.
+//! `[sample]`: sampling while blocks run, and the counting passes outside of them.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Seconds, unknown};
 
-/// What is read of the machine and the server, and which counting passes are made.
+/// Settings of the sampling of the machine and the server, and of the counting passes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Sample {

@@ -82,8 +82,8 @@ impl Stop {
     /// A sentence that names the unknown signal and the known ones.
     pub fn parsed(&self) -> Result<Signal, String> {
         let name = self.signal.strip_prefix("SIG").unwrap_or(&self.signal);
-        let known = SIGNALS.iter().find(|(known, _)| *known == name);
-        known.map(|(_, signal)| *signal).ok_or_else(|| {
+        let signal = SIGNALS.iter().find(|(word, _)| *word == name);
+        signal.map(|(_, signal)| *signal).ok_or_else(|| {
             let names: Vec<_> = SIGNALS.iter().map(|(name, _)| *name).collect();
             super::unknown("signal", &self.signal, &names)
         })

@@ -38,16 +38,16 @@ impl Scenario {
         named("load.cpus", cpus::usable(&self.load.cpus))
     }
 
-    /// Checks that a server whose address is chosen by the laboratory is told that address, by a placeholder in the
-    /// scenario or possibly in a copied file.
+    /// Checks that a server whose address is chosen by the laboratory can learn that address: from a placeholder in the
+    /// scenario, or possibly in a copied file.
     pub fn tells_the_address(&self) -> Outcome {
-        let chosen = !matches!(self.server.addr, Address::Fixed(_));
-        let written = serde_json::to_string(self).unwrap_or_default();
-        let told = ["addr", "port", "socket"].map(|name| format!("{{{name}}}"));
-        let is_told = told.iter().any(|name| written.contains(name));
-        // A copied file may hold the address too.
+        let is_chosen = !matches!(self.server.addr, Address::Fixed(_));
+        let text = serde_json::to_string(self).unwrap_or_default();
+        let placeholders = ["addr", "port", "socket"].map(|name| format!("{{{name}}}"));
+        let has_placeholder = placeholders.iter().any(|name| text.contains(name));
+        // A placeholder may also be in a copied file, which is not read here.
         check(
-            !chosen || is_told || !self.server.files.is_empty(),
+            !is_chosen || has_placeholder || !self.server.files.is_empty(),
             "server.cmd",
             || {
                 format!(
@@ -71,10 +71,10 @@ impl Scenario {
         })?;
         if let Address::Fixed(text) = &server.addr {
             let path = text.strip_prefix("unix:");
-            let known = path.map_or(text.parse::<SocketAddr>().is_ok(), |path| {
+            let is_valid = path.map_or(text.parse::<SocketAddr>().is_ok(), |path| {
                 path.starts_with('/')
             });
-            check(known, "server.addr", || {
+            check(is_valid, "server.addr", || {
                 format!(
                     "`{text}` is not an address: write `tcp` (a free port), `unix` (a socket in \
                      {{work}}), `127.0.0.1:8080` or `unix:/path`"
@@ -195,9 +195,9 @@ impl Scenario {
             })?;
             weight += url.weight;
         }
-        let drawn = load.order == UrlOrder::Weighted && load.urls.is_empty();
+        let is_weighted = load.order == UrlOrder::Weighted && load.urls.is_empty();
         check(
-            !drawn || load.url.is_empty() || weight > 0.0,
+            !is_weighted || load.url.is_empty() || weight > 0.0,
             "load.order",
             || "no [[load.url]] has a weight above 0".into(),
         )
@@ -229,8 +229,8 @@ impl Scenario {
         })
     }
 
-    /// Checks that all placeholders are known. A command with an unknown one would start, and then fail in a way that
-    /// does not reveal the cause.
+    /// Checks that all placeholders are known. A command with an unknown one would start, and then fail without
+    /// revealing the cause.
     fn placeholders_are_known(&self) -> Outcome {
         let server = &self.server;
         let mut common: Vec<&str> = ALWAYS.to_vec();
@@ -243,15 +243,15 @@ impl Scenario {
         );
         for (index, variant) in self.variant.iter().enumerate() {
             let key = |rest: &str| format!("variant.{index}.{rest}");
-            let mut known = common.clone();
-            known.extend(variant.set.keys().map(String::as_str));
+            let mut names = common.clone();
+            names.extend(variant.set.keys().map(String::as_str));
             for word in variant.cmd.iter().flatten() {
-                known_names(&key("cmd"), word, &known)?;
+                known_names(&key("cmd"), word, &names)?;
             }
             for word in variant.args.iter().chain(&variant.bin) {
-                known_names(&key("args"), word, &known)?;
+                known_names(&key("args"), word, &names)?;
             }
-            env_names(&key("env"), &variant.env, &known)?;
+            env_names(&key("env"), &variant.env, &names)?;
         }
         for word in &server.cmd {
             known_names("server.cmd", word, &any)?;
@@ -269,19 +269,19 @@ impl Scenario {
     }
 }
 
-fn env_names(key: &str, env: &BTreeMap<String, String>, known: &[&str]) -> Outcome {
+fn env_names(key: &str, env: &BTreeMap<String, String>, names: &[&str]) -> Outcome {
     env.iter()
-        .try_for_each(|(name, value)| known_names(&format!("{key}.{name}"), value, known))
+        .try_for_each(|(name, value)| known_names(&format!("{key}.{name}"), value, names))
 }
 
-fn known_names(key: &str, text: &str, known: &[&str]) -> Outcome {
-    match placeholders::names(text).find(|name| !known.contains(name)) {
+fn known_names(key: &str, text: &str, names: &[&str]) -> Outcome {
+    match placeholders::names(text).find(|name| !names.contains(name)) {
         None => Ok(()),
         Some(wrong) => Err(ScenarioError::new(
             key,
             format!(
                 "{} (write {{{{{wrong}}}}} for the word in braces itself)",
-                unknown("placeholder", wrong, known)
+                unknown("placeholder", wrong, names)
             ),
         )),
     }

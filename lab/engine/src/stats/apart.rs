@@ -35,7 +35,7 @@ impl LogApart {
         Some(Self {
             difference: second.mean - first.mean,
             error: (a + b).sqrt(),
-            // Without any spread there is nothing to be unsure of.
+            // Without any spread the freedom is not a number; the interval then has no width, whatever the freedom.
             freedom: if freedom.is_finite() {
                 (freedom as usize).max(1)
             } else {
@@ -51,11 +51,11 @@ impl LogApart {
     }
 
     /// Returns the two-sided confidence interval of the ratio (`confidence` 0.95 for 95 %), widened by the factor
-    /// `wider` at either end to allow for what else may have changed the second sample.
+    /// `widening` at either end to allow for other changes between the samples.
     #[must_use]
-    pub fn interval(&self, confidence: f64, wider: f64) -> Interval {
+    pub fn interval(&self, confidence: f64, widening: f64) -> Interval {
         let half = t_quantile(0.5 + confidence / 2.0, self.freedom) * self.error;
-        let half = half + wider.max(1.0).ln();
+        let half = half + widening.max(1.0).ln();
         Interval {
             low: (self.difference - half).exp(),
             high: (self.difference + half).exp(),

@@ -31,8 +31,8 @@ impl Decay {
 /// if no time passed.
 #[must_use]
 pub fn undecayed(before: f64, after: f64, seconds: f64, decay: Decay) -> Option<f64> {
-    let kept = (-seconds / decay.seconds()).exp();
-    (seconds > 0.0).then(|| ((after - before * kept) / (1.0 - kept)).max(0.0))
+    let remaining_share = (-seconds / decay.seconds()).exp();
+    (seconds > 0.0).then(|| ((after - before * remaining_share) / (1.0 - remaining_share)).max(0.0))
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ const MOST: usize = 100_000;
 /// the standard deviation of ln(b/a) divided by the effect. `None` if it exceeds 100,000.
 #[must_use]
 pub fn pairs_to_detect(k: f64) -> Option<usize> {
-    // Chance that the interval's lower end lies above zero when the truth lies one effect above.
+    // This is the chance that the interval's lower end lies above zero if the true value lies one effect above it.
     pairs_for_power(k, |pairs, scatter| {
         let t = t_quantile(0.975, pairs - 1);
         let effect = (pairs as f64).sqrt() / k;

@@ -23,12 +23,12 @@ pub fn rank_sum(first: &[f64], second: &[f64]) -> Option<RankSum> {
     if first.is_empty() || second.is_empty() {
         return None;
     }
-    let both: Vec<f64> = first.iter().chain(second).copied().collect();
-    let ranks = doubled_ranks(&both);
+    let values: Vec<f64> = first.iter().chain(second).copied().collect();
+    let ranks = doubled_ranks(&values);
     let sum: usize = ranks[..first.len()].iter().sum();
     let (n, m) = (first.len() as f64, second.len() as f64);
     let u = sum as f64 / 2.0 - n * (n + 1.0) / 2.0;
-    let p = if both.len() <= 50 {
+    let p = if values.len() <= 50 {
         exact(&ranks, first.len(), sum)
     } else {
         approximate(&ranks, n, m, u)
@@ -39,7 +39,7 @@ pub fn rank_sum(first: &[f64], second: &[f64]) -> Option<RankSum> {
 /// Returns the exact two-sided p-value, by counting all ways to choose the first sample among the ranks.
 fn exact(ranks: &[usize], chosen: usize, sum: usize) -> f64 {
     let total: usize = ranks.iter().sum();
-    // ways[k][s]: how many choices of k ranks have the sum s. f64 holds C(50, 25) exactly.
+    // `ways[k][s]` is the number of choices of k ranks with the sum s. f64 represents C(50, 25) exactly.
     let mut ways = vec![vec![0.0f64; total + 1]; chosen + 1];
     ways[0][0] = 1.0;
     for &rank in ranks {

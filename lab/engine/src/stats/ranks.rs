@@ -13,7 +13,7 @@ pub(super) fn doubled_ranks(values: &[f64]) -> Vec<usize> {
             last += 1;
         }
         for &at in &order[first..=last] {
-            // Mean of first+1 and last+1, doubled.
+            // This is the mean of first + 1 and last + 1, doubled.
             ranks[at] = first + last + 2;
         }
         first = last + 1;

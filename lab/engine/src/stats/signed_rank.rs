@@ -1,4 +1,4 @@
-//! The robust check beside the t interval: Wilcoxon's signed-rank test, exact even with ties, and the Hodges–Lehmann
+//! A robust check of the t interval: Wilcoxon's signed-rank test, exact even with ties, and the Hodges–Lehmann
 //! estimate. A single outlying pair cannot move them far. With fewer than six pairs they cannot reach 5 %.
 
 use serde::Serialize;
@@ -56,7 +56,7 @@ pub fn hodges_lehmann(differences: &[f64], confidence: f64) -> Option<HodgesLehm
     let estimate = median(&means)?;
     let ranks: Vec<usize> = (1..=differences.len()).collect();
     let tail = (1.0 - confidence) / 2.0;
-    // How many means may be cut off at either end.
+    // `cut` is the number of means to cut off at either end.
     let (mut cut, mut below) = (0, 0.0);
     for probability in sums(&ranks) {
         if below + probability > tail {

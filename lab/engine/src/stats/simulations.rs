@@ -1,5 +1,5 @@
-//! Tests whether the statistics keep their promises on machines like ours, by thousands of simulated experiments with
-//! known truth.
+//! Tests by thousands of simulated experiments with known truth whether the statistics keep their promises on noisy
+//! machines.
 
 use super::{LogRatios, Random, signed_rank_p};
 
@@ -44,7 +44,7 @@ fn false_alarms(layout: Layout, disturbance: impl Fn(usize) -> f64) -> (f64, f64
     let (mut alarms, mut sum) = (0, 0.0);
     for _ in 0..TRIALS {
         let (mut a, mut b) = (Vec::new(), Vec::new());
-        // What one block's neighbour inherits: AR(1) with factor 0.5.
+        // Noise that a block partly inherits from its predecessor: AR(1) with factor 0.5.
         let mut inherited = 0.0;
         for at in 0..20 {
             inherited = 0.5 * inherited + 0.012 * random.normal();
@@ -72,7 +72,7 @@ fn without_drift_every_layout_gives_five_percent_false_alarms() {
 
 #[test]
 fn drift_ruins_a_sequential_layout_and_leaves_interleaved_ones_alone() {
-    // Faster by 8 % over the twenty blocks, evenly.
+    // The machine speeds up steadily, by 8 % over the twenty blocks.
     let drift = |at: usize| 0.08 * at as f64 / 19.0;
     let (sequential, bias) = false_alarms(SEQUENTIAL, drift);
     assert!(sequential > 0.75, "{sequential}");
@@ -87,7 +87,7 @@ fn drift_ruins_a_sequential_layout_and_leaves_interleaved_ones_alone() {
 
 #[test]
 fn one_step_of_five_percent_ruins_a_sequential_layout_only() {
-    // A neighbour went away after the eighth block.
+    // After the eighth block the machine becomes faster, as when a neighbour stops working.
     let step = |at: usize| if at < 8 { 0.0 } else { 0.05 };
     assert!(false_alarms(SEQUENTIAL, step).0 > 0.60);
     for layout in [ALTERNATING, ABBA] {
@@ -98,8 +98,8 @@ fn one_step_of_five_percent_ruins_a_sequential_layout_only() {
 
 #[test]
 fn equal_variants_are_called_the_same_and_a_real_effect_never_is() {
-    // Deviation 3 %, bound 3 %, 16 pairs: sameness is shown mostly; an effect as large as the bound passes for
-    // the same in 5 % of trials at most.
+    // Deviation 3 %, bound 3 %, 16 pairs: sameness is shown mostly. An effect as large as the bound is called the same
+    // in 5 % of trials at most.
     let mut random = Random::new(11);
     let mut called_same = |effect: f64| {
         let same = (0..1000).filter(|_| {

@@ -55,7 +55,7 @@ pub fn compare_spreads(pairs: &[(f64, f64)]) -> Option<(f64, f64)> {
     if pairs.len() < 3 || first.deviation <= 0.0 || second.deviation <= 0.0 {
         return None;
     }
-    // Equal spreads mean that sums and differences do not correlate.
+    // If both spreads are equal, sums and differences of the pairs do not correlate.
     let (mut both, mut sums, mut differences) = (0.0, 0.0, 0.0);
     for (a, b) in pairs {
         let (a, b) = (a - first.mean, b - second.mean);

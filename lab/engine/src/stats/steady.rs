@@ -1,4 +1,4 @@
-//! Decides whether a server has settled, for the load client while it warms up.
+//! Decides whether a server has settled while the load client warms it up.
 
 use super::{Spread, theil_sen};
 

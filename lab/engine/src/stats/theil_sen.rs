@@ -1,12 +1,12 @@
-//! A trend estimate that outliers cannot fake: the median of the slopes between all couples of points (Theil–Sen), with
-//! the interval that Kendall's exact distribution gives.
+//! A trend estimate that resists outliers: the median of the slopes between all couples of points (Theil–Sen), with the
+//! interval that Kendall's exact distribution gives.
 
 use andon_client::median;
 
 /// A slope with its interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Slope {
-    /// Units of y per unit of x.
+    /// The slope in units of y per unit of x.
     pub slope: f64,
     /// Lower end of the interval. −∞ if there are too few points to bound it.
     pub low: f64,

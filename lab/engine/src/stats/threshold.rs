@@ -41,7 +41,7 @@ struct Near {
     /// Half width of the estimate's interval, on the logarithmic scale. Infinite if unknown.
     half: f64,
     /// Logarithm of the level and share of late requests of each long trial.
-    tried: Vec<(f64, f64)>,
+    trials: Vec<(f64, f64)>,
 }
 
 /// The counts of one part of a trial, with the logarithm of its level.
@@ -62,7 +62,7 @@ pub struct Count {
 
 /// The result of a trial.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Seen {
+pub enum TrialOutcome {
     /// Counts for each part of the trial. Parts are long enough to be nearly independent of each other.
     Counts(Vec<Count>),
     /// The level is too high for another reason than the share of late requests, which then says nothing.
@@ -126,11 +126,11 @@ impl Threshold {
     }
 
     /// Records the result of a trial at the level that `next` returned, and chooses the level after it.
-    pub fn tell(&mut self, seen: &Seen) {
+    pub fn record(&mut self, outcome: &TrialOutcome) {
         let level = self.next;
-        let share = match seen {
-            Seen::TooHigh => 1.0,
-            Seen::Counts(counts) => {
+        let share = match outcome {
+            TrialOutcome::TooHigh => 1.0,
+            TrialOutcome::Counts(counts) => {
                 let counts = counts.iter().filter(|count| count.all > 0.0);
                 let at = |count: &Count| At {
                     level,
@@ -146,10 +146,10 @@ impl Threshold {
         };
         match self.near.take() {
             Some(mut near) => {
-                near.tried.push((level, share));
+                near.trials.push((level, share));
                 self.refine(&mut near);
                 let steps = [0.0, -STEP, STEP];
-                self.next = near.level + steps[near.tried.len() % steps.len()];
+                self.next = near.level + steps[near.trials.len() % steps.len()];
                 self.near = Some(near);
             }
             None => self.narrow(level, share <= self.allowed),
@@ -161,34 +161,34 @@ impl Threshold {
     fn narrow(&mut self, level: f64, good: bool) {
         let Bracket { good: low, bad } = &mut self.bracket;
         match good {
-            true => *low = Some(low.map_or(level, |known| known.max(level))),
-            false => *bad = Some(bad.map_or(level, |known| known.min(level))),
+            true => *low = Some(low.map_or(level, |other| other.max(level))),
+            false => *bad = Some(bad.map_or(level, |other| other.min(level))),
         }
         self.next = match (*low, *bad) {
-            // One of the two was an accident.
-            (Some(known), Some(high)) if high < known => {
+            // The two results contradict each other, so one of them was an outlier.
+            (Some(lower), Some(upper)) if upper < lower => {
                 *low = None;
-                high - std::f64::consts::LN_2
+                upper - std::f64::consts::LN_2
             }
-            (Some(known), Some(high)) => {
-                let middle = known.midpoint(high);
-                if high - known < NARROW {
+            (Some(lower), Some(upper)) => {
+                let middle = lower.midpoint(upper);
+                if upper - lower < NARROW {
                     self.near = Some(Near {
                         level: middle,
                         half: f64::INFINITY,
-                        tried: Vec::new(),
+                        trials: Vec::new(),
                     });
                 }
                 middle
             }
-            (Some(known), None) => known + std::f64::consts::LN_2,
+            (Some(lower), None) => lower + std::f64::consts::LN_2,
             (None, _) => level - std::f64::consts::LN_2,
         };
     }
 
     /// Improves the estimate by combining all trials near it.
     fn refine(&self, near: &mut Near) {
-        let shares = near.tried.iter();
+        let shares = near.trials.iter();
         let (good, bad): (Vec<_>, Vec<_>) = shares.partition(|(_, share)| *share <= self.allowed);
         let highest_good = good.iter().map(|(level, _)| *level).reduce(f64::max);
         let lowest_bad = bad.iter().map(|(level, _)| *level).reduce(f64::min);
@@ -224,7 +224,7 @@ impl Threshold {
         if around.len() < FEWEST {
             return None;
         }
-        // ln(share) = a + b z, by Newton's method.
+        // Newton's method fits ln(share) = a + b z.
         let (mut a, mut b) = (self.allowed.ln(), 10.0);
         let mean = |a: f64, b: f64, z: f64, all: f64| all * (a + b * z).min(0.0).exp();
         for _ in 0..STEPS {
@@ -277,7 +277,7 @@ impl Threshold {
     pub fn is_known(&self) -> bool {
         self.near.as_ref().is_some_and(|near| {
             let enough = (ENOUGH * (0.05_f64.ln_1p() / self.precision).powi(2)).max(4.0);
-            let enough = near.tried.len() as f64 >= enough && near.half <= self.precision;
+            let enough = near.trials.len() as f64 >= enough && near.half <= self.precision;
             enough || self.is_sharp(near)
         })
     }
@@ -286,16 +286,17 @@ impl Threshold {
     /// above it clearly too high.
     fn is_sharp(&self, near: &Near) -> bool {
         let within = self.precision;
-        let told = |wanted: fn(f64, f64, f64) -> bool| {
-            let tried = near.tried.iter();
-            let told =
-                tried.filter(|(level, share)| wanted(level - near.level, *share, self.allowed));
-            told.filter(|(level, _)| (level - near.level).abs() < within)
+        let clear_trials = |condition: fn(f64, f64, f64) -> bool| {
+            let trials = near.trials.iter();
+            let clear_trials =
+                trials.filter(|(level, share)| condition(level - near.level, *share, self.allowed));
+            clear_trials
+                .filter(|(level, _)| (level - near.level).abs() < within)
                 .count()
                 >= 2
         };
-        told(|from, share, allowed| from <= 0.005 && share < allowed / 4.0)
-            && told(|from, share, allowed| from >= -0.005 && share > 4.0 * allowed)
+        clear_trials(|from, share, allowed| from <= 0.005 && share < allowed / 4.0)
+            && clear_trials(|from, share, allowed| from >= -0.005 && share > 4.0 * allowed)
     }
 }
 
@@ -449,7 +450,7 @@ mod tests {
                     late: inside.filter(|(_, latency)| *latency > target).count() as f64,
                 }
             };
-            search.tell(&Seen::Counts((0..parts).map(count).collect()));
+            search.record(&TrialOutcome::Counts((0..parts).map(count).collect()));
             if search.is_known() {
                 return search.estimate();
             }
@@ -487,9 +488,9 @@ mod tests {
 
     /// Result of a trial of a server with a sharp threshold: below level 100 one request in a thousand is late, from
     /// there on all are.
-    fn sharp(level: f64) -> Seen {
+    fn sharp(level: f64) -> TrialOutcome {
         let late = if level < 100.0 { 1.0 } else { 1000.0 };
-        Seen::Counts(vec![Count { all: 1000.0, late }; 8])
+        TrialOutcome::Counts(vec![Count { all: 1000.0, late }; 8])
     }
 
     #[test]
@@ -499,7 +500,7 @@ mod tests {
         while search.next().1 == Length::Short {
             let level = search.next().0;
             tried.push(level.round());
-            search.tell(&sharp(level));
+            search.record(&sharp(level));
         }
         assert_eq!(tried, [10.0, 20.0, 40.0, 80.0, 160.0, 113.0, 95.0]);
     }
@@ -507,7 +508,7 @@ mod tests {
     #[test]
     fn it_halves_where_the_first_trial_is_bad() {
         let mut search = Threshold::new(1000.0, 0.01, 0.05);
-        search.tell(&Seen::TooHigh);
+        search.record(&TrialOutcome::TooHigh);
         assert!((search.next().0 - 500.0).abs() < 1e-9);
     }
 
@@ -517,7 +518,7 @@ mod tests {
         let mut trials = 0;
         while !search.is_known() {
             let level = search.next().0;
-            search.tell(&sharp(level));
+            search.record(&sharp(level));
             trials += 1;
         }
         let found = search.estimate().expect("a level");
@@ -533,13 +534,13 @@ mod tests {
         let mut search = Threshold::new(10.0, 0.01, 0.05);
         for trial in 0..60 {
             let level = search.next().0;
-            // The second trial is bad for a reason of its own.
+            // The second trial fails for another reason than late requests.
             let seen = if trial == 1 {
-                Seen::TooHigh
+                TrialOutcome::TooHigh
             } else {
                 sharp(level)
             };
-            search.tell(&seen);
+            search.record(&seen);
         }
         let found = search.estimate().expect("a level");
         assert!(found.low < 100.0 && 100.0 < found.high, "{found:?}");

@@ -25,16 +25,16 @@ pub fn pass(subject: &Subject<'_>) -> Pass {
         pass.method = version.replace("valgrind-", "callgrind ");
         let requests = u64::from(subject.scenario.sample.callgrind);
         let unwatched = super::unwatched(subject, requests)?;
-        let counted = |end: &dyn Fn(&Session) -> Result<f64, String>| {
+        let count = |end: &dyn Fn(&Session) -> Result<f64, String>| {
             instructions(subject, requests, &program, end)
         };
-        let begun = Instant::now();
-        let (many, seconds) = counted(&|server| server.many())?;
-        let longer = begun.elapsed();
-        let begun = Instant::now();
-        let (few, _) = counted(&|server| {
+        let start = Instant::now();
+        let (many, seconds) = count(&|server| server.many())?;
+        let longer = start.elapsed();
+        let start = Instant::now();
+        let (few, _) = count(&|server| {
             let seconds = server.few()?;
-            server.idle(longer.saturating_sub(begun.elapsed()))?;
+            server.idle(longer.saturating_sub(start.elapsed()))?;
             Ok(seconds)
         })?;
         pass.requests = requests;
@@ -81,8 +81,8 @@ fn words(program: &str, folder: &Path) -> Vec<String> {
         "--log-file=/dev/null",
     ];
     words.extend(options.map(str::to_owned));
-    // A child inherits its parent's sums, which would then count twice. They are written, and begin anew, right
-    // before a process forks.
+    // A child inherits its parent's counts, which would then count twice. Therefore callgrind writes and resets them
+    // right before a process forks.
     words.extend(["fork", "_Fork"].map(|name| format!("--dump-before={name}")));
     words.push(format!("--callgrind-out-file={}/%p", folder.display()));
     words

@@ -17,7 +17,7 @@ pub(super) struct Session {
     /// The server if the laboratory started it, `None` if it was already running.
     server: Option<Launched>,
     endpoint: Endpoint,
-    asked: Vec<RequestTemplate>,
+    templates: Vec<RequestTemplate>,
     load: Load,
     check: Check,
     seed: u64,
@@ -40,8 +40,8 @@ impl Session {
         let scenario = patient(subject.scenario, patience);
         let server = Launched::start_under(tool, &scenario, subject.variant, subject.guard, 0)
             .map_err(|error| error.to_string())?;
-        let asked = (subject.asked)(&server)?;
-        let mut session = Self::on(&scenario, server.address.clone(), asked, requests)?;
+        let templates = (subject.templates)(&server)?;
+        let mut session = Self::on(&scenario, server.address.clone(), templates, requests)?;
         session.cancel = subject.cancel.clone();
         session.server = Some(server);
         Ok(session)
@@ -52,7 +52,7 @@ impl Session {
     pub(super) fn on(
         scenario: &Scenario,
         endpoint: Endpoint,
-        asked: Vec<RequestTemplate>,
+        templates: Vec<RequestTemplate>,
         requests: u64,
     ) -> Result<Self, String> {
         if requests == 0 {
@@ -61,8 +61,8 @@ impl Session {
         Ok(Self {
             server: None,
             endpoint,
-            round: requests.min(asked.len() as u64),
-            asked,
+            round: requests.min(templates.len() as u64),
+            templates,
             load: Load {
                 mode: Mode::Single,
                 connections: 1,
@@ -94,8 +94,7 @@ impl Session {
         self.many()
     }
 
-    /// Sends one round alone, which shows what a connection costs whatever it is used for. Returns the mean time per
-    /// request in seconds.
+    /// Sends one round alone, which shows the fixed cost of a connection. Returns the mean time per request in seconds.
     pub(super) fn few(&self) -> Result<f64, String> {
         self.serve(self.round)
     }
@@ -113,8 +112,8 @@ impl Session {
 
     /// Waits for this time without sending requests.
     pub(super) fn idle(&self, time: Duration) -> Result<(), String> {
-        let begun = Instant::now();
-        while begun.elapsed() < time {
+        let start = Instant::now();
+        while start.elapsed() < time {
             if self.cancel.load(Ordering::Relaxed) {
                 return Err(CANCELLED.into());
             }
@@ -134,9 +133,9 @@ impl Session {
 
     /// Sends this many requests and returns the mean time per request in seconds.
     fn serve(&self, requests: u64) -> Result<f64, String> {
-        let driven = drive(&Drive {
+        let outcome = drive(&Drive {
             endpoint: self.endpoint.clone(),
-            asked: &self.asked,
+            templates: &self.templates,
             load: &self.load,
             check: &self.check,
             warmup: &WarmupRule {
@@ -152,16 +151,16 @@ impl Session {
             progress: &|_| {},
         })
         .map_err(|error| error.to_string())?;
-        if driven.cancelled {
+        if outcome.cancelled {
             return Err(CANCELLED.into());
         }
-        let failures = driven.result.failures;
+        let failures = outcome.result.failures;
         if failures.all() > 0 {
             return Err(format!(
                 "{failures} of {requests} requests failed while it counted"
             ));
         }
-        Ok(driven.result.total.mean())
+        Ok(outcome.result.total.mean())
     }
 }
 

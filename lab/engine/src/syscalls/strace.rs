@@ -28,15 +28,15 @@ impl Strace {
         let wrong = |error: std::io::Error| format!("strace cannot be tried: {error}");
         let trace = Self::trace()?;
         let words = strace.words(&trace.path());
-        let tried = Command::new(&words[0])
+        let output = Command::new(&words[0])
             .args(&words[1..])
             .arg("true")
             .stdin(Stdio::null())
             .output()
             .map_err(wrong)?;
         if trace.rested() == 0 {
-            let said = String::from_utf8_lossy(&tried.stderr);
-            let why = said.lines().next().unwrap_or("it saw nothing");
+            let message = String::from_utf8_lossy(&output.stderr);
+            let why = message.lines().next().unwrap_or("it saw nothing");
             return Err(format!("strace may not watch programs here ({why})"));
         }
         Ok(strace)

@@ -72,7 +72,7 @@ fn pass_of(
         variant: &variants[variant],
         index: variant as u32,
         guard: &guard_of_tests(),
-        asked: &|_| Ok(vec![RequestTemplate::get(target)]),
+        templates: &|_| Ok(vec![RequestTemplate::get(target)]),
         cancel: Arc::default(),
     })
 }
@@ -115,7 +115,7 @@ fn the_calls_of_one_request_are_counted_and_those_of_start_and_connection_are_no
         for of_start in ["execve", "listen", "accept4", "clone", "clone3"] {
             assert!(about(pass, of_start, 0.0), "{:?}", pass.syscalls);
         }
-        // Only those that need this pass.
+        // Only assertions that need this pass have readings in it.
         let holds: Vec<_> = pass
             .assertions
             .iter()
@@ -133,10 +133,10 @@ fn the_calls_of_one_request_are_counted_and_those_of_start_and_connection_are_no
 fn the_calls_of_children_are_counted() {
     let Some(python) = python() else { return };
     let handler = "  def do_GET(self):\n    os.system(\"/bin/true\")\n    super().do_GET()";
-    // A connection each: what it costs belongs to the request then.
+    // Each request has its own connection, whose cost then belongs to the request.
     let scenario = scenario(&python, handler, "[load]\nkeepalive = false\n");
     by_each(&scenario, |pass| {
-        // The shell, which may become the program or start it.
+        // A shell runs the program: it either becomes the program (one `execve`) or starts it (two).
         let started = row(pass, "execve").map_or(0.0, |row| row.calls);
         assert!((0.95..=2.05).contains(&started), "{:?}", pass.syscalls);
         assert!(about(pass, "accept4", 1.0), "{:?}", pass.syscalls);
@@ -218,7 +218,7 @@ fn a_pass_that_cannot_count_says_why() {
 #[test]
 fn strace_counts_where_the_tracepoints_may_not_and_says_why() {
     let counts = |method: &str| {
-        Ok(Seen {
+        Ok(Measurement {
             method: method.to_owned(),
             requests: 1,
             seconds: 1.0,
@@ -256,7 +256,7 @@ fn strace_counts_where_the_tracepoints_may_not_and_says_why() {
 #[test]
 fn instructions_per_request_grow_with_the_work_and_forks_are_counted_once() {
     let Some(python) = python() else { return };
-    // The parent has run a hundred millions of instructions before it forks: none of them may count again.
+    // The parent executes a hundred million instructions before it forks, none of which may count twice.
     let handler = "  def do_GET(self):\n    for i in range(LOOPS): pass\n    child = os.fork()\n    \
                    if child == 0: os._exit(0)\n    os.waitpid(child, 0)\n    super().do_GET()";
     let few = scenario(&python, &handler.replace("LOOPS", "1000"), "");
@@ -273,7 +273,7 @@ fn instructions_per_request_grow_with_the_work_and_forks_are_counted_once() {
     assert!(many.method.starts_with("callgrind "), "{}", many.method);
     let (few, more) = (of(&few), of(&many) - of(&few));
     assert!((1e5..5e6).contains(&few), "{few}");
-    // Tens to hundreds of instructions each time round, by the version of Python.
+    // A round of the loop takes tens to hundreds of instructions, depending on the version of Python.
     assert!((1e6..1e8).contains(&more), "{more}");
     assert!(many.slowdown > 1.0);
 }

@@ -9,17 +9,17 @@ use std::process::Command;
 /// Returns the path of a program, or an error that tells how to install it (its Debian package has the same name).
 pub(super) fn find(name: &str) -> Result<String, String> {
     let path = env::var_os("PATH").unwrap_or_default();
-    let found = locate(name, &path)
+    let program = locate(name, &path)
         .ok_or_else(|| format!("{name} is not installed (apt install {name})"))?;
-    (found.into_os_string().into_string())
+    (program.into_os_string().into_string())
         .map_err(|path| format!("{} is not text", path.to_string_lossy()))
 }
 
 /// Returns the last word of the first line that the program prints for `--version`.
 pub(super) fn version(program: &str) -> Result<String, String> {
-    let said = Command::new(program).arg("--version").output();
-    let said = said.map_err(|error| format!("{program} does not start: {error}"))?;
-    let text = String::from_utf8_lossy(&said.stdout).into_owned();
+    let output = Command::new(program).arg("--version").output();
+    let output = output.map_err(|error| format!("{program} does not start: {error}"))?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let word = text
         .lines()
         .next()

@@ -78,7 +78,7 @@ pub(super) enum Time {
 }
 
 impl Trace {
-    /// Creates an unnamed temporary file, of which nothing is left however the laboratory ends.
+    /// Creates an unnamed temporary file, which disappears however the laboratory ends.
     pub(super) fn new(parse: Parse) -> Result<Self, String> {
         let file = tempfile::tempfile().map_err(|error| format!("no file for the trace: {error}"));
         Ok(Self::of(file?, parse))
@@ -101,9 +101,9 @@ impl Trace {
 
     /// Waits until nothing more is added (for a limited time) and returns the length of the trace in bytes.
     pub(super) fn rested(&self) -> u64 {
-        let begun = Instant::now();
+        let start = Instant::now();
         let mut last = (self.length(), Instant::now());
-        while last.1.elapsed() < QUIET && begun.elapsed() < LONGEST {
+        while last.1.elapsed() < QUIET && start.elapsed() < LONGEST {
             thread::sleep(QUIET / 10);
             let now = self.length();
             if now != last.0 {
@@ -127,15 +127,15 @@ impl Watch for Trace {
     }
 
     fn counts(&self, from: u64, to: u64) -> Result<Counts, String> {
-        let counted = self.part(from, to).and_then(|part| count(part, self.parse));
-        counted.map_err(|error| format!("the trace cannot be read: {error}"))
+        let counts = self.part(from, to).and_then(|part| count(part, self.parse));
+        counts.map_err(|error| format!("the trace cannot be read: {error}"))
     }
 }
 
 /// Sums up the calls in a trace.
 pub(super) fn count(mut trace: impl BufRead, parse: Parse) -> io::Result<Counts> {
     let mut counts = Counts::new();
-    let mut begun: HashMap<Pid, (String, f64)> = HashMap::new();
+    let mut starts: HashMap<Pid, (String, f64)> = HashMap::new();
     let mut line = Vec::new();
     while trace.read_until(b'\n', &mut line)? > 0 {
         match parse(&String::from_utf8_lossy(&line)) {
@@ -147,13 +147,13 @@ pub(super) fn count(mut trace: impl BufRead, parse: Parse) -> io::Result<Counts>
                     Time::Unknown => None,
                     Time::Took(seconds) => Some(seconds),
                     Time::At(at) if call.begins => {
-                        begun.insert(call.thread, (call.name.to_owned(), at));
+                        starts.insert(call.thread, (call.name.to_owned(), at));
                         None
                     }
-                    // A thread may have ended in a call and given its number to another.
-                    Time::At(at) => (begun.remove(&call.thread))
+                    // The thread that began the call may have ended in it, and another may have got its id.
+                    Time::At(at) => (starts.remove(&call.thread))
                         .filter(|(name, _)| name == call.name)
-                        .map(|(_, begun)| at - begun),
+                        .map(|(_, start)| at - start),
                 };
                 if let Some(seconds) = seconds {
                     count.timed += 1;

@@ -19,7 +19,7 @@ use super::trace::{Counts, Trace, Watch};
 use crate::launch::{Attached, Guard};
 use crate::proc::{self, Pid};
 
-/// The kernel's tracepoints, found to be usable.
+/// The kernel's tracepoints, after checks that they are usable.
 pub(super) struct Tracepoints {
     /// Folder in which new tracer instances are created.
     instances: PathBuf,
@@ -28,7 +28,7 @@ pub(super) struct Tracepoints {
 
 /// A server whose tracepoints are enabled. Dropping the value disables them.
 pub(super) struct Watching {
-    // Before the instance, which cannot be removed while it is read.
+    // This field is dropped before `instance`, which cannot be removed while it is read.
     reader: Attached,
     trace: Trace,
     instance: Instance,
@@ -42,7 +42,7 @@ impl Tracepoints {
     /// Finds the tracepoints, or returns the reason why they cannot be used.
     pub(super) fn find() -> Result<Self, String> {
         let instances = instances(&ROOTS.map(Path::new))?;
-        // The tracer counts in process ids of the first namespace, and would watch others' processes.
+        // The tracer uses process ids of the initial namespace, so in another namespace it would trace other processes.
         let namespace = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
         if namespace != Path::new(FIRST_NAMESPACE) {
             return Err("in a container, the kernel's process ids are not known".into());
@@ -67,7 +67,7 @@ impl Tracepoints {
         tree: &dyn Fn() -> Vec<Pid>,
     ) -> Result<Watching, String> {
         let instance = Instance::new(&self.instances)?;
-        // Its guard comes first: a laboratory that is killed from here on leaves no instance that follows the server.
+        // The reader's guard starts first: if the laboratory is killed from now on, the guard removes the instance.
         let words = vec!["cat".to_owned(), instance.path("trace_pipe")];
         let reader = Attached::start(guard, words, vec![instance.0.clone()])?;
         instance.set("trace_clock", "mono")?;
@@ -96,8 +96,8 @@ impl Watching {
         self.marks.set(number);
         let from = self.trace.length();
         self.instance.set("trace_marker", &line::mark(number))?;
-        let begun = Instant::now();
-        while begun.elapsed() < LONGEST {
+        let start = Instant::now();
+        while start.elapsed() < LONGEST {
             if let Some(end) = self.end_of_mark(number, from)? {
                 return Ok(end);
             }
@@ -141,12 +141,12 @@ struct Instance(PathBuf);
 
 impl Instance {
     fn new(instances: &Path) -> Result<Self, String> {
-        let made = tempfile::Builder::new()
+        let folder = tempfile::Builder::new()
             .prefix("andon-lab-")
             .tempdir_in(instances);
-        // What is in it are the kernel's files: it goes as a whole.
-        let made = made.map(tempfile::TempDir::keep);
-        let instance = made.map_err(|error| format!("the kernel gives no tracer: {error}"))?;
+        // The kernel fills the folder with its own files, so it is removed as a whole, not file by file.
+        let folder = folder.map(tempfile::TempDir::keep);
+        let instance = folder.map_err(|error| format!("the kernel gives no tracer: {error}"))?;
         Ok(Self(instance))
     }
 
@@ -161,26 +161,26 @@ impl Instance {
             .map_err(|error| format!("the kernel's tracer refuses {name}: {error}"))
     }
 
-    /// Registers all threads of the processes in `tree` with the tracer. The kernel registers the threads that a
-    /// registered one starts, so this is complete once a look at the processes finds no unregistered thread.
+    /// Registers all threads of the processes in `tree` with the tracer. The kernel registers threads that are started
+    /// by registered ones, so the registration is complete once a pass over the processes finds no unregistered thread.
     fn follow(&self, tree: &dyn Fn() -> Vec<Pid>) -> Result<(), String> {
         for _ in 0..LOOKS {
-            let named = fs::read_to_string(self.0.join("set_event_pid")).unwrap_or_default();
-            let named: BTreeSet<Pid> = (named.split_whitespace())
+            let registered = fs::read_to_string(self.0.join("set_event_pid")).unwrap_or_default();
+            let registered: BTreeSet<Pid> = (registered.split_whitespace())
                 .filter_map(|pid| pid.parse().ok())
                 .collect();
             let threads = tree().into_iter().filter_map(proc::threads).flatten();
-            let missing: Vec<String> = threads
-                .filter(|thread| !named.contains(thread))
+            let unregistered: Vec<String> = threads
+                .filter(|thread| !registered.contains(thread))
                 .map(|thread| thread.to_string())
                 .collect();
-            if missing.is_empty() {
-                return match named.is_empty() {
+            if unregistered.is_empty() {
+                return match registered.is_empty() {
                     true => Err("no process of the server is there".into()),
                     false => Ok(()),
                 };
             }
-            self.set("set_event_pid", &format!("{}\n", missing.join(" ")))?;
+            self.set("set_event_pid", &format!("{}\n", unregistered.join(" ")))?;
         }
         Err("the server starts threads faster than they can be named to the kernel".into())
     }
@@ -188,7 +188,7 @@ impl Instance {
 
 impl Drop for Instance {
     fn drop(&mut self) {
-        // The guard removes it too if we vanish; there is nobody to tell that it could not be.
+        // If this fails, the guard removes the instance when the laboratory ends.
         let _ = fs::remove_dir(&self.0);
     }
 }
@@ -220,7 +220,7 @@ const ROOTS: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
 /// Target of `/proc/self/ns/pid` for a process in the initial PID namespace, whose number is fixed in the kernel.
 const FIRST_NAMESPACE: &str = "pid:[4026531836]";
 
-/// Maximum number of looks at the processes of a server that keeps starting threads.
+/// Maximum number of passes over the processes of a server that keeps starting threads.
 const LOOKS: u32 = 20;
 
 /// Time within which everything written arrives, unless something is wrong.

@@ -1,4 +1,4 @@
-//! Small servers with one habit each, on real sockets.
+//! Small misbehaving servers on real sockets.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, TcpListener};
@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use andon_lab::load::Endpoint;
 
-/// Answers each request by its habit. Its threads end with the test's process.
+/// A server with one peculiarity. Its threads end with the test's process.
 pub(crate) struct Misbehaving {
     endpoint: Endpoint,
 }
@@ -18,7 +18,7 @@ pub(crate) struct Misbehaving {
 type Habit = Arc<dyn Fn(u64, &mut dyn Write) -> bool + Send + Sync>;
 
 impl Misbehaving {
-    /// Takes its time, one request at a time.
+    /// Starts a server that takes this long for a reply and serves one request at a time.
     pub(crate) fn slow(time: Duration) -> Self {
         Self::on_tcp(Arc::new(move |_, out| {
             std::thread::sleep(time);
@@ -26,14 +26,14 @@ impl Misbehaving {
         }))
     }
 
-    /// Closes each connection after so many replies, without saying so before.
+    /// Starts a server that closes each connection after this many replies without announcing it.
     pub(crate) fn closing_after(replies: u64) -> Self {
         Self::on_tcp(Arc::new(move |number, out| {
             whole(out, b"ok") && number + 1 < replies
         }))
     }
 
-    /// Announces more than it sends.
+    /// Starts a server that announces more bytes than it sends.
     pub(crate) fn cutting() -> Self {
         Self::on_tcp(Arc::new(|_, out| {
             let _ = out.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf");
@@ -41,7 +41,7 @@ impl Misbehaving {
         }))
     }
 
-    /// Never sends the same twice.
+    /// Starts a server that never sends the same body twice.
     pub(crate) fn counting() -> Self {
         let count = AtomicU64::new(0);
         Self::on_tcp(Arc::new(move |_, out| {
@@ -52,7 +52,7 @@ impl Misbehaving {
         }))
     }
 
-    /// Behaves, on a Unix socket.
+    /// Starts a well-behaved server on a Unix socket.
     pub(crate) fn on_unix_socket(path: &Path) -> Self {
         let listener = UnixListener::bind(path).expect("binds");
         std::thread::spawn(move || {

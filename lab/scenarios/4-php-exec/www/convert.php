@@ -1,7 +1,7 @@
 <?php
-// A thumbnail by a command, as so many sites make it.
-require 'picture.php';
+// Makes a thumbnail by a command, as many sites do.
+require 'image.php';
 $out = tempnam(sys_get_temp_dir(), 'thumb');
-exec('/usr/bin/convert ' . escapeshellarg(PICTURE) . ' -resize 250x140! -quality 90 jpeg:' . escapeshellarg($out), $said, $status);
+exec('/usr/bin/convert ' . escapeshellarg(IMAGE) . ' -resize 250x140! -quality 90 jpeg:' . escapeshellarg($out), $lines, $status);
 answer($status === 0 ? file_get_contents($out) : throw new RuntimeException("convert: $status"));
 unlink($out);

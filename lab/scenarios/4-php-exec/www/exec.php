@@ -1,5 +1,5 @@
 <?php
-// One command per read: a shell, a cat, pipes and waits.
+// Runs one command per read: a shell and a cat, with their pipes and waits.
 require 'read.php';
 repeat(function (): string {
     exec('cat ' . escapeshellarg(FILE), $lines);

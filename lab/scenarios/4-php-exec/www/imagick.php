@@ -1,7 +1,7 @@
 <?php
-// The same library in PHP's own process.
-require 'picture.php';
-$picture = new Imagick(PICTURE);
-$picture->resizeImage(250, 140, Imagick::FILTER_LANCZOS, 1);
-$picture->setImageCompressionQuality(90);
-answer($picture->getImageBlob());
+// Makes the thumbnail with the library of `convert`, in PHP's own process.
+require 'image.php';
+$image = new Imagick(IMAGE);
+$image->resizeImage(250, 140, Imagick::FILTER_LANCZOS, 1);
+$image->setImageCompressionQuality(90);
+answer($image->getImageBlob());

@@ -1,5 +1,5 @@
 <?php
-// fopen and fread, as the report's fast variant.
+// Uses fopen and fread, like the report's fast variant.
 require 'read.php';
 repeat(function (): string {
     $file = fopen(FILE, 'r');

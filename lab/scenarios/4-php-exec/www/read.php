@@ -1,6 +1,6 @@
 <?php
-// What the three ways have in common: read the same small file again and again within one request (the report:
-// 10,000 times), and answer with how much was read and what it was.
+// Shared by the three ways to read a file: reads the same small file 100 times within one request (the report: 10,000 times),
+// and responds with the number of bytes and their checksum.
 const FILE = __DIR__ . '/../data/note.txt';
 
 function repeat(callable $read): void

@@ -1,5 +1,5 @@
 <?php
-// The cure that the report proposed: a server that stays, asked over a Unix socket on one connection.
+// The remedy that the report proposed: requests to a resident server over one connection to a Unix socket.
 require 'read.php';
 $ask = curl_init('http://resident/note.txt');
 curl_setopt_array($ask, [

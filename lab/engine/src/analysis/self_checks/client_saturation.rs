@@ -18,10 +18,11 @@ pub(super) const CHECK: SelfCheck = SelfCheck {
 fn examine(evidence: &Evidence<'_>) -> Vec<Remark> {
     evidence.each(|subject| {
         let busy = subject.median(|block| Some(block.client.busy))?;
-        let seen = if busy > BUSY {
+        let evidence_text = if busy > BUSY {
             format!("the client was busy for {:.0} % of its time", busy * 100.0)
         } else {
-            // A limit that a block went beyond is none: only the client's own business tells then.
+            // If a block exceeded the measured limit, that limit is wrong, and only the busy share of the client's
+            // threads counts.
             let limit = client_limit(evidence.run, &subject.blocks).filter(|it| !it.beaten)?;
             let share = subject.median(Block::throughput)? / limit.rate;
             if share <= OF_CEILING {
@@ -34,7 +35,10 @@ fn examine(evidence: &Evidence<'_>) -> Vec<Remark> {
         };
         Some(Remark {
             severity: Severity::Critical,
-            sentence: format!("{}: {seen}: it may be what limits.", subject.name()),
+            sentence: format!(
+                "{}: {evidence_text}: it may be what limits.",
+                subject.name()
+            ),
             advice: "give the client more threads or CPUs of its own, or ask for larger work",
         })
     })

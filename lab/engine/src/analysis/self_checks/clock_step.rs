@@ -39,7 +39,7 @@ mod tests {
         let run = fixture::run(1, 4, |block| {
             block.noise.clock_step = if block.index == 2 { -1.5 } else { 0.001 };
         });
-        // Block 2 belongs to the baseline or to its A/A arm, as the coin fell; both are the same variant.
+        // Block 2 belongs to the baseline or to the A/A arm, at random; both are the same variant.
         let baseline = run.blocks[2].arm == crate::record::Arm::Baseline;
         assert_eq!(found(&CHECK, &run).len(), usize::from(baseline));
         let run = fixture::run(1, 4, |block| block.noise.clock_step = -1.5);

@@ -1,5 +1,5 @@
 //! Check `delayed-ack`: Nagle's algorithm on the server and delayed acknowledgements on the client wait for each other.
-//! A reply that is written in two parts, without TCP_NODELAY, takes 40 ms in which nothing works. Python's
+//! Without TCP_NODELAY, a reply that is written in two parts takes 40 ms during which neither side works. Python's
 //! `http.server` does this with every reply.
 //!
 //! The first part is sent at once. The second, being small, is held back until the first is acknowledged, and the
@@ -13,7 +13,8 @@ use crate::record::{Block, Latencies};
 const TIMER: std::ops::Range<f64> = 0.038..0.060;
 /// Range in seconds within which nine tenths of all requests must lie, because a timer is the same for all of them.
 const SPREAD: f64 = 0.015;
-/// Share of the gap above which a server's computing explains it: such a server does not wait for a timer.
+/// Share of the gap above which the server's CPU time explains the gap, so that it does not count as a wait for a
+/// timer.
 const WORKING: f64 = 0.5;
 
 pub(super) const CHECK: SelfCheck = SelfCheck {
@@ -41,7 +42,8 @@ fn examine(evidence: &Evidence<'_>) -> Vec<Remark> {
     })
 }
 
-/// Returns the median time from a reply's head to its end, in seconds, if it looks like the timer's; otherwise `None`.
+/// Returns the median time from a reply's head to its end, in seconds, if it looks like the kernel's timer; otherwise
+/// `None`.
 fn gap(block: &Block) -> Option<f64> {
     let load = &block.load;
     let gap = load.service.quantile(0.5) - load.waiting.quantile(0.5);
@@ -49,9 +51,9 @@ fn gap(block: &Block) -> Option<f64> {
         load.service.count().min(load.waiting.count()),
         spread(&load.service),
     );
-    // The client's own work is not in it, and the server's is known only where its processes are.
-    let works = block.server.known() && block.cpu_per_request()? > WORKING * gap;
-    (fewest > 0 && TIMER.contains(&gap) && spread < SPREAD && !works).then_some(gap)
+    // The gap contains no work of the client. The server's work is known only if its processes were found.
+    let is_computing = block.server.is_known() && block.cpu_per_request()? > WORKING * gap;
+    (fewest > 0 && TIMER.contains(&gap) && spread < SPREAD && !is_computing).then_some(gap)
 }
 
 /// Returns the distance between the 5th and the 95th percentile, in seconds.

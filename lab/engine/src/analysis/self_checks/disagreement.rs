@@ -1,4 +1,4 @@
-//! Check `disagreement`: the robust statistics contradict the t interval, because a few wild pairs decide.
+//! Check `disagreement`: the robust statistics contradict the t interval, because a few outlying pairs dominate it.
 
 use super::{Evidence, Remark, SelfCheck, Severity};
 

@@ -11,7 +11,7 @@ pub(super) const CHECK: SelfCheck = SelfCheck {
 
 fn examine(evidence: &Evidence<'_>) -> Vec<Remark> {
     let scenario = &evidence.run.header.scenario;
-    // Who asks for a rate, and compares nothing, knows it.
+    // Load tests of one server (`bench`, `replay`) compare nothing, and their rate was requested explicitly.
     if evidence.observes() {
         return Vec::new();
     }

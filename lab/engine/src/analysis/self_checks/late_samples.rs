@@ -1,4 +1,4 @@
-//! Check `late-samples`: the sampler itself came late, so peaks of memory, threads and CPU may lie between its samples.
+//! Check `late-samples`: the sampler itself was late, so peaks of memory, threads and CPU may lie between its samples.
 
 use super::{Evidence, Remark, SelfCheck, Severity};
 

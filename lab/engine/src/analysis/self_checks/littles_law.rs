@@ -21,8 +21,8 @@ fn examine(evidence: &Evidence<'_>) -> Vec<Remark> {
     evidence.each(|subject| {
         let in_flight = subject.median(in_flight)?;
         let connections = subject.median(|block| Some(f64::from(block.load.connections)))?;
-        // The first request of a connection began before the window, and the last ended after it: with few requests
-        // in between, that is much.
+        // The first request of a connection began before the window, and the last one ended after it. This matters if a
+        // connection has few requests.
         let each = subject.median(|block| Some(block.load.completed as f64))? / connections;
         ((in_flight / connections - 1.0).abs() > ALLOWED + 0.5 / each).then(|| Remark {
             severity: Severity::Warning,
@@ -42,7 +42,7 @@ fn examine(evidence: &Evidence<'_>) -> Vec<Remark> {
 fn in_flight(block: &Block) -> Option<f64> {
     let load = &block.load;
     let can_tell = load.completed > 0 && load.connections > 0 && load.failures.all() == 0;
-    // Connecting is part of it.
+    // `total` includes the time to connect.
     let time = load.total.mean();
     can_tell
         .then(|| block.throughput().map(|rate| rate * time))
@@ -62,7 +62,7 @@ mod tests {
     fn five_in_flight_over_ten_connections_are_told() {
         let mut run = fixture::run(2, 4, |block| {
             if block.arm == Arm::Variant {
-                // Half of the time nobody asked.
+                // The connections were idle for half of the time.
                 block.load.seconds *= 2.0;
             }
         });
@@ -92,7 +92,7 @@ mod tests {
     #[test]
     fn busy_connections_obey_the_law() {
         assert!(found(&CHECK, &fixture::run(2, 4, |_| {})).is_empty());
-        // Ten slow connects at the start, kept ever since, are no part of the other requests.
+        // Ten connections took long to open at the start and were kept, which does not affect the other requests.
         let run = fixture::run(2, 4, |block| {
             block.load.connect.record(Duration::from_secs(1));
         });

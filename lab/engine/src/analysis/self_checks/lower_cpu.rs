@@ -21,8 +21,8 @@ fn examine(evidence: &Evidence<'_>) -> Vec<Remark> {
             let cpus = it.server_cpus().filter(|cpus| *cpus > 0.0)?;
             (it.completed > 0).then(|| (cpus, it.completed as f64 / it.seconds))
         };
-        let both = use_and_rate(baseline.summary).zip(use_and_rate(other.summary));
-        let Some(((cpus_a, rate_a), (cpus_b, rate_b))) = both else {
+        let figures = use_and_rate(baseline.summary).zip(use_and_rate(other.summary));
+        let Some(((cpus_a, rate_a), (cpus_b, rate_b))) = figures else {
             continue;
         };
         let (cpus, rate) = (cpus_b / cpus_a, rate_b / rate_a);

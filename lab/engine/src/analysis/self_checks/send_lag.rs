@@ -15,7 +15,7 @@ pub(super) const CHECK: SelfCheck = SelfCheck {
 };
 
 fn examine(evidence: &Evidence<'_>) -> Vec<Remark> {
-    let late = evidence.each(|subject| {
+    let late_sends = evidence.each(|subject| {
         let (block, lag) = subject.worst(lag)?;
         let usual = block.load.total.quantile(0.5);
         (lag > NEGLIGIBLE.max(ALLOWED * usual)).then(|| Remark {
@@ -31,19 +31,19 @@ fn examine(evidence: &Evidence<'_>) -> Vec<Remark> {
             advice: "give the client a CPU of its own (load.cpus) or more threads, or lower the rate",
         })
     });
-    let missed = evidence.each(|subject| {
-        let (missed, sent) = (subject.summary.missed_sends, subject.summary.sent);
-        (missed > 0).then(|| Remark {
+    let missed_sends = evidence.each(|subject| {
+        let (missed_sends, sent) = (subject.summary.missed_sends, subject.summary.sent);
+        (missed_sends > 0).then(|| Remark {
             severity: Severity::Warning,
             sentence: format!(
-                "{}: {missed} of {} arrivals could not be sent: every connection was taken.",
+                "{}: {missed_sends} of {} arrivals could not be sent: every connection was taken.",
                 subject.name(),
-                missed + sent
+                missed_sends + sent
             ),
             advice: "allow more connections, or read the result as \"overloaded at this rate\"",
         })
     });
-    late.into_iter().chain(missed).collect()
+    late_sends.into_iter().chain(missed_sends).collect()
 }
 
 fn lag(block: &Block) -> Option<f64> {
@@ -74,7 +74,7 @@ mod tests {
     #[test]
     fn a_client_that_sends_late_is_told() {
         assert!(sentence(&CHECK, &with_lag(12)).contains("12.0 ms late"));
-        // A tenth of the median latency of 25 ms is allowed.
+        // The limit is a tenth of the median latency of 25 ms.
         assert!(found(&CHECK, &with_lag(2)).is_empty());
     }
 

@@ -85,7 +85,7 @@ mod tests {
             text.contains("waited 91.3 s of a window of 100.0 s, 18"),
             "{text}"
         );
-        // Even where all but a few starve.
+        // The check works even if all connections but a few starve.
         assert!(sentence(&CHECK, &with_waits(91.3, 90.0)).contains("91.3 s"));
     }
 

@@ -1,4 +1,4 @@
-//! Check `tail-samples`: the 99th percentile of 500 requests is the fifth-worst of them, which is chance and no figure.
+//! Check `tail-samples`: the 99th percentile of 500 requests is the fifth-worst of them, which is a matter of chance.
 
 use super::{Evidence, Remark, SelfCheck, Severity};
 use crate::analysis::metric::{BEYOND, beyond};
@@ -19,12 +19,12 @@ fn examine(evidence: &Evidence<'_>) -> Vec<Remark> {
             .iter()
             .flat_map(|it| it.blocks.iter().map(move |block| (it, *block)));
         let (subject, smallest) = blocks.min_by_key(|(_, block)| block.load.total.count())?;
-        let left = beyond(smallest, share);
-        (left < BEYOND).then(|| Remark {
+        let requests_beyond = beyond(smallest, share);
+        (requests_beyond < BEYOND).then(|| Remark {
             severity: if metric == primary { Severity::Critical } else { Severity::Note },
             sentence: format!(
                 "{} is left out where fewer than {BEYOND:.0} requests lie beyond it: a block of {} has {} \
-                 requests, {left:.1} beyond.",
+                 requests, {requests_beyond:.1} beyond.",
                 metric.name(),
                 subject.name(),
                 smallest.load.total.count()

@@ -36,7 +36,7 @@ fn examine(evidence: &Evidence<'_>) -> Vec<Remark> {
 fn explained(block: &Block, cpus: f64) -> Option<f64> {
     let all = cpus * block.load.seconds;
     let busy = (block.system.user + block.system.system) * all - block.client.cpu_seconds;
-    (block.server.known() && all > 0.0 && busy > BUSY * all)
+    (block.server.is_known() && all > 0.0 && busy > BUSY * all)
         .then(|| block.server.cpu_seconds() / busy)
 }
 

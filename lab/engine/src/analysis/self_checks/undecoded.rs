@@ -10,7 +10,7 @@ pub(super) const CHECK: SelfCheck = SelfCheck {
 };
 
 fn examine(evidence: &Evidence<'_>) -> Vec<Remark> {
-    // Nobody draws a verdict from replies that are of one server only.
+    // A run with a single server compares no replies.
     if evidence.observes() {
         return Vec::new();
     }

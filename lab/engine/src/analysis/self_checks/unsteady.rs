@@ -18,7 +18,7 @@ pub(super) const CHECK: SelfCheck = SelfCheck {
 };
 
 fn examine(evidence: &Evidence<'_>) -> Vec<Remark> {
-    // Who asked for no warm-up wants to see it.
+    // A scenario without warm-up measures the unsettled server on purpose.
     if evidence.run.header.scenario.design.warmup.max.0 <= 0.0 {
         return Vec::new();
     }
@@ -41,9 +41,10 @@ fn examine(evidence: &Evidence<'_>) -> Vec<Remark> {
     })
 }
 
-/// Whether the measured window shows no trend. This judges a warm-up that was too short to be judged by itself.
+/// Whether the measured window shows no trend. This also judges runs whose warm-up was too short for the steadiness
+/// test.
 fn level(block: &Block) -> bool {
-    // The last slice is mostly cut short.
+    // The last slice is left out, because it is usually shorter than the others.
     let bins = &block.load.bins;
     let whole = &bins[..bins.len().saturating_sub(1)];
     let points: Vec<(f64, f64)> = whole

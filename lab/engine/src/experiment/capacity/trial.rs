@@ -5,14 +5,14 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use super::{Asking, CapacityTest, FOREIGN};
+use super::{CapacityTest, FOREIGN, TrialState};
 use crate::experiment::block::push;
 use crate::launch;
 use crate::load::{self, Drive, RequestTemplate};
 use crate::record::LoadResult;
 use crate::sample::{ClientThreads, Sampler, Watched};
 use crate::scenario::{Load, Mode, Seconds};
-use crate::stats::{Count, Seen, median};
+use crate::stats::{Count, TrialOutcome, median};
 
 /// One measured window at one rate.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -31,7 +31,8 @@ pub struct Trial {
     pub missed: u64,
     /// The latency that is compared with the target, in seconds.
     pub latency: f64,
-    /// Whether latency rose throughout the window by a good part of the target. A longer window would not have met it.
+    /// Whether latency rose throughout the window, by a considerable part of the target. A longer window would then
+    /// have missed the target.
     pub rising: bool,
     /// Share of its threads' time that the client was busy. Near 1, the trial shows the speed of the client.
     pub client_busy: f64,
@@ -45,7 +46,7 @@ pub struct Trial {
 /// A trial, and what the search needs to know about it.
 pub(super) struct Window {
     pub(super) trial: Trial,
-    pub(super) seen: Seen,
+    pub(super) outcome: TrialOutcome,
 }
 
 impl CapacityTest<'_> {
@@ -55,8 +56,8 @@ impl CapacityTest<'_> {
         rate: f64,
         part: Seconds,
         parts: usize,
-        asked: &[RequestTemplate],
-        asking: &mut Asking,
+        templates: &[RequestTemplate],
+        state: &mut TrialState,
     ) -> Result<Option<Window>, load::Error> {
         let load = Load {
             mode: Mode::Open,
@@ -73,14 +74,14 @@ impl CapacityTest<'_> {
             Instant::now(),
         );
         let edges = Mutex::new(Vec::new());
-        let driven = load::drive(&Drive {
+        let outcome = load::drive(&Drive {
             endpoint: self.endpoint.clone(),
-            asked,
+            templates,
             load: &load,
             check: &self.scenario.check,
             warmup: &self.scenario.design.warmup,
             window: load::Window::For(Seconds(part.0 * parts as f64).duration()),
-            seed: self.scenario.seed.wrapping_add(asking.number),
+            seed: self.scenario.seed.wrapping_add(state.trials),
             cancel: self.cancel.clone(),
             late: self.target.duration(),
             threads,
@@ -88,57 +89,60 @@ impl CapacityTest<'_> {
             progress: &|_| {},
         });
         let samples = sampler.finish();
-        let driven = driven?;
-        if driven.cancelled {
+        let outcome = outcome?;
+        if outcome.cancelled {
             return Ok(None);
         }
         let mut foreign = 0.0;
         if let ([from, to], true) = (&edges.into_inner().unwrap_or_default()[..], is_local) {
             foreign = samples.noise(*from, *to, Default::default()).foreign;
             if foreign > FOREIGN {
-                asking.foreign.extend(samples.foreign(*from, *to));
+                state.foreign.extend(samples.foreign(*from, *to));
             }
         }
-        let seen = &driven.result;
-        let slices = slices(seen, part.0, parts);
+        let result = &outcome.result;
+        let slices = slices(result, part.0, parts);
         let late: f64 = slices.iter().map(|slice| slice.late).sum();
-        let rising = rising(seen, self.target.0);
-        let lost = self.is_lost(seen);
-        let allowed = (1.0 - self.quantile) * seen.completed as f64;
+        let rising = rising(result, self.target.0);
+        let is_lost = self.is_lost(result);
+        let allowed = (1.0 - self.quantile) * result.completed as f64;
         let trial = Trial {
             rate,
-            seconds: seen.seconds,
-            completed: seen.completed,
+            seconds: result.seconds,
+            completed: result.completed,
             late: late as u64,
-            failed: seen.failures.all(),
-            missed: seen.missed_sends,
-            latency: seen.total.quantile(self.quantile),
+            failed: result.failures.all(),
+            missed: result.missed_sends,
+            latency: result.total.quantile(self.quantile),
             rising,
-            client_busy: driven.client.busy,
+            client_busy: outcome.client.busy,
             foreign,
-            met: !lost && !rising && late <= allowed,
+            met: !is_lost && !rising && late <= allowed,
         };
-        let seen = match lost || rising {
-            true => Seen::TooHigh,
-            false => Seen::Counts(slices),
+        let trial_outcome = match is_lost || rising {
+            true => TrialOutcome::TooHigh,
+            false => TrialOutcome::Counts(slices),
         };
-        Ok(Some(Window { trial, seen }))
+        Ok(Some(Window {
+            trial,
+            outcome: trial_outcome,
+        }))
     }
 
     /// Whether more requests failed than permitted, by more than chance.
-    fn is_lost(&self, seen: &LoadResult) -> bool {
-        let bad = (seen.failures.all() + seen.missed_sends) as f64;
-        let all = seen.completed as f64 + bad;
+    fn is_lost(&self, result: &LoadResult) -> bool {
+        let bad = (result.failures.all() + result.missed_sends) as f64;
+        let all = result.completed as f64 + bad;
         let permitted = self.errors * all;
         let chance = CHANCE * (permitted * (1.0 - self.errors)).sqrt();
-        seen.completed == 0 || bad > permitted + chance
+        result.completed == 0 || bad > permitted + chance
     }
 }
 
 /// Counts all and late replies in each part of the window. Replies after its end count in the last part.
-fn slices(seen: &LoadResult, part: f64, parts: usize) -> Vec<Count> {
+fn slices(result: &LoadResult, part: f64, parts: usize) -> Vec<Count> {
     let mut slices = vec![Count::default(); parts];
-    for bin in &seen.bins {
+    for bin in &result.bins {
         let index = ((bin.at / part) as usize).min(parts - 1);
         slices[index].all += bin.completed as f64;
         slices[index].late += bin.late as f64;
@@ -148,18 +152,18 @@ fn slices(seen: &LoadResult, part: f64, parts: usize) -> Vec<Count> {
 
 /// Whether the median latency rises from quarter to quarter of the window, by more than [`RISE`] of the target in all.
 /// The queue then grows as long as requests come this fast.
-fn rising(seen: &LoadResult, target: f64) -> bool {
+fn rising(result: &LoadResult, target: f64) -> bool {
     let quarter = |index: usize| {
         let (from, to) = (index as f64, index as f64 + 1.0);
-        let place = |at: f64| at / seen.seconds * 4.0;
-        let bins = seen.bins.iter().filter(|bin| bin.completed > 0);
+        let place = |at: f64| at / result.seconds * 4.0;
+        let bins = result.bins.iter().filter(|bin| bin.completed > 0);
         let inside = bins.filter(|bin| (from..to).contains(&place(bin.at)));
         let medians: Vec<f64> = inside.map(|bin| bin.p50).collect();
         median(&medians).unwrap_or_default()
     };
     let quarters = [0, 1, 2, 3].map(quarter);
     let grows = quarters.is_sorted_by(|a, b| a < b);
-    seen.completed >= FEWEST_TO_RISE && grows && quarters[3] - quarters[0] > RISE * target
+    result.completed >= FEWEST_TO_RISE && grows && quarters[3] - quarters[0] > RISE * target
 }
 
 const SAMPLE: Duration = Duration::from_millis(500);

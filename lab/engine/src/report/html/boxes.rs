@@ -1,4 +1,4 @@
-//! Box plot of every block's response times in the order of the run, which shows drift and outlying blocks.
+//! Box plot of the response times of every block in the order of the run, which shows drift and outlying blocks.
 
 use super::figure::{Figure, colour, variants};
 use super::scale::Scale;

@@ -18,13 +18,13 @@ const SIDE: u32 = 160;
 /// Largest total size of all thumbnails in bytes. It keeps the page below 2 MB, as base64 adds a third.
 const MOST_BYTES: usize = 1_000_000;
 /// Largest number of images that are decoded, since each takes time.
-const MOST_PICTURES: usize = 120;
+const MOST_IMAGES: usize = 120;
 /// Largest number of cards, with or without an image.
 const MOST_CARDS: usize = 600;
 
 pub(super) fn draw(input: &ReportInput<'_>) -> Option<Figure> {
     let mut urls: BTreeMap<u32, Vec<(u32, &Reply)>> = BTreeMap::new();
-    for (variant, url, reply) in &input.judged.typical {
+    for (variant, url, reply) in &input.judgement.typical {
         urls.entry(*url).or_default().push((*variant, reply));
     }
     if urls.is_empty() {
@@ -69,8 +69,8 @@ pub(super) fn draw(input: &ReportInput<'_>) -> Option<Figure> {
 
 struct Sheet<'a> {
     input: &'a ReportInput<'a>,
-    /// Thumbnails by the hash of the reply's body. An error says why there is none.
-    pictures: BTreeMap<&'a str, Result<Thumbnail, String>>,
+    /// Thumbnails by the hash of the reply's body, or the reason why there is none.
+    thumbnails: BTreeMap<&'a str, Result<Thumbnail, String>>,
     bytes: usize,
     cards: usize,
 }
@@ -85,27 +85,27 @@ impl<'a> Sheet<'a> {
     fn new(input: &'a ReportInput<'a>) -> Self {
         Self {
             input,
-            pictures: BTreeMap::new(),
+            thumbnails: BTreeMap::new(),
             bytes: 0,
             cards: 0,
         }
     }
 
     fn is_full(&self) -> bool {
-        self.bytes >= MOST_BYTES || self.pictures.len() >= MOST_PICTURES || self.cards >= MOST_CARDS
+        self.bytes >= MOST_BYTES || self.thumbnails.len() >= MOST_IMAGES || self.cards >= MOST_CARDS
     }
 
     fn card(&mut self, variant: u32, url: u32, reply: &'a Reply) -> String {
         self.cards += 1;
         let input = self.input;
-        if !self.pictures.contains_key(reply.hash.as_str()) {
+        if !self.thumbnails.contains_key(reply.hash.as_str()) {
             let room = MOST_BYTES.saturating_sub(self.bytes);
             let image = thumbnail(input, reply, room);
             self.bytes += image.as_ref().map_or(0, |it| it.png.len());
-            self.pictures.insert(&reply.hash, image);
+            self.thumbnails.insert(&reply.hash, image);
         }
         let mut out = String::from("<div>");
-        match &self.pictures[reply.hash.as_str()] {
+        match &self.thumbnails[reply.hash.as_str()] {
             Ok(Thumbnail { width, height, .. }) => {
                 let _ = write!(
                     out,
@@ -128,7 +128,7 @@ impl<'a> Sheet<'a> {
             let _ = write!(out, ", status {}", reply.status);
         }
         let target = input.url(variant, url);
-        let judgement = (input.judged.work.iter())
+        let judgement = (input.judgement.work.iter())
             .find(|it| it.variant == variant && Some(it.url.as_str()) == target);
         if let Some(it) = judgement {
             let class = if it.same { "note" } else { "differs" };
@@ -147,7 +147,7 @@ impl<'a> Sheet<'a> {
         let mut out = String::from(
             "<svg width=\"0\" height=\"0\" style=\"position: absolute\" aria-hidden=\"true\"><defs>\n",
         );
-        for (hash, image) in &self.pictures {
+        for (hash, image) in &self.thumbnails {
             if let Ok(Thumbnail { png, width, height }) = image {
                 let _ = writeln!(
                     out,

@@ -43,10 +43,10 @@ pub(super) fn colour(variant: u32) -> String {
 
 /// Returns the CSS class of each variant's colour and the variant's name, for a legend.
 pub(super) fn variants(input: &ReportInput<'_>) -> Vec<(String, String)> {
-    let named = input
+    let entries = input
         .variants()
         .map(|it| (colour(it.variant), it.name.clone()));
-    named.collect()
+    entries.collect()
 }
 
 const COLOURS: u32 = 8;

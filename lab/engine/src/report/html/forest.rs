@@ -14,22 +14,22 @@ const TOP: f64 = 6.0;
 const EDGE: f64 = 36.0;
 
 pub(super) fn draw(input: &ReportInput<'_>) -> Option<Figure> {
-    let shown: Vec<_> = (input.analysis.comparisons.iter())
+    let rows: Vec<_> = (input.analysis.comparisons.iter())
         .filter(|it| it.arm != Arm::Again || it.role == Role::Primary)
         .filter_map(|it| Some((it, quotable(it)?)))
         .collect();
-    if shown.is_empty() {
+    if rows.is_empty() {
         return None;
     }
     let within = input.run.header.scenario.design.same_within.0;
     let (mut low, mut high) = (1.0 - 2.0 * within, 1.0 + 2.0 * within);
-    for (_, estimate) in &shown {
-        // A wild interval would press all others together.
+    for (_, estimate) in &rows {
+        // An extremely wide interval is cut off, so that the others stay legible.
         low = low.min(estimate.interval_95.low.max(estimate.ratio / 3.0));
         high = high.max(estimate.interval_95.high.min(estimate.ratio * 3.0));
     }
     let scale = Scale::log(low.max(1e-3) * 0.99, high * 1.01, EDGE, WIDTH - EDGE);
-    let bottom = TOP + ROW * shown.len() as f64;
+    let bottom = TOP + ROW * rows.len() as f64;
     let mut svg = Svg::new(
         WIDTH,
         bottom + FOOT,
@@ -43,7 +43,7 @@ pub(super) fn draw(input: &ReportInput<'_>) -> Option<Figure> {
         (TOP, bottom),
     );
     svg.line("one", (scale.at(1.0), TOP), (scale.at(1.0), bottom));
-    for (at, (comparison, estimate)) in shown.iter().enumerate() {
+    for (at, (comparison, estimate)) in rows.iter().enumerate() {
         let top = TOP + ROW * at as f64;
         let y = top + 38.0;
         let class = Tone::of(&comparison.verdict).class();

@@ -70,13 +70,13 @@ fn panel(
 ) -> String {
     let mut svg = Svg::new(WIDTH, BOTTOM + FOOT, label);
     svg.rows(y, 5, tick);
-    let mut known: Vec<u32> = series
+    let mut values: Vec<u32> = series
         .iter()
         .flat_map(|it| it.levels.iter().map(|level| level.connections))
         .collect();
-    known.sort_unstable();
-    known.dedup();
-    let ticks = known
+    values.sort_unstable();
+    values.dedup();
+    let ticks = values
         .into_iter()
         .map(|level| (x.at(f64::from(level)), level.to_string()));
     svg.columns(ticks, (TOP, BOTTOM));

@@ -48,7 +48,7 @@ pub(super) fn print(input: &ReportInput<'_>) -> String {
     if input.run.header.purpose == Purpose::Comparison {
         verdicts(&mut out, input);
     }
-    missing(&mut out, input);
+    missing_sources(&mut out, input);
     if let Some(why) = input.nothing_measured() {
         let _ = writeln!(out, "<p>{why}</p>");
     }
@@ -149,7 +149,7 @@ fn findings(out: &mut String, input: &ReportInput<'_>) {
 }
 
 /// Lists the sources of data that this machine lacks. No figure is wrong because of that.
-fn missing(out: &mut String, input: &ReportInput<'_>) {
+fn missing_sources(out: &mut String, input: &ReportInput<'_>) {
     for source in &input.run.header.machine.missing {
         let _ = writeln!(
             out,

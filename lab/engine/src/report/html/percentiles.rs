@@ -12,15 +12,18 @@ const BOTTOM: f64 = 330.0;
 const STEPS: f64 = 40.0;
 
 pub(super) fn draw(input: &ReportInput<'_>) -> Option<Figure> {
-    let shown: Vec<_> = input.variants().filter(|it| it.total.count() > 0).collect();
-    let most = shown.iter().map(|it| it.total.count()).max()?;
-    let low = shown
+    let summaries: Vec<_> = input.variants().filter(|it| it.total.count() > 0).collect();
+    let most = summaries.iter().map(|it| it.total.count()).max()?;
+    let low = summaries
         .iter()
         .map(|it| it.total.quantile(0.01))
         .fold(f64::INFINITY, f64::min);
-    let high = shown.iter().map(|it| it.total.max()).fold(0.0, f64::max);
+    let high = summaries
+        .iter()
+        .map(|it| it.total.max())
+        .fold(0.0, f64::max);
     let y = Scale::log(low * 0.9, high * 1.1, BOTTOM, TOP);
-    // One request in so many is slower: from 1 (all) to all but one.
+    // The position x stands for one slower request in x: from 1 (all requests are slower) to the number of requests.
     let x = Scale::log(1.0, (most as f64).max(100.0), LEFT, WIDTH - RIGHT);
     let mut svg = Svg::new(WIDTH, BOTTOM + FOOT, "Response times by percentile");
     let ticks = [(2.0, "50 %"), (10.0, "90 %"), (100.0, "99 %")];
@@ -35,16 +38,16 @@ pub(super) fn draw(input: &ReportInput<'_>) -> Option<Figure> {
     );
     svg.rows(&y, 6, units::tick_duration);
     let mut open = false;
-    for summary in shown {
+    for summary in summaries {
         let class = colour(summary.variant);
-        let (known, guessed) = curve(&summary.total, &x, &y);
-        svg.polyline(&format!("line {class}"), &known);
-        svg.polyline(&format!("line dash {class}"), &guessed);
+        let (reliable, unreliable) = curve(&summary.total, &x, &y);
+        svg.polyline(&format!("line {class}"), &reliable);
+        svg.polyline(&format!("line dash {class}"), &unreliable);
         let lag = summary.send_lag.count() > 0 && summary.send_lag.max() > 1e-3;
         if lag && summary.service.count() > 0 {
             open = true;
-            let (known, _) = curve(&summary.service, &x, &y);
-            svg.polyline(&format!("thin {class}"), &known);
+            let (reliable, _) = curve(&summary.service, &x, &y);
+            svg.polyline(&format!("thin {class}"), &reliable);
         }
     }
     let mut caption = "Response time that a share of the requests does not exceed; both axes log. Dashed: fewer than ten requests lie beyond.".to_owned();
@@ -70,11 +73,12 @@ fn curve(times: &Latencies, x: &Scale, y: &Scale) -> (Curve, Curve) {
         let odds = 10_f64.powf(f64::from(step) / STEPS);
         (odds, (x.at(odds), y.at(times.quantile(1.0 - 1.0 / odds))))
     });
-    let (known, mut guessed): (Vec<_>, Vec<_>) = points.partition(|(odds, _)| count / odds >= 10.0);
-    if let Some(last) = known.last() {
-        guessed.insert(0, *last);
+    let (reliable, mut unreliable): (Vec<_>, Vec<_>) =
+        points.partition(|(odds, _)| count / odds >= 10.0);
+    if let Some(last) = reliable.last() {
+        unreliable.insert(0, *last);
     }
     let places =
         |points: Vec<(f64, (f64, f64))>| -> Curve { points.into_iter().map(|it| it.1).collect() };
-    (places(known), places(guessed))
+    (places(reliable), places(unreliable))
 }

@@ -61,14 +61,14 @@ pub(super) fn draw(input: &ReportInput<'_>) -> Option<Figure> {
 }
 
 fn points(input: &ReportInput<'_>, variant: u32) -> Vec<Point> {
-    let own = |it: &&Block| it.counts() && it.arm != Arm::Again && it.variant == variant;
+    let is_shown = |it: &&Block| it.counts() && it.arm != Arm::Again && it.variant == variant;
     let all: Vec<Point> = (input.run.blocks.iter())
-        .filter(own)
+        .filter(is_shown)
         .flat_map(|block| block.load.points.iter().copied())
         .collect();
     let step = all.len().div_ceil(MOST).max(1);
-    // Failures are rare and must not be lost.
+    // Failures are rare, so thinning keeps all of them.
     let keep = |(at, point): &(usize, Point)| at % step == 0 || !point.good;
-    let kept = all.into_iter().enumerate().filter(keep);
-    kept.map(|(_, point)| point).take(2 * MOST).collect()
+    let points = all.into_iter().enumerate().filter(keep);
+    points.map(|(_, point)| point).take(2 * MOST).collect()
 }

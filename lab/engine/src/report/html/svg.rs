@@ -23,7 +23,7 @@ pub(super) struct Svg {
     body: String,
 }
 
-/// Which part of a text is at its position.
+/// The part of a text that is placed at its position.
 #[derive(Clone, Copy)]
 pub(super) enum Anchor {
     Start,

@@ -120,8 +120,9 @@ fn processors(svg: &mut Svg, ticks: &[Tick], x: &Scale, top: f64) {
             .map(|(tick, below)| below + part(tick))
             .collect();
         let places = |values: &[f64]| -> Vec<(f64, f64)> {
-            let both = ticks.iter().zip(values);
-            both.map(|(tick, value)| (x.at(tick.at), y.at(*value)))
+            let points = ticks.iter().zip(values);
+            points
+                .map(|(tick, value)| (x.at(tick.at), y.at(*value)))
                 .collect()
         };
         svg.area(&format!("fill {class}"), &places(&above), &places(&below));
@@ -218,7 +219,7 @@ fn thinned<'a>(ticks: impl Iterator<Item = &'a Tick>) -> Vec<Tick> {
     let mut all: Vec<Tick> = ticks.copied().collect();
     all.sort_by(|a, b| a.at.total_cmp(&b.at));
     let size = all.len().div_ceil(MOST).max(1);
-    let together = |group: &[Tick]| {
+    let mean_tick = |group: &[Tick]| {
         let mean = |of: fn(&Tick) -> f64| group.iter().map(of).sum::<f64>() / group.len() as f64;
         Tick {
             at: mean(|it| it.at),
@@ -231,5 +232,5 @@ fn thinned<'a>(ticks: impl Iterator<Item = &'a Tick>) -> Vec<Tick> {
             ..group[0]
         }
     };
-    all.chunks(size).map(together).collect()
+    all.chunks(size).map(mean_tick).collect()
 }

@@ -12,8 +12,8 @@ pub(super) fn parse(line: &str) -> Option<Line<'_>> {
         Some(resumed) => (resumed.split_once(" resumed>")?.0, false),
         None => (rest.split_once('(')?.0, true),
     };
-    let named = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
-    if name.is_empty() || !name.bytes().all(named) {
+    let is_name_byte = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    if name.is_empty() || !name.bytes().all(is_name_byte) {
         return None;
     }
     let result = match rest.rsplit_once(" = ") {
@@ -26,7 +26,7 @@ pub(super) fn parse(line: &str) -> Option<Line<'_>> {
         thread: thread.parse().ok()?,
         name,
         begins,
-        // A call that a signal interrupts goes on afterwards (ERESTARTSYS and its like): no failure.
+        // A call that a signal interrupts (`ERESTARTSYS` and the like) is continued later, so it has not failed.
         failed: result.starts_with("-1 E") && !result.starts_with("-1 ERESTART"),
         time: seconds.map_or(Time::Unknown, Time::Took),
     }))
@@ -63,7 +63,7 @@ mod tests {
         assert_eq!(of("futex").seconds, 0.25);
         assert_eq!(of("clock_nanosleep").errors, 0);
         assert_eq!((of("exit_group").calls, of("exit_group").timed), (1, 0));
-        // It began before the window.
+        // The call began before the window.
         assert_eq!((of("wait4").calls, of("wait4").timed), (0, 1));
     }
 

@@ -8,7 +8,7 @@ pub(super) fn parse(line: &str) -> Option<Line<'_>> {
     if line.starts_with("CPU:") && line.contains("[LOST ") {
         return Some(Line::Lost);
     }
-    // The command may itself hold brackets and spaces.
+    // The command itself may contain brackets and spaces.
     let calls = line.match_indices(" [");
     let call = calls.filter_map(|(at, _)| call(line.get(..at)?, line.get(at + 2..)?));
     call.map(Line::Call).next()
@@ -52,7 +52,7 @@ pub(super) fn is_mark(line: &str, number: u32) -> bool {
 fn failed(result: &str) -> bool {
     let digits = result.trim_end().trim_start_matches("0x");
     let number = u64::from_str_radix(digits, 16).map_or(0, |bits| bits as i64);
-    // A call that a signal interrupts goes on afterwards (ERESTARTSYS and its like): no failure.
+    // A call that a signal interrupts (`ERESTARTSYS` and the like) is continued later, so it has not failed.
     (-4095..0).contains(&number) && !(-516..=-512).contains(&number)
 }
 
@@ -99,10 +99,10 @@ mod tests {
         assert_eq!((of("openat").calls, of("openat").errors), (1, 1));
         assert!((of("openat").seconds - 10e-6).abs() < 1e-9);
         assert_eq!((of("sendfile").calls, of("sendfile").errors), (1, 0));
-        // Interrupted by a signal.
+        // The call was interrupted by a signal.
         assert_eq!((of("futex").calls, of("futex").errors), (1, 0));
         assert!((of("futex").seconds - 0.25).abs() < 1e-9);
-        // Children return from what they did not call.
+        // A child process returns from `clone` without having called it.
         assert_eq!((of("clone").calls, of("clone").timed), (0, 0));
         assert_eq!((of("exit_group").calls, of("exit_group").timed), (1, 0));
     }
