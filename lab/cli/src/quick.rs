@@ -189,7 +189,7 @@ Does it help to give each request one thread only?
 
   andon-lab quick -e OMP_NUM_THREADS=1, -u /a.jpg -- ./server --port {port}
 
-So ended that question for a resizer with GraphicsMagick (all threads beside one, lab/docs/field-reports.md):
+The answer for a resizer with GraphicsMagick (all threads compared with one, lab/docs/field-reports.md):
 
   omp-unset / omp-1  throughput         ×0.888 [0.856, 0.922]  6 pairs  SLOWER
   omp-unset / omp-1  p50                ×1.131 [1.105, 1.157]  6 pairs  SLOWER
