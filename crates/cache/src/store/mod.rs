@@ -226,10 +226,10 @@ impl SharedStore {
         let inner = &self.0;
         let reading = timeout(inner.config.timeout.max(LEAST_TIMEOUT), inner.read_log());
         match reading.await {
-            Ok(Ok(changed)) => {
+            Ok(Ok(has_new)) => {
                 inner.health.record_purges();
                 inner.check_conditions().await;
-                changed
+                has_new
             }
             Ok(Err(error)) => {
                 inner.suspend(&format!("purges: {error}"));
@@ -484,9 +484,9 @@ impl Inner {
 /// Reads the purges at intervals while the cache exists, and calls `notify` with the cache when there are new ones.
 pub(crate) async fn follow<T: Send + Sync>(cache: Weak<T>, store: SharedStore, notify: fn(&T)) {
     loop {
-        let changed = store.read_purges().await;
+        let has_new = store.read_purges().await;
         let Some(cache) = cache.upgrade() else { return };
-        if changed {
+        if has_new {
             notify(&cache);
         }
         drop(cache);
