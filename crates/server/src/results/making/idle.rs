@@ -44,7 +44,7 @@ impl Maker {
         // The rest is for the work.
         let until = now + (deadline.saturating_duration_since(now) / 2).min(MOST_WAIT);
         let _place = self.idle.place().ok_or_else(|| self.not_idle())?;
-        let eased = self.admission.eased();
+        let eased = self.admission.load_change();
         let turn = self
             .admission
             .until(|gauges| self.idle.begin(gauges, &eased));
