@@ -35,8 +35,8 @@ pub struct SystemClock {
 
 impl Default for SystemClock {
     fn default() -> Self {
-        // Without /proc nobody can say whether two processes shared a boot; a number of its own makes
-        // every restart look like a reboot, which is the safe side.
+        // Without /proc the boot cannot be identified. A random number makes every restart look like a reboot, which is
+        // the safe assumption.
         let boot = std::fs::read("/proc/sys/kernel/random/boot_id")
             .map(|id| u64_of(blake3::hash(&id).as_bytes()))
             .unwrap_or_else(|_| RandomState::new().hash_one(std::process::id()));

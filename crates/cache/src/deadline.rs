@@ -1,15 +1,15 @@
-//! Deadlines: those of requests, and those of computations that several requests share.
+//! Deadlines of requests, and of computations that several requests share.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use crate::locks::Lock;
 
-/// A moment at which something is given up. A clone is the same deadline.
+/// The moment at which a request or a computation is given up. Clones refer to the same deadline.
 ///
-/// The deadline of one caller is fixed. That of a shared computation is the latest deadline of the callers that have
-/// joined it, so that none of them is cut short by another one. It is never further away than twice the time that the
-/// first caller had, so that callers who keep coming cannot keep a computation running for ever.
+/// The deadline of one caller is fixed. The deadline of a shared computation is the latest one of the callers that have
+/// joined it, so that no caller is cut short by another. It never exceeds twice the time that the first caller had, so
+/// that callers who keep joining cannot keep a computation running for ever.
 #[derive(Clone, Debug)]
 pub struct Deadline(Kind);
 
@@ -26,12 +26,12 @@ struct SharedDeadline {
     most: Instant,
 }
 
-/// Deadlines of those who wait.
+/// Deadlines of all callers that wait for a shared computation.
 #[derive(Debug)]
 struct Latest {
-    /// The latest of the fixed ones.
+    /// The latest deadline of the callers whose deadlines are fixed.
     fixed: Instant,
-    /// Those of computations that wait for this one. They may move.
+    /// Deadlines of other shared computations that wait for this one. They may move.
     shared: Vec<Deadline>,
 }
 
@@ -42,7 +42,7 @@ impl From<Instant> for Deadline {
 }
 
 impl Deadline {
-    /// Creates the deadline of a computation that a caller with the deadline `first` starts now.
+    /// Creates the deadline of a shared computation, which a caller with the deadline `first` starts now.
     pub(crate) fn shared(first: &Self) -> Self {
         let (now, until) = (Instant::now(), first.at());
         let latest = Latest {
@@ -57,36 +57,37 @@ impl Deadline {
         deadline
     }
 
-    /// Moves a shared deadline to that of a further caller, if that is later.
+    /// Moves a shared deadline to the deadline of a further caller, if that is later. Does nothing to a fixed deadline.
     pub(crate) fn join(&self, caller: &Self) {
-        let Kind::Shared(own) = &self.0 else {
+        let Kind::Shared(state) = &self.0 else {
             return;
         };
-        let mut latest = own.latest.locked();
+        let mut latest = state.latest.locked();
         match &caller.0 {
             Kind::Fixed(until) => latest.fixed = latest.fixed.max(*until),
             Kind::Shared(_) => latest.shared.push(caller.clone()),
         }
     }
 
-    /// Returns the moment, as of now.
+    /// Returns the deadline as it stands now. A shared one may move later.
     pub fn at(&self) -> Instant {
         match &self.0 {
             Kind::Fixed(until) => *until,
-            Kind::Shared(own) => {
-                let latest = own.latest.locked();
+            Kind::Shared(state) => {
+                let latest = state.latest.locked();
                 let shared = latest.shared.iter().map(Self::at);
-                shared.fold(latest.fixed, Instant::max).min(own.most)
+                shared.fold(latest.fixed, Instant::max).min(state.most)
             }
         }
     }
 
-    /// Returns whether the moment has come.
+    /// Returns whether the deadline, as it stands now, has passed.
     pub fn has_passed(&self) -> bool {
         Instant::now() >= self.at()
     }
 
-    /// Waits until only `margin` is left, however often the moment moves meanwhile. Needs a tokio runtime with timers.
+    /// Waits until only `margin` is left before the deadline, however often it moves meanwhile. Needs a tokio runtime
+    /// with timers.
     pub async fn approaches(&self, margin: Duration) {
         loop {
             let until = self.at();

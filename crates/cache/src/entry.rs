@@ -21,8 +21,8 @@ pub struct Entry {
     pub last_modified: Option<SystemTime>,
     /// The source, with which purges by source or by prefix are compared.
     pub source: String,
-    /// The tags, with which purges by tag are compared. One that begins with [`Entry::ALSO_OF`] names a further source,
-    /// with which purges by source or by prefix are compared, too.
+    /// The tags, with which purges by tag are compared. A tag that begins with [`Entry::ALSO_OF`] names a further
+    /// source, with which purges by source or by prefix are compared, too.
     pub tags: Vec<String>,
     /// How long the entry may be used, fresh and stale.
     pub life: Life,
@@ -31,10 +31,10 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Beginning of a tag whose rest is another source that the result was made from.
+    /// Prefix of a tag whose rest names a further source from which the result was made.
     pub const ALSO_OF: &str = "source:";
 
-    /// Returns the source, and the further sources that the tags name.
+    /// Returns the source, then the further sources that the tags name.
     pub(crate) fn sources(&self) -> impl Iterator<Item = &str> {
         let further = self.tags.iter();
         let further = further.filter_map(|tag| tag.strip_prefix(Self::ALSO_OF));
@@ -63,8 +63,8 @@ pub(crate) struct Stored {
     pub(crate) entry: Arc<Entry>,
     pub(crate) stamp: Stamp,
     pub(crate) generation: u64,
-    /// Number of the last purge in the shared store's log that was known when the making of the entry began. 0 if none
-    /// was.
+    /// Number of the last purge in the shared store's log that this node knew when making the entry began. 0 if it knew
+    /// none.
     pub(crate) position: u64,
 }
 

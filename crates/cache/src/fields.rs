@@ -1,4 +1,5 @@
-//! Encoding of all fields of an entry except the body, each with its length, as used wherever entries are written.
+//! Encoding of all fields of an entry except the body, each with its length. Files on disk and objects in the shared
+//! store both use it.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -9,7 +10,8 @@ use crate::freshness::{Life, millis};
 use crate::key::Key;
 use crate::purge::Selector;
 
-/// Largest size of the encoded fields in bytes. Longer ones are never written, and URLs and tags are far shorter.
+/// Largest size of the encoded fields in bytes. An entry with longer ones is never written, but URLs and tags are far
+/// shorter.
 pub(crate) const LONGEST: usize = 1 << 20;
 
 pub(crate) fn encode(entry: &Entry) -> Vec<u8> {
@@ -30,7 +32,7 @@ pub(crate) fn encode(entry: &Entry) -> Vec<u8> {
     head
 }
 
-/// Decodes an entry without its body. `None` if `head` is anything but exactly the fields of an entry.
+/// Decodes an entry without its body. `None` unless `head` consists of exactly the fields of an entry.
 pub(crate) fn decode(head: &[u8]) -> Option<Entry> {
     let mut head = Reader(head);
     let entry = Entry {
@@ -52,9 +54,9 @@ pub(crate) fn decode(head: &[u8]) -> Option<Entry> {
     head.0.is_empty().then_some(entry)
 }
 
-/// Appends the selector's kind, and what it selects.
+/// Appends one byte for the selector's kind, then the key or text that it selects.
 pub(crate) fn put_selector(to: &mut Vec<u8>, selector: &Selector) {
-    let (kind, what): (u8, &[u8]) = match selector {
+    let (kind, value): (u8, &[u8]) = match selector {
         Selector::Key(key) => (b'k', key.as_bytes()),
         Selector::Source(source) => (b's', source.as_bytes()),
         Selector::Prefix(prefix) => (b'p', prefix.as_bytes()),
@@ -62,14 +64,15 @@ pub(crate) fn put_selector(to: &mut Vec<u8>, selector: &Selector) {
         Selector::Everything => (b'*', &[]),
     };
     to.push(kind);
-    to.extend_from_slice(what);
+    to.extend_from_slice(value);
 }
 
+/// Decodes what `put_selector` appended. `None` if it is malformed.
 pub(crate) fn selector(bytes: &[u8]) -> Option<Selector> {
-    let (kind, what) = bytes.split_first()?;
-    let text = || Some(std::str::from_utf8(what).ok()?.to_owned());
+    let (kind, value) = bytes.split_first()?;
+    let text = || Some(std::str::from_utf8(value).ok()?.to_owned());
     Some(match kind {
-        b'k' => Selector::Key(Key::from_bytes(what.try_into().ok()?)),
+        b'k' => Selector::Key(Key::from_bytes(value.try_into().ok()?)),
         b's' => Selector::Source(text()?),
         b'p' => Selector::Prefix(text()?),
         b't' => Selector::Tag(text()?),
@@ -92,9 +95,9 @@ pub(crate) struct Reader<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Reader<'a> {
     pub(crate) fn take(&mut self, len: usize) -> Option<&'a [u8]> {
-        let (taken, rest) = self.0.split_at_checked(len)?;
+        let (field, rest) = self.0.split_at_checked(len)?;
         self.0 = rest;
-        Some(taken)
+        Some(field)
     }
 
     pub(crate) fn u64(&mut self) -> Option<u64> {

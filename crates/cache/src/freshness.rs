@@ -1,4 +1,4 @@
-//! How long an entry is good, and how old it is.
+//! How long an entry may be used, and how old it is.
 //!
 //! ```text
 //! stored ──── fresh_for ────┬── stale_while_revalidate ──┐
@@ -12,7 +12,7 @@ use crate::clock::Moment;
 /// How long an entry may be used, as three spans. A span of zero disables the respective use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Life {
-    /// How long the entry is served without asking the origin, counted from when it was stored.
+    /// How long the entry is served without a request to the origin, counted from when it was stored.
     pub fresh_for: Duration,
     /// How long after `fresh_for` the entry is still served while a newer one is fetched.
     pub stale_while_revalidate: Duration,
@@ -21,7 +21,7 @@ pub struct Life {
 }
 
 impl Life {
-    /// Creates a life of this span, without any stale use afterwards.
+    /// Creates a life that is fresh for `span` and allows no stale use afterwards.
     pub const fn fresh_for(span: Duration) -> Self {
         Self {
             fresh_for: span,
@@ -46,7 +46,7 @@ impl Life {
 /// How an entry may be used at its present age.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Freshness {
-    /// The entry may be served without asking the origin.
+    /// The entry may be served without a request to the origin.
     Fresh,
     /// The entry is no longer fresh. Its validators may always be used for a conditional request, but its body may be
     /// served only as the fields say.
@@ -75,9 +75,9 @@ impl Stamp {
         }
     }
 
-    /// Creates the stamp of an entry that another node stored at this time, in milliseconds of the wall clock. Only
-    /// that clock tells its age, as for an entry from before a reboot.
-    pub(crate) fn elsewhere(wall: u64, now: &Moment) -> Self {
+    /// Creates the stamp of an entry that another node stored at `wall`, in milliseconds of the wall clock. As for an
+    /// entry from before a reboot, only the wall clock determines its age.
+    pub(crate) fn of_other_node(wall: u64, now: &Moment) -> Self {
         Self {
             wall,
             since_boot: 0,
@@ -88,15 +88,15 @@ impl Stamp {
     /// Returns the age of an entry with this stamp and this life.
     ///
     /// Within one boot the wall clock is not used, so setting it changes nothing. Across a reboot only the wall clock
-    /// tells the age. If by that clock the entry was stored in the future, the entry counts as having been stale since
-    /// this boot: it does not become fresh again, is not lost while origins are down, and is not stale forever.
+    /// determines the age. If by that clock the entry was stored in the future, the entry counts as having been stale
+    /// since this boot: it does not become fresh again, is not lost while origins are down, and is not stale for ever.
     pub(crate) fn age(&self, now: &Moment, life: &Life) -> Duration {
-        let known = if self.boot == now.boot {
+        let elapsed = if self.boot == now.boot {
             millis(now.since_boot).checked_sub(self.since_boot)
         } else {
             millis(now.wall).checked_sub(self.wall)
         };
-        known.map_or_else(
+        elapsed.map_or_else(
             || life.fresh_for.saturating_add(now.since_boot),
             Duration::from_millis,
         )

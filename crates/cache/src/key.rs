@@ -1,4 +1,4 @@
-//! Keys, by which entries are found.
+//! Keys of entries.
 //!
 //! A key is a digest of parts that are each hashed with their length, so that no two lists of parts give the same
 //! input: `["ab", "c"]` and `["a", "bc"]` differ. The digest is cryptographic because the parts are not trusted: a
@@ -8,7 +8,7 @@ use std::fmt;
 
 const DOMAIN: &str = "andon result cache key 1";
 
-/// The name of one result: a 256-bit digest of the parts that decide its bytes.
+/// The key of one result: a 256-bit digest of the parts that decide its bytes.
 ///
 /// ```
 /// use andon_cache::Key;

@@ -1,13 +1,19 @@
-//! Results kept, and computed once.
+//! A cache of finished results in memory, on disk and in a store that nodes share, and single-flight computation of
+//! missing results.
 //!
-//! [`Cache`] keeps finished results in memory and on disk, both within a number of bytes, and in a store that nodes
-//! share, and knows how long each is good. [`Flights`] lets all who ask for the same missing result share one computation.
-//! [`Table`] keeps anything else that is found again by key. Bytes only: nothing here knows an image or HTTP.
+//! [`Cache`] stores finished results in memory and on disk, each within a size limit, and in a store that nodes share.
+//! It computes how long each result may be used. [`Flights`] lets all callers that need the same missing result share one computation. [`Table`] is a map in
+//! memory with a size limit, for everything else that is looked up by key. The crate handles bytes only: it knows
+//! neither images nor HTTP.
 //!
-//! The promises, each with its test: what is served is exactly what was stored, whatever crash or disk
-//! did in between; a purge is effective at once and survives a restart; no clock set wrong expires
-//! everything or keeps anything for ever; and a disk that is full, read-only or dying costs speed,
-//! never an answer; and so does a store that is slow or away, and one that others write to. Why the disk tier is our own is told in `notes.md`.
+//! It makes these promises, each of which has a test:
+//! - The bytes that are served are exactly the bytes that were stored, whatever a crash or the disk did in between.
+//! - A purge takes effect at once and survives a restart.
+//! - A wrong clock neither expires all entries nor makes any entry last for ever.
+//! - A disk that is full, read-only or failing costs speed, but fails no request. The same is true of a shared store
+//!   that is slow or cannot be reached, or to which others write.
+//!
+//! `notes.md` explains why the disk tier is not a library.
 //!
 //! # Where to begin
 //!

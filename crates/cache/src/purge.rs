@@ -18,10 +18,11 @@ use crate::locks::Shared;
 pub enum Selector {
     /// The result with this key.
     Key(Key),
-    /// Every result made from this source. It is compared with the whole [`Entry::source`], and with further sources that
-    /// [`Entry::tags`] name.
+    /// Every result made from this source. The source is compared with the whole [`Entry::source`], and with the
+    /// further sources that [`Entry::tags`] name.
     Source(String),
-    /// Every result of which one of these sources begins with these bytes. To select a folder, end the prefix with `/`.
+    /// Every result that has a source, as for [`Selector::Source`], that begins with these bytes. To select a folder,
+    /// end the prefix with `/`.
     Prefix(String),
     /// Every result that has this tag among its [`Entry::tags`].
     Tag(String),
@@ -29,11 +30,11 @@ pub enum Selector {
     Everything,
 }
 
-/// A position in the order of purges. It is taken before a result's source is read, and handed back with the result.
+/// A position in the order of purges. Callers take it before they read a result's source, and store the result with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ticket {
     pub(crate) generation: u64,
-    /// Number of the last purge in the shared store's log that was known. 0 without a store.
+    /// Number of the last purge in the shared store's log that this node knew. 0 without a store.
     pub(crate) position: u64,
 }
 
@@ -41,21 +42,21 @@ pub struct Ticket {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub struct Purged {
-    /// Number of entries that were removed from memory. Those on disk are dead as well. They are found and removed
-    /// later, and not counted.
+    /// Number of entries that were removed from memory. Entries on disk are purged as well, but they are found and
+    /// removed later, and not counted.
     pub from_memory: u64,
     /// Whether there is a disk tier.
     pub has_disk: bool,
-    /// Whether the purge will survive a restart. If not, the disk is failing: the purge stays in force, is kept in
-    /// memory, and is saved as soon as the disk recovers.
+    /// Whether the purge will survive a restart. If not, the disk is failing: the purge stays in force in memory, and
+    /// is saved as soon as the disk recovers.
     pub survives_restart: bool,
     /// Whether the nodes that share the store will learn of the purge, or `None` without a store. If not, it is in
     /// force on this node only.
     pub reaches_nodes: Option<bool>,
 }
 
-/// Most marks that are kept. If there are more, a single mark that kills everything replaces them, so that memory is
-/// bounded even if keys are purged one by one while the disk is not available.
+/// Largest number of marks in memory. Beyond it, a single mark that purges everything replaces them all, so that memory
+/// is bounded even if keys are purged one by one while the disk is not available.
 const MOST_MARKS: usize = 100_000;
 
 /// All marks in force.
@@ -68,16 +69,18 @@ pub(crate) struct Marks {
 struct Inner {
     /// The newest generation assigned.
     generation: u64,
-    /// Results begun before this generation are refused, because the marks they would have to be compared with are
-    /// gone.
+    /// Results begun before this generation are refused, because the marks they would have to be compared with have
+    /// been dropped.
     floor: u64,
     rules: Rules,
     /// Marks that are not on disk yet, oldest first. Always empty without a disk tier.
     unsaved: Vec<Mark>,
-    keeps_unsaved: bool,
+    /// Whether there is a disk tier, to which marks have to be saved.
+    is_durable: bool,
 }
 
-/// What is purged, and since when. The numbers are generations, or those of another sequence, depending on the owner.
+/// The number of the newest purge of each selector. The numbers are generations for [`Marks`], and positions in the
+/// shared log for the store that nodes share.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Rules {
     everything: u64,
@@ -97,11 +100,11 @@ pub(crate) struct Mark {
 }
 
 impl Marks {
-    /// Creates an empty list of marks. `durable` tells whether a disk tier will collect them through
-    /// [`Marks::unsaved`].
-    pub(crate) fn new(durable: bool) -> Self {
+    /// Creates an empty list of marks. `is_durable` says whether there is a disk tier, which saves the marks that
+    /// [`Marks::unsaved`] returns.
+    pub(crate) fn new(is_durable: bool) -> Self {
         let inner = Inner {
-            keeps_unsaved: durable,
+            is_durable,
             ..Inner::default()
         };
         Self {
@@ -121,7 +124,7 @@ impl Marks {
         self.inner.writing().add(selector);
     }
 
-    /// Calls `then` if the entry is not purged. No purge can take effect in between.
+    /// Calls `then` if the entry is not purged, and returns its result. No purge can take effect during the call.
     pub(crate) fn if_alive<T>(
         &self,
         key: &Key,
@@ -129,18 +132,19 @@ impl Marks {
         then: impl FnOnce() -> T,
     ) -> Option<T> {
         let inner = self.inner.reading();
-        (!inner.kill(key, &stored.entry, stored.generation)).then(then)
+        (!inner.kills(key, &stored.entry, stored.generation)).then(then)
     }
 
-    pub(crate) fn kill(&self, key: &Key, stored: &Stored) -> bool {
+    /// Returns whether the entry is purged.
+    pub(crate) fn kills(&self, key: &Key, stored: &Stored) -> bool {
         self.if_alive(key, stored, || ()).is_none()
     }
 
-    /// Returns whether an entry may be stored: it is not purged, and no mark is forgotten that it would have to be
-    /// compared with.
+    /// Returns whether an entry may be stored: it is not purged, and all marks that it has to be compared with still
+    /// exist.
     pub(crate) fn admits(&self, key: &Key, stored: &Stored) -> bool {
         let inner = self.inner.reading();
-        stored.generation >= inner.floor && !inner.kill(key, &stored.entry, stored.generation)
+        stored.generation >= inner.floor && !inner.kills(key, &stored.entry, stored.generation)
     }
 
     /// Returns the number of marks in force.
@@ -153,15 +157,15 @@ impl Marks {
     }
 
     /// Adds the generation and marks that were read from disk. Purges made before that are renumbered to come after
-    /// them, so too much may be killed, but never too little.
+    /// these, so too many entries may be purged, but never too few.
     pub(crate) fn adopt(&self, generation: u64, marks: Vec<Mark>) {
         let mut inner = self.inner.writing();
-        let early = std::mem::take(&mut inner.unsaved);
+        let early_marks = std::mem::take(&mut inner.unsaved);
         inner.generation = inner.generation.max(generation);
         for mark in marks {
             inner.apply(mark);
         }
-        for mark in early {
+        for mark in early_marks {
             inner.add(mark.selector);
         }
     }
@@ -186,8 +190,8 @@ impl Marks {
         (inner.generation, marks)
     }
 
-    /// Forgets the marks up to this generation, because nothing they kill is stored any more. Results begun before it
-    /// are refused from now on.
+    /// Drops the marks up to this generation. The caller must have removed all stored entries that they purge. Results
+    /// begun before this generation are refused from now on.
     pub(crate) fn forget(&self, up_to: u64) {
         let mut inner = self.inner.writing();
         inner.floor = inner.floor.max(up_to);
@@ -215,7 +219,7 @@ impl Inner {
         if mark.selector == Selector::Everything {
             self.unsaved.clear();
         }
-        if self.keeps_unsaved {
+        if self.is_durable {
             self.unsaved.push(mark.clone());
         }
         self.apply(mark);
@@ -226,10 +230,9 @@ impl Inner {
         self.rules.add(mark);
     }
 
-    fn kill(&self, key: &Key, entry: &Entry, generation: u64) -> bool {
-        // An entry from beyond the newest generation is from marks that were lost: nobody can say
-        // what has been purged since.
-        generation > self.generation || self.rules.kill(key, entry, generation)
+    fn kills(&self, key: &Key, entry: &Entry, generation: u64) -> bool {
+        // Purges that were lost have assigned this generation, so it is unknown what has been purged since.
+        generation > self.generation || self.rules.kills(key, entry, generation)
     }
 }
 
@@ -256,7 +259,7 @@ impl Rules {
                 self.prefixes.entry(prefix).or_default()
             }
             Selector::Everything => {
-                // Older marks can kill nothing that this one does not.
+                // Older marks purge nothing that this one does not.
                 self.keys.clear();
                 self.sources.clear();
                 self.tags.clear();
@@ -268,23 +271,23 @@ impl Rules {
         *newest = generation.max(*newest);
     }
 
-    /// Returns whether a rule newer than `since` matches this entry.
-    pub(crate) fn kill(&self, key: &Key, entry: &Entry, since: u64) -> bool {
-        let newer = |mark: Option<&u64>| mark.is_some_and(|mark| *mark > since);
+    /// Returns whether a purge numbered higher than `since` matches this entry.
+    pub(crate) fn kills(&self, key: &Key, entry: &Entry, since: u64) -> bool {
+        let is_newer = |mark: Option<&u64>| mark.is_some_and(|mark| *mark > since);
         let is_below = |source: &str| {
             let mut lengths = self.lengths.range(..=source.len());
-            lengths.any(|(length, _)| newer(self.prefixes.get(&source.as_bytes()[..*length])))
+            lengths.any(|(length, _)| is_newer(self.prefixes.get(&source.as_bytes()[..*length])))
         };
         let names_sources = !self.sources.is_empty() || !self.prefixes.is_empty();
         self.everything > since
-            || newer(self.keys.get(key))
-            || (!self.tags.is_empty() && entry.tags.iter().any(|tag| newer(self.tags.get(tag))))
+            || is_newer(self.keys.get(key))
+            || (!self.tags.is_empty() && entry.tags.iter().any(|tag| is_newer(self.tags.get(tag))))
             || names_sources
                 && (entry.sources())
-                    .any(|source| newer(self.sources.get(source)) || is_below(source))
+                    .any(|source| is_newer(self.sources.get(source)) || is_below(source))
     }
 
-    /// Returns all rules in force.
+    /// Returns all rules in force as marks.
     fn all(&self) -> Vec<Mark> {
         let mut marks = Vec::with_capacity(self.len());
         let mut push = |selector, generation: &u64| {
@@ -379,11 +382,11 @@ mod tests {
         ] {
             let marks = Marks::new(false);
             let stored = entry(&marks, "a/b.jpg", &["cats", "2024", "source:logos/c.png"]);
-            assert!(!marks.kill(&mine, &stored));
+            assert!(!marks.kills(&mine, &stored));
             marks.add(selector.clone());
-            assert_eq!(marks.kill(&mine, &stored), dead, "{selector:?}");
+            assert_eq!(marks.kills(&mine, &stored), dead, "{selector:?}");
             assert!(
-                !marks.kill(&mine, &entry(&marks, "a/b.jpg", &["cats"])),
+                !marks.kills(&mine, &entry(&marks, "a/b.jpg", &["cats"])),
                 "{selector:?}"
             );
         }
@@ -395,7 +398,7 @@ mod tests {
         let stored = entry(&marks, "a", &[]);
         marks.add(Selector::Source("b".into()));
         marks.add(Selector::Source("a".into()));
-        assert!(marks.kill(&Key::of(&["k"]), &stored));
+        assert!(marks.kills(&Key::of(&["k"]), &stored));
     }
 
     #[test]
@@ -407,10 +410,10 @@ mod tests {
         marks.add(Selector::Prefix("b".into()));
         marks.forget(between.generation);
         assert!(!marks.admits(&key, &early));
-        assert!(!marks.kill(&key, &early));
+        assert!(!marks.kills(&key, &early));
         assert!(marks.admits(&key, &between));
         assert_eq!(marks.len(), 1);
-        assert!(marks.kill(&key, &purged) && !marks.admits(&key, &purged));
+        assert!(marks.kills(&key, &purged) && !marks.admits(&key, &purged));
     }
 
     #[test]
@@ -426,12 +429,12 @@ mod tests {
             generation: 41,
             ..entry(&marks, "a", &["early"])
         };
-        assert!(marks.kill(&Key::of(&["k"]), &stored));
+        assert!(marks.kills(&Key::of(&["k"]), &stored));
         let stored = Stored {
             generation: 41,
             ..entry(&marks, "a", &["old"])
         };
-        assert!(!marks.kill(&Key::of(&["k"]), &stored));
+        assert!(!marks.kills(&Key::of(&["k"]), &stored));
         assert_eq!(marks.unsaved().len(), 1);
     }
 
@@ -443,6 +446,6 @@ mod tests {
             marks.add(Selector::Tag(n.to_string()));
         }
         assert_eq!((marks.len(), marks.unsaved().len()), (1, 1));
-        assert!(marks.kill(&Key::of(&["k"]), &stored));
+        assert!(marks.kills(&Key::of(&["k"]), &stored));
     }
 }

@@ -17,8 +17,8 @@ pub enum Found<T, S> {
 
 /// Returns the result that `look_up` finds or `make` makes. `look_up` runs alone for at most `wait`. If it finds a
 /// stale result in that time, `make` receives it. After that both run, and the first to give a fresh result wins. If
-/// `make` fails with an error for which `can_wait` is true, because the result cannot be made now, the look-up is
-/// awaited.
+/// `make` fails with an error for which `can_wait` returns true, because the result cannot be made now, this waits for
+/// the look-up.
 ///
 /// # Errors
 /// The error of `make`.
@@ -33,7 +33,7 @@ where
 {
     let mut look_up = pin!(look_up);
     match timeout(wait, &mut look_up).await {
-        Ok(Some(Found::Fresh(found))) => return Ok(found),
+        Ok(Some(Found::Fresh(value))) => return Ok(value),
         Ok(Some(Found::Stale(stale))) => return make(Some(stale)).await,
         Ok(None) => return make(None).await,
         Err(_) => {}
@@ -41,17 +41,17 @@ where
     let mut make = pin!(make(None));
     tokio::select! {
         biased;
-        made = &mut make => match made {
-            // Where nothing can be made now, what the store has is as good as ever.
+        result = &mut make => match result {
+            // Since `make` cannot work now, only the store may have a result.
             Err(error) if can_wait(&error) => match look_up.await {
-                Some(Found::Fresh(found)) => Ok(found),
+                Some(Found::Fresh(value)) => Ok(value),
                 _ => Err(error),
             },
-            made => made,
+            result => result,
         },
-        found = &mut look_up => match found {
-            // What was being made is withdrawn.
-            Some(Found::Fresh(found)) => Ok(found),
+        entry = &mut look_up => match entry {
+            // Returning drops `make`, which cancels it.
+            Some(Found::Fresh(value)) => Ok(value),
             _ => make.await,
         },
     }

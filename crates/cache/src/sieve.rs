@@ -5,10 +5,10 @@
 //! exclusive lock, and images requested only once are evicted before popular ones. (Zhang et al., "SIEVE is Simpler
 //! than LRU", NSDI 2024.)
 //!
-//! No library takes its place. The index of the disk tier needs a victim that stays counted until its file is removed;
-//! the caches of the `quick_cache` and `moka` crates evict by themselves. The tables in memory promise exact limits and
-//! accept an entry as heavy as the whole limit; `quick_cache` divides its limit among shards, refuses entries that are
-//! heavier than the part of a shard for frequent ones, and keeps the hashes of evicted keys besides.
+//! No library can replace it. The index of the disk tier needs a victim that stays counted until its file is removed,
+//! but the caches of the `quick_cache` and `moka` crates evict by themselves. The tables in memory promise exact limits
+//! and accept an entry as heavy as the whole limit. `quick_cache` divides its limit among shards, refuses entries that
+//! are heavier than the part of a shard for frequent ones, and also stores the hashes of evicted keys.
 
 use std::borrow::Borrow;
 use std::collections::HashMap;
@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use slab::Slab;
 
-/// Values with weights, and the order in which they are evicted. This type keeps the sum of the weights, its owner
+/// Values with weights, and the order in which they are evicted. This type computes the sum of the weights; its owner
 /// enforces the limit.
 #[derive(Debug)]
 pub(crate) struct Sieve<K, V> {
@@ -34,7 +34,7 @@ struct Slot<K, V> {
     key: K,
     value: V,
     weight: u64,
-    used: AtomicBool,
+    is_used: AtomicBool,
     newer: Option<usize>,
     older: Option<usize>,
 }
@@ -55,7 +55,7 @@ impl<K: Clone + Eq + Hash, V> Sieve<K, V> {
         self.places.len()
     }
 
-    /// The sum of all weights.
+    /// Returns the sum of all weights.
     pub(crate) const fn weight(&self) -> u64 {
         self.weight
     }
@@ -75,7 +75,7 @@ impl<K: Clone + Eq + Hash, V> Sieve<K, V> {
         Q: Eq + Hash + ?Sized,
     {
         let slot = &self.slots[*self.places.get(key)?];
-        slot.used.store(true, Ordering::Relaxed);
+        slot.is_used.store(true, Ordering::Relaxed);
         Some(&slot.value)
     }
 
@@ -86,7 +86,7 @@ impl<K: Clone + Eq + Hash, V> Sieve<K, V> {
             key: key.clone(),
             value,
             weight,
-            used: AtomicBool::new(false),
+            is_used: AtomicBool::new(false),
             newer: None,
             older: self.newest,
         });
@@ -122,13 +122,13 @@ impl<K: Clone + Eq + Hash, V> Sieve<K, V> {
         Some(slot.value)
     }
 
-    /// Selects the entry to evict next. It is not removed: until it is used or passed to `remove`, later calls return
-    /// the same key. Entries without weight are only selected if the hand meets no others.
+    /// Selects the entry to evict next. The entry is not removed: until it is used or passed to `remove`, later calls
+    /// return the same key. Entries without weight are only selected if the hand meets no others.
     pub(crate) fn victim(&mut self) -> Option<K> {
         let mut place = self.hand.or(self.oldest)?;
         for _ in 0..MOST_SPARED {
             let slot = &mut self.slots[place];
-            let is_used = std::mem::take(slot.used.get_mut());
+            let is_used = std::mem::take(slot.is_used.get_mut());
             if !is_used && slot.weight > 0 {
                 break;
             }
@@ -141,9 +141,9 @@ impl<K: Clone + Eq + Hash, V> Sieve<K, V> {
     /// Removes all entries for which `keep` returns `false`, and returns their values.
     pub(crate) fn retain(&mut self, mut keep: impl FnMut(&K, &V) -> bool) -> Vec<V> {
         let slots = self.slots.iter().map(|(_, slot)| slot);
-        let gone = slots.filter(|slot| !keep(&slot.key, &slot.value));
-        let gone: Vec<K> = gone.map(|slot| slot.key.clone()).collect();
-        gone.iter().filter_map(|key| self.remove(key)).collect()
+        let slots = slots.filter(|slot| !keep(&slot.key, &slot.value));
+        let keys: Vec<K> = slots.map(|slot| slot.key.clone()).collect();
+        keys.iter().filter_map(|key| self.remove(key)).collect()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Single flight: callers that need the same result share one computation.
 //!
-//! The computation runs as a task of its own, so the caller that started it may leave without affecting the others. It
-//! is stopped when the last one has left, and has the latest of their deadlines.
+//! The computation runs as a task of its own, so the caller that started it may leave without affecting the others. Its
+//! deadline is the latest of the callers' deadlines. When the last caller has left, the task is aborted.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -32,7 +32,7 @@ use crate::locks::Lock;
 #[derive(Clone, Debug)]
 pub struct Flights<K, V>(Arc<All<K, V>>);
 
-/// The flights that callers wait for. Those that nobody waits for any more may be among them for a moment.
+/// The flights by key. A flight that no caller waits for any more may remain for a moment.
 type All<K, V> = Mutex<HashMap<K, Weak<Flight<V>>>>;
 
 impl<K, V> Default for Flights<K, V> {
@@ -51,9 +51,9 @@ where
         Self::default()
     }
 
-    /// Waits for the computation of this key, and starts it if it is not under way. `deadline` is the caller's: the
-    /// work is handed the latest of all callers', and has to end by that itself, while callers have to leave by their
-    /// own.
+    /// Waits for the computation of this key, and starts it if it is not under way. `deadline` is that of this caller.
+    /// `work` receives the latest deadline of all callers and has to end by then by itself. The caller has to stop
+    /// waiting at its own deadline.
     ///
     /// `work` is called inside a new task of the current tokio runtime. When the last waiter leaves (drops this
     /// future), the task is dropped at its next await. A later call starts a new computation.
@@ -114,7 +114,7 @@ where
             deadline: Deadline::shared(deadline),
             task: OnceLock::new(),
         });
-        let landing = CompletionGuard {
+        let guard = CompletionGuard {
             all: Arc::clone(&self.0),
             key: key.clone(),
             flight: Arc::downgrade(&flight),
@@ -122,12 +122,12 @@ where
             outcome: Err(FlightError::Stopped),
         };
         all.insert(key, Arc::downgrade(&flight));
-        // A runtime that is shutting down lands the flight while it is being spawned.
+        // If the runtime is shutting down, `spawn` drops the guard, which locks the table.
         drop(all);
         let deadline = flight.deadline.clone();
         let task = tokio::spawn(async move {
-            let mut landing = landing;
-            landing.outcome = Ok(work(deadline).await);
+            let mut guard = guard;
+            guard.outcome = Ok(work(deadline).await);
         });
         let _ = flight.task.set(task.abort_handle());
         (flight, Role::Leader)
@@ -165,7 +165,7 @@ pub enum FlightError {
 
 type Outcome<V> = Option<Result<V, FlightError>>;
 
-/// A computation, which every caller that waits for it holds.
+/// A computation. Every caller that waits for it has a reference to it.
 struct Flight<V> {
     outcome: watch::Receiver<Outcome<V>>,
     deadline: Deadline,
@@ -174,14 +174,14 @@ struct Flight<V> {
 
 impl<V> Drop for Flight<V> {
     fn drop(&mut self) {
-        // The last caller has left before it landed.
+        // The last caller has left before the computation ended.
         if self.outcome.borrow().is_none() {
             self.task.get().inspect(|task| task.abort());
         }
     }
 }
 
-/// Notifies the waiters however the work ends: with a value, by a panic, or by being dropped.
+/// Notifies the waiting callers however the work ends: with a value, by a panic, or by being dropped.
 struct CompletionGuard<K: Eq + Hash, V> {
     all: Arc<All<K, V>>,
     key: K,
@@ -193,18 +193,18 @@ struct CompletionGuard<K: Eq + Hash, V> {
 impl<K: Eq + Hash, V> Drop for CompletionGuard<K, V> {
     fn drop(&mut self) {
         let mut all = self.all.locked();
-        // It may be another flight by now, if nobody waited for this one.
+        // The key may have another flight by now, if no caller waited for this one.
         if (all.get(&self.key)).is_some_and(|it| it.ptr_eq(&self.flight)) {
             all.remove(&self.key);
         }
         drop(all);
-        let stopped = if std::thread::panicking() {
+        let failure = if std::thread::panicking() {
             FlightError::Panicked
         } else {
             FlightError::Stopped
         };
-        let outcome = std::mem::replace(&mut self.outcome, Err(stopped.clone()));
-        // An untouched outcome is an error already; which one is only known now.
-        self.sender.send_replace(Some(outcome.map_err(|_| stopped)));
+        let outcome = std::mem::replace(&mut self.outcome, Err(failure.clone()));
+        // If the work has not ended, the outcome is still an error, and only here it is known which one.
+        self.sender.send_replace(Some(outcome.map_err(|_| failure)));
     }
 }

@@ -15,7 +15,7 @@ pub struct Stats {
     pub disk: Option<DiskStats>,
     /// Statistics of the store that nodes share. `None` if there is none.
     pub store: Option<StoreStats>,
-    /// Number of purges ordered on this node.
+    /// Number of purges requested on this node.
     pub purges: u64,
     /// Number of purges in force, with which look-ups are compared.
     pub purge_rules_active: u64,
@@ -30,8 +30,8 @@ pub(crate) struct Lookups {
 }
 
 impl Lookups {
-    pub(crate) fn count(&self, found: Option<&Hit>) {
-        let counter = match found.map(|hit| hit.freshness) {
+    pub(crate) fn count(&self, hit: Option<&Hit>) {
+        let counter = match hit.map(|hit| hit.freshness) {
             Some(Freshness::Fresh) => &self.hits,
             Some(Freshness::Stale { .. }) => &self.stale,
             None => &self.misses,
@@ -57,7 +57,7 @@ pub struct MemoryStats {
     pub misses: u64,
     /// Number of entries in memory.
     pub entries: u64,
-    /// Bytes in use, including everything that belongs to an entry besides its body.
+    /// Bytes in use, including the fields and the index of entries besides their bodies.
     pub bytes: u64,
     /// Size limit in bytes.
     pub limit: u64,
@@ -82,7 +82,7 @@ pub struct DiskStats {
     pub limit: u64,
     /// Number of entries that were evicted to make room.
     pub evictions: u64,
-    /// Number of files whose contents were not as written, and which were removed instead of served.
+    /// Number of files whose contents were not as written. They were removed and not served.
     pub corrupt: u64,
     /// Number of file operations that failed.
     pub errors: u64,
@@ -100,7 +100,7 @@ pub struct DiskStats {
 /// Statistics of the store that nodes share.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StoreStats {
-    /// Number of look-ups that found a fresh entry in the store. This node did not have it.
+    /// Number of look-ups that found a fresh entry in the store, after this node's own tiers had none.
     pub hits: u64,
     /// Number of look-ups that found a stale entry in the store.
     pub stale: u64,

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use crate::locks::Shared;
 use crate::sieve::Sieve;
 
-/// Values by key. The sum of their weights never exceeds the limit: what was not used lately is evicted to make room. A
-/// value may also expire. It is then no longer found, and stays counted until it is evicted, replaced or removed. Time
-/// is measured by the monotonic clock, which cannot be set.
+/// A table of values by key. The sum of their weights never exceeds the limit: values that were not used lately are
+/// evicted to make room. A value may also expire. It is then no longer found, but counts until it is evicted, replaced
+/// or removed. Time is measured by the monotonic clock, which cannot be set.
 #[derive(Debug)]
 pub struct Table<K, V> {
     weight: fn(&V) -> u64,
@@ -51,17 +51,17 @@ impl<K: Clone + Eq + Hash, V: Clone> Table<K, V> {
     {
         let sieve = self.sieve.reading();
         let item = sieve.get(key)?;
-        item.left().map(|_| item.value.clone())
+        item.remaining().map(|_| item.value.clone())
     }
 
-    /// Returns how much longer the table has a value of this key, [`Duration::MAX`] if it does not expire. `None` if
-    /// there is no value.
+    /// Returns the time until the value of this key expires, [`Duration::MAX`] if it does not expire. `None` if there
+    /// is no value.
     pub fn left<Q>(&self, key: &Q) -> Option<Duration>
     where
         K: Borrow<Q>,
         Q: Eq + Hash + ?Sized,
     {
-        self.sieve.reading().get(key)?.left()
+        self.sieve.reading().get(key)?.remaining()
     }
 
     /// Stores a value, replacing an older value of the key. A value heavier than the whole limit is not stored, but the
@@ -70,23 +70,23 @@ impl<K: Clone + Eq + Hash, V: Clone> Table<K, V> {
         self.put(key, Item { value, until: None });
     }
 
-    /// Stores a value like [`Table::insert`], for `span` only. Does nothing if that is zero.
+    /// Stores a value like [`Table::insert`], but only for the time `span`. Does nothing if that is zero.
     pub fn insert_for(&self, key: K, value: V, span: Duration) {
         if !span.is_zero() {
             self.put(key, Item::lasting(value, span));
         }
     }
 
-    /// Stores a value for `span` unless the key has one already, which is then returned.
+    /// Stores a value for the time `span`, unless the key has a value already, which is then returned.
     pub fn claim(&self, key: K, value: V, span: Duration) -> Option<V> {
         let mut sieve = self.sieve.writing();
         if let Some(item) = sieve.get(&key)
-            && item.left().is_some()
+            && item.remaining().is_some()
         {
             return Some(item.value.clone());
         }
-        let gone = self.put_in(&mut sieve, key, Item::lasting(value, span));
-        drop((sieve, gone));
+        let garbage = self.put_in(&mut sieve, key, Item::lasting(value, span));
+        drop((sieve, garbage));
         None
     }
 
@@ -107,8 +107,8 @@ impl<K: Clone + Eq + Hash, V: Clone> Table<K, V> {
 
     /// Removes all values for which `keep` returns `false`.
     pub fn retain(&self, mut keep: impl FnMut(&K, &V) -> bool) {
-        let gone = (self.sieve.writing()).retain(|key, item| keep(key, &item.value));
-        drop(gone);
+        let garbage = (self.sieve.writing()).retain(|key, item| keep(key, &item.value));
+        drop(garbage);
     }
 
     /// Returns the limit of the weights.
@@ -121,9 +121,9 @@ impl<K: Clone + Eq + Hash, V: Clone> Table<K, V> {
         let mut sieve = self.sieve.writing();
         // Set under the lock, so that the next insertion uses the new limit.
         self.limit.store(limit, Ordering::Relaxed);
-        let mut gone = Vec::new();
-        self.make_room(&mut sieve, limit, &mut gone);
-        drop((sieve, gone));
+        let mut garbage = Vec::new();
+        self.make_room(&mut sieve, limit, &mut garbage);
+        drop((sieve, garbage));
     }
 
     /// Returns the number of values, the sum of their weights, and the number of evictions so far.
@@ -135,29 +135,30 @@ impl<K: Clone + Eq + Hash, V: Clone> Table<K, V> {
 
     fn put(&self, key: K, item: Item<V>) {
         let mut sieve = self.sieve.writing();
-        let gone = self.put_in(&mut sieve, key, item);
-        drop((sieve, gone));
+        let garbage = self.put_in(&mut sieve, key, item);
+        drop((sieve, garbage));
     }
 
-    /// Stores an item, and returns those that left the table. They are to be dropped after the lock is, because freeing
-    /// large values takes time. Room is made under the same lock, so that no moment sees the sum above the limit.
+    /// Stores an item, and returns the items that were replaced, evicted or refused. The caller should drop them after
+    /// it has released the lock, because freeing large values takes time. Room is made under the same lock, so that the
+    /// sum of the weights never exceeds the limit.
     fn put_in(&self, sieve: &mut Sieve<K, Item<V>>, key: K, item: Item<V>) -> Vec<Item<V>> {
-        let mut gone: Vec<_> = sieve.remove(&key).into_iter().collect();
+        let mut garbage: Vec<_> = sieve.remove(&key).into_iter().collect();
         let (limit, weight) = (self.limit(), (self.weight)(&item.value));
         if weight <= limit {
-            self.make_room(sieve, limit - weight, &mut gone);
+            self.make_room(sieve, limit - weight, &mut garbage);
             sieve.insert(key, item, weight);
         } else {
-            gone.push(item);
+            garbage.push(item);
         }
-        gone
+        garbage
     }
 
-    /// Moves items to `gone` until those that remain weigh at most `most`.
-    fn make_room(&self, sieve: &mut Sieve<K, Item<V>>, most: u64, gone: &mut Vec<Item<V>>) {
+    /// Moves items to `garbage` until the remaining ones weigh at most `most`.
+    fn make_room(&self, sieve: &mut Sieve<K, Item<V>>, most: u64, garbage: &mut Vec<Item<V>>) {
         while sieve.weight() > most {
             let Some(victim) = sieve.victim() else { break };
-            gone.extend(sieve.remove(&victim));
+            garbage.extend(sieve.remove(&victim));
             self.evictions.fetch_add(1, Ordering::Relaxed);
         }
     }
@@ -170,12 +171,12 @@ impl<V> Item<V> {
     }
 
     /// Returns the time until the value expires, or `None` if it has expired.
-    fn left(&self) -> Option<Duration> {
+    fn remaining(&self) -> Option<Duration> {
         let Some(until) = self.until else {
             return Some(Duration::MAX);
         };
-        let left = until.saturating_duration_since(Instant::now());
-        (!left.is_zero()).then_some(left)
+        let remaining = until.saturating_duration_since(Instant::now());
+        (!remaining.is_zero()).then_some(remaining)
     }
 }
 

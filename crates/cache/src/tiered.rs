@@ -1,4 +1,4 @@
-//! The cache as the server sees it: three tiers (memory, disk, and the store that nodes share) with a common purge.
+//! The public interface of the cache: three tiers (memory, disk, and the store that nodes share) with a common purge.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,11 +16,10 @@ use crate::stats::{DiskStats, Lookups, MemoryStats, Stats, StoreStats};
 use crate::store::{self, SharedStore, StoreConfig};
 use crate::table::Table;
 
-/// Which tiers there are, and their sizes.
+/// Which tiers of a cache exist, and their sizes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// Size of the memory tier in bytes; 0 switches it off. With a disk tier, up to 32 MiB more may be waiting to be
-    /// written.
+    /// Size of the memory tier in bytes; 0 switches it off. With a disk tier, the write queue takes up to 32 MiB more.
     pub memory: u64,
     /// The disk tier; `None` switches it off.
     pub disk: Option<DiskConfig>,
@@ -38,13 +37,13 @@ impl Default for Config {
 /// Location and size limit of the disk tier.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DiskConfig {
-    /// A folder, inside which the cache creates its own.
+    /// The folder in which the cache creates a folder of its own.
     pub path: PathBuf,
     /// Size limit on disk in bytes, counted in whole blocks; 0 switches the tier off.
     pub size: u64,
 }
 
-/// Finished results in memory and on disk. A clone is the same cache.
+/// A cache of finished results in memory, on disk, and in a store that nodes share. Clones refer to the same cache.
 ///
 /// ```
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
@@ -55,7 +54,7 @@ pub struct DiskConfig {
 /// let key = Key::of(&["fit:250x250,as:jpeg", "cat.jpg", "jpeg"]);
 /// let ticket = cache.ticket(); // before the source is read
 /// let entry = Entry {
-///     body: "the picture".into(),
+///     body: "the image".into(),
 ///     source: "cat.jpg".into(),
 ///     life: Life::fresh_for(Duration::from_secs(60)),
 ///     ..Entry::default()
@@ -75,14 +74,14 @@ pub struct Cache {
 struct Inner {
     clock: Arc<dyn Clock>,
     marks: Arc<Marks>,
-    /// The entries in most demand, weighed in bytes. `None` if the tier is off.
+    /// The entries that were used lately, weighed in bytes. `None` if the tier is off.
     memory: Option<Table<Key, Stored>>,
     disk: Option<Disk>,
     store: Option<SharedStore>,
     memory_lookups: Lookups,
     disk_lookups: Lookups,
     store_lookups: Lookups,
-    /// Number of purges ordered on this node.
+    /// Number of purges requested on this node.
     purges: AtomicU64,
     /// Number of purges, including those of other nodes.
     epoch: AtomicU64,
@@ -130,7 +129,11 @@ impl Cache {
             epoch: AtomicU64::new(0),
         });
         if let Some(store) = store {
-            tokio::spawn(store::follow(Arc::downgrade(&inner), store, Inner::purged));
+            tokio::spawn(store::follow(
+                Arc::downgrade(&inner),
+                store,
+                Inner::on_purge,
+            ));
         }
         Self { inner }
     }
@@ -139,13 +142,13 @@ impl Cache {
     pub fn has_store_of(&self, store: Option<&StoreConfig>) -> bool {
         match (&self.inner.store, store) {
             (None, None) => true,
-            (Some(mine), Some(other)) => mine.config().is_same(other),
+            (Some(current), Some(other)) => current.config().is_same(other),
             _ => false,
         }
     }
 
-    /// Returns a number that grows with each purge, including those of other nodes. What was remembered under an older
-    /// number may no longer hold.
+    /// Returns a number that grows with each purge, including those of other nodes. Data that a caller derived from
+    /// entries under an older number may be outdated.
     pub fn purge_epoch(&self) -> u64 {
         self.inner.epoch.load(Ordering::Acquire)
     }
@@ -169,8 +172,8 @@ impl Cache {
         }
     }
 
-    /// Returns a ticket, which is to be taken before a result's source is read and given to [`Cache::put`] with the
-    /// result. If a purge comes in between, the result is not stored.
+    /// Returns a ticket. Take it before reading a result's source, and pass it to [`Cache::put`] with the result. If a
+    /// purge of the result comes in between, the result is not stored.
     pub fn ticket(&self) -> Ticket {
         let inner = &*self.inner;
         Ticket {
@@ -187,9 +190,7 @@ impl Cache {
         }
         let stored = inner.find_on_disk(key).await;
         inner.disk.as_ref()?;
-        let hit = stored
-            .as_ref()
-            .map(|stored| inner.judge(stored, Tier::Disk));
+        let hit = stored.as_ref().map(|stored| inner.hit(stored, Tier::Disk));
         inner.disk_lookups.count(hit.as_ref());
         if let (Some(stored), Some(_)) = (stored, &hit) {
             inner.keep_in_memory(*key, stored);
@@ -197,15 +198,15 @@ impl Cache {
         hit
     }
 
-    /// Looks up an entry again, for a caller who has [looked](Cache::get) in vain. Returns only a hit that `wanted`
-    /// accepts, and only that counts as a look-up.
-    pub async fn get_again(&self, key: &Key, wanted: impl Fn(&Hit) -> bool) -> Option<Hit> {
-        if let Some(hit) = self.take_from_memory(key, |hit| wanted(hit).then(|| hit.clone())) {
+    /// Looks up an entry again, after [`Cache::get`] has not found a usable one. Returns only a hit for which `accepts`
+    /// returns true, and only such a hit counts as a look-up.
+    pub async fn get_again(&self, key: &Key, accepts: impl Fn(&Hit) -> bool) -> Option<Hit> {
+        if let Some(hit) = self.take_from_memory(key, |hit| accepts(hit).then(|| hit.clone())) {
             return Some(hit);
         }
         let inner = &*self.inner;
         let stored = inner.find_on_disk(key).await?;
-        let hit = Some(inner.judge(&stored, Tier::Disk)).filter(wanted)?;
+        let hit = Some(inner.hit(&stored, Tier::Disk)).filter(accepts)?;
         inner.disk_lookups.count(Some(&hit));
         inner.keep_in_memory(*key, stored);
         Some(hit)
@@ -214,29 +215,29 @@ impl Cache {
     /// Looks up an entry in memory only, without waiting for anything.
     pub fn get_from_memory(&self, key: &Key) -> Option<Hit> {
         let inner = &*self.inner;
-        let found = inner.find_in_memory(key, inner.memory.as_ref()?);
-        inner.memory_lookups.count(found.as_ref());
-        found
+        let hit = inner.find_in_memory(key, inner.memory.as_ref()?);
+        inner.memory_lookups.count(hit.as_ref());
+        hit
     }
 
-    /// Returns what `wanted` makes of an entry in memory. If there is none, or `wanted` returns `None`, this does not
-    /// count as a look-up, because the caller will look it up again properly.
+    /// Returns the result of `convert` for an entry in memory. If there is none, or `convert` returns `None`, this does
+    /// not count as a look-up, because the caller is expected to call [`Cache::get`] next.
     pub fn take_from_memory<T>(
         &self,
         key: &Key,
-        wanted: impl FnOnce(&Hit) -> Option<T>,
+        convert: impl FnOnce(&Hit) -> Option<T>,
     ) -> Option<T> {
         let inner = &*self.inner;
         let hit = inner.find_in_memory(key, inner.memory.as_ref()?)?;
-        let taken = wanted(&hit)?;
+        let value = convert(&hit)?;
         inner.memory_lookups.count(Some(&hit));
-        Some(taken)
+        Some(value)
     }
 
     /// Stores a result, at once in memory and soon on disk. Does not wait.
     pub fn put(&self, key: Key, entry: impl Into<Arc<Entry>>, ticket: Ticket) {
         let inner = &*self.inner;
-        let Some(stored) = inner.stored(&key, entry.into(), ticket) else {
+        let Some(stored) = inner.prepare(&key, entry.into(), ticket) else {
             return;
         };
         if let Some(disk) = &inner.disk {
@@ -245,11 +246,11 @@ impl Cache {
         inner.keep_in_memory(key, stored);
     }
 
-    /// Stores a note, which is not a result, on disk only, where it is found again after a restart.
+    /// Stores a note, which is not a result, on disk only. [`Cache::get_from_disk`] finds it after a restart, too.
     pub fn put_on_disk(&self, key: Key, entry: impl Into<Arc<Entry>>, ticket: Ticket) {
         let inner = &*self.inner;
         if let Some(disk) = &inner.disk
-            && let Some(stored) = inner.stored(&key, entry.into(), ticket)
+            && let Some(stored) = inner.prepare(&key, entry.into(), ticket)
         {
             disk.put(key, stored);
         }
@@ -283,12 +284,10 @@ impl Cache {
     /// have been taken before the look-up.
     pub async fn get_from_store(&self, key: &Key, ticket: Ticket) -> Option<Hit> {
         let inner = &*self.inner;
-        let found = inner.store.as_ref()?.get(key).await?;
-        let hit = found
-            .as_ref()
-            .map(|stored| inner.judge(stored, Tier::Store));
+        let entry = inner.store.as_ref()?.get(key).await?;
+        let hit = entry.as_ref().map(|stored| inner.hit(stored, Tier::Store));
         inner.store_lookups.count(hit.as_ref());
-        if let (Some(stored), Some(_)) = (found, &hit) {
+        if let (Some(stored), Some(_)) = (entry, &hit) {
             let stored = Stored {
                 generation: ticket.generation,
                 ..stored
@@ -314,14 +313,15 @@ impl Cache {
     pub fn put_in_store(&self, key: Key, entry: impl Into<Arc<Entry>>, ticket: Ticket) {
         let inner = &*self.inner;
         if let Some(store) = &inner.store
-            && let Some(stored) = inner.stored(&key, entry.into(), ticket)
+            && let Some(stored) = inner.prepare(&key, entry.into(), ticket)
         {
             store.put(key, stored);
         }
     }
 
-    /// Removes everything that `selector` selects from all tiers at once, including results still being made. Waits (a
-    /// few seconds at most) until the purge will survive a restart and other nodes will learn of it.
+    /// Purges everything that `selector` selects from all tiers at once, including results that are still being made.
+    /// Waits (a few seconds at most) until the purge is saved on disk and in the log for other nodes. [`Purged`] says
+    /// whether that succeeded.
     pub async fn purge(&self, selector: Selector) -> Purged {
         let inner = &*self.inner;
         inner.marks.add(selector.clone());
@@ -333,8 +333,8 @@ impl Cache {
             None => None,
         };
         if reaches_nodes.is_some() {
-            // What others had purged was read as well.
-            inner.purged();
+            // Adding the purge to the shared log has also read the purges of other nodes.
+            inner.on_purge();
         }
         match &inner.disk {
             Some(disk) => Purged {
@@ -344,7 +344,7 @@ impl Cache {
                 reaches_nodes,
             },
             None => {
-                // Memory is clean, so only results still being made could need the mark.
+                // Memory has no purged entry left. Results that are still being made are refused because of the floor.
                 inner.marks.forget(inner.marks.generation());
                 Purged {
                     from_memory,
@@ -363,8 +363,8 @@ impl Cache {
         }
     }
 
-    /// Waits until everything stored is on disk and in the shared store, or given up. Meant for the end of the process.
-    /// A disk that hangs makes this wait, too, so it should be given a deadline.
+    /// Waits until all queued entries are on disk and in the shared store, or dropped. Meant for the end of the
+    /// process. A hung disk delays this, so callers need a deadline of their own.
     pub async fn flush(&self) {
         if let Some(disk) = &self.inner.disk {
             disk.flush().await;
@@ -377,7 +377,7 @@ impl Cache {
     /// Waits until it is known whether the shared store can be used. Returns at once without one.
     pub async fn store_known(&self) {
         if let Some(store) = &self.inner.store {
-            store.known().await;
+            store.wait_until_known().await;
         }
     }
 
@@ -421,7 +421,7 @@ impl Cache {
 
 impl Inner {
     /// Returns an entry in the form in which it is stored, or `None` if it has been purged since its ticket was issued.
-    fn stored(&self, key: &Key, entry: Arc<Entry>, ticket: Ticket) -> Option<Stored> {
+    fn prepare(&self, key: &Key, entry: Arc<Entry>, ticket: Ticket) -> Option<Stored> {
         let stored = Stored {
             entry,
             stamp: Stamp::of(&self.clock.now()),
@@ -435,14 +435,14 @@ impl Inner {
         memory
             .get(key)
             .filter(|stored| {
-                !self.marks.kill(key, stored) && !self.is_purged_by_others(key, stored)
+                !self.marks.kills(key, stored) && !self.is_purged_by_others(key, stored)
             })
-            .map(|stored| self.judge(&stored, Tier::Memory))
+            .map(|stored| self.hit(&stored, Tier::Memory))
     }
 
     async fn find_on_disk(&self, key: &Key) -> Option<Stored> {
-        let found = self.disk.as_ref()?.get(key).await;
-        found.filter(|stored| !self.is_purged_by_others(key, stored))
+        let stored = self.disk.as_ref()?.get(key).await;
+        stored.filter(|stored| !self.is_purged_by_others(key, stored))
     }
 
     fn is_purged_by_others(&self, key: &Key, stored: &Stored) -> bool {
@@ -450,8 +450,9 @@ impl Inner {
         store.is_some_and(|store| store.kills(key, stored))
     }
 
-    /// Called when other nodes have purged something.
-    fn purged(&self) {
+    /// Removes the entries that other nodes have purged from memory. To be called when new purges of other nodes have
+    /// been read.
+    fn on_purge(&self) {
         self.epoch.fetch_add(1, Ordering::AcqRel);
         self.free_memory();
     }
@@ -461,7 +462,7 @@ impl Inner {
         let mut freed = 0;
         if let Some(memory) = &self.memory {
             memory.retain(|key, stored| {
-                let dead = self.marks.kill(key, stored) || self.is_purged_by_others(key, stored);
+                let dead = self.marks.kills(key, stored) || self.is_purged_by_others(key, stored);
                 freed += u64::from(dead);
                 !dead
             });
@@ -470,7 +471,7 @@ impl Inner {
     }
 
     /// Returns the hit for an entry, with its age and freshness.
-    fn judge(&self, stored: &Stored, tier: Tier) -> Hit {
+    fn hit(&self, stored: &Stored, tier: Tier) -> Hit {
         let life = &stored.entry.life;
         let age = stored.stamp.age(&self.clock.now(), life);
         Hit {
@@ -481,8 +482,8 @@ impl Inner {
         }
     }
 
-    /// Stores an entry in memory unless it is purged. The marks stay locked meanwhile, so that a purge either prevents
-    /// this or finds the entry in memory.
+    /// Stores an entry in memory unless it is purged. The marks stay locked during this, so that a concurrent purge
+    /// either prevents it or finds the entry in memory.
     fn keep_in_memory(&self, key: Key, stored: Stored) {
         if let Some(memory) = &self.memory {
             self.marks

@@ -75,4 +75,4 @@ pub use sandbox::Sandbox;
 pub use server::reload::Reloader;
 pub use server::{Beat, Pulse, Server, runtime};
 pub use sources::resolver::{OpenSource, Read, Resolver};
-pub use sources::{geometry, materials, media_type, overlay_cache, rendering};
+pub use sources::{geometry, media_type, overlay_cache, overlays, rendering};

@@ -79,8 +79,8 @@ impl Device for Files {
     }
 
     fn lock(&self, path: &Path) -> io::Result<File> {
-        // Held open for reading only: a file open for writing would keep an operator from turning
-        // the file system read-only.
+        // Opened for reading only, because a file open for writing would keep an operator from remounting the file
+        // system read-only.
         let file = match File::open(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 File::create(path)?;
@@ -123,9 +123,9 @@ impl Device for Files {
     }
 
     fn list(&self, dir: &Path) -> io::Result<Vec<DirEntry>> {
-        let mut found = Vec::new();
+        let mut files = Vec::new();
         let entries = match fs::read_dir(dir) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(found),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(files),
             entries => entries?,
         };
         for entry in entries {
@@ -133,20 +133,20 @@ impl Device for Files {
             let Ok(name) = entry.file_name().into_string() else {
                 continue;
             };
-            // A file may go between being listed and being looked at.
-            let about = match entry.metadata() {
+            // The file may have been removed since it was listed.
+            let metadata = match entry.metadata() {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                about => about?,
+                metadata => metadata?,
             };
-            if about.is_file() {
-                let modified = about.modified().unwrap_or(SystemTime::UNIX_EPOCH);
-                found.push(DirEntry {
+            if metadata.is_file() {
+                let modified = metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
+                files.push(DirEntry {
                     name,
-                    len: about.len(),
+                    len: metadata.len(),
                     modified,
                 });
             }
         }
-        Ok(found)
+        Ok(files)
     }
 }

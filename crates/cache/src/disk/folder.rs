@@ -1,4 +1,4 @@
-//! The folder: where each file lies, and how one comes to be there whole.
+//! The cache's folder on disk: where each file is, and how files are written atomically.
 //!
 //! ```text
 //! andon-cache-1/
@@ -56,9 +56,9 @@ impl Folder {
             _lock: lock,
         };
         match folder.clean() {
-            // Not to be cleaned, but still to be read.
+            // A read-only folder cannot be cleaned, but its entries can still be read.
             Err(error) if error.kind() == io::ErrorKind::ReadOnlyFilesystem => {}
-            cleaned => cleaned?,
+            result => result?,
         }
         Ok(folder)
     }
@@ -72,7 +72,7 @@ impl Folder {
         for first in 0..=255u8 {
             let first = format!("{first:02x}");
             for file in self.device.list(&self.root.join(&first))? {
-                // Whatever else lies there is not ours to touch.
+                // Files with other names do not belong to the cache.
                 if let Some(key) = Key::from_hex(&format!("{first}{}", file.name)) {
                     entries.push((file, key));
                 }
@@ -105,15 +105,15 @@ impl Folder {
     pub(crate) fn write(&self, parts: &[&[u8]]) -> io::Result<Unnamed<'_>> {
         let number = self.temporary.fetch_add(1, Ordering::Relaxed);
         let path = self.root.join("tmp").join(number.to_string());
-        // From here on, dropping it removes what there is, also half a file.
+        // From here on, dropping `unnamed` removes the file, even an incomplete one.
         let unnamed = Unnamed { folder: self, path };
         match self.device.write(&unnamed.path, parts) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                // Somebody emptied the folder under us.
+                // Another program has removed the folder since it was created.
                 self.device.create_dir(&self.root.join("tmp"))?;
                 self.device.write(&unnamed.path, parts)?;
             }
-            written => written?,
+            result => result?,
         }
         Ok(unnamed)
     }
@@ -162,7 +162,7 @@ impl Folder {
     fn read_if_there(&self, path: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
         match self.device.read(path, most) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            read => read.map(Some),
+            result => result.map(Some),
         }
     }
 
@@ -196,20 +196,20 @@ impl Unnamed<'_> {
         let to = self.folder.path(key);
         match self.folder.device.rename(&self.path, &to) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                // The first of its 256th part.
+                // This is the first entry of its subfolder.
                 self.folder
                     .device
                     .create_dir(to.parent().unwrap_or(&self.folder.root))?;
                 self.folder.device.rename(&self.path, &to)
             }
-            renamed => renamed,
+            result => result,
         }
     }
 }
 
 impl Drop for Unnamed<'_> {
     fn drop(&mut self) {
-        // Once renamed there is nothing to remove.
+        // Removing succeeds after a rename, too, because a missing file is no error.
         if self.folder.device.remove(&self.path).is_err() {
             self.folder
                 .litter

@@ -5,8 +5,8 @@
 //! head: the entry's fields, each with its length
 //! body: exactly as served
 //! ```
-//! Numbers are little-endian. `check` covers all that follows it, so whatever a disk, a crash or a
-//! stray hand did to a file, it is either what was written or it is refused.
+//! Numbers are little-endian. `check` covers all bytes that follow it, so a file that was changed by a disk fault, a
+//! crash or another program is detected and never served.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ const CHECKED_FROM: usize = MAGIC.len() + CHECK;
 /// Length in bytes of the part before the head.
 pub(crate) const PREAMBLE: usize = CHECKED_FROM + Key::BYTES + 8 + 8 + 8 + 24 + 4 + 8;
 
-/// Returns the bytes that precede the body in an entry's file. `None` if the entry's fields are absurdly long.
+/// Returns the bytes that precede the body in an entry's file. `None` if the head is longer than [`LONGEST_HEAD`].
 pub(crate) fn encode(key: &Key, era: u64, stored: &Stored) -> Option<Vec<u8>> {
     let entry = &*stored.entry;
     let head = fields::encode(entry);
@@ -58,7 +58,7 @@ pub(crate) fn encode(key: &Key, era: u64, stored: &Stored) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Checks and decodes a whole file. `None` if it is anything but what `encode` wrote for this key in this era. The body
+/// Checks and decodes a whole file. `None` unless it is exactly what `encode` wrote for this key in this era. The body
 /// shares the buffer of `file`.
 pub(crate) fn decode(key: &Key, era: u64, file: Vec<u8>) -> Option<Stored> {
     let file = Bytes::from(file);
@@ -74,15 +74,16 @@ pub(crate) fn decode(key: &Key, era: u64, file: Vec<u8>) -> Option<Stored> {
     Some(stored)
 }
 
-/// Decodes the entry without its body, **unchecked**, and the body's length: enough to compare the entry with purges.
-/// `start` must reach to the end of the head. Returns `None` if it does not, or if it is not of this key and era.
+/// Decodes an entry without its body, and the body's length, **without verifying the check**. This is enough to compare
+/// the entry with purges. `start` must reach to the end of the head. Returns `None` if it does not, or if the file does
+/// not belong to this key and era.
 pub(crate) fn decode_start(key: &Key, era: u64, start: &[u8]) -> Option<(Stored, u64)> {
     let mut reader = Reader(start);
-    let ours = reader.take(MAGIC.len())? == MAGIC
+    let matches = reader.take(MAGIC.len())? == MAGIC
         && reader.take(CHECK).is_some()
         && reader.take(Key::BYTES)? == key.as_bytes()
         && reader.u64()? == era;
-    if !ours {
+    if !matches {
         return None;
     }
     let generation = reader.u64()?;

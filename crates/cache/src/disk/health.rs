@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use crate::locks::Lock;
 
-/// What is wrong with the disk tier. Requests are served without it meanwhile, and it recovers by itself.
+/// An error that suspends the disk tier. Requests are served without the suspended operations, and the tier recovers by
+/// itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DiskError {
     /// The kind of error.
@@ -25,7 +26,7 @@ pub enum DiskErrorKind {
     ReadOnly,
     /// The disk fails. It is neither written nor read.
     Failing,
-    /// The disk does not answer. It is neither written nor read.
+    /// An operation did not return in time. The disk is neither written nor read.
     Hung,
     /// The folder cannot be used, or another process has locked it.
     Unavailable,
@@ -60,7 +61,8 @@ impl DiskErrorKind {
         }
     }
 
-    const fn stops(self) -> u8 {
+    /// Returns the bits of the operations that this error suspends.
+    const fn suspends(self) -> u8 {
         match self {
             Self::Full | Self::ReadOnly => WRITES,
             Self::Failing | Self::Hung | Self::Unavailable => WRITES | READS,
@@ -71,12 +73,13 @@ impl DiskErrorKind {
 const WRITES: u8 = 1;
 const READS: u8 = 2;
 
-/// State of the disk, cheap to query.
+/// State of the disk tier. Reading it takes one atomic load.
 #[derive(Debug)]
 pub(crate) struct Health {
     /// Path of the folder, for log messages.
     path: String,
-    stopped: AtomicU8,
+    /// Bits of the operations that are suspended: [`READS`] and [`WRITES`].
+    suspended: AtomicU8,
     error: Mutex<Option<DiskError>>,
 }
 
@@ -84,17 +87,17 @@ impl Health {
     pub(crate) fn new(path: &Path) -> Self {
         Self {
             path: path.display().to_string(),
-            stopped: AtomicU8::new(0),
+            suspended: AtomicU8::new(0),
             error: Mutex::default(),
         }
     }
 
     pub(crate) fn may_read(&self) -> bool {
-        self.stopped.load(Ordering::Relaxed) & READS == 0
+        self.suspended.load(Ordering::Relaxed) & READS == 0
     }
 
     pub(crate) fn may_write(&self) -> bool {
-        self.stopped.load(Ordering::Relaxed) & WRITES == 0
+        self.suspended.load(Ordering::Relaxed) & WRITES == 0
     }
 
     pub(crate) fn error(&self) -> Option<DiskError> {
@@ -103,20 +106,20 @@ impl Health {
 
     pub(crate) fn raise(&self, kind: DiskErrorKind, message: String) {
         let mut error = self.error.locked();
-        let known = error.as_ref().is_some_and(|error| error.kind == kind);
-        if !known {
-            // Once per kind, not once per request.
+        let is_same = error.as_ref().is_some_and(|error| error.kind == kind);
+        if !is_same {
+            // Logged once per kind of error, not once per request.
             let (path, disk_error) = (&self.path, kind.label());
             tracing::warn!(path, disk_error, error = %message, "disk cache {disk_error}; serving without it");
         }
         *error = Some(DiskError { kind, message });
-        self.stopped.store(kind.stops(), Ordering::Relaxed);
+        self.suspended.store(kind.suspends(), Ordering::Relaxed);
     }
 
     pub(crate) fn clear(&self) {
         if self.error.locked().take().is_some() {
             tracing::info!(path = self.path, "disk cache recovered");
         }
-        self.stopped.store(0, Ordering::Relaxed);
+        self.suspended.store(0, Ordering::Relaxed);
     }
 }

@@ -32,13 +32,13 @@ use crate::stats::DiskStats;
 
 /// Most concurrent reads: enough to keep a disk busy, few enough to leave blocking threads to others.
 const READERS: usize = 8;
-/// Deadline of a read. A slower disk is of no help.
+/// Deadline of a read. If the disk takes longer, rendering the image again is the better choice.
 const READ_DEADLINE: Duration = Duration::from_secs(1);
-/// How long a purge waits to be saved. After this, the caller is told that it is not on disk yet.
+/// Deadline for saving a purge. If it passes, the caller learns that the purge is not on disk yet.
 const SAVE_DEADLINE: Duration = Duration::from_secs(5);
 /// Interval between checks whether a failed disk has recovered.
 const HEAL_EVERY: Duration = Duration::from_secs(1);
-/// When there are more purges than this, all files are checked against them, and then the purges are forgotten.
+/// Number of purges above which all files are checked against them, so that the purges can then be dropped.
 const SWEEP_AT: usize = 4096;
 
 /// The disk tier. Dropping it lets queued writes finish in the background.
@@ -56,13 +56,13 @@ struct Shared {
     health: Health,
     queue: Queue,
     readers: Arc<Semaphore>,
-    /// Permit to save purges. There is only one: a save includes the purges of all who wait, and a hung disk blocks
+    /// The only permit to save purges. One save includes the purges of all callers who wait, and a hung disk blocks
     /// only one thread.
     saver: Arc<Semaphore>,
     sweeper: Semaphore,
-    /// Wakes the task that takes care of a failed disk.
-    failed: Arc<Notify>,
-    /// Notified when something that `ready` or `flush` wait for may have happened.
+    /// Wakes the task that brings a failed disk back into use.
+    failure: Arc<Notify>,
+    /// Notified when a condition that `ready` or `flush` wait for may have become true.
     progress: Notify,
     errors: AtomicU64,
 }
@@ -87,20 +87,20 @@ impl Disk {
             readers: Arc::new(Semaphore::new(READERS)),
             saver: Arc::new(Semaphore::new(1)),
             sweeper: Semaphore::new(1),
-            failed: Arc::new(Notify::new()),
+            failure: Arc::new(Notify::new()),
             progress: Notify::new(),
             errors: AtomicU64::new(0),
         });
         tokio::spawn(take_care(
             Arc::downgrade(&shared),
-            Arc::clone(&shared.failed),
+            Arc::clone(&shared.failure),
         ));
         Self { shared }
     }
 
     /// Looks up an entry in the write queue, then on disk.
     pub(crate) async fn get(&self, key: &Key) -> Option<Stored> {
-        match self.shared.queued(key) {
+        match self.shared.get_queued(key) {
             Some(stored) => Some(stored),
             None => self.read(key).await,
         }
@@ -117,20 +117,20 @@ impl Disk {
     /// Saves the purges that are in force, so that they survive a restart. Returns whether this succeeded.
     pub(crate) async fn save_marks(&self) -> bool {
         let shared = Arc::clone(&self.shared);
-        let saving = async {
+        let save = async {
             let permit = Arc::clone(&shared.saver).acquire_owned().await.ok()?;
-            let inside = Arc::clone(&shared);
-            let saved = tokio::task::spawn_blocking(move || {
-                let saved = inside.store.get()?.save_marks();
-                inside.note(&saved);
+            let tier = Arc::clone(&shared);
+            let task = tokio::task::spawn_blocking(move || {
+                let result = tier.store.get()?.save_marks();
+                tier.note(&result);
                 drop(permit);
-                saved.ok()
+                result.ok()
             });
-            saved.await.ok()?
+            task.await.ok()?
         };
-        let saved = matches!(timeout(SAVE_DEADLINE, saving).await, Ok(Some(())));
+        let is_saved = matches!(timeout(SAVE_DEADLINE, save).await, Ok(Some(())));
         self.shared.sweep_if_due();
-        saved
+        is_saved
     }
 
     /// Waits until the folder is open and its entries are counted, or an error is known.
@@ -139,33 +139,33 @@ impl Disk {
             .await;
     }
 
-    /// Waits until all queued entries are on disk or given up. A disk that hangs makes this wait, too.
+    /// Waits until all queued entries are on disk or dropped. A hung disk delays this, too.
     pub(crate) async fn flush(&self) {
         self.until(|shared| {
-            let given_up = shared.health.error().is_some();
-            !shared.queue.has_writer() && (shared.queue.is_empty() || given_up)
+            let has_failed = shared.health.error().is_some();
+            !shared.queue.has_writer() && (shared.queue.is_empty() || has_failed)
         })
         .await;
     }
 
-    /// The folder of the disk tier.
+    /// Returns the configured folder, inside which the tier has created its own.
     pub(crate) fn path(&self) -> &Path {
         &self.shared.path
     }
 
-    /// Sets the size limit in bytes, and removes files in the background until it is kept.
+    /// Sets the size limit in bytes, and evicts files in the background until they are within it.
     pub(crate) fn resize(&self, limit: u64) {
         let shared = Arc::clone(&self.shared);
         shared.limit.store(limit, Ordering::Relaxed);
         self.shared.runtime.spawn_blocking(move || {
-            // A store that is not open yet, or not counted, finds the new limit by itself.
+            // A store that is not open or not scanned yet will use the new limit by itself.
             if let Some(store) = shared.store.get().filter(|store| store.is_scanned()) {
                 shared.note(&store.resize(shared.limit.load(Ordering::Relaxed)));
             }
         });
     }
 
-    /// Returns all statistics except hits, stale hits and misses, which the disk tier cannot tell.
+    /// Returns all statistics except hits, stale hits and misses, which the cache counts.
     pub(crate) fn stats(&self) -> DiskStats {
         let shared = &self.shared;
         let (entries, bytes) = shared.store.get().map(Store::usage).unwrap_or_default();
@@ -189,22 +189,22 @@ impl Disk {
 
     async fn read(&self, key: &Key) -> Option<Stored> {
         let shared = &self.shared;
-        let worth_it = shared.health.may_read() && shared.store.get()?.may_hold(key);
-        if !worth_it {
+        let may_find = shared.health.may_read() && shared.store.get()?.may_hold(key);
+        if !may_find {
             return None;
         }
-        // Full of readers for so long: a miss, but nobody's fault yet.
+        // If no permit is free within the deadline, the look-up is a miss, but not a disk error.
         let permit = timeout(READ_DEADLINE, Arc::clone(&shared.readers).acquire_owned());
         let permit = permit.await.ok()?.ok()?;
-        let (inside, key) = (Arc::clone(shared), *key);
-        let reading = tokio::task::spawn_blocking(move || {
-            let read = inside.store.get()?.read(&key);
-            inside.note(&read);
-            // A read that never returns keeps its place: hanging threads stay few.
+        let (tier, key) = (Arc::clone(shared), *key);
+        let read = tokio::task::spawn_blocking(move || {
+            let read = tier.store.get()?.read(&key);
+            tier.note(&read);
+            // A read that never returns keeps its permit, so that at most `READERS` threads hang.
             drop(permit);
             read.ok().flatten()
         });
-        match timeout(READ_DEADLINE, reading).await {
+        match timeout(READ_DEADLINE, read).await {
             Ok(read) => read.ok().flatten(),
             Err(_) => {
                 shared.raise(
@@ -222,7 +222,7 @@ impl Disk {
             if done(&self.shared) {
                 return;
             }
-            // The writers announce what they do; the time limit is for what nobody announces.
+            // The writer notifies about its progress. The timeout is for changes that nothing notifies about.
             let _ = timeout(HEAL_EVERY, progress).await;
         }
     }
@@ -230,7 +230,7 @@ impl Disk {
 
 impl Drop for Disk {
     fn drop(&mut self) {
-        self.shared.failed.notify_one(); // the caretaker finds nobody to care for
+        self.shared.failure.notify_one(); // `take_care` finds the tier gone and ends
     }
 }
 
@@ -239,9 +239,9 @@ impl Shared {
         self.store.get().is_some_and(Store::is_scanned)
     }
 
-    fn queued(&self, key: &Key) -> Option<Stored> {
-        let queued = self.queue.get(key);
-        queued.filter(|stored| self.marks.admits(key, stored))
+    fn get_queued(&self, key: &Key) -> Option<Stored> {
+        let entry = self.queue.get(key);
+        entry.filter(|stored| self.marks.admits(key, stored))
     }
 
     fn start_writing(self: &Arc<Self>) {
@@ -257,10 +257,10 @@ impl Shared {
             return;
         };
         while let Some((key, stored)) = self.queue.next() {
-            let written = store.write(&key, &stored);
-            self.note(&written);
-            match written {
-                Ok(()) => self.queue.done(&key, &stored),
+            let result = store.write(&key, &stored);
+            self.note(&result);
+            match result {
+                Ok(()) => self.queue.finish(&key, &stored),
                 Err(_) => self.queue.give_up(),
             }
         }
@@ -271,7 +271,7 @@ impl Shared {
         if self.marks.len() > SWEEP_AT && self.is_ready() && self.health.may_write() {
             let shared = Arc::clone(self);
             self.runtime.spawn_blocking(move || {
-                // One at a time; whoever comes second has nothing to add.
+                // One sweep at a time: a second one would read the same files.
                 if let (Ok(_permit), Some(store)) =
                     (shared.sweeper.try_acquire(), shared.store.get())
                 {
@@ -281,7 +281,7 @@ impl Shared {
         }
     }
 
-    /// Records the error if `result` is one.
+    /// Records the error of `result`, if it is one.
     fn note<T>(&self, result: &std::io::Result<T>) {
         if let Err(error) = result {
             self.raise(DiskErrorKind::of(error), error.to_string());
@@ -291,11 +291,11 @@ impl Shared {
     fn raise(&self, kind: DiskErrorKind, message: String) {
         self.errors.fetch_add(1, Ordering::Relaxed);
         self.health.raise(kind, message);
-        self.failed.notify_one();
+        self.failure.notify_one();
         self.progress.notify_waiters();
     }
 
-    /// Does whatever is missing for the tier to be in use: opens the folder or probes the disk, saves the purges,
+    /// Brings the tier into use: opens the folder or, if it is open already, probes the disk, then saves the purges,
     /// counts the entries, and applies the size limit.
     fn heal(&self) -> std::io::Result<()> {
         let store = match self.store.get() {
@@ -312,29 +312,29 @@ impl Shared {
         };
         store.save_marks()?;
         store.scan()?;
-        // It may have been changed since the store was opened, or while the disk failed.
+        // The limit may have changed since the store was opened, or while the disk failed.
         store.resize(self.limit.load(Ordering::Relaxed))
     }
 }
 
 /// Opens the folder, then sleeps until the disk fails, and then retries until it recovers.
-async fn take_care(shared: Weak<Shared>, failed: Arc<Notify>) {
+async fn take_care(shared: Weak<Shared>, failure: Arc<Notify>) {
     while let Some(shared) = shared.upgrade() {
-        let inside = Arc::clone(&shared);
-        let Ok(healed) = tokio::task::spawn_blocking(move || inside.heal()).await else {
+        let tier = Arc::clone(&shared);
+        let Ok(result) = tokio::task::spawn_blocking(move || tier.heal()).await else {
             return; // the runtime is shutting down
         };
-        match healed {
+        match result {
             Ok(()) => {
                 shared.health.clear();
                 shared.start_writing();
                 shared.progress.notify_waiters();
                 drop(shared);
-                failed.notified().await;
+                failure.notified().await;
             }
             Err(error) => {
-                let known = shared.store.get().is_some();
-                let kind = if known {
+                let is_open = shared.store.get().is_some();
+                let kind = if is_open {
                     DiskErrorKind::of(&error)
                 } else {
                     DiskErrorKind::Unavailable
@@ -344,7 +344,8 @@ async fn take_care(shared: Weak<Shared>, failed: Arc<Notify>) {
                 drop(shared);
             }
         }
-        // Also after a success: a disk that fails right after each proof is not asked too often.
+        // The pause follows a success, too, so that a disk that fails right after each probe is not probed without
+        // pause.
         tokio::time::sleep(HEAL_EVERY).await;
     }
 }

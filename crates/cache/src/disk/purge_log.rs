@@ -1,12 +1,12 @@
-//! The purges, on disk: one record appended per purge, so that none is forgotten by a restart.
+//! The purge log on disk: one record is appended per purge, so that purges survive a restart.
 //!
 //! ```text
 //! header: magic 8 | era 8 | generation 8 | check 16
-//! record: length 8 | generation 8 | kind 1 | what … | check 16
+//! record: length 8 | generation 8 | kind of the selector 1 | its value … | check 16
 //! ```
-//! The log is either perfect or worth nothing: a purge that is missing from it would bring dead
-//! images back. So if anything is wrong with it, a new *era* begins, and the entries of the old one
-//! are worth nothing either. That costs a cache; it never serves what was purged.
+//! The log is either valid as a whole or discarded: if one purge were missing, purged images would be served again. So
+//! if anything is wrong with the log, a new *era* begins, and the entries of the old era are discarded, too. That
+//! empties the cache, but no purged image is ever served.
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
@@ -52,7 +52,7 @@ impl PurgeLog {
         bytes
     }
 
-    /// Decodes a log. `None` if a single byte of it is wrong.
+    /// Decodes a log. `None` if any byte of it is wrong.
     pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
         let mut reader = Reader(bytes);
         let header = reader.take(MAGIC.len() + 16)?;
@@ -79,13 +79,13 @@ impl PurgeLog {
     }
 }
 
-/// Encodes one more purge, to be appended to the log.
+/// Encodes one purge as a record to append to the log of this era.
 pub(crate) fn encode_record(era: u64, mark: &Mark) -> Vec<u8> {
     let mut record = mark.generation.to_le_bytes().to_vec();
     fields::put_selector(&mut record, &mark.selector);
     let mut bytes = Vec::with_capacity(record.len() + 8 + CHECK);
     put_bytes(&mut bytes, &record);
-    // The era goes into the check, so that a record cannot stray in from another log.
+    // The check covers the era, so that a record of another log is never accepted.
     bytes.extend_from_slice(&check(&[&era.to_le_bytes(), &record]));
     bytes
 }

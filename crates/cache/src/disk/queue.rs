@@ -1,4 +1,4 @@
-//! Queue of entries waiting to be written to disk. They can be read from the queue meanwhile. It is bounded in bytes,
+//! Queue of entries waiting to be written to disk. Look-ups find them in the queue meanwhile. It is bounded in bytes,
 //! so that a disk that cannot keep up costs entries, not memory.
 
 use std::collections::{HashMap, VecDeque};
@@ -20,7 +20,7 @@ pub(crate) struct Queue {
 #[derive(Debug, Default)]
 struct Inner {
     order: VecDeque<Key>,
-    waiting: HashMap<Key, Stored>,
+    entries: HashMap<Key, Stored>,
     bytes: u64,
     dropped: u64,
     has_writer: bool,
@@ -30,25 +30,25 @@ impl Queue {
     /// Adds an entry, or drops it if there is no room.
     pub(crate) fn push(&self, key: Key, stored: Stored) {
         let mut inner = self.inner.locked();
-        let before = inner.waiting.get(&key).map(|old| old.entry.weight());
-        let bytes = inner.bytes - before.unwrap_or(0) + stored.entry.weight();
+        let old_weight = inner.entries.get(&key).map(|old| old.entry.weight());
+        let bytes = inner.bytes - old_weight.unwrap_or(0) + stored.entry.weight();
         if bytes > LIMIT {
             inner.dropped += 1;
             return;
         }
         inner.bytes = bytes;
-        inner.waiting.insert(key, stored);
-        // A key that waits already keeps its turn; one that is being written is taken up again.
-        if before.is_none() || !inner.order.contains(&key) {
+        inner.entries.insert(key, stored);
+        // A key that is queued already keeps its turn. One that is being written right now is queued again.
+        if old_weight.is_none() || !inner.order.contains(&key) {
             inner.order.push_back(key);
         }
     }
 
     pub(crate) fn get(&self, key: &Key) -> Option<Stored> {
-        self.inner.locked().waiting.get(key).cloned()
+        self.inner.locked().entries.get(key).cloned()
     }
 
-    /// Makes the caller the writer if there is work and no writer, and returns whether it did.
+    /// Makes the caller the writer if there are entries to write and there is no writer. Returns whether it did.
     pub(crate) fn appoint_writer(&self) -> bool {
         let mut inner = self.inner.locked();
         let appointed = !inner.has_writer && !inner.order.is_empty();
@@ -56,12 +56,12 @@ impl Queue {
         appointed
     }
 
-    /// Returns the writer's next entry, which stays readable until `done`. `None` also dismisses the writer, under the
-    /// same lock, so that a later `push` finds a new one.
+    /// Returns the writer's next entry, which look-ups find until [`Queue::finish`]. `None` also dismisses the writer,
+    /// under the same lock, so that a later `push` leads to a new one.
     pub(crate) fn next(&self) -> Option<(Key, Stored)> {
         let mut inner = self.inner.locked();
         while let Some(key) = inner.order.pop_front() {
-            if let Some(stored) = inner.waiting.get(&key) {
+            if let Some(stored) = inner.entries.get(&key) {
                 return Some((key, stored.clone()));
             }
         }
@@ -69,21 +69,21 @@ impl Queue {
         None
     }
 
-    /// Removes a value that is now on disk. A newer one that arrived meanwhile keeps waiting.
-    pub(crate) fn done(&self, key: &Key, written: &Stored) {
+    /// Removes a value that is now on disk. A newer value of the key that arrived meanwhile stays queued.
+    pub(crate) fn finish(&self, key: &Key, written: &Stored) {
         let mut inner = self.inner.locked();
         let is_newest = |newest: &Stored| Arc::ptr_eq(&newest.entry, &written.entry);
-        if inner.waiting.get(key).is_some_and(is_newest) {
-            inner.waiting.remove(key);
+        if inner.entries.get(key).is_some_and(is_newest) {
+            inner.entries.remove(key);
             inner.bytes -= written.entry.weight();
         }
     }
 
-    /// Drops all entries, because the disk accepts no more.
+    /// Drops all entries, because writing to the disk has failed.
     pub(crate) fn give_up(&self) {
         let mut inner = self.inner.locked();
-        inner.dropped += inner.waiting.len() as u64;
-        inner.waiting.clear();
+        inner.dropped += inner.entries.len() as u64;
+        inner.entries.clear();
         inner.order.clear();
         inner.bytes = 0;
     }
@@ -93,10 +93,10 @@ impl Queue {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.inner.locked().waiting.is_empty()
+        self.inner.locked().entries.is_empty()
     }
 
-    /// Returns the number of bytes waiting, and how many entries have been dropped so far.
+    /// Returns the number of queued bytes, and how many entries have been dropped so far.
     pub(crate) fn usage(&self) -> (u64, u64) {
         let inner = self.inner.locked();
         (inner.bytes, inner.dropped)

@@ -1,9 +1,9 @@
-//! The store: the entries of a [`Folder`], limited to a number of bytes, without those that have been purged.
+//! The entries of a [`Folder`], limited to a number of bytes, without those that have been purged.
 //!
-//! The index is a list of names and sizes, rebuilt in the background at start. Until it is complete, look-ups simply
-//! try the file, so that a restarted server answers from its cache at once.
+//! The index has the names and sizes of all files. It is rebuilt in the background at start. Until it is complete,
+//! look-ups try to open the file, so that a restarted server answers from its cache at once.
 //!
-//! Every call may block, unless its documentation says otherwise.
+//! Every call may block on the file system, unless its documentation says otherwise.
 
 use std::io;
 use std::path::Path;
@@ -26,13 +26,14 @@ const BLOCK: u64 = 4096;
 /// Bytes that a sweep reads first of each file. Longer heads need a second read.
 const START: u64 = 4096;
 
-/// The entries on a device.
+/// The entries in one cache folder.
 pub(crate) struct Store {
     folder: Folder,
     limit: AtomicU64,
     marks: Arc<Marks>,
     era: u64,
-    /// Whether the purge log was missing or damaged at start, so that the entries found there belong to no era.
+    /// Whether the purge log was missing or damaged at start, so that all entries found then belong to an earlier era
+    /// and must be removed.
     starts_over: bool,
     /// Names and sizes of all files. Never locked during a file operation, because async tasks read it.
     index: RwLock<Index>,
@@ -58,7 +59,7 @@ struct Index {
 }
 
 impl Store {
-    /// Locks the folder inside `path` and reads the purges. The entries are found later by [`Store::scan`].
+    /// Locks the folder inside `path` and reads the purges. [`Store::scan`] finds the entries later.
     ///
     /// # Errors
     /// `WouldBlock` if another process has locked the folder, and errors of the file system.
@@ -69,11 +70,11 @@ impl Store {
         marks: Arc<Marks>,
     ) -> io::Result<Self> {
         let folder = Folder::open(device, path)?;
-        let remembered = folder.log()?.and_then(|bytes| PurgeLog::decode(&bytes));
-        let starts_over = remembered.is_none();
-        let log = remembered.unwrap_or_else(PurgeLog::new_era);
+        let log = folder.log()?.and_then(|bytes| PurgeLog::decode(&bytes));
+        let starts_over = log.is_none();
+        let log = log.unwrap_or_else(PurgeLog::new_era);
         if starts_over {
-            // Before the marks are taken over: if this fails, opening is tried again from the start.
+            // Before the marks are adopted: if this fails, opening can be retried from the start.
             folder.replace_log(&log.encode())?;
         }
         marks.adopt(log.generation, log.marks);
@@ -102,15 +103,15 @@ impl Store {
         if self.is_scanned() {
             return Ok(());
         }
-        let mut found = self.folder.entries()?;
+        let mut entries = self.folder.entries()?;
         if self.starts_over {
-            found
+            entries
                 .drain(..)
                 .try_for_each(|(_, key)| self.folder.remove(&key))?;
         }
-        found.sort_unstable_by_key(|(file, _)| file.modified);
-        // In batches, for look-ups wait meanwhile.
-        for batch in found.chunks(1000) {
+        entries.sort_unstable_by_key(|(file, _)| file.modified);
+        // In batches, because look-ups wait while the index is locked.
+        for batch in entries.chunks(1000) {
             let mut index = self.index.writing();
             for (file, key) in batch {
                 index.files.insert(*key, (), charge(file.len));
@@ -136,8 +137,8 @@ impl Store {
         self.limit.load(Ordering::Relaxed)
     }
 
-    /// Returns whether all files on disk are known. Writing waits for this, because otherwise the limit could not be
-    /// kept. Does not block.
+    /// Returns whether all files on disk have been counted. Nothing is written before that, because the size limit
+    /// could not be enforced. Does not block.
     pub(crate) fn is_scanned(&self) -> bool {
         self.scanned.load(Ordering::Acquire)
     }
@@ -154,7 +155,8 @@ impl Store {
     /// Errors of the file system.
     pub(crate) fn read(&self, key: &Key) -> io::Result<Option<Stored>> {
         let Some(file) = self.folder.read(key, u64::MAX)? else {
-            // It vanished under us, or has just been evicted: removing makes file and index agree.
+            // The file was removed by another program, or has just been evicted. Removing the entry makes files and
+            // index agree.
             self.remove(key)?;
             return Ok(None);
         };
@@ -163,7 +165,7 @@ impl Store {
             self.remove(key)?;
             return Ok(None);
         };
-        if self.marks.kill(key, &stored) {
+        if self.marks.kills(key, &stored) {
             self.remove(key)?;
             return Ok(None);
         }
@@ -177,12 +179,12 @@ impl Store {
     /// Errors of the file system. The entry is not published then.
     pub(crate) fn write(&self, key: &Key, stored: &Stored) -> io::Result<()> {
         let body = &stored.entry.body;
-        let fitting = format::encode(key, self.era, stored).and_then(|start| {
+        let encoding = format::encode(key, self.era, stored).and_then(|start| {
             let charge = charge((start.len() + body.len()) as u64);
             (charge <= self.limit()).then_some((start, charge))
         });
-        let Some((start, charge)) = fitting else {
-            // An older result must not outlive a newer one for the sake of its size.
+        let Some((start, charge)) = encoding else {
+            // This result is too large to be stored, but an older one must not be served in its place.
             return self.remove(key);
         };
         {
@@ -190,13 +192,13 @@ impl Store {
             self.make_room(charge)?;
             self.index.writing().reserved += charge;
         }
-        let written = self.folder.write(&[&start, body]);
+        let file = self.folder.write(&[&start, body]);
         let _changes = self.changes.locked();
-        let published = written.and_then(|unnamed| self.publish(key, stored, unnamed));
-        // The room kept becomes the entry's, or is given back, in one step: nobody sees it twice.
+        let result = file.and_then(|unnamed| self.publish(key, stored, unnamed));
+        // The reserved bytes become the entry's, or are released, under one lock, so that they are never counted twice.
         let mut index = self.index.writing();
         index.reserved -= charge;
-        if published? {
+        if result? {
             index.files.insert(*key, (), charge);
         }
         Ok(())
@@ -244,7 +246,7 @@ impl Store {
         self.rewrite_log(&mut damaged)
     }
 
-    /// Removes every purged entry, so that the purges themselves can be forgotten.
+    /// Removes every purged entry, so that the purges themselves can be dropped.
     ///
     /// # Errors
     /// Errors of the file system.
@@ -256,14 +258,14 @@ impl Store {
             if let Some(len) = format::start_len(&start).filter(|len| *len > START) {
                 start = self.folder.read(&key, len)?.unwrap_or_default();
             }
-            let alive = format::decode_start(&key, self.era, &start)
-                .is_some_and(|(stored, _)| !self.marks.kill(&key, &stored));
-            if !alive {
+            let is_alive = format::decode_start(&key, self.era, &start)
+                .is_some_and(|(stored, _)| !self.marks.kills(&key, &stored));
+            if !is_alive {
                 self.remove(&key)?;
             }
         }
         {
-            // Whoever publishes asks the marks under this lock: none slips through in between.
+            // `publish` checks the marks under this lock, so no purged entry is published while they are dropped.
             let _changes = self.changes.locked();
             self.marks.forget(up_to);
         }
@@ -291,17 +293,17 @@ impl Store {
         &self.counts
     }
 
-    /// Gives the file its final name, unless the entry was purged while it was written. Returns whether it did. The
-    /// caller must hold `changes`.
+    /// Gives the file its final name, unless the entry was purged while it was written. Returns whether the file got
+    /// its name. The caller must have locked `changes`.
     fn publish(&self, key: &Key, stored: &Stored, unnamed: Unnamed<'_>) -> io::Result<bool> {
-        let alive = self.marks.admits(key, stored);
-        if alive {
+        let is_alive = self.marks.admits(key, stored);
+        if is_alive {
             unnamed.publish(key)?;
         }
-        Ok(alive)
+        Ok(is_alive)
     }
 
-    /// Evicts entries until `charge` more bytes fit. The caller must hold `changes`.
+    /// Evicts entries until `charge` more bytes fit. The caller must have locked `changes`.
     fn make_room(&self, charge: u64) -> io::Result<()> {
         loop {
             let victim = {
@@ -312,7 +314,7 @@ impl Store {
                 index.files.victim()
             };
             let Some(victim) = victim else { return Ok(()) };
-            // Counted until it is gone: a file that cannot be removed still takes its room.
+            // The file counts until it is removed: if that fails, it still takes up space.
             self.folder.remove(&victim)?;
             self.index.writing().files.remove(&victim);
             self.counts.evictions.fetch_add(1, Ordering::Relaxed);
@@ -333,8 +335,8 @@ impl Store {
     }
 }
 
-/// Returns how many bytes of disk space a file of this length takes, because the limit is one on disk space and not on
-/// the lengths of files.
+/// Returns how many bytes of disk space a file of `len` bytes takes. The size limit applies to disk space, not to the
+/// lengths of files.
 const fn charge(len: u64) -> u64 {
     len.div_ceil(BLOCK) * BLOCK + INODE
 }

@@ -6,26 +6,27 @@ use std::pin::Pin;
 
 use bytes::Bytes;
 
-/// Future of a bucket's answer.
+/// Future of the result of a bucket's operation.
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, BucketError>> + Send + 'a>>;
 
-/// An object store bucket, or a folder used like one. Others who can write to it may put anything there, so what it
-/// returns must not be trusted before its seal is checked.
+/// A bucket of an object store, or a folder used like one. Everyone who can write to it may put anything there, so
+/// objects must not be trusted before their seals are checked.
 pub trait Bucket: fmt::Debug + Send + Sync + 'static {
-    /// Returns the object of this name, or `Object::Unchanged` if it still is the version `known`.
+    /// Returns the object of this name, or [`Object::Unchanged`] if its version still is `version`.
     ///
     /// # Errors
-    /// `Failed`.
-    fn get<'a>(&'a self, name: &'a str, known: Option<&'a Version>) -> Answer<'a, Object>;
+    /// [`BucketError::Failed`] if the object cannot be read.
+    fn get<'a>(&'a self, name: &'a str, version: Option<&'a Version>) -> Answer<'a, Object>;
 
-    /// Writes an object, replacing the version `over`. If that is `None`, there must be no object of this name yet.
+    /// Writes an object, replacing the version `old`. If `old` is `None`, there must be no object of this name yet.
     ///
     /// # Errors
-    /// `Conflict` if there is another version, and `Failed`.
-    fn put<'a>(&'a self, name: &'a str, body: Bytes, over: Option<&'a Version>) -> Answer<'a, ()>;
+    /// [`BucketError::Conflict`] if the bucket has another version, [`BucketError::Failed`] if the object cannot be
+    /// written.
+    fn put<'a>(&'a self, name: &'a str, body: Bytes, old: Option<&'a Version>) -> Answer<'a, ()>;
 }
 
-/// What a bucket has under a name.
+/// The result of reading an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Object {
     /// There is no object of that name.
@@ -48,7 +49,7 @@ pub struct Version {
 /// Why an operation of a bucket failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BucketError {
-    /// The object has been written by someone else.
+    /// The bucket has another version of the object than the one to replace.
     #[error("another version is there")]
     Conflict,
     /// The operation failed, or the bucket cannot be reached.
@@ -56,5 +57,6 @@ pub enum BucketError {
     Failed(String),
 }
 
-/// Largest size in bytes of an object that is written or read. Larger results stay on the node that made them.
+/// Largest size in bytes of an object that is written or read. Larger results are stored only on the node that made
+/// them.
 pub const MOST_BYTES: usize = 32 << 20;

@@ -1,4 +1,5 @@
-//! A bucket in a folder, on a disk that several processes share or a network file system that all nodes mount.
+//! A bucket in a folder, which is on a disk that several processes share or on a network file system that all nodes
+//! mount.
 
 use std::collections::hash_map::RandomState;
 use std::fs::{self, File};
@@ -13,7 +14,7 @@ use tokio::sync::Semaphore;
 
 use super::bucket::{Answer, Bucket, BucketError, MOST_BYTES, Object, Version};
 
-/// A bucket in a folder. Objects are files in it, and slashes in their names stand for subfolders.
+/// A bucket in a folder. Objects are files in the folder, and slashes in their names stand for subfolders.
 #[derive(Clone, Debug)]
 pub struct FolderBucket {
     root: Arc<Path>,
@@ -23,7 +24,7 @@ pub struct FolderBucket {
 }
 
 impl FolderBucket {
-    /// Creates a bucket in the folder `root`, which itself is only created when something is written.
+    /// Creates a bucket in the folder `root`, which is created when the first object is written.
     #[must_use]
     pub fn new(root: PathBuf) -> Self {
         Self {
@@ -32,6 +33,7 @@ impl FolderBucket {
         }
     }
 
+    /// Calls `work` with the path of the object `name` on a thread for blocking calls.
     async fn call<T: Send + 'static>(
         &self,
         name: &str,
@@ -41,35 +43,35 @@ impl FolderBucket {
         let permit = self.calls.clone().acquire_owned().await;
         let permit = permit.map_err(|error| failed(&error))?;
         let path = self.root.join(name);
-        let called = tokio::task::spawn_blocking(move || {
-            let done = work(&path);
+        let task = tokio::task::spawn_blocking(move || {
+            let result = work(&path);
             drop(permit);
-            done
+            result
         });
-        called.await.map_err(|error| failed(&error))?
+        task.await.map_err(|error| failed(&error))?
     }
 }
 
 impl Bucket for FolderBucket {
-    fn get<'a>(&'a self, name: &'a str, known: Option<&'a Version>) -> Answer<'a, Object> {
-        let known = known.cloned();
+    fn get<'a>(&'a self, name: &'a str, version: Option<&'a Version>) -> Answer<'a, Object> {
+        let old = version.cloned();
         Box::pin(self.call(name, move |path| {
             let Some(bytes) = read(path)? else {
                 return Ok(Object::Missing);
             };
             let version = version_of(&bytes);
-            Ok(match known == Some(version.clone()) {
+            Ok(match old == Some(version.clone()) {
                 true => Object::Unchanged,
                 false => Object::Here(bytes.into(), version),
             })
         }))
     }
 
-    fn put<'a>(&'a self, name: &'a str, body: Bytes, over: Option<&'a Version>) -> Answer<'a, ()> {
-        let over = over.cloned();
-        Box::pin(self.call(name, move |path| match over {
+    fn put<'a>(&'a self, name: &'a str, body: Bytes, old: Option<&'a Version>) -> Answer<'a, ()> {
+        let old = old.cloned();
+        Box::pin(self.call(name, move |path| match old {
             None => create(path, &body),
-            Some(over) => replace(path, &body, &over),
+            Some(old) => replace(path, &body, &old),
         }))
     }
 }
@@ -93,27 +95,27 @@ fn read(path: &Path) -> Result<Option<Vec<u8>>, BucketError> {
     }
 }
 
-/// Creates an object. A complete temporary file gets the final name only if there is no file of that name.
+/// Creates an object. A complete temporary file gets the final name, but only if no file has that name.
 fn create(path: &Path, body: &[u8]) -> Result<(), BucketError> {
-    let written = Written::new(path, body).map_err(|error| failed(path, &error))?;
-    match fs::hard_link(&written.0, path) {
+    let file = TemporaryFile::new(path, body).map_err(|error| failed(path, &error))?;
+    match fs::hard_link(&file.0, path) {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(BucketError::Conflict),
         Err(error) => Err(failed(path, &error)),
     }
 }
 
-/// Replaces the version `over` of an object. A lock file is locked from the check of the version to the renaming.
-fn replace(path: &Path, body: &[u8], over: &Version) -> Result<(), BucketError> {
+/// Replaces the version `old` of an object. A lock file stays locked from the check of the version to the renaming.
+fn replace(path: &Path, body: &[u8], old: &Version) -> Result<(), BucketError> {
     let replace = || -> io::Result<bool> {
         let lock = File::create(path.with_extension("lock"))?;
         flock(&lock, FlockOperation::LockExclusive)?;
-        let known = fs::read(path).map(|bytes| version_of(&bytes));
-        if known.ok().as_ref() != Some(over) {
+        let current = fs::read(path).map(|bytes| version_of(&bytes));
+        if current.ok().as_ref() != Some(old) {
             return Ok(false);
         }
-        let written = Written::new(path, body)?;
-        fs::rename(&written.0, path)?;
+        let file = TemporaryFile::new(path, body)?;
+        fs::rename(&file.0, path)?;
         Ok(true)
     };
     match replace() {
@@ -123,29 +125,29 @@ fn replace(path: &Path, body: &[u8], over: &Version) -> Result<(), BucketError> 
     }
 }
 
-/// A complete file under a temporary name, which is removed at the end.
-struct Written(PathBuf);
+/// A complete file under a temporary name, which is removed when this is dropped.
+struct TemporaryFile(PathBuf);
 
-impl Written {
+impl TemporaryFile {
     fn new(path: &Path, body: &[u8]) -> io::Result<Self> {
-        // The hasher's keys are the standard library's own randomness: two nodes never have one name.
-        let own = format!("{:016x}.part", RandomState::new().hash_one(path));
+        // The standard library seeds the hasher with random keys, so no two nodes use the same name.
+        let extension = format!("{:016x}.part", RandomState::new().hash_one(path));
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder)?;
         }
-        let written = Self(path.with_extension(own));
+        let temporary = Self(path.with_extension(extension));
         let mut file = File::options()
             .write(true)
             .create_new(true)
-            .open(&written.0)?;
+            .open(&temporary.0)?;
         file.write_all(body)?;
-        Ok(written)
+        Ok(temporary)
     }
 }
 
-impl Drop for Written {
+impl Drop for TemporaryFile {
     fn drop(&mut self) {
-        // Gone already if it was renamed.
+        // This fails if the file was renamed, which is right.
         let _ = fs::remove_file(&self.0);
     }
 }

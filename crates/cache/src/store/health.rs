@@ -1,4 +1,4 @@
-//! Whether the store is in use: not while it fails or hangs, nor while its purges are not known.
+//! Health of the shared store. The store is not used while it fails or hangs, or while its purges cannot be read.
 
 use std::pin::pin;
 use std::sync::Mutex;
@@ -10,70 +10,72 @@ use tokio::time::Instant;
 
 use crate::locks::Lock;
 
-/// State of the store, cheap to query.
+/// State of the shared store. Reading it never waits for the store.
 #[derive(Debug)]
 pub(crate) struct StoreHealth {
     /// Name of the store, for log messages.
     place: String,
-    open: AtomicBool,
+    /// Whether the store is out of use because of an error.
+    is_stopped: AtomicBool,
     failures: AtomicU64,
     error: Mutex<Option<String>>,
     /// When the purges were last read.
-    heard: Mutex<Option<Instant>>,
+    last_read: Mutex<Option<Instant>>,
     /// Running average of how long a look-up takes, in microseconds.
     latency: AtomicU64,
-    /// Notified when the store becomes usable or unusable.
-    changed: Notify,
+    /// Notified when the purges were read, and when the store is taken out of use.
+    change: Notify,
 }
 
 impl StoreHealth {
     pub(crate) fn new(place: String) -> Self {
         Self {
             place,
-            open: AtomicBool::new(false),
+            is_stopped: AtomicBool::new(false),
             failures: AtomicU64::new(0),
             error: Mutex::default(),
-            heard: Mutex::default(),
+            last_read: Mutex::default(),
             latency: AtomicU64::new(0),
-            changed: Notify::new(),
+            change: Notify::new(),
         }
     }
 
     /// Waits until it is known whether the store can be used.
-    pub(crate) async fn known(&self) {
+    pub(crate) async fn wait_until_known(&self) {
         loop {
-            let mut changed = pin!(self.changed.notified());
-            // What happens from here on is heard.
-            changed.as_mut().enable();
-            if self.heard.locked().is_some() || self.error.locked().is_some() {
+            let mut change = pin!(self.change.notified());
+            // Registered before the check, so that no notification is missed.
+            change.as_mut().enable();
+            if self.last_read.locked().is_some() || self.error.locked().is_some() {
                 return;
             }
-            changed.await;
+            change.await;
         }
     }
 
-    /// Returns whether the store is read and written: it has not failed, and its purges were read at most `most` ago.
+    /// Returns whether the store may be read and written: it has not failed, and its purges were read at most `most`
+    /// ago.
     pub(crate) fn is_usable(&self, most: Duration) -> bool {
-        let heard = *self.heard.locked();
-        !self.open.load(Ordering::Relaxed) && heard.is_some_and(|at| at.elapsed() <= most)
+        let last_read = *self.last_read.locked();
+        !self.is_stopped.load(Ordering::Relaxed) && last_read.is_some_and(|at| at.elapsed() <= most)
     }
 
-    /// Returns the error because of which the store is not used, or `None` while it is.
+    /// Returns the error that keeps the store out of use, or `None` while it is in use.
     pub(crate) fn error(&self) -> Option<String> {
         self.error.locked().clone()
     }
 
-    /// Records that a look-up was answered `after` this time.
-    pub(crate) fn answered(&self, after: Duration) {
+    /// Records that the store answered a look-up, and how long that took.
+    pub(crate) fn record_answer(&self, latency: Duration) {
         self.failures.store(0, Ordering::Relaxed);
-        self.took(after);
+        self.record_latency(latency);
     }
 
-    /// Records that a look-up or an upload failed or timed out. The store is stopped after several failures in a row.
-    /// `after` counts towards the average latency.
-    pub(crate) fn failed(&self, after: Option<Duration>, message: &str) {
-        if let Some(after) = after {
-            self.took(after);
+    /// Records that a look-up or an upload failed or timed out. The store is taken out of use after [`MOST_FAILURES`]
+    /// failures in a row. `latency`, if given, counts towards the average latency.
+    pub(crate) fn record_failure(&self, latency: Option<Duration>, message: &str) {
+        if let Some(latency) = latency {
+            self.record_latency(latency);
         }
         if self.failures.fetch_add(1, Ordering::Relaxed) + 1 >= MOST_FAILURES {
             self.stop(message);
@@ -82,10 +84,10 @@ impl StoreHealth {
 
     /// Takes the store out of use until its purges can be read again.
     pub(crate) fn stop(&self, message: &str) {
-        self.open.store(true, Ordering::Relaxed);
+        self.is_stopped.store(true, Ordering::Relaxed);
         let mut error = self.error.locked();
         if error.is_none() {
-            // Once per outage, not once per request.
+            // Logged once per outage, not once per request.
             tracing::warn!(
                 place = self.place,
                 error = message,
@@ -94,15 +96,15 @@ impl StoreHealth {
         }
         *error = Some(message.to_owned());
         drop(error);
-        self.changed.notify_waiters();
+        self.change.notify_waiters();
     }
 
     /// Records that the purges were read, and puts the store back into use.
-    pub(crate) fn heard(&self) {
-        let first = self.heard.locked().replace(Instant::now()).is_none();
+    pub(crate) fn record_purges(&self) {
+        let first = self.last_read.locked().replace(Instant::now()).is_none();
         let recovered = self.error.locked().take().is_some();
         self.failures.store(0, Ordering::Relaxed);
-        if self.open.swap(false, Ordering::Relaxed) {
+        if self.is_stopped.swap(false, Ordering::Relaxed) {
             self.latency.store(0, Ordering::Relaxed);
         }
         if recovered {
@@ -110,27 +112,27 @@ impl StoreHealth {
         } else if first {
             tracing::info!(place = self.place, "shared store in use");
         }
-        self.changed.notify_waiters();
+        self.change.notify_waiters();
     }
 
-    /// Returns how long to wait for a look-up before the result is made at the same time: `most`, or no time at all if
-    /// look-ups have lately taken longer than that.
+    /// Returns how long a request waits for a look-up before it starts making the result in parallel: `most`, or no
+    /// time at all if look-ups have lately taken longer than that.
     pub(crate) fn patience(&self, most: Duration) -> Duration {
         let usual = Duration::from_micros(self.latency.load(Ordering::Relaxed));
         if usual > most { Duration::ZERO } else { most }
     }
 
     /// Updates the average latency. It moves by an eighth, so that a single slow answer changes little.
-    fn took(&self, time: Duration) {
+    fn record_latency(&self, time: Duration) {
         let time = u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
-        // Two at once may lose one of both: it is an estimate.
-        let before = self.latency.load(Ordering::Relaxed);
-        let after = if before == 0 {
+        // Of two concurrent updates one may be lost, which does not matter to an estimate.
+        let old = self.latency.load(Ordering::Relaxed);
+        let new = if old == 0 {
             time
         } else {
-            before - before / 8 + time / 8
+            old - old / 8 + time / 8
         };
-        self.latency.store(after, Ordering::Relaxed);
+        self.latency.store(new, Ordering::Relaxed);
     }
 }
 
@@ -147,17 +149,17 @@ mod tests {
     fn nothing_is_asked_before_the_purges_are_known_nor_after_failures_in_a_row() {
         let health = StoreHealth::new("s".into());
         assert!(!health.is_usable(LONG));
-        health.heard();
+        health.record_purges();
         assert!(health.is_usable(LONG));
         for _ in 0..2 {
-            (1..MOST_FAILURES).for_each(|_| health.failed(None, "broken"));
+            (1..MOST_FAILURES).for_each(|_| health.record_failure(None, "broken"));
             assert!(health.is_usable(LONG));
-            health.answered(Duration::ZERO);
+            health.record_answer(Duration::ZERO);
         }
-        (0..MOST_FAILURES).for_each(|_| health.failed(None, "broken"));
+        (0..MOST_FAILURES).for_each(|_| health.record_failure(None, "broken"));
         assert!(!health.is_usable(LONG));
         assert_eq!(health.error().as_deref(), Some("broken"));
-        health.heard();
+        health.record_purges();
         assert!(health.is_usable(LONG) && health.error().is_none());
         assert!(!health.is_usable(Duration::ZERO), "purges grow old");
     }
@@ -167,12 +169,12 @@ mod tests {
         let health = StoreHealth::new("s".into());
         let most = Duration::from_millis(40);
         assert_eq!(health.patience(most), most);
-        (0..20).for_each(|_| health.answered(Duration::from_millis(15)));
-        health.answered(Duration::from_millis(150));
+        (0..20).for_each(|_| health.record_answer(Duration::from_millis(15)));
+        health.record_answer(Duration::from_millis(150));
         assert_eq!(health.patience(most), most);
-        (0..20).for_each(|_| health.answered(Duration::from_millis(150)));
+        (0..20).for_each(|_| health.record_answer(Duration::from_millis(150)));
         assert_eq!(health.patience(most), Duration::ZERO);
-        (0..40).for_each(|_| health.answered(Duration::from_millis(15)));
+        (0..40).for_each(|_| health.record_answer(Duration::from_millis(15)));
         assert_eq!(health.patience(most), most);
     }
 }

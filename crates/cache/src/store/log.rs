@@ -15,7 +15,8 @@ use crate::purge::{Mark, Rules, Selector};
 pub(crate) struct SharedLog {
     /// The number that the log started with.
     pub(crate) start: u64,
-    /// Purges up to this number have been dropped from the log, so that older entries cannot be judged.
+    /// The log has dropped the purges up to this number, so that entries with a lower position cannot be checked and
+    /// count as purged.
     pub(crate) floor: u64,
     /// The number of the last purge.
     pub(crate) last: u64,
@@ -44,8 +45,8 @@ impl SharedLog {
             selector,
         });
         if self.marks.len() > MOST {
-            let dropped = self.marks.drain(..MOST / 2).next_back();
-            self.floor = dropped.map_or(self.floor, |mark| mark.generation);
+            let last_dropped = self.marks.drain(..MOST / 2).next_back();
+            self.floor = last_dropped.map_or(self.floor, |mark| mark.generation);
         }
     }
 
@@ -82,7 +83,7 @@ impl SharedLog {
     }
 }
 
-/// A purge log prepared for comparing entries with it.
+/// A purge log in a form in which entries are quickly compared with it.
 #[derive(Debug, Default)]
 pub(crate) struct Judge {
     start: u64,
@@ -114,17 +115,18 @@ impl Judge {
         self.rules.len()
     }
 
-    /// Returns whether an entry that this node made is dead. None is until a log has been read. An entry whose making
-    /// began before that is dead if any purge of the log matches it, or if the log has dropped purges.
+    /// Returns whether an entry that this node made is purged. Until a log has been read, no entry is. After that, an
+    /// entry whose making began before the reading is purged if any purge of the log matches it, or if the log has
+    /// dropped purges.
     pub(crate) fn kills(&self, key: &Key, stored: &Stored) -> bool {
         match (self.last, stored.position) {
             (0, _) => false,
-            (_, 0) => self.floor > self.start || self.rules.kill(key, &stored.entry, self.start),
+            (_, 0) => self.floor > self.start || self.rules.kills(key, &stored.entry, self.start),
             (_, position) => self.kills_since(key, stored, position),
         }
     }
 
-    /// Returns whether an entry from the store is dead. All are until a log has been read.
+    /// Returns whether an entry from the store is purged. Until a log has been read, every entry is.
     pub(crate) fn kills_shared(&self, key: &Key, stored: &Stored) -> bool {
         self.last == 0 || self.kills_since(key, stored, stored.position)
     }
@@ -132,11 +134,11 @@ impl Judge {
     fn kills_since(&self, key: &Key, stored: &Stored, position: u64) -> bool {
         position < self.floor
             || position > self.last
-            || self.rules.kill(key, &stored.entry, position)
+            || self.rules.kills(key, &stored.entry, position)
     }
 }
 
-/// Most purges that are kept. At about 60 bytes each, a node reads at most 250 KB after a purge.
+/// Largest number of purges in the log. At about 60 bytes each, a node reads at most 250 KB after a purge.
 const MOST: usize = 4096;
 
 #[cfg(test)]

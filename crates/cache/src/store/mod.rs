@@ -1,8 +1,8 @@
-//! The tier that nodes share: results in a bucket, and the purges of all nodes in one object next to them.
+//! The tier that nodes share: results in a bucket, and one object next to them with the purges of all nodes.
 //!
 //! A bucket is slow, may be down, and others may write to it. So a look-up runs as a task of its own and has a
-//! deadline, results are written in the background from a bounded queue, nothing is trusted without a valid seal, and
-//! the store is not used at all while the purges cannot be read.
+//! deadline, results are written in the background from a bounded queue, nothing is used without a valid seal, and the
+//! store is not used at all while the purges cannot be read.
 
 pub(crate) mod bucket;
 pub(crate) mod folder;
@@ -42,13 +42,13 @@ use crate::table::Table;
 pub struct StoreConfig {
     /// The bucket that stores the objects.
     pub bucket: Arc<dyn Bucket>,
-    /// Name of the store, for log messages and to tell it from others.
+    /// Name of the store, for log messages and to distinguish it from other stores.
     pub place: String,
     /// The secret that all nodes share, from which the keys of seals are derived.
     pub secret: String,
     /// Revision of the results. Results of another revision are never used.
     pub revision: String,
-    /// How long a request waits for a look-up before rendering starts in parallel.
+    /// How long a request waits for a look-up before it starts making the result in parallel.
     pub wait: Duration,
     /// Deadline of a look-up.
     pub timeout: Duration,
@@ -79,7 +79,7 @@ impl StoreConfig {
     }
 }
 
-/// The shared tier. Clones refer to the same one.
+/// The tier that nodes share. Clones refer to the same tier.
 #[derive(Clone)]
 pub(crate) struct SharedStore(Arc<Inner>);
 
@@ -90,14 +90,15 @@ struct Inner {
     runtime: Handle,
     health: StoreHealth,
     judge: RwLock<Judge>,
-    /// Locked while a purge of this node is added, so that they are added one after the other.
-    adding: tokio::sync::Mutex<()>,
+    /// Locked while a purge of this node is added, so that purges are added one after the other.
+    purge_lock: tokio::sync::Mutex<()>,
     /// The purge log as last read or written, and its version.
     log: Mutex<Option<(SharedLog, Version)>>,
     uploads: Uploads,
     lookups: Arc<Semaphore>,
-    /// Versions of objects that look-ups found. A result that is made nevertheless replaces that version.
-    seen: Table<Key, Version>,
+    /// Versions of the objects that look-ups found. If this node makes the result nevertheless, it replaces that
+    /// version.
+    versions: Table<Key, Version>,
     /// Notified when a writer has finished its uploads.
     progress: Notify,
     /// Whether the bucket obeys the conditions of conditional writes. Unset until that has been checked.
@@ -123,11 +124,11 @@ impl SharedStore {
             runtime: Handle::current(),
             health: StoreHealth::new(config.place.clone()),
             judge: RwLock::default(),
-            adding: tokio::sync::Mutex::default(),
+            purge_lock: tokio::sync::Mutex::default(),
             log: Mutex::default(),
             uploads: Uploads::new(config.queue),
             lookups: Arc::new(Semaphore::new(MOST_LOOKUPS)),
-            seen: Table::new(MOST_SEEN),
+            versions: Table::new(MOST_VERSIONS),
             progress: Notify::new(),
             is_conditional: OnceLock::new(),
             counts: Counts::default(),
@@ -139,7 +140,7 @@ impl SharedStore {
         &self.0.config
     }
 
-    /// Returns the number of the last purge known to this node, or 0 if the purges have not been read.
+    /// Returns the number of the last purge that this node knows, or 0 if the purges have not been read.
     pub(crate) fn position(&self) -> u64 {
         self.0.judge.reading().last()
     }
@@ -150,7 +151,7 @@ impl SharedStore {
         self.0.judge.reading().kills(key, stored)
     }
 
-    /// Returns how long to wait for a look-up before the result is made at the same time.
+    /// Returns how long a request waits for a look-up before it starts making the result in parallel.
     pub(crate) fn patience(&self) -> Duration {
         self.0.health.patience(self.0.config.wait)
     }
@@ -165,33 +166,33 @@ impl SharedStore {
             inner.counts.skipped.fetch_add(1, Ordering::Relaxed);
             return None;
         };
-        let (inside, key) = (Arc::clone(inner), *key);
-        let looking = inner.runtime.spawn(async move {
-            let found = inside.look_up(&key).await;
+        let (tier, key) = (Arc::clone(inner), *key);
+        let task = inner.runtime.spawn(async move {
+            let entry = tier.look_up(&key).await;
             drop(permit);
-            found
+            entry
         });
-        looking.await.ok()
+        task.await.ok()
     }
 
     /// Queues a result for writing. It is dropped if the queue is full or the store is not in use.
     pub(crate) fn put(&self, key: Key, stored: Stored) {
         let inner = &self.0;
-        let unusable = stored.position == 0 || !inner.is_usable() || self.kills(&key, &stored);
-        if unusable {
+        let is_useless = stored.position == 0 || !inner.is_usable() || self.kills(&key, &stored);
+        if is_useless {
             inner.uploads.drop_one();
         } else if inner.uploads.push(key, stored) {
-            let inside = Arc::clone(inner);
-            inner.runtime.spawn(async move { inside.write_all().await });
+            let tier = Arc::clone(inner);
+            inner.runtime.spawn(async move { tier.write_all().await });
         }
     }
 
-    /// Adds a purge to the shared log, so that all nodes forget what `selector` selects. Returns whether they will
+    /// Adds a purge to the shared log, so that all nodes purge what `selector` selects. Returns whether all nodes will
     /// learn of it.
     pub(crate) async fn purge(&self, selector: Selector) -> bool {
         let inner = &self.0;
-        let adding = async {
-            let _turn = inner.adding.lock().await;
+        let attempts = async {
+            let _turn = inner.purge_lock.lock().await;
             for attempt in 0..MOST_ATTEMPTS {
                 if attempt > 0 {
                     tokio::time::sleep(Duration::from_millis(jitter(50))).await;
@@ -204,20 +205,20 @@ impl SharedStore {
             }
             Err(BucketError::Conflict)
         };
-        let added = timeout(PURGE_DEADLINE, adding).await;
-        let added = added.unwrap_or_else(|_| {
+        let result = timeout(PURGE_DEADLINE, attempts).await;
+        let result = result.unwrap_or_else(|_| {
             Err(BucketError::Failed(format!(
                 "no answer within {PURGE_DEADLINE:?}"
             )))
         });
-        if let Err(error) = &added {
+        if let Err(error) = &result {
             inner.counts.errors.fetch_add(1, Ordering::Relaxed);
             let place = &inner.config.place;
             tracing::warn!(place, %error, "a purge could not be shared with other nodes");
         }
-        // What another node adds at the same moment may replace it.
+        // In a bucket that ignores conditions, a purge that another node adds at the same moment may replace this one.
         inner.check_conditions().await;
-        added.is_ok() && inner.is_conditional.get() != Some(&false)
+        result.is_ok() && inner.is_conditional.get() != Some(&false)
     }
 
     /// Reads the purges of all nodes. Returns whether there are new ones.
@@ -225,23 +226,23 @@ impl SharedStore {
         let inner = &self.0;
         let reading = timeout(inner.config.timeout.max(LEAST_TIMEOUT), inner.read_log());
         match reading.await {
-            Ok(Ok(changed)) => {
-                inner.health.heard();
+            Ok(Ok(has_new)) => {
+                inner.health.record_purges();
                 inner.check_conditions().await;
-                changed
+                has_new
             }
             Ok(Err(error)) => {
-                inner.trouble(&format!("purges: {error}"));
+                inner.suspend(&format!("purges: {error}"));
                 false
             }
             Err(_) => {
-                inner.trouble("purges: no answer in time");
+                inner.suspend("purges: no answer in time");
                 false
             }
         }
     }
 
-    /// Waits until all queued results are written or given up.
+    /// Waits until all queued results are written or dropped.
     pub(crate) async fn flush(&self) {
         loop {
             let progress = self.0.progress.notified();
@@ -253,8 +254,8 @@ impl SharedStore {
     }
 
     /// Waits until it is known whether the bucket can be used.
-    pub(crate) async fn known(&self) {
-        self.0.health.known().await;
+    pub(crate) async fn wait_until_known(&self) {
+        self.0.health.wait_until_known().await;
     }
 
     pub(crate) fn stats(&self) -> StoreStats {
@@ -284,8 +285,8 @@ impl Inner {
         self.health.is_usable(3 * self.config.poll + LEAST_TIMEOUT)
     }
 
-    /// Checks once whether the bucket obeys conditions, by asking it to replace a version that never existed. A bucket
-    /// that does so loses purges when two nodes write them at the same moment.
+    /// Checks once whether the bucket obeys conditions, by replacing a version that never existed. A bucket that allows
+    /// this loses purges when two nodes write them at the same moment.
     async fn check_conditions(&self) {
         if self.is_conditional.get().is_some() {
             return;
@@ -298,7 +299,7 @@ impl Inner {
         let is_conditional = match timeout(self.config.timeout.max(LEAST_TIMEOUT), put).await {
             Ok(Err(BucketError::Conflict)) => true,
             Ok(Ok(())) => false,
-            // It is asked again with the next look at the purges.
+            // The check is repeated when the purges are read next.
             Ok(Err(BucketError::Failed(_))) | Err(_) => return,
         };
         let is_first = self.is_conditional.set(is_conditional).is_ok();
@@ -314,26 +315,26 @@ impl Inner {
     }
 
     async fn look_up(&self, key: &Key) -> Option<Stored> {
-        let began = Instant::now();
+        let start = Instant::now();
         let name = name(key);
-        let got = timeout(self.config.timeout, self.bucket().get(&name, None)).await;
-        let took = began.elapsed();
-        let object = match got {
+        let result = timeout(self.config.timeout, self.bucket().get(&name, None)).await;
+        let latency = start.elapsed();
+        let object = match result {
             Ok(Ok(object)) => object,
             Ok(Err(error)) => return self.fail(None, &error.to_string()),
-            Err(_) => return self.fail(Some(took), "no answer in time"),
+            Err(_) => return self.fail(Some(latency), "no answer in time"),
         };
-        self.health.answered(took);
+        self.health.record_answer(latency);
         let Object::Here(bytes, version) = object else {
             return None;
         };
-        self.seen.insert(*key, version);
-        self.opened(key, bytes).await
+        self.versions.insert(*key, version);
+        self.open(key, bytes).await
     }
 
-    async fn opened(&self, key: &Key, bytes: Bytes) -> Option<Stored> {
-        let (sealer, now, wanted) = (self.sealer.clone(), self.clock.now(), *key);
-        let open = move || sealer.open(&wanted, bytes, &now);
+    async fn open(&self, key: &Key, bytes: Bytes) -> Option<Stored> {
+        let (sealer, now, name_of) = (self.sealer.clone(), self.clock.now(), *key);
+        let open = move || sealer.open(&name_of, bytes, &now);
         let Some(stored) = tokio::task::spawn_blocking(open).await.ok()? else {
             let name = name(key);
             if self.counts.rejected.fetch_add(1, Ordering::Relaxed) == 0 {
@@ -346,42 +347,42 @@ impl Inner {
             }
             return None;
         };
-        let dead = self.judge.reading().kills_shared(key, &stored);
-        (!dead).then_some(stored)
+        let is_purged = self.judge.reading().kills_shared(key, &stored);
+        (!is_purged).then_some(stored)
     }
 
     /// Work of a writer task: writes results until the queue is empty.
     async fn write_all(self: Arc<Self>) {
         while let Some((key, stored)) = self.uploads.next() {
-            let written = self.is_usable() && self.write(&key, &stored).await;
-            self.uploads.done(&stored, written);
+            let is_written = self.is_usable() && self.write(&key, &stored).await;
+            self.uploads.finish(&stored, is_written);
         }
         self.progress.notify_waiters();
     }
 
     async fn write(&self, key: &Key, stored: &Stored) -> bool {
-        let (sealer, name_of, sealed) = (self.sealer.clone(), *key, stored.clone());
-        let seal = move || sealer.seal(&name_of, &sealed);
+        let (sealer, name_of, contents) = (self.sealer.clone(), *key, stored.clone());
+        let seal = move || sealer.seal(&name_of, &contents);
         let Ok(Some(object)) = tokio::task::spawn_blocking(seal).await else {
             return false;
         };
-        let mut over = self.seen.remove(key);
-        let was_seen = over.is_some();
-        let mut written = self.upload(key, object.clone(), over).await;
-        if !was_seen && written == Err(BucketError::Conflict) {
-            // Nobody here has looked at what is there. It stays, unless it is of no use.
+        let mut old = self.versions.remove(key);
+        let had_version = old.is_some();
+        let mut result = self.upload(key, object.clone(), old).await;
+        if !had_version && result == Err(BucketError::Conflict) {
+            // This node has not read the existing object. It stays unless it is useless.
             let is_useless = self.look_up(key).await.is_none();
-            over = self.seen.remove(key).filter(|_| is_useless);
-            if over.is_some() {
-                written = self.upload(key, object, over).await;
+            old = self.versions.remove(key).filter(|_| is_useless);
+            if old.is_some() {
+                result = self.upload(key, object, old).await;
             }
         }
-        match written {
+        match result {
             Ok(()) => {
                 self.counts.stored.fetch_add(1, Ordering::Relaxed);
                 true
             }
-            // Another node was faster: its result is as good.
+            // Another node was faster, and its result is as good.
             Err(BucketError::Conflict) => {
                 self.counts.present.fetch_add(1, Ordering::Relaxed);
                 true
@@ -394,26 +395,26 @@ impl Inner {
         &self,
         key: &Key,
         object: Bytes,
-        over: Option<Version>,
+        old: Option<Version>,
     ) -> Result<(), BucketError> {
         let name = name(key);
-        let put = self.bucket().put(&name, object, over.as_ref());
+        let put = self.bucket().put(&name, object, old.as_ref());
         let put = timeout(UPLOAD_DEADLINE, put).await;
         put.unwrap_or_else(|_| Err(BucketError::Failed("no answer in time".to_owned())))
     }
 
     async fn read_log(&self) -> Result<bool, BucketError> {
-        let known = self.log.locked().clone();
-        let version = known.as_ref().map(|(_, version)| version);
+        let current = self.log.locked().clone();
+        let version = current.as_ref().map(|(_, version)| version);
         match self.bucket().get(PURGES, version).await? {
             Object::Unchanged => Ok(false),
             Object::Here(bytes, version) => self.take(&bytes, version),
             Object::Missing => {
-                // The first node begins one; whoever knows what was in a lost one writes that, with purges that were
-                // added since this look began.
-                let known = self.log.locked().clone();
+                // The first node creates the log. If a log has been lost, a node that still has its contents writes
+                // them again, including purges that were added since this read began.
+                let current = self.log.locked().clone();
                 let now = millis(self.clock.now().wall);
-                let log = known.map_or_else(|| SharedLog::new(now), |(log, _)| log);
+                let log = current.map_or_else(|| SharedLog::new(now), |(log, _)| log);
                 let object = self.sealer.seal_purges(&log.encode());
                 match self.bucket().put(PURGES, object, None).await {
                     Ok(()) | Err(BucketError::Conflict) => {}
@@ -436,30 +437,30 @@ impl Inner {
             let why = "the object `purges` was not sealed with this secret";
             BucketError::Failed(why.to_owned())
         })?;
-        let mut known = self.log.locked();
-        if let Some((before, _)) = &*known
-            && (log.last < before.last || log.floor < before.floor)
+        let mut current = self.log.locked();
+        if let Some((old, _)) = &*current
+            && (log.last < old.last || log.floor < old.floor)
         {
             let why = "the object `purges` is older than one that was read before";
             return Err(BucketError::Failed(why.to_owned()));
         }
-        let is_new = known.as_ref().is_none_or(|(before, _)| *before != log);
+        let is_new = current.as_ref().is_none_or(|(old, _)| *old != log);
         if is_new {
             *self.judge.writing() = Judge::of(&log);
         }
-        let says_something = known.is_some() || !log.marks.is_empty();
-        *known = Some((log, version));
-        Ok(is_new && says_something)
+        let has_purges = current.is_some() || !log.marks.is_empty();
+        *current = Some((log, version));
+        Ok(is_new && has_purges)
     }
 
     async fn add_purge(&self, selector: &Selector) -> Result<(), BucketError> {
         self.read_log().await?;
-        let known = self.log.locked().clone();
-        let (mut log, version) = known.ok_or(BucketError::Conflict)?;
+        let current = self.log.locked().clone();
+        let (mut log, version) = current.ok_or(BucketError::Conflict)?;
         log.add(selector.clone());
         let object = self.sealer.seal_purges(&log.encode());
         self.bucket().put(PURGES, object, Some(&version)).await?;
-        // Whatever was added since then is in what is read now.
+        // Reading the log again learns its new version, and the purges that other nodes have added since.
         self.read_log().await?;
         Ok(())
     }
@@ -468,30 +469,30 @@ impl Inner {
         &*self.config.bucket
     }
 
-    fn fail<T>(&self, after: Option<Duration>, message: &str) -> Option<T> {
+    fn fail<T>(&self, latency: Option<Duration>, message: &str) -> Option<T> {
         self.counts.errors.fetch_add(1, Ordering::Relaxed);
-        self.health.failed(after, message);
+        self.health.record_failure(latency, message);
         None
     }
 
-    fn trouble(&self, message: &str) {
+    fn suspend(&self, message: &str) {
         self.counts.errors.fetch_add(1, Ordering::Relaxed);
         self.health.stop(message);
     }
 }
 
-/// Reads the purges at intervals for as long as the cache exists, and calls `tell` when there are new ones.
-pub(crate) async fn follow<T: Send + Sync>(cache: Weak<T>, store: SharedStore, tell: fn(&T)) {
+/// Reads the purges at intervals while the cache exists, and calls `notify` with the cache when there are new ones.
+pub(crate) async fn follow<T: Send + Sync>(cache: Weak<T>, store: SharedStore, notify: fn(&T)) {
     loop {
-        let changed = store.read_purges().await;
+        let has_new = store.read_purges().await;
         let Some(cache) = cache.upgrade() else { return };
-        if changed {
-            tell(&cache);
+        if has_new {
+            notify(&cache);
         }
         drop(cache);
         let poll = store.config().poll;
         let pause = match store.0.health.error() {
-            // What asks whether it is well again is this.
+            // Reading the purges is what detects that the store has recovered.
             Some(_) => poll.min(Duration::from_secs(1)),
             None => poll,
         };
@@ -516,11 +517,11 @@ const PURGES: &str = "purges";
 /// Name of the object with which conditional writes are checked. It exists only in a bucket that ignores conditions.
 const CONDITION: &str = "condition";
 const MOST_LOOKUPS: usize = 64;
-/// Most objects whose versions are remembered, at about 200 bytes each.
-const MOST_SEEN: u64 = 4096;
-/// Most attempts to add a purge. Two nodes that purge at the same moment disturb each other only once or twice.
+/// Largest number of objects whose versions are remembered, at about 200 bytes each.
+const MOST_VERSIONS: u64 = 4096;
+/// Largest number of attempts to add a purge. Two nodes that purge at the same moment conflict only once or twice.
 const MOST_ATTEMPTS: u32 = 16;
 const PURGE_DEADLINE: Duration = Duration::from_secs(5);
 const UPLOAD_DEADLINE: Duration = Duration::from_secs(10);
-/// Least timeout for reading purges. No reply waits for them, so they may take longer than look-ups.
+/// Shortest timeout for reading purges. No request waits for them, so they may take longer than look-ups.
 const LEAST_TIMEOUT: Duration = Duration::from_secs(2);

@@ -1,5 +1,5 @@
 //! Queue of results waiting to be written to the store. It is bounded in number and bytes, so that a store that cannot
-//! keep up misses results instead of filling the memory.
+//! keep up misses results, but does not fill the memory.
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
@@ -17,7 +17,7 @@ pub(crate) struct Uploads {
 
 #[derive(Debug, Default)]
 struct Inner {
-    waiting: VecDeque<(Key, Stored)>,
+    results: VecDeque<(Key, Stored)>,
     /// Bytes of the results that are waiting or being written.
     bytes: u64,
     dropped: u64,
@@ -36,36 +36,36 @@ impl Uploads {
     pub(crate) fn push(&self, key: Key, stored: Stored) -> bool {
         let mut inner = self.inner.locked();
         let weight = stored.entry.weight();
-        if inner.waiting.len() >= MOST_WAITING || inner.bytes + weight > self.most_bytes {
+        if inner.results.len() >= MOST_WAITING || inner.bytes + weight > self.most_bytes {
             inner.dropped += 1;
             return false;
         }
         inner.bytes += weight;
-        inner.waiting.push_back((key, stored));
-        let starts = inner.writers < WRITERS;
-        inner.writers += usize::from(starts);
-        starts
+        inner.results.push_back((key, stored));
+        let needs_writer = inner.writers < WRITERS;
+        inner.writers += usize::from(needs_writer);
+        needs_writer
     }
 
-    /// Returns a writer's next result, after which it must call `done`. `None` also dismisses the writer, under the
-    /// same lock.
+    /// Returns a writer's next result, for which the writer must call [`Uploads::finish`] in the end. `None` also
+    /// dismisses the writer, under the same lock.
     pub(crate) fn next(&self) -> Option<(Key, Stored)> {
         let mut inner = self.inner.locked();
-        let next = inner.waiting.pop_front();
+        let next = inner.results.pop_front();
         if next.is_none() {
             inner.writers -= 1;
         }
         next
     }
 
-    /// Removes a result that is written or given up.
-    pub(crate) fn done(&self, stored: &Stored, written: bool) {
+    /// Stops counting the bytes of a result that is written or given up.
+    pub(crate) fn finish(&self, stored: &Stored, is_written: bool) {
         let mut inner = self.inner.locked();
         inner.bytes -= stored.entry.weight();
-        inner.dropped += u64::from(!written);
+        inner.dropped += u64::from(!is_written);
     }
 
-    /// Counts a result that was dropped before it was queued.
+    /// Counts a result as dropped that was never queued.
     pub(crate) fn drop_one(&self) {
         self.inner.locked().dropped += 1;
     }
@@ -74,7 +74,8 @@ impl Uploads {
         self.inner.locked().writers == 0
     }
 
-    /// Returns the bytes that are waiting or being written, and how many results have been dropped so far.
+    /// Returns the bytes of the results that are waiting or being written, and how many results have been dropped so
+    /// far.
     pub(crate) fn usage(&self) -> (u64, u64) {
         let inner = self.inner.locked();
         (inner.bytes, inner.dropped)
@@ -103,7 +104,7 @@ mod tests {
         // One that is being written still counts.
         let (_, writing) = uploads.next().expect("one");
         assert!(!uploads.push(key, stored("", 1 << 20)));
-        uploads.done(&writing, true);
+        uploads.finish(&writing, true);
         assert!(uploads.push(key, stored("", 1 << 20)), "the fourth writer");
         assert_eq!(uploads.usage(), (3 * weight, 3));
 

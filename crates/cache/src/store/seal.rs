@@ -1,11 +1,11 @@
-//! Seals: what tells an object that a node with the same secret wrote from everything else in the bucket.
+//! Seals, which distinguish objects that were written by nodes with the same secret from everything else in the bucket.
 //!
 //! ```text
 //! magic 8 | seal 32 | key 32 | position 8 | stored at 8 | head length 4 | head: the entry's fields | body
 //! ```
-//! The seal is a keyed BLAKE3 digest of all that follows it. Its key comes from the secret and the revision of
-//! results, and the result's own key is among the sealed bytes: an object under another name, of another revision or
-//! changed by a single bit is not opened.
+//! The seal is a keyed BLAKE3 digest of all bytes that follow it. The key of the digest is derived from the secret and
+//! the revision of results, and the result's own key is among the sealed bytes. So an object with another name or
+//! revision, or with a single bit changed, is not accepted.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -60,22 +60,22 @@ impl Sealer {
         Some(bytes.into())
     }
 
-    /// Checks and decodes the object of a result. `None` if it was not sealed for this key, or was stored further in
-    /// the future than clocks may differ.
+    /// Checks and decodes the object of a result. `None` if it was not sealed for this key, or if its time is further
+    /// in the future than clocks may differ.
     pub(crate) fn open(&self, key: &Key, object: Bytes, now: &Moment) -> Option<Stored> {
-        let mut reader = Reader(opened(&self.results, &object)?);
+        let mut reader = Reader(verify(&self.results, &object)?);
         if reader.take(Key::BYTES)? != key.as_bytes() {
             return None;
         }
         let (position, wall) = (reader.u64()?, reader.u64()?);
         let length = reader.u32()? as usize;
         let mut entry = fields::decode(reader.take(length)?)?;
-        // A buffer of its own: entries are charged by the length of their bodies.
+        // Copied to a buffer of its own, because entries are charged by the length of their bodies.
         entry.body = Bytes::copy_from_slice(reader.0);
         let latest = millis(now.wall.saturating_add(SKEW));
         (wall <= latest).then(|| Stored {
             entry: Arc::new(entry),
-            stamp: Stamp::elsewhere(wall.min(millis(now.wall)), now),
+            stamp: Stamp::of_other_node(wall.min(millis(now.wall)), now),
             generation: 0,
             position,
         })
@@ -92,7 +92,7 @@ impl Sealer {
 
     /// Checks the object of the purge log and returns the log. `None` if its seal is not valid.
     pub(crate) fn open_purges<'a>(&self, object: &'a [u8]) -> Option<&'a [u8]> {
-        opened(&self.purges, object)
+        verify(&self.purges, object)
     }
 }
 
@@ -101,12 +101,12 @@ fn put_seal(key: &[u8; 32], bytes: &mut [u8]) {
     bytes[MAGIC.len()..][..SEAL].copy_from_slice(seal.as_bytes());
 }
 
-/// Returns the bytes after the seal if it is valid.
-fn opened<'a>(key: &[u8; 32], object: &'a [u8]) -> Option<&'a [u8]> {
-    let sealed = object.strip_prefix(MAGIC)?;
-    let (seal, rest) = sealed.split_at_checked(SEAL)?;
+/// Returns the bytes after the seal, if the seal is valid.
+fn verify<'a>(key: &[u8; 32], object: &'a [u8]) -> Option<&'a [u8]> {
+    let contents = object.strip_prefix(MAGIC)?;
+    let (seal, rest) = contents.split_at_checked(SEAL)?;
     let seal = blake3::Hash::from_bytes(seal.try_into().ok()?);
-    // This comparison takes as long for every wrong seal.
+    // `blake3::Hash` compares in constant time.
     (blake3::keyed_hash(key, rest) == seal).then_some(rest)
 }
 
@@ -147,7 +147,7 @@ mod tests {
                 notes: Bytes::from_static(b"{}"),
                 ..Entry::default()
             }),
-            stamp: Stamp::elsewhere(999_000_000, &NOW),
+            stamp: Stamp::of_other_node(999_000_000, &NOW),
             generation: 0,
             position: 12,
         }
@@ -187,7 +187,7 @@ mod tests {
     fn what_was_stored_in_the_future_is_not_opened_but_for_clocks_that_differ_a_little() {
         let key = Key::of(&["k"]);
         for (ahead, opens) in [(0, true), (299_000, true), (301_000, false)] {
-            let stamp = Stamp::elsewhere(millis(NOW.wall) + ahead, &NOW);
+            let stamp = Stamp::of_other_node(millis(NOW.wall) + ahead, &NOW);
             let stored = Stored {
                 stamp,
                 ..stored(Vec::new(), "a")

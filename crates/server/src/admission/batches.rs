@@ -75,7 +75,7 @@ fn company_is_taken_along_in_turn_as_far_as_it_fits_and_nobody_else() {
     }
     let (first, name) = queue.next(NOW).unwrap();
     assert_eq!(name, "a1");
-    let along = queue.along(NOW, first, |name, free| {
+    let along = queue.take_along(NOW, first, |name, free| {
         (name.starts_with('a') && prices[name].bytes <= free).then_some(prices[name])
     });
     let names: Vec<_> = along.iter().map(|(_, name)| *name).collect();

@@ -1,6 +1,6 @@
 //! The memory budget, in bytes, that all running jobs share.
 
-/// A memory budget: the bytes that may be reserved, and those that are.
+/// A memory budget: the bytes that may be reserved, and the bytes that are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Budget {
     total: u64,
@@ -33,12 +33,12 @@ impl Budget {
         bytes <= self.free()
     }
 
-    /// Reserves `bytes`. The caller has checked that they fit.
+    /// Reserves `bytes`. The caller must have checked that they fit.
     pub(super) fn take(&mut self, bytes: u64) {
         self.used = self.used.saturating_add(bytes);
     }
 
-    /// Changes the total. What is reserved stays reserved, even if it is more than the new total.
+    /// Changes the total. Reserved bytes stay reserved, even if they exceed the new total.
     pub(super) fn resize(&mut self, total: u64) {
         self.total = total;
     }

@@ -1,4 +1,4 @@
-//! Calibration of planned costs: learns from the measured time of finished work how long planned work takes on this
+//! Calibration of planned costs: learns from the measured times of finished work how long planned work takes on this
 //! machine.
 
 use std::collections::HashMap;
@@ -8,14 +8,14 @@ use super::work::{Price, Work};
 
 pub use super::work::Kind;
 
-/// What was learned so far about how planned times relate to measured ones.
+/// The learned ratios of measured to planned times.
 #[derive(Debug, Default)]
 pub struct Calibration {
-    kinds: HashMap<Kind, Learnt>,
+    kinds: HashMap<Kind, KindStatistics>,
     /// Ratio of measured to planned time, over work of all kinds.
-    all: Running,
-    /// Ratio of the measured time to the first guess of `NANOS_PER_BYTE` for each byte of the source file.
-    per_byte: Running,
+    all: RunningMean,
+    /// Ratio of the measured time per byte of the source file to the first guess, `NANOS_PER_BYTE`.
+    per_byte: RunningMean,
 }
 
 impl Calibration {
@@ -23,8 +23,8 @@ impl Calibration {
     pub fn time(&self, kind: Kind, nanos: u64) -> Duration {
         let nanos = nanos.max(LEAST_NANOS) as f64;
         nanoseconds(match self.kinds.get(&kind) {
-            Some(learnt) => learnt.time(nanos),
-            // A kind that was never seen is taken to be as far off as all others.
+            Some(statistics) => statistics.time(nanos),
+            // A kind without measurements is assumed to deviate from its plans as all other work does.
             None => nanos * self.all.factor(),
         })
     }
@@ -32,7 +32,7 @@ impl Calibration {
     /// Returns the predicted time and memory of a piece of work on this machine.
     pub(super) fn price(&self, work: &Work) -> Price {
         let time = self.time(work.kind, work.nanos);
-        // As large a part of the time as the plan says.
+        // Decoding takes the same fraction of the time as in the plan.
         let share = work.decode_nanos as f64 / work.nanos.max(1) as f64;
         Price {
             time,
@@ -41,65 +41,65 @@ impl Calibration {
         }
     }
 
-    /// Estimates how long work on a file of `bytes` will take, before anything else is known of the file.
+    /// Estimates how long work on a file of `bytes` bytes will take, before anything else is known about the file.
     pub fn guess(&self, bytes: u64) -> Duration {
         nanoseconds(bytes.max(LEAST_BYTES) as f64 * NANOS_PER_BYTE * self.per_byte.factor())
     }
 
-    /// Learns that work of this kind, planned to take `nanos` on a file of `bytes`, took `measured`.
+    /// Records that work of this kind, planned to take `nanos` nanoseconds on a file of `bytes` bytes, took `measured`.
     pub fn learn(&mut self, kind: Kind, nanos: u64, bytes: u64, measured: Duration) {
         let measured = measured.as_nanos().max(1) as f64;
         let planned = nanos.max(LEAST_NANOS) as f64;
         let ratio = measured / planned;
-        let learnt = self.kinds.entry(kind).or_default();
-        learnt.ratio.see(ratio);
-        learnt.planned.see(planned / A_MILLISECOND);
-        self.all.see(ratio);
+        let statistics = self.kinds.entry(kind).or_default();
+        statistics.ratio.add(ratio);
+        statistics.mean_plan.add(planned / A_MILLISECOND);
+        self.all.add(ratio);
         self.per_byte
-            .see(measured / (bytes.max(LEAST_BYTES) as f64 * NANOS_PER_BYTE));
+            .add(measured / (bytes.max(LEAST_BYTES) as f64 * NANOS_PER_BYTE));
     }
 }
 
-/// What was learned about work of one kind.
+/// The learned statistics of work of one kind.
 #[derive(Debug, Default)]
-struct Learnt {
+struct KindStatistics {
     /// Ratio of measured to planned time.
-    ratio: Running,
-    /// Running mean of the planned times that the ratio was learned from, in milliseconds.
-    planned: Running,
+    ratio: RunningMean,
+    /// Running mean, in milliseconds, of the planned times from which the ratio was learned.
+    mean_plan: RunningMean,
 }
 
-impl Learnt {
+impl KindStatistics {
     /// Returns the predicted time, in nanoseconds, of work that is planned to take `nanos`. The learned ratio applies
-    /// in full only to plans of about the size that it was learned from (up to `NEAR` times as large); beyond that it
-    /// counts for at most [`TRUSTED`]. Small drawings with expensive parts can be farther off, but that says nothing
+    /// in full only to plans up to `NEAR` times as large as those from which it was learned. To the rest of a larger
+    /// plan at most [`TRUSTED`] is applied. Small drawings with expensive parts can deviate more, but this says nothing
     /// about much larger ones: a drawing of a megabyte would be predicted to take a minute.
     fn time(&self, nanos: f64) -> f64 {
         let ratio = self.ratio.factor();
-        let near = nanos.min(self.planned.factor() * A_MILLISECOND * NEAR);
+        let near = nanos.min(self.mean_plan.factor() * A_MILLISECOND * NEAR);
         near * ratio + (nanos - near) * ratio.min(TRUSTED)
     }
 }
 
-/// A running mean of ratios that a single outlier moves only a little. It is kept as a logarithm, so that twice as much
-/// and half as much are equally far away.
+/// A running mean of ratios on which a single outlier has little influence. It is computed of logarithms, so that twice
+/// and half the ratio are equally far away.
 #[derive(Clone, Copy, Debug, Default)]
-struct Running {
+struct RunningMean {
     log: f64,
-    seen: u32,
+    count: u32,
 }
 
-impl Running {
+impl RunningMean {
     fn factor(self) -> f64 {
         self.log.exp()
     }
 
-    fn see(&mut self, ratio: f64) {
-        self.seen = self.seen.saturating_add(1);
-        let weight = (1.0 / f64::from(self.seen)).max(LEAST_WEIGHT);
+    fn add(&mut self, ratio: f64) {
+        self.count = self.count.saturating_add(1);
+        let weight = (1.0 / f64::from(self.count)).max(LEAST_WEIGHT);
         let step = ratio.ln() - self.log;
-        // The very first measurements may be far from the constants; later ones are noise if they are.
-        let step = match self.seen {
+        // The very first measurements may be far from the constants. Later ones that are far off are noise.
+        let step = match self.count {
             0..=SETTLING => step,
             _ => step.clamp(-WILD, WILD),
         };
@@ -120,28 +120,27 @@ const A_MILLISECOND: f64 = 1e6;
 /// A learned ratio applies to plans of up to this many times the size that it was learned from.
 const NEAR: f64 = 4.0;
 
-/// The longest time that is ever predicted: longer than any deadline, and short enough to be added up.
+/// The longest time that is ever predicted: longer than any deadline, and short enough that many of them can be added.
 const LONGEST: Duration = Duration::from_secs(3600);
 
-/// The least planned time that counts, in ns: waking a thread and copying a file take time as well.
+/// The least planned time that counts, in ns, because waking a thread and copying a file take time, too.
 const LEAST_NANOS: u64 = 50_000;
 
-/// The least file size that counts, in bytes. Icons take long for their few bytes: at their true size, a photograph
-/// that follows a thousand of them would be predicted to take a minute, and all requests that come with it would be
-/// rejected.
+/// The least file size that counts, in bytes. Icons take long for their few bytes. At their true size, a photo after a
+/// thousand icons would be predicted to take a minute, and all requests that arrive with it would be rejected.
 const LEAST_BYTES: u64 = 64 << 10;
 
-/// Nanoseconds of work per byte of a source file, as a first guess: a photograph of 4 MB then takes 40 ms.
+/// Nanoseconds of work per byte of a source file, as a first guess: a photo of 4 MB takes 40 ms.
 const NANOS_PER_BYTE: f64 = 10.0;
 
-/// The least weight of one measurement in the running mean: about the last twenty count.
+/// The least weight of one measurement in the running mean, so that about the last twenty measurements count.
 const LEAST_WEIGHT: f64 = 0.05;
 
-/// Number of first measurements that are taken as they are, however far off.
+/// Number of first measurements that are not limited, however far off they are.
 const SETTLING: u32 = 3;
 
-/// Natural logarithm of the largest factor by which a single measurement may differ from the running mean; what differs
-/// more is cut to it.
+/// Natural logarithm of the largest factor by which a single measurement may differ from the running mean. Larger
+/// differences are limited to it.
 const WILD: f64 = 1.1;
 
 /// Natural logarithm of the largest correction factor that can be learned: about 400.
@@ -188,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thousand_icons_do_not_make_a_photograph_look_endless() {
+    fn a_thousand_icons_do_not_make_a_photo_look_endless() {
         let mut calibration = Calibration::default();
         for _ in 0..1000 {
             calibration.learn(PNG, 100_000, 300, Duration::from_micros(400));

@@ -1,14 +1,14 @@
-//! Cancellation: whether a piece of work is still wanted.
+//! Cancellation of work whose result nobody needs any more.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use andon_cache::Deadline;
 use andon_pixels::Interrupt;
 
-/// Tells a job that it is no longer wanted: it is cancelled when its deadline passes or its client disconnects.
+/// Tells a job that its result is no longer needed. It is cancelled when its deadline passes or its client disconnects.
 #[derive(Debug)]
 pub(crate) struct CancelToken {
-    gone: AtomicBool,
+    is_cancelled: AtomicBool,
     deadline: Deadline,
 }
 
@@ -16,7 +16,7 @@ impl CancelToken {
     /// Creates a token that is cancelled at `deadline` at the latest.
     pub(crate) fn until(deadline: impl Into<Deadline>) -> Self {
         Self {
-            gone: AtomicBool::new(false),
+            is_cancelled: AtomicBool::new(false),
             deadline: deadline.into(),
         }
     }
@@ -25,14 +25,14 @@ impl CancelToken {
         &self.deadline
     }
 
-    /// Cancels the token: nobody waits for the work any more.
-    pub(super) fn forget(&self) {
-        self.gone.store(true, Ordering::Relaxed);
+    /// Cancels the token, because no client waits for the result any more.
+    pub(super) fn cancel(&self) {
+        self.is_cancelled.store(true, Ordering::Relaxed);
     }
 }
 
 impl Interrupt for CancelToken {
     fn interrupted(&self) -> bool {
-        self.gone.load(Ordering::Relaxed) || self.deadline.has_passed()
+        self.is_cancelled.load(Ordering::Relaxed) || self.deadline.has_passed()
     }
 }

@@ -1,5 +1,6 @@
-//! The resources that this process may use: memory, which is the least of the machine's memory, the limits of its
-//! control groups and its own limit on address space (`ulimit -v`); and processor time, if its control groups limit it.
+//! The resources that this process may use: memory, limited by the machine's memory, the limits of its control groups
+//! and its own limit on address space (`ulimit -v`), whichever is lowest; and processor time, if its control groups
+//! limit it.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -14,16 +15,16 @@ pub(super) struct Memory {
     pub(super) by: &'static str,
 }
 
-/// Returns the memory that this process may use, or `None` where the system does not report it.
+/// Returns the memory that this process may use, or `None` if the system does not report it.
 ///
-/// `memory.high` counts like `memory.max`: beyond it, a process is not killed but slowed down until it is of no use as
-/// a server.
+/// `memory.high` counts like `memory.max`: beyond it, a process is not killed, but slowed down so much that it is
+/// useless as a server.
 pub(super) fn memory() -> Option<Memory> {
     let machine = fs::read_to_string("/proc/meminfo")
         .ok()
         .and_then(|text| machine_bytes(&text));
     let (groups, mount) = (groups(), Path::new(MOUNT));
-    // "No limit" is written as a number larger than any machine, or not at all.
+    // The system reports "no limit" as a number larger than any machine's memory, or not at all.
     [
         (machine, "the machine"),
         (memory_max(&groups, mount), "memory.max"),
@@ -41,6 +42,7 @@ pub(super) fn cpu_quota() -> Option<u64> {
     cpu_max(&groups(), Path::new(MOUNT))
 }
 
+/// Returns the list of this process's control groups, in the format of `/proc/self/cgroup`.
 fn groups() -> String {
     fs::read_to_string("/proc/self/cgroup").unwrap_or_default()
 }
@@ -73,7 +75,7 @@ fn memory_high(groups: &str, mount: &Path) -> Option<u64> {
 fn cpu_max(groups: &str, mount: &Path) -> Option<u64> {
     lowest(groups, mount, "cpu", |group, version| {
         let (quota, period) = match version {
-            // No quota is -1 there, which is no number of ours.
+            // Version 1 writes -1 for no quota, which does not parse as an unsigned number.
             Version::One => (
                 number(&group.join("cpu.cfs_quota_us"))?,
                 number(&group.join("cpu.cfs_period_us"))?,
@@ -97,8 +99,8 @@ enum Version {
     Two,
 }
 
-/// Returns the lowest limit of `controller` in this process's control groups and all groups above them, since each of
-/// them applies.
+/// Returns the lowest limit of `controller` in this process's control groups and all groups above them, since all of
+/// these apply.
 fn lowest(
     groups: &str,
     mount: &Path,
@@ -115,7 +117,8 @@ fn lowest(
         } else {
             return None;
         };
-        // Inside a container the path may be the host's: then only the mount's own file is there, and it counts.
+        // Inside a container the path may be that of the host. In that case only the mount point's own file exists, and
+        // it applies.
         let inside: PathBuf = Path::new(path)
             .components()
             .filter(|part| matches!(part, Component::Normal(_)))

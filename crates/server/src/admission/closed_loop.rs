@@ -48,7 +48,7 @@ enum Event {
 struct Mix {
     /// One request in this many is for an icon; 0: none is.
     icons: u64,
-    /// Ratio of planned to true time, of icons and of photographs.
+    /// Ratio of planned to true time, of icons and of photos.
     planned: [f64; 2],
 }
 
@@ -164,8 +164,8 @@ fn work(request: &Request) -> Work {
 }
 
 impl Mix {
-    /// Returns a generator of pseudo-random requests that are the same for the same `seed`: icons, and photographs of 1
-    /// to 20 megapixels in seven widths. Every sixth photograph has 20 megapixels, half of them are progressive.
+    /// Returns a generator of pseudo-random requests that are the same for the same `seed`: icons, and photos of 1
+    /// to 20 megapixels in seven widths. Every sixth photo has 20 megapixels, half of them are progressive.
     fn requests(self, seed: u64) -> impl FnMut() -> Request {
         let mut dice = super::simulation::Dice(seed);
         move || {

@@ -4,33 +4,34 @@ use std::time::Duration;
 
 use crate::error::Cause;
 
-/// The load at one moment, and what was counted since the start.
+/// The load at one moment, and totals since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Gauges {
     /// Jobs in the queue.
     pub waiting: usize,
     /// Jobs that run on a worker thread.
     pub running: usize,
-    /// How long a request would wait if it let all others go first.
+    /// Predicted queueing delay of a new request that lets all others go first.
     pub predicted_wait: Duration,
-    /// Planned bytes of all running jobs.
+    /// Planned peak memory of all running jobs in bytes.
     pub budget_used: u64,
-    /// The most planned bytes that running jobs may have together.
+    /// Maximum planned peak memory of all running jobs together in bytes.
     pub budget_total: u64,
     /// Bytes of decoded frames in the cache.
     pub frames_bytes: u64,
-    /// Bytes of free buffers that are kept for the next images.
+    /// Bytes of free buffers that are kept for reuse by the next images.
     pub free_buffers_bytes: u64,
     /// Number of worker threads.
     pub threads: usize,
-    /// Worker threads whose current job should have ended long ago (its deadline passed more than `GRACE` ago).
+    /// Number of worker threads whose current job should have ended long ago (its deadline passed more than `GRACE`
+    /// ago).
     pub stuck: usize,
     /// Totals since the start.
     pub counters: Counters,
 }
 
 impl Gauges {
-    /// Whether no job waits and at least one worker thread has nothing to do.
+    /// Whether no job waits and at least one worker thread is idle.
     pub(crate) fn is_idle(&self) -> bool {
         self.waiting == 0 && self.running < self.threads
     }
@@ -47,12 +48,12 @@ pub struct Counters {
     pub refused_wait: u64,
     /// Requests rejected because they would have missed their deadlines.
     pub refused_deadline: u64,
-    /// Requests rejected because they need more memory than there is.
+    /// Requests rejected because they need more memory than is available.
     pub refused_memory: u64,
     /// Requests rejected because all worker threads were stuck.
     pub refused_stuck: u64,
-    /// Requests that were admitted, but dropped before their work was done because the client left or the deadline
-    /// passed.
+    /// Requests that were admitted, but dropped before their work was complete because the client disconnected or the
+    /// deadline passed.
     pub dropped: u64,
     /// Jobs that ended, whatever the outcome.
     pub done: u64,
@@ -60,7 +61,7 @@ pub struct Counters {
     pub panicked: u64,
     /// Parts of running jobs that were handed to idle threads.
     pub stolen: u64,
-    /// Decodes that were begun.
+    /// Decodes that were started.
     pub decodes: u64,
     /// Jobs that used the decode of another job.
     pub decodes_shared: u64,
@@ -69,7 +70,8 @@ pub struct Counters {
 }
 
 impl Counters {
-    pub(super) fn refused(&mut self, cause: Cause) {
+    /// Counts a rejection.
+    pub(super) fn count_refusal(&mut self, cause: Cause) {
         *match cause {
             Cause::Count => &mut self.refused_count,
             Cause::Wait => &mut self.refused_wait,

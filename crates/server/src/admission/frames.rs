@@ -1,9 +1,10 @@
-//! A cache of decoded frames: another size of an image that begins with the same frame needs no decode.
+//! A cache of decoded frames: another size of an image that starts with the same frame needs no decode.
 //!
-//! A cached frame is bit for bit what its plan would have decoded, so results do not depend on what is cached. Which
-//! frames stay is decided by GreedyDual-Size (Cao and Irani, "Cost-Aware WWW Proxy Caching Algorithms", 1997): by the
-//! decoding time that each byte saves, plus the age of the cache when the frame was last used. A table evicted by SIEVE
-//! would take no account of that time, which differs a thousandfold among frames of the same size.
+//! A cached frame is bit for bit the one that its plan would have decoded, so results do not depend on the state of the
+//! cache. GreedyDual-Size decides which frames stay (Cao and Irani, "Cost-Aware WWW Proxy Caching Algorithms", 1997): a
+//! frame is worth the decoding time that each of its bytes saves, plus the age of the cache when the frame was last
+//! used. A SIEVE table would ignore the decoding time, which differs by a factor of a thousand among frames of the same
+//! size.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -26,8 +27,8 @@ struct Entries {
     /// Maximum total bytes of all frames.
     most: u64,
     bytes: u64,
-    kept: HashMap<Name, Frame>,
-    /// Names in order of eviction: the first is evicted next.
+    frames: HashMap<Name, Frame>,
+    /// Names in the order of eviction: the first frame is evicted next.
     order: BTreeMap<Rank, Name>,
     /// Worth of the frame that was evicted last.
     age: u64,
@@ -43,7 +44,7 @@ struct Frame {
     decoded: Decoded,
     bytes: u64,
     /// Picoseconds of decoding that each byte of the frame saves.
-    saves: u64,
+    saving: u64,
     rank: Rank,
 }
 
@@ -55,7 +56,7 @@ impl Frames {
         frames
     }
 
-    /// Limits the cache to `most` bytes from now on.
+    /// Changes the limit to `most` bytes of samples.
     pub(super) fn resize(&self, most: u64) {
         let mut entries = self.lock();
         entries.most = most;
@@ -72,53 +73,53 @@ impl Frames {
         };
     }
 
-    /// Bytes of the cached frames.
+    /// Returns the bytes of all cached frames.
     pub(super) fn bytes(&self) -> u64 {
         self.lock().bytes
     }
 
-    /// Returns the cached frame that a job begins with.
-    pub(super) fn get(&self, opening: &DecodeInput) -> Option<Decoded> {
-        let name = name(opening)?;
+    /// Returns the cached frame that a job starts with.
+    pub(super) fn get(&self, input: &DecodeInput) -> Option<Decoded> {
+        let name = name(input)?;
         let mut entries = self.lock();
         let rank = {
-            let frame = entries.kept.get(&name)?;
-            entries.rank(frame.saves)
+            let frame = entries.frames.get(&name)?;
+            entries.rank(frame.saving)
         };
         entries.uses += 1;
-        let frame = entries.kept.get_mut(&name)?;
-        let before = std::mem::replace(&mut frame.rank, rank);
+        let frame = entries.frames.get_mut(&name)?;
+        let old_rank = std::mem::replace(&mut frame.rank, rank);
         let mut decoded = frame.decoded.clone();
         decoded.time = Duration::ZERO;
-        entries.order.remove(&before);
+        entries.order.remove(&old_rank);
         entries.order.insert(rank, name);
         Some(decoded)
     }
 
-    /// Whether the frame that a job begins with is cached.
-    pub(super) fn has(&self, opening: &DecodeInput) -> bool {
-        name(opening).is_some_and(|name| self.lock().kept.contains_key(&name))
+    /// Whether the frame that a job starts with is cached.
+    pub(super) fn has(&self, input: &DecodeInput) -> bool {
+        name(input).is_some_and(|name| self.lock().frames.contains_key(&name))
     }
 
-    /// Whether the frame that a job begins with would be cached once it is decoded.
-    pub(super) fn wants(&self, opening: &DecodeInput) -> bool {
+    /// Whether the frame that a job starts with would be cached after decoding it.
+    pub(super) fn wants(&self, input: &DecodeInput) -> bool {
         let most = self.lock().most;
-        name(opening).is_some() && is_worth_it(&opening.plan, most)
+        name(input).is_some() && is_worth_it(&input.plan, most)
     }
 
-    /// Caches the frame that a job began with, if it is worth it.
-    pub(super) fn put(&self, opening: &DecodeInput, decoded: &Decoded) {
+    /// Caches the frame that a job started with, if it is worth it.
+    pub(super) fn put(&self, input: &DecodeInput, decoded: &Decoded) {
         let bytes = decoded.bytes().max(1);
         let mut entries = self.lock();
-        let Some(name) = name(opening).filter(|_| is_worth_it(&opening.plan, entries.most)) else {
+        let Some(name) = name(input).filter(|_| is_worth_it(&input.plan, entries.most)) else {
             return;
         };
-        if bytes > entries.most || entries.kept.contains_key(&name) {
+        if bytes > entries.most || entries.frames.contains_key(&name) {
             return;
         }
         entries.make_room(bytes);
-        let saves = opening.plan.decode_nanos().saturating_mul(1000) / bytes;
-        let rank = entries.rank(saves);
+        let saving = input.plan.decode_nanos().saturating_mul(1000) / bytes;
+        let rank = entries.rank(saving);
         entries.uses += 1;
         entries.bytes += bytes;
         entries.order.insert(rank, name);
@@ -126,10 +127,10 @@ impl Frames {
         let frame = Frame {
             decoded,
             bytes,
-            saves,
+            saving,
             rank,
         };
-        entries.kept.insert(name, frame);
+        entries.frames.insert(name, frame);
     }
 
     fn lock(&self) -> MutexGuard<'_, Entries> {
@@ -138,9 +139,9 @@ impl Frames {
 }
 
 impl Entries {
-    /// Rank of a frame that is used now and saves `saves` picoseconds per byte.
-    fn rank(&self, saves: u64) -> Rank {
-        (self.age.saturating_add(saves), self.uses)
+    /// Returns the rank of a frame that is used now and whose cached bytes save `saving` picoseconds each.
+    fn rank(&self, saving: u64) -> Rank {
+        (self.age.saturating_add(saving), self.uses)
     }
 
     /// Evicts frames until `bytes` more fit.
@@ -150,15 +151,15 @@ impl Entries {
                 return;
             };
             self.age = worth;
-            if let Some(frame) = self.kept.remove(&name) {
+            if let Some(frame) = self.frames.remove(&name) {
                 self.bytes -= frame.bytes;
             }
         }
     }
 }
 
-fn name(opening: &DecodeInput) -> Option<Name> {
-    opening.source.zip(opening.plan.decode_key())
+fn name(input: &DecodeInput) -> Option<Name> {
+    input.source.zip(input.plan.decode_key())
 }
 
 /// Whether a frame is worth caching: decoding takes long enough, and the frame is small enough to leave room for
@@ -171,5 +172,5 @@ fn is_worth_it(plan: &Plan, most: u64) -> bool {
 /// Frames that take less time to decode are not cached.
 const LEAST_DECODE: Duration = Duration::from_micros(500);
 
-/// A frame may take at most one part in this many of the cache.
+/// Divisor of the cache size that gives the maximum size of a frame.
 const LARGEST_SHARE: u64 = 8;

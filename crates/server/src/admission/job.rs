@@ -1,4 +1,4 @@
-//! A job: its costs, whether it is wanted, what it begins with, and what it does.
+//! A job of a request: its predicted costs, its cancellation, its input, and the work itself.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -13,47 +13,45 @@ use super::shared_decode::{DecodeInput, Member};
 use super::work::Work;
 use crate::error::Error;
 
-/// A job of a request, which a worker thread is to run.
+/// A job of a request, which a worker thread runs.
 pub(super) struct Job {
     pub(super) work: Work,
-    pub(super) wanted: Arc<CancelToken>,
-    /// What it decodes first; `None` if it works on anything else than an image.
-    pub(super) opening: Option<DecodeInput>,
+    pub(super) cancel: Arc<CancelToken>,
+    /// The image to decode first; `None` if the job does not work on an image.
+    pub(super) input: Option<DecodeInput>,
     pub(super) run: Run,
 }
 
-/// A job that was taken from the queue, and its id there.
-pub(super) type Taken = (u64, Job);
+/// A job that was taken from the queue, with its id there.
+pub(super) type NumberedJob = (u64, Job);
 
-/// Runs a job to its end on the cores that it may borrow, whatever the outcome, starting from its decoded frame if there
-/// is one.
-pub(super) type Run =
-    Box<dyn FnOnce(&dyn Cores, Option<Result<Decoded, Error>>) -> Finished + Send>;
+/// Runs a job to its end, starting from its decoded frame if there is one. `Cores` lends parts of it to idle threads.
+pub(super) type Run = Box<dyn FnOnce(&dyn Cores, Option<Result<Decoded, Error>>) -> JobEnd + Send>;
 
-/// How a job ended, before its request knows of it.
-pub(super) struct Finished {
+/// The end of a job, of which its request has not been notified yet.
+pub(super) struct JobEnd {
     pub(super) outcome: Outcome,
-    /// Sends the result. It is called after the job has left the queue, so that the receiver finds its slot free.
-    pub(super) tell: Box<dyn FnOnce()>,
+    /// Sends the result. To be called after the job has left the queue, so that the receiver finds its slot free.
+    pub(super) send: Box<dyn FnOnce()>,
 }
 
 /// How a job ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// All of its work was done.
+    /// The job has completed its work.
     Done,
-    /// An error ended it, maybe long before its work was done.
+    /// An error ended the job, maybe long before its work was complete.
     Failed,
-    /// A panic ended it.
+    /// A panic ended the job.
     Panicked,
 }
 
 impl Job {
-    /// Creates a job whose result is sent to `reply`. A panic in `run` is its result, too.
+    /// Creates a job whose result is sent to `reply`. A panic in `run` is sent as an error.
     pub(super) fn new<T: Send + 'static>(
         work: Work,
-        wanted: Arc<CancelToken>,
-        opening: Option<DecodeInput>,
+        cancel: Arc<CancelToken>,
+        input: Option<DecodeInput>,
         reply: Sender<Result<T, Error>>,
         run: impl FnOnce(&dyn Cores, Option<Decoded>) -> Result<T, Error> + Send + 'static,
     ) -> Self {
@@ -65,31 +63,31 @@ impl Job {
                 Err(Error::Panicked) => Outcome::Panicked,
                 Err(_) => Outcome::Failed,
             };
-            Finished {
+            JobEnd {
                 outcome,
-                // Fails when the client left meanwhile: then nobody is there to tell.
-                tell: Box::new(move || drop(reply.send(result))),
+                // Sending fails if the client has disconnected, which is no error here.
+                send: Box::new(move || drop(reply.send(result))),
             }
         });
         Self {
             work,
-            wanted,
-            opening,
+            cancel,
+            input,
             run,
         }
     }
 
     /// Whether one decode can serve both jobs.
     pub(super) fn joins(&self, other: &Self) -> bool {
-        let both = self.opening.as_ref().zip(other.opening.as_ref());
+        let both = self.input.as_ref().zip(other.input.as_ref());
         both.is_some_and(|(one, other)| one.joins(other))
     }
 
-    /// Describes this job, which starts now with `along` others that share its decode.
+    /// Describes this job for monitoring. It starts now, together with `along` other jobs that share its decode.
     pub(super) fn at_work(&self, along: usize) -> AtWork {
         AtWork {
             kind: self.work.kind,
-            plan: self.opening.as_ref().map(|opening| opening.plan.clone()),
+            plan: self.input.as_ref().map(|input| input.plan.clone()),
             along,
             since: Instant::now(),
         }
@@ -98,8 +96,8 @@ impl Job {
     /// Returns this job's part in a shared decode; `None` if it does not begin with a decode.
     pub(super) fn member(&self) -> Option<Member<'_>> {
         Some(Member {
-            opening: self.opening.as_ref()?,
-            wanted: self.wanted.clone(),
+            input: self.input.as_ref()?,
+            cancel: self.cancel.clone(),
         })
     }
 }

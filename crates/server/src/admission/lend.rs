@@ -1,5 +1,5 @@
-//! Parts of running jobs that idle threads take over: a single image is done sooner, and under load every image has one
-//! thread.
+//! Work stealing: idle threads take over parts of running jobs. This way a single image is finished sooner, while under
+//! load every image has one thread.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -7,29 +7,29 @@ use std::sync::Arc;
 use andon_cache::Deadline;
 use andon_pixels::Task;
 
-/// The parts of running jobs that are lent, and the threads that may take them.
+/// The parts of running jobs that are offered to idle threads, and the number of these threads.
 #[derive(Default)]
 pub(super) struct Lending {
     /// Whether the configuration allows it.
     pub(super) is_allowed: bool,
     /// Worker threads that have nothing to do.
     pub(super) idle: usize,
-    /// Parts for which idle threads were woken and which they have not taken yet. There are never more of them than
+    /// Parts for which idle threads were woken, but which these have not taken yet. There are never more parts than
     /// idle threads.
     parts: VecDeque<Part>,
     /// Threads that are running a part of another thread's job.
     helping: usize,
 }
 
-/// A part of a running job that another thread may do.
+/// A part of a running job that another thread may run.
 pub(super) struct Part {
     pub(super) task: Task,
-    /// Deadlines of the jobs that the part belongs to.
+    /// Deadlines of the jobs to which the part belongs.
     pub(super) deadlines: Arc<[Deadline]>,
 }
 
 impl Lending {
-    /// Begins without parts and without idle threads.
+    /// Creates the state without parts and without idle threads.
     pub(super) fn new(is_allowed: bool) -> Self {
         Self {
             is_allowed,
@@ -37,29 +37,29 @@ impl Lending {
         }
     }
 
-    /// Whether a thread is idle for which no part was lent yet.
+    /// Whether there is an idle thread to which no part is offered yet.
     pub(super) fn has_idle(&self) -> bool {
         self.is_allowed && self.parts.len() < self.idle
     }
 
-    /// Whether a thread is idle, or may soon be because it only helps another one.
+    /// Whether a thread is idle, or may soon be because it is only running a part of another thread's job.
     pub(super) fn has_idle_soon(&self) -> bool {
         self.is_allowed && self.parts.len() < self.idle + self.helping
     }
 
-    /// Lends a part to an idle thread, which the caller wakes.
+    /// Offers a part to an idle thread, which the caller has to wake.
     pub(super) fn lend(&mut self, part: Part) {
         self.parts.push_back(part);
     }
 
-    /// Takes the part that was lent first, for a thread that counts as helping until it [`ends`](Self::ends).
+    /// Takes the oldest part, for a thread that counts as helping until it [`ends`](Self::ends).
     pub(super) fn take(&mut self) -> Option<Part> {
         let part = self.parts.pop_front()?;
         self.helping += 1;
         Some(part)
     }
 
-    /// Notes that a thread has ended the part that it took.
+    /// Records that a thread has ended the part that it took.
     pub(super) fn ends(&mut self) {
         self.helping -= 1;
     }

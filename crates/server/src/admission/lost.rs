@@ -55,6 +55,6 @@ fn a_thread_that_is_lost_does_no_work_for_those_that_wait() {
         join(&mut queue, Duration::ZERO, name, 1, deadline);
     }
     let both = queue.backlog(Duration::ZERO);
-    queue.lose(1);
+    queue.set_stuck(1);
     assert_eq!(queue.backlog(Duration::ZERO), 2 * both);
 }

@@ -1,16 +1,16 @@
-//! Admission control: which requests may use this machine, when, and how much of it.
+//! Admission control: decides which requests may use this machine, when, and how much of it.
 //!
-//! A request that needs pixels first [enters](Admission::enter), as soon as the length of its source is known: for a file
-//! before it is read, but for a source from an origin or an upload after its body has come. How long a body will take to
-//! come nobody knows, and what would wait too long now may be welcome then. The source is planned elsewhere, within the
-//! limits of the fetcher, and the work [runs](Admission::run_with) on one of a
-//! fixed number of worker threads, each of which runs one job at a time. Both steps may reject the request immediately,
-//! with the time after which to retry. `queue` decides which is next by the `rules`, `threads` run what it gives them,
-//! `shares`, `budget` and `cgroup` hold the memory, and `calibration` the relation between planned and real time on
-//! this machine. All of this survives a reload of the configuration, which may [resize](Admission::resize) it.
+//! A request that needs pixels first [enters](Admission::enter), as soon as the length of its source is known: before a
+//! file is read, but only after the body of an upload or of a source from an origin has arrived. How long a body will
+//! take to arrive is unknown, and a request that would be rejected now may be admitted later. The source is planned
+//! elsewhere, within the limits of the fetcher, and the work [runs](Admission::run_with) on one of a fixed number of
+//! worker threads, each of which runs one job at a time. Both steps may reject the request immediately, with the time
+//! after which to retry. `queue` selects the next job by the `rules`, and `threads` run the jobs. `shares`, `budget`
+//! and `cgroup` limit the memory, and `calibration` learns the ratio of planned to measured time on this machine. All
+//! of this is kept when the configuration is reloaded, which may [resize](Admission::resize) it.
 //!
-//! A job whose request is dropped leaves the queue or, if it already runs, is asked to stop. A panic in a job ends that
-//! job, not its thread.
+//! A job whose request is dropped leaves the queue or, if it is already running, is cancelled. A panic in a job ends
+//! that job, not its thread.
 
 #[cfg(test)]
 mod batches;
@@ -67,31 +67,32 @@ pub(crate) use self::shares::Shares;
 pub use self::shares::kept_by_process;
 pub(crate) use self::work::{Kind, Work};
 
-/// Returns the bytes of memory that this process may use, or `None` where the system does not report it.
+/// Returns the bytes of memory that this process may use, or `None` if the system does not report it.
 pub(crate) fn memory() -> Option<u64> {
     cgroup::memory().map(|memory| memory.bytes)
 }
 
-/// The worker threads and the queue in front of them. When this is dropped, the threads finish all jobs that are queued
-/// and end.
+/// The worker threads and the queue in front of them. When this is dropped, the threads finish all queued jobs and end.
 #[derive(Debug)]
 pub(crate) struct Admission {
     pool: Arc<Pool>,
 }
 
-/// An admitted request, whose job is expected to follow. Dropping it unused gives its place in the queue back.
+/// An admitted request, whose job is expected to follow. If it is dropped before that, it gives up its place in the
+/// queue.
 #[derive(Debug)]
 pub(crate) struct Admitted {
     pool: Arc<Pool>,
     turn: Turn,
-    used: bool,
+    is_used: bool,
 }
 
 impl Admission {
     /// Starts the worker threads.
     ///
     /// # Errors
-    /// If the system cannot start more threads, or cannot restrict them as `sandbox.mode = "required"` demands.
+    /// An error if the system cannot start more threads, or cannot restrict them as `sandbox.mode = "required"`
+    /// demands.
     pub(crate) fn start(config: &Config, shares: Shares) -> io::Result<Self> {
         let admission = Self {
             pool: Arc::new(Pool::new(config, shares)),
@@ -100,11 +101,11 @@ impl Admission {
         Ok(admission)
     }
 
-    /// Applies another configuration while the server runs. Additional threads start at once; surplus ones end after
-    /// their current job. Admitted requests are still served, and what calibration has learned is kept.
+    /// Applies another configuration while the server runs. Additional threads start at once, and surplus ones end
+    /// after their current job. Admitted requests are still served, and calibration is kept.
     ///
     /// # Errors
-    /// As for `start`. The rules and shares then stay as they were.
+    /// As for [`Admission::start`]. Rules and shares are unchanged after an error.
     pub(crate) fn resize(&self, config: &Config, shares: Shares) -> io::Result<()> {
         let mut state = self.pool.lock();
         Pool::start_threads(&self.pool, &mut state, config)?;
@@ -113,19 +114,19 @@ impl Admission {
         state.lending.is_allowed = config.steal_work;
         drop(state);
         self.pool.frames.resize(shares.frames);
-        self.pool.changed.notify_all();
-        self.pool.eased.notify_waiters();
+        self.pool.work_available.notify_all();
+        self.pool.load_change.notify_waiters();
         Ok(())
     }
 
-    /// Estimates how long work on a file of `bytes` will take, before anything else is known of the file.
+    /// Estimates how long work on a file of `bytes` bytes will take, before anything else is known about the file.
     pub(crate) fn expected_cost(&self, bytes: u64) -> Duration {
         self.pool.lock().calibration.guess(bytes)
     }
 
-    /// Admits a request that will work on files of `bytes` in total (0: not known yet) and must be finished by
-    /// `deadline`. `source` identifies the exact bytes of the source if other requests may begin with them, too. This
-    /// costs very little, so rejections are cheap.
+    /// Admits a request that will work on files of `bytes` bytes in total (0 if that is not known yet) and must be
+    /// finished by `deadline`. `source` identifies the exact bytes of the source, if other requests may start with the
+    /// same bytes. This takes very little time, so rejections are cheap.
     ///
     /// # Errors
     /// `Refused`; `Stuck`; `Pixels(Limit)` for files that are larger than the share of memory for source files.
@@ -138,10 +139,10 @@ impl Admission {
         self.enter_for_part(bytes, bytes, source, deadline)
     }
 
-    /// Admits a request as `enter` does, but for work that will probably read only `part` of the `bytes`.
+    /// Admits a request like [`Admission::enter`], but for work that will probably read only `part` of the `bytes`.
     ///
     /// # Errors
-    /// As for `enter`.
+    /// As for [`Admission::enter`].
     pub(crate) fn enter_for_part(
         &self,
         bytes: u64,
@@ -161,7 +162,7 @@ impl Admission {
             state.counters.refused_stuck += 1;
             return Err(Error::Stuck(all));
         }
-        state.queue.lose(stuck.count);
+        state.queue.set_stuck(stuck.count);
         let guess = state.calibration.guess(part);
         let turn = match state.queue.expect(now, guess, deadline, source) {
             Ok(turn) => turn,
@@ -172,37 +173,37 @@ impl Admission {
         Ok(Admitted {
             pool: self.pool.clone(),
             turn,
-            used: false,
+            is_used: false,
         })
     }
 
     /// Runs `job` on a worker thread when its turn has come and its planned peak fits into memory. The job may use idle
-    /// threads as long as no other job waits for them. It is handed its decoded frame if there is one already: from the
-    /// cache, or decoded together with other jobs (see [`shared_decode`]) or to be cached. Dropping the future
-    /// withdraws the job.
+    /// threads while no other job waits for them. It receives its decoded frame if it does not have to decode itself:
+    /// the frame may come from the cache, or be decoded together with other jobs (see [`shared_decode`]) or for the
+    /// cache. Dropping the future withdraws the job.
     ///
     /// # Errors
-    /// Errors of the job; `Refused`; `Pixels(Limit)` for a plan that exceeds the whole memory budget; `Panicked`.
+    /// The errors of the job; `Refused`; `Pixels(Limit)` for a plan that exceeds the whole memory budget; `Panicked`.
     pub(crate) async fn run_with<T: Send + 'static>(
         &self,
         mut admitted: Admitted,
         work: Work,
-        wanted: Arc<CancelToken>,
-        opening: Option<DecodeInput>,
+        cancel: Arc<CancelToken>,
+        input: Option<DecodeInput>,
         job: impl FnOnce(&dyn Cores, Option<Decoded>) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
-        let (reply, answer) = oneshot::channel();
-        let job = Job::new(work, wanted.clone(), opening, reply, job);
-        admitted.used = true;
+        let (reply, receiver) = oneshot::channel();
+        let job = Job::new(work, cancel.clone(), input, reply, job);
+        admitted.is_used = true;
         let id = self.pool.join(admitted.turn, job)?;
         let mut withdraw = Withdraw {
             pool: &self.pool,
-            wanted,
+            cancel,
             id,
-            answered: false,
+            has_result: false,
         };
-        let result = answer.await;
-        withdraw.answered = true;
+        let result = receiver.await;
+        withdraw.has_result = true;
         result.unwrap_or(Err(Error::Panicked))
     }
 
@@ -230,31 +231,32 @@ impl Admission {
         }
     }
 
-    /// Waits until `ready` returns a value for the current load. It is called again whenever a job has been started,
-    /// finished or dropped, and when [`eased`](Self::eased) is notified.
+    /// Waits until `ready` returns a value for the current load. It is called again whenever a job has started, ended
+    /// or been dropped, and when the signal [`load_change`](Self::load_change) is notified.
     pub(crate) async fn until<T>(&self, mut ready: impl FnMut(&Gauges) -> Option<T>) -> T {
         loop {
-            let mut eased = pin!(self.pool.eased.notified());
-            // What happens from here on is heard.
-            eased.as_mut().enable();
+            let mut load_change = pin!(self.pool.load_change.notified());
+            // Registered before the check, so that no notification is missed.
+            load_change.as_mut().enable();
             if let Some(result) = ready(&self.gauges()) {
                 return result;
             }
-            eased.await;
+            load_change.await;
         }
     }
 
     /// Returns the signal that wakes all callers of [`until`](Self::until).
-    pub(crate) fn eased(&self) -> Arc<Notify> {
-        self.pool.eased.clone()
+    pub(crate) fn load_change(&self) -> Arc<Notify> {
+        self.pool.load_change.clone()
     }
 
-    /// Returns `Some` if every worker thread is at a job that should have ended long ago. No new work is begun then.
+    /// Returns details if every worker thread is running a job that should have ended long ago. No new work starts
+    /// then.
     pub(crate) fn stuck(&self) -> Option<Stuck> {
         self.pool.lock().seats.stuck(Instant::now()).all()
     }
 
-    /// Returns the current job of each worker thread, or `None` for one without a job of its own.
+    /// Returns the current job of each worker thread, or `None` for a thread without a job of its own.
     pub(crate) fn at_work(&self) -> Vec<Option<AtWork>> {
         self.pool.lock().seats.all()
     }
@@ -262,14 +264,14 @@ impl Admission {
 
 impl Drop for Admission {
     fn drop(&mut self) {
-        self.pool.lock().closed = true;
-        self.pool.changed.notify_all();
+        self.pool.lock().is_closed = true;
+        self.pool.work_available.notify_all();
     }
 }
 
 impl Drop for Admitted {
     fn drop(&mut self) {
-        if !self.used {
+        if !self.is_used {
             let mut state = self.pool.lock();
             state.queue.forget(self.turn);
             state.counters.dropped += 1;
@@ -277,27 +279,27 @@ impl Drop for Admitted {
     }
 }
 
-/// Withdraws a job when its future is dropped before there is an answer.
+/// Withdraws a job when its future is dropped before its result has arrived.
 struct Withdraw<'a> {
     pool: &'a Pool,
-    wanted: Arc<CancelToken>,
+    cancel: Arc<CancelToken>,
     id: u64,
-    answered: bool,
+    has_result: bool,
 }
 
 impl Drop for Withdraw<'_> {
     fn drop(&mut self) {
-        if self.answered {
+        if self.has_result {
             return;
         }
-        self.wanted.forget();
+        self.cancel.cancel();
         let mut state = self.pool.lock();
         state.counters.dropped += 1;
         let job = state.queue.withdraw(self.id);
         drop(state);
-        // Whoever stood in its way may go on.
-        self.pool.changed.notify_all();
-        self.pool.eased.notify_waiters();
+        // Jobs that could not start because of this one may start now.
+        self.pool.work_available.notify_all();
+        self.pool.load_change.notify_waiters();
         drop(job);
     }
 }

@@ -1,48 +1,49 @@
-//! Chooses the core on which a worker thread is woken.
+//! Chooses the core on which a worker thread wakes up.
 //!
 //! Linux may wake a thread on the core of the thread that woke it although another core is idle, and move it only
-//! milliseconds later: in a virtual machine under KVM, a sleeping core looks busy. A part of an image that was lent
-//! then waits for the very core that lent it. A thread without work therefore waits bound to a core of its own. Once it
-//! is awake it may run anywhere: if it stayed bound, it would have to share its core with whatever else runs there.
+//! milliseconds later, because in a virtual machine under KVM a sleeping core looks busy. A part of an image that is
+//! offered to another thread then waits for the very core that offered it. Therefore each thread without work waits
+//! bound to a core of its own. Once it is awake it may run anywhere: if it stayed bound, it would have to share its
+//! core with whatever else runs there.
 
 /// The placement of one thread.
 pub(super) struct Placement {
-    /// The core on which the thread waits, and all on which it may run; `None` if this is left to the kernel.
+    /// The core on which the thread waits, and the cores on which it may run; `None` if the kernel decides.
     cores: Option<system::Cores>,
-    bound: bool,
+    is_bound: bool,
 }
 
 impl Placement {
     /// Creates the placement of the calling thread, which is number `seat` of `threads`. Unless there are exactly as
-    /// many threads as cores, it is left to the kernel: others may rely on having a core each, too.
+    /// many threads as cores, the kernel decides, because other processes may rely on having a core each, too.
     pub(super) fn new(seat: usize, threads: usize) -> Self {
         Self {
             cores: system::Cores::of_thread(seat, threads),
-            bound: false,
+            is_bound: false,
         }
     }
 
     /// Whether the thread still has to be bound before it waits.
     pub(super) fn is_free(&self) -> bool {
-        self.cores.is_some() && !self.bound
+        self.cores.is_some() && !self.is_bound
     }
 
     /// Binds this thread to its own core.
     pub(super) fn bind(&mut self) {
-        self.bound = true;
+        self.is_bound = true;
         self.apply(|cores| cores.bind());
     }
 
     /// Lets this thread run on any core again.
     pub(super) fn release(&mut self) {
-        if self.bound {
-            self.bound = false;
+        if self.is_bound {
+            self.is_bound = false;
             self.apply(|cores| cores.release());
         }
     }
 
     fn apply(&mut self, change: impl Fn(&system::Cores) -> bool) {
-        // Where a system does not let it, it is not asked again.
+        // If the system does not permit this, it is not attempted again.
         if !self.cores.as_ref().is_some_and(change) {
             self.cores = None;
         }
@@ -54,7 +55,7 @@ mod system {
     use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
     pub(super) struct Cores {
-        own: CpuSet,
+        core_set: CpuSet,
         all: CpuSet,
     }
 
@@ -67,13 +68,13 @@ mod system {
             let core = (0..CpuSet::MAX_CPU)
                 .filter(|&core| all.is_set(core))
                 .nth(seat)?;
-            let mut own = CpuSet::new();
-            own.set(core);
-            Some(Self { own, all })
+            let mut core_set = CpuSet::new();
+            core_set.set(core);
+            Some(Self { core_set, all })
         }
 
         pub(super) fn bind(&self) -> bool {
-            sched_setaffinity(None, &self.own).is_ok()
+            sched_setaffinity(None, &self.core_set).is_ok()
         }
 
         pub(super) fn release(&self) -> bool {
@@ -118,19 +119,19 @@ mod tests {
                     return None;
                 }
                 placement.bind();
-                let own = sched_getaffinity(None).expect("affinity");
+                let core_set = sched_getaffinity(None).expect("affinity");
                 placement.release();
                 assert_eq!(sched_getaffinity(None).expect("affinity"), all);
-                Some(own)
+                Some(core_set)
             })
         };
         let waits = (0..cores).map(|seat| waits(seat).join().expect("a core"));
         let waits: Vec<_> = waits.collect();
-        for (seat, own) in waits.iter().enumerate() {
+        for (seat, core_set) in waits.iter().enumerate() {
             // One core has nobody to choose from.
-            assert_eq!(own.is_some(), cores > 1);
-            assert!(own.is_none_or(|own| own.count() == 1));
-            assert!(own.is_none() || !waits[..seat].contains(own));
+            assert_eq!(core_set.is_some(), cores > 1);
+            assert!(core_set.is_none_or(|core_set| core_set.count() == 1));
+            assert!(core_set.is_none() || !waits[..seat].contains(core_set));
         }
     }
 

@@ -1,4 +1,4 @@
-//! What requests and worker threads share: the queue, the state of the threads, and the cache of frames.
+//! The state that requests and worker threads share: the queue, the state of the threads, and the cache of frames.
 
 use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -10,7 +10,7 @@ use tokio::sync::Notify;
 use super::calibration::Calibration;
 use super::counters::Counters;
 use super::frames::Frames;
-use super::job::{Job, Outcome, Taken};
+use super::job::{Job, NumberedJob, Outcome};
 use super::lend::{Lending, Part};
 use super::queue::{Now, Price, Queue, Refusal, Rules, Turn};
 use super::seats::{SEAT, Seats};
@@ -21,36 +21,36 @@ use crate::error::Error;
 
 /// The state that requests and worker threads share.
 pub(super) struct Pool {
-    began: Instant,
+    start: Instant,
     state: Mutex<State>,
-    /// Notified whenever there may be something to do for a thread.
-    pub(super) changed: Condvar,
-    /// Notified whenever a job has been started, finished or dropped.
-    pub(super) eased: Arc<Notify>,
+    /// Notified whenever there may be work for a thread.
+    pub(super) work_available: Condvar,
+    /// Notified whenever a job has started, ended or been dropped.
+    pub(super) load_change: Arc<Notify>,
     pub(super) frames: Frames,
 }
 
-/// What changes with each job; guarded by the lock of its [`Pool`].
+/// The state that changes with each job, guarded by the lock of its [`Pool`].
 pub(super) struct State {
     pub(super) queue: Queue<Job>,
     pub(super) calibration: Calibration,
     pub(super) counters: Counters,
     /// The largest source file that is admitted, in bytes.
     pub(super) most_source_bytes: u64,
-    /// Worker threads that exist. For a while after a reload, there may be more than are configured.
+    /// Number of worker threads that exist. For a while after a reload, there may be more than are configured.
     pub(super) threads: usize,
-    /// What each worker thread is working on.
+    /// The current work of each worker thread.
     pub(super) seats: Seats,
     pub(super) lending: Lending,
-    /// Whether the threads end once all jobs are done.
-    pub(super) closed: bool,
+    /// Whether the threads end when all jobs are done.
+    pub(super) is_closed: bool,
 }
 
 impl Pool {
     /// Creates a pool without threads.
     pub(super) fn new(config: &Config, shares: Shares) -> Self {
         Self {
-            began: Instant::now(),
+            start: Instant::now(),
             state: Mutex::new(State {
                 queue: Queue::new(Rules::of(config), shares.pixels),
                 calibration: Calibration::default(),
@@ -59,10 +59,10 @@ impl Pool {
                 threads: 0,
                 seats: Seats::default(),
                 lending: Lending::new(config.steal_work),
-                closed: false,
+                is_closed: false,
             }),
-            changed: Condvar::new(),
-            eased: Arc::default(),
+            work_available: Condvar::new(),
+            load_change: Arc::default(),
             frames: Frames::new(shares.frames),
         }
     }
@@ -70,10 +70,11 @@ impl Pool {
     /// Puts the job of a request that was admitted for `turn` into the queue and returns its id.
     ///
     /// # Errors
-    /// `Refused`; `Pixels(Limit)` for a plan that exceeds the whole memory budget. The turn is forgotten then, too.
+    /// `Refused`; `Pixels(Limit)` for a plan that exceeds the whole memory budget. The request gives up its turn in
+    /// both cases.
     pub(super) fn join(&self, turn: Turn, job: Job) -> Result<u64, Error> {
         let now = self.now();
-        let (work, deadline) = (job.work, job.wanted.deadline().at());
+        let (work, deadline) = (job.work, job.cancel.deadline().at());
         let mut state = self.lock();
         let total = state.queue.budget().total();
         if !state.queue.budget().could_ever_hold(work.peak_bytes) {
@@ -81,30 +82,34 @@ impl Pool {
             return Err(state.over_budget(work.peak_bytes, total));
         }
         let mut price = state.calibration.price(&work);
-        if job.opening.as_ref().is_some_and(|own| self.frames.has(own)) {
+        if job
+            .input
+            .as_ref()
+            .is_some_and(|input| self.frames.has(input))
+        {
             price = price.without_decode();
         }
         let deadline = self.time_of(deadline);
-        let joined = state
+        let result = state
             .queue
             .join(now, turn, price, deadline, job, Job::joins);
-        let id = joined.map_err(|refusal| state.refuse(refusal))?;
+        let id = result.map_err(|refusal| state.refuse(refusal))?;
         drop(state);
-        self.changed.notify_one();
+        self.work_available.notify_one();
         Ok(id)
     }
 
-    /// Records that a job has ended. `took` is its work and how long all of that took, if all of it was done for this
-    /// job alone.
-    pub(super) fn finish(&self, id: u64, took: Option<(&Work, Duration)>, outcome: Outcome) {
+    /// Records that a job has ended. `measurement` is its work and the time that the work took, if all of it was done
+    /// for this job alone.
+    pub(super) fn finish(&self, id: u64, measurement: Option<(&Work, Duration)>, outcome: Outcome) {
         let mut state = self.lock();
         state.queue.done(id);
         state.counters.done += 1;
         match outcome {
             Outcome::Done => {
-                if let Some((work, took)) = took {
+                if let Some((work, time)) = measurement {
                     let (kind, nanos, bytes) = (work.kind, work.nanos, work.source_bytes);
-                    state.calibration.learn(kind, nanos, bytes, took);
+                    state.calibration.learn(kind, nanos, bytes, time);
                 }
             }
             Outcome::Failed => {}
@@ -113,19 +118,19 @@ impl Pool {
         let spare = state.spare_bytes();
         drop(state);
         buffers::allow(spare);
-        // The memory it gave back may be enough for several.
-        self.changed.notify_all();
-        self.eased.notify_waiters();
+        // The released memory may be enough for several jobs.
+        self.work_available.notify_all();
+        self.load_change.notify_waiters();
     }
 
-    /// Returns the present time of the queue.
+    /// Returns the current time of the queue's clock.
     pub(super) fn now(&self) -> Now {
         self.time_of(Instant::now())
     }
 
-    /// Returns the time of the queue at an instant.
+    /// Converts an instant to the time of the queue's clock.
     pub(super) fn time_of(&self, instant: Instant) -> Now {
-        instant.saturating_duration_since(self.began)
+        instant.saturating_duration_since(self.start)
     }
 
     /// Locks the state. No code panics while it holds the lock, so even a poisoned state is consistent.
@@ -145,7 +150,7 @@ impl Cores for Pool {
         state.lending.lend(Part { task, deadlines });
         state.counters.stolen += 1;
         drop(state);
-        self.changed.notify_one();
+        self.work_available.notify_one();
         None
     }
 
@@ -156,43 +161,43 @@ impl Cores for Pool {
 }
 
 impl State {
-    /// Bytes of free buffers that may be kept: what running jobs leave of the budget, but at most `KEPT_BYTES` for each
-    /// thread and an eighth of the budget.
+    /// Returns how many bytes of free buffers may be kept: as many as running jobs leave of the budget, but at most
+    /// `KEPT_BYTES` for each thread and an eighth of the budget.
     pub(super) fn spare_bytes(&self) -> u64 {
         let budget = self.queue.budget();
         let most = self.queue.threads() as u64 * KEPT_BYTES;
         budget.free().min(most).min(budget.total() / 8)
     }
 
-    /// Takes further jobs from the queue that begin with the same decode as `first`.
-    pub(super) fn along(&mut self, now: Now, (id, first): &Taken) -> Vec<Taken> {
-        let Some(opening) = &first.opening else {
+    /// Takes further jobs out of the queue that start with the same decode as `first`.
+    pub(super) fn take_along(&mut self, now: Now, (id, first): &NumberedJob) -> Vec<NumberedJob> {
+        let Some(input) = &first.input else {
             return Vec::new();
         };
         let calibration = &self.calibration;
-        let mut shared_peak = SharedPeak::of(opening.plan.holding(), self.queue.threads());
-        let mut taken = first.work.peak_bytes;
-        self.queue.along(now, *id, |job, free| {
-            let own = job.opening.as_ref().filter(|own| opening.joins(own))?;
-            let larger = shared_peak.with(own.plan.holding());
-            let bytes = larger.bytes().saturating_sub(taken);
+        let mut shared_peak = SharedPeak::of(input.plan.holding(), self.queue.threads());
+        let mut reserved = first.work.peak_bytes;
+        self.queue.take_along(now, *id, |job, free| {
+            let other = job.input.as_ref().filter(|other| input.joins(other))?;
+            let larger = shared_peak.with(other.plan.holding());
+            let bytes = larger.bytes().saturating_sub(reserved);
             if bytes > free {
                 return None;
             }
             shared_peak = larger;
-            taken += bytes;
+            reserved += bytes;
             let price = calibration.price(&job.work).without_decode();
             Some(Price { bytes, ..price })
         })
     }
 
-    /// Counts a refusal and returns it as an error.
+    /// Counts a rejection and returns it as an error.
     pub(super) fn refuse(&mut self, refusal: Refusal) -> Error {
-        self.counters.refused(refusal.cause);
+        self.counters.count_refusal(refusal.cause);
         refusal.into()
     }
 
-    /// Counts a request that needs more memory than the `limit` allows, and returns the error that says so.
+    /// Counts a request that needs more memory than `limit` allows, and returns the error for it.
     pub(super) fn over_budget(&mut self, value: u64, limit: u64) -> Error {
         self.counters.refused_memory += 1;
         Error::Pixels(andon_pixels::Error::Limit {
@@ -211,5 +216,5 @@ impl fmt::Debug for Pool {
     }
 }
 
-/// Bytes of free buffers that may be kept for each thread: as much as a photograph of 15 megapixels decoded in full.
+/// Bytes of free buffers that may be kept for each thread: the size of a photo of 15 megapixels decoded in full.
 const KEPT_BYTES: u64 = 24 << 20;

@@ -1,5 +1,5 @@
-//! Logs at the start, in one line, which resources the server found on the machine or in its container, and what
-//! follows from them.
+//! Logs in one line at the start which resources the server has found on the machine or in its container, and the
+//! consequences.
 
 use std::num::NonZero;
 use std::thread;
@@ -8,7 +8,7 @@ use super::cgroup;
 use super::shares::Shares;
 use crate::config::{Bytes, Config};
 
-/// Logs the resources that were found, and what follows from them for this configuration.
+/// Logs the resources that were found, and their consequences for this configuration.
 pub(crate) fn report(config: &Config) {
     let shares = Shares::of(config);
     let memory = cgroup::memory();
@@ -17,7 +17,7 @@ pub(crate) fn report(config: &Config) {
     tracing::info!(
         workers,
         cpus = thread::available_parallelism().map_or(1, NonZero::get),
-        cpu_quota = quota.map(in_whole),
+        cpu_quota = quota.map(to_cpus),
         memory_bytes = memory.map(|memory| memory.bytes),
         memory_limited_by = memory.map(|memory| memory.by),
         budget_bytes = shares.work(),
@@ -27,8 +27,8 @@ pub(crate) fn report(config: &Config) {
     );
 }
 
-/// Describes the resources in words, with the processor time that the workers leave unused or lack under the `quota`,
-/// in thousandths of a CPU.
+/// Returns the log message, which says how much processor time the workers leave unused or lack under the `quota`, in
+/// thousandths of a CPU.
 fn consequence(workers: usize, quota: Option<u64>, shares: Shares) -> String {
     let budget = Bytes(shares.work());
     let threads = match workers {
@@ -36,22 +36,22 @@ fn consequence(workers: usize, quota: Option<u64>, shares: Shares) -> String {
         many => format!("{many} workers"),
     };
     let plan = format!("resources: {threads}, {budget} for work on images");
-    let used = 1000 * workers as u64;
+    let needed = 1000 * workers as u64;
     match quota {
-        Some(quota) if used < quota => format!(
+        Some(quota) if needed < quota => format!(
             "{plan}; of {} CPUs (cpu.max) {} remain for connections: a worker takes a whole one",
-            in_whole(quota),
-            in_whole(quota - used)
+            to_cpus(quota),
+            to_cpus(quota - needed)
         ),
-        Some(quota) if used > quota => format!(
+        Some(quota) if needed > quota => format!(
             "{plan}; with {} CPUs (cpu.max) the kernel stops all threads for a part of each period",
-            in_whole(quota)
+            to_cpus(quota)
         ),
         _ => plan,
     }
 }
 
-fn in_whole(thousandths: u64) -> f64 {
+fn to_cpus(thousandths: u64) -> f64 {
     thousandths as f64 / 1000.0
 }
 

@@ -1,4 +1,4 @@
-//! The rules by which the queue admits requests, and what it says to those that it refuses.
+//! The rules by which the queue admits requests, and its rejections.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ pub type Now = Duration;
 pub struct Rules {
     /// Number of worker threads.
     pub threads: usize,
-    /// The most requests that may be admitted in addition to those that run: a backstop.
+    /// Maximum number of admitted requests in addition to the running ones, as a backstop.
     pub most_waiting: usize,
     /// The longest predicted wait that is admitted under lasting overload.
     pub target_wait: Duration,
@@ -24,10 +24,10 @@ pub struct Rules {
 /// A request that is not admitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// Which rule the request failed.
+    /// The rule that the request violates.
     pub cause: Cause,
-    /// How long the request would have waited at its own turn. For [`Cause::Count`], this is the wait behind all
-    /// others; for `Cause::Deadline`, the time of its own work is included.
+    /// Predicted queueing delay at the request's own turn. For [`Cause::Count`], this is the delay behind all other
+    /// requests; for `Cause::Deadline`, it includes the time of the request's own work.
     pub wait: Duration,
     /// The limit that `wait` exceeds; zero for [`Cause::Count`].
     pub limit: Duration,
@@ -44,20 +44,20 @@ impl Rules {
         }
     }
 
-    /// Number of requests below which everything with a predicted wait of up to `max_wait` is admitted. It allows for
-    /// that many clients that wait for each reply. Predictions are sometimes wrong, above all on a server that was just
-    /// started, and so few jobs are never overload.
+    /// Returns the number of requests below which everything with a predicted wait of up to `max_wait` is admitted.
+    /// This many clients that wait for each response are never rejected because of a wrong prediction, which is likely
+    /// above all on a server that has just started. So few jobs are never overload.
     fn always_admitted(&self) -> usize {
         self.threads
             .saturating_mul(CLIENTS_PER_THREAD)
-            .max(CLIENTS_AT_LEAST)
+            .max(LEAST_CLIENTS)
     }
 
-    /// Returns the longest wait that is admitted at `now`, while there are `admitted` requests and the predicted wait
-    /// has been above the target since `over_target`, if it is.
-    pub(super) fn limit(&self, admitted: usize, now: Now, over_target: Option<Now>) -> Duration {
+    /// Returns the longest wait that is admitted at `now`, while there are `count` requests. `over_target_since` is
+    /// the time since which the predicted wait has been above the target, if it is.
+    pub(super) fn limit(&self, count: usize, now: Now, over_target_since: Option<Now>) -> Duration {
         let is_burst = |since: Now| now.saturating_sub(since) <= BURST;
-        if admitted < self.always_admitted() || over_target.is_none_or(is_burst) {
+        if count < self.always_admitted() || over_target_since.is_none_or(is_burst) {
             self.max_wait
         } else {
             self.target_wait.min(self.max_wait)
@@ -78,15 +78,15 @@ impl From<Refusal> for Error {
     }
 }
 
-/// How long the predicted wait may be above the target before it counts as overload: long enough for a page full of
-/// images to request them all.
+/// How long the predicted wait may be above the target before it counts as overload: the time in which a page full of
+/// images requests all of them.
 const BURST: Duration = Duration::from_millis(100);
 
 /// Clients per worker thread that are always admitted, with one request each at a time.
 const CLIENTS_PER_THREAD: usize = 32;
 
 /// The least number of clients that are always admitted, however few threads there are.
-const CLIENTS_AT_LEAST: usize = 64;
+const LEAST_CLIENTS: usize = 64;
 
-/// The longest `Retry-After` in seconds: no client should stay away longer because of a wrong prediction.
+/// The longest `Retry-After` in seconds, because no client should stay away longer due to a wrong prediction.
 const LONGEST_RETRY: u32 = 60;

@@ -1,9 +1,9 @@
-//! What each worker thread is working on and its deadline, for monitoring. It costs one counted reference per job.
+//! The current work of each worker thread and its deadlines, for monitoring. This costs one counted reference per job.
 //!
-//! A thread does one job at a time and cannot be interrupted from outside. Jobs check themselves whether they are still
-//! wanted, usually once per band of rows. If a thread is still at a job whose deadline passed more than `GRACE` ago,
-//! the job has neither finished nor checked since: the thread is stuck. A thread with a long job is not stuck, even if
-//! it is a little late.
+//! A thread runs one job at a time and cannot be interrupted from outside. Jobs check by themselves whether they are
+//! cancelled, usually once per band of rows. If a thread is still running a job whose deadline passed more than `GRACE`
+//! ago, the job has neither finished nor checked since: the thread is stuck. A thread with a long job that is only a
+//! little late is not stuck.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use super::work::Kind;
 use crate::error::{Stuck, Threads};
 
 thread_local! {
-    /// The place of this thread in [`Seats`]; `None` on threads that are no worker threads.
+    /// The place of this thread in [`Seats`]; `None` on threads that are not worker threads.
     pub(super) static SEAT: Cell<Option<usize>> = const { Cell::new(None) };
 }
 
@@ -29,7 +29,7 @@ pub(super) struct Seats(Vec<Option<Seat>>);
 struct Seat {
     /// The thread's job; `None` while it is idle or runs a part of another thread's job.
     work: Option<AtWork>,
-    /// When each result of the thread's current work is no longer wanted; none while it is idle.
+    /// The deadlines of all results of the thread's current work; none while the thread is idle.
     deadlines: Arc<[Deadline]>,
 }
 
@@ -38,7 +38,7 @@ struct Seat {
 pub(crate) struct AtWork {
     /// The kind of work, usually named by the formats of source and result.
     pub(crate) kind: Kind,
-    /// The plan of the result; `None` if pixels are only read, without making an image.
+    /// The plan of the result; `None` if pixels are only measured, without making an image.
     pub(crate) plan: Option<Arc<Plan>>,
     /// Number of further results that are made together with this one.
     pub(crate) along: usize,
@@ -64,8 +64,8 @@ impl Seats {
         }
     }
 
-    /// Notes that the thread at `place` begins jobs that are wanted until these deadlines.
-    pub(super) fn is_at(&mut self, place: usize, work: AtWork, deadlines: Arc<[Deadline]>) {
+    /// Records that the thread at `place` starts jobs with these deadlines.
+    pub(super) fn set_work(&mut self, place: usize, work: AtWork, deadlines: Arc<[Deadline]>) {
         if let Some(Some(seat)) = self.0.get_mut(place) {
             *seat = Seat {
                 work: Some(work),
@@ -74,8 +74,8 @@ impl Seats {
         }
     }
 
-    /// Notes that the thread at `place` begins a part of another thread's job.
-    pub(super) fn helps(&mut self, place: usize, deadlines: Arc<[Deadline]>) {
+    /// Records that the thread at `place` starts a part of another thread's job.
+    pub(super) fn set_helping(&mut self, place: usize, deadlines: Arc<[Deadline]>) {
         if let Some(Some(seat)) = self.0.get_mut(place) {
             *seat = Seat {
                 work: None,
@@ -84,14 +84,14 @@ impl Seats {
         }
     }
 
-    /// Notes that the thread at `place` has nothing to do.
-    pub(super) fn is_idle(&mut self, place: usize) {
+    /// Records that the thread at `place` has become idle.
+    pub(super) fn set_idle(&mut self, place: usize) {
         if let Some(Some(seat)) = self.0.get_mut(place) {
             *seat = Seat::default();
         }
     }
 
-    /// Returns when each result of the current work of the thread at `place` is no longer wanted.
+    /// Returns the deadlines of all results of the current work of the thread at `place`.
     pub(super) fn deadlines(&self, place: usize) -> Option<Arc<[Deadline]>> {
         Some(self.0.get(place)?.as_ref()?.deadlines.clone())
     }
@@ -104,18 +104,18 @@ impl Seats {
 
     /// Counts the threads that are stuck at `now`.
     pub(super) fn stuck(&self, now: Instant) -> StuckSeats {
-        let late = |seat: &Seat| {
+        let lateness = |seat: &Seat| {
             let deadline = seat.deadlines.iter().map(Deadline::at).max()?;
-            let late = now.checked_duration_since(deadline)?;
-            late.checked_sub(GRACE)
+            let lateness = now.checked_duration_since(deadline)?;
+            lateness.checked_sub(GRACE)
         };
         let mut stuck = StuckSeats::default();
         let mut since: Option<Duration> = None;
         for seat in self.0.iter().flatten() {
-            stuck.of += 1;
-            if let Some(late) = late(seat) {
+            stuck.total += 1;
+            if let Some(lateness) = lateness(seat) {
                 stuck.count += 1;
-                since = Some(since.map_or(late, |since| since.min(late)));
+                since = Some(since.map_or(lateness, |since| since.min(lateness)));
             }
         }
         stuck.since = since.unwrap_or_default();
@@ -123,19 +123,19 @@ impl Seats {
     }
 }
 
-/// How many worker threads are stuck.
+/// The number of worker threads that are stuck.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct StuckSeats {
     pub(super) count: usize,
-    pub(super) of: usize,
-    /// How long all of the stuck threads have been stuck, that is, the one that got stuck last.
+    pub(super) total: usize,
+    /// How long all of the stuck threads have been stuck, which is the time since the last one got stuck.
     since: Duration,
 }
 
 impl StuckSeats {
-    /// Returns `Some` if there are threads and all of them are stuck.
+    /// Returns details if there are threads and all of them are stuck.
     pub(super) fn all(&self) -> Option<Stuck> {
-        (self.count > 0 && self.count == self.of).then_some(Stuck {
+        (self.count > 0 && self.count == self.total).then_some(Stuck {
             threads: Threads::Workers,
             count: self.count,
             since: self.since,
@@ -143,8 +143,8 @@ impl StuckSeats {
     }
 }
 
-/// How long after its deadline a job may take to notice it. This is longer than any step on a sound image that does not
-/// check in between, such as encoding a large AVIF.
+/// How long after its deadline a job may take to notice it. This is longer than any single step on a sound image that
+/// does not check the deadline, such as encoding a large AVIF.
 pub(super) const GRACE: Duration = Duration::from_secs(10);
 
 #[cfg(test)]
@@ -164,12 +164,12 @@ mod tests {
     fn a_place_is_one_threads_until_it_ends() {
         let mut seats = Seats::default();
         assert_eq!([seats.take(), seats.take(), seats.take()], [0, 1, 2]);
-        seats.is_at(1, work(), Arc::default());
+        seats.set_work(1, work(), Arc::default());
         seats.leave(0);
         let busy: Vec<bool> = seats.all().iter().map(Option::is_some).collect();
         assert_eq!(busy, [true, false]);
         assert_eq!(seats.take(), 0);
-        seats.is_idle(1);
+        seats.set_idle(1);
         assert!(seats.all().iter().all(Option::is_none));
         assert_eq!(seats.all().len(), 3);
     }
@@ -182,19 +182,19 @@ mod tests {
         let second = Duration::from_secs(1);
         let deadline = began + 30 * second;
         let stuck = |seats: &Seats, after: Duration| seats.stuck(began + after);
-        seats.is_at(one, work(), Arc::from([Deadline::from(deadline)]));
+        seats.set_work(one, work(), Arc::from([Deadline::from(deadline)]));
         let late = 30 * second + GRACE;
         assert_eq!(stuck(&seats, late - second).count, 0, "busy, and then late");
         assert_eq!(stuck(&seats, late + second).count, 1);
         assert_eq!(stuck(&seats, late + second).all(), None, "the other works");
 
-        seats.helps(
+        seats.set_helping(
             two,
             Arc::from([deadline, deadline + 2 * second].map(Deadline::from)),
         );
         let all = stuck(&seats, late + 9 * second).all();
         assert_eq!(all.map(|all| all.since), Some(7 * second));
-        seats.is_idle(one);
+        seats.set_idle(one);
         assert_eq!(stuck(&seats, late + 9 * second).all(), None);
     }
 }

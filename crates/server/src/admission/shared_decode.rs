@@ -1,19 +1,19 @@
-//! Shared decodes: an image is decoded once for all waiting jobs that begin with it.
+//! Shared decodes: an image is decoded once for all waiting jobs that start with it.
 //!
-//! A page may request one photograph in five sizes at once. The job that gets a thread first takes the others along.
-//! The file is decoded once, at the largest scale that any of them needs, and each plan continues from a frame of its
-//! own scale. The smaller frames are made from the coefficients of the larger one, not from its pixels, and each is
-//! exactly what its job would have decoded alone: a result's entity tag identifies its bytes, so it must not depend on
-//! which jobs happened to wait together. The price is that a decode can only be shared where the codec supports this:
-//! at equal scale for every format, and for JPEG at all reduced scales. A JPEG that is also needed in full is decoded
-//! once more for that.
+//! A page may request one photo in five sizes at once. The first of these jobs that gets a thread takes the others
+//! along. The file is decoded once, at the largest scale that any of them needs, and each plan continues with a frame
+//! of its own scale. The smaller frames are made from the coefficients of the larger one, not from its pixels, and each
+//! is exactly the frame that its job would have decoded alone: a result's entity tag identifies its bytes, so these
+//! must not depend on which jobs happened to wait together. The price is that a decode can only be shared if the codec
+//! supports this: at equal scale for every format, and for JPEG at all reduced scales. A JPEG that is also needed at
+//! full scale is decoded once more for that.
 //!
-//! **Memory.** [`SharedPeak`](andon_pixels::SharedPeak) says what the jobs hold together. All of it is given back when
-//! the last of them is done. If each has to decode alone after all, they do so one after the other within the same
-//! memory.
+//! **Memory.** [`SharedPeak`](andon_pixels::SharedPeak) computes the memory that the jobs take together. All of it is
+//! released when the last of them ends. If each job has to decode alone after all, they do so one after the other
+//! within the same memory.
 //!
-//! **Interruption.** The decode is abandoned when none of the jobs is wanted any more. After it, each job ends by its
-//! own deadline and client. If the decode fails, each job tries alone and fails in its own way.
+//! **Interruption.** The decode is abandoned when all of the jobs are cancelled. After the decode, each job ends by its
+//! own deadline and client. If the decode fails, each job decodes alone and fails in its own way.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -25,9 +25,9 @@ use bytes::Bytes;
 use super::cancel::CancelToken;
 use crate::error::Error;
 
-/// What a job decodes first, which other jobs may share.
+/// The input of a job's decode, which other jobs may share.
 pub(crate) struct DecodeInput {
-    /// Identifies the exact bytes of the source; `None` if no other job can have them.
+    /// Key of the exact bytes of the source; `None` if no other job can have the same.
     pub(crate) source: Option<Key>,
     pub(crate) bytes: Bytes,
     pub(crate) plan: Arc<Plan>,
@@ -36,8 +36,8 @@ pub(crate) struct DecodeInput {
 
 /// One of several jobs that share a decode.
 pub(super) struct Member<'a> {
-    pub(super) opening: &'a DecodeInput,
-    pub(super) wanted: Arc<CancelToken>,
+    pub(super) input: &'a DecodeInput,
+    pub(super) cancel: Arc<CancelToken>,
 }
 
 impl DecodeInput {
@@ -47,43 +47,44 @@ impl DecodeInput {
     }
 }
 
-/// Decodes once for all members and returns their frames in the same order. Returns `None` if each has to decode by
-/// itself, as a single member does.
+/// Decodes once for all members and returns their frames in the same order. Returns `None` if each has to decode its
+/// image itself, as a single member does.
 pub(super) fn decode(members: &[Member<'_>], cores: &dyn Cores) -> Option<Vec<Decoded>> {
     members.get(1)?;
-    catch_unwind(AssertUnwindSafe(|| decoded(members, cores)))
+    catch_unwind(AssertUnwindSafe(|| decode_members(members, cores)))
         .ok()?
         .ok()?
 }
 
 /// Decodes for a single job whose frame is to be cached.
 pub(super) fn decode_alone(member: Member<'_>, cores: &dyn Cores) -> Result<Decoded, Error> {
-    let decode = || decoded(&[member], cores);
+    let decode = || decode_members(&[member], cores);
     let decoded = catch_unwind(AssertUnwindSafe(decode)).map_err(|_| Error::Panicked)??;
     let missing = || andon_pixels::Error::Internal("a plan began with no frame".to_owned());
     let first = decoded.and_then(|decoded| decoded.into_iter().next());
     Ok(first.ok_or_else(missing)?)
 }
 
-fn decoded(
+/// Decodes once for all members; `None` if their plans do not start with a decode that can be shared.
+fn decode_members(
     members: &[Member<'_>],
     cores: &dyn Cores,
 ) -> andon_pixels::Result<Option<Vec<Decoded>>> {
-    let Some(Member { opening: first, .. }) = members.first() else {
+    let Some(Member { input: first, .. }) = members.first() else {
         return Ok(None);
     };
-    let anybody = Anybody(members.iter().map(|member| &*member.wanted).collect());
-    let plans: Vec<&Plan> = members.iter().map(|member| &*member.opening.plan).collect();
+    let tokens = AllTokens(members.iter().map(|member| &*member.cancel).collect());
+    let plans: Vec<&Plan> = members.iter().map(|member| &*member.input.plan).collect();
     let engine = &first.engine;
-    engine.decode_at_once(cores, &plans, &first.bytes, &anybody)
+    engine.decode_at_once(cores, &plans, &first.bytes, &tokens)
 }
 
-/// The members' cancel tokens. It interrupts the shared decode once none of the members is wanted any more.
-struct Anybody<'a>(Vec<&'a CancelToken>);
+/// The cancel tokens of all members, which interrupt the shared decode when all of them are cancelled.
+struct AllTokens<'a>(Vec<&'a CancelToken>);
 
-impl Interrupt for Anybody<'_> {
+impl Interrupt for AllTokens<'_> {
     fn interrupted(&self) -> bool {
-        self.0.iter().all(|wanted| wanted.interrupted())
+        self.0.iter().all(|token| token.interrupted())
     }
 }
 
@@ -98,9 +99,9 @@ mod tests {
         let later = Instant::now() + Duration::from_secs(60);
         let (gone, here) = (CancelToken::until(later), CancelToken::until(later));
         let late = CancelToken::until(Instant::now());
-        gone.forget();
-        assert!(!Anybody(vec![&gone, &here, &late]).interrupted());
-        here.forget();
-        assert!(Anybody(vec![&gone, &here, &late]).interrupted());
+        gone.cancel();
+        assert!(!AllTokens(vec![&gone, &here, &late]).interrupted());
+        here.cancel();
+        assert!(AllTokens(vec![&gone, &here, &late]).interrupted());
     }
 }

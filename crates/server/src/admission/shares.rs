@@ -1,25 +1,25 @@
-//! How the memory of this machine is shared out between what a server keeps and what it works on.
+//! The division of this machine's memory among a server's caches and its work.
 
 use andon_isolation::{AT_REST, BARE};
 
 use super::cgroup;
 use crate::config::{Config, OriginConfig, Processes};
 
-/// How a server's memory is shared out, in bytes: sources, overlays, frames, replies and pixels never add up to more than
-/// the budget.
+/// The division of a server's memory, in bytes. Sources, overlays, frames, responses and pixels never add up to more
+/// than the budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shares {
     /// For cached results.
     pub(crate) cache: u64,
-    /// For source files in memory, both waiting and in use.
+    /// For source files in memory, whether waiting or in use.
     pub(crate) sources: u64,
-    /// For decoded overlay images that are cached; 0 where no folder of overlays is configured.
+    /// For cached decoded overlay images; 0 if no folder of overlays is configured.
     pub(crate) overlays: u64,
-    /// For decoded frames that are kept for further sizes of an image.
+    /// For decoded frames that are cached for further sizes of an image.
     pub(crate) frames: u64,
-    /// For sources fetched over a network that are kept for further sizes of an image.
+    /// For sources fetched over a network that are cached for further sizes of an image.
     pub(crate) kept_sources: u64,
-    /// For replies that HTTP/2 clients have not read yet; 0 where HTTP/2 is off.
+    /// For responses that HTTP/2 clients have not read yet; 0 if HTTP/2 is off.
     pub(crate) replies: u64,
     /// For idle worker processes, which keep some memory between their jobs.
     pub(crate) processes: u64,
@@ -28,8 +28,8 @@ pub(crate) struct Shares {
 }
 
 impl Shares {
-    /// Derives the shares from the configuration. A configured budget of 0 stands for one derived from the memory of
-    /// this machine or of its control group.
+    /// Computes the shares from the configuration. A configured budget of 0 stands for one that is computed from the
+    /// memory of this machine or of its control group.
     pub(crate) fn of(config: &Config) -> Self {
         let (sources, cache) = (config.limits.held_bytes.0, config.cache.memory.0);
         let mut shares = match config.memory_budget.0 {
@@ -43,7 +43,7 @@ impl Shares {
             shares.overlays = shares.take(config.cache.overlays.0);
         }
         if config.tls.http2 && !config.tls.listen.is_empty() {
-            // Enough for a page of large images for each of a few clients.
+            // This is enough for a page of large images for each of a few clients.
             shares.replies = shares.take(u64::MAX);
         }
         shares.frames = shares.take(config.cache.frames.0);
@@ -58,9 +58,9 @@ impl Shares {
         shares
     }
 
-    /// Derives the shares from the available `memory`: three fifths are the budget to plan with, at most an eighth is
-    /// for the cache. The rest is for what no plan counts: code, connections, what the allocator holds back, and the
-    /// page cache of the files that are read.
+    /// Computes the shares from the available `memory`: three fifths are the budget for planning, and at most an eighth
+    /// is for the cache. The rest is for memory that no plan counts: code, connections, memory that the allocator
+    /// retains, and the page cache of files.
     fn of_memory(memory: u64, most_sources: u64, most_cache: u64) -> Self {
         Self::of_budget(memory / 5 * 3, most_sources, most_cache.min(memory / 8))
     }
@@ -79,7 +79,7 @@ impl Shares {
         }
     }
 
-    /// Bytes for all work on images: everything but the cached results.
+    /// Returns the bytes for all work on images: everything but the cached results.
     pub(super) fn work(self) -> u64 {
         self.sources
             + self.overlays
@@ -90,7 +90,7 @@ impl Shares {
             + self.pixels
     }
 
-    /// Takes up to `most` bytes out of the share for pixels, but at most an eighth of it, and returns how many.
+    /// Moves up to `most` bytes out of the share for pixels, but at most an eighth of it, and returns how many.
     fn take(&mut self, most: u64) -> u64 {
         let bytes = most.min(self.pixels / 8);
         self.pixels -= bytes;
@@ -105,7 +105,7 @@ pub fn kept_by_process(config: &Config) -> u64 {
     (Shares::of(config).processes / (config.workers() as u64 + 1)).saturating_sub(BARE)
 }
 
-/// Bytes of memory that are assumed where the system does not report any: no machine that serves images has less.
+/// Bytes of memory that are assumed if the system does not report any: no machine that serves images has less.
 const UNKNOWN_MACHINE: u64 = 1 << 30;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The worker threads: how they start, what they do next, and how they end.
+//! The worker threads: how they start, select their work, and end.
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,24 +10,24 @@ use std::time::Duration;
 use andon_isolation::confine;
 use andon_pixels::{STACK, Task, buffers};
 
-use super::job::Taken;
+use super::job::NumberedJob;
 use super::placement::Placement;
 use super::pool::{Pool, State};
 use super::priority::{self, Working};
 use super::seats::SEAT;
 use crate::config::{Config, SandboxMode};
 
-/// What a worker thread does next.
+/// The next work of a worker thread.
 enum Next {
-    /// Runs one job, together with those that share its decode.
-    Jobs(Vec<Taken>),
-    /// Runs a part of a job of another thread.
+    /// One job, together with the jobs that share its decode.
+    Jobs(Vec<NumberedJob>),
+    /// A part of another thread's job.
     Part(Task),
 }
 
 impl Pool {
-    /// Starts the worker threads that are missing. They wait for the lock on `state` before they look for work, and may
-    /// end again then.
+    /// Starts the worker threads that are missing. They wait for the lock of `state` before they look for work, and end
+    /// again if they are not needed by then.
     pub(super) fn start_threads(
         pool: &Arc<Self>,
         state: &mut State,
@@ -51,25 +51,25 @@ impl Pool {
         seat: usize,
         mode: SandboxMode,
     ) -> io::Result<()> {
-        let working = pool.clone();
-        let (starting, started) = sync_channel(1);
+        let pool_of_thread = pool.clone();
+        let (sender, receiver) = sync_channel(1);
         thread::Builder::new()
             .name(format!("worker-{number}"))
             .stack_size(STACK)
             .spawn(move || {
                 priority::yield_to_replies(NICENESS);
-                let restricted = match mode {
+                let result = match mode {
                     SandboxMode::Off => Ok(()),
                     SandboxMode::Auto | SandboxMode::Required => confine::thread(),
                 };
-                let goes_on = restricted.is_ok() || mode != SandboxMode::Required;
-                // Somebody waits for it.
-                let _ = starting.send(restricted);
-                if goes_on {
-                    working.work(seat);
+                let may_work = result.is_ok() || mode != SandboxMode::Required;
+                // The receiver always waits for this, so sending does not fail.
+                let _ = sender.send(result);
+                if may_work {
+                    pool_of_thread.work(seat);
                 }
             })?;
-        match started.recv().map_err(io::Error::other)? {
+        match receiver.recv().map_err(io::Error::other)? {
             Err(error) if mode == SandboxMode::Required => Err(error),
             Err(error) => {
                 tracing::warn!(%error, number, "a worker thread runs without a filter of system calls");
@@ -83,88 +83,89 @@ impl Pool {
     fn work(self: &Arc<Self>, seat: usize) {
         SEAT.set(Some(seat));
         let mut placement = Placement::new(seat, self.lock().queue.threads());
-        let mut helped = false;
-        while let Some(next) = self.next(seat, helped, &mut placement) {
+        let mut has_helped = false;
+        while let Some(next) = self.next(seat, has_helped, &mut placement) {
             placement.release();
-            helped = matches!(next, Next::Part(_));
+            has_helped = matches!(next, Next::Part(_));
             let _working = Working::begin();
             match next {
                 Next::Jobs(jobs) => self.run_together(jobs),
-                // A panic shows as a missing result in the job that lent the task.
+                // The job that offered the task notices a panic by the missing result.
                 Next::Part(task) => drop(catch_unwind(AssertUnwindSafe(task))),
             }
         }
     }
 
-    /// Waits for what the thread at `seat` does next; `None`: it ends. `helped` says whether it ran a part before.
-    fn next(&self, seat: usize, helped: bool, placement: &mut Placement) -> Option<Next> {
+    /// Waits for the next work of the thread at `seat`, or returns `None` if the thread has to end. `has_helped` says
+    /// whether it ran a part before.
+    fn next(&self, seat: usize, has_helped: bool, placement: &mut Placement) -> Option<Next> {
         let mut state = self.lock();
-        if helped {
+        if has_helped {
             state.lending.ends();
         }
-        state.seats.is_idle(seat);
-        let mut rested = false;
+        state.seats.set_idle(seat);
+        let mut has_rested = false;
         loop {
             if let Some(part) = state.lending.take() {
-                state.seats.helps(seat, part.deadlines);
+                state.seats.set_helping(seat, part.deadlines);
                 return Some(Next::Part(part.task));
             }
             if state.threads > state.queue.threads() {
                 state.threads -= 1;
                 state.seats.leave(seat);
                 drop(state);
-                // Whatever woke this thread is for another one.
-                self.changed.notify_all();
+                // The notification that woke this thread is for another one.
+                self.work_available.notify_all();
                 return None;
             }
             let now = self.now();
-            if let Some(taken) = state.queue.next(now) {
-                let along = state.along(now, &taken);
-                let work = taken.1.at_work(along.len());
-                let all = std::iter::once(&taken).chain(&along);
-                let deadlines = all.map(|(_, job)| job.wanted.deadline().clone());
-                state.seats.is_at(seat, work, deadlines.collect());
+            if let Some(job) = state.queue.next(now) {
+                let companions = state.take_along(now, &job);
+                let work = job.1.at_work(companions.len());
+                let all = std::iter::once(&job).chain(&companions);
+                let deadlines = all.map(|(_, job)| job.cancel.deadline().clone());
+                state.seats.set_work(seat, work, deadlines.collect());
                 let spare = state.spare_bytes();
                 drop(state);
-                self.eased.notify_waiters();
+                self.load_change.notify_waiters();
                 buffers::allow(spare);
-                return Some(Next::Jobs(std::iter::once(taken).chain(along).collect()));
+                return Some(Next::Jobs(std::iter::once(job).chain(companions).collect()));
             }
-            if state.closed && state.queue.waiting() == 0 {
+            if state.is_closed && state.queue.waiting() == 0 {
                 state.threads -= 1;
                 state.seats.leave(seat);
                 return None;
             }
             if placement.is_free() {
-                // It may have to move there: others need the lock meanwhile.
+                // The thread may have to move to its core, while others need the lock.
                 drop(state);
                 placement.bind();
                 state = self.lock();
                 continue;
             }
-            // Those that had come too late have been dropped.
-            self.eased.notify_waiters();
-            (state, rested) = self.wait(state, rested);
+            // Jobs whose deadlines had passed have been dropped.
+            self.load_change.notify_waiters();
+            (state, has_rested) = self.wait(state, has_rested);
         }
     }
 
-    /// Waits for something to do. A thread that has not `rested` yet waits only for a moment; if nothing came and all
-    /// other threads are idle, too, the buffers that were kept for the next image are freed. Also returns whether the
-    /// thread has now rested.
+    /// Waits for work. A thread that has not `has_rested` yet waits only for a moment. If nothing arrives and all other
+    /// threads are idle, too, it frees the buffers that were kept for the next image. Also returns whether the thread
+    /// has rested now.
     fn wait<'a>(
         &'a self,
         mut state: MutexGuard<'a, State>,
-        rested: bool,
+        has_rested: bool,
     ) -> (MutexGuard<'a, State>, bool) {
         state.lending.idle += 1;
         let timed_out;
-        (state, timed_out) = if rested {
-            let waited = self.changed.wait(state);
-            (waited.unwrap_or_else(PoisonError::into_inner), false)
+        (state, timed_out) = if has_rested {
+            let result = self.work_available.wait(state);
+            (result.unwrap_or_else(PoisonError::into_inner), false)
         } else {
-            let waited = self.changed.wait_timeout(state, REST);
-            let (state, waited) = waited.unwrap_or_else(PoisonError::into_inner);
-            (state, waited.timed_out())
+            let result = self.work_available.wait_timeout(state, REST);
+            let (state, result) = result.unwrap_or_else(PoisonError::into_inner);
+            (state, result.timed_out())
         };
         let all_idle = state.lending.idle == state.threads;
         state.lending.idle -= 1;
@@ -173,13 +174,13 @@ impl Pool {
             buffers::release();
             state = self.lock();
         }
-        (state, rested || timed_out)
+        (state, has_rested || timed_out)
     }
 }
 
-/// How long a thread without work waits before it checks whether all others are idle, too.
+/// How long a thread without work waits before it checks whether all other threads are idle, too.
 const REST: Duration = Duration::from_secs(1);
 
-/// Niceness of the worker threads: where both want a core, they get a third of the weight of the threads that answer
+/// Niceness of the worker threads: if both need a core, they get a third of the weight of the threads that respond to
 /// requests.
 const NICENESS: i32 = 5;

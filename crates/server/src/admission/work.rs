@@ -1,4 +1,4 @@
-//! What a job is predicted to cost: by its plan, and on this machine.
+//! The predicted costs of a job: by its plan, and on this machine.
 
 use std::time::Duration;
 
@@ -7,20 +7,21 @@ use andon_pixels::{Cost, Plan};
 /// The kind of a piece of work: usually the formats of its source and its result.
 pub type Kind = (&'static str, &'static str);
 
-/// The costs of a piece of work by its plan, which calibration corrects for this machine.
+/// The planned costs of a piece of work, which calibration corrects for this machine.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Work {
     pub(super) kind: Kind,
     pub(super) nanos: u64,
     /// The part of `nanos` that decoding takes.
     pub(super) decode_nanos: u64,
-    /// Planned peak memory in bytes without the source file, which is counted where it is held.
+    /// Planned peak memory in bytes without the source file, which is counted separately.
     pub(super) peak_bytes: u64,
     pub(super) source_bytes: u64,
 }
 
 impl Work {
-    /// Predicts the work of `plan` on a source of `source_bytes`, whose memory is counted elsewhere.
+    /// Returns the planned work of `plan` on a source of `source_bytes` bytes. The memory of the source is counted
+    /// separately.
     pub(crate) fn of(plan: &Plan, source_bytes: u64) -> Self {
         Self {
             kind: match plan.is_copy() {
@@ -34,8 +35,8 @@ impl Work {
         }
     }
 
-    /// Predicts work that only reads the pixels of a source of `source_bytes`, without making an image. `kind` says
-    /// what for. The memory of the source is counted elsewhere.
+    /// Returns the planned work of only reading the pixels of a source of `source_bytes` bytes, without making an
+    /// image. `kind` says for which purpose. The memory of the source is counted separately.
     pub(crate) fn look(kind: Kind, cost: Cost, source_bytes: u64) -> Self {
         Self {
             kind,

@@ -251,7 +251,11 @@ impl App {
             .map_err(|error| no_threads(config, &error))?;
         maker.fetcher.resize(&limits(config, shares));
         maker.resolver.origins().resize();
-        maker.resolver.materials().decoded().resize(shares.overlays);
+        maker
+            .resolver
+            .overlay_folder()
+            .cache()
+            .resize(shares.overlays);
         maker.results.resize(shares.kept_sources);
         self.uploads.resize(config);
         self.reply_memory.resize(shares.replies);

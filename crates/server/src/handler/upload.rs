@@ -30,7 +30,7 @@ use crate::request::negotiation;
 use crate::response::varying::Varying;
 use crate::response::{self, Reply};
 use crate::results::making::{Allowance, RenderTask};
-use crate::sources::materials::OpenMaterials;
+use crate::sources::overlays::OpenOverlays;
 use crate::sources::rendering::{Ingredients, Prepared};
 
 /// What uploads need in addition to what every request needs.
@@ -290,9 +290,9 @@ impl App {
         &self,
         image_request: &Arc<ImageRequest>,
         deadline: Instant,
-    ) -> Result<OpenMaterials, Error> {
+    ) -> Result<OpenOverlays, Error> {
         let deadline = deadline.into();
-        self.maker.open_materials(image_request, &deadline).await
+        self.maker.open_overlays(image_request, &deadline).await
     }
 
     /// Reads the materials and the header of the image, whose memory is reserved by `holds`.
@@ -300,12 +300,12 @@ impl App {
         &self,
         image_request: Arc<ImageRequest>,
         source: Bytes,
-        materials: OpenMaterials,
+        materials: OpenOverlays,
         holds: &Arc<H>,
     ) -> Result<Prepared, Error> {
         let most = self.uploads.most_bytes;
         let read =
-            move |materials: &OpenMaterials, blocking: Blocking| materials.read(most, blocking);
+            move |materials: &OpenOverlays, blocking: Blocking| materials.read(most, blocking);
         let maker = &self.maker;
         let (opened, materials) = maker.fetcher.read(materials, read).await?;
         let engine = maker.engine.clone();

@@ -1,5 +1,6 @@
-//! What errors of object stores mean, and which setting to look at. Stores answer with a page of XML, and their client
-//! library with a chain of causes. The advice is for the log and for commands: clients of the server get none of it.
+//! Explains errors of object stores, and names the setting to check. Stores send errors as XML documents, and their
+//! client library reports chains of causes. The advice is for the log and for commands: clients of the server do not
+//! get it.
 
 use std::error::Error as StdError;
 use std::io::ErrorKind;
@@ -10,17 +11,17 @@ use hyper::{StatusCode, header};
 use crate::config::Store;
 use crate::error::OriginError;
 
-/// Who reads the advice, which decides how settings are called.
+/// The reader of the advice, for whom settings have different names.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Reader {
-    /// Whoever configured a bucket of this store.
+    /// The operator who configured a bucket of this store.
     Operator(Store),
-    /// Whoever runs a command for a bucket of S3, and sets the environment variables of Amazon's tools.
+    /// The user of a command for an S3 bucket, who sets the environment variables of Amazon's tools.
     Command,
 }
 
-/// A reply of a store that is an error.
-pub(super) struct Refused<'a> {
+/// An error response of a store.
+pub(super) struct ErrorResponse<'a> {
     pub(super) status: StatusCode,
     pub(super) headers: &'a HeaderMap,
     /// The beginning of the body.
@@ -38,7 +39,7 @@ enum Setting {
     Session,
 }
 
-/// What the code of a store's error means.
+/// The meaning of the code of a store's error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Meaning {
     NoBucket,
@@ -90,7 +91,7 @@ const CODES: &[(Meaning, &[&str])] = &[
     ),
 ];
 
-/// The codes of objects that are not there, which is no error of the configuration.
+/// The codes for missing objects, which are no error of the configuration.
 const OF_MISSING_OBJECTS: [&str; 2] = ["NoSuchKey", "BlobNotFound"];
 
 fn meaning_of(code: &str) -> Option<Meaning> {
@@ -99,16 +100,16 @@ fn meaning_of(code: &str) -> Option<Meaning> {
 }
 
 impl Reader {
-    /// Says what is wrong if a store refuses a request, and what to do. `None` for a missing object.
-    pub(super) fn on_reply(self, refused: &Refused<'_>) -> Option<String> {
-        let code = element(refused.body, "Code");
-        let region = refused.headers.get("x-amz-bucket-region");
+    /// Returns why a store has refused a request, and what to do about it. `None` for a missing object.
+    pub(super) fn on_reply(self, response: &ErrorResponse<'_>) -> Option<String> {
+        let code = element(response.body, "Code");
+        let region = response.headers.get("x-amz-bucket-region");
         let region = region.and_then(|value| value.to_str().ok());
-        let region = region.or_else(|| element(refused.body, "Region"));
+        let region = region.or_else(|| element(response.body, "Region"));
         let region = region.filter(|it| is_word(it));
-        let has_way = refused.headers.contains_key(header::LOCATION);
-        let meaning = match (code, refused.status) {
-            // Without a region it is about another part of that header.
+        let has_way = response.headers.contains_key(header::LOCATION);
+        let meaning = match (code, response.status) {
+            // Without a region in the response, the code is about another part of the header.
             (Some("AuthorizationHeaderMalformed"), _) if region.is_none() => None,
             (Some(code), _) => meaning_of(code),
             (None, StatusCode::MOVED_PERMANENTLY | StatusCode::TEMPORARY_REDIRECT) => {
@@ -117,8 +118,8 @@ impl Reader {
             (None, StatusCode::FORBIDDEN | StatusCode::UNAUTHORIZED) => Some(Meaning::Denied),
             (None, _) => None,
         };
-        let said = code.filter(|code| is_word(code) && !OF_MISSING_OBJECTS.contains(code));
-        match (meaning, said) {
+        let known_code = code.filter(|code| is_word(code) && !OF_MISSING_OBJECTS.contains(code));
+        match (meaning, known_code) {
             (Some(meaning), Some(code)) => Some(format!("{} ({code})", self.on(meaning, region))),
             (Some(meaning), None) => Some(self.on(meaning, region)),
             (None, Some(code)) => Some(format!("the store says {code}")),
@@ -126,12 +127,12 @@ impl Reader {
         }
     }
 
-    /// Says what is wrong if a store cannot be asked, and what to do. `None` if the error says all there is.
-    pub(super) fn on_trouble(self, trouble: &OriginError) -> Option<String> {
-        let endpoint = self.called(Setting::Endpoint);
-        Some(match trouble {
+    /// Returns what to check if a store cannot be reached. `None` if the error itself says everything.
+    pub(super) fn on_origin_error(self, error: &OriginError) -> Option<String> {
+        let endpoint = self.name_of(Setting::Endpoint);
+        Some(match error {
             OriginError::UnknownName => {
-                let region = self.called(Setting::Region);
+                let region = self.name_of(Setting::Region);
                 format!("check {endpoint} and {region}, which the store's name is made of")
             }
             OriginError::Unreachable(ErrorKind::ConnectionRefused, address) => {
@@ -146,23 +147,23 @@ impl Reader {
         })
     }
 
-    /// Returns one line about an error of `object_store`.
+    /// Returns one line about an error of the client library `object_store`.
     pub(super) fn on_error(self, error: &object_store::Error) -> String {
-        if let Some(trouble) = trouble(error) {
-            return match self.on_trouble(trouble) {
-                Some(advice) => format!("{trouble}: {advice}"),
-                None => trouble.to_string(),
+        if let Some(origin_error) = origin_error_in(error) {
+            return match self.on_origin_error(origin_error) {
+                Some(advice) => format!("{origin_error}: {advice}"),
+                None => origin_error.to_string(),
             };
         }
         let text = with_causes(error);
         self.on_text(error, &text).unwrap_or_else(|| {
-            // A store's error page is no log line.
+            // The error document of a store has many lines.
             let line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
             line.chars().take(MOST_MESSAGE).collect()
         })
     }
 
-    /// Returns what an error that something is missing says of the bucket, if that is missing.
+    /// Returns advice for an error that reports something as missing, if it is the bucket that is missing.
     pub(super) fn on_missing_bucket(self, error: &object_store::Error) -> Option<String> {
         let text = with_causes(error);
         let code = element(&text, "Code")?;
@@ -177,15 +178,16 @@ impl Reader {
             _ if text.contains("redirect without LOCATION") => StatusCode::MOVED_PERMANENTLY,
             _ => StatusCode::BAD_REQUEST,
         };
-        self.on_reply(&Refused {
+        self.on_reply(&ErrorResponse {
             status,
             headers: &HeaderMap::new(),
             body: text,
         })
     }
 
+    /// Returns the advice for an error with this meaning. `region` is that of the bucket, if the store names it.
     fn on(self, meaning: Meaning, region: Option<&str>) -> String {
-        let of = |setting| self.called(setting);
+        let of = |setting| self.name_of(setting);
         match meaning {
             Meaning::NoBucket => format!(
                 "the store has no bucket of this name: check {}, {} and {}",
@@ -223,7 +225,7 @@ impl Reader {
         }
     }
 
-    /// What has to be permitted.
+    /// Returns the permissions that the credentials need.
     fn permission(self) -> &'static str {
         match self {
             Self::Operator(Store::Gcs) => "they need the role Storage Object Viewer",
@@ -235,7 +237,8 @@ impl Reader {
         }
     }
 
-    fn called(self, setting: Setting) -> String {
+    /// Returns the name of a setting for this reader.
+    fn name_of(self, setting: Setting) -> String {
         let key = |store: Store, key: &str| format!("`{store}.{key}`");
         match (self, setting) {
             (Self::Command, Setting::Bucket) => "the name after s3://".to_owned(),
@@ -265,7 +268,7 @@ impl Reader {
     }
 }
 
-/// Returns an error and its causes, the outermost first.
+/// Returns an error and its causes, outermost first.
 fn chain<'a>(error: &'a (dyn StdError + 'static)) -> Vec<&'a (dyn StdError + 'static)> {
     let mut chain = Vec::new();
     let mut next = Some(error);
@@ -276,8 +279,8 @@ fn chain<'a>(error: &'a (dyn StdError + 'static)) -> Vec<&'a (dyn StdError + 'st
     chain
 }
 
-/// Returns our own error in a chain of causes.
-fn trouble<'a>(error: &'a (dyn StdError + 'static)) -> Option<&'a OriginError> {
+/// Returns the [`OriginError`] in a chain of causes, if there is one.
+fn origin_error_in<'a>(error: &'a (dyn StdError + 'static)) -> Option<&'a OriginError> {
     chain(error).into_iter().find_map(|it| it.downcast_ref())
 }
 
@@ -302,12 +305,13 @@ fn element<'a>(body: &'a str, name: &str) -> Option<&'a str> {
     Some(text.trim())
 }
 
-/// Whether a text of a store may be repeated: it is a word, such as a code or a region.
+/// Whether text from a store may be repeated in a message: it is a single word, such as a code or a region.
 fn is_word(text: &str) -> bool {
     let is_of_word = |c: char| c.is_ascii_alphanumeric() || c == '-';
     (1..=64).contains(&text.len()) && text.chars().all(is_of_word)
 }
 
+/// Maximum number of characters of an error without advice.
 const MOST_MESSAGE: usize = 300;
 
 #[cfg(test)]

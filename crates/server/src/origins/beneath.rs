@@ -1,6 +1,6 @@
-//! Confines file access to one folder: the kernel itself refuses to resolve a path that leaves it (`openat2` with
+//! Confines file access to one folder. The kernel refuses to resolve a path that leaves it (`openat2` with
 //! `RESOLVE_BENEATH`), whether by `..`, by an absolute path or by a symbolic link. Links that stay inside are followed,
-//! and links that lead out only where the configuration allows it.
+//! and links that lead out only if the configuration allows it.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -15,30 +15,31 @@ use crate::error::{Error, Withheld};
 
 mod current;
 
-use current::{Current, Opened};
+use current::{FolderAtPath, OpenFolder};
 
-/// A folder that no path below it can leave.
+/// A folder that paths below it cannot leave.
 #[derive(Debug)]
 pub struct Root {
-    folder: Current,
+    folder: FolderAtPath,
+    /// Whether symbolic links to outside the folder are followed.
     outside_links: bool,
 }
 
 impl Root {
-    /// Opens the folder at `path`. If another takes its place later, files are opened there: within a second, and at once
-    /// where a file is missing.
+    /// Opens the folder at `path`. If another folder takes its place later, files are opened there: within a second,
+    /// and at once if a file is missing in the old one.
     ///
     /// # Errors
-    /// When there is no such folder, or the system cannot resolve paths safely: it is too old (Linux before 5.6) or too
-    /// restricted.
+    /// An error if there is no such folder, or if the system cannot resolve paths safely because it is too old (Linux
+    /// before 5.6) or too restricted.
     pub fn open(path: &Path) -> io::Result<Self> {
         Ok(Self {
-            folder: Current::open(path)?,
+            folder: FolderAtPath::open(path)?,
             outside_links: false,
         })
     }
 
-    /// Returns this folder, set to follow symbolic links wherever they lead if `follow`.
+    /// Returns this folder, configured to follow symbolic links to outside it if `follow`.
     #[must_use]
     pub fn following_outside_links(self, follow: bool) -> Self {
         Self {
@@ -50,11 +51,11 @@ impl Root {
     /// Opens the file or folder at `path` below this folder. Leading slashes are ignored.
     ///
     /// # Errors
-    /// `Missing` if there is none, also for paths outside the folder; `Withheld` for a link that leads outside;
-    /// `Forbidden`; `Io`, with `WouldBlock` where the call must not wait and would have to.
+    /// `Missing` if there is no such file or folder, and for paths outside the folder; `Withheld` for a link that leads
+    /// outside; `Forbidden`; `Io`, with `WouldBlock` if the call must not wait and would have to.
     pub fn entry(&self, path: &str, blocking: Blocking) -> Result<Entry, Error> {
         if self.folder.is_due() {
-            // Looking a path up may wait.
+            // Looking up a path may wait for a disk.
             blocking.allow(false)?;
             self.folder.look_up();
         }
@@ -64,12 +65,17 @@ impl Root {
             {
                 self.entry_of(&self.folder.folder(), path, blocking)
             }
-            found => found,
+            result => result,
         }
     }
 
-    /// Opens the file or folder at `path` below `folder`, as [`Root::entry`].
-    fn entry_of(&self, folder: &Opened, path: &str, blocking: Blocking) -> Result<Entry, Error> {
+    /// Opens the file or folder at `path` below `folder`. The errors are those of [`Root::entry`].
+    fn entry_of(
+        &self,
+        folder: &OpenFolder,
+        path: &str,
+        blocking: Blocking,
+    ) -> Result<Entry, Error> {
         let relative = match path.trim_start_matches('/') {
             "" => ".",
             relative => relative,
@@ -85,15 +91,15 @@ impl Root {
         let fd = self
             .resolve(folder, Path::new(relative), in_memory)
             .map_err(|errno| match errno {
-                // Whatever it is, a thread that may wait finds out.
+                // A thread that may wait will find out the actual error.
                 _ if blocking == Blocking::Refused => would_block(),
-                // Out of the folder, without a `..` of the path's own: by a symbolic link.
+                // The path leaves the folder without a `..` of its own, so by a symbolic link.
                 Errno::XDEV if !climbs(relative) => Error::Withheld {
                     path: path.to_owned(),
                     why: Withheld::OutsideLink,
                 },
-                // No such file; a file where a folder is needed; out of the folder; a circle of
-                // links; a name that cannot be; a socket.
+                // There is no such file, a file is in the place of a folder, the path leaves the folder, links form a
+                // circle, the name is not possible, or it is a socket.
                 Errno::NOENT
                 | Errno::NOTDIR
                 | Errno::XDEV
@@ -117,17 +123,16 @@ impl Root {
         }
     }
 
-    /// Whether the file at `path` is still in this state, as far as the system can tell from memory. Permissions are
-    /// part of the state, so the file need not be opened for reading, which takes longer.
+    /// Whether the file at `path` still has this status, as far as the system can tell from memory. Permissions are
+    /// part of the status, so the file need not be opened for reading, which would take longer.
     pub(crate) fn is_still(&self, path: &str, status: &Status) -> bool {
         if self.folder.is_due() {
             return false;
         }
         let relative = Path::new(path.trim_start_matches('/'));
         let flags = OFlags::PATH | OFlags::CLOEXEC;
-        let found = self.open_at(&self.folder.folder(), relative, flags, IN_MEMORY);
-        found
-            .and_then(fstat)
+        let file = self.open_at(&self.folder.folder(), relative, flags, IN_MEMORY);
+        file.and_then(fstat)
             .is_ok_and(|now| Status::of(&now) == *status)
     }
 
@@ -140,8 +145,8 @@ impl Root {
         Ok(entries.map(|(name, _)| name).collect())
     }
 
-    /// Returns the names of up to `most` files and folders in the folder `path`, and what each is as far as the folder
-    /// itself says it. Symbolic links are not followed, and names that are not UTF-8 are left out.
+    /// Returns the names of up to `most` files and folders in the folder `path`, with their types as far as the
+    /// folder's entries state them. Symbolic links are not followed, and names that are not UTF-8 are left out.
     ///
     /// # Errors
     /// Those of the file system.
@@ -162,42 +167,42 @@ impl Root {
 
     fn resolve(
         &self,
-        folder: &Opened,
+        folder: &OpenFolder,
         path: &Path,
-        further: ResolveFlags,
+        extra: ResolveFlags,
     ) -> rustix::io::Result<OwnedFd> {
         // NONBLOCK: opening a named pipe must not wait for its writer.
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::NONBLOCK;
-        self.open_at(folder, path, flags, further)
+        self.open_at(folder, path, flags, extra)
     }
 
     fn open_at(
         &self,
-        folder: &Opened,
+        folder: &OpenFolder,
         path: &Path,
         flags: OFlags,
-        further: ResolveFlags,
+        extra: ResolveFlags,
     ) -> rustix::io::Result<OwnedFd> {
         let confined = match self.outside_links {
             true => ResolveFlags::empty(),
             false => ResolveFlags::BENEATH,
         };
-        // Without the kernel's confinement nothing but links may lead out.
+        // If the kernel does not confine the path, only links may lead out.
         if self.outside_links && (path.is_absolute() || climbs(path)) {
             return Err(Errno::XDEV);
         }
         let mut tries = 0;
         loop {
-            let opened = openat2(
+            let result = openat2(
                 folder.as_fd(),
                 path,
                 flags,
                 Mode::empty(),
-                confined | further | ResolveFlags::NO_MAGICLINKS,
+                confined | extra | ResolveFlags::NO_MAGICLINKS,
             );
-            // The kernel asks to try again when a folder was renamed while it looked.
-            match opened {
-                Err(Errno::AGAIN | Errno::INTR) if further.is_empty() && tries < MOST_TRIES => {
+            // The kernel asks for another attempt if a folder was renamed during the look-up.
+            match result {
+                Err(Errno::AGAIN | Errno::INTR) if extra.is_empty() && tries < MOST_TRIES => {
                     tries += 1;
                 }
                 other => return other,
@@ -215,8 +220,8 @@ fn climbs(path: impl AsRef<Path>) -> bool {
 
 const MOST_TRIES: usize = 16;
 
-/// Resolve flags for calls that must not wait: only names that the kernel knows without reading the disk (since Linux
-/// 5.12), and none on a file system other than the folder's, which may have to ask a server or another process.
+/// Resolve flags for calls that must not wait: only names that the kernel has in memory (since Linux 5.12), and none on
+/// a file system other than the folder's, which may depend on a server or another process.
 const IN_MEMORY: ResolveFlags = ResolveFlags::CACHED.union(ResolveFlags::NO_XDEV);
 
 #[cfg(test)]

@@ -7,8 +7,8 @@ use rustix::fs::fstatfs;
 
 use crate::error::Error;
 
-/// Whether a call may wait for a disk. A call that may not is answered from the system's memory, or fails with
-/// `WouldBlock` and has to be repeated by a thread that may wait.
+/// Whether a call may wait for a disk. A call that may not wait is answered from the system's memory, or fails with
+/// `WouldBlock` and has to be repeated on a thread that may wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Blocking {
     /// The call may wait.
@@ -21,7 +21,7 @@ impl Blocking {
     /// Succeeds if the call may wait, or if it can be answered at once (`at_once`).
     ///
     /// # Errors
-    /// `Io(WouldBlock)`.
+    /// `Io(WouldBlock)` otherwise.
     pub(crate) fn allow(self, at_once: bool) -> Result<(), Error> {
         match self {
             Self::Refused if !at_once => Err(would_block()),
@@ -29,24 +29,24 @@ impl Blocking {
         }
     }
 
-    /// Whether this is the error of a call that must not wait and would have to.
+    /// Whether this is the error of a call that must not wait but would have to.
     pub(crate) fn ends_with(self, error: &Error) -> bool {
         let would_block = |error: &io::Error| error.kind() == io::ErrorKind::WouldBlock;
         self == Self::Refused && matches!(error.root(), Error::Io(error) if would_block(error))
     }
 }
 
-/// Returns the error of a call that must not wait and would have to.
+/// Returns the error of a call that must not wait but would have to.
 pub(super) fn would_block() -> Error {
     Error::Io(io::ErrorKind::WouldBlock.into())
 }
 
-/// Whether the file system of this folder answers from memory: once the names of files are cached, opening the files
-/// and reading their status needs neither a server nor another process. Network file systems and those of other
-/// processes ask first and may wait for the answer; overlay file systems may have such layers.
+/// Whether the file system of this folder answers from memory: once the names of files are cached, opening them and
+/// reading their status needs neither a server nor another process. Network file systems and those of other processes
+/// send requests and may wait for them, and overlay file systems may have such layers.
 pub(super) fn answers_from_memory(folder: impl AsFd) -> bool {
-    // The numbers have 32 bits, and the field as many as a word.
-    fstatfs(folder).is_ok_and(|found| LOCAL.contains(&(found.f_type as u32)))
+    // Magic numbers have 32 bits, but the field has the width of a word.
+    fstatfs(folder).is_ok_and(|status| LOCAL.contains(&(status.f_type as u32)))
 }
 
 /// Magic numbers of local file systems, from Linux's `magic.h` or, where it lacks one, from the file system's own

@@ -1,10 +1,10 @@
-//! Images in a bucket: of S3 or a store with the same API, of Google Cloud Storage, or of Azure Blob Storage, where a
-//! bucket is called a container.
+//! Images in a bucket of S3 or a store with the same API, of Google Cloud Storage, or of Azure Blob Storage, which
+//! calls a bucket a container.
 //!
-//! `reqsign` signs the URLs of S3, and `object_store` those of the other stores, whose keys it restricts. Credentials of
-//! the platform go into headers, at the moment when a request is sent, because they expire. The request itself goes
-//! through the same client as every other origin's, so that the guard, the deadlines, the byte limit and the rule that
-//! only whole bodies count hold here too.
+//! `reqsign` signs the URLs of S3, and `object_store` those of the other stores, whose keys it restricts. Credentials
+//! of the platform expire, so they are put into headers when a request is sent. The requests go through the same client
+//! as those of all other origins, so that the guard, the deadlines, the byte limit and the rule that only complete
+//! bodies count apply here, too.
 
 use std::borrow::Cow;
 use std::error::Error as StdError;
@@ -31,7 +31,7 @@ use crate::config::{BucketConfig, Store};
 use crate::error::{Error, OriginError};
 use crate::net::Cidr;
 
-/// An origin whose images are in a bucket, or in the buckets that its patterns cover.
+/// An origin whose images are in one bucket, or in the buckets that match its patterns.
 #[derive(Debug)]
 pub(crate) struct BucketOrigin {
     access: Access,
@@ -44,17 +44,17 @@ pub(crate) struct BucketOrigin {
 /// How requests for objects are authorized.
 #[derive(Debug)]
 enum Access {
-    /// S3 with keys: the signer of URLs.
+    /// S3 with keys, whose signer signs URLs.
     Aws(reqsign_core::Signer<Credential>),
-    /// Another store with keys: its signer makes the whole URL.
+    /// Another store with keys, whose signer makes the whole URL.
     Signed(Box<dyn Signer>),
-    /// Without keys: the query of a shared access signature if there is one.
+    /// No keys; the query of a shared access signature, if there is one.
     Plain(Option<String>),
-    /// By headers, with credentials of the platform.
+    /// Headers with credentials of the platform.
     Platform(Headers),
 }
 
-/// Headers with credentials of the platform.
+/// Makes headers with credentials of the platform.
 #[derive(Debug)]
 struct Headers {
     issued: Issued,
@@ -73,7 +73,7 @@ impl BucketOrigin {
         rules: Rules,
     ) -> Result<Self, String> {
         let rules = Rules {
-            // A signature is for one host: nothing can be asked elsewhere with it.
+            // A signature is valid for one host only, so redirects cannot be followed.
             redirects: 0,
             retries: config.retries,
             ..rules
@@ -81,7 +81,7 @@ impl BucketOrigin {
         let guard = guard(config, allow.to_vec());
         let mut headers = HeaderMap::new();
         if store == Store::Azure {
-            // Without it, tags are those of 2009: not in quotes.
+            // Without this header, entity tags have the format of 2009, without quotes.
             headers.insert(AZURE_VERSION, HeaderValue::from_static("2021-08-06"));
         }
         Ok(Self {
@@ -93,22 +93,23 @@ impl BucketOrigin {
         })
     }
 
-    /// Returns the client of its requests.
+    /// Returns the client for the requests to this origin.
     pub(crate) fn client(&self) -> &Client {
         &self.client
     }
 
-    /// Requests the object at `path` below the configured folder. The path is either percent-decoded, or `//` and the
-    /// path as it is escaped in a URL. What follows the slash behind the folder is the key, and none of its segments
-    /// has a special meaning. For an origin of several buckets it is a URL with a bucket's name and such an escaped path.
+    /// Requests the object at `path` below the configured folder, unless it still has these `validators`. `path` is
+    /// either percent-decoded, or `//` followed by a path as it is escaped in a URL. The part after the slash behind
+    /// the folder is the key, whose segments have no special meaning. For an origin of several buckets, `path` is a URL
+    /// with a bucket's name and such an escaped path.
     ///
     /// # Errors
-    /// Those of [`Client::get`]; `Missing` also for an empty key; `Target` for a key that the store's signatures cannot
-    /// name, or that may lead out of the folder.
+    /// The errors of [`Client::get`]; `Missing` also for an empty key; `Target` for a key that the store's signatures
+    /// cannot express, or that may lead out of the folder.
     pub(crate) async fn fetch(
         &self,
         path: &str,
-        known: Option<&SourceValidators>,
+        validators: Option<&SourceValidators>,
         budget: &Budget,
     ) -> Result<Fetched, Error> {
         let (bucket, below) = self.bucket_of(path)?;
@@ -122,21 +123,21 @@ impl BucketOrigin {
                 Access::Platform(headers) => Some(headers),
                 _ => None,
             },
-            known,
-            listed: &[],
+            validators,
+            patterns: &[],
             store: Some(self.store),
         };
         self.client.get(&ask, budget).await
     }
 
-    /// Returns the bucket of `path`, and the path in it, which is escaped if the first word of the pair says so.
+    /// Returns the bucket of `path`, and the path inside the bucket.
     fn bucket_of<'a>(&'a self, path: &'a str) -> Result<(&'a str, Below<'a>), Error> {
         if !self.config.buckets.is_empty() {
-            let found = named_in_url(self.store, path);
+            let parts = named_in_url(self.store, path);
             let missing = || Error::Missing {
                 path: path.to_owned(),
             };
-            let (bucket, key) = found.ok_or_else(missing)?;
+            let (bucket, key) = parts.ok_or_else(missing)?;
             return Ok((bucket, Below::Escaped(key)));
         }
         let below = match path.strip_prefix(ESCAPED) {
@@ -146,7 +147,7 @@ impl BucketOrigin {
         Ok((&self.config.bucket, below))
     }
 
-    /// Returns the key of an object, the folder included. `path` is for messages.
+    /// Returns the key of an object, including the configured folder. `path` is only for error messages.
     fn key<'a>(&self, path: &str, below: Below<'a>) -> Result<Cow<'a, str>, Error> {
         let key = match below {
             Below::Escaped(raw) => percent_decode_str(raw).decode_utf8_lossy(),
@@ -161,7 +162,7 @@ impl BucketOrigin {
         if folder.is_empty() {
             return Ok(key);
         }
-        // Some stores resolve them, which leads out of the folder.
+        // Some stores resolve these segments, which leads out of the folder.
         if key.split('/').any(|segment| matches!(segment, "." | "..")) {
             let why = "below `folder` of a bucket a key may not have the segments `.` and `..`";
             return Err(Error::Target(Refusal::new(&key, why)));
@@ -169,7 +170,7 @@ impl BucketOrigin {
         Ok(format!("{folder}/{key}").into())
     }
 
-    /// Returns the URL of the object with this key, signed if there are keys.
+    /// Returns the URL of the object with this key. It is signed if the origin has keys.
     async fn uri(&self, bucket: &str, key: &str) -> Result<Uri, Error> {
         let unsigned = |error: Box<dyn StdError + Send + Sync>| Error::Io(io::Error::other(error));
         let plain = || object(&bucket_url(self.store, &self.config, bucket), key);
@@ -177,38 +178,38 @@ impl BucketOrigin {
             Access::Plain(None) | Access::Platform(_) => plain()?,
             Access::Plain(Some(query)) => with_query(&plain()?, query)?,
             Access::Aws(signer) => {
-                let mut asked = Request::new(()).into_parts().0;
-                asked.uri = plain()?;
-                let signed = signer.sign(&mut asked, Some(SIGNATURE)).await;
-                signed.map_err(|error| unsigned(error.into()))?;
-                asked.uri
+                let mut head = Request::new(()).into_parts().0;
+                head.uri = plain()?;
+                let result = signer.sign(&mut head, Some(SIGNATURE)).await;
+                result.map_err(|error| unsigned(error.into()))?;
+                head.uri
             }
             Access::Signed(signer) => {
-                // Google's URLs are made of keys as they are given.
-                let written = match self.store {
-                    Store::Gcs => named(&escaped(key)),
-                    Store::S3 | Store::Azure => named(key),
+                // `object_store` does not escape keys in Google's URLs.
+                let path = match self.store {
+                    Store::Gcs => object_path(&escape(key)),
+                    Store::S3 | Store::Azure => object_path(key),
                 };
-                let written = written.map_err(|_| {
+                let path = path.map_err(|_| {
                     let why = "a key of this store may not begin with a slash, nor have the segments `.` and `..`";
                     Error::Target(Refusal::new(key, why))
                 })?;
-                let signed = signer.signed_url(Method::GET, &written, SIGNATURE).await;
-                client::target(&signed.map_err(|error| unsigned(error.into()))?)?
+                let result = signer.signed_url(Method::GET, &path, SIGNATURE).await;
+                client::target(&result.map_err(|error| unsigned(error.into()))?)?
             }
         })
     }
 }
 
-/// A path in a bucket.
+/// A path inside a bucket.
 #[derive(Clone, Copy)]
 enum Below<'a> {
     Escaped(&'a str),
     Decoded(&'a str),
 }
 
-/// Returns the bucket and the escaped key that a URL of a store names, such as `s3://BUCKET/KEY`. A URL with a query or
-/// a fragment names none: in a key both are escaped.
+/// Returns the bucket and the escaped key of an object URL, such as `s3://BUCKET/KEY`. A URL with a query or a fragment
+/// is not an object URL, because both characters are escaped in a key.
 fn named_in_url(store: Store, url: &str) -> Option<(&str, &str)> {
     let rest = url.strip_prefix(store.scheme())?.strip_prefix("://")?;
     let (bucket, key) = rest.split_once('/')?;
@@ -222,8 +223,8 @@ impl Authorize for Headers {
             match &self.issued {
                 Issued::Aws(keys) => {
                     let keys = keys.keys().await.map_err(failed)?;
-                    let signed = self.signed(uri, &keys).await;
-                    signed.map_err(|error| failed(error.to_string()))
+                    let headers = self.sign(uri, &keys).await;
+                    headers.map_err(|error| failed(error.to_string()))
                 }
                 Issued::Token(tokens) => {
                     let token = tokens.keys().await.map_err(failed)?;
@@ -241,24 +242,24 @@ impl Authorize for Headers {
 
 impl Headers {
     /// Returns the headers that sign a GET of this URL.
-    async fn signed(&self, uri: &Uri, keys: &AwsKeys) -> Result<HeaderMap, reqsign_core::Error> {
-        // The rotation decides how long they are used. `reqsign` would refuse them in their last 10 s.
+    async fn sign(&self, uri: &Uri, keys: &AwsKeys) -> Result<HeaderMap, reqsign_core::Error> {
+        // The rotation decides how long keys are used. `reqsign` would refuse them in their last 10 s.
         let keys = AwsKeys {
             expires_in: None,
             ..keys.clone()
         };
-        let mut asked = Request::new(()).into_parts().0;
-        asked.uri = uri.clone();
+        let mut head = Request::new(()).into_parts().0;
+        head.uri = uri.clone();
         let (context, signer) = (Context::new(), &self.signer);
         signer
-            .sign_request(&context, &mut asked, Some(&keys), None)
+            .sign_request(&context, &mut head, Some(&keys), None)
             .await?;
-        Ok(asked.headers)
+        Ok(head.headers)
     }
 }
 
 fn access(store: Store, config: &BucketConfig) -> Result<Access, String> {
-    let said = |error: object_store::Error| error.to_string();
+    let message = |error: object_store::Error| error.to_string();
     let requests = RequestSigner::new("s3", config.region());
     let signer: Box<dyn Signer> = match keys(store, config)? {
         Keys::Platform(issued) => {
@@ -287,29 +288,29 @@ fn access(store: Store, config: &BucketConfig) -> Result<Access, String> {
         }
         keys @ Keys::Google(_) => {
             let builder = gcs(config, keys).with_http_connector(NoConnection);
-            Box::new(builder.build().map_err(said)?)
+            Box::new(builder.build().map_err(message)?)
         }
         keys @ Keys::Azure(_) => {
             let builder = azure(config, keys).with_http_connector(NoConnection);
-            Box::new(builder.build().map_err(said)?)
+            Box::new(builder.build().map_err(message)?)
         }
     };
     Ok(Access::Signed(signer))
 }
 
-/// Returns a bucket's URL, without a slash at its end.
+/// Returns a bucket's URL, without a trailing slash.
 fn bucket_url(store: Store, config: &BucketConfig, bucket: &str) -> String {
     let endpoint = config.endpoint_of(store, bucket);
     match (store, &config.endpoint) {
-        // It has the bucket's name in it.
+        // The endpoint contains the bucket's name.
         (Store::S3, None) => endpoint,
-        _ => format!("{endpoint}/{}", escaped(bucket)),
+        _ => format!("{endpoint}/{}", escape(bucket)),
     }
 }
 
 /// Returns the URL of the object with this key, where `bucket` is the bucket's URL.
 fn object(bucket: &str, key: &str) -> Result<Uri, Error> {
-    let uri = format!("{bucket}/{}", escaped(key)).parse();
+    let uri = format!("{bucket}/{}", escape(key)).parse();
     uri.map_err(|_| OriginError::Garbled.into())
 }
 
@@ -318,9 +319,9 @@ fn with_query(uri: &Uri, query: &str) -> Result<Uri, Error> {
     uri.map_err(|_| OriginError::Garbled.into())
 }
 
-/// Percent-encodes a key for URLs of stores: all but slashes and unreserved characters, because signatures are computed
-/// over this form.
-fn escaped(key: &str) -> String {
+/// Percent-encodes a key for URLs of stores: everything but slashes and unreserved characters, because signatures are
+/// computed over this form.
+fn escape(key: &str) -> String {
     let segments: Vec<String> = key
         .split('/')
         .map(|segment| utf8_percent_encode(segment, KEY).to_string())
@@ -334,9 +335,8 @@ const KEY: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'_')
     .remove(b'~');
 
-/// Converts a key to a path of `object_store`, which accepts every segment but `.` and `..`, and no slash at the
-/// beginning.
-fn named(key: &str) -> Result<Path, object_store::path::Error> {
+/// Converts a key to a path of `object_store`, which accepts every segment except `.` and `..`, and no leading slash.
+fn object_path(key: &str) -> Result<Path, object_store::path::Error> {
     let empty = |path: &str| object_store::path::Error::EmptySegment {
         path: path.to_owned(),
     };
@@ -353,6 +353,6 @@ fn named(key: &str) -> Result<Path, object_store::path::Error> {
 
 const AZURE_VERSION: HeaderName = HeaderName::from_static("x-ms-version");
 
-/// How long a signature is valid: longer than any fetch, because a signature that expires while the fetch waits for a
-/// slot would be refused.
+/// How long a signature is valid. This is longer than any fetch, because a store would refuse a signature that has
+/// expired while the fetch waited for a slot.
 const SIGNATURE: Duration = Duration::from_secs(3600);

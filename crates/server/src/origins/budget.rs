@@ -1,4 +1,4 @@
-//! Limits of one fetch: its time, and the bytes that are held meanwhile.
+//! Limits of one fetch: its time, and the memory for the fetched bytes.
 
 use std::time::Duration;
 
@@ -7,55 +7,57 @@ use andon_cache::Deadline;
 use crate::error::Error;
 use crate::permits::{Permit, Permits};
 
-/// Limits of one fetch: its time, and the bytes that are held meanwhile.
+/// Limits of one fetch: its time, and the memory for the fetched bytes.
 #[derive(Clone, Debug)]
 pub struct Budget {
     /// When the fetch is given up at the latest.
     pub deadline: Deadline,
-    /// The account in which the fetched bytes are counted while they are held.
+    /// The counter of the memory that the fetched bytes take.
     pub held: SourceMemory,
 }
 
 impl Budget {
-    /// Waits until the fetch has to be given up. That is a little before the deadline, so that there is time to report
-    /// whose fault it was: if both ended at once it would be a race.
+    /// Waits until the fetch has to be given up. That is a little before the deadline, so that the fetch can report the
+    /// cause. If both ended at the same time, the caller might time out before the report arrives.
     pub(crate) async fn is_spent(&self) {
-        self.deadline.approaches(TIME_TO_TELL).await;
+        self.deadline.approaches(TIME_TO_REPORT).await;
     }
 }
 
-/// How long before the deadline a fetch ends: several steps of the runtime's timers, which count milliseconds.
-const TIME_TO_TELL: Duration = Duration::from_millis(20);
+/// How long before the deadline a fetch ends: several ticks of the runtime's timers, which have a resolution of a
+/// millisecond.
+const TIME_TO_REPORT: Duration = Duration::from_millis(20);
 
-/// Limits how many bytes of sources all requests together hold at a time.
+/// Limits how many bytes of sources all requests together have in memory at a time.
 #[derive(Clone, Debug)]
 pub struct SourceMemory(Permits);
 
-/// The right to hold a number of bytes, until it is dropped.
+/// A number of reserved bytes of memory, released on drop.
 #[derive(Debug)]
 pub struct Reservation(Permit);
 
 impl SourceMemory {
-    /// Creates an account with room for this many bytes.
+    /// Creates a limit of this many bytes.
     #[must_use]
     pub fn new(bytes: u64) -> Self {
         Self(Permits::new(kibibytes(bytes)))
     }
 
-    /// Changes the room to this many bytes. Reservations that exist stay valid.
+    /// Changes the limit to this many bytes. Existing reservations stay valid.
     pub fn resize(&self, bytes: u64) {
         self.0.resize(kibibytes(bytes));
     }
 
-    /// Waits until `bytes` may be held. If they are more than the total, all of it is taken.
+    /// Waits until `bytes` are available, and reserves them. If `bytes` exceeds the limit, everything up to the limit
+    /// is reserved.
     pub async fn take(&self, bytes: u64) -> Reservation {
         Reservation(self.0.acquire(kibibytes(bytes)).await)
     }
 
-    /// Reserves `bytes` if there is room for them right now.
+    /// Reserves `bytes` if they are available right now.
     ///
     /// # Errors
-    /// `NoRoom` if there is not.
+    /// `NoRoom` if they are not.
     pub fn try_take(&self, bytes: u64) -> Result<Reservation, Error> {
         let permit = self.0.try_acquire(kibibytes(bytes));
         permit.map(Reservation).ok_or(Error::NoRoom)
@@ -63,21 +65,21 @@ impl SourceMemory {
 }
 
 impl Reservation {
-    /// Returns how many bytes may be held.
+    /// Returns the number of reserved bytes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         (self.0.count() as u64) << 10
     }
 
-    /// Takes over the bytes of another reservation from the same `SourceMemory`.
+    /// Takes over the bytes of another reservation from the same [`SourceMemory`].
     pub fn merge(&mut self, other: Self) {
         self.0.merge(other.0);
     }
 
-    /// Gives back what exceeds `bytes`.
+    /// Releases the bytes in excess of `bytes`.
     pub fn shrink_to(&mut self, bytes: u64) {
-        let kept = kibibytes(bytes) as usize;
-        self.0.give_back(self.0.count().saturating_sub(kept));
+        let rest = kibibytes(bytes) as usize;
+        self.0.give_back(self.0.count().saturating_sub(rest));
     }
 }
 

@@ -1,4 +1,4 @@
-//! Files of a folder, opened but not read yet, and what tells their states apart.
+//! Files of a folder that are open but have not been read yet, and the identities of their states.
 
 use std::fs::File;
 use std::io::{self, IoSliceMut};
@@ -16,7 +16,7 @@ use rustix::io::{ReadWriteFlags, preadv2};
 use super::blocking::{Blocking, would_block};
 use crate::error::Error;
 
-/// The file or folder that a path names.
+/// The file or folder at a path.
 #[derive(Debug)]
 pub enum Entry {
     /// A regular file, opened for reading.
@@ -25,13 +25,13 @@ pub enum Entry {
     Folder,
 }
 
-/// A regular file, opened but not read yet.
+/// A regular file that is open but has not been read yet.
 #[derive(Debug)]
 pub struct OpenFile {
     file: File,
-    /// Whether cached content can be read from the system's memory, without asking a server or another process.
+    /// Whether cached content can be read from the system's memory, without a request to a server or another process.
     from_memory: bool,
-    /// Tells this state of the file from any other.
+    /// Distinguishes this state of the file from any other.
     pub identity: Identity,
     pub(super) changed_ns: i128,
 }
@@ -40,28 +40,28 @@ pub struct OpenFile {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Status {
     identity: Identity,
-    /// Time of the last change of content, permissions or names (ctime), in nanoseconds since 1970. No program can set
+    /// Time of the last change of content, permissions or names (ctime), in nanoseconds since 1970. Programs cannot set
     /// it.
     pub(super) changed_ns: i128,
 }
 
-/// Tells one state of a file from another, without reading the file.
+/// Distinguishes one state of a file from another, without reading the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Identity {
     /// Time of the last change of the content (mtime), in nanoseconds since 1970.
     pub modified_ns: i128,
     /// Size of the file in bytes.
     pub size: u64,
-    /// The file's number on its device.
+    /// The file's inode number.
     pub inode: u64,
     /// The device's number.
     pub device: u64,
 }
 
 impl Identity {
-    /// Returns the version of the file's content: the same for copies with the same date and length, on any machine. It
-    /// does not depend on the numbers of file and device, which differ from one machine, container or mount to the
-    /// next.
+    /// Returns the version of the file's content. It is the same for copies with the same modification time and length,
+    /// on any machine. It does not depend on inode and device numbers, which differ from one machine, container or
+    /// mount to the next.
     #[must_use]
     pub fn version(&self) -> String {
         format!("file {} {}", self.modified_ns, self.size)
@@ -85,7 +85,7 @@ impl Identity {
 }
 
 impl OpenFile {
-    /// Describes a file that was opened in this state.
+    /// Creates an open file from its handle and its state when it was opened.
     pub(super) fn of(file: File, stat: &Stat, from_memory: bool) -> Self {
         let Status {
             identity,
@@ -103,32 +103,33 @@ impl OpenFile {
     ///
     /// # Errors
     /// `Limit` if it has more than `limit` bytes; `Changing` if it is written to meanwhile, because half a file must
-    /// not become a whole answer; `Io`, with `WouldBlock` where the call must not wait and would have to.
+    /// not become a complete response; `Io`, with `WouldBlock` if the call must not wait and would have to.
     pub fn read(&self, limit: u64, blocking: Blocking) -> Result<Buffer<u8>, Error> {
         self.stretch(0, self.check_size(limit)?, blocking)
     }
 
-    /// Reads `most` bytes from `start` on, or as many as there are.
+    /// Reads up to `most` bytes from offset `start`; fewer only at the end of the file.
     ///
     /// # Errors
     /// `Changing` if the file has changed since it was opened; `Io`, as for [`OpenFile::read`].
     pub fn piece(&self, start: u64, most: usize, blocking: Blocking) -> Result<Bytes, Error> {
-        let left = self.identity.size.saturating_sub(start);
-        let bytes = self.stretch(start, left.min(most as u64), blocking)?;
+        let remaining = self.identity.size.saturating_sub(start);
+        let bytes = self.stretch(start, remaining.min(most as u64), blocking)?;
         Ok(Bytes::from_owner(bytes))
     }
 
+    /// Reads exactly `length` bytes from offset `start`.
     fn stretch(&self, start: u64, length: u64, blocking: Blocking) -> Result<Buffer<u8>, Error> {
         blocking.allow(self.from_memory && length <= MOST_AT_ONCE)?;
         let length = usize::try_from(length).unwrap_or(usize::MAX);
-        // All of it is read, or none of it returned.
+        // The buffer is returned only if all of it has been filled.
         let mut bytes = Buffer::overwritten(length);
         match blocking {
             Blocking::Allowed => match self.file.read_exact_at(&mut bytes, start) {
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
                     return Err(Error::Changing);
                 }
-                read => read?,
+                result => result?,
             },
             Blocking::Refused => self.copy_cached(&mut bytes, start)?,
         }
@@ -138,58 +139,58 @@ impl OpenFile {
         }
     }
 
-    /// Fills `bytes` from the file's position `start`, if all of them are in the system's memory. Fails with
-    /// `WouldBlock` otherwise.
+    /// Fills `bytes` from the file's offset `start` if all of them are in the system's memory. Fails with `WouldBlock`
+    /// otherwise.
     fn copy_cached(&self, bytes: &mut [u8], start: u64) -> Result<(), Error> {
-        let mut copied = 0;
-        while copied < bytes.len() {
-            let rest = &mut [IoSliceMut::new(&mut bytes[copied..])];
-            let at = start + copied as u64;
+        let mut length = 0;
+        while length < bytes.len() {
+            let rest = &mut [IoSliceMut::new(&mut bytes[length..])];
+            let at = start + length as u64;
             match preadv2(&self.file, rest, at, ReadWriteFlags::NOWAIT) {
-                // The end, too, is for a thread that may wait: it says what has changed.
+                // The end of the file is also left to a thread that may wait: it reports what has changed.
                 Ok(0) | Err(_) => return Err(would_block()),
-                Ok(more) => copied += more,
+                Ok(more) => length += more,
             }
         }
         Ok(())
     }
 
-    /// Whether a part of the file is in the system's memory, judged by one byte of every stretch of [`READ_AHEAD`]
-    /// bytes.
+    /// Whether a part of the file is in the system's memory, judged by one byte in every [`READ_AHEAD`] bytes.
     pub(crate) fn is_cached(&self, part: Range<u64>) -> bool {
         let last = part.end.checked_sub(1);
         let mut places = part.step_by(READ_AHEAD as usize).chain(last);
         self.from_memory && places.all(|place| self.copy_cached(&mut [0], place).is_ok())
     }
 
-    /// Reads a part of the file so that the system has it in memory. Errors are left to the next reader.
+    /// Reads a part of the file so that the system has it in memory. Errors are ignored.
     pub(crate) fn load(&self, part: Range<u64>) {
         let length = usize::try_from(part.end - part.start).unwrap_or(usize::MAX);
-        // Whoever needs it is told what is wrong with it.
+        // The next read of this part reports the error.
         let _ = self.piece(part.start, length, Blocking::Allowed);
     }
 
-    /// Sends up to `most` bytes from `start` on to a socket without copying them, and returns how many it took.
+    /// Sends up to `most` bytes from offset `start` to a socket without copying them, and returns how many the socket
+    /// accepted.
     ///
-    /// The bytes are those that the file holds when they are sent: a program that writes to it in place changes them,
+    /// The bytes are read from the file when they are sent: a program that writes to the file in place changes them,
     /// too.
     ///
     /// # Errors
-    /// Those of the system; `UnexpectedEof` if the file has changed since it was opened.
+    /// Errors of the system; `UnexpectedEof` if the file has changed since it was opened.
     pub(crate) fn send_to(&self, socket: impl AsFd, start: u64, most: usize) -> io::Result<usize> {
-        if !self.is_as_it_was().is_ok_and(|same| same) {
+        if !self.is_as_it_was().is_ok_and(|is_same| is_same) {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
         let mut from = start;
-        let sent = sendfile(socket, &self.file, Some(&mut from), most)?;
-        match sent {
+        let count = sendfile(socket, &self.file, Some(&mut from), most)?;
+        match count {
             0 => Err(io::ErrorKind::UnexpectedEof.into()),
-            sent => Ok(sent),
+            count => Ok(count),
         }
     }
 
-    /// Returns the state of the file when it was opened, or `None` if it had changed so shortly before `now` that a
-    /// further change could have the same time.
+    /// Returns the status of the file when it was opened, or `None` if the file had changed so shortly before `now`
+    /// that a further change could have the same time.
     pub(crate) fn status(&self, now: SystemTime) -> Option<Status> {
         let now = now.duration_since(UNIX_EPOCH).ok()?;
         let age = i128::try_from(now.as_nanos()).ok()? - self.changed_ns;
@@ -202,7 +203,7 @@ impl OpenFile {
     /// Returns the file's size in bytes.
     ///
     /// # Errors
-    /// `Limit` if it is more than `limit`.
+    /// `Limit` if it exceeds `limit`.
     pub fn check_size(&self, limit: u64) -> Result<u64, Error> {
         let Identity { size, .. } = self.identity;
         if size > limit {
@@ -215,6 +216,7 @@ impl OpenFile {
         Ok(size)
     }
 
+    /// Whether the file is still in the state in which it was opened.
     fn is_as_it_was(&self) -> Result<bool, Error> {
         let now = fstat(&self.file).map_err(|errno| Error::Io(errno.into()))?;
         Ok(Identity::of(&now) == self.identity)
@@ -222,7 +224,7 @@ impl OpenFile {
 }
 
 impl Status {
-    /// Returns the state that the system reports.
+    /// Returns the status that the system reports.
     pub(super) fn of(stat: &Stat) -> Self {
         Self {
             identity: Identity::of(stat),
@@ -231,7 +233,7 @@ impl Status {
     }
 }
 
-/// Nanoseconds since 1970.
+/// Combines seconds and nanoseconds since 1970 to nanoseconds.
 fn nanoseconds(seconds: impl Into<i128>, nanoseconds: impl Into<i128>) -> i128 {
     seconds.into() * 1_000_000_000 + nanoseconds.into()
 }
@@ -239,10 +241,10 @@ fn nanoseconds(seconds: impl Into<i128>, nanoseconds: impl Into<i128>) -> i128 {
 /// Number of bytes that usually enter and leave the system's page cache together.
 pub(crate) const READ_AHEAD: u64 = 256 << 10;
 
-/// Two changes of a file that are at least this far apart have different times: the coarsest clock of a file system has
-/// a resolution of two seconds. Writes through shared memory need not change the times.
+/// Least time between two changes of a file that gives them different modification times: the coarsest clock of a file
+/// system has a resolution of two seconds. Writes through shared memory need not change the times.
 pub(crate) const SETTLED: Duration = Duration::from_secs(3);
 
-/// Maximum bytes that a thread which must not wait copies out of the system's memory: it takes a fifth of a
-/// millisecond.
+/// Maximum number of bytes that a thread which must not wait copies out of the system's memory. Copying them takes a
+/// fifth of a millisecond.
 pub(super) const MOST_AT_ONCE: u64 = 1 << 20;

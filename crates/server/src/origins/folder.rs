@@ -17,20 +17,21 @@ use super::source::{Fetched, Source, SourceValidators};
 use crate::config::{BaseUrl, Files, FsConfig};
 use crate::error::{Error, Withheld};
 
-/// Says which folder on the way to a path this process may not enter or read, and what to do.
-fn closed(path: &Path) -> String {
+/// Returns a message that names the folder on the way to `path` that this process may not enter or read, and the
+/// command that would permit it.
+fn permission_advice(path: &Path) -> String {
     let user = rustix::process::geteuid().as_raw();
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let mut above: Vec<&Path> = path.ancestors().skip(1).collect();
     above.reverse();
-    // What is in it can be looked at only by who may enter it.
+    // Reading the status of an entry needs the permission to enter the folder.
     let is_closed = |folder: &&Path| {
         let next = path
             .strip_prefix(folder)
             .ok()
             .and_then(|it| it.iter().next());
-        let looked = next.map(|next| folder.join(next).symlink_metadata());
-        looked.is_some_and(|it| it.is_err_and(|why| why.kind() == io::ErrorKind::PermissionDenied))
+        let status = next.map(|next| folder.join(next).symlink_metadata());
+        status.is_some_and(|it| it.is_err_and(|why| why.kind() == io::ErrorKind::PermissionDenied))
     };
     match above.into_iter().find(is_closed) {
         Some(folder) => format!(
@@ -54,13 +55,13 @@ pub(super) struct Folder {
     pub(super) path: PathBuf,
     /// Which files are served unchanged.
     pub(super) files: Files,
-    /// URLs below which its files are as well.
+    /// URLs below which the folder's files are available as well.
     urls: Vec<BaseUrl>,
     most_bytes: u64,
 }
 
 impl Folder {
-    /// Opens the folder of a configuration, no file of which may have more than `most_bytes`.
+    /// Opens the folder of a configuration. Files of more than `most_bytes` are refused.
     ///
     /// # Errors
     /// A sentence that names the folder.
@@ -68,7 +69,7 @@ impl Folder {
         let path = &config.root;
         let root = Root::open(path).map_err(|error| {
             let error = match error.kind() {
-                // Shells expand it, files do not.
+                // Shells expand `~`, but the file system does not.
                 io::ErrorKind::NotFound
                     if path.components().any(|part| part.as_os_str() == "~") =>
                 {
@@ -77,7 +78,7 @@ impl Folder {
                 }
                 io::ErrorKind::NotFound => "there is no such folder".to_owned(),
                 io::ErrorKind::NotADirectory => "it is not a folder".to_owned(),
-                io::ErrorKind::PermissionDenied => closed(path),
+                io::ErrorKind::PermissionDenied => permission_advice(path),
                 _ => error.to_string(),
             };
             format!("cannot serve {}: {error}", path.display())
@@ -91,8 +92,8 @@ impl Folder {
         })
     }
 
-    /// Returns the percent-decoded path of the file that an absolute URL names, whatever its query, and the length of the
-    /// base above it. Of several bases the longest counts.
+    /// Returns the percent-decoded path of the file that an absolute URL names, whatever its query, and the length of
+    /// the base URL above it. The longest of several matching bases counts.
     pub(super) fn path_of(&self, url: &Url) -> Option<(usize, String)> {
         let below = |base: &BaseUrl| {
             let length = base.0.path().trim_end_matches('/').len();
@@ -116,32 +117,32 @@ impl Folder {
         }
     }
 
-    /// Reads the file at `path`, unless it is still in the state that `known` describes.
+    /// Reads the file at `path`, unless it still has these `validators`.
     ///
     /// # Errors
     /// As [`Root::entry`]; `Missing` also for a folder; `Pixels(Limit)`, `Changing`.
     pub(super) async fn fetch(
         &self,
         path: &str,
-        known: Option<&SourceValidators>,
+        validators: Option<&SourceValidators>,
         budget: &Budget,
     ) -> Result<Fetched, Error> {
         let (folder, path) = (self.clone(), path.to_owned());
-        let file = waiting(move || match folder.entry(&path, Blocking::Allowed)? {
+        let file = run_blocking(move || match folder.entry(&path, Blocking::Allowed)? {
             Entry::File(file) => Ok(file),
             Entry::Folder => Err(missing(&path)),
         })
         .await?;
-        let validators = SourceValidators::of_file(&file.identity);
-        if known.is_some_and(|known| known.identity == validators.identity) {
+        let current = SourceValidators::of_file(&file.identity);
+        if validators.is_some_and(|validators| validators.identity == current.identity) {
             return Ok(Fetched::NotModified(Freshness::default()));
         }
         let most_bytes = self.most_bytes;
         let hold = budget.held.take(file.identity.size.min(most_bytes)).await;
-        let bytes = waiting(move || file.read(most_bytes, Blocking::Allowed)).await?;
+        let bytes = run_blocking(move || file.read(most_bytes, Blocking::Allowed)).await?;
         Ok(Fetched::Body(Source {
             bytes: Bytes::from_owner(bytes),
-            validators,
+            validators: current,
             freshness: Freshness::default(),
             bounded: true,
             media_type: None,
@@ -149,10 +150,10 @@ impl Folder {
         }))
     }
 
-    /// Returns the paths of the first images, up to `most`, that a short search finds.
+    /// Returns the paths of the first images that a short search finds, up to `most`.
     pub(super) fn images(&self, most: usize, is_image: impl Fn(&OpenFile) -> bool) -> Vec<String> {
-        let mut found = Vec::new();
-        let mut looks = 0..LOOKS_EACH * most;
+        let mut images = Vec::new();
+        let mut attempts = 0..ATTEMPTS_EACH * most;
         let mut folders = vec![String::new()];
         while let Some(inside) = folders.pop() {
             let mut names = self.root.names(&inside, MOST_NAMES).unwrap_or_default();
@@ -163,11 +164,11 @@ impl Folder {
                 if name.starts_with('.') {
                     continue;
                 }
-                if looks.next().is_none() || found.len() == most {
-                    return found;
+                if attempts.next().is_none() || images.len() == most {
+                    return images;
                 }
                 match self.entry(&path, Blocking::Allowed) {
-                    Ok(Entry::File(file)) if is_image(&file) => found.push(path),
+                    Ok(Entry::File(file)) if is_image(&file) => images.push(path),
                     Ok(Entry::Folder) => below.push(format!("{path}/")),
                     _ => {}
                 }
@@ -175,20 +176,20 @@ impl Folder {
             below.reverse();
             folders.extend(below);
         }
-        found
+        images
     }
 }
 
-/// Number of file names that a search looks at for each image it may return.
-const LOOKS_EACH: usize = 25;
+/// Number of file names that a search examines for each image it may return.
+const ATTEMPTS_EACH: usize = 25;
 
-/// Maximum number of file names that a search looks at in one folder.
+/// Maximum number of file names that a search examines in one folder.
 const MOST_NAMES: usize = 1000;
 
-/// Runs work that may wait for a disk on a blocking thread.
-async fn waiting<T: Send + 'static>(
+/// Runs `work`, which may wait for a disk, on a thread for blocking calls.
+async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Error> + Send + 'static,
 ) -> Result<T, Error> {
-    let done = tokio::task::spawn_blocking(work);
-    done.await.unwrap_or(Err(Error::Panicked))
+    let task = tokio::task::spawn_blocking(work);
+    task.await.unwrap_or(Err(Error::Panicked))
 }

@@ -1,5 +1,5 @@
-//! What an origin says about how long its reply may be used: `Cache-Control`, `Expires` and `Age`, read as a shared
-//! cache has to (RFC 9111, and RFC 5861 for the use of stale replies).
+//! How long an origin allows its response to be used: `Cache-Control`, `Expires` and `Age`, interpreted as a shared
+//! cache has to (RFC 9111, and RFC 5861 for stale responses).
 
 use std::time::{Duration, SystemTime};
 
@@ -7,27 +7,28 @@ use hyper::HeaderMap;
 use hyper::header::{self, HeaderName};
 use serde::{Deserialize, Serialize};
 
-/// How long an origin lets its reply be used. A field is `None` where the origin says nothing; then the configuration
-/// decides.
+/// How long an origin allows its response to be used. A field is `None` if the origin says nothing about it. In that
+/// case the configuration decides.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Freshness {
-    /// How long from now on the reply is used without asking the origin. Zero: it is asked each time.
+    /// How long from now the response is used without a request to the origin. Zero means that every use needs one.
     pub fresh_for: Option<Duration>,
-    /// How long after `fresh_for` the reply is still used while the origin is being asked.
+    /// How long after `fresh_for` the response is still used while it is revalidated.
     pub stale_while_revalidate: Option<Duration>,
-    /// How long after `fresh_for` the reply is still used if asking the origin fails.
+    /// How long after `fresh_for` the response is still used if revalidation fails.
     pub stale_if_error: Option<Duration>,
-    /// Upper bound of the time without asking, also where the configuration decides: afterwards a redirect on the way
-    /// to the reply may lead elsewhere.
+    /// Upper bound of the time without a request to the origin, even if the configuration decides: after that time, a
+    /// redirect on the way to the response may lead elsewhere.
     pub at_most: Option<Duration>,
-    /// Whether the origin says `no-store` or `private`: the reply must not be kept for others at all.
+    /// Whether the origin says `no-store` or `private`, so that the response must not be stored for other clients at
+    /// all.
     pub not_shared: bool,
-    /// The caching directives that clients are told.
+    /// The caching directives that are passed on to clients.
     pub told: Told,
 }
 
-/// The caching directives of an origin that are passed on to clients. Lifetimes are seconds from the arrival of the
-/// reply.
+/// The caching directives of an origin that are passed on to clients. Lifetimes are in seconds from the arrival of the
+/// response.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Told {
     /// Lifetime for all caches, in seconds.
@@ -43,24 +44,24 @@ pub struct Told {
 }
 
 impl Told {
-    /// Whether only the client that asked may keep a reply, or nobody.
+    /// Whether no cache may store the response except that of the requesting client, or none at all.
     pub(crate) fn is_closed(&self) -> bool {
         self.private || self.no_store
     }
 
-    /// Returns the lifetime in shared caches, in seconds; 0 where the origin said nothing.
+    /// Returns the lifetime in shared caches, in seconds; 0 if the origin says nothing.
     pub(crate) fn seconds(&self) -> u64 {
         self.shared_max_age.or(self.max_age).unwrap_or_default()
     }
 
-    /// Returns the `Cache-Control` of a reply, or `None` where the origin said nothing.
+    /// Returns the `Cache-Control` header for clients, or `None` if the origin says nothing.
     #[must_use]
     pub fn text(&self) -> Option<String> {
         if self.no_store {
             return Some("no-store".to_owned());
         }
         let seconds = |name: &str, span: Option<u64>| span.map(|span| format!("{name}={span}"));
-        let word = |said: bool, name: &str| said.then(|| name.to_owned());
+        let word = |is_set: bool, name: &str| is_set.then(|| name.to_owned());
         let directives = [
             word(self.private, "private"),
             word(self.public && !self.private, "public"),
@@ -70,11 +71,11 @@ impl Told {
             word(self.must_revalidate, "must-revalidate"),
             word(self.immutable, "immutable"),
         ];
-        let said: Vec<_> = directives.into_iter().flatten().collect();
-        (!said.is_empty()).then(|| said.join(", "))
+        let text: Vec<_> = directives.into_iter().flatten().collect();
+        (!text.is_empty()).then(|| text.join(", "))
     }
 
-    /// Combines the directives of two replies so that the result is allowed by both.
+    /// Combines the directives of two responses so that both allow the result.
     pub(crate) fn and(self, other: Self) -> Self {
         let least = |one: Option<u64>, other: Option<u64>| one.into_iter().chain(other).min();
         Self {
@@ -91,8 +92,8 @@ impl Told {
 }
 
 impl Freshness {
-    /// Returns the freshness of this reply when it was reached by way of `redirect`. A redirect that says nothing about
-    /// caching is good for as long as its target.
+    /// Returns the freshness of this response if it was reached through `redirect`. A redirect that says nothing about
+    /// caching does not limit it.
     #[must_use]
     pub fn behind(self, redirect: Self) -> Self {
         if redirect == Self::default() {
@@ -114,7 +115,7 @@ impl Freshness {
         }
     }
 
-    /// Whether the origin has to be asked each time.
+    /// Whether every use needs a request to the origin.
     #[must_use]
     pub fn always_asks(&self) -> bool {
         self.fresh_for == Some(Duration::ZERO) && self.stale_if_error == Some(Duration::ZERO)
@@ -130,11 +131,11 @@ impl Freshness {
         }
     }
 
-    /// Returns this freshness as it is after `span` has passed.
+    /// Returns this freshness after the time `span` has passed.
     #[must_use]
     pub fn after(self, span: Duration) -> Self {
         let seconds = span.as_secs();
-        let later = |said: Option<u64>| said.map(|said| said.saturating_sub(seconds));
+        let later = |span: Option<u64>| span.map(|span| span.saturating_sub(seconds));
         Self {
             fresh_for: self
                 .fresh_for
@@ -149,54 +150,62 @@ impl Freshness {
         }
     }
 
-    /// Reads the headers of a reply that arrived at `now`.
+    /// Reads the freshness from the headers of a response that arrived at `now`.
     #[must_use]
     pub fn of(headers: &HeaderMap, now: SystemTime) -> Self {
-        let said = Directives::of(headers, &header::CACHE_CONTROL);
-        let ours = Directives::ours(headers, said);
+        let header_directives = Directives::of(headers, &header::CACHE_CONTROL);
+        let directives = Directives::for_this_cache(headers, header_directives);
         let age = text(headers, &header::AGE)
             .and_then(delta_seconds)
             .unwrap_or(Duration::ZERO);
         let expiry = || until_expiry(headers, now).map(|span| span.saturating_sub(age));
-        let left = |span: Option<Duration>| {
+        let remaining = |span: Option<Duration>| {
             span.map(|span| span.saturating_sub(age).min(LONGEST).as_secs())
         };
-        let fresh_for = match (ours.always_ask, ours.shared_max_age.or(ours.max_age)) {
+        let fresh_for = match (
+            directives.always_ask,
+            directives.shared_max_age.or(directives.max_age),
+        ) {
             (true, _) => Some(Duration::ZERO),
             (false, Some(span)) => Some(span.saturating_sub(age)),
             (false, None) => expiry(),
         };
-        let stale = |span: Option<Duration>| match ours.never_stale || ours.always_ask {
+        let stale = |span: Option<Duration>| match directives.never_stale || directives.always_ask {
             true => Some(Duration::ZERO),
-            // RFC 9111, 5.2.2.10: with a lifetime for shared caches none of them uses it longer, unless it says so.
-            false if ours.shared_max_age.is_some() => Some(span.unwrap_or_default().min(LONGEST)),
+            // RFC 9111, 5.2.2.10: a response with a lifetime for shared caches is not used longer by any of them,
+            // unless a directive allows it.
+            false if directives.shared_max_age.is_some() => {
+                Some(span.unwrap_or_default().min(LONGEST))
+            }
             false => span.map(|span| span.min(LONGEST)),
         };
         Self {
             fresh_for: fresh_for.map(|span| span.min(LONGEST)),
-            stale_while_revalidate: stale(ours.stale_while_revalidate),
-            stale_if_error: stale(ours.stale_if_error),
+            stale_while_revalidate: stale(directives.stale_while_revalidate),
+            stale_if_error: stale(directives.stale_if_error),
             at_most: None,
-            not_shared: ours.private || ours.no_store,
+            not_shared: directives.private || directives.no_store,
             told: Told {
-                max_age: left(said.max_age)
+                max_age: remaining(header_directives.max_age)
                     .or_else(|| expiry().map(|span| span.min(LONGEST).as_secs())),
-                shared_max_age: left(
-                    ours.shared_max_age
-                        .or(ours.max_age.filter(|_| ours != said)),
+                shared_max_age: remaining(
+                    directives.shared_max_age.or(directives
+                        .max_age
+                        .filter(|_| directives != header_directives)),
                 ),
-                public: said.public,
-                private: said.private,
-                no_store: said.no_store,
-                no_cache: said.always_ask,
-                must_revalidate: said.must_revalidate,
-                immutable: said.immutable,
+                public: header_directives.public,
+                private: header_directives.private,
+                no_store: header_directives.no_store,
+                no_cache: header_directives.always_ask,
+                must_revalidate: header_directives.must_revalidate,
+                immutable: header_directives.immutable,
             },
         }
     }
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
+/// The directives of one or more `Cache-Control` headers.
 struct Directives {
     max_age: Option<Duration>,
     shared_max_age: Option<Duration>,
@@ -213,31 +222,31 @@ struct Directives {
 
 impl Directives {
     fn of(headers: &HeaderMap, name: &HeaderName) -> Self {
-        let mut said = Self::default();
+        let mut directives = Self::default();
         for value in headers.get_all(name) {
-            // What cannot be read is no permission.
+            // A value that cannot be read must not permit anything.
             match value.to_str() {
-                Ok(text) => said.read(text),
-                Err(_) => said.always_ask = true,
+                Ok(text) => directives.read(text),
+                Err(_) => directives.always_ask = true,
             }
         }
-        said
+        directives
     }
 
-    /// Returns the directives for this cache, where `said` are those for all caches.
-    fn ours(headers: &HeaderMap, said: Self) -> Self {
-        // RFC 9213: what is meant for caches between an origin and its clients goes before what is meant for all.
+    /// Returns the directives for this cache. `header_directives` are those of `Cache-Control`, for all caches.
+    fn for_this_cache(headers: &HeaderMap, header_directives: Self) -> Self {
+        // RFC 9213: directives for caches between an origin and its clients override those for all caches.
         let targeted = HeaderName::from_static("cdn-cache-control");
-        let mut ours = match headers.contains_key(&targeted) {
+        let mut directives = match headers.contains_key(&targeted) {
             true => Self::of(headers, &targeted),
-            false => said,
+            false => header_directives,
         };
-        // RFC 9111, 4.1: what depends on more than a request says fits no other one.
+        // RFC 9111, 4.1: a response that varies on more than the request headers matches no other request.
         let varies = headers.get_all(header::VARY).iter();
-        ours.always_ask |= varies
+        directives.always_ask |= varies
             .flat_map(|value| value.as_bytes().split(|byte| *byte == b','))
             .any(|name| name.trim_ascii() == b"*");
-        ours
+        directives
     }
 
     fn read(&mut self, list: &str) {
@@ -246,7 +255,7 @@ impl Directives {
                 Some((name, value)) => (name.trim(), value.trim().trim_matches('"')),
                 None => (directive.trim(), ""),
             };
-            // Said twice, the shorter counts; a number that is none is as good as zero.
+            // Of repeated lifetimes the shortest counts. An invalid number counts as zero.
             let span = || delta_seconds(value).unwrap_or(Duration::ZERO);
             let shorter = |old: &mut Option<Duration>| {
                 *old = Some(old.map_or(span(), |old| old.min(span())));
@@ -269,7 +278,7 @@ impl Directives {
     }
 }
 
-/// Splits a list at its commas, except those in quoted strings.
+/// Splits a list at its commas, except those inside quoted strings.
 fn items(list: &str) -> impl Iterator<Item = &str> {
     let (mut quoted, mut escaped) = (false, false);
     list.split(move |letter| {
@@ -280,8 +289,8 @@ fn items(list: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Parses digits as a number of seconds. Numbers above 2^31 become 2^31 (RFC 9111, 1.2.2). `None` for everything else:
-/// signs, fractions, an empty text.
+/// Parses digits as a number of seconds. Numbers above 2^31 become 2^31 (RFC 9111, 1.2.2). Returns `None` for
+/// everything else: signs, fractions, empty text.
 fn delta_seconds(text: &str) -> Option<Duration> {
     let digits = text.trim();
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -291,12 +300,12 @@ fn delta_seconds(text: &str) -> Option<Duration> {
     Some(Duration::from_secs(seconds))
 }
 
-/// Returns the time until `Expires`, counted from the origin's own `Date` where it sends one, so that a wrong clock on
-/// either side does not matter. It is zero for a date that cannot be read.
+/// Returns the time until `Expires`, counted from the origin's own `Date` if it sends one, so that a wrong clock on
+/// either side does not matter. The time is zero for a date that cannot be parsed.
 fn until_expiry(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let expires = text(headers, &header::EXPIRES)?;
     let Ok(expires) = httpdate::parse_http_date(expires) else {
-        // `Expires: 0` and its like: gone already.
+        // Values such as `Expires: 0` mean that the response has expired already.
         return Some(Duration::ZERO);
     };
     let from = text(headers, &header::DATE)
@@ -311,7 +320,7 @@ fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
 
 const OVERFLOW: u64 = 1 << 31;
 
-/// One year: no result is used for longer without asking, whatever the origin says.
+/// Longest lifetime, one year, whatever the origin says.
 const LONGEST: Duration = Duration::from_secs(365 * 86_400);
 
 #[cfg(test)]

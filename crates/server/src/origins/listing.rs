@@ -1,4 +1,4 @@
-//! Lists the files of a folder and its subfolders by their names.
+//! Lists the names of the files of a folder and its subfolders.
 
 use std::io::ErrorKind;
 
@@ -11,33 +11,33 @@ use super::folder::Folder;
 /// Files of a folder and of its subfolders.
 #[derive(Debug, Default)]
 pub(crate) struct Listing {
-    /// Paths below the folder, sorted without regard to case, and numbers in them by their value.
+    /// Paths below the folder, sorted without regard to case, and by the values of numbers in them.
     pub(crate) paths: Vec<String>,
-    /// Whether there are more files than were looked at.
+    /// Whether the search stopped before it had examined all files.
     pub(crate) has_more: bool,
-    /// Folders that may not be read, below the folder.
+    /// Paths of subfolders that this process may not read.
     pub(crate) closed: Vec<String>,
 }
 
 impl Folder {
-    /// Lists the files whose names are `is_named`, `most` at most. Names that begin with a dot are left out, and links
-    /// to folders are not followed.
+    /// Lists up to `most` files for whose names `is_named` returns true. Names that begin with a dot are left out, and
+    /// links to folders are not followed.
     pub(super) fn list(&self, most: usize, is_named: impl Fn(&str) -> bool) -> Listing {
         let mut listing = Listing::default();
         let mut folders = vec![String::new()];
-        let mut looks = 0;
+        let mut examined = 0;
         while let Some(inside) = folders.pop() {
-            let entries = self.root.entries(&inside, MOST_LOOKS);
+            let entries = self.root.entries(&inside, MOST_EXAMINED);
             if entries
                 .as_ref()
                 .is_err_and(|why| why.kind() == ErrorKind::PermissionDenied)
             {
                 listing.closed.push(inside.trim_end_matches('/').to_owned());
             }
-            // What else cannot be read is gone.
+            // Other errors mean that the folder has been removed meanwhile.
             for (name, kind) in entries.unwrap_or_default() {
-                looks += 1;
-                if looks > MOST_LOOKS || listing.paths.len() == most {
+                examined += 1;
+                if examined > MOST_EXAMINED || listing.paths.len() == most {
                     listing.has_more = true;
                     listing.sort();
                     return listing;
@@ -57,16 +57,16 @@ impl Folder {
         listing
     }
 
-    /// Returns what is at a path: what its folder says, unless that is too little.
-    fn kind(&self, path: &str, said: FileType, is_named: bool) -> FileType {
-        let is_link = said == FileType::Symlink;
-        if said != FileType::Unknown && !(is_link && is_named) {
-            return said;
+    /// Returns the type of the file at a path: `listed_type`, which its folder states, unless that is not enough.
+    fn kind(&self, path: &str, listed_type: FileType, is_named: bool) -> FileType {
+        let is_link = listed_type == FileType::Symlink;
+        if listed_type != FileType::Unknown && !(is_link && is_named) {
+            return listed_type;
         }
         match self.entry(path, Blocking::Allowed) {
             Ok(Entry::File(_)) => FileType::RegularFile,
             Ok(Entry::Folder) if !is_link => FileType::Directory,
-            _ => said,
+            _ => listed_type,
         }
     }
 }
@@ -78,18 +78,18 @@ impl Listing {
     }
 }
 
-/// Returns a text by which paths are sorted: in lower case, and with the number of its digits before each number, so that
-/// `2` comes before `10`.
+/// Returns a sort key for a path: its text in lower case, with the number of digits before each number, so that `2`
+/// comes before `10`.
 fn sort_key(path: &str) -> String {
     let mut key = String::with_capacity(path.len() + 8);
     let mut rest = path;
     while let Some(at) = rest.find(|c: char| c.is_ascii_digit()) {
-        let (before, number) = rest.split_at(at);
+        let (text, number) = rest.split_at(at);
         let end = number.find(|c: char| !c.is_ascii_digit());
         let (number, behind) = number.split_at(end.unwrap_or(number.len()));
         let digits = number.trim_start_matches('0');
-        key += &before.to_lowercase();
-        // Numbers stay among the digits. Those of more than 127 digits are as good as equally long.
+        key += &text.to_lowercase();
+        // The leading `0` sorts numbers where digits belong. Numbers of more than 127 digits count as equally long.
         key.push('0');
         key.push(char::from(digits.len().min(127) as u8));
         key += digits;
@@ -99,8 +99,8 @@ fn sort_key(path: &str) -> String {
     key
 }
 
-/// Maximum number of names that are looked at.
-const MOST_LOOKS: usize = 200_000;
+/// Maximum number of names that a listing examines.
+const MOST_EXAMINED: usize = 200_000;
 
 #[cfg(test)]
 mod tests {

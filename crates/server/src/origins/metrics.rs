@@ -1,4 +1,4 @@
-//! Counters of one origin, shown by `/metrics`.
+//! Metrics of one origin, for `/metrics`.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -7,7 +7,7 @@ use super::blocking::Blocking;
 use crate::error::{Error, OriginError};
 use crate::prometheus::Histogram;
 
-/// Counters of the fetches of one origin and how they ended. A reload resets them.
+/// Counters of the fetches from one origin, by outcome. A reload resets them.
 #[derive(Debug, Default)]
 pub(crate) struct OriginMetrics {
     results: [AtomicU64; RESULTS.len()],
@@ -38,32 +38,32 @@ pub(crate) const RESULTS: [&str; 18] = [
 ];
 
 impl OriginMetrics {
-    /// Counts a fetch, unless it failed because it must not wait and has to be repeated by a thread that may.
+    /// Counts a fetch, unless it failed because it must not wait for a disk and will be repeated by a thread that may.
     pub(crate) fn count_unless_blocked(
         &self,
         outcome: Result<Option<u64>, &Error>,
-        took: Duration,
+        duration: Duration,
         blocking: Blocking,
     ) {
         if !outcome.is_err_and(|error| blocking.ends_with(error)) {
-            self.count(outcome, took);
+            self.count(outcome, duration);
         }
     }
 
     /// Counts a fetch. Its outcome is the number of bytes fetched, `None` if the source had not changed, or an error.
-    pub(crate) fn count(&self, outcome: Result<Option<u64>, &Error>, took: Duration) {
+    pub(crate) fn count(&self, outcome: Result<Option<u64>, &Error>, duration: Duration) {
         let result = match outcome {
             Ok(Some(_)) => "ok",
             Ok(None) => "not_modified",
             Err(error) => word(error),
         };
-        if let Some(index) = RESULTS.iter().position(|known| *known == result) {
+        if let Some(index) = RESULTS.iter().position(|name| *name == result) {
             self.results[index].fetch_add(1, Ordering::Relaxed);
         }
         if let Ok(Some(bytes)) = outcome {
             self.bytes.fetch_add(bytes, Ordering::Relaxed);
         }
-        self.times.observe(took);
+        self.times.observe(duration);
     }
 
     /// Returns how many fetches ended in each way, in the order of [`RESULTS`].
@@ -82,17 +82,18 @@ impl OriginMetrics {
     }
 }
 
-/// A snapshot of the figures that only origins over a network have.
+/// A snapshot of the metrics that only origins over a network have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Line {
     /// Number of fetches under way.
     pub(crate) busy: usize,
     /// Maximum number of fetches at a time.
     pub(crate) slots: usize,
-    /// Number of requests that were sent again.
+    /// Number of requests that were repeated.
     pub(crate) retries: u64,
 }
 
+/// Returns the name in [`RESULTS`] for an error.
 fn word(error: &Error) -> &'static str {
     match error.root() {
         Error::Missing { .. } | Error::Withheld { .. } => "not_found",

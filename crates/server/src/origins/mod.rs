@@ -1,4 +1,5 @@
-//! Origins, where images come from. The longest matching prefix wins, and prefixes match whole path segments.
+//! Origins, from which images are fetched. The origin with the longest matching prefix is used, and prefixes match
+//! whole path segments.
 
 mod advice;
 mod beneath;
@@ -53,7 +54,7 @@ pub use objects::{ObjectInfo, Objects};
 pub(crate) use shared::open as open_store;
 pub use source::{Fetched, Source, SourceValidators};
 
-/// All origins, those with the longest prefix first.
+/// All origins, sorted so that those with the longest prefix come first.
 #[derive(Debug)]
 pub struct Origins(Vec<Origin>);
 
@@ -63,27 +64,28 @@ pub(crate) struct Reading<'a> {
     /// The origin's prefix with a leading slash, or the first of its patterns of URLs or buckets.
     pub(crate) name: String,
     pub(crate) figures: &'a OriginMetrics,
-    /// Counters of its connections; `None` unless the origin is asked over a network.
+    /// Metrics of its connections; `None` unless the origin is accessed over a network.
     pub(crate) line: Option<Line>,
 }
 
 impl Origins {
-    /// Opens every origin. No source may have more than `most_bytes`. Origins keep the request slots that they had
-    /// under the same prefix in `before`, ahead of a reload, and in the same number until [`Origins::resize`].
+    /// Opens every origin. Sources of more than `most_bytes` are refused. For a reload, `former` are the origins in use
+    /// before: an origin keeps the request slots that it had under the same prefix, and their number until
+    /// [`Origins::resize`].
     ///
     /// # Errors
-    /// An error that names the origin which cannot be opened.
+    /// An error that names the origin that cannot be opened.
     pub fn open(
         configs: &[OriginConfig],
         most_bytes: u64,
-        before: Option<&Self>,
+        former: Option<&Self>,
     ) -> Result<Self, ConfigError> {
         let mut origins = configs
             .iter()
             .enumerate()
             .map(|(index, config)| {
-                let before = before.map_or(&[][..], |before| &before.0);
-                Origin::open(config, most_bytes, before)
+                let former = former.map_or(&[][..], |former| &former.0);
+                Origin::open(config, most_bytes, former)
                     .map_err(|what| ConfigError::new(format!("origin.{index}"), what))
             })
             .collect::<Result<Vec<_>, _>>()?;
@@ -99,20 +101,20 @@ impl Origins {
             .for_each(Client::resize);
     }
 
-    /// Whether an origin may have `source`.
+    /// Whether an origin serves `source`, if the source exists.
     pub(crate) fn has(&self, source: &str) -> bool {
         self.find(source).is_ok()
     }
 
-    /// Whether `source` is on an origin that is asked over a network, by [`Origins::fetch`] alone.
+    /// Whether `source` is on an origin over a network, which only [`Origins::fetch`] can access.
     #[must_use]
     pub fn is_remote(&self, source: &str) -> bool {
         matches!(self.find(source), Ok((origin, _)) if !matches!(origin.backend, Backend::Folder(_)))
     }
 
-    /// Converts an absolute URL to the name of a source, or `None` if no origin may be asked for it. The name is a path
-    /// if the URL is that of a file in a folder, or below the base of an origin that requests the same URL for that path,
-    /// and the URL itself otherwise.
+    /// Converts an absolute URL to the name of a source, or `None` if no origin serves it. The name is a path if the
+    /// URL names a file in a folder, or is below the base of an origin that requests the same URL for that path.
+    /// Otherwise it is the URL itself.
     pub(crate) fn locate(&self, url: &str) -> Option<Location> {
         let text = url.split('#').next().unwrap_or_default();
         let url = Url::parse(text).ok()?;
@@ -134,13 +136,13 @@ impl Origins {
         }
     }
 
-    /// Normalizes the name of a source so that each source has one. An escaped path stays escaped only where it may
-    /// name another source than the decoded path does: on a web server or in a bucket.
+    /// Normalizes the name of a source, so that each source has only one. An escaped path stays escaped only if it may
+    /// name another source than the decoded path: on a web server or in a bucket.
     pub(crate) fn settle(&self, source: Location) -> Location {
         let Location::Escaped(text) = &source else {
             return source;
         };
-        let says_more = match self.find(text) {
+        let is_distinct = match self.find(text) {
             Ok((origin, rest)) => match &origin.backend {
                 Backend::Folder(_) => false,
                 Backend::Http(_) => true,
@@ -151,13 +153,14 @@ impl Origins {
             },
             Err(_) => false,
         };
-        match says_more {
+        match is_distinct {
             true => source,
             false => Location::Path(source.place().into_owned()),
         }
     }
 
-    /// Returns the path, prefix included, from the first web server below a prefix for which `path_of` returns one.
+    /// Returns the path, including the prefix, of the first web server below a prefix for which `path_of` returns a
+    /// path.
     fn path_by(&self, path_of: impl Fn(&HttpOrigin) -> Option<String>) -> Option<String> {
         self.0
             .iter()
@@ -170,15 +173,15 @@ impl Origins {
     }
 
     /// Returns the path of the source that a URL may lead to, whatever its query, if the URL is below the base of an
-    /// origin, or that of a file in a folder.
+    /// origin or names a file in a folder.
     pub(crate) fn path_of_url(&self, url: &str) -> Option<String> {
         let url = Url::parse(url).ok()?;
         let file = self.file_of_url(&url);
         file.or_else(|| self.path_by(|http| http.path_below(&url)))
     }
 
-    /// Returns the path, prefix included, of the file in a folder that a URL names: in that with the longest of the URLs
-    /// above it, unless another origin has a prefix there.
+    /// Returns the path, including the prefix, of the file that a URL names: in the folder with the longest URL above
+    /// it, unless another origin has a prefix there.
     fn file_of_url(&self, url: &Url) -> Option<String> {
         let files = self.0.iter().filter_map(|origin| {
             let (Backend::Folder(folder), Place::Below(prefix)) = (&origin.backend, &origin.place)
@@ -187,7 +190,7 @@ impl Origins {
             };
             let (length, path) = folder.path_of(url)?;
             let path = format!("{prefix}/{path}");
-            let is_here = |(found, _): (&Origin, _)| std::ptr::eq(found, origin);
+            let is_here = |(other, _): (&Origin, _)| std::ptr::eq(other, origin);
             self.find(&path)
                 .is_ok_and(is_here)
                 .then_some((length, path))
@@ -210,8 +213,7 @@ impl Origins {
             })
     }
 
-    /// Opens the file or folder that `source` names in a folder origin. `source` is a path below `/`, percent-decoded
-    /// already.
+    /// Opens the file or folder that `source` names in a folder origin. `source` is a percent-decoded path below `/`.
     ///
     /// # Errors
     /// `Missing`, also for sources that are not in a folder origin; `Forbidden`, `Io`, as for [`Root::entry`].
@@ -220,23 +222,23 @@ impl Origins {
         let Backend::Folder(folder) = &origin.backend else {
             return Err(missing(source));
         };
-        let began = Instant::now();
+        let start = Instant::now();
         let entry = folder.entry(&path, blocking);
-        // What is found is counted when it is read.
+        // A file that is found is counted when it is read.
         if let Err(error) = &entry {
-            let (figures, took) = (&origin.figures, began.elapsed());
-            figures.count_unless_blocked(Err(error), took, blocking);
+            let (figures, duration) = (&origin.figures, start.elapsed());
+            figures.count_unless_blocked(Err(error), duration, blocking);
         }
-        entry.map_err(|error| origin.told(error, source))
+        entry.map_err(|error| origin.complete_error(error, source))
     }
 
-    /// Whether the file `source` in a folder origin is still in this state; see [`Root::is_still`].
+    /// Whether the file `source` in a folder origin still has this status; see [`Root::is_still`].
     pub(crate) fn is_still(&self, source: &str, status: &Status) -> bool {
         let folder = self.folder(source);
         folder.is_some_and(|(folder, path)| folder.root.is_still(&path, status))
     }
 
-    /// Returns which files are served unchanged in the folder origin of `source`.
+    /// Returns which files the folder origin of `source` serves unchanged.
     pub(crate) fn files(&self, source: &str) -> Files {
         let folder = self.folder(source);
         folder.map_or(Files::Images, |(folder, _)| folder.files)
@@ -248,21 +250,21 @@ impl Origins {
         folder.is_some_and(|(folder, _)| folder.files == Files::Images)
     }
 
-    /// Returns the paths of the first images, up to `most`, that a short search finds in the folder served at `/`, if a
-    /// folder is served there.
+    /// Returns the paths of the first images, up to `most`, that a short search finds in the folder that is served at
+    /// `/`, if there is one.
     pub(crate) fn images(&self, most: usize, is_image: impl Fn(&OpenFile) -> bool) -> Vec<String> {
         let folder = self.folder("");
         folder.map_or_else(Vec::new, |(folder, _)| folder.images(most, is_image))
     }
 
-    /// Lists the files whose names are `is_named` in the folder served at `/`, `most` at most. The list is empty if no
-    /// folder is served there.
+    /// Lists up to `most` files for whose names `is_named` returns true in the folder that is served at `/`. The list
+    /// is empty if there is no such folder.
     pub(crate) fn listing(&self, most: usize, is_named: impl Fn(&str) -> bool) -> Listing {
         let folder = self.folder("");
         folder.map_or_else(Listing::default, |(folder, _)| folder.list(most, is_named))
     }
 
-    /// Returns the counters of the origin of `source`, in which reading an open file is counted.
+    /// Returns the metrics of the origin of `source`, which count reading an open file.
     pub(crate) fn figures_of(&self, source: &str) -> Result<Arc<OriginMetrics>, Error> {
         Ok(self.find(source)?.0.figures.clone())
     }
@@ -276,38 +278,38 @@ impl Origins {
         })
     }
 
-    /// Fetches the whole source from its origin, unless it is still in the state that `known` describes.
+    /// Fetches the whole source from its origin, unless it still has these `validators`.
     ///
     /// # Errors
     /// `Missing`, `Forbidden`, `Origin`, `Io`, `Changing`, `Pixels(Limit)`.
     pub async fn fetch(
         &self,
         source: &str,
-        known: Option<&SourceValidators>,
+        validators: Option<&SourceValidators>,
         budget: &Budget,
     ) -> Result<Fetched, Error> {
         let (origin, path) = self.find(source)?;
-        let began = Instant::now();
-        let fetched = match &origin.backend {
-            Backend::Folder(folder) => folder.fetch(&path, known, budget).await,
-            Backend::Http(origin) => origin.fetch(&path, known, budget).await,
-            Backend::Bucket(origin) => origin.fetch(&path, known, budget).await,
+        let start = Instant::now();
+        let result = match &origin.backend {
+            Backend::Folder(folder) => folder.fetch(&path, validators, budget).await,
+            Backend::Http(origin) => origin.fetch(&path, validators, budget).await,
+            Backend::Bucket(origin) => origin.fetch(&path, validators, budget).await,
         };
-        let outcome = fetched.as_ref().map(|fetched| match fetched {
+        let outcome = result.as_ref().map(|result| match result {
             Fetched::Body(source) => Some(source.bytes.len() as u64),
             Fetched::NotModified(_) => None,
         });
-        origin.figures.count(outcome, began.elapsed());
-        fetched.map_err(|error| origin.told(error, source))
+        origin.figures.count(outcome, start.elapsed());
+        result.map_err(|error| origin.complete_error(error, source))
     }
 
-    /// Returns the name of the origin of `source`, or an empty text if there is none.
+    /// Returns the name of the origin of `source`, or empty text if there is none.
     pub(crate) fn name(&self, source: &str) -> String {
-        let found = self.find(source);
-        found.map_or_else(|_| String::new(), |(origin, _)| origin.place.to_string())
+        let entry = self.find(source);
+        entry.map_or_else(|_| String::new(), |(origin, _)| origin.place.to_string())
     }
 
-    /// Returns the origin of `source` and the rest of the path below its prefix. For an escaped path, the rest is
+    /// Returns the origin of `source`, and the rest of the path below its prefix. The rest of an escaped path is
     /// escaped as well and begins with `ESCAPED` again, unless the origin is a folder.
     fn find<'a>(&self, source: &'a str) -> Result<(&Origin, Cow<'a, str>), Error> {
         if let Some(raw) = source.strip_prefix(ESCAPED) {
@@ -328,7 +330,7 @@ impl Origins {
         Ok((origin, path.into()))
     }
 
-    /// Returns the folder that `source` is in, if it is in one, and the path below its prefix.
+    /// Returns the folder of `source` and the path below its prefix, if its origin is a folder.
     fn folder<'a>(&self, source: &'a str) -> Option<(&Folder, Cow<'a, str>)> {
         let (origin, path) = self.find(source).ok()?;
         match &origin.backend {
@@ -337,11 +339,12 @@ impl Origins {
         }
     }
 
+    /// Returns the origin of a decoded path or a URL, and the rest of it below the origin's prefix.
     fn find_plain<'a>(&self, source: &'a str) -> Result<(&Origin, &'a str), Error> {
         let path = source.trim_start_matches('/');
         let of_place = |origin: &'_ Origin| origin.place.rest(path);
-        let found = (self.0.iter()).find_map(|origin| Some((origin, of_place(origin)?)));
-        // No path is read as a URL: slashes in them are merged.
+        let entry = (self.0.iter()).find_map(|origin| Some((origin, of_place(origin)?)));
+        // A path is never mistaken for a URL, because slashes in paths are merged.
         let below_a_base = || {
             let url = path.contains("://").then(|| Url::parse(path).ok())??;
             let is_above = |origin: &&Origin| match &origin.backend {
@@ -350,7 +353,7 @@ impl Origins {
             };
             Some((self.0.iter().find(is_above)?, path))
         };
-        found.or_else(below_a_base).ok_or_else(|| missing(source))
+        entry.or_else(below_a_base).ok_or_else(|| missing(source))
     }
 }
 

@@ -1,22 +1,21 @@
-//! How sources are named: by a path below `/`, percent-decoded; by such a path as it is escaped, behind `//`; or by a
-//! URL.
+//! Names of sources: a percent-decoded path below `/`, or `//` followed by such a path as it is escaped, or a URL.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use url::Url;
 
 use crate::error::Error;
 
-/// The beginning of an escaped path, which tells it from a decoded path or a URL in the same place.
+/// The beginning of an escaped path, which distinguishes it from a decoded path and from a URL.
 pub(super) const ESCAPED: &str = "//";
 
-/// Returns the error that there is no source of this name.
+/// Returns the error for a missing source.
 pub(super) fn missing(source: &str) -> Error {
     Error::Missing {
         path: source.trim_start_matches('/').to_owned(),
     }
 }
 
-/// Returns the normalized URL with its query as it was written in `text`: URL parsers escape apostrophes in queries.
+/// Returns the normalized URL with the query exactly as in `text`, because URL parsers escape apostrophes in queries.
 pub(super) fn with_query_of(text: &str, url: &Url) -> String {
     let is_query =
         |byte: u8| byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@/?%".contains(&byte);
@@ -28,10 +27,10 @@ pub(super) fn with_query_of(text: &str, url: &Url) -> String {
     }
 }
 
-/// Returns the percent-decoded path of a URL below `base`, whatever else the URL says (such as a query).
+/// Returns the percent-decoded path of a URL below `base`, whatever its other parts (such as a query).
 pub(super) fn path_below(base: &Url, url: &Url) -> Option<String> {
     let path = url.path().strip_prefix(base.path().trim_end_matches('/'))?;
-    // What is not UTF-8 is judged by what is left of it, not passed over.
+    // Invalid UTF-8 is replaced, so that a path with it is still checked.
     let path = percent_decode_str(path.strip_prefix('/')?).decode_utf8_lossy();
     (base.origin() == url.origin()).then(|| path.into_owned())
 }
@@ -40,11 +39,11 @@ pub(super) fn path_below(base: &Url, url: &Url) -> Option<String> {
 pub(super) fn beyond<'a>(raw: &'a str, prefix: &str) -> Option<&'a str> {
     let mut rest = raw;
     for segment in prefix.split('/').filter(|segment| !segment.is_empty()) {
-        let (first, after) = rest.trim_start_matches('/').split_once('/')?;
+        let (first, following) = rest.trim_start_matches('/').split_once('/')?;
         if percent_decode_str(first).decode_utf8().ok()? != segment {
             return None;
         }
-        rest = after;
+        rest = following;
     }
     Some(rest)
 }
@@ -58,7 +57,7 @@ pub(super) fn encoded(path: &str) -> String {
     encoded.join("/")
 }
 
-/// The bytes that have to be percent-encoded in a path segment: all but those that RFC 3986 allows there.
+/// The bytes to percent-encode in a path segment: all except those that RFC 3986 allows there.
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')

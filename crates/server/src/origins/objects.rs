@@ -1,4 +1,4 @@
-//! Access to the objects of an S3 bucket for commands, which list, read and write them: many at a time, each by a
+//! Access to the objects of an S3 bucket for commands. They list, read and write many objects at a time, each with a
 //! blocking call.
 
 use std::io;
@@ -24,48 +24,48 @@ pub struct Objects {
     runtime: Runtime,
 }
 
-/// Metadata of an object, known without reading it.
+/// Metadata of an object, available without reading it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObjectInfo {
-    /// The object's name in the bucket.
+    /// The object's key in the bucket.
     pub key: String,
     /// Length of the object in bytes.
     pub bytes: u64,
-    /// The object's entity tag, or its date if it has none. It changes when the object is replaced.
+    /// The object's entity tag, or its modification time if it has none. It changes when the object is replaced.
     pub version: String,
 }
 
 impl Objects {
-    /// The bucket of this name, with the endpoint, region and keys from the environment variables of Amazon's tools:
-    /// `AWS_ENDPOINT_URL_S3` or `AWS_ENDPOINT_URL`, `AWS_REGION` or `AWS_DEFAULT_REGION`, `AWS_ACCESS_KEY_ID`,
-    /// `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`. Without keys, the credentials are those of the platform if one of
-    /// the variables says so that name a profile, a web identity or a container's endpoint, and requests are anonymous
-    /// otherwise. Objects of more than `most_bytes` are not read. Does not connect to anything yet.
+    /// Creates access to the bucket of this name, with endpoint, region and keys from the environment variables of
+    /// Amazon's tools: `AWS_ENDPOINT_URL_S3` or `AWS_ENDPOINT_URL`, `AWS_REGION` or `AWS_DEFAULT_REGION`,
+    /// `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`. Without keys, the credentials of the platform
+    /// are used if one of the variables for a profile, a web identity or a container's endpoint is set. Otherwise
+    /// requests are anonymous. Objects of more than `most_bytes` are not read. Does not connect to anything yet.
     ///
     /// # Errors
-    /// A sentence about the variable that cannot work.
+    /// A message about the variable that cannot work.
     pub fn of_s3(bucket: &str, most_bytes: usize) -> Result<Self, String> {
-        let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-        let named = |name: &str| set(name).map(|_| name.to_owned());
-        let endpoint = set("AWS_ENDPOINT_URL_S3").or_else(|| set("AWS_ENDPOINT_URL"));
+        let value_of = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+        let name_if_set = |name: &str| value_of(name).map(|_| name.to_owned());
+        let endpoint = value_of("AWS_ENDPOINT_URL_S3").or_else(|| value_of("AWS_ENDPOINT_URL"));
         let config = BucketConfig {
             bucket: bucket.to_owned(),
             buckets: Vec::new(),
-            credentials: issued_by_platform(&set).then_some(Credentials::Platform),
+            credentials: issued_by_platform(&value_of).then_some(Credentials::Platform),
             folder: String::new(),
-            region: set("AWS_REGION").or_else(|| set("AWS_DEFAULT_REGION")),
+            region: value_of("AWS_REGION").or_else(|| value_of("AWS_DEFAULT_REGION")),
             account: None,
             endpoint: endpoint.map(BaseUrl::try_from).transpose()?,
-            access_key_env: named("AWS_ACCESS_KEY_ID"),
-            secret_key_env: named("AWS_SECRET_ACCESS_KEY"),
-            session_token_env: named("AWS_SESSION_TOKEN"),
+            access_key_env: name_if_set("AWS_ACCESS_KEY_ID"),
+            secret_key_env: name_if_set("AWS_SECRET_ACCESS_KEY"),
+            session_token_env: name_if_set("AWS_SESSION_TOKEN"),
             credentials_env: None,
             sas_env: None,
             ca: None,
             retries: RETRIES,
         };
         let reach = Reach {
-            // Whoever runs a command says where it is.
+            // The user of a command chooses the endpoint, so no address is refused.
             allow: ["0.0.0.0/0", "::/0"]
                 .iter()
                 .filter_map(|net| net.parse().ok())
@@ -84,7 +84,7 @@ impl Objects {
         })
     }
 
-    /// Lists all objects below a folder, sorted by name; "" is the whole bucket.
+    /// Lists all objects below a folder, sorted by key. The folder "" is the whole bucket.
     ///
     /// # Errors
     /// The error that the bucket reported.
@@ -92,27 +92,27 @@ impl Objects {
         let path = self.path(folder.trim_end_matches('/'))?;
         let prefix = (!path.as_ref().is_empty()).then_some(&path);
         let listing = self.store.list(prefix).map_ok(ObjectInfo::of);
-        let listed: Result<Vec<ObjectInfo>, Error> =
+        let objects: Result<Vec<ObjectInfo>, Error> =
             self.runtime.handle().block_on(listing.try_collect());
-        let mut listed = listed.map_err(|error| self.failed(folder, &error))?;
-        listed.sort_by(|one, other| one.key.cmp(&other.key));
-        Ok(listed)
+        let mut objects = objects.map_err(|error| self.describe(folder, &error))?;
+        objects.sort_by(|one, other| one.key.cmp(&other.key));
+        Ok(objects)
     }
 
     /// Returns the metadata of an object.
     ///
     /// # Errors
-    /// The error that the bucket reported, such as that there is no such object.
+    /// The error that the bucket reported, for example because there is no such object.
     pub fn info(&self, key: &str) -> io::Result<ObjectInfo> {
         let options = GetOptions {
             head: true,
             ..GetOptions::default()
         };
         let path = self.path(key)?;
-        let asked = self.store.get_opts(&path, options);
-        let got = self.runtime.handle().block_on(asked);
-        let got = got.map_err(|error| self.failed(key, &error))?;
-        Ok(ObjectInfo::of(got.meta))
+        let request = self.store.get_opts(&path, options);
+        let result = self.runtime.handle().block_on(request);
+        let result = result.map_err(|error| self.describe(key, &error))?;
+        Ok(ObjectInfo::of(result.meta))
     }
 
     /// Reads a whole object.
@@ -122,14 +122,14 @@ impl Objects {
     pub fn get(&self, key: &str) -> io::Result<Vec<u8>> {
         let path = self.path(key)?;
         let read = async {
-            let got = self.store.get_opts(&path, GetOptions::default()).await?;
-            got.bytes().await
+            let result = self.store.get_opts(&path, GetOptions::default()).await?;
+            result.bytes().await
         };
         let bytes = self.runtime.handle().block_on(read);
-        Ok(bytes.map_err(|error| self.failed(key, &error))?.into())
+        Ok(bytes.map_err(|error| self.describe(key, &error))?.into())
     }
 
-    /// Writes a whole object with this media type, and replaces any object of the same name.
+    /// Writes a whole object with this media type. An object with the same key is replaced.
     ///
     /// # Errors
     /// The error that the bucket reported.
@@ -140,9 +140,9 @@ impl Objects {
             attributes: Attributes::from_iter([(Attribute::ContentType, media_type)]),
             ..PutOptions::default()
         };
-        let put = self.store.put_opts(&path, payload, options);
-        let put = self.runtime.handle().block_on(put);
-        put.map(drop).map_err(|error| self.failed(key, &error))
+        let result = self.store.put_opts(&path, payload, options);
+        let result = self.runtime.handle().block_on(result);
+        result.map(drop).map_err(|error| self.describe(key, &error))
     }
 
     fn path(&self, key: &str) -> io::Result<Path> {
@@ -152,7 +152,7 @@ impl Objects {
         })
     }
 
-    fn failed(&self, key: &str, error: &Error) -> io::Error {
+    fn describe(&self, key: &str, error: &Error) -> io::Error {
         let name = format!("s3://{}/{key}", self.bucket);
         match (error, Reader::Command.on_missing_bucket(error)) {
             (Error::NotFound { .. }, None) => {
@@ -168,14 +168,14 @@ impl Objects {
 }
 
 /// Whether the environment names a source of credentials other than keys.
-fn issued_by_platform(set: &impl Fn(&str) -> Option<String>) -> bool {
+fn issued_by_platform(value_of: &impl Fn(&str) -> Option<String>) -> bool {
     let sources = [
         "AWS_PROFILE",
         "AWS_WEB_IDENTITY_TOKEN_FILE",
         "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
         "AWS_CONTAINER_CREDENTIALS_FULL_URI",
     ];
-    set("AWS_ACCESS_KEY_ID").is_none() && sources.iter().any(|name| set(name).is_some())
+    value_of("AWS_ACCESS_KEY_ID").is_none() && sources.iter().any(|name| value_of(name).is_some())
 }
 
 impl ObjectInfo {
@@ -190,6 +190,6 @@ impl ObjectInfo {
     }
 }
 
-/// Maximum number of retries of a request: more than a server would have time for.
+/// Maximum number of retries of a request. A server would not have the time for as many.
 const RETRIES: u32 = 5;
 const RETRY: Duration = Duration::from_secs(60);

@@ -1,4 +1,4 @@
-//! One origin: its place among the sources, and where its images are stored.
+//! One origin: its place among the sources, and the store of its images.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::config::{OriginConfig, OriginKind, Place, RemoteConfig};
 use crate::error::Error;
 use crate::permits::Permits;
 
-/// An origin and its counters.
+/// An origin and its metrics.
 #[derive(Debug)]
 pub(super) struct Origin {
     pub(super) place: Place,
@@ -20,29 +20,30 @@ pub(super) struct Origin {
     pub(super) figures: Arc<OriginMetrics>,
 }
 
-/// Where an origin's images are stored.
+/// The store of an origin's images.
 #[derive(Debug)]
 pub(super) enum Backend {
-    /// In a folder of this machine.
+    /// A folder of this machine.
     Folder(Folder),
-    /// On a web server.
+    /// A web server.
     Http(HttpOrigin),
-    /// In a bucket.
+    /// A bucket.
     Bucket(BucketOrigin),
 }
 
 impl Origin {
-    /// Opens an origin, which keeps the request slots of the one with the same place among `before`.
+    /// Opens an origin. It takes over the request slots of the origin with the same place among `former_origins`, if
+    /// there is one.
     ///
     /// # Errors
-    /// A sentence about the configuration key that cannot work.
+    /// A message about the configuration key that cannot work.
     pub(super) fn open(
         config: &OriginConfig,
         most_bytes: u64,
-        before: &[Self],
+        former_origins: &[Self],
     ) -> Result<Self, String> {
         let place = config.place();
-        let former = before.iter().find(|it| it.place == place);
+        let former = former_origins.iter().find(|it| it.place == place);
         let rules = |remote| rules(remote, most_bytes, former.and_then(Self::client));
         let backend = match &config.keeper {
             OriginKind::Fs(fs) => Backend::Folder(Folder::open(fs, most_bytes)?),
@@ -70,13 +71,13 @@ impl Origin {
         }
     }
 
-    /// Completes an error for clients and the log: its path includes the prefix, and for the log it names the origin
-    /// and the place.
-    pub(super) fn told(&self, error: Error, source: &str) -> Error {
+    /// Completes an error of this origin: its path includes the prefix, and for the log it names the origin and the
+    /// place.
+    pub(super) fn complete_error(&self, error: Error, source: &str) -> Error {
         let path = source.trim_start_matches('/').to_owned();
         let origin = || format!("origin \"{}\"", self.place.name_for(source));
         match error {
-            Error::Unkept(error) => Error::Unkept(Box::new(self.told(*error, source))),
+            Error::Unkept(error) => Error::Unkept(Box::new(self.complete_error(*error, source))),
             Error::Missing { .. } => Error::Missing { path },
             Error::Forbidden { .. } => Error::Forbidden { path },
             Error::Withheld { why, .. } => Error::Withheld { path, why },
@@ -111,12 +112,12 @@ fn rules(config: &RemoteConfig, most_bytes: u64, former: Option<&Client>) -> Rul
         slots: former.map_or_else(|| Permits::of(fetches), |former| former.slots().clone()),
         pace: config.fetches_per_second.map(|per_second| {
             let former = former.and_then(Client::pace);
-            let same = former.filter(|it| it.per_second() == per_second);
-            same.map_or_else(|| Arc::new(Pace::new(per_second)), Arc::clone)
+            let reusable = former.filter(|it| it.per_second() == per_second);
+            reusable.map_or_else(|| Arc::new(Pace::new(per_second)), Arc::clone)
         }),
         most_bytes: config
             .max_bytes
-            .map_or(most_bytes, |own| own.0.min(most_bytes)),
+            .map_or(most_bytes, |max_bytes| max_bytes.0.min(most_bytes)),
         redirects: 0,
         retries: 0,
     }

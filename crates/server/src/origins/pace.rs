@@ -1,5 +1,5 @@
-//! The number of requests per second that an origin is asked at most. A request above it waits for its turn; one whose
-//! turn would come too late is told so at once, and takes none.
+//! Limits the number of requests per second to an origin. A request above the limit waits for its turn. If its turn
+//! would come too late, the request is refused at once and takes no turn.
 
 use std::num::NonZeroU32;
 use std::sync::{Mutex, PoisonError};
@@ -7,20 +7,20 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Turns for the requests to one origin. After a quiet time, as many as belong to a second may go at once.
+/// A rate limiter for the requests to one origin. After a quiet time, the requests of one second may be sent at once.
 #[derive(Debug)]
 pub(crate) struct Pace {
     per_second: NonZeroU32,
-    /// When all turns that were taken are over: the theoretical arrival time of the generic cell rate algorithm (ITU-T
-    /// I.371).
-    over: Mutex<Option<Instant>>,
+    /// The end of all turns that have been taken: the theoretical arrival time of the generic cell rate algorithm
+    /// (ITU-T I.371).
+    end: Mutex<Option<Instant>>,
 }
 
 impl Pace {
     pub(crate) fn new(per_second: NonZeroU32) -> Self {
         Self {
             per_second,
-            over: Mutex::new(None),
+            end: Mutex::new(None),
         }
     }
 
@@ -28,22 +28,22 @@ impl Pace {
         self.per_second
     }
 
-    /// Takes the next turn and returns when it is.
+    /// Takes the next turn and returns its time.
     ///
     /// # Errors
-    /// The wait for a turn that is after `until`, which is not taken.
+    /// The time until the next turn if it is after `until`. It is not taken then.
     pub(crate) fn turn(&self, now: Instant, until: Instant) -> Result<Instant, Duration> {
         let every = Duration::from_secs(1) / self.per_second.get();
-        // One turn of the second is the one that is taken.
+        // The turn itself is one of those in the second.
         let burst = Duration::from_secs(1) - every;
         // No code panics while it holds the lock.
-        let mut over = self.over.lock().unwrap_or_else(PoisonError::into_inner);
-        let begin = over.map_or(now, |over| over.max(now));
+        let mut end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
+        let begin = end.map_or(now, |end| end.max(now));
         let turn = begin.checked_sub(burst).map_or(now, |turn| turn.max(now));
         if turn > until {
             return Err(turn - now);
         }
-        *over = Some(begin + every);
+        *end = Some(begin + every);
         Ok(turn)
     }
 }

@@ -1,4 +1,4 @@
-//! Credentials, which the configuration names as environment variables.
+//! Credentials from the environment variables that the configuration names.
 
 use super::platform::{self, Issued};
 use crate::config::{BucketConfig, Credentials, Store};
@@ -6,7 +6,7 @@ use crate::config::{BucketConfig, Credentials, Store};
 /// Returns the value of the environment variable `name`, which the configuration names under `key`.
 ///
 /// # Errors
-/// A sentence that names both if the variable is not set.
+/// A message that names both if the variable is not set.
 pub(super) fn from_env(key: &str, name: &str) -> Result<String, String> {
     std::env::var(name)
         .map_err(|_| format!("`{key}` names the environment variable {name}, and it is not set"))
@@ -14,7 +14,7 @@ pub(super) fn from_env(key: &str, name: &str) -> Result<String, String> {
 
 /// The credentials for a bucket.
 pub(super) enum Keys {
-    /// None: everybody may read the bucket.
+    /// No credentials, because everybody may read the bucket.
     None,
     S3 {
         access: String,
@@ -31,10 +31,10 @@ pub(super) enum Keys {
     Platform(Issued),
 }
 
-/// Reads the keys that a bucket's configuration names, or returns the rotation of those of the platform.
+/// Reads the keys that a bucket's configuration names, or returns the rotation of the platform's credentials.
 ///
 /// # Errors
-/// A sentence about the configuration key that cannot work.
+/// A message about the configuration key that cannot work.
 pub(super) fn keys(store: Store, config: &BucketConfig) -> Result<Keys, String> {
     let secret = |key: &str, name: &Option<String>| {
         let read = |name: &String| from_env(&format!("{store}.{key}"), name);

@@ -1,5 +1,5 @@
-//! The bucket through which nodes share results. It is also written to, and its requests pass the same guard as those
-//! to origins.
+//! The bucket through which nodes share results. Unlike those of origins, it is also written to. Its requests pass the
+//! same guard.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,7 +22,7 @@ use crate::net::Cidr;
 /// Opens the shared store of a configuration, for results of this revision. Does not connect to anything yet.
 ///
 /// # Errors
-/// A sentence about the configuration key that cannot work.
+/// A message about the configuration key that cannot work.
 pub(crate) fn open(config: &StoreConfig, revision: &str) -> Result<Shared, String> {
     let secret = from_env("secret_env", &config.secret_env)?;
     if secret.len() < LEAST_SECRET {
@@ -96,25 +96,26 @@ impl ObjectBucket {
         path.map_err(|error| BucketError::Failed(error.to_string()))
     }
 
-    /// Converts an error of the store. That the bucket is missing is none that an object is.
+    /// Converts an error of the store to a message for the log.
     fn failed(&self, error: &Error) -> BucketError {
         BucketError::Failed(self.reader.on_error(error))
     }
 
+    /// Whether the bucket exists, given that an operation failed with a "not found" error.
     fn has_bucket(&self, error: &Error) -> bool {
         self.reader.on_missing_bucket(error).is_none()
     }
 }
 
 impl Bucket for ObjectBucket {
-    fn get<'a>(&'a self, name: &'a str, known: Option<&'a Version>) -> Answer<'a, Object> {
+    fn get<'a>(&'a self, name: &'a str, version: Option<&'a Version>) -> Answer<'a, Object> {
         Box::pin(async move {
             let options = GetOptions {
-                if_none_match: known.and_then(|known| known.tag.clone()),
+                if_none_match: version.and_then(|version| version.tag.clone()),
                 ..GetOptions::default()
             };
-            let got = match self.store.get_opts(&self.path(name)?, options).await {
-                Ok(got) => got,
+            let result = match self.store.get_opts(&self.path(name)?, options).await {
+                Ok(result) => result,
                 Err(error @ Error::NotFound { .. }) if self.has_bucket(&error) => {
                     return Ok(Object::Missing);
                 }
@@ -122,21 +123,21 @@ impl Bucket for ObjectBucket {
                 Err(error) => return Err(self.failed(&error)),
             };
             let version = Version {
-                tag: got.meta.e_tag.clone(),
-                number: got.meta.version.clone(),
+                tag: result.meta.e_tag.clone(),
+                number: result.meta.version.clone(),
             };
-            // The whole of it, or an error: what breaks off is shorter than its declared length.
-            let bytes = got.bytes().await.map_err(|error| self.failed(&error))?;
+            // This returns all bytes or an error: a body that breaks off is shorter than its declared length.
+            let bytes = result.bytes().await.map_err(|error| self.failed(&error))?;
             Ok(Object::Here(bytes, version))
         })
     }
 
-    fn put<'a>(&'a self, name: &'a str, body: Bytes, over: Option<&'a Version>) -> Answer<'a, ()> {
+    fn put<'a>(&'a self, name: &'a str, body: Bytes, old: Option<&'a Version>) -> Answer<'a, ()> {
         Box::pin(async move {
-            let mode = over.map_or(PutMode::Create, |over| {
+            let mode = old.map_or(PutMode::Create, |old| {
                 PutMode::Update(UpdateVersion {
-                    e_tag: over.tag.clone(),
-                    version: over.number.clone(),
+                    e_tag: old.tag.clone(),
+                    version: old.number.clone(),
                 })
             });
             let options = PutOptions {
@@ -153,7 +154,7 @@ impl Bucket for ObjectBucket {
                 Err(Error::AlreadyExists { .. } | Error::Precondition { .. }) => {
                     Err(BucketError::Conflict)
                 }
-                // Removed since its version was seen.
+                // The object has been removed since its version was read.
                 Err(error @ Error::NotFound { .. }) if self.has_bucket(&error) => {
                     Err(BucketError::Conflict)
                 }
@@ -163,5 +164,6 @@ impl Bucket for ObjectBucket {
     }
 }
 
+/// Minimum length of the secret in bytes.
 const LEAST_SECRET: usize = 16;
 const RETRY: Duration = Duration::from_secs(2);

@@ -1,4 +1,4 @@
-//! What origins of all kinds return for a fetch.
+//! The results of fetches from origins of all kinds.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -13,12 +13,12 @@ use super::budget::{Budget, Reservation};
 use super::file::Identity;
 use super::freshness::Freshness;
 
-/// The answer to a fetch of a source that may be known already.
+/// The result of a fetch, which may be conditional.
 #[derive(Debug)]
 pub enum Fetched {
-    /// The whole source: no state of it was known, or the known one is out of date.
+    /// The whole source, because the fetch was unconditional or the source has changed.
     Body(Source),
-    /// The known copy is current (status 304); its new freshness.
+    /// The state that the caller has is current (status 304), with this new freshness.
     NotModified(Freshness),
 }
 
@@ -27,24 +27,24 @@ pub enum Fetched {
 pub struct Source {
     /// The content of the source.
     pub bytes: Bytes,
-    /// Tell this state of the source from any other.
+    /// Validators that distinguish this state of the source from any other.
     pub validators: SourceValidators,
-    /// How long the origin lets the source be used.
+    /// How long the origin allows the source to be used.
     pub freshness: Freshness,
-    /// Whether the end of the source was marked. A reply over plain TCP without a length ends with its connection, and
-    /// only a decoder can tell whether that was its end or an accident.
+    /// Whether the end of the source was marked. A response over plain TCP without a length ends with its connection,
+    /// and only a decoder can tell whether it is complete.
     pub bounded: bool,
     /// The media type that the origin states. It is never trusted: an image's type is recognized by its first bytes.
     pub media_type: Option<String>,
-    /// The reservation that counts the bytes while they are held.
+    /// The reservation of the memory that the bytes take.
     pub hold: Arc<Reservation>,
 }
 
 impl Source {
-    /// A one-pixel bitmap of this colour, as a source that never changes.
+    /// Returns a one-pixel bitmap of this colour, as a source that never changes.
     pub(crate) async fn of_colour(colour: Colour, budget: &Budget) -> Self {
         let words: [u32; 3] = [126, 0, 122];
-        // A header of version 4: 1×1 px of 32 bits, the masks of red, green, blue and alpha, sRGB.
+        // The header has version 4: 1×1 px of 32 bits, the masks of red, green, blue and alpha, sRGB.
         let header: [u32; 27] = {
             let mut header = [0; 27];
             header[..6].copy_from_slice(&[108, 1, 1, 32 << 16 | 1, 3, 4]);
@@ -81,23 +81,23 @@ impl Source {
     }
 }
 
-/// Tell one state of a source from another. They are kept with every result made from the source, and sent to the
-/// origin to ask whether it is unchanged.
+/// Validators that distinguish one state of a source from another. They are stored with every result of the source, and
+/// sent to the origin to revalidate it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceValidators {
-    /// A text that differs for every state of every source; meant for digests, not for people.
+    /// A text that differs for every state of every source. It is meant for digests, not for people.
     pub identity: String,
     /// The origin's entity tag, as it was received.
     pub etag: Option<String>,
-    /// The origin's date of the last change, as it was received.
+    /// The origin's modification date, as it was received.
     pub last_modified: Option<String>,
 }
 
 impl SourceValidators {
-    /// Derives the validators of a reply for the source called `name` from its headers and bytes.
+    /// Derives the validators of a response for the source called `name` from its headers and bytes.
     ///
-    /// An identity must change whenever a byte does. Only a version or a strong entity tag guarantees that, or a date
-    /// that is old enough. Where the origin sends none of them, the identity is a digest of the bytes.
+    /// An identity must change whenever a byte does. Only a version or a strong entity tag guarantees that, or a
+    /// modification date that is old enough. If the origin sends none of them, the identity is a digest of the bytes.
     pub(super) fn of_reply(name: &str, headers: &HeaderMap, bytes: &[u8]) -> Self {
         let etag = text(headers, &header::ETAG);
         let last_modified = text(headers, &header::LAST_MODIFIED);
@@ -128,15 +128,15 @@ impl SourceValidators {
         }
     }
 
-    /// When the source was last changed, if the origin says so.
+    /// Returns the time of the source's last change, if the origin states it.
     #[must_use]
     pub fn modified(&self) -> Option<SystemTime> {
         httpdate::parse_http_date(self.last_modified.as_deref()?).ok()
     }
 }
 
-/// Whether a date is old enough to tell states apart. Dates count whole seconds, so a second change within the same
-/// second would go unseen: the origin's own clock has to be at least 60 s ahead (RFC 9110, 8.8.2.2).
+/// Whether a modification date is old enough to distinguish states. Dates count whole seconds, so a second change
+/// within the same second would go unnoticed: the origin's own clock has to be at least 60 s ahead (RFC 9110, 8.8.2.2).
 fn lies_back(date: &str, headers: &HeaderMap) -> bool {
     let read = |text: &str| httpdate::parse_http_date(text).ok();
     let now = text(headers, &header::DATE).and_then(read);

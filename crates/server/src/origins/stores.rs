@@ -1,4 +1,4 @@
-//! Clients of `object_store` for buckets, with our own guarded connections.
+//! Clients of `object_store` for buckets, with guarded connections.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -24,22 +24,21 @@ use crate::net::{Cidr, Guard};
 
 /// Limits for the requests to a bucket.
 pub(super) struct Reach {
-    /// Addresses that the bucket may have in addition to those of the public internet.
+    /// Addresses that are permitted in addition to those of the public internet.
     pub(super) allow: Vec<Cidr>,
-    /// Maximum bytes of a reply; longer ones are errors.
+    /// Maximum bytes of a response. Longer ones are errors.
     pub(super) most_bytes: usize,
     /// How long a failed request is retried.
     pub(super) retry: Duration,
 }
 
-/// Creates a client of `object_store` for a bucket that uses our own guarded connections. Does not connect to anything
-/// yet.
+/// Creates a client of `object_store` for a bucket, which uses guarded connections. Does not connect to anything yet.
 pub(super) fn object_store(
     store: Store,
     config: &BucketConfig,
     reach: Reach,
 ) -> Result<Arc<dyn ObjectStore>, String> {
-    let said = |error: Error| error.to_string();
+    let message = |error: Error| error.to_string();
     let connector = Connector::new(guard(config, reach.allow), config.ca.as_deref(), CONNECT)?;
     let http = pool(IDLE_CONNECTIONS).build(connector);
     let connection = Connection {
@@ -56,29 +55,29 @@ pub(super) fn object_store(
         Store::S3 => {
             let builder = s3(config, keys).with_retry(retry);
             let store = builder.with_http_connector(connection).build();
-            Arc::new(store.map_err(said)?)
+            Arc::new(store.map_err(message)?)
         }
         Store::Gcs => {
             let builder = gcs(config, keys).with_retry(retry);
             let store = builder.with_http_connector(connection).build();
-            Arc::new(store.map_err(said)?)
+            Arc::new(store.map_err(message)?)
         }
         Store::Azure => {
             let builder = azure(config, keys).with_retry(retry);
             let store = builder.with_http_connector(connection).build();
-            Arc::new(store.map_err(said)?)
+            Arc::new(store.map_err(message)?)
         }
     })
 }
 
-/// Returns the guard of the connections to a bucket, which may have addresses in `allow` too.
+/// Returns the guard for connections to a bucket. `allow` lists further permitted addresses.
 pub(super) fn guard(config: &BucketConfig, allow: Vec<Cidr>) -> Guard {
     let endpoint = config.endpoint.as_ref();
     let port = endpoint.and_then(|endpoint| endpoint.0.port_or_known_default());
     Guard::allowing(allow, vec![port.unwrap_or(443)])
 }
 
-/// Describes a bucket of S3 to `object_store`.
+/// Returns the `object_store` builder for an S3 bucket.
 pub(super) fn s3(config: &BucketConfig, keys: Keys) -> AmazonS3Builder {
     let builder = AmazonS3Builder::new()
         .with_bucket_name(&config.bucket)
@@ -103,12 +102,12 @@ pub(super) fn s3(config: &BucketConfig, keys: Keys) -> AmazonS3Builder {
     };
     match &config.endpoint {
         Some(_) => builder.with_endpoint(config.endpoint_of(Store::S3, &config.bucket)),
-        // Amazon serves new buckets under their own names only.
+        // Amazon serves new buckets only under host names of their own.
         None => builder.with_virtual_hosted_style_request(true),
     }
 }
 
-/// Describes a bucket of Google Cloud Storage to `object_store`.
+/// Returns the `object_store` builder for a bucket of Google Cloud Storage.
 pub(super) fn gcs(config: &BucketConfig, keys: Keys) -> GoogleCloudStorageBuilder {
     let builder = GoogleCloudStorageBuilder::new()
         .with_bucket_name(&config.bucket)
@@ -125,7 +124,7 @@ pub(super) fn gcs(config: &BucketConfig, keys: Keys) -> GoogleCloudStorageBuilde
     }
 }
 
-/// Describes a container of Azure Blob Storage to `object_store`.
+/// Returns the `object_store` builder for a container of Azure Blob Storage.
 pub(super) fn azure(config: &BucketConfig, keys: Keys) -> MicrosoftAzureBuilder {
     let builder = MicrosoftAzureBuilder::new()
         .with_account(config.account.as_deref().unwrap_or_default())
@@ -142,11 +141,11 @@ pub(super) fn azure(config: &BucketConfig, keys: Keys) -> MicrosoftAzureBuilder 
     }
 }
 
-/// Our own HTTP connections for `object_store`, each checked by the guard.
+/// Guarded HTTP connections for `object_store`.
 #[derive(Clone, Debug)]
 struct Connection {
     http: legacy::Client<Connector, HttpRequestBody>,
-    /// Maximum bytes of a reply.
+    /// Maximum bytes of a response.
     most_bytes: usize,
 }
 

@@ -1,4 +1,4 @@
-//! The head of replies to cache hits: what is the same in every reply with one entry, written once.
+//! The head of responses to cache hits: the headers that all responses with one entry share, prepared once.
 
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
@@ -16,25 +16,26 @@ use crate::response::varying::Varying;
 use crate::response::{self, Reply};
 use crate::results::caching::{self, ClientSide, Notes};
 
-/// The head of replies with one cache entry.
+/// The head of responses with one cache entry.
 #[derive(Debug)]
 pub(crate) struct Head {
     entry: Weak<Entry>,
-    /// What clients are told about keeping the result.
+    /// What clients are told about caching the result.
     client: ClientSide,
-    /// Size in bytes of what the result was made from; 0 if that is unknown.
+    /// Size in bytes of the files that the result was made from; 0 if that is unknown.
     pub(crate) source_bytes: u64,
     validators: Validators,
-    /// Headers of a reply with the body; `unchanged` has those of a 304 reply.
-    found: HeaderMap,
-    unchanged: HeaderMap,
-    /// The head of a reply with the body, in the form in which it is sent.
+    /// Headers of a response with the body.
+    full_headers: HeaderMap,
+    /// Headers of a 304 response.
+    unchanged_headers: HeaderMap,
+    /// The head of a response with the body, in wire format.
     wire: OnceLock<Bytes>,
 }
 
 impl Head {
-    /// Creates the head of replies to `asked` with `entry`. `canonical` is the canonical target, if that is another
-    /// than the requested one, and `words` is what the operator's rule for the source tells clients today.
+    /// Creates the head of responses to `asked` with `entry`. `canonical` is the canonical target if it differs from
+    /// the requested one, and `words` is the `Cache-Control` of the operator's rule for the source today.
     pub(crate) fn of(
         entry: &Arc<Entry>,
         asked: &SettledRequest,
@@ -55,12 +56,12 @@ impl Head {
             }
             reply.into_parts().0.headers
         };
-        let mut found = response::found(Bytes::new(), &entry.media_type, &validators);
-        response::cdn_tags::set(found.headers_mut(), entry, tag_headers);
+        let mut full = response::found(Bytes::new(), &entry.media_type, &validators);
+        response::cdn_tags::set(full.headers_mut(), entry, tag_headers);
         Self {
             entry: Arc::downgrade(entry),
-            found: headers(found),
-            unchanged: headers(response::not_modified(&validators)),
+            full_headers: headers(full),
+            unchanged_headers: headers(response::not_modified(&validators)),
             client: notes.client.under(words),
             source_bytes: notes.source_bytes,
             validators,
@@ -68,12 +69,13 @@ impl Head {
         }
     }
 
-    /// Returns the head of a reply with the body as text. It is written by `write` when it is first asked for.
+    /// Returns the head of a response with the body in wire format. The first call obtains it from `write`.
     pub(crate) fn wire(&self, write: impl FnOnce() -> Bytes) -> &[u8] {
         self.wire.get_or_init(write)
     }
 
-    /// Returns the headers of a reply that has the entry, kept for `age`, after these stages.
+    /// Returns the headers that differ between responses with the entry: `age` is the time since it was stored, and
+    /// `stages` where the request spent its time.
     pub(crate) fn varying<'a>(
         &self,
         (entry, style): (&Entry, &AnswerStyle),
@@ -88,17 +90,22 @@ impl Head {
         }
     }
 
-    /// Whether this head belongs to this very entry. As long as the head lives, no other entry can have the same
-    /// address.
+    /// Whether this head belongs to this very entry. While the head exists, no other entry can have the same address,
+    /// because the head has a weak reference.
     pub(crate) fn is_of(&self, entry: &Arc<Entry>) -> bool {
         std::ptr::eq(self.entry.as_ptr(), Arc::as_ptr(entry))
     }
 
-    /// Returns the reply with the entry's `body`, or a 304 without it if the client already has it.
-    pub(crate) fn reply(&self, asked: &HeaderMap, body: &Bytes) -> Reply {
-        let (status, headers, body) = match self.validators.unchanged(asked) {
-            true => (StatusCode::NOT_MODIFIED, &self.unchanged, Bytes::new()),
-            false => (StatusCode::OK, &self.found, body.clone()),
+    /// Returns the response with the entry's `body`, or a 304 without it if the request headers say that the client
+    /// already has it.
+    pub(crate) fn reply(&self, request_headers: &HeaderMap, body: &Bytes) -> Reply {
+        let (status, headers, body) = match self.validators.unchanged(request_headers) {
+            true => (
+                StatusCode::NOT_MODIFIED,
+                &self.unchanged_headers,
+                Bytes::new(),
+            ),
+            false => (StatusCode::OK, &self.full_headers, body.clone()),
         };
         let mut reply = Reply::new(body.into());
         *reply.status_mut() = status;

@@ -1,7 +1,7 @@
-//! Results: their keys, where they are cached, and how they are made.
+//! Results: their keys, the caches for them, and how they are made.
 //!
-//! The meaning of a target is remembered (`variant`), its result looked up by key (`caching`), and made if there is
-//! none (`making`). ARCHITECTURE.md has a diagram of every cache on that way.
+//! The meaning of a target is remembered (`variant`), its result is looked up by key (`caching`), and made if the
+//! look-up finds none (`making`). ARCHITECTURE.md has a diagram of all caches on that way.
 
 pub(crate) mod caching;
 pub(crate) mod head;

@@ -1,4 +1,4 @@
-//! Files that were served as they are, with what is the same in every reply with one of them.
+//! Files that were served unchanged, with the part of the response that is always the same.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,28 +8,28 @@ use bytes::Bytes;
 
 use crate::origins::{Identity, Status};
 
-/// What is known of a file in the state that it had when it was served.
+/// A file in the state in which it was served unchanged.
 #[derive(Debug)]
 pub(crate) struct ServedFile {
     pub(crate) identity: Identity,
     /// Offset in bytes at which the image in the file ends, or the file's size if it is no image.
     pub(crate) end: u64,
-    /// The head of replies in the form in which it is sent, without what varies.
+    /// The head of responses in wire format, without the headers that vary.
     pub(crate) wire: Bytes,
-    /// The content that was read of the file, if it is kept.
-    kept: Mutex<Option<RecentBytes>>,
+    /// The content of the file, if it is in memory.
+    content: Mutex<Option<RecentBytes>>,
 }
 
-/// The bytes of a file that replies send.
+/// The bytes of a file that responses send.
 #[derive(Clone, Debug)]
 pub(crate) struct RecentBytes {
     pub(crate) bytes: Bytes,
     /// State of the file when it was read.
     pub(crate) status: Status,
     /// The time at which the file was read.
-    read: Instant,
-    /// The time of the last reply with these bytes.
-    used: Instant,
+    read_at: Instant,
+    /// The time of the last response with these bytes.
+    last_use: Instant,
 }
 
 impl ServedFile {
@@ -38,46 +38,46 @@ impl ServedFile {
             identity,
             end,
             wire,
-            kept: Mutex::default(),
+            content: Mutex::default(),
         }
     }
 
-    /// Returns the content that was read of the file, if it was read and served recently.
+    /// Returns the content of the file, if it was read and served recently.
     pub(crate) fn recent(&self, now: Instant) -> Option<RecentBytes> {
-        let kept = self.lock();
+        let content = self.lock();
         let is_recent = |recent: &&RecentBytes| {
-            recent.idle(now) < MOST_IDLE && now.saturating_duration_since(recent.read) < MOST_AGE
+            recent.idle(now) < MOST_IDLE && now.saturating_duration_since(recent.read_at) < MOST_AGE
         };
-        kept.as_ref().filter(is_recent).cloned()
+        content.as_ref().filter(is_recent).cloned()
     }
 
-    /// Records that the file is served once more.
+    /// Records that the file is being served once more.
     pub(crate) fn is_used(&self, now: Instant) {
         if let Some(recent) = &mut *self.lock() {
-            recent.used = now;
+            recent.last_use = now;
         }
     }
 
-    /// Bytes of memory that the file takes while its content is kept.
+    /// Returns the bytes of memory that the file takes while its content is in memory.
     fn weight(&self) -> u64 {
         self.end + self.wire.len() as u64 + size_of::<Self>() as u64
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<RecentBytes>> {
         // No code panics while it holds the lock.
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+        self.content.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl RecentBytes {
     fn idle(&self, now: Instant) -> Duration {
-        now.saturating_duration_since(self.used)
+        now.saturating_duration_since(self.last_use)
     }
 }
 
-/// The files whose content is kept in memory. The first one in the queue is evicted next, unless it was served lately.
-/// A table evicted by SIEVE would take in every file that is read, so that files asked for in turn, with room for most of
-/// them, would each be evicted before they are asked for again.
+/// The files whose content is in memory. The first one in the queue is evicted next, unless it was served lately. A
+/// SIEVE table would store every file that is read. If there were room for most but not all of the files that are
+/// requested in turn, each would be evicted before its next request.
 ///
 /// Reading a file of 32 KB from the page cache on each request instead (`preadv2` with `RWF_NOWAIT`) answers 0.77 [0.61,
 /// 0.84] times as many requests a second on kept connections, and 0.96 [0.92, 1.03] times on one each (wrk, 11 and 9
@@ -92,29 +92,29 @@ struct Queue {
 }
 
 impl RecentFiles {
-    /// Keeps the content of a file that had this state when it was read, if there is room.
+    /// Stores the content of a file, with the status of the file when it was read, if there is room.
     pub(crate) fn keep(&self, file: &Arc<ServedFile>, bytes: Bytes, status: Status, now: Instant) {
         let recent = RecentBytes {
             bytes,
             status,
-            read: now,
-            used: now,
+            read_at: now,
+            last_use: now,
         };
         let mut queue = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut kept = file.lock();
-        // Whatever is replaced or evicted is dropped without the locks.
-        if kept.is_some() {
-            let former = kept.replace(recent);
-            drop((kept, queue, former));
+        let mut content = file.lock();
+        // Replaced and evicted contents are dropped after the locks have been released.
+        if content.is_some() {
+            let former = content.replace(recent);
+            drop((content, queue, former));
             return;
         }
         let Some(evicted) = queue.make_room(file.weight(), now) else {
             return;
         };
-        *kept = Some(recent);
+        *content = Some(recent);
         queue.bytes += file.weight();
         queue.files.push_back(file.clone());
-        drop((kept, queue, evicted));
+        drop((content, queue, evicted));
     }
 }
 
@@ -155,7 +155,7 @@ impl Queue {
 }
 
 /// A file that was served within this time is not evicted for another. If all files are served that often, most of them
-/// stay, instead of each being evicted before it is asked for again.
+/// stay, instead of each being evicted before its next request.
 const LATELY: Duration = Duration::from_secs(1);
 
 /// Maximum number of files that are considered for eviction to make room for one.
@@ -167,7 +167,7 @@ const MOST_IDLE: Duration = Duration::from_secs(10);
 /// A file is read again after this time, because writing to it through shared memory need not change its times.
 const MOST_AGE: Duration = Duration::from_secs(60);
 
-/// Bytes of memory that all kept files may take together.
+/// Bytes of memory that all files in the queue may take together.
 const MOST_BYTES: u64 = 8 << 20;
 
 #[cfg(test)]

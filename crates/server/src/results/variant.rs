@@ -1,8 +1,8 @@
-//! Remembers what targets mean, so that a hit is looked up under a key that was worked out once.
+//! A cache of the meanings of targets, so that the key under which a hit is looked up is computed only once.
 //!
-//! Reading a target, settling its format and naming its result depend on the target, on the configuration, on the
-//! headers that the target's dialect reads, and on `Accept` where the target leaves the format open; on nothing that
-//! changes while a configuration is in force.
+//! Parsing a target, settling its format and computing the key of its result depend on the target, on the
+//! configuration, on the headers that the target's dialect reads, and on `Accept` if the target leaves the format open.
+//! None of this changes while a configuration is in force.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
@@ -20,55 +20,56 @@ use crate::error::Error;
 use crate::operations::clock;
 use crate::request::negotiation::{Choice, Negotiation, SettledRequest};
 
-/// A request whose format is settled, with the keys of its result and all that replies say besides the result itself.
+/// A request whose format is settled, with the keys of its result and the parts of responses that do not depend on the
+/// result.
 #[derive(Debug)]
 pub(crate) struct RequestVariant {
     pub(crate) asked: SettledRequest,
-    /// Key under which the facts of the source are kept.
+    /// Key under which the facts of the source are stored.
     pub(crate) facts: Key,
     /// Key of the computation until the recipe is resolved to pixels.
     pub(crate) unresolved: Key,
-    /// The canonical recipe; `None` for a file that is served as it is.
+    /// The canonical recipe; `None` for a file that is served unchanged.
     pub(crate) recipe: Option<Arc<str>>,
     /// Whether the source is fetched over a network.
     pub(crate) is_remote: bool,
     /// The target, for the log.
     pub(crate) uri: Uri,
-    /// Headers that tell CDNs what the result is made of.
+    /// Headers for CDNs that name the tags of the result.
     tag_headers: Vec<TagHeader>,
-    /// What the operator's rule for the source tells clients.
+    /// The `Cache-Control` of the operator's rule for the source.
     words: Option<String>,
-    /// What the request last resolved to, and the number of purges at that time.
-    resolved: Mutex<Option<(u64, Arc<Resolved>)>>,
+    /// The resolved request as last computed, and the number of purges at that time.
+    resolution: Mutex<Option<(u64, Arc<Resolved>)>>,
     head: Mutex<Option<Arc<Head>>>,
-    /// The file that was last served as it is for this request.
-    served: Mutex<Option<Arc<ServedFile>>>,
+    /// The file that was last served unchanged for this request.
+    served_file: Mutex<Option<Arc<ServedFile>>>,
 }
 
-/// The targets that were asked for most recently.
+/// The targets that were requested most recently, with their meanings.
 #[derive(Debug)]
-pub(crate) struct TargetCache(Table<Arc<str>, Remembered>);
+pub(crate) struct TargetCache(Table<Arc<str>, TargetEntry>);
 
-/// What is remembered under a target.
+/// The entry of a target.
 #[derive(Clone, Debug)]
-enum Remembered {
+enum TargetEntry {
     /// The request that the target means.
     Meaning(Arc<ParsedTarget>),
-    /// The meaning depends on these headers, and is remembered under the target with their values, too.
+    /// The meaning depends on these headers. It is stored under the target with their values.
     DependsOn(Arc<[&'static str]>),
 }
 
-/// A parsed target with a variant for every choice of formats, or a single one if the target settles the format.
+/// A parsed target with a variant for every choice of formats, or a single variant if the target settles the format.
 #[derive(Debug)]
 struct ParsedTarget {
     request: ImageRequest,
-    known: Known,
+    variants: Variants,
 }
 
 #[derive(Debug)]
-enum Known {
+enum Variants {
     Settled(OnceLock<Arc<RequestVariant>>),
-    /// Variants by choice of formats; few choices occur among clients.
+    /// Variants by choice of formats. Clients make only a few different choices.
     Open(RwLock<Vec<(Choice, Arc<RequestVariant>)>>),
 }
 
@@ -79,7 +80,7 @@ impl Default for TargetCache {
 }
 
 impl TargetCache {
-    /// Returns what a target means for a client with these headers, if none of the formats in `without` may be used.
+    /// Returns the variant of a target for a client with these headers. The formats in `without` are not used.
     ///
     /// # Errors
     /// `Target`.
@@ -105,9 +106,9 @@ impl TargetCache {
             let asked = negotiation.settle(meaning.request.clone(), choice);
             Arc::new(RequestVariant::new(target, asked, maker))
         };
-        Ok(match &meaning.known {
-            Known::Settled(known) => known.get_or_init(|| settle(None)).clone(),
-            Known::Open(_) => {
+        Ok(match &meaning.variants {
+            Variants::Settled(variant) => variant.get_or_init(|| settle(None)).clone(),
+            Variants::Open(_) => {
                 let choice = negotiation.choose(headers, without);
                 meaning.variant(choice).unwrap_or_else(|| {
                     let variant = settle(Some(choice));
@@ -119,15 +120,15 @@ impl TargetCache {
     }
 
     fn meaning(&self, target: &str, headers: &HeaderMap) -> Option<Arc<ParsedTarget>> {
-        let remembered = match self.0.get(target)? {
-            Remembered::DependsOn(names) => {
+        let entry = match self.0.get(target)? {
+            TargetEntry::DependsOn(names) => {
                 self.0.get(with_values(target, &names, headers).as_str())?
             }
             meaning => meaning,
         };
-        match remembered {
-            Remembered::Meaning(meaning) => Some(meaning),
-            Remembered::DependsOn(_) => None,
+        match entry {
+            TargetEntry::Meaning(meaning) => Some(meaning),
+            TargetEntry::DependsOn(_) => None,
         }
     }
 
@@ -137,62 +138,63 @@ impl TargetCache {
         if full.len() > LONGEST {
             return;
         }
-        let remembered = Remembered::Meaning(meaning.clone());
-        self.0.insert(full.into(), remembered);
+        let entry = TargetEntry::Meaning(meaning.clone());
+        self.0.insert(full.into(), entry);
         if !names.is_empty() {
-            let depends = Remembered::DependsOn(names.as_slice().into());
+            let depends = TargetEntry::DependsOn(names.as_slice().into());
             self.0.insert(target.into(), depends);
         }
     }
 
-    /// Returns the variant of a target that was understood before. `headers` is only called where `Accept` matters.
+    /// Returns the variant of a target that was parsed before. `headers` is only called if the variant depends on
+    /// `Accept`.
     pub(crate) fn understood(
         &self,
         target: &str,
         headers: impl FnOnce() -> HeaderMap,
         negotiation: &Negotiation,
     ) -> Option<Arc<RequestVariant>> {
-        let Remembered::Meaning(meaning) = self.0.get(target)? else {
+        let TargetEntry::Meaning(meaning) = self.0.get(target)? else {
             return None;
         };
         meaning.check_expiry(target).ok()?;
-        match &meaning.known {
-            Known::Settled(known) => known.get().cloned(),
-            Known::Open(_) => meaning.variant(negotiation.choose(&headers(), &[])),
+        match &meaning.variants {
+            Variants::Settled(variant) => variant.get().cloned(),
+            Variants::Open(_) => meaning.variant(negotiation.choose(&headers(), &[])),
         }
     }
 }
 
 impl ParsedTarget {
     fn new(request: ImageRequest, negotiation: &Negotiation) -> Self {
-        let known = match negotiation.is_open(&request) {
-            true => Known::Open(RwLock::default()),
-            false => Known::Settled(OnceLock::new()),
+        let variants = match negotiation.is_open(&request) {
+            true => Variants::Open(RwLock::default()),
+            false => Variants::Settled(OnceLock::new()),
         };
-        Self { request, known }
+        Self { request, variants }
     }
 
-    /// Returns the variant of an open target for a choice of formats, if it is known.
+    /// Returns the variant of an open target for a choice of formats, if it was computed before.
     fn variant(&self, choice: Choice) -> Option<Arc<RequestVariant>> {
-        let Known::Open(known) = &self.known else {
+        let Variants::Open(variants) = &self.variants else {
             return None;
         };
         // No code panics while it holds the lock.
-        let known = known.read().unwrap_or_else(PoisonError::into_inner);
-        let found = known.iter().find(|(of, _)| *of == choice);
-        found.map(|(_, variant)| variant.clone())
+        let variants = variants.read().unwrap_or_else(PoisonError::into_inner);
+        let entry = variants.iter().find(|(of, _)| *of == choice);
+        entry.map(|(_, variant)| variant.clone())
     }
 
     fn learn(&self, choice: Choice, variant: &Arc<RequestVariant>) {
-        if let Known::Open(known) = &self.known {
-            let mut known = known.write().unwrap_or_else(PoisonError::into_inner);
-            if known.iter().all(|(of, _)| *of != choice) {
-                known.push((choice, variant.clone()));
+        if let Variants::Open(variants) = &self.variants {
+            let mut variants = variants.write().unwrap_or_else(PoisonError::into_inner);
+            if variants.iter().all(|(of, _)| *of != choice) {
+                variants.push((choice, variant.clone()));
             }
         }
     }
 
-    /// Checks that a URL with a limited lifetime has not expired; called whenever the URL is used.
+    /// Checks that a URL with a limited lifetime has not expired. To be called whenever the URL is used.
     fn check_expiry(&self, target: &str) -> Result<(), Error> {
         let style = &self.request.style;
         match style.expires {
@@ -205,7 +207,7 @@ impl ParsedTarget {
     }
 }
 
-/// Returns a target with the values of these headers, separated by line breaks, which no value contains.
+/// Returns a target followed by the values of these headers, separated by line breaks, which no value contains.
 fn with_values(target: &str, names: &[&'static str], headers: &HeaderMap) -> String {
     let mut text = target.to_owned();
     for name in names {
@@ -227,52 +229,52 @@ impl RequestVariant {
             uri: Uri::try_from(target).unwrap_or_default(),
             tag_headers: maker.results.config.tag_headers.clone(),
             words: ClientSide::words(&maker.results.config, &asked.request.source.place()),
-            resolved: Mutex::default(),
+            resolution: Mutex::default(),
             head: Mutex::default(),
-            served: Mutex::default(),
+            served_file: Mutex::default(),
             asked,
         }
     }
 
-    /// Returns what the request last resolved to, unless there was a purge since then: purging goes by what is known of
-    /// sources at that moment.
-    pub(crate) fn resolved(&self, purges: u64) -> Option<Arc<Resolved>> {
+    /// Returns the resolved request as last computed, unless there was a purge since: the facts of sources at the time
+    /// of a purge decide what is purged.
+    pub(crate) fn resolution(&self, purges: u64) -> Option<Arc<Resolved>> {
         // No code panics while it holds the lock.
-        let last = self.resolved.lock();
+        let last = self.resolution.lock();
         let last = last.unwrap_or_else(PoisonError::into_inner);
         let (then, resolved) = last.as_ref()?;
         (*then == purges).then(|| Arc::clone(resolved))
     }
 
-    /// Remembers what the request resolves to now.
+    /// Stores what the request resolves to now.
     pub(crate) fn resolves_to(&self, resolved: &Arc<Resolved>, purges: u64) {
-        let last = self.resolved.lock();
+        let last = self.resolution.lock();
         *last.unwrap_or_else(PoisonError::into_inner) = Some((purges, Arc::clone(resolved)));
     }
 
-    /// Returns the file that was last served as it is for this request.
+    /// Returns the file that was last served unchanged for this request.
     pub(crate) fn served(&self) -> Option<Arc<ServedFile>> {
         // No code panics while it holds the lock.
-        let last = self.served.lock();
+        let last = self.served_file.lock();
         last.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Remembers the file that is now served for this request.
+    /// Stores the file that is now served for this request.
     pub(crate) fn serves(&self, file: ServedFile) {
-        let last = self.served.lock();
+        let last = self.served_file.lock();
         *last.unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(file));
     }
 
-    /// Returns the canonical target, if that is another than the requested one or depends on the source.
+    /// Returns the canonical target, if it differs from the requested one or depends on the source.
     pub(crate) fn canonical(&self) -> Option<String> {
         // No code panics while it holds the lock.
-        let last = self.resolved.lock();
+        let last = self.resolution.lock();
         let last = last.unwrap_or_else(PoisonError::into_inner);
         let of_source = last.as_ref().and_then(|(_, last)| last.canonical.clone());
         of_source.or_else(|| self.asked.request.style.canonical.clone())
     }
 
-    /// Returns the head of replies with an entry. It is the same head for as long as the entry is the same.
+    /// Returns the head of responses with an entry. The head is computed again only when the entry changes.
     pub(crate) fn head(&self, entry: &Arc<Entry>) -> Arc<Head> {
         // No code panics while it holds the lock.
         let mut last = self.head.lock().unwrap_or_else(PoisonError::into_inner);
@@ -294,8 +296,8 @@ impl RequestVariant {
     }
 }
 
-/// Maximum number of remembered targets: at about 2 KB each, 16 MB at worst.
+/// Maximum number of targets: at about 2 KB each, they take 16 MB at most.
 const MOST: u64 = 8192;
 
-/// Maximum length in bytes of a target that is remembered. Longer ones are rare, and would be what fills the memory.
+/// Maximum length in bytes of a target that is stored. Longer ones are rare, and could take up too much memory.
 const LONGEST: usize = 512;

@@ -1,4 +1,4 @@
-//! A source file in memory, which several requests may hold.
+//! A source file in memory, which several requests may use at a time.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use tokio::sync::OnceCell;
 
 use crate::origins::Reservation;
 
-/// The place of a file in memory, filled once the file is read.
+/// The place of a file in the cache. It is filled once the file has been read.
 pub(super) type Place = OnceCell<Loaded>;
 
 /// The content of a file that was read.

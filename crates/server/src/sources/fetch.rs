@@ -1,6 +1,6 @@
-//! Reads files without holding up anything else: in a few slots of their own, apart from the worker threads, and with a
-//! ceiling on the bytes that are held at a time. Inspecting files has slots apart from reading them, so that a hit that
-//! is checked and a request that is refused need not wait for megabytes to be read.
+//! Reads files without delaying anything else: in a few slots apart from the worker threads, and with a limit on the
+//! bytes in memory at a time. Inspecting files has slots apart from reading them, so that revalidating a cache hit or
+//! refusing a request need not wait for megabytes to be read.
 
 use std::panic::{self, AssertUnwindSafe};
 
@@ -12,50 +12,50 @@ use crate::error::Error;
 use crate::origins::{Blocking, Budget, Reservation, SourceMemory};
 use crate::permits::Permits;
 
-/// The slots for reading and for inspecting files, and the ceiling on the bytes held.
+/// The slots for reading and for inspecting files, and the limit on the bytes in memory.
 #[derive(Clone, Debug)]
 pub(crate) struct Fetcher {
     slots: Permits,
-    looks: Permits,
-    held: SourceMemory,
+    inspection_slots: Permits,
+    memory: SourceMemory,
 }
 
 impl Fetcher {
     pub(crate) fn new(limits: &LimitsConfig) -> Self {
         Self {
             slots: Permits::of(limits.fetches),
-            looks: Permits::of(limits.fetches),
-            held: SourceMemory::new(limits.held_bytes.0),
+            inspection_slots: Permits::of(limits.fetches),
+            memory: SourceMemory::new(limits.held_bytes.0),
         }
     }
 
-    /// Changes the limits, for all clones. What is being read is read to its end.
+    /// Changes the limits, for all clones. Reads under way are completed.
     pub(crate) fn resize(&self, limits: &LimitsConfig) {
         self.slots.resize_to(limits.fetches);
-        self.looks.resize_to(limits.fetches);
-        self.held.resize(limits.held_bytes.0);
+        self.inspection_slots.resize_to(limits.fetches);
+        self.memory.resize(limits.held_bytes.0);
     }
 
-    /// Waits until `bytes` more may be held, and reserves them.
+    /// Waits until `bytes` more fit under the limit, and reserves them.
     pub(crate) async fn hold(&self, bytes: u64) -> Reservation {
-        self.held.take(bytes).await
+        self.memory.take(bytes).await
     }
 
-    /// Returns the counter of the bytes of sources, wherever they come from.
+    /// Returns the counter of the bytes of sources in memory, wherever the sources come from.
     pub(crate) fn held(&self) -> &SourceMemory {
-        &self.held
+        &self.memory
     }
 
-    /// Returns the time and memory for a fetch over a network that nobody waits for after `deadline`.
+    /// Returns the budget of a fetch over a network: its deadline, and the memory in which it is counted.
     pub(crate) fn budget(&self, deadline: impl Into<Deadline>) -> Budget {
         Budget {
             deadline: deadline.into(),
-            held: self.held.clone(),
+            held: self.memory.clone(),
         }
     }
 
-    /// Runs `work`, which may wait for a disk, in one of the slots. The slot stays taken until the
-    /// work is done, even if nobody waits for it any more.
+    /// Runs `work`, which may wait for a disk, in one of the slots for reading. The slot stays taken until the work is
+    /// complete, even if the caller stops waiting.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T, Error> + Send + 'static,
@@ -63,52 +63,53 @@ impl Fetcher {
         run_in(&self.slots, work).await
     }
 
-    /// Runs `work` that inspects files and reads none, in one of the slots for that.
+    /// Runs `work`, which inspects files without reading them, in one of the slots for inspecting.
     pub(crate) async fn look<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
-        run_in(&self.looks, work).await
+        run_in(&self.inspection_slots, work).await
     }
 
-    /// Reads something of `source`: at once if the system has it in memory, otherwise in one of the slots. Changing to
-    /// another thread and back takes longer than copying some hundred kilobytes.
+    /// Calls `read` with `source`: on this thread if the operating system has the bytes in memory, otherwise in one of
+    /// the slots for reading. Changing to another thread and back takes longer than copying some hundred kilobytes.
     pub(crate) async fn read<S: Send + 'static, T: Send + 'static>(
         &self,
         source: S,
         read: impl Fn(&S, Blocking) -> Result<T, Error> + Send + 'static,
     ) -> Result<(S, T), Error> {
         match at_once(|blocking| read(&source, blocking)) {
-            Some(done) => Ok((source, done?)),
+            Some(result) => Ok((source, result?)),
             None => {
                 let read = move || {
-                    let done = read(&source, Blocking::Allowed)?;
-                    Ok((source, done))
+                    let result = read(&source, Blocking::Allowed)?;
+                    Ok((source, result))
                 };
                 self.run(read).await
             }
         }
     }
 
-    /// Runs work that opens files and reads none.
+    /// Calls `open`, which opens files without reading them: on this thread if that needs no disk, otherwise in one of
+    /// the slots for inspecting.
     pub(crate) async fn open<T: Send + 'static>(
         &self,
         open: impl Fn(Blocking) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
         match at_once(&open) {
-            Some(opened) => opened,
+            Some(result) => result,
             None => self.look(move || open(Blocking::Allowed)).await,
         }
     }
 }
 
-/// Runs `work` on this thread; `None` if it would have to wait for a disk.
+/// Runs `work` on this thread, or returns `None` if it would have to wait for a disk.
 fn at_once<T>(work: impl FnOnce(Blocking) -> Result<T, Error>) -> Option<Result<T, Error>> {
     let blocking = Blocking::Refused;
-    let tried = panic::catch_unwind(AssertUnwindSafe(|| work(blocking)));
-    match tried.unwrap_or(Err(Error::Panicked)) {
+    let result = panic::catch_unwind(AssertUnwindSafe(|| work(blocking)));
+    match result.unwrap_or(Err(Error::Panicked)) {
         Err(error) if blocking.ends_with(&error) => None,
-        done => Some(done),
+        result => Some(result),
     }
 }
 
@@ -117,12 +118,12 @@ async fn run_in<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Error> + Send + 'static,
 ) -> Result<T, Error> {
     let slot = slots.acquire(1).await;
-    let done = task::spawn_blocking(move || {
+    let task = task::spawn_blocking(move || {
         let result = work();
         drop(slot);
         result
     });
-    done.await.unwrap_or(Err(Error::Panicked))
+    task.await.unwrap_or(Err(Error::Panicked))
 }
 
 #[cfg(test)]
@@ -155,7 +156,7 @@ mod tests {
         });
         let _taken = (
             fetcher.slots.acquire(1).await,
-            fetcher.looks.acquire(1).await,
+            fetcher.inspection_slots.acquire(1).await,
         );
         let here = thread::current().id();
         let is_here = move || Ok(thread::current().id() == here);

@@ -1,4 +1,4 @@
-//! Explains the size that a recipe leads to, and what was rounded and limited on the way.
+//! Explains the size that a recipe results in, and how it was rounded and limited.
 
 use andon_recipe::{Facts, Rules, Step};
 
@@ -14,13 +14,13 @@ pub fn explain(rules: &dyn Rules, facts: &Facts) -> Vec<String> {
     let Ok(recipe) = rules.resolve(facts) else {
         return Vec::new();
     };
-    let mut told = Vec::new();
+    let mut lines = Vec::new();
     for (at, step) in recipe.steps.iter().enumerate() {
         if let Step::Exact(_) = step {
             let (width, height) = size_after(&recipe.steps[..at], facts);
             let (w, h) = size_after(&recipe.steps[..=at], facts);
             let [wide, high] = [f64::from(width), f64::from(height)];
-            told.push(format!(
+            lines.push(format!(
                 "scale   {width}x{height} to {w}x{h}; exactly, {w} wide is {} high, and {h} high is {} wide",
                 rounded(high * f64::from(w) / wide),
                 rounded(wide * f64::from(h) / high)
@@ -35,17 +35,17 @@ pub fn explain(rules: &dyn Rules, facts: &Facts) -> Vec<String> {
     let result = size_after(&recipe.steps, facts);
     if let Ok(of_larger) = rules.resolve(&larger) {
         let (w, h) = size_after(&of_larger.steps, &larger);
-        // As much larger as its source, but for rounding: nothing limits either.
+        // The result grows with its source, except for rounding, if neither side is limited.
         let follows = |side: u32, of: u32| side.abs_diff(of.saturating_mul(LARGER)) <= LARGER;
         let free = follows(w, result.0) && follows(h, result.1);
         if !free && (w > result.0 || h > result.1) {
-            told.push(format!(
+            lines.push(format!(
                 "limit   {}x{} is all that this source gives; one {LARGER} times as large would become {w}x{h}",
                 result.0, result.1
             ));
         }
     }
-    told
+    lines
 }
 
 /// How many times as wide and as high the larger source is that the explanation compares with.
@@ -62,32 +62,32 @@ mod tests {
 
     use super::*;
 
-    fn told(recipe: &str, facts: &Facts) -> Vec<String> {
+    fn lines(recipe: &str, facts: &Facts) -> Vec<String> {
         let recipe: Recipe = recipe.parse().unwrap();
         explain(&recipe, facts)
     }
 
     #[test]
     fn a_side_is_told_as_it_would_be_without_rounding() {
-        let told = told("fit:250x250", &Facts::new("jpeg", 1600, 900));
+        let lines = lines("fit:250x250", &Facts::new("jpeg", 1600, 900));
         let line = "scale   1600x900 to 250x141; exactly, 250 wide is 140.625 high, and 141 high is 250.667 wide";
-        assert_eq!(told, [line]);
+        assert_eq!(lines, [line]);
     }
 
     #[test]
     fn a_source_that_is_too_small_is_told() {
-        let told = told("fit:250x250", &Facts::new("jpeg", 50, 40));
-        assert_eq!(told.len(), 1, "{told:?}");
+        let lines = lines("fit:250x250", &Facts::new("jpeg", 50, 40));
+        assert_eq!(lines.len(), 1, "{lines:?}");
         assert!(
-            told[0].starts_with("limit   50x40 is all that this source gives"),
-            "{told:?}"
+            lines[0].starts_with("limit   50x40 is all that this source gives"),
+            "{lines:?}"
         );
-        assert!(told[0].ends_with("250x200"), "{told:?}");
+        assert!(lines[0].ends_with("250x200"), "{lines:?}");
     }
 
     #[test]
     fn nothing_is_told_where_nothing_is_scaled() {
         let facts = Facts::new("jpeg", 400, 300);
-        assert!(told("orient,turn:90", &facts).is_empty());
+        assert!(lines("orient,turn:90", &facts).is_empty());
     }
 }

@@ -1,10 +1,11 @@
-//! Threads that read headers and plan, apart from those that read files: a few slots, and a time limit for each header.
+//! Threads that read the headers of sources and plan, apart from those that read files: a few slots, and a time limit
+//! for each header.
 //!
-//! Reading a header is not rendering: it takes no worker thread and waits for none, so that an image that is refused
-//! because of its header is refused within milliseconds under load, too. But formats are read by libraries that cannot
-//! be interrupted. A header that takes longer than `MOST_TIME` is given up: its request gets an error, and so do others
-//! for the same file, while its thread is stuck and keeps its slot. Meanwhile files and other headers are still read.
-//! When all slots are taken by stuck threads, every request that needs one is refused at once.
+//! Reading a header needs no worker thread, so that an image that is refused because of its header is refused within
+//! milliseconds, even under load. But formats are read by libraries that cannot be interrupted. The request for a
+//! header that takes longer than `MOST_TIME` gets an error, as do other requests for the same file, while its thread is
+//! stuck and keeps its slot. Meanwhile files and other headers are still read. When all slots are taken by stuck
+//! threads, every request that needs a slot is refused at once.
 
 use std::collections::HashMap;
 use std::num::NonZero;
@@ -20,7 +21,7 @@ use tokio::time::timeout;
 use crate::error::{Error, Stuck, Threads};
 use crate::permits::Permits;
 
-/// The slots for reading headers, which all clones share.
+/// The slots for reading headers. Clones share them.
 #[derive(Clone, Debug)]
 pub(crate) struct HeaderReaders(Arc<Shared>);
 
@@ -39,14 +40,15 @@ struct Running {
 }
 
 #[derive(Clone, Copy, Debug)]
+/// A header that is being read.
 struct Reading {
     /// Key of the bytes, if other requests may read the same ones.
     source: Option<Key>,
-    began: Instant,
+    start: Instant,
 }
 
 /// Counts a header as being read until this is dropped.
-struct Counted {
+struct Registration {
     readers: HeaderReaders,
     number: u64,
 }
@@ -70,11 +72,11 @@ impl HeaderReaders {
 
     /// Runs `work`, which reads the header of a source that is in memory: on this thread if that takes no longer than
     /// changing threads (`is_short`), otherwise in one of the slots. `holds` keeps the source's memory reserved until
-    /// the work is done, even if nobody waits for it any more.
+    /// the work is complete, even if the caller stops waiting.
     ///
     /// # Errors
-    /// Those of `work`; `SlowHeader` if it is not done in time, or if other work on the same source is overdue; `Stuck`
-    /// if all slots are taken by overdue work; `Busy` if no slot becomes free in time; `Panicked`.
+    /// The errors of `work`; `SlowHeader` if it takes longer than [`MOST_TIME`], or if other work on the same source
+    /// already does; `Stuck` if all slots are taken by such work; `NoRoom` if no slot becomes free in time; `Panicked`.
     pub(crate) async fn read<T: Send + 'static>(
         &self,
         source: Option<Key>,
@@ -83,8 +85,8 @@ impl HeaderReaders {
         work: impl FnOnce() -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
         if is_short {
-            let done = panic::catch_unwind(AssertUnwindSafe(work));
-            return done.unwrap_or(Err(Error::Panicked));
+            let result = panic::catch_unwind(AssertUnwindSafe(work));
+            return result.unwrap_or(Err(Error::Panicked));
         }
         self.check(source)?;
         let most_time = self.0.most_time;
@@ -92,14 +94,14 @@ impl HeaderReaders {
             return Err(self.stuck().map_or(Error::NoRoom, Error::Stuck));
         };
         self.check(source)?;
-        let counted = self.count(source);
-        let done = task::spawn_blocking(move || {
+        let registration = self.register(source);
+        let task = task::spawn_blocking(move || {
             let result = work();
-            drop((holds, counted, slot));
+            drop((holds, registration, slot));
             result
         });
-        match timeout(most_time, done).await {
-            Ok(done) => done.unwrap_or(Err(Error::Panicked)),
+        match timeout(most_time, task).await {
+            Ok(result) => result.unwrap_or(Err(Error::Panicked)),
             Err(_) => Err(Error::SlowHeader(most_time)),
         }
     }
@@ -123,8 +125,8 @@ impl HeaderReaders {
         [running.all.len(), running.late(self.0.most_time).count()]
     }
 
-    /// Refuses a source for which waiting for a slot is pointless: all slots are stuck, or reading its header already
-    /// takes another thread too long.
+    /// Refuses a source for which waiting for a slot is pointless, because all slots are stuck, or another thread has
+    /// been reading its header for too long.
     fn check(&self, source: Option<Key>) -> Result<(), Error> {
         if let Some(stuck) = self.stuck() {
             return Err(Error::Stuck(stuck));
@@ -140,16 +142,16 @@ impl HeaderReaders {
         }
     }
 
-    fn count(&self, source: Option<Key>) -> Counted {
+    fn register(&self, source: Option<Key>) -> Registration {
         let mut running = self.lock();
         let number = running.next;
         running.next += 1;
         let reading = Reading {
             source,
-            began: Instant::now(),
+            start: Instant::now(),
         };
         running.all.insert(number, reading);
-        Counted {
+        Registration {
             readers: self.clone(),
             number,
         }
@@ -162,29 +164,29 @@ impl HeaderReaders {
 }
 
 impl Running {
-    /// Returns the headers that have taken too long: by how much, and the key of each source.
+    /// Returns the headers that have taken longer than `most_time`: by how much, and the key of each source.
     fn late(
         &self,
         most_time: Duration,
     ) -> impl Iterator<Item = (Duration, Option<Key>)> + Clone + '_ {
         let all = self.all.values();
         all.filter_map(move |reading| {
-            let late = reading.began.elapsed().checked_sub(most_time)?;
+            let late = reading.start.elapsed().checked_sub(most_time)?;
             Some((late, reading.source))
         })
     }
 }
 
-impl Drop for Counted {
+impl Drop for Registration {
     fn drop(&mut self) {
         self.readers.lock().all.remove(&self.number);
     }
 }
 
-/// Time limit for one header and its plan: a thousand times what a large header takes.
+/// Time limit for reading one header and planning: a thousand times what a large header takes.
 const MOST_TIME: Duration = Duration::from_secs(5);
 
-/// Minimum number of slots, which a machine with one core has.
+/// Minimum number of slots, as on a machine with one core.
 const FEWEST: usize = 4;
 
 #[cfg(test)]

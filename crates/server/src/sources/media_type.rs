@@ -1,5 +1,5 @@
-//! Media types of files that are served as they are: images are recognized by their first bytes, whatever their names
-//! say, and a few other types by their extensions. The rest is `application/octet-stream`.
+//! Media types of files that are served unchanged. Images are recognized by their first bytes, whatever their names
+//! are, and a few other types by their extensions. All other files are `application/octet-stream`.
 
 use andon_pixels::Codec;
 
@@ -9,7 +9,7 @@ pub fn of(codecs: &[&dyn Codec], path: &str, bytes: &[u8]) -> &'static str {
     if let Some(codec) = codec(codecs, bytes) {
         return codec.format().media_type;
     }
-    // What calls itself an image that we know and is none must not be taken for one.
+    // A file whose name promises an image of a known format, but whose content is none, must not be labelled as one.
     by_name(codecs, path)
         .filter(|media_type| {
             codecs
@@ -25,7 +25,7 @@ pub fn is_image(codecs: &[&dyn Codec], bytes: &[u8]) -> bool {
     codec(codecs, bytes).is_some()
 }
 
-/// Whether a file's name promises an image of a known format. Texts and JSON, which results may be, are none.
+/// Whether a file's name promises an image of a known format. Text and JSON are formats of results, but not of images.
 #[must_use]
 pub fn promises_image(codecs: &[&dyn Codec], path: &str) -> bool {
     let Some(promised) = by_name(codecs, path) else {
@@ -43,20 +43,24 @@ fn codec<'a>(codecs: &[&'a dyn Codec], bytes: &[u8]) -> Option<&'a dyn Codec> {
     codecs.iter().copied().find(|codec| codec.sniff(head))
 }
 
-/// Returns the media type that a file's extension promises: that of a codec with this name or alias, or another known
-/// one.
+/// Returns the media type that a file's extension promises: the type of the codec with this name or alias, or of
+/// another known extension.
 #[must_use]
 pub fn by_name(codecs: &[&dyn Codec], path: &str) -> Option<&'static str> {
     let name = path.rsplit('/').next()?;
     let (_, extension) = name.rsplit_once('.')?;
     let extension = extension.to_ascii_lowercase();
-    let named = |codec: &&&dyn Codec| {
+    let has_extension = |codec: &&&dyn Codec| {
         codec.name() == extension || codec.format().aliases.contains(&extension.as_str())
     };
-    let other = || EXTENSIONS.iter().find(|(known, _)| *known == extension);
+    let other = || {
+        EXTENSIONS
+            .iter()
+            .find(|(candidate, _)| *candidate == extension)
+    };
     let codec = codecs
         .iter()
-        .find(named)
+        .find(has_extension)
         .map(|codec| codec.format().media_type);
     codec.or_else(|| other().map(|(_, media_type)| *media_type))
 }
@@ -64,11 +68,11 @@ pub fn by_name(codecs: &[&dyn Codec], path: &str) -> Option<&'static str> {
 /// The media type of files about which nothing is known.
 pub const UNKNOWN: &str = "application/octet-stream";
 
-/// Number of bytes from the beginning by which nearly every file is recognized.
+/// Number of bytes from the beginning that are enough to recognize nearly every file.
 pub(crate) const SHORT_HEAD: usize = 1024;
 
-/// Number of bytes from the beginning by which any file is recognized: an SVG by the start of its root element, which
-/// long comments may precede.
+/// Number of bytes from the beginning that are enough to recognize every file: an SVG is recognized by the start of its
+/// root element, which long comments may precede.
 pub(crate) const HEAD: usize = 64 << 10;
 
 const EXTENSIONS: &[(&str, &str)] = &[

@@ -13,15 +13,15 @@ use crate::error::Error;
 use crate::origins::{Blocking, Freshness, Identity, OpenFile, OriginMetrics, Reservation, Source};
 use crate::request::conditional::Validators;
 use crate::sources::cached_source::CachedSource;
-use crate::sources::materials::{LoadedMaterials, OpenMaterials};
+use crate::sources::overlays::{LoadedOverlays, OpenOverlays};
 
-/// A request whose files are open.
+/// The source and the overlays of a request, open or in memory.
 #[derive(Debug)]
 pub struct OpenSource {
-    /// The path of the file, below `/`: the request's source, or the index of a folder.
+    /// The path of the file, below `/`: the request's source, or the index page of a folder.
     pub path: String,
     pub(super) content: Content,
-    pub(super) materials: OpenMaterials,
+    pub(super) overlays: OpenOverlays,
     pub(super) most_bytes: u64,
     /// The digest that the source must have, if the URL states one.
     pub(super) checksum: Option<Checksum>,
@@ -31,7 +31,7 @@ pub struct OpenSource {
 
 /// An open file and its beginning.
 pub(crate) struct FileHead {
-    /// The file itself, for reading the rest.
+    /// The file itself, from which the rest can be read.
     pub(crate) file: Arc<OpenFile>,
     /// The first bytes of the file.
     pub(crate) beginning: Bytes,
@@ -40,11 +40,11 @@ pub(crate) struct FileHead {
 /// The source of a request.
 #[derive(Clone, Debug)]
 pub(super) enum Content {
-    /// A file that is not read yet, and the metrics that count reading it.
+    /// A file that has not been read yet, and the metrics that count reading it.
     File(Arc<OpenFile>, Arc<OriginMetrics>),
     /// A file that is in memory, where other requests may use it too.
     CachedSource(Identity, CachedSource),
-    /// A source that was fetched, because over a network there is nothing to open.
+    /// A source that was fetched over a network. Nothing can be opened there without fetching it.
     Fetched(Source),
 }
 
@@ -54,8 +54,8 @@ pub struct Read {
     /// The source's bytes.
     pub source: Bytes,
     /// The overlays that the image is composed with.
-    pub materials: LoadedMaterials,
-    /// Keeps the source's bytes counted, if they were in memory before.
+    pub materials: LoadedOverlays,
+    /// Keeps the memory of the source's bytes reserved, if they were in memory before.
     pub hold: Option<Arc<Reservation>>,
 }
 
@@ -63,7 +63,7 @@ impl OpenSource {
     /// Size in bytes of all files together.
     #[must_use]
     pub fn size(&self) -> u64 {
-        self.source_size().saturating_add(self.materials.size())
+        self.source_size().saturating_add(self.overlays.size())
     }
 
     /// Size in bytes of the source alone.
@@ -78,42 +78,42 @@ impl OpenSource {
     /// Checks that the source is no larger than its request allows.
     pub(crate) fn within(&self, style: &AnswerStyle) -> Result<(), Error> {
         let bytes = self.source_size();
-        let over = style.most_bytes.filter(|most| bytes > *most);
-        over.map_or(Ok(()), |most| {
+        let limit = style.most_bytes.filter(|most| bytes > *most);
+        limit.map_or(Ok(()), |most| {
             let why = format!("it has {bytes} bytes, and may have {most}");
             Err(unfit(self.path.clone(), why))
         })
     }
 
     /// Returns the validators of a result, with which a client can check whether its copy is current. `result` is the
-    /// text that names it, or empty for the file as it is.
+    /// text that identifies the result, or empty for the unchanged file.
     #[must_use]
     pub fn validators(&self, result: &str) -> Validators {
-        let materials = self.materials.states();
+        let overlays = self.overlays.states();
         match &self.content {
-            Content::File(file, _) => Validators::new(result, &file.identity, &materials),
-            Content::CachedSource(identity, _) => Validators::new(result, identity, &materials),
+            Content::File(file, _) => Validators::new(result, &file.identity, &overlays),
+            Content::CachedSource(identity, _) => Validators::new(result, identity, &overlays),
             Content::Fetched(source) => {
-                Validators::of_fetched(result, &source.validators, &materials)
+                Validators::of_fetched(result, &source.validators, &overlays)
             }
         }
     }
 
-    /// The overlay images that the image is composed with.
-    pub(crate) fn materials(&self) -> &OpenMaterials {
-        &self.materials
+    /// Returns the overlays that the image is composed with.
+    pub(crate) fn overlays(&self) -> &OpenOverlays {
+        &self.overlays
     }
 
-    /// Returns text that tells this state of the materials from any other, empty if there are none.
-    pub(crate) fn materials_state(&self) -> String {
-        let materials = self.materials.states();
-        match &*materials {
+    /// Returns text that distinguishes this state of the overlays from any other. It is empty if there are none.
+    pub(crate) fn overlays_state(&self) -> String {
+        let overlays = self.overlays.states();
+        match &*overlays {
             [] => String::new(),
             all => format!("{all:?}"),
         }
     }
 
-    /// How long the origin allows a fetched source to be used; `None` for a file.
+    /// The origin's caching directives for a fetched source; `None` for a file.
     pub(crate) fn freshness(&self) -> Option<Freshness> {
         match &self.content {
             Content::File(..) | Content::CachedSource(..) => None,
@@ -133,22 +133,23 @@ impl OpenSource {
     /// Returns the source's file if it is in memory and nothing is composed with it.
     pub(crate) fn cached(&self) -> Option<CachedSource> {
         match &self.content {
-            Content::CachedSource(_, cached) if self.materials.is_empty() => Some(cached.clone()),
+            Content::CachedSource(_, cached) if self.overlays.is_empty() => Some(cached.clone()),
             _ => None,
         }
     }
 
     /// Whether the whole source is in memory and nothing is composed with it.
     pub(crate) fn is_in_memory(&self) -> bool {
-        self.materials.is_empty() && !matches!(self.content, Content::File(..))
+        self.overlays.is_empty() && !matches!(self.content, Content::File(..))
     }
 
-    /// Returns the source without materials, for other requests as well: the digest that one URL states is not checked.
+    /// Returns the source without overlays, for other requests as well. A digest that one request's URL states is not
+    /// checked.
     pub(crate) fn source_alone(&self) -> Self {
         Self {
             path: self.path.clone(),
             content: self.content.clone(),
-            materials: self.materials.none(),
+            overlays: self.overlays.none(),
             most_bytes: self.most_bytes,
             checksum: None,
             admitted: None,
@@ -165,23 +166,23 @@ impl OpenSource {
         Key::of(&[kind, &self.path, &state])
     }
 
-    /// Whether the whole source has to be checked before any of it is sent.
+    /// Whether the whole source has to be compared with a digest before any of it is sent.
     pub(crate) fn is_checked(&self) -> bool {
         self.checksum.is_some()
     }
 
-    /// Returns how many bytes reading the files brings into memory. What is in memory already is counted there.
+    /// Returns how many bytes reading the files adds to memory. Sources that are in memory already are counted there.
     pub(crate) fn size_to_read(&self) -> u64 {
         match &self.content {
-            Content::File(..) => self.source_size() + self.materials.size_to_read(),
-            Content::CachedSource(..) | Content::Fetched(_) => self.materials.size_to_read(),
+            Content::File(..) => self.source_size() + self.overlays.size_to_read(),
+            Content::CachedSource(..) | Content::Fetched(_) => self.overlays.size_to_read(),
         }
     }
 
-    /// Returns the state of the source's file, if the source is a file that may be served again as it is.
+    /// Returns the state of the source's file, if the source is a file that may be served unchanged again.
     pub(crate) fn same_again(&self) -> Option<Identity> {
         match &self.content {
-            // A date in the future is told as the present moment.
+            // A modification time in the future is sent as the present moment, so it changes with every response.
             Content::File(file, _)
                 if !self.is_checked() && file.identity.modified() <= SystemTime::now() =>
             {
@@ -196,48 +197,48 @@ impl OpenSource {
         matches!(self.content, Content::Fetched(_))
     }
 
-    /// Returns a function that reads the source's file, if that is all there is to read and it is not in memory yet.
-    pub(crate) fn reading(
+    /// Returns a function that reads the source's file, if that is not in memory yet and there are no overlays to read.
+    pub(crate) fn reader(
         &self,
     ) -> Option<impl Fn(Blocking) -> Result<Bytes, Error> + Send + 'static> {
-        let Content::File(file, figures) = &self.content else {
+        let Content::File(file, metrics) = &self.content else {
             return None;
         };
-        let (file, figures, most_bytes) = (file.clone(), figures.clone(), self.most_bytes);
-        let reading = move |blocking| counted(&figures, &file, most_bytes, blocking);
-        self.materials.is_empty().then_some(reading)
+        let (file, metrics, most_bytes) = (file.clone(), metrics.clone(), self.most_bytes);
+        let reader = move |blocking| read_and_count(&metrics, &file, most_bytes, blocking);
+        self.overlays.is_empty().then_some(reader)
     }
 
-    /// Returns this source with its file in memory.
-    pub(crate) fn filled(mut self, cached: CachedSource) -> Self {
+    /// Returns this source with its file in memory. A source that is no unread file stays as it is.
+    pub(crate) fn with_cached(mut self, cached: CachedSource) -> Self {
         if let Content::File(file, _) = &self.content {
             self.content = Content::CachedSource(file.identity, cached);
         }
         self
     }
 
-    /// Returns the file with up to `most` bytes of its beginning, for callers that read the rest piece by piece.
+    /// Returns the file with up to `most` bytes of its beginning, for callers that read the rest in pieces.
     ///
     /// # Errors
     /// `Pixels(Limit)`, `Changing`, `Io`; `Missing` if the source is not an unread file.
     pub(crate) fn begin(&self, most: usize, blocking: Blocking) -> Result<FileHead, Error> {
-        let Content::File(file, figures) = &self.content else {
+        let Content::File(file, metrics) = &self.content else {
             return Err(Error::Missing {
                 path: self.path.clone(),
             });
         };
-        let began = Instant::now();
+        let start = Instant::now();
         let size = file.check_size(self.most_bytes);
-        let read = size.and_then(|size| Ok((size, file.piece(0, most, blocking)?)));
-        let bytes = read.as_ref().map(|(size, _)| Some(*size));
-        figures.count_unless_blocked(bytes, began.elapsed(), blocking);
+        let result = size.and_then(|size| Ok((size, file.piece(0, most, blocking)?)));
+        let bytes = result.as_ref().map(|(size, _)| Some(*size));
+        metrics.count_unless_blocked(bytes, start.elapsed(), blocking);
         Ok(FileHead {
-            beginning: read?.1,
+            beginning: result?.1,
             file: file.clone(),
         })
     }
 
-    /// Reads the files.
+    /// Reads the source and the overlays.
     ///
     /// # Errors
     /// `Pixels(Limit)`, `Changing`, `Io`.
@@ -245,7 +246,7 @@ impl OpenSource {
         self.read_if(Blocking::Allowed)
     }
 
-    /// Reads the files on a thread that may or may not wait for a disk.
+    /// Reads the source and the overlays. `blocking` says whether this thread may wait for a disk.
     ///
     /// # Errors
     /// As [`OpenSource::read`]; `Io(WouldBlock)` if the thread may not wait and would have to.
@@ -260,9 +261,10 @@ impl OpenSource {
         // A digest of many megabytes takes as long as reading them.
         blocking.allow(!self.is_checked())?;
         let (source, hold) = match &self.content {
-            Content::File(file, figures) => {
-                (counted(figures, file, self.most_bytes, blocking)?, None)
-            }
+            Content::File(file, metrics) => (
+                read_and_count(metrics, file, self.most_bytes, blocking)?,
+                None,
+            ),
             Content::CachedSource(_, cached) => (cached.bytes.clone(), Some(cached.hold.clone())),
             Content::Fetched(source) => (source.bytes.clone(), Some(source.hold.clone())),
         };
@@ -273,26 +275,27 @@ impl OpenSource {
         }
         Ok(Read {
             source,
-            materials: self.materials.read(self.most_bytes, blocking)?,
+            materials: self.overlays.read(self.most_bytes, blocking)?,
             hold,
         })
     }
 }
 
+/// Returns the error for a source that does not meet the conditions of its request.
 fn unfit(piece: String, why: String) -> Error {
     Error::Pixels(andon_pixels::Error::Unfit { piece, why })
 }
 
-/// Reads a file and counts that in the metrics of its origin.
-fn counted(
-    figures: &OriginMetrics,
+/// Reads a file, and counts the read in the metrics of its origin.
+fn read_and_count(
+    metrics: &OriginMetrics,
     file: &OpenFile,
     most_bytes: u64,
     blocking: Blocking,
 ) -> Result<Bytes, Error> {
-    let began = Instant::now();
-    let read = file.read(most_bytes, blocking);
-    let bytes = read.as_ref().map(|bytes| Some(bytes.len() as u64));
-    figures.count_unless_blocked(bytes, began.elapsed(), blocking);
-    Ok(Bytes::from_owner(read?))
+    let start = Instant::now();
+    let result = file.read(most_bytes, blocking);
+    let bytes = result.as_ref().map(|bytes| Some(bytes.len() as u64));
+    metrics.count_unless_blocked(bytes, start.elapsed(), blocking);
+    Ok(Bytes::from_owner(result?))
 }

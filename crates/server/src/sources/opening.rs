@@ -1,5 +1,5 @@
-//! Opens or fetches the files that a request needs. This may block on a disk, so call these functions from a thread that
-//! may wait.
+//! Opens or fetches the files that a request needs. Functions with a parameter `blocking` do as it says; all others may
+//! block on a disk or a network, so they have to be called on a thread that may wait.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,21 +15,21 @@ use crate::origins::{
     Blocking, Budget, Entry, Fetched, Identity, Listing, OpenFile, OriginMetrics, Source,
     SourceMemory, SourceValidators, Status,
 };
-use crate::sources::materials::{FetchedMaterials, LoadedMaterials, Material, OpenMaterials};
 use crate::sources::media_type;
 use crate::sources::open_source::{Content, OpenSource};
+use crate::sources::overlays::{FetchedOverlays, LoadedOverlays, OpenOverlays, Overlay};
 use crate::sources::resolver::Resolver;
 
-/// A runtime that fetches sources on the calling thread, with the time and memory for that.
-struct Fetching {
+/// Fetches sources on the calling thread, with a runtime and a budget of its own.
+struct BlockingFetcher {
     budget: Budget,
     runtime: tokio::runtime::Runtime,
 }
 
-impl Fetching {
+impl BlockingFetcher {
     fn fetch(&self, resolver: &Resolver, request: &ImageRequest) -> Result<Source, Error> {
-        let fetching = resolver.fetch(request, None, &self.budget);
-        match self.runtime.block_on(fetching)? {
+        let fetch = resolver.fetch(request, None, &self.budget);
+        match self.runtime.block_on(fetch)? {
             Fetched::Body(source) => Ok(source),
             Fetched::NotModified(_) => Err(OriginError::Status(304).into()),
         }
@@ -37,47 +37,47 @@ impl Fetching {
 }
 
 impl Resolver {
-    /// Opens the files that a request needs, without reading them. A source that is not in a folder is fetched, on this
-    /// very thread.
+    /// Opens the files that a request needs, without reading them. A source or an overlay that is not in a folder is
+    /// fetched, which blocks this thread.
     ///
     /// # Errors
-    /// `Missing`, `Forbidden`, `Moved`, `Io`, `Pixels` naming a missing material, and all of [`Resolver::fetch`].
+    /// `Missing`, `Forbidden`, `Moved`, `Io`, `Pixels` naming a missing overlay, and all errors of [`Resolver::fetch`].
     pub fn open(&self, request: &ImageRequest) -> Result<OpenSource, Error> {
-        let overlays = self.overlays_to_fetch(request);
-        if !self.is_remote(request) && overlays.is_empty() {
-            return self.open_files(request, &FetchedMaterials::default(), Blocking::Allowed);
+        let locations = self.overlays_to_fetch(request);
+        if !self.is_remote(request) && locations.is_empty() {
+            return self.open_files(request, &FetchedOverlays::default(), Blocking::Allowed);
         }
-        let fetching = self.fetching()?;
-        let fetched = self.fetched_overlays(overlays, &fetching)?;
+        let fetcher = self.blocking_fetcher()?;
+        let fetched_overlays = self.fetch_overlays(locations, &fetcher)?;
         if !self.is_remote(request) {
-            return self.open_files(request, &fetched, Blocking::Allowed);
+            return self.open_files(request, &fetched_overlays, Blocking::Allowed);
         }
-        let materials = self.open_materials(request, &fetched, Blocking::Allowed)?;
-        Ok(self.found(request, fetching.fetch(self, request)?, materials))
+        let overlays = self.open_overlays(request, &fetched_overlays, Blocking::Allowed)?;
+        Ok(self.input_of(request, fetcher.fetch(self, request)?, overlays))
     }
 
-    /// Reads the overlay images of a request, whose source is somewhere else. Those that are not in folders are fetched,
-    /// on this very thread.
+    /// Reads the overlay images of a request whose source is given by other means. Overlays that are not in folders are
+    /// fetched, which blocks this thread.
     ///
     /// # Errors
-    /// `Target` for an overlay that no origin may have; as [`Resolver::open`] for those that there are not.
-    pub fn read_overlays(&self, request: &ImageRequest) -> Result<LoadedMaterials, Error> {
+    /// `Target` for an overlay at a URL that no origin serves; for missing overlays as [`Resolver::open`].
+    pub fn read_overlays(&self, request: &ImageRequest) -> Result<LoadedOverlays, Error> {
         self.check_overlays(request)?;
-        let overlays = self.overlays_to_fetch(request);
-        let fetched = match overlays.is_empty() {
-            true => FetchedMaterials::default(),
-            false => self.fetched_overlays(overlays, &self.fetching()?)?,
+        let locations = self.overlays_to_fetch(request);
+        let fetched_overlays = match locations.is_empty() {
+            true => FetchedOverlays::default(),
+            false => self.fetch_overlays(locations, &self.blocking_fetcher()?)?,
         };
-        let opened = self.open_materials(request, &fetched, Blocking::Allowed)?;
-        opened.read(self.most_bytes, Blocking::Allowed)
+        let overlays = self.open_overlays(request, &fetched_overlays, Blocking::Allowed)?;
+        overlays.read(self.most_bytes, Blocking::Allowed)
     }
 
-    /// Returns a runtime that fetches a source and its overlay images on this very thread.
-    fn fetching(&self) -> Result<Fetching, Error> {
+    /// Creates a fetcher for a source and its overlay images that blocks this thread.
+    fn blocking_fetcher(&self) -> Result<BlockingFetcher, Error> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
-        Ok(Fetching {
+        Ok(BlockingFetcher {
             // Room for the source and for all overlay images together.
             budget: Budget {
                 deadline: (Instant::now() + self.timeout).into(),
@@ -87,21 +87,21 @@ impl Resolver {
         })
     }
 
-    /// Fetches overlay images, given by their names and where they are.
-    fn fetched_overlays(
+    /// Fetches overlay images, given by their names and locations.
+    fn fetch_overlays(
         &self,
-        overlays: BTreeMap<String, Location>,
-        fetching: &Fetching,
-    ) -> Result<FetchedMaterials, Error> {
-        let mut fetched = FetchedMaterials::default();
-        for (name, from) in overlays {
-            let overlay = fetching.fetch(self, &overlay_request(from.clone()));
-            let added = overlay.and_then(|overlay| {
-                (fetched).add(name.clone(), from, bounded(overlay)?, self.most_bytes)
+        locations: BTreeMap<String, Location>,
+        fetcher: &BlockingFetcher,
+    ) -> Result<FetchedOverlays, Error> {
+        let mut overlays = FetchedOverlays::default();
+        for (name, from) in locations {
+            let overlay = fetcher.fetch(self, &overlay_request(from.clone()));
+            let result = overlay.and_then(|overlay| {
+                overlays.add(name.clone(), from, bounded(overlay)?, self.most_bytes)
             });
-            added.map_err(|error| error.of_overlay(&name))?;
+            result.map_err(|error| error.of_overlay(&name))?;
         }
-        Ok(fetched)
+        Ok(overlays)
     }
 
     /// Whether a request's source has to be fetched with [`Resolver::fetch`], because it is not in a folder.
@@ -110,54 +110,56 @@ impl Resolver {
         request.source.colour().is_some() || self.origins.is_remote(request.source.as_str())
     }
 
-    /// Fetches a request's source from wherever it is kept, unless it still is in the state `known`.
+    /// Fetches a request's source from its origin, unless it still has these `validators`.
     ///
     /// # Errors
-    /// As [`Origins::fetch`](crate::origins::Origins::fetch); `Origin` also for a source that is to be passed on as it is and may be truncated.
+    /// As [`Origins::fetch`](crate::origins::Origins::fetch); `Origin` also for a truncated source that is to be served
+    /// unchanged.
     pub async fn fetch(
         &self,
         request: &ImageRequest,
-        known: Option<&SourceValidators>,
+        validators: Option<&SourceValidators>,
         budget: &Budget,
     ) -> Result<Fetched, Error> {
         if let Some(colour) = request.source.colour() {
             return Ok(Fetched::Body(Source::of_colour(colour, budget).await));
         }
-        let fetched = self
+        let result = self
             .origins
-            .fetch(request.source.as_str(), known, budget)
+            .fetch(request.source.as_str(), validators, budget)
             .await?;
-        match &fetched {
-            // No decoder will look at it.
+        match &result {
+            // No decoder will notice that the source is truncated.
             Fetched::Body(source) if request.is_file() && !source.bounded => {
                 Err(OriginError::Unbounded.into())
             }
-            _ => Ok(fetched),
+            _ => Ok(result),
         }
     }
 
-    /// Opens the materials that a request's image is composed with. Those that are not in folders are in `fetched`.
+    /// Opens the overlays that a request's image is composed with. `fetched_overlays` contains those that are not in
+    /// folders.
     ///
     /// # Errors
-    /// `Pixels` naming a material that is missing in the folder of materials, `Overlay` for one that an origin does not
+    /// `Pixels` naming an overlay that is missing in the folder of overlays, `Overlay` for one that an origin does not
     /// have; `Io`, as [`Root::entry`].
     ///
     /// [`Root::entry`]: crate::origins::Root::entry
-    pub(crate) fn open_materials(
+    pub(crate) fn open_overlays(
         &self,
         request: &ImageRequest,
-        fetched: &FetchedMaterials,
+        fetched_overlays: &FetchedOverlays,
         blocking: Blocking,
-    ) -> Result<OpenMaterials, Error> {
-        let of_origin = |name: &str, source: Location| {
-            if let Some(fetched) = fetched.get(name) {
-                return Ok(fetched);
+    ) -> Result<OpenOverlays, Error> {
+        let of_origin = |name: &str, location: Location| {
+            if let Some(overlay) = fetched_overlays.get(name) {
+                return Ok(overlay);
             }
-            let source = self.overlay(source);
-            match self.origins.entry(source.as_str(), blocking) {
-                Ok(Entry::File(file)) => Ok(Material::File(Arc::new(file))),
+            let location = self.overlay(location);
+            match self.origins.entry(location.as_str(), blocking) {
+                Ok(Entry::File(file)) => Ok(Overlay::File(Arc::new(file))),
                 Ok(Entry::Folder) => {
-                    let path = source.place().into_owned();
+                    let path = location.place().into_owned();
                     Err(Error::Missing { path }.of_overlay(name))
                 }
                 Err(error) if blocking.ends_with(&error) => Err(error),
@@ -165,41 +167,41 @@ impl Resolver {
             }
         };
         let names = request.rules.materials();
-        self.materials.open_for(names, of_origin, blocking)
+        self.overlay_folder.open_for(names, of_origin, blocking)
     }
 
-    /// Returns a request whose source was fetched and whose materials are open.
+    /// Returns the input of a request from a source that was fetched and overlays that are open.
     #[must_use]
-    pub(crate) fn found(
+    pub(crate) fn input_of(
         &self,
         request: &ImageRequest,
         source: Source,
-        materials: OpenMaterials,
+        overlays: OpenOverlays,
     ) -> OpenSource {
         let path = request.source.as_str().to_owned();
-        self.opened(request, path, Content::Fetched(source), materials)
+        self.input(request, path, Content::Fetched(source), overlays)
     }
 
-    /// Whether the request asks for the root itself, and a folder is served there.
+    /// Whether the request is for the root itself, and a folder is served there.
     pub(crate) fn is_root(&self, request: &ImageRequest) -> bool {
         request.source.as_str().is_empty() && self.origins.figures_of("").is_ok()
     }
 
-    /// Returns the paths of up to `most` files in the folder at `/` whose content begins like an image.
+    /// Returns the paths of up to `most` files in the folder at `/` whose first bytes are those of an image.
     pub(crate) fn images(&self, most: usize) -> Vec<String> {
         self.origins.images(most, |file| {
             (self.is_image(file, Blocking::Allowed)).unwrap_or(false)
         })
     }
 
-    /// Whether a folder is served at `/`, open to everybody and without a page of its own there, as it could have if
-    /// every file was served.
+    /// Whether a folder is served at `/`, readable for everybody, that shows a list of its images there. It does not if
+    /// all its files are served, because it may then have an index page of its own.
     pub(crate) fn lists_its_root(&self) -> bool {
         let serves_folder = self.origins.figures_of("").is_ok() && !self.origins.is_remote("");
         serves_folder && self.opens_files() && self.origins.files("") == Files::Images
     }
 
-    /// Returns the files in the folder at `/` whose names promise an image, `most` at most.
+    /// Returns up to `most` files in the folder at `/` whose names promise an image.
     pub(crate) fn listing(&self, most: usize) -> Listing {
         let is_named = |name: &str| media_type::promises_image(self.codecs, name);
         self.origins.listing(most, is_named)
@@ -218,8 +220,8 @@ impl Resolver {
         Ok(false)
     }
 
-    /// Opens the files of a request whose source is in a folder, without reading them. Materials that are not in folders
-    /// are in `fetched`.
+    /// Opens the files of a request whose source is in a folder, without reading them. `fetched_overlays` contains the
+    /// overlays that are not in folders.
     ///
     /// # Errors
     /// As [`Resolver::open`]; `Io`, as [`Root::entry`].
@@ -228,7 +230,7 @@ impl Resolver {
     pub(crate) fn open_files(
         &self,
         request: &ImageRequest,
-        fetched: &FetchedMaterials,
+        fetched_overlays: &FetchedOverlays,
         blocking: Blocking,
     ) -> Result<OpenSource, Error> {
         let only_images = self.origins.files(request.source.as_str()) == Files::Images;
@@ -241,13 +243,13 @@ impl Resolver {
             }
             Entry::Folder => self.index(request.source.as_str(), blocking)?,
         };
-        // Before anything is told of it, its date included. Whoever wants an image of it learns that it is none; as a file
-        // it is as if it were not there.
+        // Checked before anything about the file is revealed, including its date. A request for an image learns that
+        // the file is none. For a request for the file, the file does not exist.
         if only_images {
             match self.is_image(&file, blocking) {
                 Ok(true) => {}
-                // Whether it is an image is not known, so neither is that it is to be withheld. This includes a thread that
-                // may not wait and would have to.
+                // It is unknown whether the file is an image, and so whether to withhold it. This error includes
+                // `WouldBlock` on a thread that must not wait for a disk.
                 Err(error @ Error::Io(_)) => return Err(error),
                 Ok(false) if !request.is_file() => {
                     return Err(Error::Pixels(andon_pixels::Error::UnknownFormat));
@@ -258,30 +260,30 @@ impl Resolver {
                 }
             }
         }
-        let figures = self.origins.figures_of(&path)?;
-        let materials = self.open_materials(request, fetched, blocking)?;
-        let content = Content::File(Arc::new(file), figures);
-        Ok(self.opened(request, path, content, materials))
+        let metrics = self.origins.figures_of(&path)?;
+        let overlays = self.open_overlays(request, fetched_overlays, blocking)?;
+        let content = Content::File(Arc::new(file), metrics);
+        Ok(self.input(request, path, content, overlays))
     }
 
-    fn opened(
+    fn input(
         &self,
         request: &ImageRequest,
         path: String,
         content: Content,
-        materials: OpenMaterials,
+        overlays: OpenOverlays,
     ) -> OpenSource {
         OpenSource {
             path,
             content,
-            materials,
+            overlays,
             most_bytes: self.most_bytes,
             checksum: request.style.checksum.clone(),
             admitted: None,
         }
     }
 
-    /// Opens the file of a request again, without waiting for a disk, if it is in a folder and still in the state
+    /// Opens the file of a request again, without waiting for a disk, if the file is in a folder and its state still is
     /// `identity`. Also returns the metrics that count reading it.
     pub(crate) fn reopened(
         &self,
@@ -297,17 +299,17 @@ impl Resolver {
         }
     }
 
-    /// Whether the file of a request, which was read a moment ago, still is in this state.
+    /// Whether the file of a request, which was read a moment ago, still has this status.
     pub(crate) fn is_still(&self, request: &ImageRequest, status: &Status) -> bool {
         self.origins.is_still(request.source.as_str(), status)
     }
 
-    /// Opens a folder's index. If the folder's path lacks its last slash, it is answered with a redirect to the path
-    /// with one, because relative links in the index would miss otherwise.
+    /// Opens a folder's index page. If the folder's path lacks its trailing slash, returns a redirect to the path with
+    /// one, because relative links in the page would be wrong otherwise.
     fn index(&self, folder: &str, blocking: Blocking) -> Result<(String, OpenFile), Error> {
         let path = format!("{}/{INDEX}", folder.trim_end_matches('/'));
         let path = path.trim_start_matches('/').to_owned();
-        // Named with the index, because what is missing is not the folder.
+        // The error names the index page, because the folder exists.
         let missing = || Error::Missing { path: path.clone() };
         let file = match self.origins.entry(&path, blocking) {
             Ok(Entry::File(file)) => file,
@@ -327,16 +329,16 @@ impl Resolver {
 
 const INDEX: &str = "index.html";
 
-/// Returns the request with which an overlay image is fetched from where it is.
+/// Returns the request that fetches an overlay image from its location.
 pub(crate) fn overlay_request(from: Location) -> ImageRequest {
     ImageRequest::image(from, Recipe::default())
 }
 
-/// Returns an overlay image whose end was marked.
+/// Returns the overlay image if its origin marked where it ends.
 ///
 /// # Errors
-/// `Origin` if it was not. Decoders show what they have of a truncated image, which would be kept in results of other
-/// sources.
+/// `Origin` if the origin did not, so that the image may be truncated. Decoders render a truncated image as far as they
+/// can, and the result of another source would be cached with it.
 pub(crate) fn bounded(overlay: Source) -> Result<Source, Error> {
     match overlay.bounded {
         true => Ok(overlay),

@@ -4,21 +4,21 @@ use std::path::Path;
 
 use crate::origins::Origins;
 
-/// Where the folder of overlay images overlaps with the folders of origins.
+/// Overlaps of the folder of overlay images with the folders of origins.
 #[derive(Debug)]
 pub(super) struct Overlaps(Vec<Overlap>);
 
-/// One such overlap.
+/// A folder that contains overlay images and sources.
 #[derive(Debug, PartialEq, Eq)]
 struct Overlap {
-    /// Prefix of the names of these overlay images.
+    /// Prefix of the names of the overlay images in it.
     name: String,
-    /// What replaces that prefix in the paths of sources.
+    /// The prefix that replaces `name` in the paths of sources.
     path: String,
 }
 
 impl Overlaps {
-    /// Finds where the folder of overlay images lies within an origin's folder, or the other way round.
+    /// Finds the origins' folders that contain the folder of overlay images, or are inside it.
     pub(super) fn of(folder: Option<&Path>, origins: &Origins) -> Self {
         let Some(folder) = folder.and_then(|folder| folder.canonicalize().ok()) else {
             return Self(Vec::new());

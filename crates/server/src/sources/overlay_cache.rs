@@ -1,5 +1,5 @@
-//! Decoded overlay images: each state of an overlay image is decoded once for all requests that compose with it, within
-//! a limit of bytes.
+//! Cache of decoded overlay images. Each state of an overlay image is decoded once for all requests that compose with
+//! it, within a limit of bytes.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -7,14 +7,14 @@ use std::time::Duration;
 use andon_cache::{Key, Table};
 use andon_pixels::{Image, Result};
 
-/// Decoded overlay images, by the state of their bytes: after a change an image counts as another. By default nothing is
-/// kept, and only requests for the same image at the same time share a decode.
+/// Decoded overlay images, by the state of their files: after a change, an image has another key. By default no image
+/// is kept, and only concurrent requests for the same image share a decode.
 #[derive(Debug)]
 pub struct OverlayCache(Table<Key, Overlay>);
 
 #[derive(Clone, Debug, Default)]
 struct Overlay {
-    /// The decoded image; locked while it is being decoded.
+    /// The decoded image. Locked while it is being decoded.
     image: Arc<Mutex<Option<Image>>>,
     /// Size of the decoded image in bytes; 0 until it is decoded.
     bytes: u64,
@@ -27,39 +27,39 @@ impl Default for OverlayCache {
 }
 
 impl OverlayCache {
-    /// Creates a cache that keeps up to `most` bytes of samples.
+    /// Creates a cache of up to `most` bytes of samples.
     #[must_use]
     pub fn new(most: u64) -> Self {
         Self(Table::weighing(most, |overlay| overlay.bytes))
     }
 
-    /// Keeps up to `most` bytes of samples from now on.
+    /// Changes the limit to `most` bytes of samples.
     pub(crate) fn resize(&self, most: u64) {
         self.0.resize(most);
     }
 
-    /// Returns the image of the bytes with this key. A caller that comes while another one decodes it waits, and decodes
-    /// it itself if that decode fails.
+    /// Returns the image with this key, decoded by `decode` if the cache lacks it. A caller that arrives while another
+    /// one decodes the image waits, and decodes it itself if that decode fails.
     pub(crate) fn get(&self, key: Key, decode: impl FnOnce() -> Result<Image>) -> Result<Image> {
         let place = Overlay::default();
-        let here = self.0.claim(key, place.clone(), Duration::MAX);
-        let Overlay { image: place, .. } = here.unwrap_or(place);
-        // A decoder that panics leaves no image, and nothing half done.
+        let existing = self.0.claim(key, place.clone(), Duration::MAX);
+        let Overlay { image: place, .. } = existing.unwrap_or(place);
+        // A decoder that panics leaves no image behind, so a poisoned lock is harmless.
         let mut image = place.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(image) = &*image {
             return Ok(image.clone());
         }
-        let decoded = decode();
-        *image = decoded.as_ref().ok().cloned();
+        let result = decode();
+        *image = result.as_ref().ok().cloned();
         drop(image);
-        match decoded.as_ref().map(Image::bytes) {
+        match result.as_ref().map(Image::bytes) {
             Ok(bytes) => {
                 let image = place;
                 self.0.insert(key, Overlay { image, bytes });
             }
             Err(_) => drop(self.0.remove(&key)),
         }
-        decoded
+        result
     }
 }
 

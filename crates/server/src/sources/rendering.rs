@@ -1,5 +1,5 @@
-//! Renders a request whose source is in memory to the bytes of the response, in the same way for GET, uploads and
-//! `andon render`.
+//! Renders a request whose source is in memory to the body of the response. GET requests, uploads and `andon render`
+//! all use it.
 
 use std::sync::Arc;
 
@@ -11,10 +11,10 @@ use andon_recipe::{Measured, Recipe};
 use bytes::Bytes;
 
 use crate::error::Error;
-use crate::sources::materials::LoadedMaterials;
+use crate::sources::overlays::LoadedOverlays;
 use crate::sources::{media_type, undrawn};
 
-/// A planned image, with everything that it is made from in memory.
+/// A planned image with its inputs, all in memory.
 #[derive(Debug)]
 pub struct Planned {
     plan: Arc<Plan>,
@@ -22,28 +22,28 @@ pub struct Planned {
     negotiated: bool,
     path: String,
     source: Bytes,
-    materials: LoadedMaterials,
+    overlays: LoadedOverlays,
     measured: Measured,
     /// Estimated processor time of the measurement that was made while planning.
     measuring: CpuTime,
 }
 
-/// What a plan is made from: a request, and the files that it needs.
+/// The inputs of a plan: a request, and the bytes of the files that it needs.
 #[derive(Debug)]
 pub struct Ingredients {
     /// The request, with its format settled.
     pub request: Arc<ImageRequest>,
     /// Whether the URL left the format open and the client's `Accept` decided it.
     pub negotiated: bool,
-    /// The source's path, whose extension may say its type.
+    /// The source's path, whose extension may indicate its type.
     pub path: String,
     /// The source's bytes.
     pub source: Bytes,
     /// The overlay images.
-    pub materials: LoadedMaterials,
+    pub materials: LoadedOverlays,
 }
 
-/// A request that is planned, or that can be planned only after its source's pixels are measured.
+/// A request that is planned, or that can be planned only after pixels of its source have been measured.
 #[derive(Debug)]
 pub(crate) enum Prepared {
     Planned(Box<Planned>),
@@ -70,23 +70,23 @@ impl Prepared {
 /// A finished image.
 #[derive(Debug)]
 pub struct Rendered {
-    /// The bytes of the image, or those of the source itself.
+    /// The bytes of the image, or the bytes of the source itself.
     pub body: Bytes,
     /// The media type of the body.
     pub media_type: &'static str,
-    /// What was left out of the source although the request did not ask for that, in a sentence each.
+    /// Parts of the source that were left out although the request did not ask for that, one sentence each.
     pub notes: Vec<String>,
-    /// Whether the source is truncated or damaged, and shown as far as it can be decoded.
+    /// Whether the source is truncated or damaged, and was rendered as far as it could be decoded.
     pub damaged: bool,
-    /// Whether the image is the source with the end that its file lacked.
+    /// Whether the body is the source itself, completed by the end that its file lacked.
     pub completed: bool,
     /// How long each stage took.
     pub timings: Timings,
 }
 
 impl Planned {
-    /// Plans a request: reads the source's header, and makes any measurement that it needs at once unless `measured` is
-    /// given.
+    /// Plans a request: reads the source's header and, unless `measured` is given, makes any measurement that the plan
+    /// needs.
     ///
     /// # Errors
     /// As [`Engine::plan_with`].
@@ -100,14 +100,14 @@ impl Planned {
             negotiated,
             path,
             source,
-            materials,
+            materials: overlays,
         } = ingredients;
         let measurement = match measured {
             Some(_) => None,
             None => engine.measurement(&*request.rules, &source)?,
         };
         let measuring = measurement.map_or_else(CpuTime::default, |it| it.cost().into());
-        let plan = engine.plan_with(&*request.rules, &source, &materials, measured, None)?;
+        let plan = engine.plan_with(&*request.rules, &source, &overlays, measured, None)?;
         Ok(Self {
             measuring,
             plan: Arc::new(plan),
@@ -115,12 +115,12 @@ impl Planned {
             negotiated,
             path,
             source,
-            materials,
+            overlays,
             measured: measured.cloned().unwrap_or_default(),
         })
     }
 
-    /// Plans again with an index of the source, which has no effect if it is not valid.
+    /// Plans again with an index of the source. An invalid index has no effect.
     ///
     /// # Errors
     /// As [`Engine::plan_with`].
@@ -129,7 +129,7 @@ impl Planned {
         let plan = engine.plan_with(
             &*self.request.rules,
             &self.source,
-            &self.materials,
+            &self.overlays,
             Some(&self.measured),
             Some(&index),
         )?;
@@ -151,12 +151,12 @@ impl Planned {
             .check_cpu(self.measuring + self.plan.cpu(), bytes)?)
     }
 
-    /// The request that is planned.
+    /// Returns the request that is planned.
     pub(crate) fn request(&self) -> &ImageRequest {
         &self.request
     }
 
-    /// The plan, with its cost and memory.
+    /// Returns the plan, with its cost and memory.
     pub(crate) fn plan(&self) -> &Arc<Plan> {
         &self.plan
     }
@@ -166,7 +166,7 @@ impl Planned {
         &self.source
     }
 
-    /// Returns what is needed to make something else from the same source, for a document about it.
+    /// Returns the inputs for making another image from the same source, for a document about it.
     #[must_use]
     pub fn part(&self, recipe: Recipe) -> Ingredients {
         let mut request = ImageRequest::image(self.request.source.clone(), recipe);
@@ -176,12 +176,12 @@ impl Planned {
             negotiated: false,
             path: self.path.clone(),
             source: self.source.clone(),
-            materials: self.materials.clone(),
+            materials: self.overlays.clone(),
         }
     }
 
-    /// Returns what a document tells: what the header says about the source, what is made from it, and the parts that
-    /// were made for the document.
+    /// Returns the contents of a document: the facts of the source's header, the result of the plan, and the parts that
+    /// were rendered for the document.
     #[must_use]
     pub fn about<'a>(&'a self, parts: &'a [Part]) -> About<'a> {
         let (info, plan) = (self.plan.info(), &self.plan);
@@ -224,7 +224,7 @@ impl Planned {
     ) -> Result<f64, Error> {
         let run = Run {
             bytes: &self.source,
-            materials: &self.materials,
+            materials: &self.overlays,
             interrupt,
             cores,
             decoded: None,
@@ -244,34 +244,34 @@ impl Planned {
         interrupt: &dyn Interrupt,
     ) -> Result<Rendered, Error> {
         let source = &self.source;
-        let made = engine.run(
+        let output = engine.run(
             &self.plan,
             Run {
                 bytes: source,
-                materials: &self.materials,
+                materials: &self.overlays,
                 interrupt,
                 cores,
                 decoded,
             },
         )?;
-        let media_type = self.media_type(engine, made.media_type);
-        let completed = self.plan.is_copy() && made.body.is_some();
-        if made.lacks_letters {
+        let media_type = self.media_type(engine, output.media_type);
+        let completed = self.plan.is_copy() && output.body.is_some();
+        if output.lacks_letters {
             undrawn::count();
         }
-        let mut notes = made.notes;
-        let (body, media_type) = match made.body {
-            None => (source.slice(..made.of_source), media_type),
+        let mut notes = output.notes;
+        let (body, media_type) = match output.body {
+            None => (source.slice(..output.of_source), media_type),
             Some(body) if !completed && self.only_grew(engine, &body) => {
-                // What follows the image must not be sent, and no more than a decoder needs was seen.
+                // Bytes after the end of the image must not be sent, and the decoder has not read up to there.
                 match engine.extent(cores, source, interrupt) {
                     Ok(length) => {
                         notes.clear();
                         let media_type = media_type::of(engine.codecs(), &self.path, source);
                         (source.slice(..length), media_type)
                     }
-                    Err(interrupted @ andon_pixels::Error::Interrupted) => {
-                        return Err(interrupted.into());
+                    Err(error @ andon_pixels::Error::Interrupted) => {
+                        return Err(error.into());
                     }
                     Err(_) => (boxed(body), media_type),
                 }
@@ -282,16 +282,17 @@ impl Planned {
             body,
             media_type,
             notes,
-            damaged: made.damaged,
+            damaged: output.damaged,
             completed,
-            timings: made.timings,
+            timings: output.timings,
         })
     }
 
-    /// Whether the result is larger than the source, although the request asked for nothing but a new encoding and does
-    /// not insist on one.
+    /// Whether the result is larger than the source although the request asks only for a new encoding, and does not
+    /// insist on one.
     fn only_grew(&self, engine: &Engine, body: &[u8]) -> bool {
-        // One frame is not the whole animation, and another depth not what the source has.
+        // A single frame, or a limited number, does not replace the whole animation, nor another depth that of the
+        // source.
         let output = &self.plan.recipe().output;
         let all_frames = output.frame.is_none() && output.most_frames.is_none();
         let only_encoded = self.plan.encodes_only() && all_frames && output.depth.is_none();
@@ -301,7 +302,7 @@ impl Planned {
         !self.request.style.sends_what_is_made() && only_encoded && any_format && larger
     }
 
-    /// Whether the source is of a format that is not sent to browsers.
+    /// Whether the source has a format that is not sent to browsers.
     fn is_only_read(&self, engine: &Engine) -> bool {
         let info = self.plan.info();
         let source = engine
@@ -311,8 +312,8 @@ impl Planned {
         source.is_some_and(|source| source.instead(info).is_some())
     }
 
-    /// Returns the result's true media type. In the strict mode of the small_light module the source's name decides
-    /// instead, if no format was asked for.
+    /// Returns the media type to send: `true_type`, or in the strict mode of the small_light module the type that the
+    /// source's name indicates, if the request names no format.
     fn media_type(&self, engine: &Engine, true_type: &'static str) -> &'static str {
         let promised = self
             .request

@@ -1,4 +1,4 @@
-//! What a request target means: everything about a request except its files, its sockets and its pixels.
+//! Interprets request targets: everything about a request except its files, its sockets and its pixels.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -22,10 +22,10 @@ use crate::config::{Config, ConfigError, OriginKind};
 use crate::error::Error;
 use crate::origins::Origins;
 use crate::request::conditional::Validators;
-use crate::sources::materials::MaterialFolder;
 use crate::sources::media_type;
 use crate::sources::overlaps::Overlaps;
 use crate::sources::overlay_cache::OverlayCache;
+use crate::sources::overlays::OverlayFolder;
 use crate::sources::revision::Revision;
 
 pub(crate) use crate::sources::open_source::FileHead;
@@ -38,10 +38,10 @@ pub struct Resolver {
     /// The codecs whose formats count as images.
     pub(super) codecs: &'static [&'static dyn Codec],
     pub(super) origins: Origins,
-    pub(super) materials: Arc<MaterialFolder>,
+    pub(super) overlay_folder: Arc<OverlayFolder>,
     overlaps: Overlaps,
     pub(super) most_bytes: u64,
-    /// Time limit for one answer.
+    /// Time limit for one request.
     pub(super) timeout: Duration,
     /// Name of the folder that a server without a configuration file serves, for hints to its user.
     folder: Option<String>,
@@ -56,7 +56,7 @@ impl Headers for Received<'_> {
     }
 }
 
-/// Leaves out the codecs, which have no text form.
+/// Formats the resolver without its codecs, which have no text form.
 impl fmt::Debug for Resolver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Resolver")
@@ -77,30 +77,30 @@ impl Resolver {
         Self::after(config, codecs, None)
     }
 
-    /// Creates a resolver that replaces `before`, for a reload. It takes over the slots for requests to origins and the
-    /// decoded overlay images, with their former limits until they are resized.
+    /// Creates a resolver that replaces the `former` one after a reload. It takes over the slots for requests to
+    /// origins and the decoded overlay images, with their former limits until they are resized.
     ///
     /// # Errors
     /// As [`Resolver::new`].
     pub(crate) fn after(
         config: &Config,
         codecs: &'static [&'static dyn Codec],
-        before: Option<&Self>,
+        former: Option<&Self>,
     ) -> Result<Self, ConfigError> {
-        let former = before.map(|before| &before.origins);
-        let overlays = before.map_or_else(
+        let former_origins = former.map(|former| &former.origins);
+        let overlays = former.map_or_else(
             || Arc::new(OverlayCache::new(Shares::of(config).overlays)),
-            |before| before.materials.decoded().clone(),
+            |former| former.overlay_folder.cache().clone(),
         );
         let folder = config.dialects.small_light.material_dir.as_deref();
-        let origins = Origins::open(&config.origin, config.limits.source_bytes.0, former)?;
+        let origins = Origins::open(&config.origin, config.limits.source_bytes.0, former_origins)?;
         let resolver = Self {
             revision: Revision::of(codecs),
             dialects: Dialects::new(&config.dialects)?,
             codecs,
             overlaps: Overlaps::of(folder, &origins),
             origins,
-            materials: Arc::new(MaterialFolder::open(folder, overlays)?),
+            overlay_folder: Arc::new(OverlayFolder::open(folder, overlays)?),
             most_bytes: config.limits.source_bytes.0,
             timeout: config.timeouts.request.0,
             folder: folder_name(config),
@@ -109,7 +109,8 @@ impl Resolver {
         Ok(resolver)
     }
 
-    /// Checks that the watermark of imgproxy's URLs, if there is one, is an image that can be had.
+    /// Checks that the watermark of imgproxy's URLs, if one is configured, is an image that an origin or the folder of
+    /// overlays may have.
     fn check_watermark(&self, config: &Config) -> Result<(), ConfigError> {
         const KEY: &str = "imgproxy.watermark.file";
         let dialects = &config.dialects;
@@ -128,19 +129,19 @@ impl Resolver {
         })
     }
 
-    /// Returns the validators of a request's result, with which a client can check whether its copy is current. The
-    /// source has these facts.
+    /// Returns the validators of a request's result, with which a client can check whether its copy is current. `facts`
+    /// are those of the source.
     ///
     /// # Errors
-    /// Those of the request's rules for such a source.
+    /// The error of the request's rules for a source with these facts.
     pub fn validators(
         &self,
         request: &ImageRequest,
         facts: &Facts,
-        found: &OpenSource,
+        input: &OpenSource,
     ) -> Result<Validators, ResolveError> {
         let recipe = Revision::recipe(&*request.rules, facts)?;
-        Ok(found.validators(&match recipe {
+        Ok(input.validators(&match recipe {
             None => self.revision.result(&request.ask, &request.rules.text()),
             Some(recipe) => self.revision.result(&request.ask, &recipe),
         }))
@@ -154,25 +155,25 @@ impl Resolver {
         self.dialects.write(request)
     }
 
-    /// The origins that images come from.
+    /// Returns the origins of images.
     pub(crate) fn origins(&self) -> &Origins {
         &self.origins
     }
 
-    /// The folder of overlay images.
-    pub(crate) fn materials(&self) -> &Arc<MaterialFolder> {
-        &self.materials
+    /// Returns the folder of overlay images.
+    pub(crate) fn overlay_folder(&self) -> &Arc<OverlayFolder> {
+        &self.overlay_folder
     }
 
-    /// Reads `target`, which is the path and query as they stand in the request line.
+    /// Parses `target`, which is the path and query of the request line.
     ///
     /// # Errors
-    /// `Target`, also for a request that is not open to everybody; `Moved` for a redirect.
+    /// `Target` for an invalid target or one that is not open to everybody; `Moved` for a redirect.
     pub fn parse(&self, target: &str) -> Result<ImageRequest, Error> {
         self.parse_with(target, &HeaderMap::new())
     }
 
-    /// Reads a target that came with these headers.
+    /// Parses a target of a request with these headers.
     ///
     /// # Errors
     /// As [`Resolver::parse`].
@@ -186,7 +187,8 @@ impl Resolver {
             .parse_for(target, &Received(headers), self, resolve)
     }
 
-    /// Checks the overlays of an upload and, unless its sender is entitled to everything, limits what it may ask for.
+    /// Checks the overlays of an upload and, unless its sender is entitled to everything, limits the operations that it
+    /// may request.
     ///
     /// # Errors
     /// `Target`.
@@ -195,12 +197,12 @@ impl Resolver {
         request: &mut ImageRequest,
         is_entitled: bool,
     ) -> Result<(), Error> {
-        let checked = self.dialects.check_upload(request, self, is_entitled);
-        checked.map_err(Error::Target)?;
+        let result = self.dialects.check_upload(request, self, is_entitled);
+        result.map_err(Error::Target)?;
         self.check_overlays(request)
     }
 
-    /// Reads a target for a sender that may request everything: of the access rules, only signatures are checked.
+    /// Parses a target for a sender that may request everything: of the access rules, only signatures are checked.
     ///
     /// # Errors
     /// As [`Resolver::parse`], except those for requests that are not open to everybody.
@@ -213,15 +215,15 @@ impl Resolver {
         if let Ask::Redirect(redirect) = request.ask {
             let Redirect { to, status } = redirect;
             let errors = request.style.errors;
-            // Nobody is sent anywhere else in our name.
+            // An open redirect would let others use this server's name for their own sites.
             if to.contains("://") && self.origins.locate(&to).is_none() {
                 return Err(nowhere(&to, errors));
             }
             return Err(Error::Moved { to, status, errors });
         }
         if let (Location::Url(url), None) = (&request.source, request.source.colour()) {
-            let located = self.origins.locate(url);
-            request.source = located.ok_or_else(|| nowhere(url, request.style.errors))?;
+            let location = self.origins.locate(url);
+            request.source = location.ok_or_else(|| nowhere(url, request.style.errors))?;
         }
         if matches!(request.source, Location::Escaped(_)) {
             request.source = self.origins.settle(request.source);
@@ -230,8 +232,8 @@ impl Resolver {
         let fallback = match request.style.fallback.take() {
             Some(Fallback::Image(source)) => self.settle(source).map(Fallback::Image),
             Some(Fallback::Redirect(url)) => {
-                let served = self.origins.locate(&url).is_some();
-                served.then_some(Fallback::Redirect(url))
+                let has_origin = self.origins.locate(&url).is_some();
+                has_origin.then_some(Fallback::Redirect(url))
             }
             None => None,
         };
@@ -239,7 +241,8 @@ impl Resolver {
         Ok(request)
     }
 
-    /// Checks that each overlay image of a request that no URL names, such as an upload, is one that an origin may have.
+    /// Checks the overlay images of a request that was not parsed from a URL, such as an upload: an origin must serve
+    /// each of them.
     ///
     /// # Errors
     /// `Target`.
@@ -248,31 +251,31 @@ impl Resolver {
         self.locate_overlays(request)
     }
 
-    /// Refuses overlay images at URLs that no origin has.
+    /// Refuses overlay images at URLs that no origin serves.
     fn locate_overlays(&self, request: &ImageRequest) -> Result<(), Error> {
         for name in request.rules.materials() {
             if let Some(Location::Url(url)) = Location::of_overlay(&name) {
-                let located = self.origins.locate(&url);
-                located.ok_or_else(|| nowhere(&url, request.style.errors))?;
+                let location = self.origins.locate(&url);
+                location.ok_or_else(|| nowhere(&url, request.style.errors))?;
             }
         }
         Ok(())
     }
 
-    /// Returns the overlay images of a request that have to be fetched because they are not in folders: their names, and
-    /// where they are.
+    /// Returns the names and locations of the overlay images of a request that have to be fetched because they are not
+    /// in folders.
     pub(crate) fn overlays_to_fetch(&self, request: &ImageRequest) -> BTreeMap<String, Location> {
         let names = request.rules.materials().into_iter();
-        let located = names.filter_map(|name| {
+        let overlays = names.filter_map(|name| {
             let source = self.overlay(Location::of_overlay(&name)?);
             Some((name, source))
         });
-        located
+        overlays
             .filter(|(_, source)| self.origins.is_remote(source.as_str()))
             .collect()
     }
 
-    /// Returns a source under the name that the origins have for it; `None` for a URL that no origin has.
+    /// Returns a source under the name that its origin has for it, or `None` for a URL that no origin serves.
     fn settle(&self, source: Location) -> Option<Location> {
         match source {
             Location::Url(url) => self.origins.locate(&url),
@@ -280,25 +283,25 @@ impl Resolver {
         }
     }
 
-    /// Returns the source that an overlay image's name stands for, under the name that the origins have for it.
+    /// Returns the location of an overlay image under the name that its origin has for it.
     pub(super) fn overlay(&self, source: Location) -> Location {
         self.settle(source.clone()).unwrap_or(source)
     }
 
-    /// Returns the source of an image that the configuration names by a path or a URL, under the name that the origins
-    /// have for it.
+    /// Returns the location of an image that the configuration names by a path or a URL, under the name that its origin
+    /// has for it.
     ///
     /// # Errors
-    /// Names `key` if no origin has such an image.
+    /// An error that names `key` if no origin serves such an image.
     pub(crate) fn configured(
         &self,
         name: &str,
         key: impl Into<String>,
     ) -> Result<Location, ConfigError> {
         let source = Location::of_overlay(name).unwrap_or_else(|| Location::from_path(name));
-        let settled = self.settle(source);
-        let served = settled.filter(|source| self.origins.has(source.as_str()));
-        served.ok_or_else(|| {
+        let location = self.settle(source);
+        let location = location.filter(|source| self.origins.has(source.as_str()));
+        location.ok_or_else(|| {
             let why = format!(
                 "no origin has \"{name}\"; `prefix`, `fs.urls`, `http.base`, `http.urls` or `buckets` of an [[origin]] says what it serves"
             );
@@ -306,22 +309,22 @@ impl Resolver {
         })
     }
 
-    /// Returns the path of an overlay image with which a purge by source compares; `None` for a file in the folder of
-    /// overlay images.
+    /// Returns the path of an overlay image that a purge by source is compared with, or `None` for a file in the folder
+    /// of overlay images.
     pub(crate) fn overlay_path(&self, name: &str) -> Option<String> {
         let source = self.overlay(Location::of_overlay(name)?);
         Some(format!("/{}", source.place()))
     }
 
-    /// Maximum size in bytes of a source.
+    /// Returns the maximum size of a source in bytes.
     pub(crate) fn most_bytes(&self) -> u64 {
         self.most_bytes
     }
 
-    /// Returns the key of the origin that a request's source comes from, for what applies to the whole origin.
+    /// Returns the key of the origin of a request's source, for state that applies to the whole origin.
     pub(crate) fn origin(&self, request: &ImageRequest) -> Key {
         let source = request.source.as_str();
-        // Of a store's URL the origin itself has a name.
+        // The URL of an object store has no host; its origin has a name.
         let host = Url::parse(source)
             .ok()
             .filter(|url| url.origin().is_tuple())
@@ -330,26 +333,25 @@ impl Resolver {
         Key::of(&["origin", &name])
     }
 
-    /// Returns the name of each dialect that is open to everybody, and a target in it. `path` is the path of the file,
-    /// percent-encoded and with a leading slash.
+    /// Returns the names of the dialects that are open to everybody, each with an example target. `path` is the path of
+    /// the file, percent-encoded and with a leading slash.
     pub(crate) fn examples(&self, path: &str) -> impl Iterator<Item = (&'static str, String)> {
         self.dialects.open_examples(path)
     }
 
-    /// Whether plain files are answered for unsigned URLs.
+    /// Whether unsigned URLs may request unchanged files.
     pub(crate) fn opens_files(&self) -> bool {
         self.dialects.opens_files()
     }
 
-    /// Returns the target that a `[[rewrite]]` makes of this one, if one applies.
+    /// Returns the target to which a `[[rewrite]]` rule changes this one, or `None` if no rule applies.
     #[must_use]
     pub fn rewritten(&self, target: &str) -> Option<String> {
         self.dialects.rewritten(target)
     }
 
-    /// Returns a sentence about a target that finds no file: about dialects that are not asked for it, although it looks
-    /// like theirs, about a path that begins with the name of the folder that is served, or about files that are no
-    /// images by their names.
+    /// Returns a hint about a target that finds no file: that it looks like a dialect that is not enabled for it, that
+    /// its path begins with the name of the folder that is served, or that the name is not that of an image.
     #[must_use]
     pub fn hint(&self, target: &str) -> Option<String> {
         let of_dialects = self.dialects.hint(target);
@@ -357,8 +359,8 @@ impl Resolver {
         of_folder.or_else(|| self.hint_of_files(target))
     }
 
-    /// Says why a page, a folder or another file that is no image by its name is missing. Whether it is there does not
-    /// matter.
+    /// Returns a hint that pages, folders and other files whose names are not those of images are not served. The hint
+    /// does not reveal whether the file exists.
     fn hint_of_files(&self, target: &str) -> Option<String> {
         const ALL: &str = "only images are served of this folder: `fs.files = \"all\"` of an [[origin]] serves its pages and other files, too";
         let request = self.read(target).ok().filter(ImageRequest::is_file)?;
@@ -379,9 +381,9 @@ impl Resolver {
         let request = self.read(target).ok()?;
         let rest = request.source.as_str().strip_prefix(folder)?;
         let rest = rest.strip_prefix('/')?;
-        let named = format!("/{}/", folder.replace(' ', "%20"));
-        let url = target.replacen(&named, "/", 1);
-        // The name may be in the target more than once, or in another spelling.
+        let prefix = format!("/{}/", folder.replace(' ', "%20"));
+        let url = target.replacen(&prefix, "/", 1);
+        // The target may contain the name more than once, or in another encoding.
         let is_same = |it: ImageRequest| it.source.as_str() == rest;
         self.read(&url).is_ok_and(is_same).then(|| {
             format!("paths begin below the folder that is served, {folder}: here it is {url}")
@@ -389,19 +391,19 @@ impl Resolver {
     }
 }
 
-/// Returns the name of the folder at `/` of a server without a configuration file. Clients of others are not told how
-/// their folders are called.
+/// Returns the name of the folder at `/` of a server without a configuration file. Other servers do not reveal the
+/// names of their folders.
 fn folder_name(config: &Config) -> Option<String> {
     let origin = config.origin.first().filter(|_| config.loopback_is_local)?;
     let OriginKind::Fs(folder) = &origin.keeper else {
         return None;
     };
-    let named = |path: &Path| Some(path.file_name()?.to_str()?.to_owned());
-    // `.` has its name in the folder above.
-    named(&folder.root).or_else(|| named(&folder.root.canonicalize().ok()?))
+    let name_of = |path: &Path| Some(path.file_name()?.to_str()?.to_owned());
+    // The path `.` has no file name until it is canonicalized.
+    name_of(&folder.root).or_else(|| name_of(&folder.root.canonicalize().ok()?))
 }
 
-/// Returns the error for a URL that no origin has.
+/// Returns the error for a URL that no origin serves.
 fn nowhere(url: &str, errors: ErrorStyle) -> Error {
     let why = "no origin has it; `fs.urls`, `http.base`, `http.urls` or `buckets` of an origin says which URLs are served";
     Error::Target(Refusal {

@@ -1,4 +1,4 @@
-//! The version of everything that makes results.
+//! The version of the code that makes results.
 
 use std::fmt::Display;
 
@@ -15,8 +15,8 @@ impl Revision {
         Self(andon_pixels::revision(codecs))
     }
 
-    /// Returns the text that names a result: the version and what is made of the source; empty for a file as it is. The
-    /// recipe is in whole pixels, unless it takes a measurement to know them.
+    /// Returns the text that identifies a result: the version, and the kind and recipe of the result. It is empty for
+    /// an unchanged file. The recipe is in whole pixels, unless measurements are needed to resolve it.
     pub(crate) fn result(&self, ask: &Ask, recipe: &dyn Display) -> String {
         match ask {
             Ask::File | Ask::Redirect(_) | Ask::Text { .. } => String::new(),
@@ -26,7 +26,7 @@ impl Revision {
     }
 
     /// Resolves these rules for a source with these facts. `None` if pixels have to be measured before the size is
-    /// known: the text of the rules then names the result.
+    /// known; the text of the rules then identifies the result.
     pub(crate) fn recipe(rules: &dyn Rules, facts: &Facts) -> Result<Option<Recipe>, ResolveError> {
         let mut measures = rules.measures(facts.orientation).into_iter();
         match measures.any(Measure::decides_size) {
@@ -35,7 +35,7 @@ impl Revision {
         }
     }
 
-    /// The version as text, which also is that of the code that reads headers.
+    /// Returns the version as text. It changes with the code that reads headers, too.
     pub(crate) fn text(&self) -> &str {
         &self.0
     }

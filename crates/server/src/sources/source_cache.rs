@@ -1,8 +1,8 @@
-//! Source files in memory: each is read once for all requests that want it while any of them holds it, and its bytes
-//! are counted once. Nothing is evicted, because every file is one that a request needs: it goes with the last of them.
+//! Cache of source files in memory. Each file is read once for all requests that need it at a time, and its bytes are
+//! counted once. Nothing is evicted: a file leaves the cache with the last request that uses it.
 //!
-//! Fifty requests for sizes of one image would otherwise hold fifty copies of it while they wait, and where memory is
-//! short most of them could not even wait, let alone share a decode.
+//! Without it, fifty requests for sizes of one image would hold fifty copies of it while they wait. If memory is short,
+//! most of them could not even wait, let alone share a decode.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -16,36 +16,37 @@ use crate::sources::open_source::OpenSource;
 
 pub(crate) use crate::sources::cached_source::CachedSource;
 
-/// The files that any request holds, by the state that they are in.
+/// The files that requests use now, by their state.
 #[derive(Debug, Default)]
 pub(crate) struct SourceCache(Mutex<HashMap<Key, Weak<Place>>>);
 
 impl SourceCache {
-    /// Returns this request with its file in memory: shared with a request that holds it, or read now in one of the
-    /// fetcher's slots. A request with materials is returned as it is: if it held its source while waiting for room for
-    /// the materials, it could wait for another one that does the same.
+    /// Returns `input` with its file in memory: shared with a request that uses it, or read now in one of the fetcher's
+    /// slots. An input with overlays is returned unchanged: if it held its source while it waits for memory for the
+    /// overlays, two such requests could wait for each other.
     ///
     /// # Errors
-    /// As for reading. A request that waited for a read that fails reads for itself.
+    /// The errors of reading the file. A request that waited for another one's read reads the file itself if that
+    /// fails.
     pub(crate) async fn fill(
         &self,
-        found: OpenSource,
+        input: OpenSource,
         fetcher: &Fetcher,
     ) -> Result<OpenSource, Error> {
-        let Some(reading) = found.reading() else {
-            return Ok(found);
+        let Some(read_file) = input.reader() else {
+            return Ok(input);
         };
-        let place = self.place(found.source_key());
+        let place = self.place(input.source_key());
         let read = || async {
-            let hold = Arc::new(fetcher.hold(found.size()).await);
+            let hold = Arc::new(fetcher.hold(input.size()).await);
             let ((), bytes) = fetcher
-                .read((), move |(), blocking| reading(blocking))
+                .read((), move |(), blocking| read_file(blocking))
                 .await?;
             Ok::<_, Error>(Loaded { bytes, hold })
         };
         let Loaded { bytes, hold } = place.get_or_try_init(read).await?;
         let (bytes, hold) = (bytes.clone(), hold.clone());
-        Ok(found.filled(CachedSource {
+        Ok(input.with_cached(CachedSource {
             bytes,
             hold,
             _place: place,

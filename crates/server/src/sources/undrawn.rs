@@ -1,16 +1,16 @@
-//! How many results lack characters for which no font has a glyph.
+//! Counts results that lack characters because no font has glyphs for them.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Results of the whole program, so that reloads do not reset it.
+/// Number of such results of the whole process, so that reloads do not reset it.
 static RESULTS: AtomicU64 = AtomicU64::new(0);
 
-/// Counts one result.
+/// Counts one result that lacks characters.
 pub(super) fn count() {
     RESULTS.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Returns the number of results so far.
+/// Returns the number of results that lacked characters so far.
 pub(crate) fn results() -> u64 {
     RESULTS.load(Ordering::Relaxed)
 }

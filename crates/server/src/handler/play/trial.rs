@@ -66,8 +66,8 @@ impl App {
             .map(|(stage, time)| ((*stage).to_owned(), json!(millis(time))))
             .collect();
         let told = json!({
-            "bytes": scored.picture.body.len(),
-            "media_type": scored.picture.media_type,
+            "bytes": scored.image.body.len(),
+            "media_type": scored.image.media_type,
             "score": (scored.score * 100.0).round() / 100.0,
             "stages_ms": stages,
         });

@@ -9,7 +9,7 @@ fn said(reader: Reader, status: u16, region: Option<&'static str>, body: &str) -
         let name = header::HeaderName::from_static("x-amz-bucket-region");
         (name, HeaderValue::from_static(it))
     }));
-    reader.on_reply(&Refused {
+    reader.on_reply(&ErrorResponse {
         status: StatusCode::from_u16(status).unwrap(),
         headers: &headers,
         body,

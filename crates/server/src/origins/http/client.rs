@@ -1,5 +1,5 @@
-//! The HTTP client for origins: one pool of guarded connections per origin, and limits for each GET. A reply is either
-//! complete or an error.
+//! The HTTP client for origins: one pool of guarded connections per origin, and limits for each GET. A response is
+//! either complete or an error.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -27,7 +27,7 @@ use super::redirect;
 use crate::config::{OriginTimeouts, Store, UrlPattern};
 use crate::error::{Error, Late, OriginError, RedirectError};
 use crate::net::Guard;
-use crate::origins::advice::{Reader, Refused};
+use crate::origins::advice::{ErrorResponse, Reader};
 use crate::origins::budget::Budget;
 use crate::origins::freshness::Freshness;
 use crate::origins::metrics::Line;
@@ -50,10 +50,10 @@ pub(crate) struct Rules {
     pub(crate) timeouts: OriginTimeouts,
     /// Maximum number of requests at a time.
     pub(crate) fetches: usize,
-    /// Permits for these requests. The slots of an origin outlive a reload, so their number may differ from `fetches`
-    /// until they have been resized.
+    /// Permits for these requests. The slots of an origin are kept across reloads, so their number may differ from
+    /// `fetches` until they are resized.
     pub(crate) slots: Permits,
-    /// Turns for these requests, if their number per second is limited.
+    /// Rate limiter of these requests, if their number per second is limited.
     pub(crate) pace: Option<Arc<Pace>>,
     pub(crate) most_bytes: u64,
     pub(crate) redirects: u32,
@@ -65,36 +65,37 @@ pub(crate) struct Rules {
 pub(crate) struct Ask<'a> {
     /// The name of the source in messages to clients.
     pub(crate) path: &'a str,
-    /// Tells the source from all other sources. It never contains a signature.
+    /// The name that distinguishes the source from all others. It never contains a signature.
     pub(crate) name: &'a str,
-    /// The request URI, sent as it is: no segment is resolved and nothing is escaped.
+    /// The request URI, which is sent unchanged: no segment is resolved and nothing is escaped.
     pub(crate) uri: Uri,
-    /// Headers for the origin itself; they are not sent to other hosts that it redirects to.
+    /// Headers for the origin itself. They are not sent to other hosts to which it redirects.
     pub(crate) headers: &'a HeaderMap,
-    /// Makes further headers for the origin itself when the request is sent, and again when it is repeated.
+    /// Makes further headers for the origin itself each time the request is sent.
     pub(crate) authorize: Option<&'a dyn Authorize>,
-    pub(crate) known: Option<&'a SourceValidators>,
-    /// Patterns that redirects have to match, if there are any.
-    pub(crate) listed: &'a [UrlPattern],
-    /// The store that is asked, if it is one. Its errors are explained in the log.
+    /// Validators of the state of the source that need not be sent again.
+    pub(crate) validators: Option<&'a SourceValidators>,
+    /// Patterns that the targets of redirects have to match, if there are any.
+    pub(crate) patterns: &'a [UrlPattern],
+    /// The store that the request is for, if it is one. Its errors are explained in the log.
     pub(crate) store: Option<Store>,
 }
 
-/// Makes the headers that authorize a request, with credentials that expire.
+/// Makes headers that authorize a request with credentials that expire.
 pub(crate) trait Authorize: fmt::Debug + Send + Sync {
     /// Returns the headers for a GET of this URL that is sent right now.
     fn authorize<'a>(&'a self, uri: &'a Uri) -> Authorizing<'a>;
 }
 
-/// Pending headers of [`Authorize`].
+/// The future of [`Authorize::authorize`].
 pub(crate) type Authorizing<'a> =
     Pin<Box<dyn Future<Output = Result<HeaderMap, OriginError>> + Send + 'a>>;
 
 impl Client {
-    /// Creates a client whose connections the guard checks. `ca` is a file of further trusted certificates.
+    /// Creates a client whose connections the guard checks. `ca` is a PEM file of further trusted certificates.
     ///
     /// # Errors
-    /// A sentence about that file.
+    /// A message about that file.
     pub(crate) fn new(ca: Option<&Path>, guard: Guard, rules: Rules) -> Result<Self, String> {
         let connector = Connector::new(guard, ca, rules.timeouts.connect.0)?;
         let http = pool(rules.fetches)
@@ -107,12 +108,12 @@ impl Client {
         })
     }
 
-    /// Returns the slots, of which each request takes one.
+    /// Returns the slots. Each request takes one of them.
     pub(crate) fn slots(&self) -> &Permits {
         &self.rules.slots
     }
 
-    /// Returns the turns that requests take, if their number per second is limited.
+    /// Returns the rate limiter, if the number of requests per second is limited.
     pub(crate) fn pace(&self) -> Option<&Arc<Pace>> {
         self.rules.pace.as_ref()
     }
@@ -132,19 +133,19 @@ impl Client {
         }
     }
 
-    /// Sends the request, follows redirects, and reads the reply to its end.
+    /// Sends the request, follows redirects, and reads the whole response.
     ///
     /// # Errors
-    /// `Missing`, `Forbidden`, `Origin`, and `Pixels(Limit)` for a reply that is too large.
+    /// `Missing`, `Forbidden`, `Origin`, and `Pixels(Limit)` for a response that is too large.
     pub(crate) async fn get(&self, ask: &Ask<'_>, budget: &Budget) -> Result<Fetched, Error> {
-        let began = Instant::now();
+        let start = Instant::now();
         let total = self.rules.timeouts.total.0;
-        let mut reached = Url::parse(&ask.uri.to_string()).map_err(|_| OriginError::Garbled)?;
-        let turn = self.turn(began, budget.deadline.at().into())?;
-        let fetching = async {
+        let mut url = Url::parse(&ask.uri.to_string()).map_err(|_| OriginError::Garbled)?;
+        let turn = self.turn(start, budget.deadline.at().into())?;
+        let fetch = async {
             let _slot = self.rules.slots.acquire(1).await;
             let mut way = Vec::new();
-            let (reply, secure) = self.reply(ask, &mut reached, &mut way).await?;
+            let (reply, secure) = self.reply(ask, &mut url, &mut way).await?;
             self.read(ask, reply, secure, &way, budget).await
         };
         let late = Late::Whole;
@@ -153,20 +154,20 @@ impl Client {
                 sleep_until(turn).await;
             }
             let slow = |_| Err(OriginError::Slow { late, after: total }.into());
-            timeout(total, fetching).await.unwrap_or_else(slow)
+            timeout(total, fetch).await.unwrap_or_else(slow)
         };
         let answer = tokio::select! {
             biased;
             answer = in_turn => answer,
             () = budget.is_spent() => {
-                let after = Duration::from_millis(began.elapsed().as_millis() as u64);
+                let after = Duration::from_millis(start.elapsed().as_millis() as u64);
                 Err(OriginError::Slow { late, after }.into())
             }
         };
         answer.map_err(|error| match error {
-            Error::Origin(trouble) => {
-                let place = place(&reached, &trouble, ask.store);
-                Error::Origin(trouble).at(|| place)
+            Error::Origin(error) => {
+                let place = place(&url, &error, ask.store);
+                Error::Origin(error).at(|| place)
             }
             error => error,
         })
@@ -175,58 +176,58 @@ impl Client {
     /// Returns when the request may be sent, if the number of requests per second is limited.
     ///
     /// # Errors
-    /// `Paced` if that is after `until`.
+    /// `Paced` if that would be after `until`.
     fn turn(&self, now: Instant, until: Instant) -> Result<Option<Instant>, Error> {
         let Some(pace) = &self.rules.pace else {
             return Ok(None);
         };
         let turn = pace.turn(now, until).map_err(|wait| {
-            let paced = OriginError::Paced {
+            let error = OriginError::Paced {
                 per_second: pace.per_second().get(),
                 seconds: u32::try_from(wait.as_secs() + 1).unwrap_or(u32::MAX),
             };
-            // The next request may have a turn.
-            Error::Unkept(Box::new(paced.into()))
+            // This error must not be remembered, because the next request may get a turn.
+            Error::Unkept(Box::new(error.into()))
         });
         turn.map(Some)
     }
 
-    /// Returns the reply at the end of all redirects, its body unread, and whether it came over TLS. `reached` becomes
-    /// the URL of the last request, and `way` collects the freshness of each redirect.
+    /// Returns the response at the end of all redirects with its body unread, and whether it came over TLS. `url`
+    /// becomes the URL of the last request, and `way` collects the freshness of each redirect.
     async fn reply(
         &self,
         ask: &Ask<'_>,
-        reached: &mut Url,
+        url: &mut Url,
         way: &mut Vec<Freshness>,
     ) -> Result<(Response<Incoming>, bool), OriginError> {
-        let own = reached.origin();
+        let own_origin = url.origin();
         let mut uri = ask.uri.clone();
         for _ in 0..=self.rules.redirects {
-            let reply = self.persist(&uri, ask, reached.origin() == own).await?;
+            let reply = self.persist(&uri, ask, url.origin() == own_origin).await?;
             let has_way = ask.store.is_none() || reply.headers().contains_key(header::LOCATION);
-            // A store that sends us to no URL says in the body which region it means.
+            // A redirect of a store without a `Location` names the right region in its body.
             if !redirect::is_one(reply.status()) || !has_way {
-                return Ok((reply, reached.scheme() == "https"));
+                return Ok((reply, url.scheme() == "https"));
             }
             way.push(Freshness::of(reply.headers(), SystemTime::now()));
-            *reached = redirect::next(reached, reply.headers(), ask.listed)?;
-            uri = target(reached)?;
+            *url = redirect::next(url, reply.headers(), ask.patterns)?;
+            uri = target(url)?;
         }
         Err(redirect::too_many(self.rules.redirects))
     }
 
-    /// Sends the request, and repeats it while the connection fails before anything was answered and retries are left.
+    /// Sends the request, and repeats it while the connection fails before any response and retries are left.
     async fn persist(
         &self,
         uri: &Uri,
         ask: &Ask<'_>,
-        ours: bool,
+        is_own_origin: bool,
     ) -> Result<Response<Incoming>, OriginError> {
-        let mut left = self.rules.retries;
+        let mut retries = self.rules.retries;
         loop {
-            match self.send(uri, ask, ours).await {
-                Err(trouble) if trouble.may_pass() && left > 0 => {
-                    left -= 1;
+            match self.send(uri, ask, is_own_origin).await {
+                Err(error) if error.may_pass() && retries > 0 => {
+                    retries -= 1;
                     self.retries.fetch_add(1, Ordering::Relaxed);
                     tokio::time::sleep(jitter()).await;
                 }
@@ -239,12 +240,12 @@ impl Client {
         &self,
         uri: &Uri,
         ask: &Ask<'_>,
-        ours: bool,
+        is_own_origin: bool,
     ) -> Result<Response<Incoming>, OriginError> {
         let mut request = Request::new(Empty::new());
         *request.uri_mut() = uri.clone();
-        *request.headers_mut() = headers(ask, ours);
-        if let (Some(authorize), true) = (ask.authorize, ours) {
+        *request.headers_mut() = headers(ask, is_own_origin);
+        if let (Some(authorize), true) = (ask.authorize, is_own_origin) {
             for (name, value) in &authorize.authorize(uri).await? {
                 request.headers_mut().insert(name, value.clone());
             }
@@ -260,8 +261,8 @@ impl Client {
         }
     }
 
-    /// Reads the body if the status says that it is the source. Otherwise returns `NotModified` for a 304, or the error
-    /// that the status stands for.
+    /// Reads the body if the status says that it is the source. Returns `NotModified` for a 304, and the error for any
+    /// other status.
     async fn read(
         &self,
         ask: &Ask<'_>,
@@ -275,12 +276,12 @@ impl Client {
         let freshness = way.iter().copied().fold(freshness, Freshness::behind);
         match head.status {
             StatusCode::OK | StatusCode::NON_AUTHORITATIVE_INFORMATION => {}
-            StatusCode::NOT_MODIFIED if ask.known.is_some() => {
+            StatusCode::NOT_MODIFIED if ask.validators.is_some() => {
                 return Ok(Fetched::NotModified(freshness));
             }
             status => {
                 let refusal = refusal(status, &head.headers, ask.path);
-                let refusal = match explained(ask, status, &head.headers, body).await {
+                let refusal = match explain(ask, status, &head.headers, body).await {
                     Some(why) => refusal.at(|| format!("{}: {why}", ask.name)),
                     None => refusal,
                 };
@@ -292,11 +293,11 @@ impl Client {
             }
         }
         let coding = Coding::of(&head.headers)?;
-        // TLS says goodbye, or hyper sees a broken body.
+        // TLS marks the end of a connection. If the mark is missing, hyper reports an error.
         let bounded = secure || body.size_hint().exact().is_some() || is_chunked(&head.headers);
         let (most, idle) = (self.rules.most_bytes, self.rules.timeouts.idle.0);
         let (packed, mut hold) = body::whole(body, most, idle, coding, &budget.held).await?;
-        let bytes = coding.unpacked(packed, most).await?;
+        let bytes = coding.decode(packed, most).await?;
         hold.shrink_to(bytes.len() as u64);
         let media_type = head.headers.get(header::CONTENT_TYPE);
         Ok(Fetched::Body(Source {
@@ -310,8 +311,8 @@ impl Client {
     }
 }
 
-/// Returns what a store's error means, and which setting to look at.
-async fn explained(
+/// Returns an explanation of a store's error, and which setting to check.
+async fn explain(
     ask: &Ask<'_>,
     status: StatusCode,
     headers: &HeaderMap,
@@ -319,25 +320,25 @@ async fn explained(
 ) -> Option<String> {
     let reader = Reader::Operator(ask.store?);
     let body = timeout(ERROR, body::beginning(body, MOST_ERROR_BYTES)).await;
-    reader.on_reply(&Refused {
+    reader.on_reply(&ErrorResponse {
         status,
         headers,
         body: &String::from_utf8_lossy(&body.unwrap_or_default()),
     })
 }
 
-/// Returns where something went wrong, for the log: scheme, host, port and path, the address if it is known, why there are
-/// no credentials or no secure connection, and which setting of a store to look at. The query is left out, since it may
-/// hold a signature.
-fn place(url: &Url, trouble: &OriginError, store: Option<Store>) -> String {
+/// Returns the place of an error for the log: scheme, host, port and path, the address if it is known, why there are no
+/// credentials or no secure connection, and which setting of a store to check. The query is left out, since it may
+/// contain a signature.
+fn place(url: &Url, error: &OriginError, store: Option<Store>) -> String {
     let (scheme, host) = (url.scheme(), url.host_str().unwrap_or_default());
     let port = url.port_or_known_default().unwrap_or_default();
     let mut place = format!("{scheme}://{host}:{port}{}", url.path());
-    if let Some(address) = trouble.address() {
+    if let Some(address) = error.address() {
         place.push_str(&format!(", address {address}"));
     }
-    let advice = match (trouble, store) {
-        (_, Some(store)) => Reader::Operator(store).on_trouble(trouble),
+    let advice = match (error, store) {
+        (_, Some(store)) => Reader::Operator(store).on_origin_error(error),
         (OriginError::Credentials(why) | OriginError::Insecure(why), None) => Some(why.clone()),
         (OriginError::Redirect(RedirectError::Unlisted(to)), None) => Some(format!(
             "to {to}, which `http.urls` of an [[origin]] has to list"
@@ -360,7 +361,7 @@ pub(crate) fn target(url: &Url) -> Result<Uri, OriginError> {
     url.as_str().parse().map_err(|_| OriginError::Garbled)
 }
 
-fn headers(ask: &Ask<'_>, ours: bool) -> HeaderMap {
+fn headers(ask: &Ask<'_>, is_own_origin: bool) -> HeaderMap {
     let mut headers = HeaderMap::new();
     headers.insert(header::USER_AGENT, HeaderValue::from_static(NAME));
     headers.insert(
@@ -374,11 +375,13 @@ fn headers(ask: &Ask<'_>, ours: bool) -> HeaderMap {
     let validators = [
         (
             header::IF_NONE_MATCH,
-            ask.known.and_then(|known| known.etag.as_deref()),
+            ask.validators
+                .and_then(|validators| validators.etag.as_deref()),
         ),
         (
             header::IF_MODIFIED_SINCE,
-            ask.known.and_then(|known| known.last_modified.as_deref()),
+            ask.validators
+                .and_then(|validators| validators.last_modified.as_deref()),
         ),
     ];
     for (name, value) in validators {
@@ -386,7 +389,7 @@ fn headers(ask: &Ask<'_>, ours: bool) -> HeaderMap {
             headers.insert(name, value);
         }
     }
-    if ours {
+    if is_own_origin {
         if let Some(trace) = trace::current() {
             trace.tell(&mut headers);
         }
@@ -397,7 +400,7 @@ fn headers(ask: &Ask<'_>, ours: bool) -> HeaderMap {
     headers
 }
 
-/// Returns the error that a status without an image stands for.
+/// Returns the error for a status without an image.
 fn refusal(status: StatusCode, headers: &HeaderMap, path: &str) -> Error {
     let path = path.to_owned();
     match status {
@@ -417,19 +420,19 @@ fn refusal(status: StatusCode, headers: &HeaderMap, path: &str) -> Error {
     }
 }
 
-/// Reads `Retry-After`, which is a number of seconds or a date (RFC 9110, 10.2.3), as seconds from now.
+/// Parses `Retry-After`, which is a number of seconds or a date (RFC 9110, 10.2.3), to seconds from now.
 pub(crate) fn retry_after(headers: &HeaderMap) -> Option<u32> {
     let text = headers.get(header::RETRY_AFTER)?.to_str().ok()?.trim();
     let seconds = text.parse().ok();
     seconds.or_else(|| {
         let date = httpdate::parse_http_date(text).ok()?;
-        let left = date.duration_since(SystemTime::now()).unwrap_or_default();
-        Some(u32::try_from(left.as_secs()).unwrap_or(u32::MAX))
+        let remaining = date.duration_since(SystemTime::now()).unwrap_or_default();
+        Some(u32::try_from(remaining.as_secs()).unwrap_or(u32::MAX))
     })
 }
 
-/// Whether the body is chunked, and so ends with its last chunk. With any other last transfer coding it ends with its
-/// connection (RFC 9112, 6.3).
+/// Whether the body is chunked, so that its last chunk marks its end. With any other last transfer coding, the body
+/// ends with its connection (RFC 9112, 6.3).
 fn is_chunked(headers: &HeaderMap) -> bool {
     let codings = headers.get_all(header::TRANSFER_ENCODING);
     let last = codings.iter().next_back().map(HeaderValue::as_bytes);
@@ -437,8 +440,8 @@ fn is_chunked(headers: &HeaderMap) -> bool {
     last.is_some_and(|coding| coding.trim_ascii().eq_ignore_ascii_case(b"chunked"))
 }
 
-/// Converts an error of the HTTP client: to our own error if its chain of causes holds one, to `Garbled` if hyper could
-/// not parse the reply, to `BrokenOff` otherwise.
+/// Converts an error of the HTTP client to the [`OriginError`] in its chain of causes if there is one, to `Garbled` if
+/// hyper could not parse the response, and to `BrokenOff` otherwise.
 pub(crate) fn trouble(error: &legacy::Error) -> OriginError {
     let mut next: Option<&(dyn StdError + 'static)> = Some(error);
     while let Some(error) = next {
@@ -470,5 +473,5 @@ const ERROR: Duration = Duration::from_secs(1);
 /// Maximum bytes of the body of an error that are read.
 const MOST_ERROR_BYTES: usize = 4 << 10;
 
-/// Maximum bytes of the status line and all headers of one reply together.
+/// Maximum bytes of the status line and all headers of one response together.
 const MOST_HEADER_BYTES: usize = 64 << 10;

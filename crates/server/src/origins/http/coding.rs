@@ -1,4 +1,5 @@
-//! Content codings of sources that were not requested: objects that were stored gzipped are sent that way.
+//! Content codings of sources. They are not requested, but some stores send objects that were stored gzipped with that
+//! coding.
 
 use std::io::Read;
 
@@ -16,7 +17,7 @@ pub(super) enum Coding {
 }
 
 impl Coding {
-    /// Reads the coding from `Content-Encoding`. `aws-chunked` is ignored: S3 clients leave it behind, and it says
+    /// Reads the coding from `Content-Encoding`. `aws-chunked` is ignored: S3 clients store it by mistake, and it says
     /// nothing about the stored bytes.
     ///
     /// # Errors
@@ -37,8 +38,7 @@ impl Coding {
         Ok(coding)
     }
 
-    /// Returns how many bytes have to be reserved for a body of `length` bytes that has at most `most` bytes when
-    /// decoded.
+    /// Returns how many bytes to reserve for a body of `length` bytes that has at most `most` bytes when it is decoded.
     pub(super) fn holds(self, length: u64, most: u64) -> u64 {
         match self {
             Self::Plain => length,
@@ -49,18 +49,18 @@ impl Coding {
     /// Returns the decoded bytes of a body.
     ///
     /// # Errors
-    /// `BrokenOff` for a body that is not encoded as declared; a `Limit` for more than `most` decoded bytes.
-    pub(super) async fn unpacked(self, packed: Bytes, most: u64) -> Result<Bytes, Error> {
+    /// `BrokenOff` for a body that is not encoded as declared; `Pixels(Limit)` for more than `most` decoded bytes.
+    pub(super) async fn decode(self, packed: Bytes, most: u64) -> Result<Bytes, Error> {
         match self {
             Self::Plain => Ok(packed),
-            Self::Gzip => tokio::task::spawn_blocking(move || gunzipped(&packed, most))
+            Self::Gzip => tokio::task::spawn_blocking(move || gunzip(&packed, most))
                 .await
                 .unwrap_or_else(|_| Err(OriginError::BrokenOff.into())),
         }
     }
 }
 
-fn gunzipped(packed: &[u8], most: u64) -> Result<Bytes, Error> {
+fn gunzip(packed: &[u8], most: u64) -> Result<Bytes, Error> {
     let mut bytes = Vec::new();
     let mut unpacker = MultiGzDecoder::new(packed).take(most.saturating_add(1));
     if unpacker.read_to_end(&mut bytes).is_err() {
@@ -122,9 +122,9 @@ mod tests {
         let mut packer = GzEncoder::new(Vec::new(), Compression::best());
         packer.write_all(&[7; 100_000]).unwrap();
         let packed = packer.finish().unwrap();
-        assert_eq!(gunzipped(&packed, 100_000).unwrap().len(), 100_000);
-        assert!(gunzipped(&packed, 99_999).is_err());
-        assert!(gunzipped(&packed[..packed.len() - 9], 100_000).is_err());
-        assert!(gunzipped(b"no gzip", 100_000).is_err());
+        assert_eq!(gunzip(&packed, 100_000).unwrap().len(), 100_000);
+        assert!(gunzip(&packed, 99_999).is_err());
+        assert!(gunzip(&packed[..packed.len() - 9], 100_000).is_err());
+        assert!(gunzip(b"no gzip", 100_000).is_err());
     }
 }

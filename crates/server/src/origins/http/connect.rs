@@ -1,5 +1,5 @@
-//! Connections to an origin: a name is looked up once, the guard checks each of its addresses, and the connection is
-//! made to one of those that passed, not to the name again.
+//! Connections to an origin. A host name is looked up once, the guard checks each of its addresses, and the connection
+//! goes to an address that passed, not to the name again.
 
 use std::fmt;
 use std::future::Future;
@@ -27,7 +27,7 @@ use super::tls;
 use crate::error::{Late, OriginError};
 use crate::net::Guard;
 
-/// Returns the settings of a client that keeps up to `most` idle connections to each host.
+/// Returns the builder of a client that keeps up to `most` idle connections to each host.
 pub(crate) fn pool(most: usize) -> legacy::Builder {
     let mut builder = legacy::Client::builder(TokioExecutor::new());
     builder
@@ -37,8 +37,8 @@ pub(crate) fn pool(most: usize) -> legacy::Builder {
     builder
 }
 
-/// How long an idle connection is kept: less than the usual keep-alive of servers, so that it is closed by us and not
-/// by them.
+/// How long an idle connection is kept. This is less than the usual keep-alive time of servers, so that this side
+/// closes the connection first.
 const IDLE_CONNECTION: Duration = Duration::from_secs(20);
 
 /// Makes guarded connections to an origin, with TLS for https.
@@ -57,37 +57,37 @@ pub(crate) trait Names: fmt::Debug + Send + Sync {
     fn look_up(&self, host: String) -> LookUp;
 }
 
-/// A pending look-up of a host name.
+/// The future of [`Names::look_up`].
 pub(crate) type LookUp = Pin<Box<dyn Future<Output = io::Result<Vec<IpAddr>>> + Send>>;
 
-/// The resolver of the system: hosts file, DNS and whatever else it is configured with.
+/// The system's resolver: hosts file, DNS, and any other source that the system is configured with.
 #[derive(Debug)]
 pub(crate) struct SystemNames;
 
-/// Limits concurrent look-ups to two: the system's look-up blocks a thread and cannot be cancelled, and a dead name
-/// server must not take up the threads that read files.
+/// Limits concurrent look-ups to two: the system's look-up blocks a thread and cannot be cancelled, and an unreachable
+/// name server must not take up the threads that read files.
 static LOOK_UPS: Semaphore = Semaphore::const_new(2);
 
 impl Names for SystemNames {
     fn look_up(&self, host: String) -> LookUp {
         Box::pin(async move {
             let slot = LOOK_UPS.acquire().await.map_err(io::Error::other)?;
-            let found = tokio::task::spawn_blocking(move || {
+            let task = tokio::task::spawn_blocking(move || {
                 let addresses = std::net::ToSocketAddrs::to_socket_addrs(&(host.as_str(), 0));
-                // Kept until the look-up is over, even if nobody waits for it any more.
+                // The slot is taken until the look-up is over, even if the caller stops waiting.
                 drop(slot);
                 addresses.map(|all| all.map(|address| address.ip()).collect())
             });
-            found.await.map_err(io::Error::other)?
+            task.await.map_err(io::Error::other)?
         })
     }
 }
 
 impl Connector {
-    /// Creates a connector to the addresses that the guard permits. `ca` is a file of further trusted certificates.
+    /// Creates a connector to the addresses that the guard permits. `ca` is a PEM file of further trusted certificates.
     ///
     /// # Errors
-    /// A sentence about that file.
+    /// A message about that file.
     pub(crate) fn new(guard: Guard, ca: Option<&Path>, timeout: Duration) -> Result<Self, String> {
         Ok(Self {
             guard: Arc::new(guard),
@@ -114,10 +114,9 @@ impl Connector {
         let secure = uri.scheme_str() == Some("https");
         let port = uri.port_u16().unwrap_or(if secure { 443 } else { 80 });
 
-        let permitted = self.permitted(host, port).await?;
-        let stream = first_to_answer(&permitted, port, until).await?;
-        // Small requests should not wait for one another's acknowledgements; without it they are only
-        // slower.
+        let addresses = self.permitted_addresses(host, port).await?;
+        let stream = connect_to_first(&addresses, port, until).await?;
+        // Small requests should not wait for acknowledgements. If this fails, they are only slower.
         let _ = stream.set_nodelay(true);
         if !secure {
             return Ok(TokioIo::new(Box::new(stream)));
@@ -132,40 +131,39 @@ impl Connector {
     }
 
     /// Returns the addresses of `host` that may be connected to.
-    async fn permitted(&self, host: &str, port: u16) -> Result<Vec<IpAddr>, OriginError> {
-        let all = match host.parse() {
+    async fn permitted_addresses(&self, host: &str, port: u16) -> Result<Vec<IpAddr>, OriginError> {
+        let mut addresses = match host.parse() {
             Ok(address) => vec![address],
-            // Odd spellings of addresses too: the system reads them, and the guard sees what it read.
+            // This includes unusual spellings of addresses: the system resolves them, and the guard sees the outcome.
             Err(_) => self
                 .names
                 .look_up(host.to_owned())
                 .await
                 .map_err(|_| OriginError::UnknownName)?,
         };
-        let first = *all.first().ok_or(OriginError::UnknownName)?;
-        let mut permitted = all;
-        permitted.retain(|address| self.guard.permits(*address, port));
-        match permitted.is_empty() {
+        let first = *addresses.first().ok_or(OriginError::UnknownName)?;
+        addresses.retain(|address| self.guard.permits(*address, port));
+        match addresses.is_empty() {
             true => Err(OriginError::Denied(SocketAddr::new(first, port))),
-            false => Ok(permitted),
+            false => Ok(addresses),
         }
     }
 }
 
-/// Tries one address after the other and returns the first connection. Each address gets a share of the remaining time,
-/// so that a dead one leaves some to the next.
-async fn first_to_answer(
+/// Tries the addresses one after the other and returns the first connection. Each attempt gets a share of the remaining
+/// time, so that an unreachable address leaves time for the next.
+async fn connect_to_first(
     addresses: &[IpAddr],
     port: u16,
     until: Instant,
 ) -> Result<TcpStream, OriginError> {
     let mut last = OriginError::UnknownName;
     for (index, address) in addresses.iter().enumerate() {
-        let left = until.saturating_duration_since(Instant::now());
-        let share = left / u32::try_from(addresses.len() - index).unwrap_or(u32::MAX);
+        let remaining = until.saturating_duration_since(Instant::now());
+        let share = remaining / u32::try_from(addresses.len() - index).unwrap_or(u32::MAX);
         let address = SocketAddr::new(*address, port);
-        let connecting = TcpStream::connect(address);
-        match timeout_at(Instant::now() + share, connecting).await {
+        let connection = TcpStream::connect(address);
+        match timeout_at(Instant::now() + share, connection).await {
             Ok(Ok(stream)) => return Ok(stream),
             Ok(Err(error)) => last = OriginError::Unreachable(error.kind(), address),
             Err(_) => last = OriginError::Unreachable(io::ErrorKind::TimedOut, address),
@@ -191,7 +189,7 @@ impl Service<Uri> for Connector {
 /// A connection, with or without TLS.
 pub(crate) type Stream = TokioIo<Box<dyn Io>>;
 
-/// What a connection can do.
+/// A stream of bytes in both directions.
 pub(crate) trait Io: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Io for T {}
@@ -242,7 +240,10 @@ mod tests {
     async fn a_name_with_good_and_bad_addresses_is_only_met_at_the_good_ones() {
         let mixed: &[&str] = &["10.0.0.1", "8.8.8.8", "::ffff:127.0.0.1", "2002:7f00:1::"];
         let connector = connector(&[mixed], &[]);
-        let permitted = connector.permitted("mixed.test", 80).await.unwrap();
+        let permitted = connector
+            .permitted_addresses("mixed.test", 80)
+            .await
+            .unwrap();
         assert_eq!(permitted, ["8.8.8.8".parse::<IpAddr>().unwrap()]);
     }
 
@@ -371,12 +372,12 @@ mod tests {
         ] {
             for host in spellings(address.parse().unwrap()) {
                 // As it would stand in a configuration or in a request to the system...
-                let permitted = connector.permitted(&host, 80).await;
+                let permitted = connector.permitted_addresses(&host, 80).await;
                 assert!(matches!(permitted, Err(OriginError::Denied(_))), "{host}");
                 // ...and as a redirect's URL is read.
                 let url = url::Url::parse(&format!("http://{host}/")).unwrap();
                 let host = url.host_str().unwrap();
-                let permitted = connector.permitted(host, 80).await;
+                let permitted = connector.permitted_addresses(host, 80).await;
                 assert!(matches!(permitted, Err(OriginError::Denied(_))), "{host}");
                 tried += 1;
             }
@@ -414,7 +415,10 @@ mod tests {
             );
         }
         let connector = connector(&[&["169.254.169.254", "127.0.0.1"]], &everything);
-        let permitted = connector.permitted("mixed.test", 80).await.unwrap();
+        let permitted = connector
+            .permitted_addresses("mixed.test", 80)
+            .await
+            .unwrap();
         assert_eq!(permitted, ["127.0.0.1".parse::<IpAddr>().unwrap()]);
     }
 

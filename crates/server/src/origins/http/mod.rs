@@ -1,7 +1,7 @@
-//! Images on another web server, requested over HTTP/1.1, with or without TLS.
+//! Images on another web server, requested over HTTP/1.1 with or without TLS.
 //!
-//! Proxy variables of the environment are not read, cookies are not kept, and compression is not requested. The guard
-//! of `private_net` checks every connection.
+//! The environment variables for proxies are not read, cookies are not stored, and compression is not requested. The
+//! guard of `private_net` checks every connection.
 
 pub(crate) mod body;
 pub(crate) mod client;
@@ -22,7 +22,7 @@ use crate::config::{HttpConfig, UrlPattern};
 use crate::error::{Error, OriginError};
 use crate::net::{Cidr, Guard};
 
-/// An origin that is one web server, or the web servers of the URLs that requests may name.
+/// An origin that is a web server, or all the web servers of URLs that match its patterns.
 #[derive(Debug)]
 pub(crate) struct HttpOrigin {
     base: Option<Url>,
@@ -50,41 +50,41 @@ impl HttpOrigin {
         })
     }
 
-    /// Returns the client of its requests.
+    /// Returns the client for the requests to this origin.
     pub(crate) fn client(&self) -> &Client {
         &self.client
     }
 
-    /// Returns the percent-decoded path of an absolute URL below the base, if asking for that path requests exactly
-    /// this URL.
+    /// Returns the percent-decoded path of an absolute URL below the base, if fetching that path requests exactly this
+    /// URL.
     pub(crate) fn path_of(&self, url: &Url) -> Option<String> {
         let path = self.path_below(url)?;
-        let asked = below(self.base.as_ref()?, &path)?;
-        // Slashes in paths are merged.
-        (asked == *url && !path.contains("//")).then_some(path)
+        let request_url = below(self.base.as_ref()?, &path)?;
+        // Slashes in paths are merged, so such a path would request another URL.
+        (request_url == *url && !path.contains("//")).then_some(path)
     }
 
-    /// Whether the server may be asked for this absolute URL: it has to be below the base, without credentials in it.
+    /// Whether this absolute URL may be requested: it has to be below the base and contain no credentials.
     pub(crate) fn may_ask(&self, url: &Url) -> bool {
         let is_plain = url.username().is_empty() && url.password().is_none();
         is_plain && self.path_below(url).is_some()
     }
 
-    /// Returns the percent-decoded path of a URL below the base, whatever else the URL says (such as a query): the
-    /// server may send the same source for it.
+    /// Returns the percent-decoded path of a URL below the base, whatever its other parts (such as a query): the server
+    /// may send the same source for it.
     pub(crate) fn path_below(&self, url: &Url) -> Option<String> {
         path_below(self.base.as_ref()?, url)
     }
 
-    /// Requests a source. `path` is percent-decoded and below the base, or `//` and such a path as it is escaped, or a
-    /// URL that may be asked for.
+    /// Requests a source, unless it still has these `validators`. `path` is a percent-decoded path below the base, or
+    /// `//` followed by such a path as it is escaped, or a URL that may be requested.
     ///
     /// # Errors
-    /// Those of [`Client::get`].
+    /// The errors of [`Client::get`].
     pub(crate) async fn fetch(
         &self,
         path: &str,
-        known: Option<&SourceValidators>,
+        validators: Option<&SourceValidators>,
         budget: &Budget,
     ) -> Result<Fetched, Error> {
         let missing = || Error::Missing {
@@ -96,7 +96,7 @@ impl HttpOrigin {
         let is_whole = whole.is_some();
         let url = match (&self.base, whole) {
             (Some(base), None) if path.starts_with(ESCAPED) => {
-                as_written(base, &path[ESCAPED.len()..])
+                without_escaping(base, &path[ESCAPED.len()..])
             }
             (Some(_), Some(url)) => Some(url).filter(|url| self.may_ask(url)),
             (Some(base), None) => below(base, path),
@@ -113,8 +113,8 @@ impl HttpOrigin {
             uri,
             headers: &self.headers,
             authorize: None,
-            known,
-            listed: &self.urls,
+            validators,
+            patterns: &self.urls,
             store: None,
         };
         self.client.get(&ask, budget).await
@@ -183,13 +183,13 @@ pub(crate) fn below(base: &Url, path: &str) -> Option<Url> {
     Url::parse(&format!("{base}/{}", encoded(path))).ok()
 }
 
-/// Returns the URL of a path below `base` that is escaped already and must stay exactly as it is.
-fn as_written(base: &Url, raw: &str) -> Option<Url> {
+/// Returns the URL of a path below `base`. The path is escaped already and must stay exactly as it is.
+fn without_escaping(base: &Url, raw: &str) -> Option<Url> {
     let text = format!("{}/{raw}", base.as_str().trim_end_matches('/'));
     Url::parse(&text).ok().filter(|url| url.as_str() == text)
 }
 
-/// Encodes bytes in Base64 with padding (RFC 4648). It is used in one line, which does not need a crate.
+/// Encodes bytes in Base64 with padding (RFC 4648). It is used only once, which does not justify a crate.
 fn base64(bytes: &[u8]) -> String {
     let mut text = String::new();
     for group in bytes.chunks(3) {
@@ -211,7 +211,8 @@ fn base64(bytes: &[u8]) -> String {
 
 const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// Request headers that the configuration may not set: they decide what a reply means, or belong to the connection.
+/// Request headers that the configuration may not set, because they decide what a response means, or belong to the
+/// connection.
 const RESERVED: [HeaderName; 11] = [
     header::ACCEPT_ENCODING,
     header::CONNECTION,

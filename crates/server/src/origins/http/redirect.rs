@@ -1,5 +1,5 @@
-//! Where a redirect leads, if it may be followed: only to http or https, and never from https to http. Whether the
-//! target may be connected to is decided by the connector.
+//! The targets of redirects. Only redirects to http or https are followed, and never from https to http. The connector
+//! decides whether it may connect to the target.
 
 use hyper::StatusCode;
 use hyper::header::{self, HeaderMap};
@@ -13,12 +13,11 @@ pub(super) fn is_one(status: StatusCode) -> bool {
     matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308)
 }
 
-/// Returns where a redirect from `url` leads. The target has to match one of the patterns in `listed`, if there are
-/// any.
+/// Returns the target of a redirect from `url`. The target has to match one of `patterns`, if there are any.
 pub(super) fn next(
     url: &Url,
     headers: &HeaderMap,
-    listed: &[UrlPattern],
+    patterns: &[UrlPattern],
 ) -> Result<Url, OriginError> {
     let location = headers
         .get(header::LOCATION)
@@ -31,22 +30,22 @@ pub(super) fn next(
         ("https", "http") => return Err(OriginError::Redirect(RedirectError::Downgrade)),
         _ => return Err(OriginError::Redirect(RedirectError::Scheme)),
     }
-    // Credentials in a URL are never sent. They can always be taken out of one that has a host.
+    // Credentials in a URL are never sent. Removing them cannot fail for a URL with a host.
     let _ = next.set_username("");
     let _ = next.set_password(None);
-    match listed.is_empty() || listed.iter().any(|it| it.permits(&next)) {
+    match patterns.is_empty() || patterns.iter().any(|it| it.permits(&next)) {
         true => Ok(next),
         false => {
-            // It may hold a signature.
+            // The query may contain a signature, which must not be logged.
             next.set_query(None);
             next.set_fragment(None);
-            let unlisted = RedirectError::Unlisted(next.into());
-            Err(OriginError::Redirect(unlisted))
+            let error = RedirectError::Unlisted(next.into());
+            Err(OriginError::Redirect(error))
         }
     }
 }
 
-/// Percent-encodes control characters and non-ASCII bytes of a `Location` header, which is how browsers read it.
+/// Percent-encodes control characters and non-ASCII bytes of a `Location` header, as browsers do.
 fn ascii(location: &[u8]) -> String {
     percent_encoding::percent_encode(location, percent_encoding::CONTROLS).to_string()
 }

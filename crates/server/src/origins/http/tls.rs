@@ -1,5 +1,5 @@
-//! How the certificate of an https origin is verified: by the authorities that browsers trust, and by those in the
-//! origin's own `ca` file.
+//! Verifies the certificates of https origins: by the authorities that browsers trust, and by those in the origin's own
+//! `ca` file.
 
 mod listed;
 
@@ -15,7 +15,7 @@ use tokio_rustls::TlsConnector;
 
 use listed::Listed;
 
-/// Says why there is no secure connection to this host, and what to do.
+/// Returns a message that says why there is no secure connection to this host, and what to do.
 pub(crate) fn why(error: &io::Error, host: &str) -> String {
     let inner = error.get_ref().and_then(|it| it.downcast_ref::<Error>());
     match inner {
@@ -55,19 +55,19 @@ pub(crate) fn why(error: &io::Error, host: &str) -> String {
 /// the PEM file `ca`.
 ///
 /// # Errors
-/// A sentence about the file.
+/// A message about the file.
 pub(crate) fn connector(ca: Option<&Path>) -> Result<TlsConnector, String> {
     let mut roots = RootCertStore::from_iter(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
-    let mut listed = Vec::new();
+    let mut certificates = Vec::new();
     if let Some(path) = ca {
-        let wrong = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
-        for certificate in CertificateDer::pem_file_iter(path).map_err(|error| wrong(&error))? {
-            let certificate = certificate.map_err(|error| wrong(&error))?;
-            listed.push(certificate.clone());
-            roots.add(certificate).map_err(|error| wrong(&error))?;
+        let message = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+        for certificate in CertificateDer::pem_file_iter(path).map_err(|error| message(&error))? {
+            let certificate = certificate.map_err(|error| message(&error))?;
+            certificates.push(certificate.clone());
+            roots.add(certificate).map_err(|error| message(&error))?;
         }
-        if listed.is_empty() {
-            return Err(wrong(&"there is no certificate in it"));
+        if certificates.is_empty() {
+            return Err(message(&"there is no certificate in it"));
         }
     }
     let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -78,7 +78,7 @@ pub(crate) fn connector(ca: Option<&Path>) -> Result<TlsConnector, String> {
         .with_safe_default_protocol_versions()
         .map_err(|error| error.to_string())?
         .dangerous()
-        .with_custom_certificate_verifier(Arc::new(Listed::new(verifier, listed)))
+        .with_custom_certificate_verifier(Arc::new(Listed::new(verifier, certificates)))
         .with_no_client_auth();
     Ok(TlsConnector::from(Arc::new(config)))
 }

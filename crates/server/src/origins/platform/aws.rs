@@ -1,5 +1,5 @@
-//! Amazon's providers, in the order of its SDKs. `reqsign` speaks with the services; the profiles and their chains of
-//! roles are read here, because `reqsign` knows only profiles with keys in them.
+//! Amazon's credential providers, in the order of its SDKs. `reqsign` implements the protocols of the services. The
+//! profiles and their chains of roles are read here, because `reqsign` supports only profiles with keys.
 
 use std::error::Error as _;
 use std::future::Future;
@@ -43,10 +43,10 @@ pub(super) const PROVIDERS: &[Provider<AwsKeys>] = &[
     },
 ];
 
-type Answered = Result<Found<AwsKeys>, String>;
+type ProviderResult = Result<Found<AwsKeys>, String>;
 
-/// `AWS_ACCESS_KEY_ID` and its companions.
-fn environment(platform: &Platform) -> Answered {
+/// Returns the credentials in `AWS_ACCESS_KEY_ID` and related variables.
+fn environment(platform: &Platform) -> ProviderResult {
     let variable = |name: &str| platform.environment.get(name).map(str::to_owned);
     let (id, secret) = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY");
     match (variable(id), variable(secret)) {
@@ -65,28 +65,30 @@ fn environment(platform: &Platform) -> Answered {
     }
 }
 
-/// The profile `AWS_PROFILE` or `default` of the shared configuration files.
-async fn profile(platform: &Platform) -> Answered {
+/// Returns the credentials of the profile `AWS_PROFILE` or `default` in the shared configuration files.
+async fn profile(platform: &Platform) -> ProviderResult {
     let environment = platform.environment.clone();
-    let read = tokio::task::spawn_blocking(move || Profiles::read(&environment)).await;
-    let profiles = read.map_err(|error| error.to_string())??;
-    let named = platform.environment.get("AWS_PROFILE");
-    let name = named.unwrap_or("default");
-    if profiles.get(name).is_none() && named.is_none() {
+    let result = tokio::task::spawn_blocking(move || Profiles::read(&environment)).await;
+    let profiles = result.map_err(|error| error.to_string())??;
+    let profile_variable = platform.environment.get("AWS_PROFILE");
+    let name = profile_variable.unwrap_or("default");
+    if profiles.get(name).is_none() && profile_variable.is_none() {
         return Ok(Found::Absent("there is no profile `default`".to_owned()));
     }
     let mut visited = Vec::new();
     match of_profile(platform, &profiles, name, &mut visited).await? {
-        None if named.is_some() => Err(format!("profile `{name}` has neither a role nor keys")),
+        None if profile_variable.is_some() => {
+            Err(format!("profile `{name}` has neither a role nor keys"))
+        }
         None => Ok(Found::Absent(format!(
             "profile `{name}` has neither a role nor keys"
         ))),
-        Some(keys) => issued(keys),
+        Some(keys) => with_expiry(keys),
     }
 }
 
 /// Returns the credentials of a profile: those of its role, or its keys; `None` if it has neither. `visited` are the
-/// profiles whose roles are assumed with them.
+/// profiles whose roles depend on this one.
 fn of_profile<'a>(
     platform: &'a Platform,
     profiles: &'a Profiles,
@@ -97,16 +99,16 @@ fn of_profile<'a>(
         let profile = profiles
             .get(name)
             .ok_or_else(|| format!("there is no profile `{name}`"))?;
-        let own = keys_of(profile);
+        let keys = keys_of(profile);
         // A role may name its own profile as the one with the keys.
         let is_base = visited.last().is_some_and(|last| last == name);
         let Some(role) = profile.get("role_arn").filter(|_| !is_base) else {
-            return match (own, foreign_source(profile)) {
+            return match (keys, foreign_source(profile)) {
                 (None, Some((key, why))) => Err(format!("profile `{name}` has `{key}`: {why}")),
-                (own, _) => Ok(own),
+                (keys, _) => Ok(keys),
             };
         };
-        if visited.iter().any(|before| before == name) {
+        if visited.iter().any(|earlier| earlier == name) {
             return Err(format!(
                 "the roles of the profiles {} and {name} lead in a circle",
                 visited.join(", ")
@@ -132,7 +134,7 @@ fn of_profile<'a>(
                 ));
             }
         };
-        Ok(Some(assumed(platform, profile, role, source).await?))
+        Ok(Some(assume_role(platform, profile, role, source).await?))
     })
 }
 
@@ -145,8 +147,8 @@ fn keys_of(profile: &Profile) -> Option<AwsKeys> {
     })
 }
 
-/// Returns the key of a profile whose credentials come from a program, or from a person who logs in by one, and what to
-/// do instead.
+/// Returns the key of a profile whose credentials come from another program or from the login of a person, and advice
+/// on what to do instead.
 fn foreign_source(profile: &Profile) -> Option<(&'static str, &'static str)> {
     const PROGRAM: &str = "Andon runs no other program. Run it yourself and set AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and \
                            AWS_SESSION_TOKEN, or use a profile with a role (`role_arn` with `credential_source`) or keys";
@@ -163,9 +165,9 @@ fn foreign_source(profile: &Profile) -> Option<(&'static str, &'static str)> {
         .find(|(key, _)| profile.get(key).is_some())
 }
 
-/// Returns the credentials that `credential_source` of a profile names.
+/// Returns the credentials from the source that `credential_source` of a profile names.
 async fn of_source(platform: &Platform, source: &str) -> Result<AwsKeys, String> {
-    let found = match source {
+    let result = match source {
         "Environment" => environment(platform)?,
         "Ec2InstanceMetadata" => instance(platform).await?,
         "EcsContainer" => container(platform).await?,
@@ -175,22 +177,22 @@ async fn of_source(platform: &Platform, source: &str) -> Result<AwsKeys, String>
             ));
         }
     };
-    match found {
+    match result {
         Found::Issued(keys, _) => Ok(keys),
         Found::Absent(why) => Err(format!("`credential_source = {source}`: {why}")),
     }
 }
 
-/// Returns the credentials of a role that is assumed with those of `source`.
-async fn assumed(
+/// Assumes a role with the credentials `source`, and returns the credentials of the role.
+async fn assume_role(
     platform: &Platform,
     profile: &Profile,
     role: &str,
     source: AwsKeys,
 ) -> Result<AwsKeys, String> {
-    let (context, sent) = context(platform);
-    let own = profile.get("region").map(str::to_owned);
-    let region = own.unwrap_or_else(|| region(platform));
+    let (context, sender) = context(platform);
+    let profile_region = profile.get("region").map(str::to_owned);
+    let region = profile_region.unwrap_or_else(|| region(platform));
     let source = match &source.session_token {
         Some(token) => {
             StaticCredentialProvider::new(&source.access_key_id, &source.secret_access_key)
@@ -217,11 +219,11 @@ async fn assumed(
             .map_err(|_| format!("`duration_seconds = {seconds}` is not a number"))?;
         provider = provider.with_duration_seconds(seconds);
     }
-    asked(&provider, &context, &sent, &format!("role {role}")).await
+    provide(&provider, &context, &sender, &format!("role {role}")).await
 }
 
-/// A role and a token file, as Kubernetes puts them into the environment of a pod (IRSA).
-async fn web_identity(platform: &Platform) -> Answered {
+/// Returns the credentials of a role and a token file that Kubernetes names in the environment of a pod (IRSA).
+async fn web_identity(platform: &Platform) -> ProviderResult {
     let variable = |name: &str| platform.environment.get(name);
     let (file, role) = ("AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_ROLE_ARN");
     match (variable(file), variable(role)) {
@@ -229,7 +231,7 @@ async fn web_identity(platform: &Platform) -> Answered {
         (Some(_), None) => Err(format!("{file} is set, and {role} is not")),
         (Some(file), Some(role)) => {
             let session = variable("AWS_ROLE_SESSION_NAME");
-            issued(with_web_identity(platform, role, file.into(), session).await?)
+            with_expiry(with_web_identity(platform, role, file.into(), session).await?)
         }
     }
 }
@@ -240,16 +242,16 @@ async fn with_web_identity(
     file: PathBuf,
     session: Option<&str>,
 ) -> Result<AwsKeys, String> {
-    let (context, sent) = context(platform);
+    let (context, sender) = context(platform);
     let provider = AssumeRoleWithWebIdentityCredentialProvider::with_config(role.to_owned(), file)
         .with_region(region(platform))
         .with_regional_sts_endpoint()
         .with_role_session_name(session.unwrap_or("andon").to_owned());
-    asked(&provider, &context, &sent, &format!("role {role}")).await
+    provide(&provider, &context, &sender, &format!("role {role}")).await
 }
 
-/// The endpoint of a container (ECS, Fargate) or of a pod (EKS Pod Identity).
-async fn container(platform: &Platform) -> Answered {
+/// Returns the credentials from the endpoint of a container (ECS, Fargate) or of a pod (EKS Pod Identity).
+async fn container(platform: &Platform) -> ProviderResult {
     let names = [
         "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
         "AWS_CONTAINER_CREDENTIALS_FULL_URI",
@@ -260,13 +262,13 @@ async fn container(platform: &Platform) -> Answered {
     {
         return Ok(Found::Absent(format!("{} is not set", names.join(" or "))));
     }
-    let (context, sent) = context(platform);
+    let (context, sender) = context(platform);
     let provider = ECSCredentialProvider::new();
-    issued(asked(&provider, &context, &sent, "").await?)
+    with_expiry(provide(&provider, &context, &sender, "").await?)
 }
 
-/// The metadata service of an EC2 machine, version 2.
-async fn instance(platform: &Platform) -> Answered {
+/// Returns the credentials from the metadata service of an EC2 machine, version 2.
+async fn instance(platform: &Platform) -> ProviderResult {
     let variable = |name: &str| platform.environment.get(name);
     let is_set =
         |name: &str, value: &str| variable(name).is_some_and(|set| set.eq_ignore_ascii_case(value));
@@ -282,38 +284,38 @@ async fn instance(platform: &Platform) -> Answered {
         }
         None => "http://169.254.169.254",
     };
-    let (context, sent) = context(platform);
+    let (context, sender) = context(platform);
     let provider = IMDSv2CredentialProvider::new().with_endpoint(endpoint);
-    issued(asked(&provider, &context, &sent, "").await?)
+    with_expiry(provide(&provider, &context, &sender, "").await?)
 }
 
 fn region(platform: &Platform) -> String {
-    let named = ["AWS_REGION", "AWS_DEFAULT_REGION"]
+    let variable = ["AWS_REGION", "AWS_DEFAULT_REGION"]
         .into_iter()
         .find_map(|name| platform.environment.get(name));
-    named.unwrap_or(&platform.region).to_owned()
+    variable.unwrap_or(&platform.region).to_owned()
 }
 
-fn issued(keys: AwsKeys) -> Answered {
+fn with_expiry(keys: AwsKeys) -> ProviderResult {
     let expires_at = keys.expires_in.map(|end| end.as_system_time());
     Ok(Found::Issued(keys, expires_at))
 }
 
-/// Asks a provider of `reqsign`; `whom` is added to its errors.
-async fn asked(
+/// Requests credentials from a provider of `reqsign`. Its errors are prefixed with `whom`.
+async fn provide(
     provider: &impl ProvideCredential<Credential = AwsKeys>,
     context: &Context,
-    sent: &Sent,
+    sender: &RecordingSender,
     whom: &str,
 ) -> Result<AwsKeys, String> {
-    let keys = match provider.provide_credential(context).await {
+    let error = match provider.provide_credential(context).await {
         Ok(Some(keys)) => return Ok(keys),
         Ok(None) => "it has no credentials".to_owned(),
-        Err(error) => sentence(&error, &sent.failure()),
+        Err(error) => sentence(&error, &sender.failure()),
     };
     Err(match whom {
-        "" => keys,
-        whom => format!("{whom}: {keys}"),
+        "" => error,
+        whom => format!("{whom}: {error}"),
     })
 }
 
@@ -337,9 +339,10 @@ fn sentence(error: &reqsign_core::Error, failure: &Option<String>) -> String {
     line.chars().take(MOST_MESSAGE).collect()
 }
 
-/// Returns what `reqsign` works with: our client, our environment, and files; and a record of what the client sent.
-fn context(platform: &Platform) -> (Context, Sent) {
-    let sent = Sent {
+/// Returns the context for `reqsign`: this module's client and environment, and access to files. Also returns the
+/// sender, which records failures.
+fn context(platform: &Platform) -> (Context, RecordingSender) {
+    let sender = RecordingSender {
         client: platform.client.clone(),
         failure: Arc::default(),
     };
@@ -353,25 +356,26 @@ fn context(platform: &Platform) -> (Context, Sent) {
     let context = Context::new()
         .with_env(environment)
         .with_file_read(Files)
-        .with_http_send(sent.clone());
-    (context, sent)
+        .with_http_send(sender.clone());
+    (context, sender)
 }
 
-/// Our client, with the reason why its last request failed, which some providers leave out of their errors.
+/// Sends requests with this module's client, and records why the last one failed, which some providers omit from their
+/// errors.
 #[derive(Clone, Debug)]
-struct Sent {
+struct RecordingSender {
     client: Arc<Client>,
     failure: Arc<Mutex<Option<String>>>,
 }
 
-impl Sent {
+impl RecordingSender {
     fn failure(&self) -> Option<String> {
         let failure = self.failure.lock();
         failure.unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
-impl HttpSend for Sent {
+impl HttpSend for RecordingSender {
     async fn http_send(&self, request: Request<Bytes>) -> reqsign_core::Result<Response<Bytes>> {
         self.client.send(request).await.map_err(|why| {
             let failure = self.failure.lock();
@@ -393,4 +397,5 @@ impl FileRead for Files {
     }
 }
 
+/// Maximum number of characters of an error.
 const MOST_MESSAGE: usize = 600;

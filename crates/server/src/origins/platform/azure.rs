@@ -1,5 +1,5 @@
-//! Azure's providers, in the order of its SDKs: a client secret, the token file of a Kubernetes pod, and the managed
-//! identity of an app or a machine.
+//! Azure's credential providers, in the order of its SDKs: a client secret, the token file of a Kubernetes pod, and the
+//! managed identity of an app or a machine.
 
 use std::path::Path;
 use std::time::{Duration, SystemTime};
@@ -31,18 +31,18 @@ pub(super) const PROVIDERS: &[Provider<Bearer>] = &[
     },
 ];
 
-type Answered = Result<Found<Bearer>, String>;
+type ProviderResult = Result<Found<Bearer>, String>;
 
-/// A secret in `AZURE_CLIENT_SECRET`.
-async fn client_secret(platform: &Platform) -> Answered {
+/// Returns a token for the secret in `AZURE_CLIENT_SECRET`.
+async fn client_secret(platform: &Platform) -> ProviderResult {
     let Some(secret) = platform.environment.get("AZURE_CLIENT_SECRET") else {
         return Ok(Found::Absent("AZURE_CLIENT_SECRET is not set".to_owned()));
     };
     of_tenant(platform, &[("client_secret", secret)]).await
 }
 
-/// A token file, as Kubernetes puts it into a pod.
-async fn workload_identity(platform: &Platform) -> Answered {
+/// Returns a token for the token file that Kubernetes provides in a pod.
+async fn workload_identity(platform: &Platform) -> ProviderResult {
     let Some(path) = platform.environment.get("AZURE_FEDERATED_TOKEN_FILE") else {
         return Ok(Found::Absent(
             "AZURE_FEDERATED_TOKEN_FILE is not set".to_owned(),
@@ -57,8 +57,9 @@ async fn workload_identity(platform: &Platform) -> Answered {
     of_tenant(platform, &proof).await
 }
 
-/// Returns a token for the application `AZURE_CLIENT_ID` of `AZURE_TENANT_ID`, which proves itself with these parameters.
-async fn of_tenant(platform: &Platform, proof: &[(&str, &str)]) -> Answered {
+/// Returns a token for the application `AZURE_CLIENT_ID` of `AZURE_TENANT_ID`, which authenticates with the form
+/// parameters `proof`.
+async fn of_tenant(platform: &Platform, proof: &[(&str, &str)]) -> ProviderResult {
     let variable = |name: &str| {
         let value = platform.environment.get(name);
         value.ok_or_else(|| format!("{name} is not set"))
@@ -77,11 +78,11 @@ async fn of_tenant(platform: &Platform, proof: &[(&str, &str)]) -> Answered {
         variable("AZURE_TENANT_ID")?
     );
     let body = post_form(platform, &uri, form).await?;
-    Token::read(&body)?.found()
+    Token::read(&body)?.into_credentials()
 }
 
-/// The managed identity of App Service, Container Apps and Functions.
-async fn app_identity(platform: &Platform) -> Answered {
+/// Returns a token of the managed identity of App Service, Container Apps and Functions.
+async fn app_identity(platform: &Platform) -> ProviderResult {
     let variable = |name: &str| platform.environment.get(name);
     let (Some(endpoint), Some(secret)) =
         (variable("IDENTITY_ENDPOINT"), variable("IDENTITY_HEADER"))
@@ -89,11 +90,11 @@ async fn app_identity(platform: &Platform) -> Answered {
         return Ok(Found::Absent("IDENTITY_ENDPOINT is not set".to_owned()));
     };
     let header = ("X-IDENTITY-HEADER", secret);
-    managed(platform, endpoint, "2019-08-01", header).await
+    managed_identity(platform, endpoint, "2019-08-01", header).await
 }
 
-/// The managed identity of a machine, by its metadata service.
-async fn machine_identity(platform: &Platform) -> Answered {
+/// Returns a token of the managed identity of a machine, from its metadata service.
+async fn machine_identity(platform: &Platform) -> ProviderResult {
     let host = platform
         .environment
         .get("AZURE_POD_IDENTITY_AUTHORITY_HOST");
@@ -102,15 +103,15 @@ async fn machine_identity(platform: &Platform) -> Answered {
         "{}/metadata/identity/oauth2/token",
         host.trim_end_matches('/')
     );
-    managed(platform, &endpoint, "2018-02-01", ("Metadata", "true")).await
+    managed_identity(platform, &endpoint, "2018-02-01", ("Metadata", "true")).await
 }
 
-async fn managed(
+async fn managed_identity(
     platform: &Platform,
     endpoint: &str,
     version: &str,
     header: (&str, &str),
-) -> Answered {
+) -> ProviderResult {
     let client = platform.environment.get("AZURE_CLIENT_ID");
     let query = Serializer::new(String::new())
         .append_pair("api-version", version)
@@ -124,7 +125,7 @@ async fn managed(
     let body = platform.client.success(request).await?;
     let token: Value = serde_json::from_slice(&body)
         .map_err(|error| format!("its response is not a token in JSON: {error}"))?;
-    // Seconds since 1970, as a number or as text.
+    // The time is in seconds since 1970, as a number or as text.
     let end = token.get("expires_on");
     let text = end.and_then(Value::as_str).map(str::parse);
     let end = end.and_then(Value::as_u64).or(text.and_then(Result::ok));

@@ -1,4 +1,4 @@
-//! The providers of a cloud, asked one after the other.
+//! The credential providers of a cloud, tried one after the other.
 
 use std::fmt;
 use std::future::Future;
@@ -7,27 +7,27 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::client::Client;
-use super::rotation::{Issued, Issuer, Issuing};
+use super::rotation::{IssueFuture, Issued, Issuer};
 use crate::config::Environment;
 
-/// What every provider may use: the environment, and the client for credentials.
+/// The resources of all providers: the environment, and the client for requests.
 #[derive(Debug)]
 pub(super) struct Platform {
     pub(super) environment: Environment,
     pub(super) client: Arc<Client>,
-    /// The region of Amazon's token service where the environment names none.
+    /// The region of Amazon's token service, unless the environment names one.
     pub(super) region: String,
 }
 
-/// The answer of a provider.
+/// The result of a provider.
 pub(super) enum Found<K> {
-    /// Credentials, and when they expire.
+    /// Credentials, and the time at which they expire.
     Issued(K, Option<SystemTime>),
-    /// The provider is not set up here, for this reason.
+    /// The provider is not configured here, for this reason.
     Absent(String),
 }
 
-/// A pending answer of a provider. The error is a sentence about a provider that is set up and failed.
+/// The future of a provider's result. The error is a message about a provider that is configured and failed.
 pub(super) type Answer<'a, K> = Pin<Box<dyn Future<Output = Result<Found<K>, String>> + Send + 'a>>;
 
 /// One way to get credentials.
@@ -37,7 +37,7 @@ pub(super) struct Provider<K: 'static> {
     pub(super) ask: fn(&Platform) -> Answer<'_, K>,
 }
 
-/// A cloud's providers, in the order in which they are asked.
+/// A cloud's providers, in the order in which they are tried.
 pub(super) struct Chain<K: 'static> {
     platform: Platform,
     providers: &'static [Provider<K>],
@@ -47,7 +47,7 @@ impl Platform {
     /// Creates the client for the providers of this environment.
     ///
     /// # Errors
-    /// A sentence about a variable that cannot work.
+    /// A message about a variable that cannot work.
     pub(super) fn new(environment: Environment, region: &str) -> Result<Self, String> {
         Ok(Self {
             client: Arc::new(Client::new(&environment)?),
@@ -67,11 +67,11 @@ impl<K> Chain<K> {
 }
 
 impl<K: Send> Issuer<K> for Chain<K> {
-    /// Asks the providers in turn. A provider that is set up and fails ends the search: the next one would act as
-    /// somebody else, with other rights.
-    fn issue(&self) -> Issuing<'_, K> {
+    /// Tries the providers in turn. A provider that is configured but fails ends the search, because the next one would
+    /// act with another identity and other rights.
+    fn issue(&self) -> IssueFuture<'_, K> {
         Box::pin(async {
-            let mut absent = Vec::new();
+            let mut reasons = Vec::new();
             for provider in self.providers {
                 let name = provider.name;
                 match (provider.ask)(&self.platform).await {
@@ -82,14 +82,14 @@ impl<K: Send> Issuer<K> for Chain<K> {
                             provider: name,
                         });
                     }
-                    Ok(Found::Absent(why)) => absent.push(format!("{name}: {why}")),
-                    Err(why) if absent.is_empty() => return Err(format!("{name}: {why}")),
+                    Ok(Found::Absent(why)) => reasons.push(format!("{name}: {why}")),
+                    Err(why) if reasons.is_empty() => return Err(format!("{name}: {why}")),
                     Err(why) => {
-                        return Err(format!("{name}: {why} (before it, {})", absent.join("; ")));
+                        return Err(format!("{name}: {why} (before it, {})", reasons.join("; ")));
                     }
                 }
             }
-            Err(format!("no provider is set up: {}", absent.join("; ")))
+            Err(format!("no provider is set up: {}", reasons.join("; ")))
         })
     }
 }

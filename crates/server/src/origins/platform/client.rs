@@ -1,5 +1,5 @@
 //! The client for requests to metadata services, token services and identity endpoints. It follows no redirects and
-//! trusts the public certificate authorities. Without TLS it connects to addresses only that are not public.
+//! trusts the public certificate authorities. Without TLS it only connects to addresses that are not public.
 
 use std::fmt;
 use std::time::Duration;
@@ -20,22 +20,23 @@ use crate::origins::http::connect::{Connector, pool};
 
 type Http = legacy::Client<Connector, Full<Bytes>>;
 
+/// The client for requests of credential providers.
 pub(super) struct Client {
     secure: Http,
     local: Http,
-    /// The URL at which Amazon's token service is asked instead of its own name.
+    /// The URL for requests to Amazon's token service in place of its own name.
     token_service: Option<Url>,
 }
 
 impl Client {
     /// # Errors
-    /// A sentence about a variable of the environment that cannot work.
+    /// A message about a variable of the environment that cannot work.
     pub(super) fn new(environment: &Environment) -> Result<Self, String> {
         let of = |guard, connect| Connector::new(guard, None, connect);
-        let named = environment
+        let endpoint = environment
             .get("AWS_ENDPOINT_URL_STS")
             .or_else(|| environment.get("AWS_ENDPOINT_URL"));
-        let token_service = named.map(|text| {
+        let token_service = endpoint.map(|text| {
             Url::parse(text).map_err(|error| format!("AWS_ENDPOINT_URL_STS is no URL: {error}"))
         });
         Ok(Self {
@@ -48,7 +49,7 @@ impl Client {
     /// Sends a request and reads the whole response, whatever its status.
     ///
     /// # Errors
-    /// A sentence that names the URL, without its query.
+    /// A message that names the URL, without its query.
     pub(super) async fn send(
         &self,
         mut request: Request<Bytes>,
@@ -87,13 +88,13 @@ impl Client {
         if status.is_success() {
             return Ok(body);
         }
-        let said = String::from_utf8_lossy(&body);
-        let said: String = said.split_whitespace().collect::<Vec<_>>().join(" ");
-        let said: String = said.chars().take(MOST_MESSAGE).collect();
-        Err(format!("{place}: status {}: {said}", status.as_u16()))
+        let message = String::from_utf8_lossy(&body);
+        let message: String = message.split_whitespace().collect::<Vec<_>>().join(" ");
+        let message: String = message.chars().take(MOST_MESSAGE).collect();
+        Err(format!("{place}: status {}: {message}", status.as_u16()))
     }
 
-    /// Leads a request for Amazon's token service to the configured URL. Its `Host` stays as it was signed.
+    /// Redirects a request for Amazon's token service to the configured URL. The `Host` header stays as it was signed.
     fn redirect_to_token_service(&self, request: &mut Request<Bytes>) {
         let Some(service) = &self.token_service else {
             return;
@@ -120,7 +121,8 @@ impl fmt::Debug for Client {
     }
 }
 
-/// Returns the method and URL of a request for messages. Queries and user names may hold secrets.
+/// Returns the method and URL of a request for messages. Queries and user names are left out, because they may be
+/// secret.
 fn place(method: &str, uri: &Uri) -> String {
     let scheme = uri.scheme_str().unwrap_or("http");
     let host = uri.host().unwrap_or_default();
@@ -131,8 +133,8 @@ fn place(method: &str, uri: &Uri) -> String {
     format!("{method} {scheme}://{host}{port}{}", uri.path())
 }
 
-fn reason(trouble: &OriginError) -> String {
-    match trouble {
+fn reason(error: &OriginError) -> String {
+    match error {
         OriginError::UnknownName => "the name could not be resolved".to_owned(),
         OriginError::Denied(address) => {
             format!("{} is a public address, which needs https", address.ip())
@@ -147,8 +149,8 @@ fn reason(trouble: &OriginError) -> String {
 /// Time limit of a connection over a network, TLS included.
 const CONNECT: Duration = Duration::from_secs(3);
 
-/// Time limit of a connection without TLS: metadata services are on the machine itself or the next one, and where there
-/// is none nothing answers.
+/// Time limit of a connection without TLS. Metadata services are on the machine itself or the next one, and if there is
+/// none, nothing answers.
 const CONNECT_LOCAL: Duration = Duration::from_secs(1);
 
 /// Time limit of a whole exchange.
@@ -157,5 +159,5 @@ const ANSWER: Duration = Duration::from_secs(8);
 /// Maximum characters of a response in an error.
 const MOST_MESSAGE: usize = 300;
 
-/// Maximum bytes of a response: tokens have a few thousand.
+/// Maximum bytes of a response. Tokens have a few thousand.
 const MOST_BYTES: usize = 1 << 20;

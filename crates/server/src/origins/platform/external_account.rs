@@ -1,5 +1,5 @@
-//! Workload identity federation: Google's token service takes a token of another issuer, such as a Kubernetes cluster,
-//! and issues one of its own, or has one issued for a service account (AIP-4117).
+//! Workload identity federation (AIP-4117): Google's token service exchanges a token of another issuer, such as a
+//! Kubernetes cluster, for one of its own, or for one of a service account.
 
 use std::path::Path;
 use std::time::SystemTime;
@@ -18,7 +18,7 @@ use super::google::{Token, file, member, post_form};
 /// Returns a token for the account that a file of type `external_account` describes.
 ///
 /// # Errors
-/// A sentence about the part of the file that cannot work, or about the service that failed.
+/// A message about the part of the file that cannot work, or about the service that failed.
 pub(super) async fn token(platform: &Platform, account: &Value) -> Result<Found<Bearer>, String> {
     let source = account
         .get("credential_source")
@@ -41,12 +41,12 @@ pub(super) async fn token(platform: &Platform, account: &Value) -> Result<Found<
     let body = post_form(platform, member(account, "token_url")?, form).await?;
     let token = Token::read(&body)?;
     match account.get("service_account_impersonation_url") {
-        None => token.found(),
+        None => token.into_credentials(),
         Some(url) => {
             let url = url
                 .as_str()
                 .ok_or("its `service_account_impersonation_url` is no text")?;
-            impersonated(platform, account, url, token.text()).await
+            impersonate(platform, account, url, token.text()).await
         }
     }
 }
@@ -88,8 +88,8 @@ async fn subject_token(platform: &Platform, source: &Value) -> Result<String, St
     }
 }
 
-/// Returns a token of the service account that the account in the file may act as.
-async fn impersonated(
+/// Returns a token of a service account that the account in the file may impersonate.
+async fn impersonate(
     platform: &Platform,
     account: &Value,
     url: &str,
@@ -97,7 +97,7 @@ async fn impersonated(
 ) -> Result<Found<Bearer>, String> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
-    struct Impersonated {
+    struct ServiceAccountToken {
         access_token: String,
         expire_time: String,
     }
@@ -106,22 +106,22 @@ async fn impersonated(
         .and_then(|options| options.get("token_lifetime_seconds"))
         .and_then(Value::as_u64)
         .unwrap_or(3600);
-    let wanted = json!({ "scope": [SCOPE], "lifetime": format!("{seconds}s") });
+    let token_request = json!({ "scope": [SCOPE], "lifetime": format!("{seconds}s") });
     let request = Request::post(url)
         .header(CONTENT_TYPE, "application/json")
         .header(AUTHORIZATION, format!("Bearer {token}"))
-        .body(wanted.to_string().into())
+        .body(token_request.to_string().into())
         .map_err(|error| format!("{url} is not a URL: {error}"))?;
     let body = platform.client.success(request).await?;
-    let issued: Impersonated = serde_json::from_slice(&body)
+    let account_token: ServiceAccountToken = serde_json::from_slice(&body)
         .map_err(|_| format!("{url}: its response is not a token in JSON"))?;
-    let end: Timestamp = issued
+    let end: Timestamp = account_token
         .expire_time
         .parse()
-        .map_err(|_| format!("{url}: `{}` is no time", issued.expire_time))?;
+        .map_err(|_| format!("{url}: `{}` is no time", account_token.expire_time))?;
     let end: SystemTime = end.as_system_time();
-    Ok(Found::Issued(Bearer(issued.access_token), Some(end)))
+    Ok(Found::Issued(Bearer(account_token.access_token), Some(end)))
 }
 
-/// What Google's own libraries ask for. What the account may do decides IAM.
+/// The scope that Google's own libraries request. IAM decides what the account may actually do.
 const SCOPE: &str = "https://www.googleapis.com/auth/cloud-platform";

@@ -1,4 +1,4 @@
-//! Google's providers, in the order of its libraries: the credentials file, then the metadata server.
+//! Google's credential providers, in the order of its libraries: the credentials file, then the metadata server.
 
 use std::path::Path;
 use std::time::{Duration, SystemTime};
@@ -25,25 +25,26 @@ pub(super) const PROVIDERS: &[Provider<Bearer>] = &[
     },
 ];
 
-/// A token as services of OAuth 2.0 issue it (RFC 6749, 5.1).
+/// A token in the format of OAuth 2.0 services (RFC 6749, 5.1).
 #[derive(Deserialize)]
 pub(super) struct Token {
     access_token: String,
-    /// Seconds from now; some services write it as text.
+    /// Lifetime in seconds. Some services send it as text.
     expires_in: Value,
 }
 
 impl Token {
-    /// Reads the token in a response.
+    /// Parses the token in a response.
     ///
     /// # Errors
-    /// A sentence about the response, without the token.
+    /// A message about the response, without the token.
     pub(super) fn read(body: &[u8]) -> Result<Self, String> {
-        // serde's own sentence quotes what it found, which may be the token.
+        // serde's own message quotes the input, which may be the token.
         serde_json::from_slice(body).map_err(|_| "its response is not a token in JSON".to_owned())
     }
 
-    pub(super) fn found(self) -> Result<Found<Bearer>, String> {
+    /// Returns the token as credentials with the time at which they expire.
+    pub(super) fn into_credentials(self) -> Result<Found<Bearer>, String> {
         let text = self.expires_in.as_str().map(str::parse);
         let seconds = self.expires_in.as_u64().or(text.and_then(Result::ok));
         let seconds = seconds.ok_or("its token does not say when it expires")?;
@@ -56,9 +57,10 @@ impl Token {
     }
 }
 
-/// The file in `GOOGLE_APPLICATION_CREDENTIALS`, or that of `gcloud auth application-default login`.
+/// Returns a token for the account in the file `GOOGLE_APPLICATION_CREDENTIALS`, or in the file that `gcloud auth
+/// application-default login` writes.
 async fn credentials_file(platform: &Platform) -> Result<Found<Bearer>, String> {
-    let named = platform.environment.get("GOOGLE_APPLICATION_CREDENTIALS");
+    let variable = platform.environment.get("GOOGLE_APPLICATION_CREDENTIALS");
     let Some(file) = platform.environment.google_file() else {
         return Ok(Found::Absent(
             "GOOGLE_APPLICATION_CREDENTIALS is not set".to_owned(),
@@ -66,15 +68,15 @@ async fn credentials_file(platform: &Platform) -> Result<Found<Bearer>, String> 
     };
     let text = match tokio::fs::read_to_string(&file).await {
         Ok(text) => text,
-        Err(_) if named.is_none() => {
+        Err(_) if variable.is_none() => {
             let why = "GOOGLE_APPLICATION_CREDENTIALS is not set, and gcloud has left no file";
             return Ok(Found::Absent(why.to_owned()));
         }
         Err(error) => return Err(format!("{} cannot be read: {error}", file.display())),
     };
     let of_file = |why: String| format!("{}: {why}", file.display());
-    let found = of_account(platform, &text).await;
-    found.map_err(of_file)
+    let result = of_account(platform, &text).await;
+    result.map_err(of_file)
 }
 
 async fn of_account(platform: &Platform, text: &str) -> Result<Found<Bearer>, String> {
@@ -91,7 +93,7 @@ async fn of_account(platform: &Platform, text: &str) -> Result<Found<Bearer>, St
     }
 }
 
-/// A token that the key of a service account signs; nobody is asked for it.
+/// Returns a token that is signed with the key of a service account, without any request.
 async fn service_account(text: &str) -> Result<Found<Bearer>, String> {
     let store = GoogleCloudStorageBuilder::new()
         // Tokens are for all buckets.
@@ -106,7 +108,7 @@ async fn service_account(text: &str) -> Result<Found<Bearer>, String> {
     Ok(Found::Issued(Bearer(token.bearer.clone()), Some(end)))
 }
 
-/// The token of a user who logged in with `gcloud`.
+/// Returns a token of a user who logged in with `gcloud`.
 async fn authorized_user(platform: &Platform, account: &Value) -> Result<Found<Bearer>, String> {
     let of = |key: &str| member(account, key);
     let form = Serializer::new(String::new())
@@ -118,14 +120,14 @@ async fn authorized_user(platform: &Platform, account: &Value) -> Result<Found<B
     let uri = account.get("token_uri").and_then(Value::as_str);
     let uri = uri.unwrap_or("https://oauth2.googleapis.com/token");
     let body = post_form(platform, uri, form).await?;
-    Token::read(&body)?.found()
+    Token::read(&body)?.into_credentials()
 }
 
-/// The metadata server of a machine, a pod or a function.
+/// Returns a token from the metadata server of a machine, a pod or a function.
 async fn metadata_server(platform: &Platform) -> Result<Found<Bearer>, String> {
-    let named = ["GCE_METADATA_HOST", "GCE_METADATA_ROOT"];
-    let named = named.iter().find_map(|name| platform.environment.get(name));
-    let host = named.unwrap_or("metadata.google.internal");
+    let names = ["GCE_METADATA_HOST", "GCE_METADATA_ROOT"];
+    let variable = names.iter().find_map(|name| platform.environment.get(name));
+    let host = variable.unwrap_or("metadata.google.internal");
     let request = Request::get(format!(
         "http://{host}/computeMetadata/v1/instance/service-accounts/default/token"
     ))
@@ -133,7 +135,7 @@ async fn metadata_server(platform: &Platform) -> Result<Found<Bearer>, String> {
     .body(Default::default())
     .map_err(|error| format!("{host} is not a host: {error}"))?;
     let body = platform.client.success(request).await?;
-    Token::read(&body)?.found()
+    Token::read(&body)?.into_credentials()
 }
 
 /// Sends a form and returns the body of the successful response.
@@ -149,17 +151,17 @@ pub(super) async fn post_form(
     platform.client.success(request).await
 }
 
-/// Returns a text in a JSON object.
+/// Returns the text of a member of a JSON object.
 pub(super) fn member<'a>(object: &'a Value, key: &str) -> Result<&'a str, String> {
     let text = object.get(key).and_then(Value::as_str);
     text.ok_or_else(|| format!("it has no `{key}`"))
 }
 
-/// Reads a file with a token or a JSON object.
+/// Reads a text file, such as one with a token or a JSON object.
 pub(super) async fn file(path: &Path) -> Result<String, String> {
     let text = tokio::fs::read_to_string(path).await;
     text.map_err(|error| format!("{} cannot be read: {error}", path.display()))
 }
 
-/// How long a token that a service account signs is valid, less a minute for clocks that differ.
+/// How long a token that is signed with a service account's key is valid, less a minute for clocks that differ.
 const SIGNED_FOR: Duration = Duration::from_secs(3540);

@@ -1,12 +1,12 @@
-//! Credentials of the platform on which the server runs: a cloud's machine, container, pod or function, or the files and
-//! variables of an administrator.
+//! Credentials of the platform on which the server runs: those of a cloud's machine, container, pod or function, or of
+//! files and variables of an administrator.
 //!
-//! Each cloud has a list of providers, which are asked in the order of the cloud's own SDKs until one has credentials
-//! ([`chain`]). What they issue expires, and is renewed ahead of that ([`rotation`]). Requests to the providers go through
-//! a client of their own ([`client`]), which alone may connect to metadata services.
+//! Each cloud has a list of providers, which are tried in the order of the cloud's own SDKs until one has credentials
+//! ([`chain`]). Issued credentials expire, and are renewed before that ([`rotation`]). A separate client sends the
+//! requests to the providers ([`client`]). It alone may connect to metadata services.
 //!
-//! The environment belongs to the process, and so do the credentials: all origins and the shared store have the same, and
-//! a reload keeps them.
+//! The environment belongs to the process, and so do the credentials: all origins and the shared store use the same
+//! ones, and they are kept across reloads.
 
 mod aws;
 mod azure;
@@ -28,10 +28,10 @@ use self::chain::{Chain, Platform};
 use self::rotation::Rotation;
 use crate::config::{Environment, Store};
 
-/// Keys of Amazon, with which requests are signed.
+/// Amazon's keys, which sign requests.
 pub(super) type AwsKeys = reqsign_aws_v4::Credential;
 
-/// A token that a request carries in its `Authorization` header.
+/// A token for the `Authorization` header of requests.
 pub(super) struct Bearer(pub(super) String);
 
 /// The rotation of a store's credentials.
@@ -43,11 +43,11 @@ pub(super) enum Issued {
     Token(Tokens),
 }
 
-/// Returns the process's credentials for a store. `region` is that of Amazon's token service where the environment has
-/// none.
+/// Returns the process's credentials for a store. `region` is that of Amazon's token service, unless the environment
+/// names one.
 ///
 /// # Errors
-/// A sentence about a variable of the environment that cannot work.
+/// A message about a variable of the environment that cannot work.
 pub(super) fn of_store(store: Store, region: &str) -> Result<Issued, String> {
     Ok(match store {
         Store::S3 => Issued::Aws(aws(region)?),
@@ -96,7 +96,7 @@ pub(super) fn azure() -> Result<Tokens, String> {
     })
 }
 
-/// The rotations of the process, by what tells them apart.
+/// The rotations of the process, by cloud or region.
 type Shared<K> = Mutex<BTreeMap<String, Arc<Rotation<K>>>>;
 
 static AWS: Shared<AwsKeys> = Mutex::new(BTreeMap::new());
@@ -108,10 +108,10 @@ fn shared<K>(
     make: impl FnOnce(Environment) -> Result<Rotation<K>, String>,
 ) -> Result<Arc<Rotation<K>>, String> {
     let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(there) = all.get(name) {
-        return Ok(there.clone());
+    if let Some(rotation) = all.get(name) {
+        return Ok(rotation.clone());
     }
-    let made = Arc::new(make(Environment::of_process())?);
-    all.insert(name.to_owned(), made.clone());
-    Ok(made)
+    let rotation = Arc::new(make(Environment::of_process())?);
+    all.insert(name.to_owned(), rotation.clone());
+    Ok(rotation)
 }

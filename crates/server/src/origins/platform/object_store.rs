@@ -1,5 +1,5 @@
-//! Credentials of the platform for clients of `object_store`, which would else find their own and cannot say when those
-//! expire.
+//! Credentials of the platform for clients of `object_store`. By default these clients look for credentials themselves,
+//! and cannot say when those expire.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -28,13 +28,14 @@ pub(in crate::origins) struct ForGoogle(pub(in crate::origins) Tokens);
 #[derive(Debug)]
 pub(in crate::origins) struct ForAzure(pub(in crate::origins) Tokens);
 
-/// A future as `object_store` wants it.
-type Getting<'a, K> = Pin<Box<dyn Future<Output = object_store::Result<Arc<K>>> + Send + 'a>>;
+/// The future type that `object_store` expects from a credential provider.
+type CredentialFuture<'a, K> =
+    Pin<Box<dyn Future<Output = object_store::Result<Arc<K>>> + Send + 'a>>;
 
 impl CredentialProvider for ForAws {
     type Credential = AwsCredential;
 
-    fn get_credential<'s, 'a>(&'s self) -> Getting<'a, AwsCredential>
+    fn get_credential<'s, 'a>(&'s self) -> CredentialFuture<'a, AwsCredential>
     where
         's: 'a,
         Self: 'a,
@@ -53,7 +54,7 @@ impl CredentialProvider for ForAws {
 impl CredentialProvider for ForGoogle {
     type Credential = GcpCredential;
 
-    fn get_credential<'s, 'a>(&'s self) -> Getting<'a, GcpCredential>
+    fn get_credential<'s, 'a>(&'s self) -> CredentialFuture<'a, GcpCredential>
     where
         's: 'a,
         Self: 'a,
@@ -69,7 +70,7 @@ impl CredentialProvider for ForGoogle {
 impl CredentialProvider for ForAzure {
     type Credential = AzureCredential;
 
-    fn get_credential<'s, 'a>(&'s self) -> Getting<'a, AzureCredential>
+    fn get_credential<'s, 'a>(&'s self) -> CredentialFuture<'a, AzureCredential>
     where
         's: 'a,
         Self: 'a,
@@ -93,8 +94,8 @@ fn failed(store: Store) -> impl FnOnce(String) -> Error {
     }
 }
 
-/// The network connector of clients that only sign: it refuses every request, because requests go through our own client
-/// or nowhere.
+/// The network connector of clients that only sign. It refuses every request, because all requests go through the
+/// client for credentials or that of an origin.
 #[derive(Debug)]
 pub(in crate::origins) struct NoConnection;
 
@@ -113,10 +114,10 @@ impl HttpService for NoConnection {
         'a: 'b,
         Self: 'b,
     {
-        let refused = std::io::Error::other("this store signs and never asks");
+        let error = std::io::Error::other("this store signs and never asks");
         Box::pin(std::future::ready(Err(HttpError::new(
             HttpErrorKind::Unknown,
-            refused,
+            error,
         ))))
     }
 }

@@ -1,4 +1,4 @@
-//! Credentials that expire: renewed ahead of time by one task, and used for as long as they are valid.
+//! Rotation of credentials that expire: a task renews them ahead of time, and they are used while they are valid.
 
 use std::fmt;
 use std::future::Future;
@@ -12,54 +12,55 @@ use tokio::time::timeout;
 
 use crate::config::Store;
 
-/// Credentials as a provider issues them.
+/// Credentials that a provider has issued.
 pub(super) struct Issued<K> {
     pub(super) keys: K,
-    /// When they expire, by the clock of this machine; `None` if they do not.
+    /// When the credentials expire, by the clock of this machine; `None` if they do not.
     pub(super) expires_at: Option<SystemTime>,
     /// The provider's name in messages.
     pub(super) provider: &'static str,
 }
 
-/// Pending credentials. The error is a sentence that names the providers and why they failed.
-pub(super) type Issuing<'a, K> =
+/// The future of issued credentials. The error is a message that names the providers and why they failed.
+pub(super) type IssueFuture<'a, K> =
     Pin<Box<dyn Future<Output = Result<Issued<K>, String>> + Send + 'a>>;
 
 /// A source of credentials.
 pub(super) trait Issuer<K>: Send + Sync {
-    fn issue(&self) -> Issuing<'_, K>;
+    fn issue(&self) -> IssueFuture<'_, K>;
 }
 
-/// The current credentials of one issuer.
+/// The current credentials of one issuer, and their renewal.
 ///
-/// They are renewed by the first request after most of their life has passed. That request and all others use the old
-/// ones until the new ones are there. Only when none are valid does a request wait for the renewal. A failed renewal is
-/// repeated after a pause; until then requests without valid credentials fail at once with its error.
+/// The first request after most of the credentials' life has passed renews them. That request and all others use the
+/// old credentials until the new ones arrive. A request waits for the renewal only if no credentials are valid. A
+/// failed renewal is repeated after a pause. Until then, requests without valid credentials fail at once with its
+/// error.
 pub(in crate::origins) struct Rotation<K> {
     store: Store,
     issuer: Box<dyn Issuer<K>>,
     clock: fn() -> SystemTime,
-    held: RwLock<Option<Held<K>>>,
-    /// Whoever holds it renews.
-    turn: Arc<Mutex<Failures>>,
+    current: RwLock<Option<Credentials<K>>>,
+    /// Locked by the task that renews the credentials.
+    failures: Arc<Mutex<Failures>>,
 }
 
 /// Credentials in use.
-struct Held<K> {
+struct Credentials<K> {
     keys: Arc<K>,
     provider: &'static str,
     expires_at: Option<SystemTime>,
-    /// From when on a request has them renewed.
+    /// The time from which a request renews the credentials.
     renew_at: SystemTime,
-    /// From when on no request uses them; `None` for never.
+    /// The time from which no request uses the credentials; `None` for never.
     usable_until: Option<SystemTime>,
 }
 
-/// The renewals that failed since the last that did not.
+/// The renewals that have failed since the last success.
 #[derive(Default)]
 struct Failures {
     count: u32,
-    /// The last one, and until when no other is tried.
+    /// The last error, and the time until which no other renewal is attempted.
     last: Option<(String, SystemTime)>,
 }
 
@@ -77,76 +78,76 @@ impl<K: Send + Sync + 'static> Rotation<K> {
             store,
             issuer: Box::new(issuer),
             clock,
-            held: RwLock::default(),
-            turn: Arc::default(),
+            current: RwLock::default(),
+            failures: Arc::default(),
         }
     }
 
     /// Returns valid credentials. Waits only if there are none.
     ///
     /// # Errors
-    /// A sentence that names the providers that were asked, and why they failed.
+    /// A message that names the providers that were tried, and why they failed.
     pub(in crate::origins) async fn keys(self: &Arc<Self>) -> Result<Arc<K>, String> {
         let now = (self.clock)();
         if let Some((keys, is_due)) = self.usable(now) {
             if is_due
-                && let Ok(turn) = self.turn.clone().try_lock_owned()
-                && turn.may_try(now)
+                && let Ok(failures) = self.failures.clone().try_lock_owned()
+                && failures.may_try(now)
             {
-                tokio::spawn(self.clone().renewed(turn));
+                tokio::spawn(self.clone().renew(failures));
             }
             return Ok(keys);
         }
-        let turn = self.turn.clone().lock_owned().await;
+        let failures = self.failures.clone().lock_owned().await;
         let now = (self.clock)();
-        // Another request may have renewed them meanwhile, or failed to.
+        // Another request may have renewed the credentials meanwhile, or failed to.
         if let Some((keys, _)) = self.usable(now) {
             return Ok(keys);
         }
-        if let (false, Some((error, _))) = (turn.may_try(now), &turn.last) {
+        if let (false, Some((error, _))) = (failures.may_try(now), &failures.last) {
             return Err(error.clone());
         }
-        // The task goes on if this request is given up.
-        let renewal = tokio::spawn(self.clone().renewed(turn)).await;
+        // The task continues even if this request is cancelled.
+        let renewal = tokio::spawn(self.clone().renew(failures)).await;
         renewal.unwrap_or_else(|error| Err(error.to_string()))
     }
 
     /// Returns the credentials if they may be used at this time, and whether they are due for renewal.
     fn usable(&self, now: SystemTime) -> Option<(Arc<K>, bool)> {
-        let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
-        let held = held.as_ref()?;
-        let is_usable = held.usable_until.is_none_or(|until| now < until);
-        is_usable.then(|| (held.keys.clone(), now >= held.renew_at))
+        let credentials = self.current.read().unwrap_or_else(PoisonError::into_inner);
+        let credentials = credentials.as_ref()?;
+        let is_usable = credentials.usable_until.is_none_or(|until| now < until);
+        is_usable.then(|| (credentials.keys.clone(), now >= credentials.renew_at))
     }
 
-    /// Has new credentials issued, and keeps them or the failure.
-    async fn renewed(
+    /// Requests new credentials, and stores them or the failure.
+    async fn renew(
         self: Arc<Self>,
-        mut turn: OwnedMutexGuard<Failures>,
+        mut failures: OwnedMutexGuard<Failures>,
     ) -> Result<Arc<K>, String> {
-        let issued = timeout(LONGEST, self.issuer.issue()).await;
-        let issued = issued.unwrap_or_else(|_| Err(format!("no answer within {LONGEST:?}")));
+        let result = timeout(LONGEST, self.issuer.issue()).await;
+        let result = result.unwrap_or_else(|_| Err(format!("no answer within {LONGEST:?}")));
         let now = (self.clock)();
-        match issued.and_then(|issued| Held::of(issued, now)) {
-            Ok(held) => {
-                self.log_success(&held, &turn, now);
-                *turn = Failures::default();
-                let keys = held.keys.clone();
-                *self.held.write().unwrap_or_else(PoisonError::into_inner) = Some(held);
+        match result.and_then(|issued| Credentials::of(issued, now)) {
+            Ok(credentials) => {
+                self.log_success(&credentials, &failures, now);
+                *failures = Failures::default();
+                let keys = credentials.keys.clone();
+                *self.current.write().unwrap_or_else(PoisonError::into_inner) = Some(credentials);
                 Ok(keys)
             }
             Err(error) => {
-                turn.add(error.clone(), now);
+                failures.add(error.clone(), now);
                 self.log_failure(&error, now);
                 Err(error)
             }
         }
     }
 
-    fn log_success(&self, new: &Held<K>, failures: &Failures, now: SystemTime) {
-        let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
-        let is_news =
-            failures.count > 0 || held.as_ref().map(|held| held.provider) != Some(new.provider);
+    fn log_success(&self, new: &Credentials<K>, failures: &Failures, now: SystemTime) {
+        let credentials = self.current.read().unwrap_or_else(PoisonError::into_inner);
+        let is_news = failures.count > 0
+            || credentials.as_ref().map(|credentials| credentials.provider) != Some(new.provider);
         let (store, provider) = (self.store, new.provider);
         let seconds = new.expires_at.map(|end| seconds_until(end, now));
         match is_news {
@@ -161,19 +162,21 @@ impl<K: Send + Sync + 'static> Rotation<K> {
 
     fn log_failure(&self, error: &str, now: SystemTime) {
         let store = self.store;
-        let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
-        let until = held.as_ref().and_then(|held| held.usable_until);
+        let credentials = self.current.read().unwrap_or_else(PoisonError::into_inner);
+        let until = credentials
+            .as_ref()
+            .and_then(|credentials| credentials.usable_until);
         match until.filter(|until| now < *until) {
             Some(until) => {
-                let left = seconds_until(until, now);
-                tracing::warn!(%store, error, valid_seconds = left, "credentials of the platform not renewed; those in use are still valid");
+                let remaining = seconds_until(until, now);
+                tracing::warn!(%store, error, valid_seconds = remaining, "credentials of the platform not renewed; those in use are still valid");
             }
             None => tracing::error!(%store, error, "no credentials of the platform"),
         }
     }
 }
 
-impl<K> Held<K> {
+impl<K> Credentials<K> {
     fn of(issued: Issued<K>, now: SystemTime) -> Result<Self, String> {
         let Issued {
             keys,
@@ -181,7 +184,7 @@ impl<K> Held<K> {
             provider,
         } = issued;
         let (renew_at, usable_until) = match expires_at {
-            // Files may be written again at any time.
+            // The provider may read a file, which can change at any time.
             None => (now + LOOK_AGAIN, None),
             Some(end) => {
                 let life = end.duration_since(now).unwrap_or_default();
@@ -212,7 +215,7 @@ impl Failures {
 
     fn add(&mut self, error: String, now: SystemTime) {
         let pause = FIRST_PAUSE * 2u32.saturating_pow(self.count.min(16));
-        // Nodes that failed together should not try again together.
+        // Nodes that failed at the same time should not retry at the same time.
         let random = RandomState::new().hash_one(0u8) % 500;
         let pause = pause.min(LONGEST_PAUSE) * (750 + random as u32) / 1000;
         self.count += 1;
@@ -230,15 +233,15 @@ fn seconds_until(end: SystemTime, now: SystemTime) -> u64 {
     end.duration_since(now).unwrap_or_default().as_secs()
 }
 
-/// How long before their end credentials are renewed, or half of their life if that is less. Amazon's metadata service
-/// has new ones at least 5 minutes before the end of the old ones, Google's about as early.
+/// How long before they expire credentials are renewed, or half of their life if that is less. Amazon's metadata
+/// service has new ones at least 5 minutes before the old ones expire, Google's about as early.
 const AHEAD: Duration = Duration::from_secs(300);
 
-/// How long before their end credentials are no longer sent, or a tenth of their life if that is less: the store checks
-/// them when the request arrives.
+/// How long before they expire credentials are no longer sent, or a tenth of their life if that is less: the store
+/// checks them only when the request arrives.
 const ON_THE_WAY: Duration = Duration::from_secs(10);
 
-/// After this time credentials that do not expire are read again.
+/// Time after which credentials that do not expire are read again.
 const LOOK_AGAIN: Duration = Duration::from_secs(60);
 
 /// Time limit for all providers together.

@@ -54,7 +54,7 @@ impl Script {
 }
 
 impl Issuer<usize> for Script {
-    fn issue(&self) -> Issuing<'_, usize> {
+    fn issue(&self) -> IssueFuture<'_, usize> {
         Box::pin(async {
             let number = self.0.asked.fetch_add(1, Ordering::SeqCst) + 1;
             loop {
@@ -226,7 +226,7 @@ async fn credentials_without_an_end_are_read_again_after_a_minute() {
 async fn credentials_that_have_expired_already_point_to_the_clock() {
     struct Late;
     impl Issuer<usize> for Late {
-        fn issue(&self) -> Issuing<'_, usize> {
+        fn issue(&self) -> IssueFuture<'_, usize> {
             let late = Issued {
                 keys: 1,
                 expires_at: Some(clock() - Duration::from_secs(7)),

@@ -1,8 +1,9 @@
-//! Remembers what the headers of sources say. With that, the recipe of a request is resolved to whole pixels, and the
-//! name of its result is known, without reading its source.
+//! A table of the facts that the headers of sources state. With these, the recipe of a request is resolved to whole
+//! pixels, and the key of its result computed, without reading the source.
 //!
-//! The facts are those of the version that was seen last. A result made from an earlier version is not found under the
-//! name that they give, unless its recipe is the same in whole pixels; then its entity tag tells the two apart.
+//! The facts belong to the version of the source that was read last. A result of an earlier version is not found under
+//! the key that they give, unless its recipe is the same in whole pixels. In that case its entity tag shows that it
+//! belongs to another version.
 
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use andon_cache::{Cache, Entry, Key, Life, Table, Ticket};
 use andon_recipe::{Facts, Measured, Orientation};
 use serde::{Deserialize, Serialize};
 
-/// What the header of one version of a source says.
+/// The facts that the header of one version of a source states.
 #[derive(Debug)]
 pub(crate) struct SourceFacts {
     /// The version of the source that the facts belong to.
@@ -30,6 +31,7 @@ impl FactsTable {
         Self(Table::new(most))
     }
 
+    /// Returns the facts of a source from the table, or from the disk tier of `cache`.
     pub(crate) async fn get(&self, key: &Key, cache: &Cache) -> Option<Arc<SourceFacts>> {
         if let Some(facts) = self.0.get(key) {
             return Some(facts);
@@ -41,7 +43,7 @@ impl FactsTable {
         Some(facts)
     }
 
-    /// Returns the facts that another node wrote into the store that nodes share, and remembers them.
+    /// Returns the facts that another node wrote into the store that nodes share, and adds them to the table.
     pub(crate) async fn get_shared(&self, key: &Key, cache: &Cache) -> Option<Arc<SourceFacts>> {
         let entry = cache.get_note_from_store(key).await?;
         let record: Record = serde_json::from_slice(&entry.notes).ok()?;
@@ -50,16 +52,21 @@ impl FactsTable {
         Some(facts)
     }
 
-    /// Remembers the facts of a source. With `kept`, they are also written to disk, and to the store that nodes share
-    /// if the source is on an origin over a network.
-    pub(crate) fn remember(&self, key: Key, facts: Arc<SourceFacts>, kept: Option<KeptFacts<'_>>) {
-        if let Some(kept) = kept {
-            let KeptFacts {
+    /// Adds the facts of a source to the table. With `persistence`, they are also written to disk and, if the source is
+    /// on an origin over a network, to the store that nodes share.
+    pub(crate) fn remember(
+        &self,
+        key: Key,
+        facts: Arc<SourceFacts>,
+        persistence: Option<Persistence<'_>>,
+    ) {
+        if let Some(persistence) = persistence {
+            let Persistence {
                 cache,
                 ticket,
                 source,
                 is_remote,
-            } = kept;
+            } = persistence;
             let notes = serde_json::to_vec(&Record::of(&facts)).unwrap_or_default();
             let entry = Entry {
                 source,
@@ -77,13 +84,13 @@ impl FactsTable {
     }
 }
 
-/// Where facts are kept besides the table.
-pub(crate) struct KeptFacts<'a> {
+/// Where facts are stored in addition to the table.
+pub(crate) struct Persistence<'a> {
     pub(crate) cache: &'a Cache,
     pub(crate) ticket: Ticket,
     /// The source's path.
     pub(crate) source: String,
-    /// Whether the source is on an origin that is asked over a network.
+    /// Whether the source is on an origin over a network.
     pub(crate) is_remote: bool,
 }
 
@@ -109,10 +116,10 @@ struct Record {
 }
 
 impl Record {
-    fn of(known: &SourceFacts) -> Self {
-        let facts = &known.facts;
+    fn of(source: &SourceFacts) -> Self {
+        let facts = &source.facts;
         Self {
-            version: known.version.clone(),
+            version: source.version.clone(),
             format: facts.format.clone(),
             width: facts.width,
             height: facts.height,
@@ -158,8 +165,8 @@ impl From<Record> for SourceFacts {
     }
 }
 
-/// Bytes of cached results for each source in the table. A source takes about 300 bytes there, so the table takes up to
-/// 4 % of what the results may.
+/// Number of bytes of cached results per source in the table. A source takes about 300 bytes there, so the table takes
+/// about 2 % of the memory of the results.
 const BYTES_PER_SOURCE: u64 = 16 << 10;
 
 const LEAST: u64 = 4096;

@@ -1,5 +1,5 @@
-//! Keeps sources that were fetched over a network lately, so that further sizes of an image cost its origin nothing.
-//! The same holds for images that are missing, or that their origin is too busy to send.
+//! A cache of sources that were fetched over a network, so that further sizes of an image need no request to its
+//! origin. It also remembers which images are missing, and which origins are too busy to send theirs.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,19 +13,19 @@ use crate::config::CacheConfig;
 use crate::error::{Error, SharedError};
 use crate::origins::{Budget, Freshness, Source, SourceValidators};
 
-/// Sources fetched over a network, in memory and on disk, each within a number of bytes; and faults, which do not
-/// count.
+/// A cache of sources fetched over a network, in memory and on disk, each within a number of bytes. The errors of
+/// sources are stored in addition to that.
 pub(crate) struct KeptSources {
     cache: Cache,
-    /// Number of fetches that were saved.
+    /// Number of fetches that the cache saved.
     hits: AtomicU64,
-    /// Remembered faults of sources.
+    /// Errors of sources, by the key of the source.
     faults: Table<Key, SharedError>,
-    /// Origins that asked not to be sent requests for a while.
+    /// Origins that asked for no requests for a while, and the errors with which they did.
     pauses: Table<Key, SharedError>,
 }
 
-/// What is kept along with the bytes of a source.
+/// Notes that are stored with the bytes of a source.
 #[derive(Debug, Serialize, Deserialize)]
 struct KeptNotes {
     validators: SourceValidators,
@@ -34,26 +34,27 @@ struct KeptNotes {
     media_type: Option<String>,
 }
 
-/// What is known of a source without asking its origin.
+/// The state of a source in the cache.
 #[derive(Debug)]
-pub(crate) enum Known {
-    /// The whole source, still fresh.
+pub(crate) enum SourceState {
+    /// The whole source is cached, and fresh.
     Source(Source),
-    /// The error because of which the source cannot be had now.
+    /// The source cannot be fetched now, because of this error.
     Fault(SharedError),
-    /// The validators of a source that is no longer fresh: its origin has to say whether it has changed.
+    /// A source with these validators is cached, but no longer fresh: its origin must confirm that it has not changed.
     Stale(SourceValidators),
+    /// Nothing is cached.
     Nothing,
 }
 
 impl KeptSources {
-    /// Opens a cache with `memory` bytes in memory, and as many on disk as are configured. The cache of `before` is
-    /// used if its tiers are in the same places; it keeps its sizes until [`KeptSources::resize`]. Needs a tokio
-    /// runtime.
-    pub(crate) fn new(config: &CacheConfig, memory: u64, before: Option<&Self>) -> Self {
+    /// Opens a cache with `memory` bytes in memory, and the configured number of bytes on disk. The cache of `former`
+    /// is used again if its tiers are in the same places; it keeps its sizes until [`KeptSources::resize`]. Needs a
+    /// tokio runtime.
+    pub(crate) fn new(config: &CacheConfig, memory: u64, former: Option<&Self>) -> Self {
         let tiers = tiers(config, memory);
-        let same = before.filter(|before| before.cache.has_tiers_of(&tiers));
-        let cache = same.map(|before| before.cache.clone());
+        let reusable = former.filter(|former| former.cache.has_tiers_of(&tiers));
+        let cache = reusable.map(|former| former.cache.clone());
         Self {
             cache: cache.unwrap_or_else(|| Cache::open(tiers)),
             hits: AtomicU64::new(0),
@@ -62,39 +63,39 @@ impl KeptSources {
         }
     }
 
-    /// Sets the size to `memory` bytes in memory, and as many on disk as are configured.
+    /// Sets the size to `memory` bytes in memory, and the configured number of bytes on disk.
     pub(crate) fn resize(&self, config: &CacheConfig, memory: u64) {
         self.cache.resize(&tiers(config, memory));
     }
 
-    /// Returns a ticket, to be taken before a source is fetched and passed to `keep` with it. If a purge comes in
-    /// between, the source is not kept.
+    /// Returns a ticket. Take it before fetching a source, and pass it to `keep` with the source. If a purge comes in
+    /// between, the source is not stored.
     pub(crate) fn ticket(&self) -> Ticket {
         self.cache.ticket()
     }
 
-    /// Returns what is known of the source called `name`, whose origin is called `origin`.
-    pub(crate) async fn look_up(&self, name: &Key, origin: &Key, budget: &Budget) -> Known {
+    /// Looks up the source with the key `name`, whose origin has the key `origin`.
+    pub(crate) async fn look_up(&self, name: &Key, origin: &Key, budget: &Budget) -> SourceState {
         let hit = self.cache.get(name).await;
         let notes = hit.as_ref().and_then(|hit| KeptNotes::of(&hit.entry));
-        let kept = hit.zip(notes);
-        if let Some((hit, notes)) = kept
+        let entry = hit.zip(notes);
+        if let Some((hit, notes)) = entry
             .as_ref()
             .filter(|(hit, _)| hit.freshness == andon_cache::Freshness::Fresh)
         {
             self.hits.fetch_add(1, Ordering::Relaxed);
-            return Known::Source(notes.source(&hit.entry, hit.age, budget).await);
+            return SourceState::Source(notes.source(&hit.entry, hit.age, budget).await);
         }
         let fault = self.faults.get(name).or_else(|| self.pauses.get(origin));
-        match (fault, kept) {
-            (Some(fault), _) => Known::Fault(fault),
-            (None, Some((_, notes))) => Known::Stale(notes.validators),
-            (None, None) => Known::Nothing,
+        match (fault, entry) {
+            (Some(fault), _) => SourceState::Fault(fault),
+            (None, Some((_, notes))) => SourceState::Stale(notes.validators),
+            (None, None) => SourceState::Nothing,
         }
     }
 
-    /// Keeps the source at the path `place`, which is fresh for `fresh_for`. Sources that are too large are not kept,
-    /// nor are those without validators unless they are fresh for a while, since they cannot be renewed.
+    /// Stores the source at the path `place`, which is fresh for `fresh_for`. It does not store sources that are too
+    /// large, and those without validators only if they are fresh for some time, since they cannot be revalidated.
     pub(crate) fn keep(
         &self,
         name: Key,
@@ -126,21 +127,22 @@ impl KeptSources {
         self.cache.put(name, entry, ticket);
     }
 
-    /// Renews a kept source that its origin says is unchanged, and returns it, or `None` if it is no longer kept.
-    /// `lifetime` says for how long the source is fresh now.
-    pub(crate) async fn renewed(
+    /// Extends the lifetime of a cached source that its origin reports as unchanged, and returns the source, or `None`
+    /// if it is no longer cached. `freshness` is what the origin says about caching now, and `lifetime` returns how
+    /// long the source is fresh.
+    pub(crate) async fn renew(
         &self,
         name: Key,
-        said: Freshness,
+        freshness: Freshness,
         lifetime: impl Fn(Freshness) -> Option<Duration>,
         ticket: Ticket,
         budget: &Budget,
     ) -> Option<Source> {
         let entry = self.cache.get(&name).await?.entry;
-        let former = KeptNotes::of(&entry)?;
+        let old = KeptNotes::of(&entry)?;
         let notes = KeptNotes {
-            freshness: said.or(former.freshness),
-            ..former
+            freshness: freshness.or(old.freshness),
+            ..old
         };
         let source = notes.source(&entry, Duration::ZERO, budget).await;
         let fresh_for = lifetime(notes.freshness).unwrap_or_default();
@@ -148,8 +150,8 @@ impl KeptSources {
         Some(source)
     }
 
-    /// Remembers for `negative` why a source cannot be had. If its origin asked not to be sent requests for a while,
-    /// that is remembered instead, for all its sources and for that while.
+    /// Remembers for the time `negative` why a source cannot be fetched. If its origin asked for no requests for a
+    /// while, that is remembered instead, for all its sources and for that time.
     pub(crate) fn note(&self, name: Key, origin: Key, fault: &SharedError, negative: Duration) {
         let error = Error::from(fault.clone());
         if let Some(seconds) = error.origin_pause() {
@@ -160,8 +162,8 @@ impl KeptSources {
         }
     }
 
-    /// Forgets the sources that `selector` names, and every fault. Sources have no tags, so a purge by tag forgets all
-    /// of them: any may be part of a result with that tag.
+    /// Purges the sources that `selector` selects, and every error. Sources have no tags, so a purge by tag purges all
+    /// of them: each may be part of a result with that tag.
     pub(crate) async fn purge(&self, selector: Selector) -> Purged {
         self.faults.clear();
         self.pauses.clear();
@@ -173,17 +175,17 @@ impl KeptSources {
             .await
     }
 
-    /// Waits until the disk tier takes part.
+    /// Waits until the disk tier is in use, or its error is known.
     pub(crate) async fn ready(&self) {
         self.cache.ready().await;
     }
 
-    /// Waits until everything kept has been written to disk.
+    /// Waits until all queued sources are on disk, or dropped.
     pub(crate) async fn flush(&self) {
         self.cache.flush().await;
     }
 
-    /// Returns the number of fetches that were saved, and the statistics of the cache.
+    /// Returns the number of fetches that the cache saved, and the statistics of the cache.
     pub(crate) fn figures(&self) -> (u64, Stats) {
         (self.hits.load(Ordering::Relaxed), self.cache.stats())
     }
@@ -212,8 +214,8 @@ impl KeptNotes {
         serde_json::from_slice(&entry.notes).ok()
     }
 
-    /// Returns the source of an entry as if it had arrived now, its freshness reduced by `age`. It takes nothing from
-    /// the budget, since the kept sources count its bytes.
+    /// Returns the source of an entry as if it had arrived now, with its freshness reduced by `age`. No memory of the
+    /// budget is reserved, because this cache counts the bytes.
     async fn source(&self, entry: &Entry, age: Duration, budget: &Budget) -> Source {
         Source {
             bytes: entry.body.clone(),
@@ -226,10 +228,10 @@ impl KeptNotes {
     }
 }
 
-/// A source may take up to one part in this many of the bytes in memory or on disk, whichever are more.
+/// Divisor of the largest tier's size that gives the maximum size of a source.
 const LARGEST_SHARE: u64 = 4;
 
-/// The longest time for which an origin is spared requests, however long it asks for.
+/// Longest time without requests that an origin is granted, however long it asks for.
 const LONGEST_PAUSE: Duration = Duration::from_secs(300);
 
 #[cfg(test)]
@@ -274,7 +276,7 @@ mod tests {
     async fn has(sources: &KeptSources, each: &str) -> bool {
         let (name, origin, budget) = (name(each), name("origin"), budget());
         let known = sources.look_up(&name, &origin, &budget).await;
-        matches!(known, Known::Source(_))
+        matches!(known, SourceState::Source(_))
     }
 
     #[tokio::test]
@@ -325,10 +327,10 @@ mod tests {
         let ticket = sources.ticket();
         sources.keep(a, "/a", &source(9).await, Duration::ZERO, ticket);
         let known = sources.look_up(&a, &origin, &budget()).await;
-        assert!(matches!(known, Known::Stale(validators) if validators.etag.is_some()));
+        assert!(matches!(known, SourceState::Stale(validators) if validators.etag.is_some()));
         let said = Freshness::default();
         let renewed = sources
-            .renewed(a, said, |_| Some(LONG), ticket, &budget())
+            .renew(a, said, |_| Some(LONG), ticket, &budget())
             .await;
         assert!(renewed.is_some());
         assert!(has(&sources, "a").await);
@@ -354,7 +356,7 @@ mod tests {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
         let known = again.look_up(&name("a"), &name("origin"), &budget()).await;
-        let Known::Source(found) = known else {
+        let SourceState::Source(found) = known else {
             panic!("{known:?}");
         };
         let expected = source(9).await;

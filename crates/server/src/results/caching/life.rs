@@ -1,5 +1,5 @@
-//! How long a result is fresh here, and what clients are told about keeping it: the operator's rule goes first, then
-//! what the origin says, then the defaults.
+//! How long a result is fresh on this server, and the caching headers that clients get. The operator's rule takes
+//! precedence over what the origin says, and that over the defaults.
 
 use std::time::Duration;
 
@@ -12,50 +12,50 @@ use crate::config::CacheConfig;
 use crate::operations::clock;
 use crate::origins::{Freshness, Told};
 use crate::response::cache_status::CacheStatus;
-use crate::sources::materials::OpenMaterials;
+use crate::sources::overlays::OpenOverlays;
 
-/// The terms on which a result is kept.
+/// How long a result may be used here and by clients, and by whom.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Terms {
     pub(crate) life: Life,
     pub(crate) client: ClientSide,
     /// Whether the result may be given to clients other than the one that requested it.
     pub(crate) shared: bool,
-    /// Whether the state of its files decides whether the result is current, and not a clock.
+    /// Whether the state of the result's files decides whether the result is current, and not its age.
     pub(crate) by_date: bool,
 }
 
-/// Why a result whose terms are not `shared` is not kept.
+/// Explanation for users why a result whose terms are not `shared` is not cached.
 pub(crate) const NOT_SHARED: &str = "its origin says private or no-store";
 
-/// What clients are told about keeping a result.
+/// What clients are told about caching a result.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum ClientSide {
-    /// Nothing: they may ask again with the entity tag at any time.
+    /// Nothing: clients may send conditional requests with the entity tag at any time.
     #[default]
     Silence,
-    /// To keep the result for as long as it is fresh here.
+    /// Clients may cache the result while it is fresh on this server.
     AsHere,
-    /// The directives of the origin.
+    /// The directives of the origin apply to clients, too.
     AsTheOrigin(Told),
-    /// Exactly this text.
+    /// The `Cache-Control` header is exactly this text.
     Words(String),
 }
 
 impl Terms {
-    /// Returns the terms for a file in a folder. Whether it is current is decided by its date and size and not by a
-    /// clock.
+    /// Returns the terms for a result of a file in a folder. Its date and size decide whether the result is current,
+    /// not an age.
     pub(crate) fn of_file(config: &CacheConfig, source: &str) -> Self {
         let words = ClientSide::words(config, source);
         Self {
-            life: Life::fresh_for(AS_LONG_AS_THERE_IS_ROOM),
+            life: Life::fresh_for(UNLIMITED),
             client: words.map_or(ClientSide::Silence, ClientSide::Words),
             shared: true,
             by_date: true,
         }
     }
 
-    /// Returns the terms for a result of a truncated or damaged source, which may be complete the next time.
+    /// Returns the terms for a result of a truncated or damaged source, which may be complete the next time it is read.
     pub(crate) fn of_damaged(config: &CacheConfig) -> Self {
         Self {
             life: Life::fresh_for(config.negative.0),
@@ -65,12 +65,17 @@ impl Terms {
         }
     }
 
-    /// Returns the terms for a source that its origin says is unchanged. If the origin says nothing about caching, what
-    /// it said before holds again (RFC 9111, 4.3.4).
-    pub(crate) fn again(config: &CacheConfig, source: &str, said: Freshness, old: &Entry) -> Self {
-        let terms = Self::of_origin(config, source, said);
+    /// Returns the terms for a source that its origin reports as unchanged. If the origin says nothing about caching
+    /// now, its earlier directives apply again (RFC 9111, 4.3.4).
+    pub(crate) fn after_revalidation(
+        config: &CacheConfig,
+        source: &str,
+        freshness: Freshness,
+        old: &Entry,
+    ) -> Self {
+        let terms = Self::of_origin(config, source, freshness);
         let is_ruled = config.rule(source).is_some_and(|rule| rule.ttl.is_some());
-        match said == Freshness::default() && !is_ruled {
+        match freshness == Freshness::default() && !is_ruled {
             true => Self {
                 life: old.life,
                 client: Notes::of(old).client,
@@ -80,29 +85,29 @@ impl Terms {
         }
     }
 
-    /// Returns the terms for a source from an origin, given what the origin said about caching.
-    pub(crate) fn of_origin(config: &CacheConfig, source: &str, said: Freshness) -> Self {
+    /// Returns the terms for a result of a source from an origin, given the origin's caching directives.
+    pub(crate) fn of_origin(config: &CacheConfig, source: &str, freshness: Freshness) -> Self {
         let rule = config.rule(source);
-        let ruled = rule.and_then(|rule| rule.ttl);
+        let ttl = rule.and_then(|rule| rule.ttl);
         let words = ClientSide::words(config, source);
-        let shared = ruled.is_some() || !said.not_shared;
+        let shared = ttl.is_some() || !freshness.not_shared;
         let client = match words {
             Some(words) => ClientSide::Words(words),
-            None if ruled.is_some() => ClientSide::AsHere,
-            None if said.told == Told::default() => ClientSide::Silence,
-            None => ClientSide::AsTheOrigin(said.told),
+            None if ttl.is_some() => ClientSide::AsHere,
+            None if freshness.told == Told::default() => ClientSide::Silence,
+            None => ClientSide::AsTheOrigin(freshness.told),
         };
         let by_origin = || {
-            let span = said.fresh_for.unwrap_or(config.ttl.0);
-            said.at_most.map_or(span, |most| span.min(most))
+            let span = freshness.fresh_for.unwrap_or(config.ttl.0);
+            freshness.at_most.map_or(span, |most| span.min(most))
         };
         Self {
             life: Life {
-                fresh_for: ruled.map_or_else(by_origin, |span| span.0),
-                stale_while_revalidate: said
+                fresh_for: ttl.map_or_else(by_origin, |span| span.0),
+                stale_while_revalidate: freshness
                     .stale_while_revalidate
                     .unwrap_or(config.stale_while_revalidate.0),
-                stale_if_error: said.stale_if_error.unwrap_or(config.stale_if_error.0),
+                stale_if_error: freshness.stale_if_error.unwrap_or(config.stale_if_error.0),
             },
             client,
             shared,
@@ -112,24 +117,29 @@ impl Terms {
 }
 
 impl Terms {
-    /// Returns the terms for a result that is composed with overlay images: what all of them allow.
-    pub(crate) fn with_overlays(self, config: &CacheConfig, overlays: &OpenMaterials) -> Self {
-        overlays.fetched().fold(self, |terms, (from, said)| {
-            terms.and(&Self::of_origin(config, &from.place(), said))
-        })
+    /// Returns the terms for a result that is composed with overlay images: the strictest terms of the source and of
+    /// all overlays.
+    pub(crate) fn with_overlays(self, config: &CacheConfig, overlays: &OpenOverlays) -> Self {
+        overlays
+            .fetched_overlays()
+            .fold(self, |terms, (from, freshness)| {
+                terms.and(&Self::of_origin(config, &from.place(), freshness))
+            })
     }
 
     fn and(self, overlay: &Self) -> Self {
-        let (own, other) = (self.life, overlay.life);
+        let (life_of_source, life_of_overlay) = (self.life, overlay.life);
         let life = match self.by_date {
-            // Its overlay images are looked at as often as its file.
-            true => own,
+            // The overlay images of such a result are checked as often as its file.
+            true => life_of_source,
             false => Life {
-                fresh_for: own.fresh_for.min(other.fresh_for),
-                stale_while_revalidate: own
+                fresh_for: life_of_source.fresh_for.min(life_of_overlay.fresh_for),
+                stale_while_revalidate: life_of_source
                     .stale_while_revalidate
-                    .min(other.stale_while_revalidate),
-                stale_if_error: own.stale_if_error.min(other.stale_if_error),
+                    .min(life_of_overlay.stale_while_revalidate),
+                stale_if_error: life_of_source
+                    .stale_if_error
+                    .min(life_of_overlay.stale_if_error),
             },
         };
         Self {
@@ -142,56 +152,61 @@ impl Terms {
 }
 
 impl ClientSide {
-    /// Returns the text that the operator's rule for a source has, if it has one.
+    /// Returns the `cache_control` of the operator's rule for a source, if there is one.
     pub(crate) fn words(config: &CacheConfig, source: &str) -> Option<String> {
         config.rule(source)?.cache_control.clone()
     }
 
-    /// Returns what clients are told of a result that was kept under another configuration, where today's rule for its
-    /// source has these words. What is kept for a time of our own choice, such as a result of a damaged source, stays so.
+    /// Returns what clients are told about a result that was cached under an earlier configuration. `words` is the text
+    /// of today's rule for its source. Results that this server limits by itself, such as those of damaged sources,
+    /// keep their limit.
     pub(crate) fn under(self, words: Option<&str>) -> Self {
         match (self, words) {
             (Self::AsHere, _) => Self::AsHere,
             (_, Some(words)) => Self::Words(words.to_owned()),
             (Self::Words(_), None) => Self::Silence,
-            (told, None) => told,
+            (directives, None) => directives,
         }
     }
 
-    /// Returns what clients are told of a result, given what they would be told of its overlay image. The operator's
-    /// text for the source goes first.
+    /// Returns what clients are told about a result that is composed with an overlay image, given what they would be
+    /// told about the overlay. The operator's text for the source takes precedence.
     fn and(self, overlay: &Self) -> Self {
-        let Self::AsTheOrigin(other) = overlay else {
+        let Self::AsTheOrigin(overlay_directives) = overlay else {
             return self;
         };
         match self {
-            Self::AsTheOrigin(own) => Self::AsTheOrigin(own.and(*other)),
-            // Only the overlay image is said to be public and never to change.
-            Self::Silence => Self::AsTheOrigin(other.and(Told::default())),
-            Self::AsHere if other.is_closed() => Self::AsTheOrigin(*other),
+            Self::AsTheOrigin(source_directives) => {
+                Self::AsTheOrigin(source_directives.and(*overlay_directives))
+            }
+            // The directives `public` and `immutable` apply to the overlay image only.
+            Self::Silence => Self::AsTheOrigin(overlay_directives.and(Told::default())),
+            Self::AsHere if overlay_directives.is_closed() => {
+                Self::AsTheOrigin(*overlay_directives)
+            }
             Self::AsHere | Self::Words(_) => self,
         }
     }
 
-    /// Returns the `Age` in seconds of a result that was kept for `age`, or `None` if it is not sent. It is needed only
-    /// with the origin's directives, which count from the arrival of the source.
+    /// Returns the `Age` header in seconds of a result that was cached for `age`, or `None` if the header is not sent.
+    /// It is only needed with the origin's directives, which count from the arrival of the source.
     pub(crate) fn age(&self, age: Duration, status: CacheStatus) -> Option<u64> {
         let is_kept = !matches!(status, CacheStatus::Forwarded { .. });
         (is_kept && matches!(self, Self::AsTheOrigin(_))).then_some(age.as_secs())
     }
 
-    /// Returns the `Cache-Control` for a result of this age, in a reply of this style.
+    /// Returns the `Cache-Control` header for a result of this age in a response of this style.
     pub(crate) fn text(&self, life: &Life, age: Duration, style: &AnswerStyle) -> Option<String> {
         let text = match self {
             Self::Words(words) => Some(words.clone()),
             Self::AsHere => Some(match life.fresh_for.saturating_sub(age).as_secs() {
                 0 => "no-cache".to_owned(),
-                left => format!("max-age={left}"),
+                remaining => format!("max-age={remaining}"),
             }),
-            Self::AsTheOrigin(told) if style.keeping.is_some() && !told.is_closed() => {
-                Some(style.cached_for(told.seconds()))
+            Self::AsTheOrigin(directives) if style.keeping.is_some() && !directives.is_closed() => {
+                Some(style.cached_for(directives.seconds()))
             }
-            Self::AsTheOrigin(told) => told.text(),
+            Self::AsTheOrigin(directives) => directives.text(),
             Self::Silence => {
                 let seconds = style.max_age.or(style.keeping.map(|keeping| keeping.least));
                 seconds.map(|seconds| style.cached_for(seconds))
@@ -200,16 +215,17 @@ impl ClientSide {
         match style.expires {
             None => text,
             Some(moment) => {
-                let left = moment.saturating_sub(clock::now());
-                Some(at_most(left, &text.unwrap_or_default()))
+                let remaining = moment.saturating_sub(clock::now());
+                Some(at_most(remaining, &text.unwrap_or_default()))
             }
         }
     }
 }
 
-/// Returns a `Cache-Control` that allows no cache to keep a reply for longer than `left` seconds.
-fn at_most(left: u64, text: &str) -> String {
-    let mut limited = false;
+/// Returns the directives of `text`, restricted so that no cache stores the response for longer than `remaining`
+/// seconds.
+fn at_most(remaining: u64, text: &str) -> String {
+    let mut has_limit = false;
     let mut directives: Vec<String> = Vec::new();
     for directive in text
         .split(',')
@@ -220,25 +236,25 @@ fn at_most(left: u64, text: &str) -> String {
         let seconds = value.parse::<u64>();
         directives.push(match (name, seconds) {
             ("max-age" | "s-maxage", Ok(seconds)) => {
-                limited |= name == "max-age";
-                format!("{name}={}", seconds.min(left))
+                has_limit |= name == "max-age";
+                format!("{name}={}", seconds.min(remaining))
             }
-            // A reply may be used after its time, which an expired one must not.
+            // These would allow using a response after its time, which an expired one must not be.
             ("stale-while-revalidate" | "stale-if-error" | "immutable", _) => continue,
             _ => {
-                limited |= ["no-store", "no-cache"].contains(&name);
+                has_limit |= ["no-store", "no-cache"].contains(&name);
                 directive.to_owned()
             }
         });
     }
-    if !limited {
-        directives.push(format!("max-age={left}"));
+    if !has_limit {
+        directives.push(format!("max-age={remaining}"));
     }
     directives.join(", ")
 }
 
-/// Ten years: entries are removed when the cache is full, not at a date.
-const AS_LONG_AS_THERE_IS_ROOM: Duration = Duration::from_secs(10 * 365 * 86_400);
+/// Lifetime of results of files, ten years: they are evicted when the cache is full, not when they reach an age.
+const UNLIMITED: Duration = Duration::from_secs(10 * 365 * 86_400);
 
 #[cfg(test)]
 mod tests {
@@ -252,8 +268,8 @@ mod tests {
 
     const MINUTE: Duration = Duration::from_secs(60);
 
-    fn told(config: &CacheConfig, said: Freshness) -> (Duration, Option<String>, bool) {
-        let terms = Terms::of_origin(config, "shop/a.jpg", said);
+    fn directives(config: &CacheConfig, freshness: Freshness) -> (Duration, Option<String>, bool) {
+        let terms = Terms::of_origin(config, "shop/a.jpg", freshness);
         let text = terms.client.text(
             &terms.life,
             Duration::from_secs(10),
@@ -265,18 +281,21 @@ mod tests {
     #[test]
     fn the_rule_goes_before_the_origin_and_that_before_the_default() {
         let silent = Freshness::default();
-        let said = |text: &str| {
+        let freshness = |text: &str| {
             let mut headers = HeaderMap::new();
             headers.insert(CACHE_CONTROL, text.parse().unwrap());
             Freshness::of(&headers, SystemTime::now())
         };
-        let (minute, private) = (said("max-age=60"), said("no-store"));
+        let (minute, private) = (freshness("max-age=60"), freshness("no-store"));
         let text = |text: &str| Some(text.to_owned());
         let plain = CacheConfig::default();
-        assert_eq!(told(&plain, silent), (plain.ttl.0, None, true));
-        assert_eq!(told(&plain, minute), (MINUTE, text("max-age=60"), true));
+        assert_eq!(directives(&plain, silent), (plain.ttl.0, None, true));
         assert_eq!(
-            told(&plain, private),
+            directives(&plain, minute),
+            (MINUTE, text("max-age=60"), true)
+        );
+        assert_eq!(
+            directives(&plain, private),
             (plain.ttl.0, text("no-store"), false)
         );
 
@@ -289,20 +308,23 @@ mod tests {
             ..plain
         };
         let words = text("public, max-age=5");
-        assert_eq!(told(&ruled, minute), (2 * MINUTE, words.clone(), true));
-        assert_eq!(told(&ruled, private), (2 * MINUTE, words, true));
+        assert_eq!(
+            directives(&ruled, minute),
+            (2 * MINUTE, words.clone(), true)
+        );
+        assert_eq!(directives(&ruled, private), (2 * MINUTE, words, true));
     }
 
     #[test]
     fn nothing_is_kept_for_longer_than_its_url_is_good() {
-        for (usual, told) in [
+        for (usual, directives) in [
             ("", "max-age=50"),
             ("public, max-age=20", "public, max-age=20"),
             ("max-age=90, s-maxage=80", "max-age=50, s-maxage=50"),
             ("public, stale-while-revalidate=90", "public, max-age=50"),
             ("no-store", "no-store"),
         ] {
-            assert_eq!(at_most(50, usual), told);
+            assert_eq!(at_most(50, usual), directives);
         }
     }
 }

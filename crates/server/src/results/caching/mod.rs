@@ -1,5 +1,5 @@
-//! The cache in the path of a request: the names of results, how long they are fresh, and how they become replies.
-//! Results are made in `results::making`.
+//! The result cache: the keys of results, how long they are fresh, and how they become responses. `results::making`
+//! makes the results.
 
 mod facts;
 mod kept_sources;
@@ -18,13 +18,13 @@ use andon_dialects::ImageRequest;
 use andon_recipe::Measured;
 use bytes::Bytes;
 
-pub(crate) use self::facts::{FactsTable, KeptFacts, SourceFacts};
-pub(crate) use self::kept_sources::{KeptSources, Known};
+pub(crate) use self::facts::{FactsTable, Persistence, SourceFacts};
+pub(crate) use self::kept_sources::{KeptSources, SourceState};
 use self::life::NOT_SHARED;
 pub(crate) use self::life::{ClientSide, Terms};
 pub(crate) use self::name::{Names, Resolved, source_path};
 pub(crate) use self::notes::Notes;
-pub(crate) use self::source_memo::{SourceMemo, fallen};
+pub(crate) use self::source_memo::{SourceMemo, flight_error};
 pub use self::tiers::tiers;
 pub(crate) use self::worth::Worth;
 use crate::admission::{Admitted, Shares};
@@ -34,28 +34,29 @@ use crate::request::conditional::Validators;
 use crate::results::served_file::RecentFiles;
 use crate::sources::source_cache::CachedSource;
 
-/// The header of a source that was read.
+/// The facts of a source's header that was read, and what reading it left behind.
 #[derive(Clone, Debug)]
 pub(crate) struct Header {
     pub(crate) facts: Arc<SourceFacts>,
-    /// The source's file, if it is in memory now.
+    /// The source's file, if reading the header brought it into memory.
     pub(crate) cached: Option<CachedSource>,
-    /// The admission granted for reading the header. The first task that continues with the file takes it over.
+    /// The admission that was granted for reading the header. The first task that continues with the file takes it
+    /// over.
     pub(crate) admitted: Arc<Mutex<Option<Admitted>>>,
 }
 
-/// Everything that is remembered about results, and the results that are being made. Each table holds at most
-/// [`MOST_REMEMBERED`] entries, unless it says otherwise.
+/// All state about results: the cache, the computations under way, and tables of findings. Each table has at most
+/// [`MOST_REMEMBERED`] entries, unless its type says otherwise.
 pub(crate) struct Results<Made, Source> {
     pub(crate) cache: Cache,
-    /// When the counters of the cache were 0.
+    /// The time at which the cache's counters started at 0.
     pub(crate) cache_began: SystemTime,
     pub(crate) config: CacheConfig,
     /// Results that are being made.
     pub(crate) flights: Flights<Key, Result<Made, SharedError>>,
     /// Sources that are being fetched, each for any number of results.
     pub(crate) fetches: Flights<Key, Result<Source, SharedError>>,
-    /// Sources that were fetched lately.
+    /// The cache of sources that were fetched over a network.
     pub(crate) sources: KeptSources,
     /// Headers of sources that are being read.
     pub(crate) headers: Flights<Key, Result<Header, SharedError>>,
@@ -64,28 +65,28 @@ pub(crate) struct Results<Made, Source> {
     /// The length in bytes of the image in each source file, or the error because of which the file cannot be served
     /// unchanged; `None` for an image that lacks its end.
     pub(crate) ends: SourceMemo<Option<u64>>,
-    /// What was measured of the pixels of sources.
+    /// Measurements of the pixels of sources.
     pub(crate) measured: SourceMemo<Measured>,
     /// Indexes of sources that are being built; finished ones are in the cache.
     pub(crate) indexes: Flights<Key, Result<Bytes, SharedError>>,
-    /// How many bytes of a source had to be read for the part of the image that was decoded last.
+    /// Number of bytes of each source that were read for the part of the image that was decoded last.
     pub(crate) parts: Table<Key, u64>,
-    /// When results were last found to be current by a look at their files: for `fs_fresh` they are served without
-    /// another look, and for `stale_if_error` after that if their files cannot be read.
-    checked: Table<Key, Instant>,
+    /// When the files of results were last checked and found unchanged. For `fs_fresh` after that, a result is served
+    /// without a check, and then for `stale_if_error` if its files cannot be read.
+    checks: Table<Key, Instant>,
     /// Small files that are served unchanged.
     pub(crate) files: RecentFiles,
-    /// Faults of the client or of the image, from which further requests are answered.
+    /// Errors of the client or the image, by the key of the computation. Further requests get them at once.
     pub(crate) faults: Table<Key, SharedError>,
-    /// Results whose renewal failed a moment ago with a 5xx, of the origin or of this server: the stale result is served
-    /// at once.
+    /// Results whose renewal failed a moment ago with a 5xx status of the origin or of this server. Until the entry
+    /// expires, the stale result is served at once.
     pub(crate) failed_renewals: Table<Key, ()>,
-    /// Results that take too long to write. They are being made in the background, or cannot be made.
+    /// Results that take too long to encode. They are being made in the background, or cannot be made.
     pub(crate) postponed: Table<Key, ()>,
     /// Results that are being renewed in the background after a stale reply, and those whose renewal failed a moment
     /// ago.
     pub(crate) renewing: Table<Key, ()>,
-    /// Minimum cost and lifetime of results that are worth a place in the store that nodes share; `None` without such a
+    /// Minimum cost and lifetime of results that are written to the store that nodes share; `None` without such a
     /// store.
     worth: Option<Worth>,
     pub(crate) names: Names,
@@ -96,15 +97,15 @@ where
     Made: Clone + Send + Sync + 'static,
     Source: Clone + Send + Sync + 'static,
 {
-    /// Creates the cache and the tables; needs a tokio runtime. `shares` decides how many bytes of results and sources
-    /// are kept in memory, whatever is configured. The cache of `before` is used again if its tiers are in the same
-    /// places; it then keeps its sizes until [`Results::resize`].
+    /// Creates the cache and the tables. Needs a tokio runtime. `shares` decides how many bytes of results and sources
+    /// are cached in memory, whatever the configuration says. The cache of `former` is used again if its tiers are in
+    /// the same places; it keeps its sizes until [`Results::resize`].
     pub(crate) fn new(
         config: &Config,
         names: Names,
         shares: Shares,
         store: Option<andon_cache::StoreConfig>,
-        before: Option<&Self>,
+        former: Option<&Self>,
     ) -> Self {
         let memory = shares.cache;
         let cache = CacheConfig {
@@ -112,31 +113,31 @@ where
             ..config.cache.clone()
         };
         let tiers = cache.tiers();
-        let same = before.filter(|before| {
-            before.cache.has_tiers_of(&tiers) && before.cache.has_store_of(store.as_ref())
+        let reusable = former.filter(|former| {
+            former.cache.has_tiers_of(&tiers) && former.cache.has_store_of(store.as_ref())
         });
-        let cache_of_before = same.map(|before| before.cache.clone());
+        let former_cache = reusable.map(|former| former.cache.clone());
         Self {
-            cache: cache_of_before.unwrap_or_else(|| Cache::open_sharing(tiers, store)),
-            cache_began: same.map_or_else(SystemTime::now, |before| before.cache_began),
+            cache: former_cache.unwrap_or_else(|| Cache::open_sharing(tiers, store)),
+            cache_began: reusable.map_or_else(SystemTime::now, |former| former.cache_began),
             config: cache,
             flights: Flights::new(),
             fetches: Flights::new(),
             sources: KeptSources::new(
                 &cache_of_sources(config),
                 shares.kept_sources,
-                before.map(|before| &before.sources),
+                former.map(|former| &former.sources),
             ),
             headers: Flights::new(),
-            facts: before.map_or_else(
+            facts: former.map_or_else(
                 || Arc::new(FactsTable::new(memory)),
-                |before| before.facts.clone(),
+                |former| former.facts.clone(),
             ),
             ends: SourceMemo::new(config.cache.negative.0),
             measured: SourceMemo::new(config.cache.negative.0),
             indexes: Flights::new(),
             parts: Table::new(MOST_REMEMBERED),
-            checked: Table::new(MOST_REMEMBERED),
+            checks: Table::new(MOST_REMEMBERED),
             files: RecentFiles::default(),
             faults: Table::new(MOST_REMEMBERED),
             failed_renewals: Table::new(MOST_REMEMBERED),
@@ -147,32 +148,32 @@ where
         }
     }
 
-    /// Returns the key of a computation that begins now. Computations from before and after a purge have different
-    /// keys.
+    /// Returns the key of a computation that starts now. Computations that start before and after a purge have
+    /// different keys.
     pub(crate) fn flight(&self, key: &Key, state: &str) -> Key {
         let purges = self.purges().to_string();
         Key::of(&[key.to_string().as_str(), state, &purges])
     }
 
-    /// Returns the key under which concurrent fetches of a request's source are joined. `known` is the identity of the
-    /// version that need not be sent again, or empty.
-    pub(crate) fn fetch(&self, request: &ImageRequest, known: &str) -> Key {
+    /// Returns the key under which concurrent fetches of a request's source share one fetch. `identity` is that of the
+    /// version that the caller has, which need not be sent again, or empty.
+    pub(crate) fn fetch(&self, request: &ImageRequest, identity: &str) -> Key {
         let purges = self.purges().to_string();
-        // What is passed on as it is has to meet more.
+        // A source that is served unchanged must meet more conditions.
         let kind = if !request.is_file() {
             "picture"
         } else {
             "file"
         };
         let path = request.source.as_str();
-        Key::of(&["source", kind, path, known, &purges])
+        Key::of(&["source", kind, path, identity, &purges])
     }
 
-    /// Returns the key of a request's source among the kept sources.
+    /// Returns the key of a request's source in the cache of sources.
     pub(crate) fn source(&self, request: &ImageRequest) -> Key {
         let source = &request.source;
         let origin = self.names.origin(&source.place());
-        // Other nodes do not say what they have purged.
+        // Which sources other nodes have purged is not known, so all keys change.
         let purges = match self.shares() {
             true => self.purges().to_string(),
             false => String::new(),
@@ -180,57 +181,59 @@ where
         Key::of(&["kept", origin, source.as_str(), &purges])
     }
 
-    /// Whether results are kept at all, in memory or on disk.
+    /// Whether results are cached at all, in memory or on disk.
     pub(crate) fn keeps(&self) -> bool {
         let disk = self.config.disk.as_ref();
         self.config.memory.0 > 0 || disk.is_some_and(|disk| disk.size.0 > 0)
     }
 
-    /// Whether the cache has room for indexes of sources, so that they stay until they are needed again.
+    /// Whether the cache is large enough for indexes of sources to stay until they are needed again.
     pub(crate) fn keeps_indexes(&self) -> bool {
         let disk = self.config.disk.as_ref().map_or(0, |disk| disk.size.0);
         self.config.memory.0.max(disk) >= ROOM_FOR_INDEXES
     }
 
-    /// Returns how many of a source's `bytes` the next request for it will probably read: those that the last decoded
-    /// part took, because clients that look at one part of an image tend to look at others.
+    /// Returns how many of a source's `bytes` the next request for it will probably read: the number that the last
+    /// decoded part needed, because clients that view one part of an image tend to view others.
     pub(crate) fn part_of(&self, source: &Key, bytes: u64) -> u64 {
         self.parts.get(source).map_or(bytes, |part| part.min(bytes))
     }
 
-    /// Gives the cache the sizes of this configuration, and the kept sources `kept_sources` bytes in memory.
+    /// Resizes the cache to the sizes of this configuration, and the cache of sources to `kept_sources` bytes in
+    /// memory.
     pub(crate) fn resize(&self, kept_sources: u64) {
         self.cache.resize(&self.config.tiers());
         self.sources.resize(&self.config, kept_sources);
     }
 
-    /// Waits until the disk tiers of results and sources take part.
+    /// Waits until the disk tiers of results and sources are in use, or their errors are known.
     pub(crate) async fn ready(&self) {
         tokio::join!(self.cache.ready(), self.sources.ready());
     }
 
-    /// Waits until everything that was kept is written to disk and to the shared store.
+    /// Waits until all queued results and sources are on disk and in the shared store, or dropped.
     pub(crate) async fn flush(&self) {
         tokio::join!(self.cache.flush(), self.sources.flush());
     }
 
-    /// Remembers that a look at its files has just found a result to be current.
+    /// Records that the files of a result have just been checked and are unchanged.
     pub(crate) fn saw_current(&self, key: Key) {
         let span = (self.config.fs_fresh.0).saturating_add(self.config.stale_if_error.0);
-        self.checked.insert_for(key, Instant::now(), span);
+        self.checks.insert_for(key, Instant::now(), span);
     }
 
-    /// Returns for how much longer a result is served without another look at its files; `None` if it is time for one.
+    /// Returns for how much longer a result is served without checking its files; `None` if they have to be checked
+    /// now.
     pub(crate) fn current_for(&self, key: &Key) -> Option<Duration> {
-        let since = self.checked.get(key)?.elapsed();
-        let left = self.config.fs_fresh.0.checked_sub(since)?;
-        (!left.is_zero()).then_some(left)
+        let since = self.checks.get(key)?.elapsed();
+        let remaining = self.config.fs_fresh.0.checked_sub(since)?;
+        (!remaining.is_zero()).then_some(remaining)
     }
 
-    /// Whether a result of this age may be served in place of an error because its files cannot be read. Without a look
-    /// at them that is remembered, it was last known to be current when it was made.
+    /// Whether a result of this age may be served in place of an error because its files cannot be read. If no check is
+    /// recorded, the result was last known to be current when it was made.
     pub(crate) fn may_stand_in(&self, key: &Key, age: Duration) -> bool {
-        let since = self.checked.get(key).map_or(age, |seen| seen.elapsed());
+        let since = self.checks.get(key).map_or(age, |at| at.elapsed());
         let span = self.config.stale_if_error.0;
         !span.is_zero() && since < self.config.fs_fresh.0.saturating_add(span)
     }
@@ -245,14 +248,14 @@ where
         self.worth.is_some()
     }
 
-    /// Whether a result that takes `cost` of processor time and has these terms is worth a place in the store that
+    /// Whether a result that takes `cost` of processor time and has these terms is to be written to the store that
     /// nodes share.
     pub(crate) fn is_worth_sharing(&self, cost: Duration, terms: &Terms) -> bool {
         let worth = self.worth.as_ref();
         worth.is_some_and(|least| least.check(cost, terms).is_ok())
     }
 
-    /// Returns why a result that was made did not get into the store that nodes share.
+    /// Returns for users why a result was not written to the store that nodes share.
     pub(crate) fn why_not_shared(&self, entry: &Entry) -> String {
         let Some(worth) = self.worth else {
             return "there is no [store]".to_owned();
@@ -272,10 +275,10 @@ where
         }
     }
 
-    /// Removes the results that `selector` names and the kept sources that `of_sources` names.
+    /// Purges the results that `selector` selects, and the cached sources that `of_sources` select.
     pub(crate) async fn purge(&self, selector: Selector, of_sources: Vec<Selector>) -> Purged {
-        // Most live for seconds: not worth telling which of them are meant.
-        self.checked.clear();
+        // Most of these entries live for seconds, so all are removed instead of only those selected.
+        self.checks.clear();
         self.faults.clear();
         self.failed_renewals.clear();
         self.postponed.clear();
@@ -283,24 +286,24 @@ where
         for selector in of_sources {
             survives_restart &= self.sources.purge(selector).await.survives_restart;
         }
-        let purged = self.cache.purge(selector).await;
+        let effect = self.cache.purge(selector).await;
         Purged {
-            survives_restart: purged.survives_restart && survives_restart,
-            ..purged
+            survives_restart: effect.survives_restart && survives_restart,
+            ..effect
         }
     }
 }
 
-/// Returns the cache configuration for sources. They are kept on disk only if no other nodes can purge, because purges
-/// that happened while this node was down are not known.
+/// Returns the cache configuration for sources. They are stored on disk only if no other node can purge, because purges
+/// of other nodes while this one was down are not known.
 fn cache_of_sources(config: &Config) -> CacheConfig {
     let cache = config.cache.clone();
     let disk = cache.disk.filter(|_| config.store.is_none());
     CacheConfig { disk, ..cache }
 }
 
-/// Maximum number of entries in a table of what is true for a while. Forgetting one too early costs a look at a file or
-/// a fetch, and is always correct.
+/// Maximum number of entries in a table of findings. Dropping one too early costs a check of a file or a fetch, but is
+/// always correct.
 const MOST_REMEMBERED: u64 = 16_384;
 
 /// Size in bytes that a cache tier must have for indexes of sources to be kept: room for about ninety of the largest.

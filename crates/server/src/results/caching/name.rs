@@ -1,8 +1,9 @@
-//! Keys of results: made of everything that their bytes depend on, and of nothing specific to one machine.
+//! Keys of results. A key covers everything that the bytes of the result depend on, and nothing that is specific to one
+//! machine.
 //!
-//! Results on a disk outlive the process and the version of the program, and machines may share them. So every part of
-//! a key is a text that is written by hand here and frozen by a test: no derived `Debug`, no package version, no
-//! folder.
+//! Results on disk outlive the process and the version of the program, and machines may share them. So the text of
+//! every part of a key is composed explicitly here, and a test guards it: there is no derived `Debug`, no package
+//! version and no folder in it.
 
 use std::cmp::Reverse;
 use std::fmt::{Display, Write};
@@ -17,29 +18,30 @@ use crate::config::{BucketConfig, Config, HttpConfig, OriginConfig, OriginKind, 
 use crate::request::negotiation::SettledRequest;
 use crate::sources::revision::Revision;
 
-/// A request resolved to whole pixels. Equal requests resolve to equal values, in whichever dialect and spelling they
-/// came.
+/// A request resolved to whole pixels. Requests for the same result resolve to equal values, in whichever dialect and
+/// spelling they are written.
 #[derive(Debug)]
 pub(crate) struct Resolved {
     /// The key of the result in the cache.
     pub(crate) key: Key,
     /// The name of the result's format.
     pub(crate) format: String,
-    /// What the entity tag is made of besides the files: the recipe and the revision of the code that applies it.
+    /// The part of the entity tag that does not come from the files: the recipe and the revision of the code that
+    /// applies it.
     pub(crate) text: String,
-    /// Tag that the results of the request's URL have in common in all formats and for all headers, so that purging by
-    /// URL removes each of them. Results with the same key have the same tag.
+    /// Tag that all results of the request's URL share, in all formats and for all headers, so that a purge by URL
+    /// removes each of them. Results with the same key have the same tag.
     pub(crate) tag: String,
-    /// The request's canonical target, if that depends on the source.
+    /// The request's canonical target, if the target depends on the source.
     pub(crate) canonical: Option<String>,
 }
 
-/// The fonts that text is drawn with, as far as results depend on them.
+/// The fonts for drawing text, as far as results depend on them.
 #[derive(Debug)]
 struct TextFonts {
-    /// The name of their set; empty for the fonts that every build has.
+    /// The name of the set of fonts; empty for the fonts of every build.
     name: String,
-    /// The formats whose files may show text.
+    /// The names of formats whose files may contain text to draw.
     formats: Vec<&'static str>,
 }
 
@@ -54,8 +56,8 @@ impl TextFonts {
         }
     }
 
-    /// Whether the result of a request for a source of this format may show text: it is written by the recipe, or is in
-    /// the source or in an overlay, whose format its name does not tell.
+    /// Whether the result of a request for a source of this format may contain text: text that the recipe writes, or
+    /// text in the source or in an overlay, whose name does not indicate its format.
     fn matter(&self, request: &ImageRequest, format: &str, text: &str) -> bool {
         !self.name.is_empty()
             && (self.formats.contains(&format)
@@ -64,16 +66,17 @@ impl TextFonts {
     }
 }
 
-/// Words of which one is in every recipe, and in every dialect's rules, that write text. A result in whose rules one of
-/// them means something else gets another key without need when the fonts change.
+/// Words of which at least one is in every recipe that writes text, and in the rules of every dialect that do. If one
+/// of them means something else in some rules, the result gets another key than necessary when the fonts change, which
+/// is harmless.
 const WORDS: [&str; 3] = [Effect::TEXT, "label", "txt"];
 
-/// What the tag of a request's URL is made of: recipes in whole pixels, or rules, without a format.
-struct OfUrl {
-    /// That of the request.
+/// The inputs of a URL's purge tag: recipes in whole pixels, or rules, with the format left open.
+struct TagInputs {
+    /// The recipe or rules of the request.
     any_format: String,
-    /// What the URL states by itself, if the request's headers made something else of it. The result then has a key of
-    /// its own: another URL may come to the same recipe, and a purge of the one is no purge of the other.
+    /// The recipe or rules that the URL states by itself, if the request's headers changed them. The result then has a
+    /// key of its own: another URL may lead to the same recipe, and a purge of one URL must not purge the other.
     stated: Option<String>,
 }
 
@@ -82,7 +85,8 @@ struct OfUrl {
 pub(crate) struct Names {
     revision: Revision,
     fonts: TextFonts,
-    /// Places of the origins, and where each gets its sources from: when that changes, the same path is another image.
+    /// Places of the origins, and the names of the stores of their sources: if these change, the same path is another
+    /// image.
     origins: Vec<(Place, String)>,
 }
 
@@ -114,45 +118,45 @@ impl Names {
         let stated = asked.request.stated.as_ref().map(without_format);
         let Some(recipe) = Revision::recipe(&**rules, facts)? else {
             let exact = asked.request.style.sends_what_is_made();
-            return Ok(self.resolved(
+            return Ok(self.build(
                 asked,
                 exact,
                 (&facts.format, &facts.format),
                 &unresolved(&asked.request),
-                OfUrl {
+                TagInputs {
                     any_format: any_format.text(),
                     stated: stated.map(|stated| stated.text()),
                 },
             ));
         };
-        // Only what may do nothing but encode may be answered with the source.
+        // Only a result that is a mere re-encoding may be replaced by the source.
         let is_effect = |step: &Step| matches!(step, Step::Effect(_));
         let exact = asked.request.style.sends_what_is_made() && recipe.steps.iter().all(is_effect);
         let format = recipe.output.format_or(&facts.format);
         let formats = (&*facts.format, format);
-        let of_url = OfUrl {
+        let tag_inputs = TagInputs {
             any_format: any_format.resolve(facts)?.to_string(),
-            // If it makes no image without the headers, a purge by this URL is one of its source.
+            // If the URL makes no image without the headers, a purge by this URL becomes a purge of its source.
             stated: stated.and_then(|stated| Some(stated.resolve(facts).ok()?.to_string())),
         };
-        let resolved = self.resolved(asked, exact, formats, &recipe, of_url);
+        let resolved = self.build(asked, exact, formats, &recipe, tag_inputs);
         Ok(Resolved {
             canonical: rules.canonical(facts),
             ..resolved
         })
     }
 
-    /// Resolves a request for a file as it is, whatever its facts are.
+    /// Resolves a request for an unchanged file, whose key does not depend on facts.
     pub(crate) fn file(&self, asked: &SettledRequest) -> Resolved {
         let original = Recipe::original();
-        let of_url = OfUrl {
+        let tag_inputs = TagInputs {
             any_format: original.to_string(),
             stated: None,
         };
-        self.resolved(asked, false, ("", ""), &original, of_url)
+        self.build(asked, false, ("", ""), &original, tag_inputs)
     }
 
-    /// Returns the key of a request's computation until its recipe is resolved to pixels.
+    /// Returns the key of a request's computation, used until its recipe is resolved to pixels.
     pub(crate) fn unresolved(&self, asked: &SettledRequest) -> Key {
         let ask = match &asked.request.ask {
             Ask::Describe(document) => document.name(),
@@ -162,20 +166,20 @@ impl Names {
         Key::of(&self.parts(asked, asked.request.style.sends_what_is_made(), text))
     }
 
-    /// Returns the key under which the facts of a request's source are kept.
+    /// Returns the key under which the facts of a request's source are stored.
     pub(crate) fn facts(&self, request: &ImageRequest) -> Key {
         let source = &request.source;
         let origin = self.origin(&source.place());
         Key::of(&["facts", self.revision.text(), origin, source.as_str()])
     }
 
-    fn resolved(
+    fn build(
         &self,
         asked: &SettledRequest,
         exact: bool,
         (facts_format, format): (&str, &str),
         recipe: &dyn Display,
-        of_url: OfUrl,
+        tag_inputs: TagInputs,
     ) -> Resolved {
         let request = &asked.request;
         let mut text = self.revision.result(&request.ask, recipe);
@@ -183,27 +187,29 @@ impl Names {
             let _ = write!(text, " fonts:{}", self.fonts.name);
         }
         let tag = |recipe: &str| {
-            let of_url = self.revision.result(&request.ask, &recipe);
-            format!("url:{}", Key::of(&[request.source.as_str(), &of_url]))
+            let result_text = self.revision.result(&request.ask, &recipe);
+            format!("url:{}", Key::of(&[request.source.as_str(), &result_text]))
         };
-        let own = tag(&of_url.any_format);
-        let stated = of_url.stated.map_or_else(|| own.clone(), |it| tag(&it));
+        let request_tag = tag(&tag_inputs.any_format);
+        let url_tag = tag_inputs
+            .stated
+            .map_or_else(|| request_tag.clone(), |it| tag(&it));
         let mut parts = self.parts(asked, exact, text.clone());
-        if stated != own {
+        if url_tag != request_tag {
             let [.., rules] = &mut parts;
-            let _ = write!(rules, "{stated} ");
+            let _ = write!(rules, "{url_tag} ");
         }
         Resolved {
             key: Key::of(&parts),
-            tag: stated,
+            tag: url_tag,
             text,
             format: format.to_owned(),
             canonical: None,
         }
     }
 
-    /// Returns the parts of a key: origin, source, `text` and rules. Nothing else that a client sends matters, because
-    /// the format is settled and part of the text.
+    /// Returns the parts of a key: origin, source, `text` and rules. Nothing else of a request matters, because the
+    /// format is settled and part of the text.
     fn parts(&self, asked: &SettledRequest, exact: bool, text: String) -> [String; 4] {
         let request = &asked.request;
         let source = &request.source;
@@ -231,7 +237,7 @@ impl Names {
         ]
     }
 
-    /// Returns the name of the origin with the longest prefix that `source` is below; empty if there is none.
+    /// Returns the name of the origin with the longest prefix of `source`; empty if there is none.
     pub(super) fn origin(&self, source: &str) -> &str {
         let mut origins = self.origins.iter();
         origins
@@ -240,7 +246,7 @@ impl Names {
     }
 }
 
-/// Returns the same rules with the format left open.
+/// Returns the same rules with an open format.
 fn without_format(rules: &Arc<dyn Rules>) -> Arc<dyn Rules> {
     let output = Output {
         format: None,
@@ -249,7 +255,7 @@ fn without_format(rules: &Arc<dyn Rules>) -> Arc<dyn Rules> {
     rules.with_output(output)
 }
 
-/// Returns the text of a request's rules where they are not resolved yet. Limited ones may be refused later, and share
+/// Returns the text of a request's rules before they are resolved. Limited rules may be refused later, so they share
 /// neither a computation nor a result with the same rules without limits.
 fn unresolved(request: &ImageRequest) -> String {
     let text = request.rules.text();
@@ -259,18 +265,18 @@ fn unresolved(request: &ImageRequest) -> String {
     }
 }
 
-/// Returns the path of a request's source with which a purge by source compares.
+/// Returns the path of a request's source that purges by source are compared with.
 pub(crate) fn source_path(request: &ImageRequest) -> String {
     format!("/{}", request.source.place())
 }
 
-/// Returns a name for the place that an origin's sources come from, as far as it decides which images they are. A
-/// folder has no name of its own: it may be mounted anywhere, and its files are checked before a result is used again.
+/// Returns a name for the store of an origin's sources, as far as the store decides which images they are. A folder has
+/// no name of its own: it may be mounted anywhere, and its files are checked before a result is used again.
 fn origin_name(keeper: &OriginKind) -> String {
     match keeper {
         OriginKind::Fs(_) => "fs".to_owned(),
         OriginKind::Http(HttpConfig { base, headers, .. }, _) => {
-            // A URL says itself where it is.
+            // Without a base, the URLs of the sources name their hosts.
             let mut name = match base {
                 Some(base) => format!("http {}", base.0),
                 None => "urls".to_owned(),

@@ -1,5 +1,5 @@
-//! Notes that the server stores with a result: enough to ask the origin whether it is still current, and to answer as
-//! if it had just been made.
+//! Notes that the server stores with a result: enough to revalidate it at the origin, and to respond as if it had just
+//! been made.
 
 use andon_cache::Entry;
 use bytes::Bytes;
@@ -13,29 +13,31 @@ use crate::origins::SourceValidators;
 pub(crate) struct Notes {
     /// State of the source that the result was made from, if it was fetched over a network.
     pub(crate) source: Option<SourceValidators>,
-    /// What clients are told about keeping the result.
+    /// What clients are told about caching the result.
     pub(crate) client: ClientSide,
     /// The plan by which the result was made, if plans are shown to clients.
     pub(crate) plan: Option<String>,
-    /// What was left out of the source although the request did not ask for that.
+    /// Parts of the source that were left out although the request did not ask for that, one sentence each.
     #[serde(default, alias = "picture")]
     pub(crate) image: Vec<String>,
     /// Processor time that the result's plan predicted, in microseconds.
     #[serde(default)]
     pub(crate) cost: u64,
-    /// Size in bytes of the source and the overlays that the result was made from; 0 if that is unknown, and for what is
-    /// no image.
+    /// Size in bytes of the source and the overlays that the result was made from; 0 if that is unknown, and for
+    /// results that are no images.
     #[serde(default)]
     pub(crate) source_bytes: u64,
 }
 
 impl Notes {
+    /// Decodes the notes of a cache entry.
     pub(crate) fn of(entry: &Entry) -> Self {
-        // Only an entry of another version cannot be read, and those have other keys.
+        // Only the notes of another version cannot be decoded, and its entries have other keys.
         serde_json::from_slice(&entry.notes).unwrap_or_default()
     }
 
-    pub(crate) fn written(&self) -> Bytes {
+    /// Encodes the notes for a cache entry.
+    pub(crate) fn encode(&self) -> Bytes {
         serde_json::to_vec(self).unwrap_or_default().into()
     }
 }

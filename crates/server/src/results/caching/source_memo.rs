@@ -1,5 +1,5 @@
-//! What is found out about sources, apart from results: found out once for all requests that need it, and remembered by
-//! the state of the source.
+//! Findings about sources, such as measurements. Each is determined once for all requests that need it, and remembered
+//! by the state of the source.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,11 +9,11 @@ use andon_cache::{Deadline, FlightError, Flights, Key, Table};
 use super::MOST_REMEMBERED;
 use crate::error::{Error, SharedError};
 
-/// Remembers one kind of finding about sources.
+/// A memo of one kind of finding about sources.
 #[derive(Clone, Debug)]
 pub(crate) struct SourceMemo<V> {
     flights: Flights<Key, Result<V, SharedError>>,
-    known: Arc<Table<Key, Result<V, SharedError>>>,
+    findings: Arc<Table<Key, Result<V, SharedError>>>,
     /// How long errors of the client or the source are remembered.
     negative: Duration,
 }
@@ -22,21 +22,22 @@ impl<V: Clone + Send + Sync + 'static> SourceMemo<V> {
     pub(crate) fn new(negative: Duration) -> Self {
         Self {
             flights: Flights::new(),
-            known: Arc::new(Table::new(MOST_REMEMBERED)),
+            findings: Arc::new(Table::new(MOST_REMEMBERED)),
             negative,
         }
     }
 
-    /// Returns what is known about the source in the state that `key` names.
+    /// Returns the finding about the source in the state with this key, or the error of determining it; `None` if
+    /// neither is remembered.
     pub(crate) fn get(&self, key: &Key) -> Option<Result<V, Error>> {
-        Some(self.known.get(key)?.map_err(Error::from))
+        Some(self.findings.get(key)?.map_err(Error::from))
     }
 
-    /// Returns what is known about the source in the state that `key` names, or what `work` finds out until the
-    /// deadline that it is handed. Concurrent callers share one run of the work, which has the latest of their deadlines.
+    /// Returns the finding about the source in the state with this key, or runs `work` to determine it. Concurrent
+    /// callers share one run of the work, which receives the latest of their deadlines.
     ///
     /// # Errors
-    /// Those of `work`, which may be another caller's.
+    /// The errors of `work`, which may be that of another caller.
     pub(crate) async fn get_or<W>(
         &self,
         key: Key,
@@ -46,22 +47,22 @@ impl<V: Clone + Send + Sync + 'static> SourceMemo<V> {
     where
         W: Future<Output = Result<V, Error>> + Send + 'static,
     {
-        if let Some(known) = self.get(&key) {
-            return known;
+        if let Some(finding) = self.get(&key) {
+            return finding;
         }
-        let (known, negative) = (self.known.clone(), self.negative);
+        let (findings, negative) = (self.findings.clone(), self.negative);
         let work = move |deadline| async move {
-            let found = work(deadline).await.map_err(Error::shared);
-            let span = match &found {
+            let result = work(deadline).await.map_err(Error::shared);
+            let span = match &result {
                 Ok(_) => REMEMBERED,
                 Err(fault) if fault.status().is_client_error() => negative,
                 Err(_) => Duration::ZERO,
             };
-            known.insert_for(key, found.clone(), span);
-            found
+            findings.insert_for(key, result.clone(), span);
+            result
         };
-        let landed = self.flights.run(key, deadline, work).await;
-        Ok(landed.map_err(fallen)?.value?)
+        let outcome = self.flights.run(key, deadline, work).await;
+        Ok(outcome.map_err(flight_error)?.value?)
     }
 
     /// Returns the number of callers that wait for the work of another caller.
@@ -71,13 +72,13 @@ impl<V: Clone + Send + Sync + 'static> SourceMemo<V> {
 }
 
 /// Returns the error for shared work that panicked or was stopped.
-pub(crate) fn fallen(error: FlightError) -> Error {
+pub(crate) fn flight_error(error: FlightError) -> Error {
     match error {
         FlightError::Panicked => Error::Panicked,
         FlightError::Stopped => Error::NotReady("stopping"),
     }
 }
 
-/// How long a finding is remembered. It never becomes wrong, because a changed source has another key, so this only
-/// limits the memory taken.
+/// How long a finding is remembered. It never becomes wrong, because a changed source has another key. The limit only
+/// frees memory.
 const REMEMBERED: Duration = Duration::from_secs(24 * 3600);

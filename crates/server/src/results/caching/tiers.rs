@@ -1,4 +1,4 @@
-//! Describes in words where a server would look a result up and keep it, for `andon explain`.
+//! Describes for `andon explain` where a server would look up and store a result.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,15 +14,14 @@ use crate::config::{Config, StoreConfig, StorePlace};
 use crate::request::negotiation::SettledRequest;
 use crate::sources::resolver::OpenSource;
 
-/// Returns the key of a planned result and its cache tiers in the order in which they are asked, each with a
-/// description.
+/// Returns the key of a planned result and its cache tiers in the order of look-ups, each with a description.
 #[must_use]
 pub fn tiers(
     config: &Config,
     codecs: &[&dyn Codec],
     request: &ImageRequest,
     facts: &Facts,
-    found: &OpenSource,
+    input: &OpenSource,
     plan: &Plan,
 ) -> Vec<(&'static str, String)> {
     let asked = SettledRequest {
@@ -31,33 +30,36 @@ pub fn tiers(
         is_open: false,
     };
     let source = &request.source.place();
-    let terms = match found.freshness() {
+    let terms = match input.freshness() {
         None => Terms::of_file(&config.cache, source),
-        Some(said) => Terms::of_origin(&config.cache, source, said),
+        Some(freshness) => Terms::of_origin(&config.cache, source, freshness),
     };
-    let terms = terms.with_overlays(&config.cache, found.materials());
+    let terms = terms.with_overlays(&config.cache, input.overlays());
     let cost = Duration::from_nanos(plan.cost().nanos);
     let resolved = Names::new(config, codecs).resolve(&asked, facts);
     let key = resolved.map(|resolved| ("key", resolved.key.to_string()));
-    let kept = match terms.shared {
+    let remark = match terms.shared {
         true => String::new(),
         false => format!("; not kept: {NOT_SHARED}"),
     };
     let memory = match config.cache.memory.0 {
         0 => "off".to_owned(),
-        _ => format!("{}{kept}", config.cache.memory),
+        _ => format!("{}{remark}", config.cache.memory),
     };
     let disk = match config.cache.disk.as_ref().filter(|disk| disk.size.0 > 0) {
         None => "off".to_owned(),
-        Some(disk) => format!("{}, {}{kept}", disk.path.display(), disk.size),
+        Some(disk) => format!("{}, {}{remark}", disk.path.display(), disk.size),
     };
     let store = config.store.as_ref();
-    let store = store.map_or_else(|| "off".to_owned(), |store| stored(store, cost, &terms));
+    let store = store.map_or_else(
+        || "off".to_owned(),
+        |store| describe_store(store, cost, &terms),
+    );
     let tiers = [("memory", memory), ("disk", disk), ("store", store)];
     key.into_iter().chain(tiers).collect()
 }
 
-fn stored(store: &StoreConfig, cost: Duration, terms: &Terms) -> String {
+fn describe_store(store: &StoreConfig, cost: Duration, terms: &Terms) -> String {
     let place = match &store.place {
         StorePlace::Folder(root) => root.display().to_string(),
         StorePlace::Bucket(kind, bucket) => {

@@ -1,4 +1,4 @@
-//! Which results are worth a place in the store that nodes share.
+//! Decides which results are written to the store that nodes share.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use super::Terms;
 use super::life::NOT_SHARED;
 use crate::config::StoreConfig;
 
-/// Minimum cost and lifetime of a result that is stored for all nodes.
+/// Minimum cost and lifetime of results that are written to the store that nodes share.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Worth {
     /// Minimum processor time that the result's plan must predict.
@@ -23,10 +23,10 @@ impl Worth {
         }
     }
 
-    /// Checks whether a result that takes `cost` of processor time and has these terms is worth a place in the store.
+    /// Checks whether a result that takes `cost` of processor time and has these terms is to be written to the store.
     ///
     /// # Errors
-    /// The reason why it is not.
+    /// A message for users that says why it is not.
     pub(crate) fn check(&self, cost: Duration, terms: &Terms) -> Result<(), String> {
         let life = terms.life.fresh_for + terms.life.stale_while_revalidate;
         let millis = |time: Duration| time.as_secs_f64() * 1e3;

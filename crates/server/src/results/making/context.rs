@@ -1,4 +1,4 @@
-//! What a computation is made for, and within which bounds.
+//! The request for which a computation runs, and the limits of the computation.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,25 +12,25 @@ use super::idle::IdleTurn;
 use crate::error::Error;
 use crate::results::variant::RequestVariant;
 
-/// A request whose format is settled, on its way to a result. Computations that several clients share have a copy of
-/// the first one's, with a deadline of their own.
+/// A request whose format is settled, and the limits of making its result. A computation that several requests share
+/// has a copy of the first request's context, with a deadline of its own.
 #[derive(Clone)]
 pub(crate) struct RequestContext {
     pub(crate) variant: Arc<RequestVariant>,
-    /// The moment at which the request was taken up.
+    /// The time at which processing the request started.
     pub(crate) began: Instant,
-    /// Cache ticket that was taken before anything was looked up for the request.
+    /// Cache ticket that was taken before the first look-up for the request.
     pub(crate) ticket: Ticket,
     pub(crate) allowance: Allowance,
 }
 
-/// Until when, and with how much processor time, something is made.
+/// Limits on the time for making a result.
 #[derive(Clone, Debug)]
 pub(crate) struct Allowance {
     pub(crate) deadline: Deadline,
-    /// Maximum time for encoding, if another format can answer the request as well.
+    /// Maximum time for encoding, if a result in another format would do as well.
     pub(crate) patience: Option<Duration>,
-    /// Whether nobody waits for the result, so that `limits.cpu` does not apply.
+    /// Whether the result is made at idle priority, so that `limits.cpu` does not apply.
     pub(crate) is_idle: bool,
 }
 
@@ -40,7 +40,7 @@ impl RequestContext {
         &self.variant.asked.request
     }
 
-    /// Returns the context of a computation that is shared with other requests until `deadline`.
+    /// Returns the context of a computation with this deadline that other requests may join.
     pub(super) fn shared(&self, deadline: Deadline) -> Self {
         Self {
             allowance: Allowance {
@@ -51,8 +51,8 @@ impl RequestContext {
         }
     }
 
-    /// Returns the part of a computation's key that distinguishes requests that wait for slow formats from those that
-    /// do not.
+    /// Returns the part of a computation's key that separates requests that wait for slow formats from those that do
+    /// not.
     pub(super) fn state(&self) -> &'static str {
         match self.allowance.patience {
             Some(_) => "",
@@ -62,7 +62,7 @@ impl RequestContext {
 }
 
 impl Allowance {
-    /// Returns the allowance of a request that no other format can answer.
+    /// Returns the allowance of a request for which no other format would do.
     pub(crate) fn until(deadline: impl Into<Deadline>) -> Self {
         Self {
             deadline: deadline.into(),
@@ -71,8 +71,8 @@ impl Allowance {
         }
     }
 
-    /// Refuses work on a source of `bytes` that is planned to take longer than `limits.cpu` allows, unless it is done
-    /// at idle priority.
+    /// Refuses work on a source of `bytes` bytes whose plan takes longer than `limits.cpu` allows, unless the work has
+    /// idle priority.
     pub(super) fn check(&self, engine: &Engine, planned: CpuTime, bytes: u64) -> Result<(), Error> {
         match self.is_idle {
             true => Ok(()),
@@ -82,7 +82,7 @@ impl Allowance {
 }
 
 impl Maker {
-    /// Returns the context of a request that is taken up now.
+    /// Returns the context of a request whose processing starts now.
     pub(crate) fn context(
         &self,
         variant: Arc<RequestVariant>,
@@ -96,8 +96,8 @@ impl Maker {
         }
     }
 
-    /// Returns the allowance of a client's request. One that has waited for its `turn` may take the time for every
-    /// format.
+    /// Returns the allowance of a client's request. A request that has waited for its `turn` at idle priority may take
+    /// the time that every format needs.
     pub(crate) fn allowance(
         &self,
         variant: &RequestVariant,

@@ -1,4 +1,4 @@
-//! Fills the store that nodes share with results for which no client waits.
+//! Fills the store that nodes share with results that no client is waiting for.
 
 use std::sync::Arc;
 
@@ -11,18 +11,19 @@ use crate::response::cache_status::CacheStatus;
 /// Outcome of filling the store with one result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Filled {
-    /// The store already had the result, as good as a new one.
+    /// The store already had a current result.
     Present,
     /// The result was made, and is in the store now.
     Stored,
-    /// The result was left out of the store, for the reason that the text states.
+    /// The result was not stored, for the reason in the text.
     Left(String),
 }
 
 impl Maker {
     /// Makes a result unless the store that nodes share has it, and waits until it is written there.
     pub(crate) async fn fill(self: &Arc<Self>, ctx: &RequestContext) -> Result<Filled, Error> {
-        // Files are made meanwhile rather than waited for; other sources are not.
+        // `obtain` gives the look-up of a file's result only as long a head start as making the result is expected to
+        // take, so the store is checked here first.
         if !ctx.variant.is_remote && self.is_in_store(ctx).await? {
             return Ok(Filled::Present);
         }
@@ -39,15 +40,15 @@ impl Maker {
         })
     }
 
-    /// Whether a node that has nothing else would take this result from the store that nodes share.
+    /// Whether a node without this result would use the one in the store that nodes share.
     async fn is_in_store(self: &Arc<Self>, ctx: &RequestContext) -> Result<bool, Error> {
         let variant = &ctx.variant;
         let (results, cache) = (&self.results, &self.results.cache);
         let ticket = cache.ticket();
         if !variant.is_remote {
-            let found = self.open(ctx.request(), &ctx.allowance.deadline).await?;
-            let (found, resolved) = self.resolve(ctx, found).await?;
-            let etag = found.validators(&resolved.text).etag;
+            let input = self.open(ctx.request(), &ctx.allowance.deadline).await?;
+            let (input, resolved) = self.resolve(ctx, input).await?;
+            let etag = input.validators(&resolved.text).etag;
             let hit = cache.get_from_store(&resolved.key, ticket).await;
             return Ok(hit.is_some_and(|hit| hit.entry.etag == etag));
         }
@@ -55,7 +56,7 @@ impl Maker {
         let Some(facts) = results.facts.get_shared(&variant.facts, cache).await else {
             return Ok(false);
         };
-        let Ok(resolved) = self.resolved(variant, Some(&facts), purges) else {
+        let Ok(resolved) = self.resolve_with(variant, Some(&facts), purges) else {
             return Ok(false);
         };
         let hit = cache.get_from_store(&resolved.key, ticket).await;

@@ -1,5 +1,5 @@
-//! Requests of idle priority, which give way to all others: what they need is made while no other request waits for a
-//! worker thread, or not at all.
+//! Requests of idle priority, which give way to all others: their results are made only while no other request waits
+//! for a worker thread.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -12,60 +12,60 @@ use crate::admission::Gauges;
 use crate::error::Error;
 use crate::results::variant::RequestVariant;
 
-/// Counts the requests of idle priority: those that wait and those at work.
+/// Counters of requests of idle priority, waiting and in progress.
 #[derive(Debug, Default)]
 pub(crate) struct Idle(Mutex<Counts>);
 
 #[derive(Debug, Default)]
 struct Counts {
     waiting: usize,
-    at_work: usize,
+    active: usize,
 }
 
-/// The right to make something at idle priority, until this is dropped.
+/// The right to make a result at idle priority. It ends when this is dropped.
 #[derive(Debug)]
 pub(crate) struct IdleTurn {
     idle: Arc<Idle>,
-    /// Notified when the turn ends, because another may begin then.
-    eased: Arc<Notify>,
+    /// Notified when the turn ends, because another one may then begin.
+    load_change: Arc<Notify>,
 }
 
 /// A place among the requests that wait for an idle turn.
 struct Place<'a>(&'a Idle);
 
 impl Maker {
-    /// Waits until a worker thread is free and no other request waits for one. From then on the request is like any
-    /// other: requests that join it are not delayed by its priority.
+    /// Waits until a worker thread is free and no other request waits for one. After that, the request is processed
+    /// like any other: requests that join its computation are not delayed by its priority.
     ///
     /// # Errors
-    /// `NotIdle` if no such moment comes soon.
+    /// `NotIdle` if that takes longer than [`MOST_WAIT`] or half the time until the deadline.
     pub(crate) async fn idle_turn(&self, deadline: Instant) -> Result<IdleTurn, Error> {
         let now = Instant::now();
-        // The rest is for the work.
+        // The other half of the time is for making the result.
         let until = now + (deadline.saturating_duration_since(now) / 2).min(MOST_WAIT);
         let _place = self.idle.place().ok_or_else(|| self.not_idle())?;
-        let eased = self.admission.eased();
+        let load_change = self.admission.load_change();
         let turn = self
             .admission
-            .until(|gauges| self.idle.begin(gauges, &eased));
+            .until(|gauges| self.idle.begin(gauges, &load_change));
         let turn = tokio::time::timeout_at(until.into(), turn).await;
         turn.map_err(|_| self.not_idle())
     }
 
-    /// Whether memory or disk has a result that is as good as a new one.
-    pub(crate) async fn has_fresh(self: &Arc<Self>, known: &RequestVariant) -> bool {
-        let Some(resolved) = self.resolve_known(known).await else {
+    /// Whether the cache has a current result in memory or on disk.
+    pub(crate) async fn has_fresh(self: &Arc<Self>, variant: &RequestVariant) -> bool {
+        let Some(resolved) = self.resolve_known(variant).await else {
             return false;
         };
         let Some(hit) = self.results.cache.get(&resolved.key).await else {
             return false;
         };
-        if known.is_remote {
+        if variant.is_remote {
             return hit.freshness == Freshness::Fresh;
         }
         let deadline = Instant::now() + self.timeout;
-        let found = self.open(&known.asked.request, &deadline.into()).await;
-        found.is_ok_and(|found| found.validators(&resolved.text).etag == hit.entry.etag)
+        let input = self.open(&variant.asked.request, &deadline.into()).await;
+        input.is_ok_and(|input| input.validators(&resolved.text).etag == hit.entry.etag)
     }
 
     fn not_idle(&self) -> Error {
@@ -83,17 +83,17 @@ impl Idle {
         })
     }
 
-    /// Begins an idle turn if no request waits and a worker thread is free. Of two or more worker threads, one stays
-    /// free for other requests.
-    fn begin(self: &Arc<Self>, gauges: &Gauges, eased: &Arc<Notify>) -> Option<IdleTurn> {
+    /// Begins an idle turn if no request waits and a worker thread is free. One of two or more worker threads is always
+    /// left for other requests.
+    fn begin(self: &Arc<Self>, gauges: &Gauges, load_change: &Arc<Notify>) -> Option<IdleTurn> {
         let most = gauges.threads.saturating_sub(1).max(1);
         let mut counts = self.counts();
-        let is_free = gauges.waiting == 0 && gauges.running.max(counts.at_work) < most;
+        let is_free = gauges.waiting == 0 && gauges.running.max(counts.active) < most;
         is_free.then(|| {
-            counts.at_work += 1;
+            counts.active += 1;
             IdleTurn {
                 idle: self.clone(),
-                eased: eased.clone(),
+                load_change: load_change.clone(),
             }
         })
     }
@@ -105,8 +105,8 @@ impl Idle {
 
 impl Drop for IdleTurn {
     fn drop(&mut self) {
-        self.idle.counts().at_work -= 1;
-        self.eased.notify_waiters();
+        self.idle.counts().active -= 1;
+        self.load_change.notify_waiters();
     }
 }
 
@@ -119,7 +119,7 @@ impl Drop for Place<'_> {
 /// Longest wait for an idle turn, shorter than the usual timeouts of proxies in front.
 const MOST_WAIT: Duration = Duration::from_secs(5);
 
-/// Maximum number of requests that wait for an idle turn. Further ones are told to retry later.
+/// Maximum number of requests that wait for an idle turn. Further ones are refused and told to retry later.
 const MOST_WAITING: usize = 64;
 
 /// Longest time in seconds after which a refused client is told to retry.

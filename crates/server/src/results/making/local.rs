@@ -1,4 +1,4 @@
-//! Results of files in folders: when to look at the file again, and what to serve when it cannot be read.
+//! Results of files in folders: when a file is checked again, and what is served if it cannot be read.
 
 use std::sync::Arc;
 
@@ -15,10 +15,10 @@ use crate::request::conditional;
 use crate::results::caching::{Resolved, Terms};
 use crate::sources::resolver::OpenSource;
 
-/// A place in the queue that was taken before the file was opened.
+/// A place in the queue that was granted before the file was opened.
 struct PlaceInQueue {
     making: Making,
-    /// Key of the bytes that the file had when it was last looked at.
+    /// Key of the bytes that the file had when it was last checked.
     source: Key,
     admitted: Admitted,
 }
@@ -43,72 +43,72 @@ impl Maker {
         }
     }
 
-    /// Obtains the result by a look at its files: the one that was looked up if they have not changed, or a new one.
+    /// Obtains the result after checking its files: the cached one if they have not changed, or a new one.
     async fn checked_or_made(
         self: &Arc<Self>,
         ctx: &RequestContext,
         lookup: &Lookup,
         headers: &HeaderMap,
     ) -> Result<Answer, Error> {
-        let (place, known) = match self.place(ctx, lookup, headers) {
+        let (place, shared_lookup) = match self.place(ctx, lookup, headers) {
             Ok(place) => (place, None),
             Err(refusal) => (
                 None,
                 Some(self.known_elsewhere(ctx, lookup, refusal).await?),
             ),
         };
-        let lookup = known.as_ref().unwrap_or(lookup);
-        let found = self.open(ctx.request(), &ctx.allowance.deadline).await?;
-        if let Some(obtained) = self.still_current(ctx, lookup, &found) {
+        let lookup = shared_lookup.as_ref().unwrap_or(lookup);
+        let input = self.open(ctx.request(), &ctx.allowance.deadline).await?;
+        if let Some(obtained) = self.still_current(ctx, lookup, &input) {
             return Ok(Answer::Result(obtained));
         }
-        // The file has changed, or nothing is known of it yet.
+        // The file has changed, or its header has not been read yet.
         let is_stale = lookup.hit.is_some();
-        let (found, resolved) = self.resolve(ctx, found).await?;
-        let before = lookup.resolved.as_ref();
-        if before.is_none_or(|before| before.key != resolved.key) {
+        let (input, resolved) = self.resolve(ctx, input).await?;
+        let old_resolution = lookup.resolved.as_ref();
+        if old_resolution.is_none_or(|old_resolution| old_resolution.key != resolved.key) {
             let lookup = Lookup {
                 hit: self.results.cache.get(&resolved.key).await,
                 resolved: Some(resolved.clone()),
             };
-            if let Some(obtained) = self.still_current(ctx, &lookup, &found) {
+            if let Some(obtained) = self.still_current(ctx, &lookup, &input) {
                 return Ok(Answer::Result(obtained));
             }
         }
-        let validators = found.validators(&resolved.text);
+        let validators = input.validators(&resolved.text);
         if validators.unchanged(headers) {
             return Ok(Answer::Unchanged(validators));
         }
-        let (source, materials) = (found.source_key(), found.materials_state());
-        let flight = self.flight_of(ctx, &resolved, source, &materials);
+        let (source, overlays) = (input.source_key(), input.overlays_state());
+        let flight = self.flight_of(ctx, &resolved, source, &overlays);
         if let Some(fault) = self.results.faults.get(&flight) {
             return Err(fault.into());
         }
         let maker = self.clone();
         let work = move |job: RequestContext| async move {
-            let (found, _until_made) = with_place(found, place);
-            maker.made_of_file(&job, &resolved, found).await
+            let (input, _until_made) = with_place(input, place);
+            maker.made_of_file(&job, &resolved, input).await
         };
-        let landed = self.fly(flight, ctx, work).await;
-        ObtainedResult::landed(landed, is_stale, ctx.began).map(Answer::Result)
+        let outcome = self.fly(flight, ctx, work).await;
+        ObtainedResult::from_flight(outcome, is_stale, ctx.began).map(Answer::Result)
     }
 
-    /// Returns the result that was looked up if its file was checked a moment ago.
+    /// Returns the cached result if its file was checked within `fs_fresh`.
     fn checked_lately(&self, ctx: &RequestContext, lookup: &Lookup) -> Option<ObtainedResult> {
         let (hit, resolved) = lookup.both()?;
-        let left = self.results.current_for(&resolved.key)?;
-        Some(ObtainedResult::hit(hit, left, ctx.began))
+        let remaining = self.results.current_for(&resolved.key)?;
+        Some(ObtainedResult::hit(hit, remaining, ctx.began))
     }
 
-    /// Returns the result that was looked up if the file has not changed since, and remembers that for a moment.
+    /// Returns the cached result if the files of `input` have not changed since it was made, and records this check.
     fn still_current(
         &self,
         ctx: &RequestContext,
         lookup: &Lookup,
-        found: &OpenSource,
+        input: &OpenSource,
     ) -> Option<ObtainedResult> {
         let (hit, resolved) = lookup.both()?;
-        if hit.entry.etag != found.validators(&resolved.text).etag {
+        if hit.entry.etag != input.validators(&resolved.text).etag {
             return None;
         }
         let fresh = self.results.config.fs_fresh.0;
@@ -116,8 +116,8 @@ impl Maker {
         Some(ObtainedResult::hit(hit, fresh, ctx.began))
     }
 
-    /// Returns the result that was looked up in place of the error, if a file cannot be read or an overlay image cannot
-    /// be fetched at the moment and the result was current within `stale_if_error`.
+    /// Returns the cached result in place of the error, if a file cannot be read or an overlay image cannot be fetched
+    /// at the moment, and the result was current within `stale_if_error`.
     fn stale_if_unreadable(
         &self,
         ctx: &RequestContext,
@@ -139,25 +139,25 @@ impl Maker {
         }
     }
 
-    /// Returns the key of the computation of a result from this state of its files: a changed file is another result,
-    /// and so is its fault.
+    /// Returns the key of the computation of a result from this state of its files. A changed file leads to another
+    /// result or error.
     fn flight_of(
         &self,
         ctx: &RequestContext,
         resolved: &Resolved,
         source: Key,
-        materials: &str,
+        overlays: &str,
     ) -> Key {
-        let state = format!("{source} {materials} {}", ctx.state());
+        let state = format!("{source} {overlays} {}", ctx.state());
         self.results.flight(&resolved.key, &state)
     }
 
-    /// Returns what is known of a result that nothing can be made of now: one that another node has put into the store
-    /// that nodes share. The file is not looked at for this, so without such a store a refusal costs next to nothing.
+    /// Returns the result from the store that nodes share, for a request that this node refuses to make now. This does
+    /// not look at the file, so without such a store a refusal costs next to nothing.
     ///
     /// # Errors
-    /// The fault that the making of this result from the file's last known state has ended in, if it is remembered;
-    /// otherwise the `refusal`.
+    /// The error in which making the result from the file's last known state ended, if it is remembered; otherwise
+    /// `refusal`.
     async fn known_elsewhere(
         &self,
         ctx: &RequestContext,
@@ -186,9 +186,10 @@ impl Maker {
         }
     }
 
-    /// Admits a request to the queue by the state that its file had when it was last looked at, because under overload
-    /// even looking at it again is too much. Returns `None` for a file that was not looked at before, for a client that
-    /// may have the result, and for a result that is already being made, as joining that costs nothing.
+    /// Admits a request to the queue by the size that its file had when it was last checked, because under overload
+    /// even checking the file again is too expensive. Returns `None` for a file that has not been checked before, for a
+    /// client that may already have the result, and for a result that is already being made, because joining its
+    /// computation costs nothing.
     fn place(
         &self,
         ctx: &RequestContext,
@@ -219,44 +220,44 @@ impl Maker {
         }))
     }
 
-    /// Returns the result of a file: one that was made between the look-up and now, or one that is made now.
+    /// Returns the result of a file: the cached one if another computation has made it since the look-up, or a new one.
     async fn made_of_file(
         &self,
         ctx: &RequestContext,
         resolved: &Resolved,
-        found: OpenSource,
+        input: OpenSource,
     ) -> Result<Made, Error> {
         let (results, key) = (&self.results, resolved.key);
         let fresh = results.config.fs_fresh.0;
-        let look = (found.size(), found.source_key());
-        let etag = found.validators(&resolved.text).etag;
-        let made = match results
+        let look = (input.size(), input.source_key());
+        let etag = input.validators(&resolved.text).etag;
+        let result = match results
             .cache
             .get_again(&key, |hit| hit.entry.etag == etag)
             .await
         {
-            Some(hit) => Made::reused(&hit, false, fresh, ctx.began),
+            Some(hit) => Made::reuse(&hit, false, fresh, ctx.began),
             None => {
                 let terms = Terms::of_file(&results.config, &ctx.request().source.place());
-                let terms = terms.with_overlays(&results.config, found.materials());
-                self.shared_or_made(ctx, resolved, found, terms).await?
+                let terms = terms.with_overlays(&results.config, input.overlays());
+                self.shared_or_made(ctx, resolved, input, terms).await?
             }
         };
         self.looks
             .insert(ctx.request().source.as_str().into(), look);
         results.saw_current(key);
-        Ok(made)
+        Ok(result)
     }
 }
 
-/// Gives a source the place in the queue that was taken for it, unless the file has changed since. Also returns what
-/// marks the result as being made.
-fn with_place(mut found: OpenSource, place: Option<PlaceInQueue>) -> (OpenSource, Option<Making>) {
+/// Gives a source the place in the queue that was granted for it, unless the file has changed since. Also returns the
+/// mark of the result as being made.
+fn with_place(mut input: OpenSource, place: Option<PlaceInQueue>) -> (OpenSource, Option<Making>) {
     let Some(place) = place else {
-        return (found, None);
+        return (input, None);
     };
-    if place.source == found.source_key() {
-        found.admitted.get_or_insert(place.admitted);
+    if place.source == input.source_key() {
+        input.admitted.get_or_insert(place.admitted);
     }
-    (found, Some(place.making))
+    (input, Some(place.making))
 }

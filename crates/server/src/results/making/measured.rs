@@ -1,6 +1,6 @@
-//! Measurements of a source's pixels that are needed before a request for it can be planned. They are made on a worker
-//! thread, once for all requests that need them, and remembered by the state of the source. So are the places in its
-//! file from which parts of it can be decoded.
+//! Measurements of a source's pixels that are needed before a request for it can be planned. They run on a worker
+//! thread, once for all requests that need them, and are remembered by the state of the source. The same applies to
+//! indexes of the offsets in its file at which parts of the image can be decoded.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -13,13 +13,13 @@ use super::{Allowance, Maker};
 use crate::admission::{Admission, CancelToken, Kind, Work};
 use crate::error::Error;
 use crate::operations::entry::Stages;
-use crate::results::caching::{fallen, source_path};
+use crate::results::caching::{flight_error, source_path};
 use crate::sources::rendering::{Planned, Prepared};
 
-/// A task that inspects a source's pixels.
+/// A task that measures or indexes a source's pixels.
 struct Task<H> {
     bytes: Bytes,
-    /// Key of the bytes, if other requests may ask the same of them.
+    /// Key of the bytes, if other requests may need the same task.
     source: Option<Key>,
     deadline: Deadline,
     /// Keeps the memory of the bytes reserved.
@@ -29,7 +29,7 @@ struct Task<H> {
 impl Maker {
     /// Plans a prepared request, after measuring the source's pixels if that is needed. `source` is the key of the
     /// source's bytes, or `None` if no other request uses them. `holds` keeps their memory reserved until the
-    /// measurement is done.
+    /// measurement is complete.
     pub(crate) async fn planned<H: Send + Sync + 'static>(
         &self,
         prepared: Prepared,
@@ -44,13 +44,13 @@ impl Maker {
         };
         let key = source.map(|source| Key::of(&[source.to_string(), measurement.to_string()]));
         let (cost, bytes) = (measurement.cost(), ingredients.source.len() as u64);
-        let mut looks = CpuTime::default();
+        let mut measuring_time = CpuTime::default();
         let measured = match key.and_then(|key| self.results.measured.get(&key)) {
-            Some(known) => known?,
+            Some(finding) => finding?,
             None => {
-                looks = cost.into();
-                allowance.check(&self.engine, looks, bytes)?;
-                let (began, deadline) = (Instant::now(), &allowance.deadline);
+                measuring_time = cost.into();
+                allowance.check(&self.engine, measuring_time, bytes)?;
+                let (start, deadline) = (Instant::now(), &allowance.deadline);
                 let (bytes, holds) = (ingredients.source.clone(), holds.clone());
                 let (admission, engine) = (self.admission.clone(), self.engine.clone());
                 let kind = (measurement.format(), "measure");
@@ -61,8 +61,8 @@ impl Maker {
                         deadline,
                         holds,
                     };
-                    let measure = move |bytes: &[u8], cores: &dyn Cores, wanted: &dyn Interrupt| {
-                        engine.measure(&measurement, bytes, cores, wanted)
+                    let measure = move |bytes: &[u8], cores: &dyn Cores, cancel: &dyn Interrupt| {
+                        engine.measure(&measurement, bytes, cores, cancel)
                     };
                     task.run(&admission, kind, cost, measure).await
                 };
@@ -70,7 +70,7 @@ impl Maker {
                     Some(key) => (self.results.measured).get_or(key, deadline, measure).await,
                     None => measure(deadline.clone()).await,
                 }?;
-                stages.push(("measure", began.elapsed()));
+                stages.push(("measure", start.elapsed()));
                 measured
             }
         };
@@ -79,14 +79,14 @@ impl Maker {
         let planned = (self.headers)
             .read(source, false, holds.clone(), plan)
             .await?;
-        // Both together: what was looked at here is done, but what it was for is not begun.
-        allowance.check(&self.engine, looks + planned.plan().cpu(), bytes)?;
+        // The limit applies to the measurement, which is complete, together with the plan, which has not started.
+        allowance.check(&self.engine, measuring_time + planned.plan().cpu(), bytes)?;
         Ok(planned)
     }
 
-    /// Plans again with an index of the source, if an index helps. It is made once for all requests and kept in the
-    /// cache beside the results. For a source that cannot have an index, an empty one is kept.
-    pub(super) async fn indexed<H: Send + Sync + 'static>(
+    /// Plans again with an index of the source, if the plan can use one. The index is made once for all requests, and
+    /// cached like a result. For a source that cannot have an index, an empty one is cached.
+    pub(super) async fn with_index<H: Send + Sync + 'static>(
         &self,
         mut planned: Planned,
         source: Key,
@@ -99,18 +99,18 @@ impl Maker {
             return Ok(planned);
         }
         let key = Key::of(&[source.to_string().as_str(), "index"]);
-        if let Some(known) = results.cache.get_note(&key).await {
-            let index = known.body.clone();
+        if let Some(note) = results.cache.get_note(&key).await {
+            let index = note.body.clone();
             planned = self.through(planned, source, index, holds).await?;
-            if known.body.is_empty() {
+            if note.body.is_empty() {
                 return Ok(planned);
             }
         }
-        // One of an earlier release is none.
+        // The plan still wants an index if the cached one is of an earlier release and not valid.
         let Some(cost) = planned.plan().indexing() else {
             return Ok(planned);
         };
-        let began = Instant::now();
+        let start = Instant::now();
         let work = {
             let (admission, engine, cache) = (
                 self.admission.clone(),
@@ -127,11 +127,11 @@ impl Maker {
                     deadline,
                     holds,
                 };
-                let index = move |bytes: &[u8], cores: &dyn Cores, wanted: &dyn Interrupt| {
-                    engine.index(bytes, cores, wanted)
+                let index = move |bytes: &[u8], cores: &dyn Cores, cancel: &dyn Interrupt| {
+                    engine.index(bytes, cores, cancel)
                 };
-                let made = task.run(&admission, kind, cost, index).await;
-                let index = Bytes::from(made.map_err(Error::shared)?.unwrap_or_default());
+                let result = task.run(&admission, kind, cost, index).await;
+                let index = Bytes::from(result.map_err(Error::shared)?.unwrap_or_default());
                 let entry = Entry {
                     body: index.clone(),
                     source: path,
@@ -142,12 +142,13 @@ impl Maker {
                 Ok(index)
             }
         };
-        let landed = results.indexes.run(key, deadline, work).await;
-        let index = landed.map_err(fallen)?.value?;
-        stages.push(("measure", began.elapsed()));
+        let outcome = results.indexes.run(key, deadline, work).await;
+        let index = outcome.map_err(flight_error)?.value?;
+        stages.push(("measure", start.elapsed()));
         self.through(planned, source, index, holds).await
     }
 
+    /// Plans again with `index`, and records how much of the source the plan reads.
     async fn through<H: Send + Sync + 'static>(
         &self,
         planned: Planned,
@@ -170,11 +171,12 @@ impl Maker {
     }
 }
 
-/// The time for which clients that look at parts of an image are expected to look at others.
+/// How long the number of bytes of a decoded part predicts the next request, because clients that view one part of an
+/// image tend to view others.
 const LIKELY: Duration = Duration::from_secs(600);
 
 impl<H: Send + Sync + 'static> Task<H> {
-    /// Runs `look` over the bytes on a worker thread, admitted like all work.
+    /// Runs `look` over the bytes on a worker thread, after admission like all work.
     async fn run<T: Send + 'static>(
         self,
         admission: &Admission,
@@ -190,14 +192,14 @@ impl<H: Send + Sync + 'static> Task<H> {
         } = self;
         let admitted = admission.enter(bytes.len() as u64, source, deadline.at())?;
         let work = Work::look(kind, cost, bytes.len() as u64);
-        let wanted = Arc::new(CancelToken::until(deadline));
+        let cancel = Arc::new(CancelToken::until(deadline));
         let job = {
-            let wanted = wanted.clone();
+            let cancel = cancel.clone();
             move |cores: &dyn Cores, _| {
                 let _until_done = holds;
-                Ok(look(&bytes, cores, &*wanted)?)
+                Ok(look(&bytes, cores, &*cancel)?)
             }
         };
-        admission.run_with(admitted, work, wanted, None, job).await
+        admission.run_with(admitted, work, cancel, None, job).await
     }
 }

@@ -1,17 +1,17 @@
 //! Obtains results: from the cache, from a computation that is already running, or by making them.
 //!
-//! Each computation runs as a task of its own, so that the first requester may disconnect without cancelling it for the
-//! others.
+//! Each computation runs as a task of its own, so that the request that started it may be cancelled without affecting
+//! the others.
 
 mod context;
 mod file;
 mod fill;
 mod idle;
+mod image;
 mod local;
 mod measured;
 mod obtained;
 mod opening;
-mod picture;
 mod postponed;
 mod rehearsal;
 mod remote;
@@ -30,8 +30,8 @@ use hyper::HeaderMap;
 pub(crate) use self::context::{Allowance, RequestContext};
 pub use self::fill::Filled;
 pub(crate) use self::idle::Idle;
+pub(crate) use self::image::RenderTask;
 pub(crate) use self::obtained::{Answer, ObtainedResult};
-pub(crate) use self::picture::RenderTask;
 pub(crate) use self::postponed::Behind;
 pub(crate) use self::rehearsal::{Holds, Rehearsal};
 pub(crate) use self::under_way::UnderWay;
@@ -47,7 +47,7 @@ use crate::sources::resolver::Resolver;
 use crate::sources::source_cache::SourceCache;
 use crate::trace;
 
-/// Makes results and keeps them.
+/// Makes results and caches them.
 pub(crate) struct Maker {
     pub(crate) resolver: Arc<Resolver>,
     pub(crate) engine: Engine,
@@ -57,41 +57,41 @@ pub(crate) struct Maker {
     pub(crate) source_cache: Arc<SourceCache>,
     pub(crate) admission: Arc<Admission>,
     pub(crate) results: Results<Made, Fetch>,
-    /// The size in bytes and the content's key of sources in folders, by path, when a result was last made of them. At
-    /// most 8192.
+    /// The size in bytes and the key of the content of files, by path, at the time when a result was last made of each.
+    /// At most 8192 entries.
     pub(crate) looks: Table<Arc<str>, (u64, Key)>,
     pub(crate) under_way: Arc<UnderWay>,
-    /// Time limit for one answer, including waiting.
+    /// Time limit for one request, including waiting.
     pub(crate) timeout: Duration,
-    /// How long encoding may take for a request that another format can answer as well.
+    /// How long encoding may take for a request if another format would do as well.
     pub(crate) patience: Duration,
-    /// Results that take longer to encode and are made in the background.
+    /// Queue of the results that take longer to encode and are made in the background.
     pub(crate) behind: Behind,
-    /// Requests of idle priority, which give way to all others.
+    /// Counters of requests of idle priority, which give way to all others.
     pub(crate) idle: Arc<Idle>,
-    /// Whether replies show the plan by which the result was made.
+    /// Whether responses contain the plan by which the result was made.
     pub(crate) plan_header: bool,
 }
 
-/// A result, and how it came about.
+/// A result, and how it was obtained.
 #[derive(Clone, Debug)]
 pub(crate) struct Made {
     entry: Arc<Entry>,
     stages: Arc<Stages>,
     stored: bool,
     not_modified: bool,
-    /// Details of a result that was made before, or by another node.
-    reused: Option<Reuse>,
+    /// Details of a result that had been made before, or by another node.
+    reuse: Option<Reuse>,
 }
 
-/// How a result was found that already existed when it was about to be made.
+/// Details of a result that was found in a cache when it was about to be made.
 #[derive(Clone, Copy, Debug)]
 struct Reuse {
     /// Whether the result came from the store that nodes share, and not from the cache of this node.
     from_store: bool,
     age: Duration,
     /// How much longer the result may be used.
-    left: Duration,
+    remaining: Duration,
 }
 
 /// The outcome of fetching a source, shared by all results that are made of it.
@@ -102,7 +102,7 @@ pub(crate) enum Fetch {
 }
 
 impl Maker {
-    /// Obtains the result of a request. `headers` tell what the client already has.
+    /// Obtains the result of a request. `headers` of the request say which result the client already has.
     pub(crate) async fn obtain(
         self: &Arc<Self>,
         ctx: &RequestContext,
@@ -110,17 +110,18 @@ impl Maker {
     ) -> Result<Answer, Error> {
         loop {
             match self.obtain_within(ctx, headers).await {
-                // What the request had joined was begun too long before it.
+                // The computation that this request had joined was cut short by the deadline of requests that had
+                // started long before.
                 Err(error) if error.is_interrupted() && !ctx.allowance.deadline.has_passed() => {}
                 Err(error) if ctx.variant.asked.is_open => {
                     return Err(self.put_off(&ctx.variant, error).await);
                 }
-                obtained => return obtained,
+                result => return result,
             }
         }
     }
 
-    /// Obtains the result within the allowance. A result that takes longer to encode is only taken from the cache.
+    /// Obtains the result within the allowance. A result that takes longer to encode is only looked up in the cache.
     async fn obtain_within(
         self: &Arc<Self>,
         ctx: &RequestContext,
@@ -133,7 +134,7 @@ impl Maker {
         }
     }
 
-    /// Resolves the request by what is already known of its source, and looks its result up in the cache.
+    /// Resolves the request with the known facts of its source, and looks its result up in the cache.
     ///
     /// # Errors
     /// `Postponed` for a result that is known to take longer to encode than the request can wait.
@@ -151,31 +152,32 @@ impl Maker {
         Ok(Lookup { resolved, hit })
     }
 
-    /// Joins the computation of this key, or starts it with `work` as a task of its own. A fault that would be the same
-    /// the next moment is remembered.
-    /// `work` is called in that task, with the request's context until the latest deadline of those who have joined.
-    /// The future that it returns is too large to be a part of the caller's.
+    /// Joins the computation with this key, or starts it with `work` as a task of its own. An error that would be the
+    /// same the next moment is remembered.
+    ///
+    /// `work` is called in that task with the request's context, whose deadline is the latest one of all requests that
+    /// join. The task is separate also because the future of `work` is too large to be a part of the caller's.
     async fn fly<W>(
         self: &Arc<Self>,
         flight: Key,
         ctx: &RequestContext,
         work: impl FnOnce(RequestContext) -> W + Send + 'static,
-    ) -> Landed
+    ) -> FlightOutcome
     where
         W: Future<Output = Result<Made, Error>> + Send + 'static,
     {
         let (maker, job, trace) = (self.clone(), ctx.clone(), trace::current());
         let work = move |deadline: Deadline| {
             trace::within(trace, async move {
-                let made = work(job.shared(deadline)).await;
-                made.map_err(|error| maker.note_fault(flight, error))
+                let result = work(job.shared(deadline)).await;
+                result.map_err(|error| maker.note_fault(flight, error))
             })
         };
         let deadline = &ctx.allowance.deadline;
         self.results.flights.run(flight, deadline, work).await
     }
 
-    /// Checks whether new images can be made: whether worker threads and threads that read headers return from their
+    /// Checks whether images can be made: whether worker threads and threads that read headers still return from their
     /// work.
     ///
     /// # Errors
@@ -186,21 +188,28 @@ impl Maker {
         stuck.map_or(Ok(()), |stuck| Err(Error::Stuck(stuck)))
     }
 
-    /// Returns the result that [`Maker::obtain`] would have, if it is available without asking anybody or waiting for
-    /// anything. Otherwise this leaves no trace.
-    pub(crate) fn at_hand(&self, known: &RequestVariant, began: Instant) -> Option<ObtainedResult> {
-        let (cache, resolved) = (&self.results.cache, known.resolved(self.results.purges())?);
+    /// Returns the result that [`Maker::obtain`] would return, if it is in memory and no other thread, file or origin
+    /// is needed. Otherwise this has no effect.
+    pub(crate) fn at_hand(
+        &self,
+        variant: &RequestVariant,
+        start: Instant,
+    ) -> Option<ObtainedResult> {
+        let (cache, resolved) = (
+            &self.results.cache,
+            variant.resolution(self.results.purges())?,
+        );
         cache.take_from_memory(&resolved.key, |hit| {
-            let left = match known.is_remote {
+            let remaining = match variant.is_remote {
                 true => fresh_for(hit)?,
                 false => self.results.current_for(&resolved.key)?,
             };
-            Some(ObtainedResult::hit(hit, left, began))
+            Some(ObtainedResult::hit(hit, remaining, start))
         })
     }
 }
 
-/// What is known of a request's result before its source is asked for.
+/// The resolved request and its cached result, as far as they are known before the source is opened.
 #[derive(Clone, Default)]
 struct Lookup {
     resolved: Option<Arc<Resolved>>,
@@ -208,16 +217,16 @@ struct Lookup {
 }
 
 impl Lookup {
-    /// Returns the result in the cache and what the request resolves to, if there is such a result.
+    /// Returns the cached result and the resolved request, if there is such a result.
     fn both(&self) -> Option<(&Hit, &Resolved)> {
         self.hit.as_ref().zip(self.resolved.as_deref())
     }
 }
 
-/// The outcome of a computation, for the one that started it and for those that joined it.
-type Landed = Result<FlightResult<Result<Made, SharedError>>, FlightError>;
+/// The outcome of a computation, for the request that started it and for those that joined it.
+type FlightOutcome = Result<FlightResult<Result<Made, SharedError>>, FlightError>;
 
-/// Returns how much longer a result is fresh, wherever it was found; `None` if it is stale.
+/// Returns how much longer a cached result is fresh; `None` if it is stale.
 fn fresh_for(hit: &Hit) -> Option<Duration> {
     let fresh = hit.freshness == Freshness::Fresh;
     fresh.then(|| hit.entry.life.fresh_for.saturating_sub(hit.age))

@@ -1,4 +1,4 @@
-//! Results as obtained for a request, and how they came about.
+//! Results of requests, with the way in which they were obtained.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use crate::error::{Error, SharedError};
 use crate::operations::entry::Stages;
 use crate::request::conditional::Validators;
 use crate::response::cache_status::CacheStatus;
-use crate::results::caching::fallen;
+use crate::results::caching::flight_error;
 
 /// A result for one request, and how it was obtained.
 pub(crate) struct ObtainedResult {
@@ -22,54 +22,60 @@ pub(crate) struct ObtainedResult {
     pub(crate) stages: Stages,
 }
 
-/// The outcome of asking for a result.
+/// The outcome of a request for a result.
 pub(crate) enum Answer {
     Result(ObtainedResult),
-    /// The client already has this answer, and nothing had to be made to know that.
+    /// The client already has the current result, which therefore need not be made.
     Unchanged(Validators),
 }
 
 impl ObtainedResult {
-    pub(crate) fn hit(hit: &Hit, left: Duration, began: Instant) -> Self {
+    /// Returns a cached result that may be used for the time `remaining`.
+    pub(crate) fn hit(hit: &Hit, remaining: Duration, start: Instant) -> Self {
         Self {
             entry: hit.entry.clone(),
             age: hit.age,
-            status: CacheStatus::Hit { ttl: left },
-            stages: vec![("cache", began.elapsed())],
+            status: CacheStatus::Hit { ttl: remaining },
+            stages: vec![("cache", start.elapsed())],
         }
     }
 
-    pub(crate) fn stale(hit: &Hit, began: Instant) -> Self {
+    pub(crate) fn stale(hit: &Hit, start: Instant) -> Self {
         Self {
             status: CacheStatus::Stale,
-            ..Self::hit(hit, Duration::ZERO, began)
+            ..Self::hit(hit, Duration::ZERO, start)
         }
     }
 
-    pub(crate) fn landed(
-        landed: Result<FlightResult<Result<Made, SharedError>>, FlightError>,
+    /// Returns the result of a computation. `stale` says whether the cache had a stale result.
+    pub(crate) fn from_flight(
+        outcome: Result<FlightResult<Result<Made, SharedError>>, FlightError>,
         stale: bool,
-        began: Instant,
+        start: Instant,
     ) -> Result<Self, Error> {
-        let FlightResult { value, role } = landed.map_err(fallen)?;
-        let made = value?;
+        let FlightResult { value, role } = outcome.map_err(flight_error)?;
+        let result = value?;
         let collapsed = role == Role::Follower;
         Ok(Self {
-            entry: made.entry,
-            age: made.reused.map_or(Duration::ZERO, |reuse| reuse.age),
-            status: match made.reused {
-                Some(reuse) if reuse.from_store => CacheStatus::Shared { ttl: reuse.left },
-                Some(reuse) => CacheStatus::Hit { ttl: reuse.left },
+            entry: result.entry,
+            age: result.reuse.map_or(Duration::ZERO, |reuse| reuse.age),
+            status: match result.reuse {
+                Some(reuse) if reuse.from_store => CacheStatus::Shared {
+                    ttl: reuse.remaining,
+                },
+                Some(reuse) => CacheStatus::Hit {
+                    ttl: reuse.remaining,
+                },
                 None => CacheStatus::Forwarded {
                     stale,
-                    not_modified: made.not_modified,
-                    stored: made.stored,
+                    not_modified: result.not_modified,
+                    stored: result.stored,
                     collapsed,
                 },
             },
             stages: match collapsed {
-                true => vec![("wait", began.elapsed())],
-                false => made.stages.to_vec(),
+                true => vec![("wait", start.elapsed())],
+                false => result.stages.to_vec(),
             },
         })
     }

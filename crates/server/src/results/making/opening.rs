@@ -1,4 +1,4 @@
-//! Opens what a request needs in folders, and fetches the overlay images that are elsewhere.
+//! Opens the files that a request needs, and fetches its overlay images that are not in folders.
 
 use std::sync::Arc;
 
@@ -8,14 +8,14 @@ use andon_dialects::{ImageRequest, Source as Location};
 use super::{Fetch, Maker};
 use crate::error::{Error, OriginError};
 use crate::origins::Source;
-use crate::results::caching::Known;
-use crate::sources::materials::{FetchedMaterials, OpenMaterials};
+use crate::results::caching::SourceState;
 use crate::sources::opening::{bounded, overlay_request};
+use crate::sources::overlays::{FetchedOverlays, OpenOverlays};
 use crate::sources::resolver::OpenSource;
 
 impl Maker {
-    /// Opens the files of a request whose source is in a folder. Overlay images that are not in folders are fetched
-    /// until `deadline`.
+    /// Opens the files of a request whose source is in a folder. Overlay images that are not in folders are fetched,
+    /// which may take until `deadline`.
     pub(super) async fn open(
         self: &Arc<Self>,
         request: &Arc<ImageRequest>,
@@ -27,41 +27,42 @@ impl Maker {
         self.fetcher.open(open).await
     }
 
-    /// Opens the file of a request that composes it with nothing.
+    /// Opens the file of a request without its overlays.
     pub(crate) async fn open_file(&self, request: &Arc<ImageRequest>) -> Result<OpenSource, Error> {
         let (resolver, request) = (self.resolver.clone(), request.clone());
-        let overlays = FetchedMaterials::default();
+        let overlays = FetchedOverlays::default();
         let open = move |blocking| resolver.open_files(&request, &overlays, blocking);
         self.fetcher.open(open).await
     }
 
-    /// Opens or fetches the images that the result of a request is composed with.
-    pub(crate) async fn open_materials(
+    /// Opens or fetches the overlay images of a request.
+    pub(crate) async fn open_overlays(
         self: &Arc<Self>,
         request: &Arc<ImageRequest>,
         deadline: &Deadline,
-    ) -> Result<OpenMaterials, Error> {
+    ) -> Result<OpenOverlays, Error> {
         let overlays = self.overlays(request, deadline).await?;
         let (resolver, request) = (self.resolver.clone(), request.clone());
-        let open = move |blocking| resolver.open_materials(&request, &overlays, blocking);
+        let open = move |blocking| resolver.open_overlays(&request, &overlays, blocking);
         self.fetcher.open(open).await
     }
 
-    /// Fetches the overlay images of a request that are not in folders, as sources are fetched: a fresh one is taken
-    /// from the kept sources, and all others are asked for at their origins, once for all requests.
+    /// Fetches the overlay images of a request that are not in folders, in the same way as sources: fresh ones come
+    /// from the cache of sources, all others from their origins, once for all requests.
     async fn overlays(
         self: &Arc<Self>,
         request: &ImageRequest,
         deadline: &Deadline,
-    ) -> Result<FetchedMaterials, Error> {
-        let mut fetched = FetchedMaterials::default();
+    ) -> Result<FetchedOverlays, Error> {
+        let mut overlays = FetchedOverlays::default();
         let most = self.resolver.most_bytes();
         for (name, from) in self.resolver.overlays_to_fetch(request) {
             let overlay = self.overlay(from.clone(), deadline).await;
-            let added = overlay.and_then(|overlay| fetched.add(name.clone(), from, overlay, most));
-            added.map_err(|error| error.of_overlay(&name))?;
+            let result =
+                overlay.and_then(|overlay| overlays.add(name.clone(), from, overlay, most));
+            result.map_err(|error| error.of_overlay(&name))?;
         }
-        Ok(fetched)
+        Ok(overlays)
     }
 
     async fn overlay(
@@ -71,20 +72,20 @@ impl Maker {
     ) -> Result<Source, Error> {
         let request = Arc::new(overlay_request(from));
         let Fetch::Body(source) = self.fetch(&request, None, deadline).await? else {
-            // Nothing was said to be known.
+            // No validators were sent that could be unchanged.
             return Err(OriginError::Status(304).into());
         };
         if source.hold.bytes() == 0 {
             return bounded((*source).clone());
         }
-        // The kept sources count the bytes of what they keep. Requests that held bytes of overlay images while they
-        // wait for room for their sources could wait for one another.
+        // Reservations are avoided here: requests that hold bytes of overlay images while they wait for memory for
+        // their sources could wait for one another. The bytes of cached sources are counted by their cache.
         let results = &self.results;
         let (name, origin) = (results.source(&request), self.resolver.origin(&request));
         let budget = self.fetcher.budget(deadline.clone());
         bounded(
             match results.sources.look_up(&name, &origin, &budget).await {
-                Known::Source(kept) if kept.validators == source.validators => kept,
+                SourceState::Source(cached) if cached.validators == source.validators => cached,
                 _ => (*source).clone(),
             },
         )

@@ -1,5 +1,5 @@
-//! Results in formats that take too long to encode, for clients that accept others as well: the client gets the next
-//! best format, and the slow one is made once the server is idle.
+//! Results in formats that take too long to encode, for clients that accept other formats, too. The client gets the
+//! next best format, and the slow one is made when the server is idle.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -28,31 +28,31 @@ impl Default for Behind {
     }
 }
 
-/// Maximum number of results that wait to be made in the background. Any further one is not queued and has to be
-/// requested again.
+/// Maximum number of results that wait to be made in the background. Further ones are not queued; a later request may
+/// queue them.
 const MOST: usize = 64;
 
 impl Maker {
-    /// Returns how long encoding may take for a request that another format can answer as well: less while others wait.
-    /// `None` if the format is settled.
-    pub(super) fn patience(&self, known: &RequestVariant) -> Option<Duration> {
-        if !known.asked.is_open {
+    /// Returns how long encoding may take for a request if another format would do as well. The time is shorter while
+    /// other requests wait. `None` if the format is settled.
+    pub(super) fn patience(&self, variant: &RequestVariant) -> Option<Duration> {
+        if !variant.asked.is_open {
             return None;
         }
         let waiting = self.admission.gauges().waiting > 0;
         Some(self.patience / if waiting { 8 } else { 1 })
     }
 
-    /// Handles a result that was not made at once. Returns `Postponed` if its format is to blame, and otherwise the
-    /// error; a result that took too long to encode is queued to be made in the background.
+    /// Handles the error of a request whose format is open. Returns `Postponed` if another format may succeed,
+    /// otherwise `error`. A result that takes too long to encode is queued to be made in the background.
     pub(super) async fn put_off(
         self: &Arc<Self>,
-        known: &Arc<RequestVariant>,
+        variant: &Arc<RequestVariant>,
         error: Error,
     ) -> Error {
-        let resolved = self.resolve_known(known).await;
+        let resolved = self.resolve_known(variant).await;
         let too_large = resolved.filter(|resolved| match error.root() {
-            // Another format may be written in the time that there is.
+            // Encoding another format may take less time.
             Error::Pixels(PixelError::Limit {
                 bound: Bound::CPU, ..
             }) => true,
@@ -67,14 +67,15 @@ impl Maker {
             return Error::Postponed;
         }
         if matches!(error.root(), Error::Postponed) {
-            self.make_behind(known).await;
+            self.make_behind(variant).await;
         }
         error
     }
 
-    /// Renders the result in the background once the server is idle. After a failure it is not tried again for a while.
-    async fn make_behind(self: &Arc<Self>, known: &Arc<RequestVariant>) {
-        let Some(resolved) = self.resolve_known(known).await else {
+    /// Makes the result in the background when the server is idle. After a failure, it is not attempted again for a
+    /// while.
+    async fn make_behind(self: &Arc<Self>, variant: &Arc<RequestVariant>) {
+        let Some(resolved) = self.resolve_known(variant).await else {
             return;
         };
         let key = resolved.key;
@@ -85,7 +86,7 @@ impl Maker {
         if !results.keeps() || results.postponed.claim(key, (), MOST_WAIT).is_some() {
             return;
         }
-        let (maker, known) = (self.clone(), known.clone());
+        let (maker, variant) = (self.clone(), variant.clone());
         tokio::spawn(async move {
             let _room = room;
             let postponed = &maker.results.postponed;
@@ -94,12 +95,12 @@ impl Maker {
             maker.admission.until(is_idle).await;
             let deadline = Instant::now() + maker.timeout;
             postponed.insert_for(key, (), maker.timeout);
-            let ctx = maker.context(known, Allowance::until(deadline));
+            let ctx = maker.context(variant, Allowance::until(deadline));
             let headers = HeaderMap::new();
-            let made = maker.obtain_within(&ctx, &headers);
-            let made = tokio::time::timeout_at(deadline.into(), made).await;
+            let result = maker.obtain_within(&ctx, &headers);
+            let result = tokio::time::timeout_at(deadline.into(), result).await;
             drop(turn);
-            match made {
+            match result {
                 Ok(Ok(_)) => {
                     postponed.remove(&key);
                 }

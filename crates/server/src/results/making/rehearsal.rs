@@ -1,4 +1,4 @@
-//! Requests that are planned and tried out for the playground: admitted like all work, and never cached.
+//! Trial runs for the playground: requests are planned and rendered with admission like all work, and never cached.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -7,7 +7,7 @@ use andon_dialects::ImageRequest;
 use andon_pixels::Cores;
 use andon_recipe::Recipe;
 
-use super::picture::Picture;
+use super::image::FinishedImage;
 use super::{Allowance, Maker, RenderTask};
 use crate::admission::{CancelToken, Work};
 use crate::error::{Error, OriginError};
@@ -26,23 +26,23 @@ pub(crate) struct Rehearsal {
     pub(crate) stages: Stages,
 }
 
-/// Reservations that are given back when nobody needs the source any more.
+/// Reservations that end when the source is not needed any more.
 pub(crate) struct Holds {
-    _held: Box<dyn Send + Sync>,
+    _reservations: Box<dyn Send + Sync>,
 }
 
-/// A result that was compared with a reference made from the same source.
+/// A result, and how well it matches a reference made from the same source.
 pub(crate) struct Scored {
-    pub(crate) picture: Picture,
+    pub(crate) image: FinishedImage,
     /// The SSIMULACRA2 score.
     pub(crate) score: f64,
     pub(crate) stages: Stages,
 }
 
 impl Holds {
-    pub(crate) fn of(held: impl Send + Sync + 'static) -> Arc<Self> {
+    pub(crate) fn of(reservations: impl Send + Sync + 'static) -> Arc<Self> {
         Arc::new(Self {
-            _held: Box::new(held),
+            _reservations: Box::new(reservations),
         })
     }
 }
@@ -61,15 +61,15 @@ impl Maker {
         };
         let variant = Arc::new(RequestVariant::new("", asked, self));
         let ctx = self.context(variant, Allowance::until(deadline));
-        let found = match self.resolver.is_remote(request) {
+        let input = match self.resolver.is_remote(request) {
             true => self.fetch_alone(request, deadline).await?,
             false => self.open(request, &deadline.into()).await?,
         };
         let mut stages = Stages::new();
-        let (planned, held) = self.read_and_plan(&ctx, found, &mut stages).await?;
+        let (planned, reservations) = self.read_and_plan(&ctx, input, &mut stages).await?;
         Ok(Rehearsal {
             planned,
-            holds: Holds::of(held),
+            holds: Holds::of(reservations),
             stages,
         })
     }
@@ -79,11 +79,11 @@ impl Maker {
         request: &Arc<ImageRequest>,
         deadline: Instant,
     ) -> Result<OpenSource, Error> {
-        let materials = self.open_materials(request, &deadline.into()).await?;
+        let overlays = self.open_overlays(request, &deadline.into()).await?;
         let budget = self.fetcher.budget(deadline);
         match self.resolver.fetch(request, None, &budget).await? {
-            Fetched::Body(source) => Ok(self.resolver.found(request, source, materials)),
-            // Nothing was said to be known.
+            Fetched::Body(source) => Ok(self.resolver.input_of(request, source, overlays)),
+            // No validators were sent that could be unchanged.
             Fetched::NotModified(_) => Err(OriginError::Status(304).into()),
         }
     }
@@ -93,14 +93,14 @@ impl Maker {
         &self,
         rehearsal: Rehearsal,
         deadline: Instant,
-    ) -> Result<(Picture, Stages), Error> {
+    ) -> Result<(FinishedImage, Stages), Error> {
         let Rehearsal {
             planned,
             holds,
             mut stages,
         } = rehearsal;
         let source_bytes = planned.source().len() as u64;
-        let order = RenderTask {
+        let task = RenderTask {
             admitted: self.admission.enter(source_bytes, None, deadline)?,
             planned,
             source: None,
@@ -108,11 +108,12 @@ impl Maker {
             allowance: Allowance::until(deadline),
             holds,
         };
-        let picture = self.render(order, &mut stages).await?;
-        Ok((picture, stages))
+        let image = self.render(task, &mut stages).await?;
+        Ok((image, stages))
     }
 
-    /// Renders the planned request and compares the result with what `reference` makes of the same source.
+    /// Renders the planned request, and compares the result with the result of the recipe `reference` for the same
+    /// source.
     pub(crate) async fn score(
         &self,
         rehearsal: Rehearsal,
@@ -129,29 +130,29 @@ impl Maker {
         let reference = self
             .planned(prepared, None, &holds, &allowance, &mut Stages::new())
             .await?;
-        let (picture, stages) = self.perform(rehearsal, deadline).await?;
+        let (image, stages) = self.perform(rehearsal, deadline).await?;
 
         let source_bytes = reference.source().len() as u64;
         let admitted = self.admission.enter(source_bytes, None, deadline)?;
         let plan = reference.plan();
         let kind = (plan.info().format, "score");
         let work = Work::look(kind, self.engine.score_cost(plan), source_bytes);
-        let wanted = Arc::new(CancelToken::until(deadline));
+        let cancel = Arc::new(CancelToken::until(deadline));
         let job = {
-            let (engine, wanted, result) =
-                (self.engine.clone(), wanted.clone(), picture.body.clone());
+            let (engine, cancel, result) =
+                (self.engine.clone(), cancel.clone(), image.body.clone());
             move |cores: &dyn Cores, _| {
-                // The source's bytes are counted here.
+                // The reservation of the source's bytes ends with the job.
                 let _until_done = holds;
-                reference.score(&engine, &result, cores, &*wanted)
+                reference.score(&engine, &result, cores, &*cancel)
             }
         };
         let score = self
             .admission
-            .run_with(admitted, work, wanted, None, job)
+            .run_with(admitted, work, cancel, None, job)
             .await?;
         Ok(Scored {
-            picture,
+            image,
             score,
             stages,
         })

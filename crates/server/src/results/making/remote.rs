@@ -1,5 +1,5 @@
-//! Results of sources that are fetched over a network: when to ask the origin, what to serve meanwhile, and what to do
-//! when it does not answer.
+//! Results of sources that are fetched over a network: when the origin is asked, what is served meanwhile, and what
+//! happens if it does not answer.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -13,12 +13,12 @@ use crate::error::Error;
 use crate::error::OriginError;
 use crate::origins::{Budget, Fetched, SourceValidators};
 use crate::request::conditional::Validators;
-use crate::results::caching::{Known, Notes, Resolved, Terms, fallen, source_path};
+use crate::results::caching::{Notes, Resolved, SourceState, Terms, flight_error, source_path};
 use crate::sources::resolver::OpenSource;
 use crate::trace;
 
 impl Maker {
-    /// Obtains the result for a source whose origin is asked over a network.
+    /// Obtains the result for a source on an origin over a network.
     pub(super) async fn remote(
         self: &Arc<Self>,
         ctx: &RequestContext,
@@ -26,8 +26,8 @@ impl Maker {
     ) -> Result<ObtainedResult, Error> {
         let results = &self.results;
         let hit = lookup.hit.clone();
-        if let Some((hit, left)) = hit.as_ref().and_then(|hit| Some((hit, fresh_for(hit)?))) {
-            return Ok(ObtainedResult::hit(hit, left, ctx.began));
+        if let Some((hit, remaining)) = hit.as_ref().and_then(|hit| Some((hit, fresh_for(hit)?))) {
+            return Ok(ObtainedResult::hit(hit, remaining, ctx.began));
         }
         let key = lookup.key(ctx);
         if let Some(fault) = results.faults.get(&results.flight(&key, ctx.state())) {
@@ -55,12 +55,12 @@ impl Maker {
                 results.failed_renewals.insert_for(key, (), pause);
                 Ok(ObtainedResult::stale(&hit, ctx.began))
             }
-            (renewed, _) => renewed,
+            (result, _) => result,
         }
     }
 
-    /// Renews a result in the background. Only one renewal of a result runs at a time, and after a failed one there is
-    /// none for a while.
+    /// Renews a result in the background. Only one renewal of a result runs at a time, and after a failed one no other
+    /// starts for a while.
     fn renew_behind(self: &Arc<Self>, ctx: &RequestContext, lookup: Lookup) {
         let key = lookup.key(ctx);
         let renewing = &self.results.renewing;
@@ -68,7 +68,7 @@ impl Maker {
             return;
         }
         let (maker, ctx) = (self.clone(), ctx.clone());
-        let renewing = async move {
+        let work = async move {
             let deadline = Instant::now() + maker.timeout;
             let allowance = Allowance {
                 deadline: deadline.into(),
@@ -76,17 +76,17 @@ impl Maker {
             };
             let ctx = maker.context(ctx.variant, allowance);
             let renewal = maker.renew(&ctx, lookup);
-            let renewed = tokio::time::timeout_at(deadline.into(), renewal).await;
+            let result = tokio::time::timeout_at(deadline.into(), renewal).await;
             maker.results.renewing.remove(&key);
-            if !matches!(renewed, Ok(Ok(_))) {
+            if !matches!(result, Ok(Ok(_))) {
                 let pause = maker.results.config.negative.0;
                 maker.results.renewing.insert_for(key, (), pause);
             }
         };
-        tokio::spawn(trace::within(trace::current(), renewing));
+        tokio::spawn(trace::within(trace::current(), work));
     }
 
-    /// Asks the origin whether the old result is still good, and makes a new one if not.
+    /// Asks the origin whether the old result is still current, and makes a new one if not.
     async fn renew(
         self: &Arc<Self>,
         ctx: &RequestContext,
@@ -96,24 +96,23 @@ impl Maker {
         let flight = self.results.flight(&lookup.key(ctx), ctx.state());
         let maker = self.clone();
         let work = move |job: RequestContext| async move {
-            if let Some(made) = maker.made_meanwhile(&job).await {
-                return Ok(made);
+            if let Some(result) = maker.made_meanwhile(&job).await {
+                return Ok(result);
             }
             let old = is_stale.then(|| lookup.key(&job));
-            let renewed = maker.shared_or_renewed(&job, lookup).await;
-            if let (Some(old), Err(error)) = (old, &renewed) {
+            let result = maker.shared_or_renewed(&job, lookup).await;
+            if let (Some(old), Err(error)) = (old, &result) {
                 maker.end_if_superseded(&job, old, error);
             }
-            renewed
+            result
         };
-        let landed = self.fly(flight, ctx, work).await;
-        ObtainedResult::landed(landed, is_stale, ctx.began)
+        let outcome = self.fly(flight, ctx, work).await;
+        ObtainedResult::from_flight(outcome, is_stale, ctx.began)
     }
 
-    /// Ends the old result unless its renewal has failed for a reason for which RFC 5861 allows stale responses (any
-    /// 5xx): if the origin has answered that the source is gone, or with one of which no result can be made, that is
-    /// the answer from now on. An entry without bytes, which is never sent, takes the old one's place in memory and on
-    /// disk.
+    /// Replaces the old result by an entry without bytes, which is never sent, unless its renewal has failed for a
+    /// reason for which RFC 5861 allows stale responses (any 5xx). If the origin has answered that the source does not
+    /// exist, or with a source of which no result can be made, the old result must not be served any more.
     fn end_if_superseded(&self, ctx: &RequestContext, old: Key, error: &Error) {
         if error.status().is_server_error() {
             return;
@@ -125,135 +124,141 @@ impl Maker {
         self.results.cache.put(old, entry, ctx.ticket);
     }
 
-    /// Returns a fresh result that another computation made between the look-up and the start of this one.
+    /// Returns a fresh result that another computation has made between the look-up and the start of this one.
     async fn made_meanwhile(&self, ctx: &RequestContext) -> Option<Made> {
         let resolved = self.resolve_known(&ctx.variant).await?;
-        let wanted = |hit: &Hit| fresh_for(hit).is_some();
-        let hit = (self.results.cache.get_again(&resolved.key, wanted)).await?;
-        let left = fresh_for(&hit)?;
-        Some(Made::reused(&hit, false, left, ctx.began))
+        let is_fresh = |hit: &Hit| fresh_for(hit).is_some();
+        let hit = (self.results.cache.get_again(&resolved.key, is_fresh)).await?;
+        let remaining = fresh_for(&hit)?;
+        Some(Made::reuse(&hit, false, remaining, ctx.began))
     }
 
-    /// Fetches the source if it has changed, and makes the result of it.
-    pub(super) async fn renewed(
+    /// Fetches the source, unless it has not changed, and makes the result.
+    pub(super) async fn fetch_and_make(
         self: &Arc<Self>,
         ctx: &RequestContext,
         lookup: Lookup,
     ) -> Result<Made, Error> {
         let request = ctx.request();
         let deadline = &ctx.allowance.deadline;
-        let materials = self.open_materials(request, deadline).await?;
-        // An old result is only worth asking about if what it is composed with is the same too.
+        let overlays = self.open_overlays(request, deadline).await?;
+        // Revalidating an old result only makes sense if its overlays are unchanged, too.
         let old = lookup.both().and_then(|(hit, resolved)| {
             let source = Notes::of(&hit.entry).source?;
-            let now = Validators::of_fetched(&resolved.text, &source, &materials.states());
+            let now = Validators::of_fetched(&resolved.text, &source, &overlays.states());
             (now.etag == hit.entry.etag).then_some((resolved.key, &hit.entry, source))
         });
         let validators = old.as_ref().map(|(.., source)| source.clone());
         let source = match (self.fetch(request, validators, deadline).await?, old) {
             (Fetch::Body(source), _) => source,
-            (Fetch::NotModified(said), Some((key, old, _))) => {
+            (Fetch::NotModified(freshness), Some((key, old, _))) => {
                 let place = request.source.place();
-                let terms = Terms::again(&self.results.config, &place, said, old);
-                let terms = terms.with_overlays(&self.results.config, &materials);
+                let terms = Terms::after_revalidation(&self.results.config, &place, freshness, old);
+                let terms = terms.with_overlays(&self.results.config, &overlays);
                 return Ok(self.prolong(ctx, key, old, &terms));
             }
             (Fetch::NotModified(_), None) => return Err(OriginError::Status(304).into()),
         };
-        let said = source.freshness;
-        let terms = Terms::of_origin(&self.results.config, &request.source.place(), said);
-        let terms = terms.with_overlays(&self.results.config, &materials);
+        let freshness = source.freshness;
+        let terms = Terms::of_origin(&self.results.config, &request.source.place(), freshness);
+        let terms = terms.with_overlays(&self.results.config, &overlays);
         let (validators, bytes) = (source.validators.clone(), source.bytes.clone());
-        let found = self.resolver.found(request, (*source).clone(), materials);
+        let input = self.resolver.input_of(request, (*source).clone(), overlays);
         drop(source);
         let shared = terms.shared.then_some(ctx.ticket);
-        let (resolved, facts) = self.resolve_fetched(&ctx.variant, &found, bytes).await?;
-        if (lookup.resolved).is_some_and(|before| before.key == resolved.key) {
+        let (resolved, facts) = self.resolve_fetched(&ctx.variant, &input, bytes).await?;
+        if (lookup.resolved).is_some_and(|old| old.key == resolved.key) {
             self.publish(&ctx.variant, &resolved, facts, shared);
-            return (self.make(ctx, &resolved, found, Some(validators), terms)).await;
+            return (self.make(ctx, &resolved, input, Some(validators), terms)).await;
         }
-        // By the resolved key, so that equivalent URLs and later requests join this computation.
+        // The computation has the resolved key, so that equivalent URLs and later requests join it.
         let flight = self.results.flight(&resolved.key, ctx.state());
         let maker = self.clone();
         let work = move |ctx: RequestContext| async move {
             maker.publish(&ctx.variant, &resolved, facts, shared);
-            (maker.prolonged_or_made(&ctx, &resolved, found, validators, terms)).await
+            (maker.prolonged_or_made(&ctx, &resolved, input, validators, terms)).await
         };
-        Ok(self.fly(flight, ctx, work).await.map_err(fallen)?.value?)
+        Ok(self
+            .fly(flight, ctx, work)
+            .await
+            .map_err(flight_error)?
+            .value?)
     }
 
-    /// Makes a result of a source that was fetched, unless the cache has one of this very source, which another
-    /// spelling of the request may have made before.
+    /// Makes a result of a source that was fetched, unless the cache has one of this very source, made for an
+    /// equivalent URL.
     async fn prolonged_or_made(
         &self,
         ctx: &RequestContext,
         resolved: &Resolved,
-        found: OpenSource,
+        input: OpenSource,
         source: SourceValidators,
         terms: Terms,
     ) -> Result<Made, Error> {
-        let etag = found.validators(&resolved.text).etag;
+        let etag = input.validators(&resolved.text).etag;
         match self.results.cache.get(&resolved.key).await {
             Some(hit) if hit.entry.etag == etag => {
                 Ok(self.prolong(ctx, resolved.key, &hit.entry, &terms))
             }
-            _ => self.make(ctx, resolved, found, Some(source), terms).await,
+            _ => self.make(ctx, resolved, input, Some(source), terms).await,
         }
     }
 
-    /// Fetches a source over a network, once for all requests that want it now.
+    /// Fetches a source over a network, once for all requests that need it now, unless it still has these `validators`.
     pub(super) async fn fetch(
         self: &Arc<Self>,
         request: &Arc<ImageRequest>,
-        known: Option<SourceValidators>,
+        validators: Option<SourceValidators>,
         deadline: &Deadline,
     ) -> Result<Fetch, Error> {
-        let identity = known.as_ref().map_or("", |known| &known.identity);
+        let identity = validators
+            .as_ref()
+            .map_or("", |validators| &validators.identity);
         let key = self.results.fetch(request, identity);
         let work = {
             let (maker, request, trace) = (self.clone(), request.clone(), trace::current());
             move |deadline: Deadline| {
                 trace::within(trace, async move {
                     let budget = maker.fetcher.budget(deadline);
-                    let fetched = maker.kept_or_fetched(&request, known, &budget).await;
-                    fetched.map_err(Error::shared)
+                    let result = maker.kept_or_fetched(&request, validators, &budget).await;
+                    result.map_err(Error::shared)
                 })
             }
         };
-        let landed = self.results.fetches.run(key, deadline, work).await;
-        Ok(landed.map_err(fallen)?.value?)
+        let outcome = self.results.fetches.run(key, deadline, work).await;
+        Ok(outcome.map_err(flight_error)?.value?)
     }
 
-    /// Returns a source that is kept, or asks its origin.
+    /// Returns a source from the cache of sources, or fetches it from its origin.
     async fn kept_or_fetched(
         &self,
         request: &ImageRequest,
-        known: Option<SourceValidators>,
+        validators: Option<SourceValidators>,
         budget: &Budget,
     ) -> Result<Fetch, Error> {
         let results = &self.results;
         let (name, origin) = (results.source(request), self.resolver.origin(request));
         let ticket = results.sources.ticket();
-        let kept = match results.sources.look_up(&name, &origin, budget).await {
-            // Its end may have been an accident, which only a decoder sees.
-            Known::Source(source) if source.bounded || !request.is_file() => {
-                let same = known.is_some_and(|known| known == source.validators);
-                return Ok(match same {
+        let stale = match results.sources.look_up(&name, &origin, budget).await {
+            // For an unchanged file, the source must not be truncated: no decoder would notice it.
+            SourceState::Source(source) if source.bounded || !request.is_file() => {
+                let is_same = validators.is_some_and(|validators| validators == source.validators);
+                return Ok(match is_same {
                     true => Fetch::NotModified(source.freshness),
                     false => Fetch::Body(Arc::new(source)),
                 });
             }
-            Known::Fault(fault) => return Err(fault.into()),
-            Known::Stale(validators) => Some(validators),
-            Known::Source(_) | Known::Nothing => None,
+            SourceState::Fault(fault) => return Err(fault.into()),
+            SourceState::Stale(validators) => Some(validators),
+            SourceState::Source(_) | SourceState::Nothing => None,
         };
-        let lifetime = |said| {
-            let terms = Terms::of_origin(&results.config, &request.source.place(), said);
+        let lifetime = |freshness| {
+            let terms = Terms::of_origin(&results.config, &request.source.place(), freshness);
             (terms.shared && !is_signed(request.source.as_str())).then_some(terms.life.fresh_for)
         };
-        let asked = known.as_ref().or(kept.as_ref());
-        let fetched = self.resolver.fetch(request, asked, budget).await;
-        match fetched {
+        let sent_validators = validators.as_ref().or(stale.as_ref());
+        let result = self.resolver.fetch(request, sent_validators, budget).await;
+        match result {
             Ok(Fetched::Body(source)) => {
                 if let Some(fresh_for) = lifetime(source.freshness) {
                     let place = source_path(request);
@@ -261,18 +266,20 @@ impl Maker {
                 }
                 Ok(Fetch::Body(Arc::new(source)))
             }
-            Ok(Fetched::NotModified(said)) => {
-                let renewed = async {
-                    if asked != kept.as_ref() {
+            Ok(Fetched::NotModified(freshness)) => {
+                let renewal = async {
+                    if sent_validators != stale.as_ref() {
                         return None;
                     }
                     let sources = &results.sources;
-                    sources.renewed(name, said, lifetime, ticket, budget).await
+                    sources
+                        .renew(name, freshness, lifetime, ticket, budget)
+                        .await
                 };
-                match (renewed.await, &known) {
-                    (_, Some(_)) => Ok(Fetch::NotModified(said)),
+                match (renewal.await, &validators) {
+                    (_, Some(_)) => Ok(Fetch::NotModified(freshness)),
                     (Some(source), None) => Ok(Fetch::Body(Arc::new(source))),
-                    // It had to make room meanwhile.
+                    // The cached source has been evicted since.
                     (None, None) => match self.resolver.fetch(request, None, budget).await? {
                         Fetched::Body(source) => Ok(Fetch::Body(Arc::new(source))),
                         Fetched::NotModified(_) => Err(OriginError::Status(304).into()),
@@ -288,7 +295,7 @@ impl Maker {
         }
     }
 
-    /// Keeps the old result again, on new terms.
+    /// Stores the old result again, with new terms.
     fn prolong(&self, ctx: &RequestContext, key: Key, old: &Entry, terms: &Terms) -> Made {
         let notes = Notes {
             client: terms.client.clone(),
@@ -296,7 +303,7 @@ impl Maker {
         };
         let entry = Entry {
             life: terms.life,
-            notes: notes.written(),
+            notes: notes.encode(),
             ..old.clone()
         };
         let stages = vec![("fetch", ctx.began.elapsed())];
@@ -308,7 +315,7 @@ impl Maker {
     }
 }
 
-/// Whether a URL carries a signature, which expires at some time.
+/// Whether a URL contains a signature, which expires at some time.
 fn is_signed(source: &str) -> bool {
     let query = source.split_once('?').map_or("", |(_, query)| query);
     query.split('&').any(|pair| {
@@ -317,11 +324,11 @@ fn is_signed(source: &str) -> bool {
     })
 }
 
-/// Query parameters that hold the signature in signed URLs of the clouds.
+/// Query parameters of the signature in signed URLs of cloud object stores.
 const SIGNATURES: [&str; 4] = ["X-Amz-Signature", "X-Goog-Signature", "Signature", "sig"];
 
 impl Lookup {
-    /// Returns the key of the result or, as long as that is not known, of the unresolved request.
+    /// Returns the key of the result or, before that is known, of the unresolved request.
     fn key(&self, ctx: &RequestContext) -> Key {
         let resolved = self.resolved.as_ref();
         resolved.map_or(ctx.variant.unresolved, |resolved| resolved.key)

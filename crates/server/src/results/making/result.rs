@@ -1,4 +1,4 @@
-//! Makes and keeps one result, or remembers why it failed.
+//! Makes one result and stores it, or remembers the error.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,36 +16,36 @@ use crate::results::caching::{self, Notes, Resolved, Terms};
 use crate::sources::resolver::OpenSource;
 
 impl Maker {
-    /// Makes a result and keeps it.
+    /// Makes a result and stores it.
     pub(super) async fn make(
         &self,
         ctx: &RequestContext,
         resolved: &Resolved,
-        found: OpenSource,
+        input: OpenSource,
         source: Option<SourceValidators>,
         terms: Terms,
     ) -> Result<Made, Error> {
         let mut stages = Stages::new();
-        let validators = found.validators(&resolved.text);
+        let validators = input.validators(&resolved.text);
         let request = ctx.request();
         let source_bytes = match request.ask {
-            Ask::Image => found.size(),
+            Ask::Image => input.size(),
             _ => 0,
         };
-        let picture = match &request.ask {
+        let image = match &request.ask {
             Ask::File | Ask::Redirect(_) | Ask::Text { .. } => {
-                self.file(ctx, found, &mut stages).await?
+                self.file(ctx, input, &mut stages).await?
             }
-            Ask::Image => self.picture(ctx, found, &mut stages).await?,
+            Ask::Image => self.image(ctx, input, &mut stages).await?,
             Ask::Describe(document) => {
-                (self.describe(&**document, ctx, found, &mut stages)).await?
+                (self.describe(&**document, ctx, input, &mut stages)).await?
             }
         };
-        let terms = match picture.damaged && terms.shared {
+        let terms = match image.damaged && terms.shared {
             true => Terms::of_damaged(&self.results.config),
             false => terms,
         };
-        let mut tags = vec![resolved.tag.clone(), format!("type:{}", picture.media_type)];
+        let mut tags = vec![resolved.tag.clone(), format!("type:{}", image.media_type)];
         for name in request.rules.materials() {
             let source = self.resolver.overlay_path(&name);
             tags.extend(source.map(|source| format!("{}{source}", Entry::ALSO_OF)));
@@ -54,25 +54,25 @@ impl Maker {
         let notes = Notes {
             source,
             client: terms.client.clone(),
-            plan: picture.plan,
-            image: picture.notes,
-            cost: u64::try_from(picture.cost.as_micros()).unwrap_or(u64::MAX),
+            plan: image.plan,
+            image: image.notes,
+            cost: u64::try_from(image.cost.as_micros()).unwrap_or(u64::MAX),
             source_bytes,
         };
         let entry = Entry {
-            body: picture.body,
-            media_type: picture.media_type.to_owned(),
+            body: image.body,
+            media_type: image.media_type.to_owned(),
             etag: validators.etag,
             last_modified: validators.modified,
             source: caching::source_path(request),
             tags,
             life: terms.life,
-            notes: notes.written(),
+            notes: notes.encode(),
         };
-        Ok(self.keep(ctx, resolved.key, entry, &terms, picture.cost, stages))
+        Ok(self.keep(ctx, resolved.key, entry, &terms, image.cost, stages))
     }
 
-    /// Keeps a result in the cache, and also for all nodes if it took long enough to make.
+    /// Stores a result in the cache and, if it took long enough to make, in the store that nodes share.
     pub(super) fn keep(
         &self,
         ctx: &RequestContext,
@@ -83,8 +83,8 @@ impl Maker {
         stages: Stages,
     ) -> Made {
         let (entry, results) = (Arc::new(entry), &self.results);
-        let stored = terms.shared && results.keeps();
-        if stored {
+        let is_stored = terms.shared && results.keeps();
+        if is_stored {
             results.cache.put(key, entry.clone(), ctx.ticket);
         }
         let is_image = ctx.request().ask == Ask::Image;
@@ -94,16 +94,17 @@ impl Maker {
         Made {
             entry,
             stages: Arc::new(stages),
-            stored,
+            stored: is_stored,
             not_modified: false,
-            reused: None,
+            reuse: None,
         }
     }
 
     /// Remembers an error that would be the same the next moment, but never a failure of this server or of an origin.
+    /// Returns the error in a form that requests can share.
     pub(super) fn note_fault(&self, flight: Key, error: Error) -> SharedError {
         let error = error.shared();
-        // Another client may have the time that this one has not.
+        // The limit on processor time does not apply to requests of idle priority.
         let is_cpu = matches!(
             error.root(),
             Error::Pixels(andon_pixels::Error::Limit {
@@ -111,7 +112,7 @@ impl Maker {
                 ..
             })
         );
-        let lasting = !is_cpu
+        let is_lasting = !is_cpu
             && error.may_be_kept()
             && matches!(
                 error.status(),
@@ -120,7 +121,7 @@ impl Maker {
                     | StatusCode::UNSUPPORTED_MEDIA_TYPE
                     | StatusCode::UNPROCESSABLE_ENTITY
             );
-        if lasting {
+        if is_lasting {
             let span = self.results.config.negative.0;
             self.results.faults.insert_for(flight, error.clone(), span);
         }

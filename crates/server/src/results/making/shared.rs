@@ -1,6 +1,5 @@
-//! Results that another node has made: they are looked up in the store that nodes share, within the computation that
-//! would make them. The look-up starts first, but not by much; after that both run, and the first complete result is
-//! taken.
+//! Results that another node has made. They are looked up in the store that nodes share, inside the computation that
+//! would make them. The look-up has a short head start; after that, both run and the first complete result is used.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,33 +13,33 @@ use crate::request::conditional::Validators;
 use crate::results::caching::{Notes, Resolved, Terms};
 use crate::sources::resolver::OpenSource;
 
-/// The outcome of a look-up in the shared store, which races with making the result.
+/// The outcome of a look-up in the shared store.
 type Found = andon_cache::Found<Made, (Arc<Resolved>, Hit)>;
 
 impl Maker {
-    /// Returns the result for a file: one that another node made from the same file, or one that is made now.
+    /// Returns the result for a file: one that another node made from the same file, or a new one.
     pub(super) async fn shared_or_made(
         &self,
         ctx: &RequestContext,
         resolved: &Resolved,
-        found: OpenSource,
+        input: OpenSource,
         terms: Terms,
     ) -> Result<Made, Error> {
         if ctx.request().ask != Ask::Image || !self.results.shares() {
-            return self.make(ctx, resolved, found, None, terms).await;
+            return self.make(ctx, resolved, input, None, terms).await;
         }
-        // Whoever could have it in a moment does not wait for longer than that.
-        let most = self.admission.expected_cost(found.size());
-        let etag = found.validators(&resolved.text).etag;
+        // The look-up has no longer head start than making the result is expected to take.
+        let most = self.admission.expected_cost(input.size());
+        let etag = input.validators(&resolved.text).etag;
         let look_up = async {
-            let began = Instant::now();
+            let start = Instant::now();
             let hit = self.results.cache.get_from_store(&resolved.key, ctx.ticket);
             let hit = hit.await.filter(|hit| hit.entry.etag == etag)?;
-            let left = self.results.config.fs_fresh.0;
-            Some(Found::Fresh(Made::reused(&hit, true, left, began)))
+            let remaining = self.results.config.fs_fresh.0;
+            Some(Found::Fresh(Made::reuse(&hit, true, remaining, start)))
         };
         self.first_of(most, look_up, |_| {
-            self.make(ctx, resolved, found, None, terms)
+            self.make(ctx, resolved, input, None, terms)
         })
         .await
     }
@@ -53,7 +52,7 @@ impl Maker {
     ) -> Result<Made, Error> {
         let is_image = ctx.request().ask == Ask::Image;
         if lookup.hit.is_some() || !is_image || !self.results.shares() {
-            return self.renewed(ctx, lookup).await;
+            return self.fetch_and_make(ctx, lookup).await;
         }
         let look_up = self.look_up_in_store(ctx, lookup.resolved.clone());
         self.first_of(Duration::MAX, look_up, |stale| {
@@ -64,12 +63,12 @@ impl Maker {
                 },
                 None => lookup,
             };
-            self.renewed(ctx, lookup)
+            self.fetch_and_make(ctx, lookup)
         })
         .await
     }
 
-    /// Returns what the store has, or else what is made. The look-up runs alone for `most` at the longest.
+    /// Returns the result of `look_up` or of `make`. The look-up runs alone for up to `most`.
     async fn first_of<M>(
         &self,
         most: Duration,
@@ -84,32 +83,36 @@ impl Maker {
         found_or_made(patience.min(most), look_up, make, can_wait).await
     }
 
-    /// Looks a result up in the store by what this node knows of the source or, on a node that never saw it, by what
-    /// others have noted.
+    /// Looks a result up in the store, with the facts of its source that this node knows or, if it knows none, with
+    /// those that another node has stored.
     async fn look_up_in_store(
         self: &Arc<Self>,
         ctx: &RequestContext,
         resolved: Option<Arc<Resolved>>,
     ) -> Option<Found> {
-        let (began, known, results) = (Instant::now(), &ctx.variant, &self.results);
+        let (start, variant, results) = (Instant::now(), &ctx.variant, &self.results);
         let resolved = match resolved {
             Some(resolved) => resolved,
             None => {
                 let purges = results.purges();
-                let facts = results.facts.get_shared(&known.facts, &results.cache);
+                let facts = results.facts.get_shared(&variant.facts, &results.cache);
                 let facts = facts.await?;
-                self.resolved(known, Some(&facts), purges).ok()?
+                self.resolve_with(variant, Some(&facts), purges).ok()?
             }
         };
-        let hit = self.fitting(ctx, &resolved).await?;
+        let hit = self.matching_result(ctx, &resolved).await?;
         Some(match fresh_for(&hit) {
-            Some(left) => Found::Fresh(Made::reused(&hit, true, left, began)),
+            Some(remaining) => Found::Fresh(Made::reuse(&hit, true, remaining, start)),
             None => Found::Stale((resolved, hit)),
         })
     }
 
-    /// Returns the stored result if it was composed with the overlay images that this node has.
-    async fn fitting(self: &Arc<Self>, ctx: &RequestContext, resolved: &Resolved) -> Option<Hit> {
+    /// Returns the result from the store if it was composed with the overlay images that this node has.
+    async fn matching_result(
+        self: &Arc<Self>,
+        ctx: &RequestContext,
+        resolved: &Resolved,
+    ) -> Option<Hit> {
         let request = ctx.request();
         let cache = &self.results.cache;
         let hit = cache.get_from_store(&resolved.key, ctx.ticket).await?;
@@ -117,25 +120,26 @@ impl Maker {
             return Some(hit);
         }
         let deadline = &ctx.allowance.deadline;
-        let materials = self.open_materials(request, deadline).await.ok()?;
+        let overlays = self.open_overlays(request, deadline).await.ok()?;
         let source = Notes::of(&hit.entry).source?;
-        let here = Validators::of_fetched(&resolved.text, &source, &materials.states());
-        (here.etag == hit.entry.etag).then_some(hit)
+        let validators = Validators::of_fetched(&resolved.text, &source, &overlays.states());
+        (validators.etag == hit.entry.etag).then_some(hit)
     }
 }
 
 impl Made {
-    pub(super) fn reused(hit: &Hit, from_store: bool, left: Duration, began: Instant) -> Self {
+    /// Returns a result that was found in the cache or the shared store, and may be used for the time `remaining`.
+    pub(super) fn reuse(hit: &Hit, from_store: bool, remaining: Duration, start: Instant) -> Self {
         let stage = if from_store { "store" } else { "cache" };
         Self {
             entry: hit.entry.clone(),
-            stages: Arc::new(vec![(stage, began.elapsed())]),
+            stages: Arc::new(vec![(stage, start.elapsed())]),
             stored: true,
             not_modified: false,
-            reused: Some(Reuse {
+            reuse: Some(Reuse {
                 from_store,
                 age: hit.age,
-                left,
+                remaining,
             }),
         }
     }

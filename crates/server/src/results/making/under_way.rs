@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use andon_cache::Key;
 
-/// Keys of the results that are being made, from the place in the queue to the last byte.
+/// Keys of the results that are being made, from their place in the queue until they are complete.
 #[derive(Debug, Default)]
 pub(crate) struct UnderWay(Mutex<HashSet<Key>>);
 

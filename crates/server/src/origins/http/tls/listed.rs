@@ -1,7 +1,8 @@
-//! Certificates that servers have signed themselves, and that an origin's `ca` file lists.
+//! Self-signed certificates of servers that an origin's `ca` file lists.
 //!
-//! `openssl req -x509` marks what it makes as an authority, and RFC 5280 (section 4.2.1.9) has no authority's certificate
-//! for a server. Other TLS libraries accept one that is in the file of trusted certificates, and so does this verifier.
+//! `openssl req -x509` marks certificates as those of an authority, and RFC 5280 (section 4.2.1.9) does not allow an
+//! authority's certificate for a server. Other TLS libraries accept such a certificate if it is in the file of trusted
+//! certificates, and so does this verifier.
 
 use std::sync::Arc;
 
@@ -12,27 +13,28 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
 use rustls::{CertificateError, DigitallySignedStruct, Error, SignatureScheme};
 
-/// Verifies certificates by trusted authorities, and accepts those of a list as they are if their name and their dates fit.
+/// Verifies certificates by trusted authorities, and accepts those in a list without an authority if their name and
+/// dates are valid.
 #[derive(Debug)]
 pub(super) struct Listed {
-    by_authorities: Arc<WebPkiServerVerifier>,
-    listed: Vec<CertificateDer<'static>>,
+    authority_verifier: Arc<WebPkiServerVerifier>,
+    certificates: Vec<CertificateDer<'static>>,
 }
 
 impl Listed {
     pub(super) fn new(
-        by_authorities: Arc<WebPkiServerVerifier>,
-        listed: Vec<CertificateDer<'static>>,
+        authority_verifier: Arc<WebPkiServerVerifier>,
+        certificates: Vec<CertificateDer<'static>>,
     ) -> Self {
         Self {
-            by_authorities,
-            listed,
+            authority_verifier,
+            certificates,
         }
     }
 }
 
-/// Whether a server's certificate is refused because it is an authority's, as one that has signed itself is. Its dates fit
-/// then, as they are looked at before.
+/// Whether a server's certificate is refused because it is an authority's, as self-signed ones are. Its dates are valid
+/// then, because they are checked before.
 pub(super) fn is_of_authority(wrong: &CertificateError) -> bool {
     let CertificateError::Other(other) = wrong else {
         return false;
@@ -50,17 +52,17 @@ impl ServerCertVerifier for Listed {
         ocsp: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
-        let verified = self
-            .by_authorities
-            .verify_server_cert(certificate, others, name, ocsp, now);
-        match verified {
+        let result =
+            self.authority_verifier
+                .verify_server_cert(certificate, others, name, ocsp, now);
+        match result {
             Err(Error::InvalidCertificate(wrong))
-                if is_of_authority(&wrong) && self.listed.contains(certificate) =>
+                if is_of_authority(&wrong) && self.certificates.contains(certificate) =>
             {
                 verify_server_name(&ParsedCertificate::try_from(certificate)?, name)?;
                 Ok(ServerCertVerified::assertion())
             }
-            verified => verified,
+            result => result,
         }
     }
 
@@ -70,7 +72,7 @@ impl ServerCertVerifier for Listed {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        self.by_authorities
+        self.authority_verifier
             .verify_tls12_signature(message, certificate, signed)
     }
 
@@ -80,11 +82,11 @@ impl ServerCertVerifier for Listed {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        self.by_authorities
+        self.authority_verifier
             .verify_tls13_signature(message, certificate, signed)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.by_authorities.supported_verify_schemes()
+        self.authority_verifier.supported_verify_schemes()
     }
 }

@@ -21,7 +21,7 @@ use crate::sources::resolver::{OpenSource, Read};
 pub(crate) struct RenderTask<H> {
     pub(crate) admitted: Admitted,
     pub(crate) planned: Planned,
-    /// Key of the source's bytes, if other requests may decode the same ones.
+    /// Key of the source's bytes, if other requests may decode the same bytes.
     pub(crate) source: Option<Key>,
     pub(crate) source_bytes: u64,
     pub(crate) allowance: Allowance,
@@ -29,45 +29,45 @@ pub(crate) struct RenderTask<H> {
     pub(crate) holds: H,
 }
 
-/// A finished image, or a file as it is.
-pub(crate) struct Picture {
+/// A finished image, or an unchanged file.
+pub(crate) struct FinishedImage {
     pub(crate) body: Bytes,
     pub(crate) media_type: &'static str,
-    /// What was left out of the source although the request did not ask for that.
+    /// Parts of the source that were left out although the request did not ask for that, one sentence each.
     pub(crate) notes: Vec<String>,
-    /// Whether the source is truncated or damaged, and shown as far as it can be decoded.
+    /// Whether the source is truncated or damaged, and was rendered as far as it could be decoded.
     pub(crate) damaged: bool,
-    /// Whether the image is the source with the end that its file lacked.
+    /// Whether the body is the source itself, completed by the end that its file lacked.
     pub(crate) completed: bool,
-    /// The plan as text, if plans are shown to clients.
+    /// The plan as text, if responses contain plans.
     pub(crate) plan: Option<String>,
     /// Processor time that the plan predicted.
     pub(crate) cost: Duration,
 }
 
 impl Maker {
-    /// Returns a source as it is: an image up to its end, any other file unchecked. A fetched source has to be an
-    /// image.
+    /// Returns a source unchanged: an image up to its end, any other file unchecked. A source from an origin over a
+    /// network has to be an image.
     pub(super) async fn file(
         &self,
         ctx: &RequestContext,
-        found: OpenSource,
+        input: OpenSource,
         stages: &mut Stages,
-    ) -> Result<Picture, Error> {
-        let hold = self.fetcher.hold(found.size_to_read()).await;
-        let (found, read) = self.read(found).await?;
+    ) -> Result<FinishedImage, Error> {
+        let hold = self.fetcher.hold(input.size_to_read()).await;
+        let (input, read) = self.read(input).await?;
         if media_type::is_image(self.codecs, &read.source) {
             drop((hold, read));
-            return self.picture(ctx, found, stages).await;
+            return self.image(ctx, input, stages).await;
         }
         stages.push(("fetch", ctx.began.elapsed()));
-        // Somebody else's pages would run in our name; their images cannot.
-        if found.is_fetched() {
+        // Pages of another site would run scripts in this server's name. Images cannot.
+        if input.is_fetched() {
             return Err(Error::Pixels(andon_pixels::Error::UnknownFormat));
         }
         drop(hold);
-        Ok(Picture {
-            media_type: media_type::of(self.codecs, &found.path, &read.source),
+        Ok(FinishedImage {
+            media_type: media_type::of(self.codecs, &input.path, &read.source),
             body: read.source,
             notes: Vec::new(),
             damaged: false,
@@ -77,21 +77,21 @@ impl Maker {
         })
     }
 
-    /// Makes a document about a source and about what a recipe makes of it. The header is enough unless the recipe
-    /// needs something measured or the document shows something rendered; only then is the source decoded.
+    /// Makes a document about a source and about the result of a recipe. The source's header is enough for that, unless
+    /// the recipe needs a measurement or the document contains rendered images.
     pub(super) async fn describe(
         &self,
         document: &dyn Document,
         ctx: &RequestContext,
-        mut found: OpenSource,
+        mut input: OpenSource,
         stages: &mut Stages,
-    ) -> Result<Picture, Error> {
+    ) -> Result<FinishedImage, Error> {
         let mut admitted = match document.has_parts() {
-            true => Some(self.admit(&mut found, &ctx.allowance.deadline)?),
+            true => Some(self.admit(&mut input, &ctx.allowance.deadline)?),
             false => None,
         };
-        let (source, source_bytes) = (found.source_key(), found.size());
-        let (planned, holds) = self.read_and_plan(ctx, found, stages).await?;
+        let (source, source_bytes) = (input.source_key(), input.size());
+        let (planned, holds) = self.read_and_plan(ctx, input, stages).await?;
         let mut parts = Vec::new();
         for recipe in document.parts(planned.plan().recipe()) {
             let admitted = match admitted.take() {
@@ -109,7 +109,7 @@ impl Maker {
             let planned = self
                 .planned(prepared, Some(source), &holds, &ctx.allowance, stages)
                 .await?;
-            let order = RenderTask {
+            let task = RenderTask {
                 admitted,
                 planned,
                 source: Some(source),
@@ -117,13 +117,13 @@ impl Maker {
                 allowance: ctx.allowance.clone(),
                 holds: holds.clone(),
             };
-            let made = self.render(order, stages).await?;
+            let image = self.render(task, stages).await?;
             parts.push(Part {
-                media_type: made.media_type,
-                body: made.body.into(),
+                media_type: image.media_type,
+                body: image.body.into(),
             });
         }
-        Ok(Picture {
+        Ok(FinishedImage {
             body: document.write(&planned.about(&parts)).into(),
             media_type: document.media_type(),
             notes: Vec::new(),
@@ -134,22 +134,22 @@ impl Maker {
         })
     }
 
-    /// Makes an image according to a recipe.
-    pub(super) async fn picture(
+    /// Makes an image with the request's recipe.
+    pub(super) async fn image(
         &self,
         ctx: &RequestContext,
-        mut found: OpenSource,
+        mut input: OpenSource,
         stages: &mut Stages,
-    ) -> Result<Picture, Error> {
-        let (source, deadline) = (found.source_key(), &ctx.allowance.deadline);
-        let admitted = self.admit(&mut found, deadline)?;
-        let found = self.source_cache.fill(found, &self.fetcher).await?;
-        let source_bytes = found.size();
-        let (planned, holds) = self.read_and_plan(ctx, found, stages).await?;
+    ) -> Result<FinishedImage, Error> {
+        let (source, deadline) = (input.source_key(), &ctx.allowance.deadline);
+        let admitted = self.admit(&mut input, deadline)?;
+        let input = self.source_cache.fill(input, &self.fetcher).await?;
+        let source_bytes = input.size();
+        let (planned, holds) = self.read_and_plan(ctx, input, stages).await?;
         let planned = self
-            .indexed(planned, source, &holds, deadline, stages)
+            .with_index(planned, source, &holds, deadline, stages)
             .await?;
-        let order = RenderTask {
+        let task = RenderTask {
             admitted,
             planned,
             source: Some(source),
@@ -157,31 +157,31 @@ impl Maker {
             allowance: ctx.allowance.clone(),
             holds,
         };
-        self.render(order, stages).await
+        self.render(task, stages).await
     }
 
-    /// Admits a request to the queue, unless it was admitted before: by [`Maker::place`], before its file was opened, or
-    /// by [`Maker::header`], before its header was read. A file is not read before this, because a request that finds
-    /// no place in the queue must cost next to nothing. A source from an origin is in memory already.
+    /// Admits a request to the queue, unless it was admitted before: by [`Maker::place`], before its file was opened,
+    /// or by [`Maker::header`], before its header was read. The file is not read before admission, because a request
+    /// that finds no place in the queue must cost next to nothing. A source from an origin is in memory already.
     pub(super) fn admit(
         &self,
-        found: &mut OpenSource,
+        input: &mut OpenSource,
         deadline: &Deadline,
     ) -> Result<Admitted, Error> {
-        if let Some(admitted) = found.admitted.take() {
+        if let Some(admitted) = input.admitted.take() {
             return Ok(admitted);
         }
-        let (source, bytes) = (found.source_key(), found.size());
+        let (source, bytes) = (input.source_key(), input.size());
         let part = self.results.part_of(&source, bytes);
         (self.admission).enter_for_part(bytes, part, Some(source), deadline.at())
     }
 
-    /// Renders an admitted and planned image on a worker thread, unless it is planned to take longer than it may.
+    /// Renders an admitted and planned image on a worker thread, unless its plan takes longer than its allowance.
     pub(crate) async fn render<H: Send + 'static>(
         &self,
-        order: RenderTask<H>,
+        task: RenderTask<H>,
         stages: &mut Stages,
-    ) -> Result<Picture, Error> {
+    ) -> Result<FinishedImage, Error> {
         let RenderTask {
             admitted,
             planned,
@@ -189,83 +189,86 @@ impl Maker {
             source_bytes,
             allowance,
             holds,
-        } = order;
+        } = task;
         let plan = planned.plan().clone();
         allowance.check(&self.engine, plan.cpu(), source_bytes)?;
-        let writes = Duration::from_nanos(plan.encode_nanos());
-        if allowance.patience.is_some_and(|patience| writes > patience) {
+        let encoding = Duration::from_nanos(plan.encode_nanos());
+        if allowance
+            .patience
+            .is_some_and(|patience| encoding > patience)
+        {
             return Err(Error::Postponed);
         }
         let work = Work::of(&plan, source_bytes);
-        let opening = DecodeInput {
+        let input = DecodeInput {
             source,
             bytes: planned.source().clone(),
             plan: plan.clone(),
             engine: self.engine.clone(),
         };
-        let waits = Instant::now();
-        let wanted = Arc::new(CancelToken::until(allowance.deadline));
+        let enqueued_at = Instant::now();
+        let cancel = Arc::new(CancelToken::until(allowance.deadline));
         let job = {
-            let (engine, wanted) = (self.engine.clone(), wanted.clone());
+            let (engine, cancel) = (self.engine.clone(), cancel.clone());
             move |cores: &dyn Cores, decoded: Option<Decoded>| {
                 let decoding = decoded
                     .as_ref()
                     .map_or(Duration::ZERO, |decoded| decoded.time);
-                let waited = waits.elapsed().saturating_sub(decoding);
-                // The source's bytes are counted here, and not with the plan's.
+                let waiting = enqueued_at.elapsed().saturating_sub(decoding);
+                // The reservation of the source's bytes ends with the job. The plan does not count them.
                 let _until_done = holds;
-                let rendered = planned.render(&engine, decoded, cores, &*wanted)?;
-                Ok::<_, Error>((rendered, waited))
+                let image = planned.render(&engine, decoded, cores, &*cancel)?;
+                Ok::<_, Error>((image, waiting))
             }
         };
-        let (rendered, waited) = self
+        let (image, waiting) = self
             .admission
-            .run_with(admitted, work, wanted, Some(opening), job)
+            .run_with(admitted, work, cancel, Some(input), job)
             .await?;
 
-        stages.push(("queue", waited));
-        stages.push(("decode", rendered.timings.decode));
-        stages.push(("resize", rendered.timings.stages));
-        stages.push(("encode", rendered.timings.encode));
-        Ok(Picture {
-            body: rendered.body,
-            media_type: rendered.media_type,
-            notes: rendered.notes,
-            damaged: rendered.damaged,
-            completed: rendered.completed,
+        stages.push(("queue", waiting));
+        stages.push(("decode", image.timings.decode));
+        stages.push(("resize", image.timings.stages));
+        stages.push(("encode", image.timings.encode));
+        Ok(FinishedImage {
+            body: image.body,
+            media_type: image.media_type,
+            notes: image.notes,
+            damaged: image.damaged,
+            completed: image.completed,
             plan: self.plan_header.then(|| plan.to_string()),
             cost: Duration::from_nanos(plan.cost().nanos),
         })
     }
 
-    /// Reads an image's files and header and plans it, after measuring its pixels if that is needed. The second value
-    /// returned keeps the memory of the files reserved.
+    /// Reads the files and the header of an image and plans it, after measuring its pixels if that is needed. The
+    /// second value that it returns keeps the memory of the files reserved.
     ///
-    /// Files are read in the fetcher's slots and headers in slots of their own: a refusal takes no worker thread, and a
-    /// slow header holds up no file and no socket.
+    /// Files are read in the fetcher's slots, and headers in slots of their own: a refusal needs no worker thread, and
+    /// a slow header delays neither files nor sockets.
     pub(super) async fn read_and_plan(
         &self,
         ctx: &RequestContext,
-        found: OpenSource,
+        input: OpenSource,
         stages: &mut Stages,
     ) -> Result<(Planned, Arc<impl Send + Sync + 'static>), Error> {
-        found.within(&ctx.request().style)?;
-        let source = Some(found.source_key());
-        let hold = self.fetcher.hold(found.size_to_read()).await;
-        let read = |found: &OpenSource, blocking: Blocking| {
-            blocking.allow(found.is_in_memory())?;
-            found.read_if(blocking)
+        input.within(&ctx.request().style)?;
+        let source = Some(input.source_key());
+        let hold = self.fetcher.hold(input.size_to_read()).await;
+        let read = |input: &OpenSource, blocking: Blocking| {
+            blocking.allow(input.is_in_memory())?;
+            input.read_if(blocking)
         };
-        let (found, read) = self.fetcher.read(found, read).await?;
+        let (input, read) = self.fetcher.read(input, read).await?;
         let holds = Arc::new((hold, read.hold));
         let (engine, asked) = (self.engine.clone(), ctx.variant.asked.clone());
-        // The headers of materials are read, too.
-        let is_short = found.is_in_memory() && engine.probes_at_once(&read.source);
+        // The headers of overlays are read here, too, so this applies only without overlays.
+        let is_short = input.is_in_memory() && engine.probes_at_once(&read.source);
         let prepare = move || {
             let ingredients = Ingredients {
                 request: asked.request.clone(),
                 negotiated: asked.negotiated,
-                path: found.path,
+                path: input.path,
                 source: read.source,
                 materials: read.materials,
             };
@@ -281,7 +284,8 @@ impl Maker {
         Ok((planned, holds))
     }
 
-    pub(super) async fn read(&self, found: OpenSource) -> Result<(OpenSource, Read), Error> {
-        self.fetcher.read(found, OpenSource::read_if).await
+    /// Reads the source and the overlays.
+    pub(super) async fn read(&self, input: OpenSource) -> Result<(OpenSource, Read), Error> {
+        self.fetcher.read(input, OpenSource::read_if).await
     }
 }

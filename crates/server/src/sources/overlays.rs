@@ -1,6 +1,6 @@
-//! Images that recipes compose with: the icons in `small_light.material_dir` and, under names that are paths or URLs,
-//! images of the origins. Those in folders are opened and read together with the source, so that a pixel thread never
-//! waits for a disk. All others are fetched before.
+//! Overlay images, with which recipes compose: icons in the folder `small_light.material_dir` and, under names that are
+//! paths or URLs, images of the origins. Files in folders are opened and read together with the source, so that a
+//! worker thread never waits for a disk. All others are fetched before.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,64 +17,64 @@ use crate::origins::{Blocking, Entry, Freshness, OpenFile, Reservation, Root, So
 use crate::request::conditional::State;
 use crate::sources::overlay_cache::OverlayCache;
 
-/// The folder of materials, if one is configured.
+/// The folder of overlays, if one is configured.
 #[derive(Debug)]
-pub struct MaterialFolder {
+pub struct OverlayFolder {
     root: Option<Root>,
-    decoded: Arc<OverlayCache>,
+    cache: Arc<OverlayCache>,
 }
 
-/// A material that is open or in memory.
+/// An overlay that is open or in memory.
 #[derive(Clone, Debug)]
-pub(crate) enum Material {
-    /// A file that is not read yet.
+pub(crate) enum Overlay {
+    /// A file that has not been read yet.
     File(Arc<OpenFile>),
-    /// An image that was fetched, because over a network there is nothing to open.
-    Fetched(Arc<FetchedMaterial>),
+    /// An image that was fetched over a network, where it cannot be opened without fetching it.
+    Fetched(Arc<FetchedOverlay>),
 }
 
-/// A material that was fetched.
+/// An overlay that was fetched.
 #[derive(Debug)]
-pub(crate) struct FetchedMaterial {
-    /// Location of its source.
+pub(crate) struct FetchedOverlay {
+    /// Location that the overlay was fetched from.
     from: Location,
     source: Source,
 }
 
-/// The materials of a recipe that are not in folders, fetched, by their names.
+/// The overlays of a recipe that are not in folders, by their names, after they have been fetched.
 #[derive(Clone, Debug, Default)]
-pub struct FetchedMaterials(BTreeMap<String, Material>);
+pub struct FetchedOverlays(BTreeMap<String, Overlay>);
 
-/// The materials of one recipe, opened.
+/// The overlays of one recipe, open or in memory.
 #[derive(Debug)]
-pub struct OpenMaterials {
-    images: BTreeMap<String, Material>,
-    decoded: Arc<OverlayCache>,
+pub struct OpenOverlays {
+    images: BTreeMap<String, Overlay>,
+    cache: Arc<OverlayCache>,
 }
 
-/// The materials of one recipe, read.
+/// The overlays of one recipe, all read into memory.
 #[derive(Clone, Debug)]
-pub struct LoadedMaterials {
-    images: Arc<BTreeMap<String, LoadedMaterial>>,
-    decoded: Arc<OverlayCache>,
+pub struct LoadedOverlays {
+    images: Arc<BTreeMap<String, LoadedOverlay>>,
+    cache: Arc<OverlayCache>,
 }
 
-/// A material that is in memory.
+/// An overlay whose bytes are in memory.
 #[derive(Debug)]
-struct LoadedMaterial {
-    /// Names these bytes among all materials.
+struct LoadedOverlay {
+    /// Key of the bytes, for the cache of decoded images.
     key: Key,
     bytes: Bytes,
-    /// Counts the bytes of a fetched material.
+    /// Keeps the memory of a fetched overlay reserved.
     _hold: Option<Arc<Reservation>>,
 }
 
-impl MaterialFolder {
-    /// Opens the folder. Decoded images of its files are kept in `decoded`.
+impl OverlayFolder {
+    /// Opens the folder at `path`, if there is one. `cache` stores the decoded images of overlays.
     ///
     /// # Errors
     /// An error that names the folder if it cannot be opened.
-    pub fn open(path: Option<&Path>, decoded: Arc<OverlayCache>) -> Result<Self, ConfigError> {
+    pub fn open(path: Option<&Path>, cache: Arc<OverlayCache>) -> Result<Self, ConfigError> {
         let open = |path: &Path| {
             Root::open(path).map_err(|error| {
                 ConfigError::new(
@@ -85,25 +85,26 @@ impl MaterialFolder {
         };
         Ok(Self {
             root: path.map(open).transpose()?,
-            decoded,
+            cache,
         })
     }
 
-    /// The cache of decoded images of materials.
-    pub(crate) fn decoded(&self) -> &Arc<OverlayCache> {
-        &self.decoded
+    /// Returns the cache of decoded overlay images.
+    pub(crate) fn cache(&self) -> &Arc<OverlayCache> {
+        &self.cache
     }
 
-    /// Opens the materials of these names. `of_origin` returns those that are named by a path or a URL.
+    /// Opens the overlays with these names. `of_origin` opens those that are named by a path or a URL.
     ///
     /// # Errors
-    /// `Pixels(Recipe)` naming a material that is not in the folder; `Io`, as [`Root::entry`]; those of `of_origin`.
+    /// `Pixels(Recipe)` naming an overlay that is not in the folder; `Io`, as [`Root::entry`]; the errors of
+    /// `of_origin`.
     pub(crate) fn open_for(
         &self,
         names: impl IntoIterator<Item: AsRef<str>>,
-        of_origin: impl Fn(&str, Location) -> Result<Material, Error>,
+        of_origin: impl Fn(&str, Location) -> Result<Overlay, Error>,
         blocking: Blocking,
-    ) -> Result<OpenMaterials, Error> {
+    ) -> Result<OpenOverlays, Error> {
         let open = |name: &str| match Location::of_overlay(name) {
             Some(source) => of_origin(name, source),
             None => self.icon(name, blocking),
@@ -113,34 +114,34 @@ impl MaterialFolder {
             .into_iter()
             .map(|name| open(name.as_ref()))
             .collect::<Result<_, Error>>()
-            .map(|images| OpenMaterials {
+            .map(|images| OpenOverlays {
                 images,
-                decoded: self.decoded.clone(),
+                cache: self.cache.clone(),
             })
     }
 
     /// Opens a file of the folder.
-    fn icon(&self, name: &str, blocking: Blocking) -> Result<Material, Error> {
+    fn icon(&self, name: &str, blocking: Blocking) -> Result<Overlay, Error> {
         let root = self.root.as_ref().ok_or_else(|| {
             let why = "no folder of materials is named (small_light.material_dir; --materials for a batch); \
                        an image of an origin is named by its path, which begins with `/` (in a URL %2F), or by its URL";
-            refused(name, why)
+            refusal(name, why)
         })?;
         match root.entry(name, blocking) {
-            Ok(Entry::File(file)) => Ok(Material::File(Arc::new(file))),
+            Ok(Entry::File(file)) => Ok(Overlay::File(Arc::new(file))),
             Err(error) if matches!(error.root(), Error::Io(_)) => Err(error),
             Ok(Entry::Folder) | Err(_) => {
-                Err(refused(name, "there is no such file among the materials"))
+                Err(refusal(name, "there is no such file among the materials"))
             }
         }
     }
 }
 
-impl FetchedMaterials {
-    /// Adds a material that was fetched. All of them together may have `most` bytes.
+impl FetchedOverlays {
+    /// Adds an overlay that was fetched. The fetched overlays of a recipe may have `most` bytes in total.
     ///
     /// # Errors
-    /// `Pixels(Limit)`.
+    /// `Pixels(Limit)` if they have more.
     pub(crate) fn add(
         &mut self,
         name: String,
@@ -148,9 +149,9 @@ impl FetchedMaterials {
         source: Source,
         most: u64,
     ) -> Result<(), Error> {
-        let fetched = FetchedMaterial { from, source };
-        self.0.insert(name, Material::Fetched(Arc::new(fetched)));
-        let bytes: u64 = self.0.values().map(Material::size).sum();
+        let overlay = FetchedOverlay { from, source };
+        self.0.insert(name, Overlay::Fetched(Arc::new(overlay)));
+        let bytes: u64 = self.0.values().map(Overlay::size).sum();
         match bytes > most {
             true => Err(Error::Pixels(andon_pixels::Error::Limit {
                 bound: Bound::SOURCE_BYTES,
@@ -161,13 +162,13 @@ impl FetchedMaterials {
         }
     }
 
-    pub(crate) fn get(&self, name: &str) -> Option<Material> {
+    pub(crate) fn get(&self, name: &str) -> Option<Overlay> {
         self.0.get(name).cloned()
     }
 }
 
-impl Material {
-    /// Size in bytes.
+impl Overlay {
+    /// Returns the size in bytes.
     fn size(&self) -> u64 {
         match self {
             Self::File(file) => file.identity.size,
@@ -182,15 +183,15 @@ impl Material {
         }
     }
 
-    /// Reads the material, which may have `limit` bytes.
-    fn read(&self, limit: u64, blocking: Blocking) -> Result<LoadedMaterial, Error> {
+    /// Reads the overlay, which may have up to `limit` bytes.
+    fn read(&self, limit: u64, blocking: Blocking) -> Result<LoadedOverlay, Error> {
         Ok(match self {
-            Self::File(file) => LoadedMaterial {
+            Self::File(file) => LoadedOverlay {
                 key: Key::of(&["file", &format!("{:?}", file.identity)]),
                 bytes: Bytes::from_owner(file.read(limit, blocking)?),
                 _hold: None,
             },
-            Self::Fetched(it) => LoadedMaterial {
+            Self::Fetched(it) => LoadedOverlay {
                 key: Key::of(&["fetched", &it.source.validators.identity]),
                 bytes: it.source.bytes.clone(),
                 _hold: Some(it.source.hold.clone()),
@@ -199,71 +200,72 @@ impl Material {
     }
 }
 
-impl OpenMaterials {
-    /// Returns an empty set of materials.
+impl OpenOverlays {
+    /// Returns an empty set of overlays with the same cache.
     pub(crate) fn none(&self) -> Self {
         Self {
             images: BTreeMap::new(),
-            decoded: self.decoded.clone(),
+            cache: self.cache.clone(),
         }
     }
 
-    /// Returns the names and states of the materials, on which the answer depends besides source and recipe.
+    /// Returns the names and states of the overlays, on which the response depends besides source and recipe.
     #[must_use]
     pub(crate) fn states(&self) -> Vec<(String, State)> {
-        let state = |(name, image): (&String, &Material)| (name.clone(), image.state());
+        let state = |(name, image): (&String, &Overlay)| (name.clone(), image.state());
         self.images.iter().map(state).collect()
     }
 
-    /// Returns where the fetched materials come from, and how long each origin allows its material to be used.
-    pub(crate) fn fetched(&self) -> impl Iterator<Item = (&Location, Freshness)> {
+    /// Returns the locations of the fetched overlays, and the caching directives of their origins.
+    pub(crate) fn fetched_overlays(&self) -> impl Iterator<Item = (&Location, Freshness)> {
         self.images.values().filter_map(|image| match image {
-            Material::File(_) => None,
-            Material::Fetched(it) => Some((&it.from, it.source.freshness)),
+            Overlay::File(_) => None,
+            Overlay::Fetched(it) => Some((&it.from, it.source.freshness)),
         })
     }
 
-    /// Whether there are no materials.
+    /// Whether there are no overlays.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.images.is_empty()
     }
 
-    /// Total size of the materials in bytes.
+    /// Total size of the overlays in bytes.
     #[must_use]
     pub fn size(&self) -> u64 {
-        self.images.values().map(Material::size).sum()
+        self.images.values().map(Overlay::size).sum()
     }
 
-    /// Total size in bytes of the files that are not read yet. The others are counted since they were fetched.
+    /// Total size in bytes of the files that have not been read yet. Fetched overlays are counted when they are
+    /// fetched.
     pub(crate) fn size_to_read(&self) -> u64 {
         let files = self.images.values();
-        let files = files.filter(|image| matches!(image, Material::File(_)));
-        files.map(Material::size).sum()
+        let files = files.filter(|image| matches!(image, Overlay::File(_)));
+        files.map(Overlay::size).sum()
     }
 
-    /// Reads the files, each of `limit` bytes at most.
+    /// Reads the files, each of which may have up to `limit` bytes.
     ///
     /// # Errors
     /// As [`OpenFile::read`].
-    pub fn read(&self, limit: u64, blocking: Blocking) -> Result<LoadedMaterials, Error> {
+    pub fn read(&self, limit: u64, blocking: Blocking) -> Result<LoadedOverlays, Error> {
         let read =
-            |(name, image): (&String, &Material)| Ok((name.clone(), image.read(limit, blocking)?));
-        Ok(LoadedMaterials {
+            |(name, image): (&String, &Overlay)| Ok((name.clone(), image.read(limit, blocking)?));
+        Ok(LoadedOverlays {
             images: Arc::new(self.images.iter().map(read).collect::<Result<_, Error>>()?),
-            decoded: self.decoded.clone(),
+            cache: self.cache.clone(),
         })
     }
 }
 
-impl LoadedMaterials {
-    fn image(&self, name: &str) -> andon_pixels::Result<&LoadedMaterial> {
-        let opened = self.images.get(name);
-        opened.ok_or_else(|| recipe_error(name, "it was not opened with the recipe"))
+impl LoadedOverlays {
+    fn image(&self, name: &str) -> andon_pixels::Result<&LoadedOverlay> {
+        let overlay = self.images.get(name);
+        overlay.ok_or_else(|| recipe_error(name, "it was not opened with the recipe"))
     }
 }
 
-impl Materials for LoadedMaterials {
+impl Materials for LoadedOverlays {
     fn load(&self, name: &str) -> andon_pixels::Result<Vec<u8>> {
         Ok(self.image(name)?.bytes.to_vec())
     }
@@ -274,11 +276,11 @@ impl Materials for LoadedMaterials {
         decode: &dyn Fn(&[u8]) -> andon_pixels::Result<Image>,
     ) -> andon_pixels::Result<Image> {
         let image = self.image(name)?;
-        self.decoded.get(image.key, || decode(&image.bytes))
+        self.cache.get(image.key, || decode(&image.bytes))
     }
 }
 
-fn refused(name: &str, why: &str) -> Error {
+fn refusal(name: &str, why: &str) -> Error {
     Error::Pixels(recipe_error(name, why))
 }
 
@@ -293,12 +295,12 @@ fn recipe_error(name: &str, why: &str) -> andon_pixels::Error {
 mod tests {
     use super::*;
 
-    fn open(path: Option<&Path>) -> MaterialFolder {
-        MaterialFolder::open(path, Arc::default()).unwrap()
+    fn open(path: Option<&Path>) -> OverlayFolder {
+        OverlayFolder::open(path, Arc::default()).unwrap()
     }
 
     #[test]
-    fn a_material_is_read_from_its_folder_and_from_nowhere_else() {
+    fn an_overlay_is_read_from_its_folder_and_from_nowhere_else() {
         let house = tempfile::tempdir().unwrap();
         std::fs::create_dir(house.path().join("icons")).unwrap();
         std::fs::write(house.path().join("icons/star.png"), "star").unwrap();
@@ -330,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn a_recipe_without_materials_needs_no_folder() {
+    fn a_recipe_without_overlays_needs_no_folder() {
         let folder = open(None);
         let none = |name: &str, _| {
             let path = name.to_owned();
