@@ -2,9 +2,9 @@
 
 use std::env;
 
-/// Makes the allocator keep and return memory as it does in the `andon` binary, unless the environment has settings for
-/// it. With glibc's default settings, every image would get fresh pages from the system, which costs a tenth of the
-/// time that a small result takes.
+/// Makes the allocator retain and return memory as in the `andon` binary, unless the environment configures it. With
+/// glibc's default settings, every image would get fresh pages from the system, which costs a tenth of the time that a
+/// small result takes.
 pub(crate) fn set() {
     if SETTINGS.iter().all(|name| env::var_os(name).is_none()) {
         andon_codecs::allocator::return_free_memory();

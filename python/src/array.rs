@@ -43,7 +43,7 @@ pub(crate) fn to_numpy<'py>(
     })
 }
 
-/// The channels of an array.
+/// The channels of the samples in an array.
 #[derive(Clone, Copy)]
 enum Channels {
     /// The channels of the result: gray or RGB, with alpha if there is any.
@@ -85,7 +85,7 @@ impl Channels {
             steps.extend(parsed("gray")?.steps);
         }
         let output = Output {
-            // Its frames are planes of gray or RGB, with alpha, of 8 or 16 bits.
+            // The frames that PNG accepts are planes of gray or RGB, with alpha, of 8 or 16 bits.
             format: FormatName::new("png").ok(),
             profile: match output.profile {
                 Profile::Unsaid => Profile::Srgb,
@@ -94,7 +94,7 @@ impl Channels {
             frame: output.frame.or(Some(1)),
             depth: output.depth,
             stored_turn: output.stored_turn,
-            // An array says no turn.
+            // An array cannot declare an orientation.
             metadata: Kept::None,
             background: output.background,
             drops_gain_map: true,

@@ -58,7 +58,7 @@ impl Column {
         }
     }
 
-    /// Adds a row. `made` is `None` if the image is null.
+    /// Adds a row. `made` is `None` for a null image.
     pub(crate) fn push(&mut self, image: &[u8], source: Option<Source>, made: Option<&Made>) {
         let result = made.and_then(|made| made.as_ref().ok());
         let error = made.and_then(|made| made.as_ref().err());

@@ -4,8 +4,8 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView};
 
-/// An image file in memory. `bytes` objects are used in place. Every other buffer is copied once, because a decoder
-/// must not see it change while the interpreter's lock is released.
+/// An image file in memory. `bytes` objects are used in place. Every other buffer is copied once, because its contents
+/// must not change while the image is decoded without the interpreter's lock.
 pub(crate) struct Data<'py>(pub(crate) Bound<'py, PyBytes>);
 
 impl Data<'_> {
@@ -14,7 +14,7 @@ impl Data<'_> {
     }
 }
 
-/// Returns the error for an object that is no buffer, which tells its type and how to get bytes from it.
+/// Returns the error for an object that is not a buffer, with its type and how to get bytes from it.
 fn no_buffer(object: &Borrowed<'_, '_, PyAny>) -> PyErr {
     let kind = object.get_type();
     let kind = kind
@@ -39,7 +39,7 @@ fn no_buffer(object: &Borrowed<'_, '_, PyAny>) -> PyErr {
     ))
 }
 
-/// Number of characters of a wrong value that an error shows.
+/// Number of characters of a wrong value that an error message shows.
 const SHOWN: usize = 60;
 
 impl<'py> FromPyObject<'_, 'py> for Data<'py> {
@@ -49,7 +49,7 @@ impl<'py> FromPyObject<'_, 'py> for Data<'py> {
         if let Ok(bytes) = object.cast::<PyBytes>() {
             return Ok(Self(bytes.to_owned()));
         }
-        // Signed or unsigned, contiguous or not.
+        // The elements may be signed or unsigned, and need not be contiguous.
         let view = PyMemoryView::from(&object).map_err(|_| no_buffer(&object))?;
         let size: usize = view.getattr("itemsize")?.extract()?;
         if size != 1 {

@@ -7,7 +7,7 @@ use andon_pixels::Interrupt;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// The time that one image may take, or `None` for any time.
+/// The time that one image may take; `None` for no limit.
 #[derive(Clone, Copy)]
 pub(crate) struct Timeout(Option<Duration>);
 
@@ -19,7 +19,7 @@ impl Timeout {
         duration.map(Self).map_err(refused)
     }
 
-    /// Starts the time for an image. Its work also ends, earlier, when `stopped` is set.
+    /// Starts the timeout for an image. Setting `stopped` ends the work earlier.
     pub(crate) fn begin(self, stopped: &AtomicBool) -> Deadline<'_> {
         let end = self.0.and_then(|time| Instant::now().checked_add(time));
         Deadline { end, stopped }

@@ -26,7 +26,7 @@ pub(crate) fn parsed(text: &str) -> PyResult<Recipe> {
     text.parse().map_err(refused)
 }
 
-/// Parses a recipe, and checks everything that can be known to be wrong with it before there is an image.
+/// Parses a recipe, and checks it for errors that can be found without an image.
 pub(crate) fn checked(text: &str, renderer: &Renderer) -> PyResult<Recipe> {
     let recipe = parsed(text)?;
     renderer.check(&recipe).map_err(raised)?;

@@ -1,4 +1,4 @@
-//! Worker processes, for callers who ask for them. They are interpreters that load nothing but this module.
+//! Worker processes, for callers who request them. The processes are interpreters that load nothing but this module.
 
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
@@ -12,11 +12,11 @@ use pyo3::prelude::*;
 
 type Codecs = &'static [&'static dyn Codec];
 
-/// The codecs that run in worker processes, with the id of the process that started these. After a fork the new process
-/// has none of its parent's workers, and needs its own.
+/// The codecs that run in worker processes, with the id of the process that started the workers. After a fork, the
+/// child cannot use its parent's workers, and starts its own.
 static ISOLATED: Mutex<Option<(u32, Codecs)>> = Mutex::new(None);
 
-/// Returns codecs that do their work in worker processes. These are started by the first call.
+/// Returns codecs that run in worker processes. The first call starts the processes.
 pub(crate) fn codecs(py: Python<'_>) -> PyResult<Codecs> {
     let mut isolated = ISOLATED.lock().unwrap_or_else(PoisonError::into_inner);
     let process = std::process::id();
@@ -44,15 +44,15 @@ pub(crate) fn codecs(py: Python<'_>) -> PyResult<Codecs> {
     Ok(codecs)
 }
 
-/// Keeps a pool until the process ends, because any of its threads may use the pool until then.
+/// Leaks a pool, so that any thread may use it until the process ends.
 fn leaked(pool: Arc<Pool>) -> &'static Pool {
     Box::leak(Box::new(pool))
 }
 
-/// How long an image is refused after it has ended two worker processes.
+/// How long an image is rejected after it has crashed two worker processes.
 const SUSPECT: Duration = Duration::from_secs(3600);
 
-/// Returns the program that worker processes are started from: the interpreter with this module and nothing else.
+/// Returns the program that worker processes run: the interpreter with only this module.
 fn program(py: Python<'_>) -> PyResult<Program> {
     let interpreter: String = py.import("sys")?.getattr("executable")?.extract()?;
     let module: String = py.import("andon._andon")?.getattr("__file__")?.extract()?;
@@ -77,7 +77,7 @@ spec.loader.exec_module(module)
 sys.exit(module.as_process(sys.argv[2:]))";
 
 /// Runs this process as a worker, or as the process that starts workers, until it is no longer needed. Returns its exit
-/// code: 0 for success, 1 for failure, and 2 if the arguments are other ones.
+/// code: 0 for success, 1 for failure, and 2 for arguments that are not those of a worker.
 #[pyfunction]
 pub(crate) fn as_process(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
     let run = || {

@@ -16,9 +16,9 @@ macro_rules! limits {
             fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
                 Ok(Self(Limits {
                     $($name: object.getattr(stringify!($name))?.extract()?,)*
-                    // Nobody waits in a queue behind this image.
+                    // No other client waits for this work, so its time is not limited.
                     cpu: None,
-                    // It has a parameter of its own.
+                    // `damaged` is a parameter of its own.
                     damaged: Damaged::default(),
                 }))
             }

@@ -29,7 +29,7 @@ pub(crate) fn render_batch<'py>(
     threads: usize,
     given: Given<'py>,
 ) -> PyResult<Vec<Bound<'py, PyAny>>> {
-    // Not after an hour's work.
+    // Fail at once if pyarrow is missing, rather than after all the work.
     if py.import("pyarrow").is_err() {
         return Err(PyImportError::new_err(
             "the result is a pyarrow array: pip install 'andon[arrow]'",
@@ -81,7 +81,7 @@ impl Batch {
             {
                 let deadline = self.timeout.begin(&signals.stop);
                 let results = self.renderer.render(&self.recipes, image, &deadline);
-                // Nobody else has this index.
+                // Each index is processed once, so the cell is still empty.
                 let _ = rows[index].set(Row {
                     source: results.source.as_ref().map(Source::of),
                     made: results.made,
@@ -104,15 +104,15 @@ impl Batch {
     }
 }
 
-/// The results for one image. Empty for a null.
+/// The results for one image; empty for a null image.
 #[derive(Default)]
 struct Row {
     source: Option<Source>,
     made: Vec<Made>,
 }
 
-/// Returns the total number of bytes in all results of a recipe. With it the array is allocated at once: growing would
-/// hold the data twice.
+/// Returns the total length in bytes of all results of a recipe. With it the array is allocated once; a growing array
+/// would need twice the memory.
 fn length(images: &[Option<&[u8]>], rows: &[OnceLock<Row>], recipe: usize) -> usize {
     let rows = images.iter().zip(rows);
     rows.filter_map(|(image, row)| {
@@ -122,8 +122,8 @@ fn length(images: &[Option<&[u8]>], rows: &[OnceLock<Row>], recipe: usize) -> us
     .sum()
 }
 
-/// Checks for Ctrl-C now and then, on the thread that Python called. If every image took the interpreter's lock,
-/// threads would wait for each other.
+/// Checks for Ctrl-C at intervals, on the thread that Python called. If every thread checked after each image, threads
+/// would wait for the interpreter's lock.
 struct Signals {
     caller: thread::ThreadId,
     stop: AtomicBool,

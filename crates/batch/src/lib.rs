@@ -1,7 +1,7 @@
-//! Recipes over many images, outside the server: what `andon convert` and the Python package share.
+//! Applies recipes to many images, outside the server. The shared code of `andon convert` and the Python package.
 //!
-//! A [`Renderer`] plans and runs one or more recipes for an image in memory; [`each`] goes through many images on
-//! several threads. The crate opens no file and knows no format.
+//! A [`Renderer`] plans and runs one or more recipes for an image in memory; [`each`] processes many images on several
+//! threads. The crate opens no file and depends on no image format.
 //!
 //! ```
 //! use andon_batch::{Overlays, Renderer};

@@ -1,4 +1,4 @@
-//! The overlay images of recipes. Each is decoded once, however many images it is laid over.
+//! The overlay images of recipes. Each is decoded once, for all images that it is laid over.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -13,7 +13,7 @@ pub struct Overlays {
 }
 
 impl Overlays {
-    /// Creates a collection of these files.
+    /// Creates a collection of these files, keyed by name.
     #[must_use]
     pub fn new(files: BTreeMap<String, Vec<u8>>) -> Self {
         Self {
@@ -35,7 +35,7 @@ impl Materials for Overlays {
         self.file(name).cloned()
     }
 
-    /// Returns the decoded image, and decodes it if this is the first call for it. Other threads wait while an image is
+    /// Returns the decoded image, which is decoded on the first call and cached. Other threads wait while an image is
     /// being decoded.
     fn picture(&self, name: &str, decode: &dyn Fn(&[u8]) -> Result<Image>) -> Result<Image> {
         let mut decoded = self.decoded.lock().unwrap_or_else(PoisonError::into_inner);

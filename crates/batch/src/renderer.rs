@@ -18,7 +18,7 @@ pub struct Renderer {
     engine: Engine,
     limits: Limits,
     overlays: Overlays,
-    /// Names of the formats that are read. `None` means all.
+    /// Names of the formats that may be read; `None` for all.
     formats: Option<Vec<String>>,
 }
 
@@ -26,7 +26,7 @@ pub struct Renderer {
 pub struct Results {
     /// Header of the source, or `None` if it cannot be read.
     pub source: Option<Info>,
-    /// Results in the order of the recipes.
+    /// The result of each recipe, in the order of the recipes.
     pub made: Vec<Result<Rendered>>,
 }
 
@@ -50,7 +50,7 @@ impl Renderer {
         self
     }
 
-    /// Refuses an image of a format that must not be read, before any codec reads it.
+    /// Returns an error for an image of a format that must not be read, before any codec reads it.
     fn permit(&self, source: &[u8]) -> Result<()> {
         let Some(formats) = &self.formats else {
             return Ok(());
@@ -68,7 +68,7 @@ impl Renderer {
         }
     }
 
-    /// Finds mistakes in a recipe that can be known before the first image, including missing overlays.
+    /// Checks a recipe for errors that can be found without an image, including missing overlays.
     ///
     /// # Errors
     /// As [`Engine::check`].
@@ -212,7 +212,7 @@ fn groups(plans: &[Result<Plan>], memory: u64) -> Vec<Vec<(usize, &Plan)>> {
                 *peak = peak.with(holding);
                 members.push((place, plan));
             }
-            // One after the other runs.
+            // Plans run one after the other, so a peak counts one job at a time.
             None => groups.push((SharedPeak::of(holding, 1), vec![(place, plan)])),
         }
     }

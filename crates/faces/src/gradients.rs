@@ -1,4 +1,4 @@
-//! Gradients of a window of 40 × 40 px, summed over the cells of patches. They are the inputs of the networks.
+//! Gradients of a window of 40 × 40 px, summed over the cells of patches: the inputs of the networks.
 
 use crate::proposals::SIDE;
 
@@ -45,7 +45,7 @@ impl Patch {
     }
 }
 
-/// Integral images of a window's gradients: for each pixel, the sums over all that lies left of and above it.
+/// Integral images of a window's gradients: for each pixel, the sums over all pixels left of and above it.
 pub(crate) struct Gradients(Vec<[i32; SUMS]>);
 
 /// Number of sums in a row: one more than the window has pixels.
@@ -110,7 +110,7 @@ impl Gradients {
         }
         let squares = sums.iter().map(|sum| f64::from(*sum) * f64::from(*sum));
         let length = squares.sum::<f64>().sqrt() as f32;
-        // Nothing but one colour: nothing to divide.
+        // Avoids a division by 0 for a patch of a single colour.
         let length = if length > 0.0 { length } else { 1.0 };
         sums.map(|sum| sum as f32 / length)
     }

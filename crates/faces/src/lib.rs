@@ -1,16 +1,16 @@
-//! Finds frontal faces in gray images: where they are, not whose.
+//! Finds frontal faces in gray images. It detects faces, but does not recognise persons.
 //!
 //! The method is the funnel-structured cascade of Wu, Kan, He, Shan and Chen (*Funnel-structured cascade for multi-view
-//! face detection with alignment awareness*, 2016), on the model that its authors published as SeetaFace. `model/` holds
-//! that model as the crate `rustface` 0.1.7 carries it, with its licence (BSD-2-Clause).
+//! face detection with alignment awareness*, 2016), with the model that its authors published as SeetaFace. `model/`
+//! holds that model as distributed with the crate `rustface` 0.1.7, with its licence (BSD-2-Clause).
 //!
-//! The evaluation is written here, without `unsafe`, and finds the same faces: that crate, last published in 2021, copies
-//! windows through unchecked pointers to places that the pixels decide, and cannot be interrupted. Here the windows of
-//! each stage are bounded, and so is the time.
+//! This is a new implementation without `unsafe` that finds the same faces. `rustface`, last published in 2021, copies
+//! windows through unchecked pointers to positions that depend on the pixels, and cannot be interrupted. Here the
+//! number of windows of each stage is limited, and so is the time.
 //!
-//! Windows of 40 × 40 px at every scale pass three boosted cascades of binary patterns ([`proposals`]); what is left
-//! passes three small networks over gradients ([`network`]), each of which moves the window. Windows that overlap support
-//! each other ([`windows`]).
+//! Windows of 40 × 40 px at every scale pass three boosted cascades of binary patterns ([`proposals`]); the remaining
+//! windows pass three small networks over gradients ([`network`]), each of which moves the window. Overlapping windows
+//! support each other ([`windows`]).
 //!
 //! # Where to begin
 //!
@@ -51,15 +51,16 @@ pub struct Face {
     pub score: f32,
 }
 
-/// Least score of a face. What scores less is seldom a face.
+/// Least score of a face. Windows with a lower score seldom show a face.
 const CERTAIN: f32 = 2.0;
 
-/// Overlap, as a share of the union, above which two windows show the same: between the stages, and at the end.
+/// Overlap, as a share of the union, above which two windows are merged, between the stages. `SAME_FACE` is the overlap
+/// above which two windows show the same face, after the last stage.
 const SAME_WINDOW: f64 = 0.8;
 const SAME_FACE: f64 = 0.3;
 
-/// Finds the faces in an image, the most certain first. Calls `wanted` repeatedly, and stops with `None` when it returns
-/// `false`.
+/// Finds the faces in an image, the most certain first. Calls `wanted` repeatedly, and returns `None` as soon as it
+/// returns `false`.
 #[must_use]
 pub fn find(picture: Gray<'_>, wanted: &dyn Fn() -> bool) -> Option<Vec<Face>> {
     let Some(model) = Model::bundled() else {

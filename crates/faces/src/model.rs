@@ -11,7 +11,7 @@ use crate::proposals::{Cascade, GROUP, SIDE, VALUES};
 #[derive(Debug)]
 pub(crate) struct Model {
     pub(crate) cascades: Vec<Cascade>,
-    /// Stages of networks. All networks run one after the other, also within a stage.
+    /// Stages of networks. All networks run one after the other, also those within a stage.
     pub(crate) stages: Vec<Vec<Network>>,
 }
 
@@ -25,7 +25,7 @@ impl Model {
     }
 
     /// Parses a model. Returns `None` for models with another structure than the one evaluated here: cascades first,
-    /// all of which lead to one chain of networks.
+    /// all of which are the input of one chain of networks.
     pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
         let mut reader = Reader(bytes);
         let levels = reader.count()?;
@@ -82,10 +82,10 @@ impl Reader<'_> {
         (0..count).map(|_| self.float()).collect()
     }
 
-    /// Reads which lists of windows a stage takes its windows from. Returns `None` unless these are the first `count`
-    /// lists.
+    /// Reads the numbers of the lists of windows that a stage processes. Returns `None` unless these are the first
+    /// `count` lists.
     fn sources(&mut self, count: usize) -> Option<()> {
-        // Without any it is negative.
+        // The count is negative if there are no lists.
         let said = i32::from_le_bytes(self.bytes()?).max(0) as usize;
         let in_order = (0..said).try_fold(true, |all, at| Some(all && self.count()? == at))?;
         (said == count && in_order).then_some(())
@@ -103,7 +103,7 @@ impl Reader<'_> {
         (highest + 1 == VALUES && patterns.is_multiple_of(GROUP)).then_some(Cascade {
             places,
             weights,
-            // Only those at the end of a group are compared.
+            // Only the threshold at the end of each group is used.
             least: least
                 .chunks(GROUP)
                 .filter_map(|group| group.last().copied())
@@ -114,7 +114,7 @@ impl Reader<'_> {
     fn network(&mut self) -> Option<Network> {
         let (layers, patches) = (self.count()?, self.count()?);
         let all = Patch::all();
-        // Counted from 1.
+        // The file counts patches from 1.
         let patch = |reader: &mut Self| all.get(reader.count()?.checked_sub(1)?).copied();
         let patches = (0..patches).map(|_| patch(self)).collect::<Option<_>>()?;
         let least = self.float()?;
@@ -129,7 +129,7 @@ impl Reader<'_> {
             inputs = outputs;
             Some(layer)
         };
-        // The first of them are the inputs.
+        // The first layer stands for the inputs, and has no weights.
         let layers = (1..layers).map(|_| layer(self)).collect::<Option<_>>()?;
         let network = Network {
             patches,

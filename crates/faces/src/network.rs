@@ -1,5 +1,4 @@
-//! The later stages of detection: small networks that decide whether a window shows a face, and where in the window it
-//! is.
+//! The later stages of detection: small networks that decide whether a window shows a face, and locate the face in it.
 
 use crate::gradients::{Gradients, NUMBERS, Patch};
 use crate::picture::Gray;
@@ -24,8 +23,8 @@ pub(crate) struct Layer {
     pub(crate) biases: Vec<f32>,
 }
 
-/// Number of outputs of a network: the score of a window, how far the face is to the right and down, and how much
-/// larger it is. All are from 0 to 1. For the position and size, 0.5 is that of the window.
+/// Number of outputs of a network: the score of a window, the position of the face to the right and down, and its size.
+/// All are from 0 to 1. In position and size, 0.5 means that of the window.
 pub(crate) const OUTPUTS: usize = 4;
 
 impl Network {
@@ -42,7 +41,8 @@ impl Network {
         numbers == OUTPUTS && !self.layers.is_empty()
     }
 
-    /// Returns the windows that show a face, moved to where it is, or `None` as soon as `wanted` returns `false`.
+    /// Returns the windows that show a face, each moved to the face's position, or `None` as soon as `wanted` returns
+    /// `false`.
     pub(crate) fn refined(
         &self,
         picture: Gray<'_>,
@@ -77,7 +77,7 @@ impl Network {
         numbers
     }
 
-    /// Returns the window moved to the face that the network sees, or `None` if it sees none.
+    /// Returns the window moved to the face that the network has located, or `None` if the network has found none.
     fn moved(&self, window: &Window, outputs: &[f32]) -> Option<Window> {
         let &[score, right, down, larger] = outputs else {
             return None;
@@ -134,11 +134,11 @@ fn exp(x: f64) -> f64 {
     let x = x.clamp(-100.0, 100.0);
     let doublings = (x / std::f64::consts::LN_2).round();
     let rest = x - doublings * std::f64::consts::LN_2;
-    // To 1e-16 for up to half of ln 2.
+    // The error is 1e-16 for arguments of up to half of ln 2.
     let series = (1..=14)
         .rev()
         .fold(1.0, |sum, n| 1.0 + sum * rest / f64::from(n));
-    // 2 to that power, by its exponent's bits; it lies within ±145.
+    // Two to the power of `doublings`, from the bits of its exponent; the power lies within ±145.
     let power = f64::from_bits(((1023 + doublings as i64) as u64) << 52);
     series * power
 }

@@ -1,11 +1,11 @@
-//! Locally assembled binary patterns: which of the eight blocks around a block are no brighter than that block. Blocks
-//! are 3 × 3 px, so a pattern covers 9 × 9 px.
+//! Locally assembled binary patterns: each tells which of the eight blocks around a block are no brighter than that
+//! block. Blocks are 3 × 3 px, so a pattern covers 9 × 9 px.
 
-/// Side of a block, and of a pattern, in px.
+/// Side of a block in px; `SIDE` is that of a pattern.
 const BLOCK: usize = 3;
 pub(crate) const SIDE: usize = 3 * BLOCK;
 
-/// Column and row in px at which the blocks around the middle one begin, from the highest bit of the pattern to the
+/// Column and row in px where each block around the middle one begins, from the highest bit of the pattern to the
 /// lowest.
 const AROUND: [(usize, usize); 8] = [
     (0, 0),

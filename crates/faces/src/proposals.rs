@@ -20,7 +20,7 @@ pub(crate) const GROUP: usize = 10;
 /// Number of weights for a pattern: one for each value that it may have.
 pub(crate) const VALUES: usize = 256;
 
-/// Standard deviation of a window's samples up to which the window is flat and cannot be a face.
+/// Standard deviation of a window's samples up to which the window counts as flat and is rejected.
 const FLAT: f64 = 10.0;
 
 /// A cascade of weak classifiers, each of which adds a weight for the pattern at its position.

@@ -37,7 +37,7 @@ fn what_nobody_wants_ends_at_once() {
     assert_eq!(find(image, &|| false), None);
 }
 
-/// Images of noise or of a few blocks. Wherever windows are moved on them, there must be no panic.
+/// Images of noise or of a few blocks, on which no window may cause a panic.
 fn any_image() -> impl Strategy<Value = (Vec<u8>, u32, u32)> {
     (1..160_u32, 1..160_u32).prop_flat_map(|(width, height)| {
         let count = (width * height) as usize;

@@ -11,12 +11,12 @@ pub(crate) struct Window {
     pub(crate) score: f32,
 }
 
-/// Largest number of windows of a list that are kept, the best ones. Photographs of crowds have a few hundred. The
-/// limit bounds the time that an image can take.
+/// Most windows of a list that are kept, those with the highest scores. Photos of crowds have a few hundred. The limit
+/// bounds the time that an image can take.
 pub(crate) const MOST: usize = 1024;
 
 impl Window {
-    /// Whether a part of the window is inside an image of this size. Windows of one pixel show nothing.
+    /// Whether the window lies at least partly inside an image of this size. Windows of one pixel do not count.
     pub(crate) fn shows(&self, (width, height): (usize, usize)) -> bool {
         let overlaps = |start: i64, whole: usize| start + self.side > 0 && start < whole as i64;
         self.side > 1 && overlaps(self.x, width) && overlaps(self.y, height)
@@ -43,7 +43,8 @@ impl Window {
     }
 }
 
-/// Merges windows that overlap by more than `same`. Returns the best of each group, with the sum of the group's scores.
+/// Merges windows that overlap by more than `same`. Returns the best window of each group, with the sum of the group's
+/// scores.
 pub(crate) fn strongest(mut windows: Vec<Window>, same: f64) -> Vec<Window> {
     windows.sort_by(|one, other| other.score.total_cmp(&one.score));
     windows.truncate(MOST);

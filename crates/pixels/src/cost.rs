@@ -5,12 +5,12 @@
 pub struct Cost {
     /// Processor time in nanoseconds.
     pub nanos: u64,
-    /// Bytes held beside input and output while the work runs.
+    /// Bytes allocated while the work runs, in addition to its input and output.
     pub scratch: u64,
 }
 
 impl Cost {
-    /// Returns this cost with `bytes` more held while the work runs.
+    /// Returns this cost with `bytes` more allocated while the work runs.
     #[must_use]
     pub fn and_scratch(self, bytes: u64) -> Self {
         Self {
@@ -23,7 +23,7 @@ impl Cost {
 /// Processor time in nanoseconds, on one core of the machine that the cost constants were measured on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CpuTime {
-    /// Estimated time in nanoseconds, as for typical photographs.
+    /// Estimated time in nanoseconds, for typical photos.
     pub estimated: u64,
     /// Time in nanoseconds that the hardest images may take: encoders that search for a good way to write an image take
     /// longer where there is none.

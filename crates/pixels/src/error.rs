@@ -31,7 +31,7 @@ pub enum Error {
     },
     /// A value is over a limit of [`crate::Limits`].
     Limit {
-        /// Which limit.
+        /// The limit that is exceeded.
         bound: Bound,
         /// The value that is over the limit.
         value: u64,
@@ -64,14 +64,14 @@ pub enum Error {
         /// The format's name.
         format: &'static str,
     },
-    /// The process that read or wrote the image ended without an answer.
+    /// The process that read or wrote the image ended without a result.
     Crashed {
         /// The format's name.
         format: &'static str,
         /// How the process ended, in a few words.
         how: String,
     },
-    /// Processes that read this image ended without an answer several times, so it is not tried again for a while.
+    /// Processes that read this image ended without a result several times, so it is not tried again for a while.
     Suspect {
         /// The format's name.
         format: &'static str,
@@ -94,7 +94,7 @@ impl Error {
         }
     }
 
-    /// Returns one word for the error, for logs and programs.
+    /// Returns a short identifier of the error, for logs and programs.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
@@ -112,7 +112,7 @@ impl Error {
         }
     }
 
-    /// Returns the HTTP status that a server answers this error with.
+    /// Returns the HTTP status for this error.
     #[must_use]
     pub fn status(&self) -> u16 {
         match self {

@@ -42,8 +42,8 @@ impl Formats {
         self.codecs.iter().copied().find(|codec| codec.sniff(bytes))
     }
 
-    /// Returns the file that an effect composes with, which is made on the spot for a plain colour. `None` for effects
-    /// that compose with nothing.
+    /// Returns the file that an effect lays over the image; the file of a plain colour is generated. `None` for effects
+    /// without an overlay.
     pub(crate) fn material(
         &self,
         effect: &Effect,
@@ -56,10 +56,10 @@ impl Formats {
         Some(self.drawings().map(|drawings| drawings.solid(colour)))
     }
 
-    /// Returns what makes drawings of text and colours.
+    /// Returns the codec that generates drawings of text and colours.
     ///
     /// # Errors
-    /// `Recipe` if none of the codecs does.
+    /// `Recipe` if no codec can generate drawings.
     pub(crate) fn drawings(&self) -> Result<&'static dyn Drawings> {
         let mut drawings = self.codecs.iter().filter_map(|codec| codec.drawings());
         drawings.next().ok_or_else(|| Error::Recipe {
@@ -92,23 +92,24 @@ impl Formats {
 }
 
 impl Limits {
-    /// Refuses an image whose header says that it is too large to decode.
+    /// Returns an error for an image whose header says that it is too large to decode.
     pub(crate) fn check_source(&self, info: &Info) -> Result<()> {
         let side = u64::from(info.width.max(info.height));
         within(Bound::SIDE, side, u64::from(self.side))?;
         within(Bound::PIXELS, info.pixels(), self.pixels)
     }
 
-    /// Refuses an animation of more frames, or of more pixels in all frames together, than the limits allow.
+    /// Returns an error for an animation of more frames, or of more pixels in all frames together, than the limits
+    /// allow.
     pub(crate) fn check_frames(&self, info: &Info, frames: u32) -> Result<()> {
         within(Bound::FRAMES, u64::from(frames), u64::from(self.frames))?;
         let pixels = info.pixels().saturating_mul(u64::from(frames));
         within(Bound::ANIMATION_PIXELS, pixels, self.animation_pixels)
     }
 
-    /// Refuses work on a source file of `bytes` bytes that is planned to take more processor time than `cpu`. Files of
-    /// less than 1 MiB get a share of the limit and are held to what the hardest images may take: what makes them
-    /// expensive is the request, which costs its sender nothing.
+    /// Returns an error for work on a source file of `bytes` bytes that is planned to take more processor time than the
+    /// limit. Files of less than 1 MiB get a share of the limit, and the worst case of the work counts for them: what
+    /// makes them expensive is the request, which costs its sender nothing.
     ///
     /// # Errors
     /// `Limit`, in nanoseconds.
@@ -130,7 +131,7 @@ const WHOLE_CPU: u64 = 1 << 20;
 /// The share of the limit of processor time that work on the smallest files may use.
 const LEAST_CPU: f64 = 0.25;
 
-/// Refuses a value over its ceiling.
+/// Returns an error for a value over its limit.
 pub(crate) fn within(bound: Bound, value: u64, limit: u64) -> Result<()> {
     if value > limit {
         Err(Error::Limit {

@@ -31,7 +31,7 @@ impl<T: Plain> Grid<T> {
         }
     }
 
-    /// A grid of [`Buffer::overwritten`] samples: each must be written before it is handed on.
+    /// Creates a grid of [`Buffer::overwritten`] samples: each must be written before it is read.
     #[must_use]
     pub(crate) fn overwritten(width: u32, height: u32) -> Self {
         Self {
@@ -146,7 +146,7 @@ impl<T: Plain> Grid<T> {
     }
 }
 
-/// Bit depth of samples. Samples of more than 8 bits are kept as `u16` on one scale, whatever their depth: the 8-bit
+/// Bit depth of samples. Samples of more than 8 bits are stored as `u16` on one scale, whatever their depth: the 8-bit
 /// level times 257, so that 65535 is full scale and chroma is centred on 32896. The depth tells how many of those bits
 /// are significant; [`color::levels`](crate::color::levels) converts between code values and that scale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -183,7 +183,7 @@ impl Depth {
     }
 }
 
-/// One plane of a frame.
+/// The samples of one component of a frame, such as luma or red.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Plane {
     /// 8-bit samples.
@@ -193,7 +193,7 @@ pub enum Plane {
 }
 
 impl Plane {
-    /// A plane filled with one value; `value` is in the units of `depth`.
+    /// Creates a plane filled with one value; `value` is in the units of `depth`.
     #[must_use]
     pub fn filled(depth: Depth, width: u32, height: u32, value: u16) -> Self {
         match depth {
@@ -288,7 +288,7 @@ pub enum Model {
         sub: Subsampling,
         /// Value range of the samples.
         range: Range,
-        /// Matrix by which luma and chroma are mixed from red, green and blue.
+        /// Matrix that mixes luma and chroma from red, green and blue.
         matrix: Matrix,
     },
     /// Three planes: red, green and blue.
@@ -535,14 +535,14 @@ pub struct GainParams {
 
 /// A gain map: a second, usually smaller image that tells how much brighter each place is on a screen that can show it
 /// (ISO 21496-1, Ultra HDR, Apple's HDR gain map). It undergoes the same geometry as its image and is ready to be
-/// written beside it.
+/// written together with it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GainMap {
     /// Samples of the gain map. They are not colours, so no profile applies to them.
     pub frame: Frame,
     /// The quality to encode the map at: the one it was encoded with before, if known.
     pub quality: Option<u8>,
-    /// The parameters by which the map brightens the image.
+    /// The parameters that control how the map brightens the image.
     pub params: GainParams,
 }
 

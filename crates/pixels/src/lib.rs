@@ -1,12 +1,12 @@
 //! The planar pixel engine.
 //!
-//! An image is planes ([`Frame`]) in whatever colour model it arrived in; every stage works plane by
-//! plane, so that a JPEG becomes a smaller JPEG without visiting RGB. [`Engine`] turns a recipe and an
-//! image's header into a [`Plan`] that prints itself with its cost and peak memory, and then runs it.
-//! The crate knows no format: codecs come as `&dyn Codec`. It opens no file, starts no thread, and asks
-//! [`Interrupt`] between row bands whether anybody still wants the result.
+//! An image consists of planes ([`Frame`]) in the colour model of its file. Every stage works plane by plane, so that a
+//! JPEG becomes a smaller JPEG without a conversion to RGB. [`Engine`] turns a recipe and an image's header into a
+//! [`Plan`] that prints itself with its cost and peak memory, and then runs it. The crate depends on no image format:
+//! codecs are passed as `&dyn Codec`. It opens no file, starts no thread, and checks [`Interrupt`] between bands of
+//! rows to find out whether the result is still wanted.
 //!
-//! Frames are made of planes, and stages turn one frame into another; codecs and recipes are in crates beside this one.
+//! Frames are made of planes, and stages turn one frame into another. Codecs and recipes are in crates of their own.
 //!
 //! ```
 //! use andon_pixels::{Depth, Frame, Grid, Model, Plane};

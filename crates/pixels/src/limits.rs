@@ -7,7 +7,7 @@ use std::time::Duration;
 /// references nested 200 deep, for which the libraries that draw them take up to 0.8 MB.
 pub const STACK: usize = 8 << 20;
 
-/// Tells whether work is still wanted, or has passed its deadline or lost its client. Asked once per row band and
+/// Reports whether work is still wanted, or has passed its deadline or lost its client. Called once per row band and
 /// before every stage.
 pub trait Interrupt: Sync {
     /// Whether the work should stop because its result is no longer wanted.
@@ -27,17 +27,17 @@ impl Interrupt for Never {
 /// What to do with a source that is truncated or damaged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Damaged {
-    /// Damaged sources are refused.
+    /// Damaged sources are rejected with an error.
     #[default]
     Refused,
-    /// What is left of a damaged source is shown, as browsers do, if its codec can.
+    /// The intact part of a damaged source is shown, as in browsers, if its codec supports that.
     Shown,
 }
 
-/// Limits on sources, results and work, checked by headers and recipes before anything is allocated.
+/// Limits on sources, results and work, checked against headers and recipes before anything is allocated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Most bytes of a source file.
+    /// Largest source file, in bytes.
     pub source_bytes: u64,
     /// Most pixels of a source image.
     pub pixels: u64,
@@ -51,31 +51,31 @@ pub struct Limits {
     pub result_pixels: u64,
     /// Longest side allowed for a result, in px.
     pub result_side: u32,
-    /// Most bytes that a plan may hold at its peak, source and result included.
+    /// Most memory that a plan may need at its peak, in bytes, including source and result.
     pub memory: u64,
     /// Most scans of a progressive JPEG; each costs a pass over the whole image.
     pub scans: u32,
-    /// Most bytes of one metadata block (ICC, EXIF) after decompression.
+    /// Largest metadata block (ICC, EXIF) after decompression, in bytes.
     pub metadata_bytes: u64,
     /// Most processor time that work for a waiting client may be planned to take, if limited. Planning itself does not
-    /// check it: callers whose clients wait do, with [`Limits::check_cpu`].
+    /// check it: callers with waiting clients do, with [`Limits::check_cpu`].
     pub cpu: Option<Duration>,
-    /// Whether sources that are truncated or damaged are refused or shown as far as they go.
+    /// Whether sources that are truncated or damaged are rejected, or shown as far as they are intact.
     pub damaged: Damaged,
 }
 
-/// A limit by name: what an error is about when a value exceeds it.
+/// A limit by name, to identify in an error the limit that a value exceeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bound {
-    /// The name, as in the settings (`limits.NAME`).
+    /// The limit's name, as in the settings (`limits.NAME`).
     pub name: &'static str,
-    /// The unit of its values, in plural.
+    /// The unit of the limit's values, in plural.
     pub unit: &'static str,
-    /// What is too large.
+    /// What the limit applies to.
     pub on: BoundOn,
 }
 
-/// What a [`Bound`] limits, and who sets it.
+/// What a [`Bound`] applies to, and where it is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BoundOn {
     /// Source files; a field of [`Limits`].
@@ -86,9 +86,9 @@ pub enum BoundOn {
     Work,
     /// The memory of all requests together, a setting of the server.
     Server,
-    /// A result, by its plan. No setting changes it.
+    /// A result, by its plan. No setting changes this limit.
     Plan,
-    /// What the format of this name can hold. No setting changes it.
+    /// What the format of this name can hold. No setting changes this limit.
     Format(&'static str),
 }
 

@@ -1,5 +1,5 @@
-//! How much of an image survives an encoder, by SSIMULACRA2 (Cloudinary, libjxl): 100 for the same image, about 90
-//! where a difference is hard to see, 70 for a good image on a page, 50 for a poor one.
+//! How much of an image survives an encoder, by SSIMULACRA2 (Cloudinary, libjxl): 100 for the same image, about 90 for
+//! a difference that is hard to see, 70 for a good image on a page, 50 for a poor one.
 
 use fast_ssim2::{
     PixelDescriptor, PixelSlice, Ssimulacra2Config, Ssimulacra2Error, Ssimulacra2Reference,
@@ -20,7 +20,7 @@ pub(crate) struct Reference<'a> {
 }
 
 impl<'a> Reference<'a> {
-    /// Prepares the reference from a frame before it is encoded.
+    /// Prepares the reference from a frame that is not encoded yet.
     pub(crate) fn new(frame: &Frame, context: Context<'a>) -> Result<Self> {
         let rows = rgb(frame, &context)?;
         let stop = Stopped(context.interrupt);
@@ -44,8 +44,8 @@ impl<'a> Reference<'a> {
     }
 }
 
-/// Returns the cost of scoring an image, measured on one core at 0.1 to 2.7 megapixels. The pyramid of the reference is
-/// held along with that of the other image and, once, its rows.
+/// Returns the cost of scoring an image, measured on one core at 0.1 to 2.7 megapixels. The memory is that of the
+/// pyramids of both images and of the rows of one.
 pub(crate) fn cost(width: u32, height: u32) -> Cost {
     let pixels = u64::from(width) * u64::from(height);
     Cost {
@@ -61,7 +61,7 @@ const NANOS_PER_PIXEL: u64 = 110;
 const BYTES_PER_PIXEL: u64 = 125;
 const PYRAMID_BYTES: u64 = 1 << 20;
 
-/// Returns rows of 8-bit red, green and blue. Transparent areas show a middle gray, in both of the images compared.
+/// Returns rows of 8-bit red, green and blue, over mid-gray where the frame is transparent.
 fn rgb(frame: &Frame, context: &Context<'_>) -> Result<Vec<u8>> {
     let convert = Convert {
         to: Traits {

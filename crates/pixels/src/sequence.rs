@@ -1,13 +1,13 @@
-//! Animations: frames that come one at a time, each with its delay.
+//! Animations: sequences of frames, each with a delay.
 //!
-//! The frames are never all held at once. A [`FrameReader`] returns one after the other, composed on the full canvas.
-//! The engine takes each through the same stages and passes it to a [`FrameWriter`].
+//! Only a few frames are in memory at a time. A [`FrameReader`] returns them one after the other, composed on the full
+//! canvas. The engine takes each through the same stages and passes it to a [`FrameWriter`].
 
 use crate::error::Result;
 use crate::frame::{Frame, Metadata, Traits};
 
-/// How long a frame is shown, as browsers play it: `ticks` of which there are `per_second`. GIF counts hundredths of a
-/// second, WebP thousandths, PNG fractions.
+/// How long a frame is shown, as browsers play it: `ticks`, of which a second has `per_second`. GIF counts hundredths
+/// of a second, WebP thousandths, PNG fractions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delay {
     /// Number of ticks.
@@ -17,9 +17,9 @@ pub struct Delay {
 }
 
 impl Delay {
-    /// Returns the delay that browsers use where a file gives so many ticks. Chromium, Firefox and Safari play a frame
-    /// of 10 ms or less for 100 ms, whatever its format, and other containers give 0 another meaning (JPEG XL: a layer
-    /// of the next frame).
+    /// Returns the delay that browsers apply to a frame for which a file declares this many ticks. Chromium, Firefox
+    /// and Safari play a frame of 10 ms or less for 100 ms, whatever its format. That also avoids a delay of 0, which
+    /// some containers interpret in another way (JPEG XL: a layer of the next frame).
     #[must_use]
     pub fn played(ticks: u32, per_second: u32) -> Self {
         let per_second = per_second.max(1);
@@ -45,16 +45,16 @@ impl Delay {
     }
 }
 
-/// What a header says about an animation, beside the number of its frames.
+/// Facts about an animation from the file's header, except for the number of its frames.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Animation {
-    /// How often the animation is played; 0 is forever.
+    /// Number of times that the animation is played; 0 for an endless loop.
     pub plays: u32,
     /// Duration of all frames together, in milliseconds, as browsers play them.
     pub duration_ms: u64,
     /// Whether a composed frame may be transparent somewhere.
     pub alpha: bool,
-    /// Whether the still image for viewers that show no animations is none of the frames.
+    /// Whether viewers without support for animations show a separate still image that is none of the frames.
     pub apart: bool,
 }
 
@@ -69,12 +69,12 @@ pub struct Timed {
 
 /// Reads the frames of a file, one after the other.
 pub trait FrameReader {
-    /// Returns the profiles and other metadata in the file, if they were asked for.
+    /// Returns the profiles and other metadata in the file, if the reader was opened with them.
     fn metadata(&self) -> Metadata {
         Metadata::default()
     }
 
-    /// The next frame; `None` after the last.
+    /// Returns the next frame; `None` after the last.
     ///
     /// # Errors
     /// `Broken`, `Interrupted`.
@@ -89,7 +89,7 @@ pub trait FrameWriter {
     /// `Interrupted`, or `Internal` for a frame of another size or kind than was announced.
     fn push(&mut self, timed: Timed) -> Result<()>;
 
-    /// Bytes that have been written so far.
+    /// Returns the number of bytes written so far.
     fn written(&self) -> u64;
 
     /// Completes the file and returns it.
@@ -99,7 +99,7 @@ pub trait FrameWriter {
     fn finish(self: Box<Self>) -> Result<Vec<u8>>;
 }
 
-/// What a writer of frames is told before the first one.
+/// Properties of an animation that a writer needs before the first frame.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Head {
     /// Width of every frame, in px.
@@ -108,7 +108,7 @@ pub struct Head {
     pub height: u32,
     /// Traits of every frame.
     pub traits: Traits,
-    /// How often the animation is played; 0 is forever.
+    /// Number of times that the animation is played; 0 for an endless loop.
     pub plays: u32,
     /// ICC profile, EXIF, IPTC and XMP.
     pub metadata: Metadata,

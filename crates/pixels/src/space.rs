@@ -1,4 +1,4 @@
-//! Colour spaces, which say what the numbers of an image mean as light: the code points of ITU-T H.273, and ICC
+//! Colour spaces, which define the colours that sample values stand for: the code points of ITU-T H.273, and ICC
 //! profiles.
 //!
 //! Matrix and range apply to luma and chroma only and are part of [`Model::YCbCr`](crate::Model::YCbCr). Primaries and
@@ -43,7 +43,7 @@ macro_rules! code_points {
 }
 
 code_points! {
-    /// The colours of red, green, blue and white (`ColourPrimaries` of H.273).
+    /// The chromaticities of red, green, blue and white (`ColourPrimaries` of H.273).
     Primaries {
         /// BT.709 and sRGB.
         Bt709 = 1,
@@ -109,8 +109,8 @@ code_points! {
 }
 
 impl Transfer {
-    /// Returns the transfer by which browsers show a file of the HEIF family. They treat the curve of video cameras
-    /// (BT.709, which BT.601 and BT.2020 share) as sRGB's, so that code values stay as they are.
+    /// Returns the transfer function that browsers apply to a file of the HEIF family. They treat the curve of video
+    /// cameras (BT.709, which BT.601 and BT.2020 share) as sRGB's, so that code values stay as they are.
     #[must_use]
     pub fn shown(self) -> Self {
         match self {
@@ -120,11 +120,11 @@ impl Transfer {
     }
 }
 
-/// How luma and chroma are mixed from red, green and blue (`MatrixCoefficients` of H.273). Only the matrices that
-/// frames can hold are listed.
+/// The matrix that computes luma and chroma from red, green and blue (`MatrixCoefficients` of H.273). Only the matrices
+/// that frames can hold are listed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Matrix {
-    /// Not mixed: the planes are green, blue and red.
+    /// No matrix: the planes are green, blue and red.
     Identity,
     /// BT.601: JPEG, WebP, and images that specify nothing.
     #[default]
@@ -147,7 +147,7 @@ impl Matrix {
             0 => Some(Self::Identity),
             1 => Some(Self::Bt709),
             2 | 5 | 6 => Some(Self::Bt601),
-            // Of constant luminance (10) few can tell: browsers mix it as any other.
+            // Browsers do not distinguish constant luminance (10) from non-constant luminance (9).
             9 | 10 => Some(Self::Bt2020),
             _ => None,
         }
@@ -165,7 +165,7 @@ impl Matrix {
     }
 }
 
-/// The values that Y, Cb and Cr take (8-bit; wider samples scale by 257).
+/// The range of the values of Y, Cb and Cr (8-bit; wider samples scale by 257).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Range {
     /// 0–255 throughout: JPEG.
@@ -179,7 +179,7 @@ impl Range {
     pub const ALL: [Self; 2] = [Self::Full, Self::Limited];
 }
 
-/// The colour space of an image, as far as a header tells.
+/// The colour space of an image, as far as its header declares it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Space {
     /// The primaries. With an ICC profile: those that it amounts to or at least stays within, if known.
@@ -212,13 +212,13 @@ impl Space {
         profiled: false,
     };
 
-    /// Defined by an ICC profile of which nothing else is known.
+    /// A space defined by an ICC profile that was not recognised.
     pub const PROFILED: Self = Self {
         profiled: true,
         ..Self::UNSPECIFIED
     };
 
-    /// Whether the space is sRGB, declared or by default.
+    /// Whether the space is sRGB, either declared or by default.
     #[must_use]
     pub fn is_srgb(self) -> bool {
         !self.profiled
@@ -226,10 +226,10 @@ impl Space {
             && matches!(self.transfer, Transfer::Unspecified | Transfer::Srgb)
     }
 
-    /// Whether numbers mean the same in both spaces, as far as is known.
+    /// Whether equal sample values stand for equal colours in both spaces, as far as is known.
     #[must_use]
     pub fn is_as(self, other: Self) -> bool {
-        // A profile that was not recognised is nobody's equal but its own.
+        // A profile that was not recognised only equals other unrecognised profiles.
         let known = |space: Self| Self {
             profiled: space.profiled && space.transfer == Transfer::Unspecified,
             ..space
@@ -250,8 +250,8 @@ impl Space {
         }
     }
 
-    /// Returns the space of linear light with the same primaries. `None` for a profile that was not recognised, and for
-    /// light brighter than white (HDR).
+    /// Returns the linear-light space with the same primaries. `None` for a profile that was not recognised, and for
+    /// spaces with light brighter than white (HDR).
     #[must_use]
     pub fn light(self) -> Option<Self> {
         let unknown = self.profiled && self.transfer == Transfer::Unspecified;
@@ -295,7 +295,7 @@ pub type Icc = Arc<[u8]>;
 pub struct Colour {
     /// Primaries, transfer, and whether the file has a profile.
     pub space: Space,
-    /// The file's ICC profile. `None` although the space is profiled: it was not asked for, or cannot be read.
+    /// The file's ICC profile. `None` in a profiled space if the profile was not requested or cannot be read.
     pub icc: Option<Icc>,
 }
 

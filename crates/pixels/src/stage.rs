@@ -19,8 +19,8 @@ pub trait Stage: fmt::Display + fmt::Debug + Send + Sync {
     /// `Interrupted`, or `Recipe` for a material that is missing or is no image.
     fn apply(&self, frame: Frame, context: &Context<'_>) -> Result<Frame>;
 
-    /// Returns the traits of the result for an input with `traits`. The planner uses them to follow the model through
-    /// the plan.
+    /// Returns the traits of the result for an input with `traits`. With them, the planner tracks the model through the
+    /// plan.
     fn after(&self, traits: Traits) -> Traits {
         traits
     }
@@ -30,29 +30,31 @@ pub trait Stage: fmt::Display + fmt::Debug + Send + Sync {
         (width, height)
     }
 
-    /// Whether the stage may bring colour into a gray image. If so, the planner makes room for it.
+    /// Whether the stage may bring colour into a gray image. If so, the planner converts the image to a model with
+    /// colour first.
     fn adds_colour(&self) -> bool {
         false
     }
 
-    /// Returns what the stage does to the gain map, of size `map`, of an image of size `size`, both in px. A stage that
-    /// changes where things are shown or how bright they are, and does not override this, leaves the map without
-    /// meaning.
+    /// Returns the effect of the stage on the gain map of size `map` of an image of size `size`, both in px. By default
+    /// the map becomes invalid; stages that change neither positions nor brightness, or whose geometry the map can
+    /// follow, override this.
     fn on_gain_map(&self, size: (u32, u32), map: (u32, u32)) -> OnGainMap {
         let _ = (size, map);
         OnGainMap::Voids
     }
 
-    /// Returns the estimated cost for an input of this size, including the memory held beside input and output.
+    /// Returns the estimated cost for an input of this size, including the memory needed in addition to input and
+    /// output.
     fn cost(&self, width: u32, height: u32, traits: Traits) -> Cost;
 
-    /// Returns the effect whose material the stage lays over its input, if it lays one. `cost` guesses the size of that
-    /// material.
+    /// Returns the effect whose overlay image the stage composites over its input, if it has one. `cost` can only guess
+    /// the size of that overlay.
     fn lays(&self) -> Option<&Effect> {
         None
     }
 
-    /// Returns the cost as `cost` does, for a material of this size.
+    /// Returns the cost as `cost` does, for an overlay image of this size.
     fn cost_of_laying(
         &self,
         material: (u32, u32),
@@ -65,27 +67,27 @@ pub trait Stage: fmt::Display + fmt::Debug + Send + Sync {
     }
 }
 
-/// What happens to an image's gain map when a stage acts on the image.
+/// The effect of a stage on an image's gain map.
 #[derive(Debug)]
 pub enum OnGainMap {
     /// The gain map stays valid as it is.
     Keeps,
-    /// The gain map goes through this stage.
+    /// The gain map is processed by this stage.
     Follows(Box<dyn Stage>),
-    /// The gain map says nothing about the image any more.
+    /// The gain map becomes invalid and is dropped.
     Voids,
 }
 
 /// What stages may use while they run.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
-    /// Returns the material of an effect, as the effect's own recipe leaves it.
+    /// Loads the overlay image of an effect, with the effect's own recipe applied.
     pub materials: &'a dyn Fn(&Effect) -> Result<Image>,
-    /// Draws a text on a transparent ground.
+    /// Draws a text on a transparent background.
     pub draw: &'a dyn Fn(&Text<'_>) -> Result<Image>,
-    /// Tells whether the result is still wanted.
+    /// Reports whether the result is no longer wanted.
     pub interrupt: &'a dyn Interrupt,
-    /// Idle cores that may be borrowed.
+    /// Idle cores that stages may use.
     pub cores: &'a dyn Cores,
 }
 
@@ -103,7 +105,7 @@ impl Context<'_> {
     }
 }
 
-/// The files that recipes compose with, such as icons, by name.
+/// The files that recipes use as overlays, such as icons, by name.
 pub trait Materials: Sync {
     /// Returns the bytes of a file.
     ///
@@ -111,7 +113,7 @@ pub trait Materials: Sync {
     /// `Recipe`, naming the material, when it is missing or may not be read.
     fn load(&self, name: &str) -> Result<Vec<u8>>;
 
-    /// Returns the image in a file, either one decoded earlier or by `decode` from the file's bytes.
+    /// Returns the image in a file: from a cache, or decoded by `decode` from the file's bytes.
     ///
     /// # Errors
     /// As `load` and `decode`.
@@ -120,7 +122,7 @@ pub trait Materials: Sync {
     }
 }
 
-/// A set of materials that has no files at all.
+/// An empty set of overlay files.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoMaterials;
 
@@ -133,13 +135,13 @@ impl Materials for NoMaterials {
     }
 }
 
-/// One effect that recipes can name: one file in `ops/`, one entry in `ops::ALL`.
+/// An effect that recipes can name: a file in `ops/` and an entry in `ops::ALL`.
 pub trait Op: Send + Sync {
     /// Returns the effect's word in recipes, with its arguments, their ranges and an example, which tests parse and
     /// run.
     fn word(&self) -> &'static Word;
 
-    /// Returns the stage for an effect with this word. `None`: its arguments ask for nothing (such as a blur of 0).
+    /// Returns the stage for an effect with this word. `None`: its arguments change nothing (such as a blur of 0).
     ///
     /// # Errors
     /// `Recipe` with the offending argument.
@@ -149,7 +151,7 @@ pub trait Op: Send + Sync {
 /// Returns the error for a wrong argument of an effect.
 pub(crate) fn wrong(effect: &Effect, error: &ParseError) -> Error {
     let error = error.clone();
-    // A text with a comma or colon ends early.
+    // A comma or colon in a text ends it early, so the error may be in the rest of the text.
     let error = match effect.args.get(1) {
         Some(second) if *second != error.piece => error,
         _ => effect.explain(error),

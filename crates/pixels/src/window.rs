@@ -1,6 +1,6 @@
-//! Regions with fractions of px, and windows onto images that are drawn.
+//! Regions with fractional px, and windows onto vector images.
 
-/// A rectangle with fractions, in px of the stored image at full resolution.
+/// A rectangle with fractional coordinates, in px of the stored image at full resolution.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RegionF {
     /// Left edge, in px.
@@ -14,7 +14,7 @@ pub struct RegionF {
 }
 
 impl RegionF {
-    /// Returns the region of all of an image of this size in px.
+    /// Returns the region of a whole image of this size in px.
     pub(crate) fn whole((width, height): (u32, u32)) -> Self {
         Self {
             x: 0.0,
@@ -35,17 +35,17 @@ impl RegionF {
     }
 }
 
-/// The part to show of an image that is drawn, and the size to draw it at. The two sides may be scaled differently.
+/// The part of a vector image to show, and the size to draw it at. The two sides may be scaled differently.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Window {
-    /// The part to draw, in px of the size that the image's header tells.
+    /// The part to draw, in px of the size in the image's header.
     pub from: RegionF,
-    /// The size that the part is drawn at, in px.
+    /// Size in px to draw the part at.
     pub to: (u32, u32),
 }
 
 impl Window {
-    /// Returns a window onto all of an image of size `own`, drawn at size `to`.
+    /// Returns a window onto a whole image of size `own`, drawn at size `to`.
     #[must_use]
     pub fn whole(own: (u32, u32), to: (u32, u32)) -> Self {
         Self {
@@ -54,13 +54,13 @@ impl Window {
         }
     }
 
-    /// Whether the window shows all of an image of size `own`.
+    /// Whether the window shows a whole image of size `own`.
     #[must_use]
     pub fn is_whole(&self, own: (u32, u32)) -> bool {
         self.from == RegionF::whole(own)
     }
 
-    /// Returns the width and height in px that all of an image of size `own` has at the window's scale.
+    /// Returns the width and height in px of a whole image of size `own` at the window's scale.
     #[must_use]
     pub fn of_whole(&self, own: (u32, u32)) -> (f64, f64) {
         let whole = RegionF::whole(own).times(self.scale());
@@ -83,8 +83,8 @@ impl Window {
     }
 }
 
-/// Rounds a length that is within rounding errors of whole px. It comes from several divisions and products, each of
-/// which rounds.
+/// Rounds a length that is within rounding errors of whole px. The length results from several divisions and products,
+/// each of which rounds.
 fn nearly_whole(px: f64) -> f64 {
     let whole = px.round();
     if (px - whole).abs() < 1e-6 { whole } else { px }

@@ -1,10 +1,10 @@
-//! The crate's modules stand in layers, and a module uses only those below its own.
+//! Checks that the crate's modules form layers, each of which uses only lower ones.
 
 mod layering;
 
 use std::path::Path;
 
-/// From the ground up.
+/// The modules, from the lowest layer to the highest.
 const LAYERS: &[&str] = &[
     "cost", "limits", "error", "cores", "buffers", "space", "frame", "sequence", "samples",
     "window", "codec", "revision", "profiles", "stage", "formats", "resize", "color", "score",
@@ -17,7 +17,7 @@ fn no_module_uses_one_above_it() {
     layering::check(&src, LAYERS, 50);
 }
 
-/// Formats, by their names and others that mean them. TIFF is missing: EXIF is stored as one.
+/// Names of formats and their aliases. TIFF is missing, because EXIF is stored as TIFF.
 const FORMATS: &[&str] = &[
     "jpeg", "jpg", "png", "webp", "gif", "avif", "jxl", "heic", "heif", "bmp", "svg",
 ];
@@ -29,7 +29,7 @@ fn no_format_is_named_in_code() {
     for file in layering::rust_files(&src) {
         let text = std::fs::read_to_string(&file).expect("a source file");
         let code = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
-        // Rules show what they do to an image of some format.
+        // Examples of rules name formats.
         let mut shown = false;
         for line in code.lines() {
             shown = shown && line != "    }," || line.ends_with("Example {");
@@ -38,7 +38,7 @@ fn no_format_is_named_in_code() {
                 let part = part.to_ascii_lowercase();
                 let literal = index % 2 == 1;
                 literals += usize::from(literal);
-                // Prose and names of files may hold a format's name; a literal that is one may not.
+                // Prose and file names may contain the name of a format; a literal may not be one.
                 let named = FORMATS.iter().any(|format| match literal {
                     true => part == *format,
                     false => part.contains(format),

@@ -1,4 +1,4 @@
-//! What is measured of a source before it is laid out, held against the definition pixel by pixel.
+//! Measurements of a source, compared with their definitions pixel by pixel.
 
 mod fake;
 
@@ -17,7 +17,7 @@ fn recipe(text: &str) -> Recipe {
     text.parse().expect(text)
 }
 
-/// An image by its pixels: red, green, blue and opacity in levels of 255.
+/// Creates an image from a function of column and row that returns red, green, blue and opacity in levels of 255.
 fn picture(depth: Depth, alpha: bool, size: (u32, u32), at: impl Fn(u32, u32) -> [u8; 4]) -> Frame {
     let (width, height) = size;
     let plane = |channel: usize| {
@@ -35,7 +35,7 @@ fn picture(depth: Depth, alpha: bool, size: (u32, u32), at: impl Fn(u32, u32) ->
     Frame::new(Model::Rgb, width, height, planes, alpha.then(|| plane(3))).unwrap()
 }
 
-/// What a recipe comes to for a file.
+/// Returns the recipe that `text` resolves to for a file.
 fn resolved(file: &[u8], text: &str) -> String {
     let plan = engine().plan_with(&recipe(text), file, &NoMaterials, None, None);
     plan.expect("a plan").recipe().to_string()
@@ -45,7 +45,7 @@ fn area(file: &[u8], tolerance: u8) -> Area {
     answer(file, &recipe(&format!("trim:{tolerance}")))
 }
 
-/// A question without a recipe.
+/// Rules that need one measurement, without a recipe.
 #[derive(Clone, Debug)]
 struct Asks(Measure, Output);
 
@@ -71,7 +71,7 @@ impl Rules for Asks {
     }
 }
 
-/// What is measured for rules with one question.
+/// Returns the result of the only measurement that `rules` need.
 fn answer(file: &[u8], rules: &dyn Rules) -> Area {
     let asked = rules.measures(Orientation::default())[0];
     let engine = engine();
@@ -83,7 +83,7 @@ fn answer(file: &[u8], rules: &dyn Rules) -> Area {
         .expect("an area")
 }
 
-/// The definition: everything but the pixels that look like the first.
+/// Returns the area by the definition: the bounding box of all pixels that differ from the first.
 fn expected(size: (u32, u32), tolerance: u8, at: impl Fn(u32, u32) -> [u8; 4]) -> Area {
     let seen = |x, y| {
         let [r, g, b, a] = at(x, y).map(f64::from);
@@ -98,7 +98,7 @@ fn expected(size: (u32, u32), tolerance: u8, at: impl Fn(u32, u32) -> [u8; 4]) -
     })
 }
 
-/// What holds all pixels that differ.
+/// Returns the bounding box of all pixels that differ.
 fn but(size: (u32, u32), differs: impl Fn(u32, u32) -> bool) -> Area {
     let differs = |&(x, y): &(u32, u32)| differs(x, y);
     let pixels = (0..size.1).flat_map(|y| (0..size.0).map(move |x| (x, y)));
@@ -197,7 +197,7 @@ fn looking_for_faces_costs_what_the_reduced_image_has_pixels() {
     assert_eq!(faces(960), faces(1900));
 }
 
-/// A file of a white square with a small black one in it.
+/// Returns a file of a white square with a small black one in it.
 fn square(side: u32) -> Vec<u8> {
     let part = Area {
         x: 1,
@@ -208,7 +208,7 @@ fn square(side: u32) -> Vec<u8> {
     fake::file("png", &framed((side, side), part), "")
 }
 
-/// White, with a black part.
+/// Creates a white image with a black part.
 fn framed(size: (u32, u32), part: Area) -> Frame {
     picture(Depth::U8, false, size, |x, y| {
         let inside =
@@ -347,7 +347,7 @@ fn a_measurement_that_nobody_wants_any_more_ends() {
     assert!(run(&Never).is_ok());
 }
 
-/// A gray image with a bright square in it.
+/// Returns the file of a gray image with a bright square in it.
 fn dotted(size: (u32, u32), (left, top): (u32, u32), words: &str) -> Vec<u8> {
     let frame = picture(Depth::U8, false, size, |x, y| {
         let inside = (left..left + 40).contains(&x) && (top..top + 40).contains(&y);
@@ -360,7 +360,7 @@ fn dotted(size: (u32, u32), (left, top): (u32, u32), words: &str) -> Vec<u8> {
     fake::file("png", &frame, words)
 }
 
-/// The part that a recipe ends with: left and top edge.
+/// Returns the left and top edge of the crop at the end of the resolved recipe.
 fn kept(file: &[u8], text: &str) -> (i64, i64) {
     let resolved = resolved(file, text);
     let crop = resolved.rsplit_once("crop:").expect("a crop").1;
@@ -391,7 +391,7 @@ fn smart_crops_keep_what_draws_the_eye_also_in_turned_cropped_and_scaled_images(
     near(kept(&file, "flip:h,focus:smart,cover:150x300"), (5, 0));
     let turned = dotted((400, 300), (300, 60), "turned:6");
     near(kept(&turned, "orient,focus:smart,crop:100x100"), (170, 270));
-    // A gravity that is named wins.
+    // A gravity takes precedence over the focus.
     assert_eq!(kept(&file, "focus:smart,crop:100x100:southwest"), (0, 200));
 }
 
@@ -433,7 +433,7 @@ fn chroma_counts_too() {
     ];
     let frame = Frame::new(Model::ycbcr(Subsampling::C420), 40, 30, chroma, None).unwrap();
     let found = area(&fake::file("png", &frame, ""), 10);
-    // Its own two columns and rows, and what interpolation spreads of it.
+    // The feature's own two columns and rows, and the px that interpolation adds to them.
     assert!(
         found.x <= 18 && found.x + found.w >= 20 && found.w <= 6,
         "{found:?}"

@@ -1,4 +1,4 @@
-//! Plans as text: what the planner makes of a recipe and a header, reviewable without a pixel.
+//! Golden plans: the text of plans for a recipe and a header, without any pixels.
 
 mod fake;
 
@@ -46,10 +46,10 @@ fn a_recipe_with_a_plan_passes_the_check_before_there_is_a_image() {
     }
 }
 
-/// Source, recipe, plan; groups with what they show.
+/// Source, recipe and plan. Comments introduce groups.
 #[rustfmt::skip]
 const GOLDEN: &[(&str, &str, &str)] = &[
-    // What is drawn is drawn as it is seen, and not scaled afterwards.
+    // Vector images are drawn at the size of the result, and not scaled afterwards.
     ("drawing 300x150 rgba", "as:png",
      "draw drawing 300x150 rgba | encode png"),
     ("drawing 300x150 rgba", "fit:80x80,as:png",
@@ -64,7 +64,7 @@ const GOLDEN: &[(&str, &str, &str)] = &[
      "draw drawing 30x40 rgba from 40,20 60x80 | encode png"),
     ("drawing 300x150 rgba", "turn:90,cover:50x50,as:png",
      "draw drawing 50x50 rgba from 75,0 150x150 | turn 90 | encode png"),
-    // Nothing to do, and what keeps a copy from being one.
+    // Recipes that change nothing, and details that prevent a copy.
     ("jpeg 400x300 ycbcr420 q90", "same",
      "copy jpeg"),
     ("jpeg 400x300 ycbcr420 q90", "original",
@@ -148,7 +148,8 @@ const GOLDEN: &[(&str, &str, &str)] = &[
      "decode png rgb16 | convert rgb | encode png depth8 level:9"),
     ("png 400x300 rgb", "depth:16",
      "decode png rgb | convert rgb16 | encode png depth16"),
-    // The best quality that is short enough is never above the source's own, and a short source is not touched.
+    // The best quality that is short enough never exceeds the source's own, and a source that is short enough is
+    // copied.
     ("jpeg 4000x3000 ycbcr420 q90", "fit:400x400,max:9000",
      "decode jpeg 1/4 ycbcr420 | resize 400x300 lanczos3 | encode jpeg max9000 7 tries"),
     ("jpeg 4000x3000 ycbcr420 q5", "max:3",
@@ -156,11 +157,11 @@ const GOLDEN: &[(&str, &str, &str)] = &[
     ("png 4000x3000 rgb", "fit:400x400,as:jpeg,max:9000",
      "decode png rgb | resize 400x300 lanczos3 | convert ycbcr420 | encode jpeg max9000 7 tries"),
     ("jpeg 400x300 ycbcr420 q90", "max:9000", "copy jpeg"),
-    // What a file is scored against has its chroma whole.
+    // The reference for scores has full-size chroma.
     ("jpeg 4000x3000 ycbcr420 q90", "fit:400x400,q:auto",
      "decode jpeg 1/4 ycbcr420 | resize 400x300 lanczos3 | convert rgb | encode jpeg score75 4 tries"),
     ("png 400x300 rgb16", "lossless,depth:16", "copy png"),
-    // What the source's own format has no use for says nothing to it.
+    // Options that the source's own format does not support are left out.
     ("png 400x300 rgb", "fit:200x200,q:80,chroma:420,effort:3",
      "decode png rgb | resize 200x150 lanczos3 | encode png"),
     ("jpeg 4000x3000 ycbcr420 q90", "fit:400x400,as:png",
@@ -171,7 +172,7 @@ const GOLDEN: &[(&str, &str, &str)] = &[
      "decode jpeg gray | encode png"),
     ("jpeg 400x300 gray q90", "border:4x4:808080",
      "decode jpeg gray | border:4x4:808080 | encode jpeg q90"),
-    // Colour painted on gray stays colour.
+    // Colour painted on gray requires a colour model.
     ("jpeg 400x300 gray q90", "border:4x4:ff8800",
      "decode jpeg gray | convert ycbcr444 | border:4x4:ff8800 | encode jpeg q90"),
     ("jpeg 400x300 gray q90", "fit:200x200,canvas:200x200:ff8800,as:png",
@@ -186,7 +187,7 @@ const GOLDEN: &[(&str, &str, &str)] = &[
      "decode png rgb16 | resize 200x150 lanczos3 | encode png"),
     ("gif 400x300 rgba palette frames:2", "fit:200x200,as:webp",
      "decode gif rgba | resize 200x150 mitchell | convert ycbcr420a-limited | encode webp"),
-    // CMYK becomes RGB unless it is to stay, before anything is painted.
+    // CMYK becomes RGB before anything is painted, unless it is to be kept.
     ("jpeg 400x300 cmyk q90", "fit:200x200,profile:keep",
      "decode jpeg cmyk | resize 200x150 lanczos3 | encode jpeg q90"),
     ("jpeg 400x300 cmyk icc q90", "fit:200x200,profile:drop",
@@ -201,7 +202,7 @@ const GOLDEN: &[(&str, &str, &str)] = &[
      "decode jpeg cmyk | resize 200x150 lanczos3 | convert rgb | encode png"),
     ("jpeg 400x300 cmyk q90", "canvas:500x400:ff0000,border:2x2:00ff00,q:92",
      "decode jpeg cmyk | convert ycbcr444 | canvas 500x400 at 50,50 ff0000 | border:2x2:00ff00 | encode jpeg q92"),
-    // Display P3 stays, wider spaces become it where the result can say so, everything else becomes sRGB.
+    // Display P3 stays, wider spaces become Display P3 if the result can declare it, and everything else becomes sRGB.
     ("jpeg 4000x3000 ycbcr420 p3 q90", "fit:400x300",
      "decode jpeg 1/4 ycbcr420 | resize 400x300 lanczos3 | encode jpeg q90"),
     ("jpeg 4000x3000 ycbcr420 p3 q90", "fit:400x300,profile:srgb",
@@ -218,7 +219,7 @@ const GOLDEN: &[(&str, &str, &str)] = &[
      "decode jpeg ycbcr420 | encode jpeg q90"),
     ("jpeg 400x300 ycbcr420 q90", "profile:p3",
      "decode jpeg ycbcr420 | convert ycbcr420 p3 | encode jpeg q90"),
-    // What the result cannot say is turned last, after all that is done to the stored pixels.
+    // If the result cannot declare the orientation, the pixels are turned last, after all steps on the stored pixels.
     ("jpeg 4000x3000 ycbcr420 turned:6", "stored,fit:400x400",
      "decode jpeg 1/4 ycbcr420 | resize 400x300 lanczos3 | encode jpeg"),
     ("jpeg 4000x3000 ycbcr420 turned:6", "stored,fit:400x400,as:avif",
@@ -229,14 +230,14 @@ const GOLDEN: &[(&str, &str, &str)] = &[
      "decode jpeg 1/4 ycbcr420 | resize 400x300 lanczos3 | convert ycbcr420-limited | encode webp"),
     ("jpeg 400x300 ycbcr420 turned:6", "stored,blur:0x1,as:webp",
      "decode jpeg ycbcr420 | blur:0x1 | turn 90 | convert ycbcr420-limited | encode webp"),
-    // Thinned chroma of an odd side that will run backwards is made whole first, where it has to be.
+    // Subsampled chroma of an odd side is upsampled before that side is reversed, if necessary.
     ("jpeg 401x300 ycbcr420", "flip:h,as:png",
      "decode jpeg ycbcr420 | convert rgb | mirror | encode png"),
     ("jpeg 401x300 ycbcr420", "flip:h",
      "decode jpeg ycbcr420 | mirror | encode jpeg"),
     ("jpeg 400x300 ycbcr420", "flip:h,as:png",
      "decode jpeg ycbcr420 | mirror | convert rgb | encode png"),
-    // Turning: after resampling; lengths and thinning follow.
+    // Turns come after resampling; lengths and subsampling are swapped accordingly.
     ("jpeg 4000x3000 ycbcr420 q90 turned:6", "fit:300x400",
      "decode jpeg 1/4 ycbcr420 | resize 400x300 lanczos3 | turn 90 | encode jpeg q90"),
     ("jpeg 4000x3000 ycbcr422 q90 turned:6", "orient,fit:300x400",
@@ -258,7 +259,7 @@ const GOLDEN: &[(&str, &str, &str)] = &[
      "decode png rgba | resize 200x200 mitchell from 49.62406015037594,0 300.7518796992481x300 | canvas 200x200 at 0,0 ffffff | encode png"),
     ("jpeg 50x40 ycbcr420 q90", "canvas:100x100:000000:0:10,q:92",
      "decode jpeg ycbcr420 | canvas 100x100 at 0,10 000000 | encode jpeg q92"),
-    // Shrinking by word: lengths are measured on the shrunken image.
+    // The word `shrink`: later lengths are measured on the shrunken image.
     ("finejpeg 400x300 ycbcr420 q90", "shrink:2,exact:66x50",
      "decode finejpeg 1/4 ycbcr420 | resize 66x50 lanczos3 | encode finejpeg"),
     ("finejpeg 400x300 ycbcr420 q90", "shrink:3,exact:100x75",
@@ -277,7 +278,7 @@ const GOLDEN: &[(&str, &str, &str)] = &[
      "decode jpeg 1/8 ycbcr420 | resize 100x100 lanczos3 from 800,800 800x400 | encode jpeg q90"),
     ("png 400x300 rgb", "shrink:2,fit:100x100",
      "decode png rgb | resize 100x75 lanczos3 | encode png"),
-    // Sequences are one read as long as nothing is painted and nothing scaled twice.
+    // Sequences are a single read unless something is painted in between or scaled twice.
     ("jpeg 4000x3000 ycbcr420 q90", "fit:400x400,crop:100:50:200x200",
      "decode jpeg 1/4 ycbcr420 | resize 200x200 lanczos3 from 1000,500 2000x2000 | encode jpeg q90"),
     ("jpeg 4000x3000 ycbcr420 q90", "crop:0:0:2000x2000,flip:h,fit:400x400,turn:90,crop:50:0:300x400",
@@ -292,7 +293,7 @@ const GOLDEN: &[(&str, &str, &str)] = &[
      "decode png rgb | rotate 30 ffffff | resize 248x230 lanczos3 | encode png"),
     ("jpeg 400x300 ycbcr420 q90", "pad:0:5:0:5",
      "decode jpeg ycbcr420 | canvas 410x300 at 5,0 00000000 | flatten ffffff | encode jpeg q90"),
-    // Effects, in their order.
+    // Effects, in the order of the recipe.
     ("jpeg 400x300 ycbcr420 q90", "fit:200x200,blur:0x1,border:4x2:ff8800,over:icon.png:3:4",
      "decode jpeg ycbcr420 | resize 200x150 lanczos3 | blur:0x1 | border:4x2:ff8800 | over:icon.png:3:4 | encode jpeg q90"),
     ("png 400x300 rgb", "fit:200x200,border:4x2:ff8800,as:jpeg,q:80",
@@ -421,7 +422,7 @@ fn an_option_that_a_format_lacks_names_the_format_the_option_and_those_it_has() 
         ("as:png,depth:10", "`depth:10` cannot be done: png takes another value: bits: 8, 16".to_owned()),
         ("as:webp,progressive", "`progressive` cannot be done: webp has no such option; known are q, max, score, \
           lossless, effort".to_owned()),
-        // Not only where the format was named: these are no preferences.
+        // These options are also checked if the format was not named, because they are no preferences.
         ("lossless", "`lossless` cannot be done: jpeg has no such option; known are q, max, score, progressive, \
           chroma, effort".to_owned()),
         ("as:png,q:auto", format!("`score:75` cannot be done: png has no such option; {png}")),
@@ -474,7 +475,7 @@ fn a_word_over_and_over_is_planned_to_take_as_often_its_time() {
         let example = op.word().example;
         let once = cost(example, 1) - cost(example, 0);
         let often = cost(example, 20) - cost(example, 0);
-        // What leaves no colour or opacity makes the next one cheaper.
+        // An effect that leaves no colour or opacity makes the next one cheaper.
         assert!(often >= 10 * once, "{example}: {once}, {often}");
     }
     for dear in [

@@ -1,4 +1,4 @@
-//! What happens when a plan is run, over fake codecs: what is copied, stopped, and refused.
+//! Runs of plans with fake codecs: copies, interruptions and rejections.
 
 mod fake;
 
@@ -18,7 +18,7 @@ fn recipe(text: &str) -> Recipe {
     text.parse().expect("a recipe")
 }
 
-/// A gray image of one level.
+/// Creates a gray image of one level.
 fn gray(width: u32, height: u32, level: u16) -> Frame {
     let plane = Plane::filled(Depth::U8, width, height, level);
     Frame::new(Model::Gray, width, height, vec![plane], None).unwrap()
@@ -79,7 +79,7 @@ fn a_plan_run_on_other_bytes_is_our_own_bug_and_no_panic() {
     }
 }
 
-/// Interrupts from the nth question on.
+/// Interrupts the work from the nth check on.
 struct After(AtomicU32);
 
 impl Interrupt for After {
@@ -108,7 +108,7 @@ fn work_that_nobody_wants_stops_before_the_next_step() {
             },
         )
     };
-    // Before decoding, each of two stages, and encoding.
+    // The checks before decoding, before each of two stages, and before encoding.
     for questions in 0..4 {
         assert_eq!(
             run(questions).err(),
@@ -119,7 +119,7 @@ fn work_that_nobody_wants_stops_before_the_next_step() {
     assert!(run(1000).is_ok());
 }
 
-/// Bytes as a material of any name.
+/// Returns these bytes as an overlay file of any name.
 struct Icon(Vec<u8>);
 
 impl Materials for Icon {
@@ -212,7 +212,7 @@ fn what_is_laid_over_counts_in_the_peak() {
 
 #[test]
 fn what_is_laid_over_is_priced_by_its_own_size() {
-    /// One px wide, and tall.
+    /// An overlay file of 1 × 500 px, under any name.
     struct Thin;
     impl Materials for Thin {
         fn load(&self, _: &str) -> Result<Vec<u8>> {
@@ -226,7 +226,7 @@ fn what_is_laid_over_is_priced_by_its_own_size() {
         plan.expect("a plan")
     };
     let (thin, square) = (plan(&Thin), plan(&Icon(file(30, 30))));
-    // Its shape makes it 60 × 30,000 px.
+    // An overlay with its aspect ratio is scaled to 60 × 30,000 px.
     assert!(thin.peak_bytes() > 60 * 30_000, "{}", thin.peak_bytes());
     assert!(thin.cost().nanos > 10 * square.cost().nanos);
 }

@@ -1,5 +1,5 @@
-//! `REVISION` counts the changes of results: images × recipes, and hashes of what becomes of them. The
-//! codecs are fakes, whose files are plain samples, so that only the pipeline is judged.
+//! `REVISION` counts the changes of results: images × recipes, and hashes of the results. The codecs are fakes, whose
+//! files are plain samples, so that only the pipeline is tested.
 
 mod blessed;
 mod fake;
@@ -14,7 +14,7 @@ use andon_pixels::{
 };
 use andon_recipe::Recipe;
 
-/// What is done, under a name that stays when the words of recipes change.
+/// Recipes by names that stay when the words of recipes change.
 const RECIPES: &[(&str, &str)] = &[
     ("encode", "q:80"),
     ("fit", "exact:40x28"),
@@ -216,7 +216,7 @@ fn results() -> BTreeMap<String, u64> {
     rows
 }
 
-/// A small image to lay over.
+/// A small overlay image.
 struct Icon;
 
 impl Materials for Icon {
@@ -226,8 +226,8 @@ impl Materials for Icon {
     }
 }
 
-/// Slopes with an edge and some noise, another in each plane; in whole numbers, which every machine adds
-/// alike.
+/// Creates an image of slopes with an edge and some noise, different in each plane. Only whole numbers are used, which
+/// are the same on every machine.
 fn picture(model: Model, depth: Depth, alpha: bool, (width, height): (u32, u32)) -> Frame {
     let plane = |index: usize, (w, h): (u32, u32)| {
         let mut noise = index as u32 + 1;

@@ -1,5 +1,5 @@
-//! Declared arguments. Recipe words, effects, codec options and URL parameters each declare once what
-//! they take; parsing, error messages, the reference and the fuzz dictionaries all read the declaration.
+//! Declarations of arguments. Recipe words, effects, codec options and URL parameters each declare their arguments
+//! once; parsing, error messages, the reference and the fuzz dictionaries all use the declaration.
 //!
 //! ```
 //! use andon_recipe::args::Arg;
@@ -31,8 +31,7 @@ pub struct Arg {
     /// Value that applies if the argument is absent; `None` if the argument is required.
     pub default: Option<&'static str>,
     /// Character before the argument: `:` starts a new argument, `x` and `+` continue the previous one, as in
-    /// `WIDTHxHEIGHT`. `=` starts one that is written with its name, as in `turn=30`, in any place after the required
-    /// arguments.
+    /// `WIDTHxHEIGHT`. `=` starts a named argument, as in `turn=30`, in any place after the required arguments.
     pub mark: char,
     /// One line on what the argument does, without a full stop.
     pub help: &'static str,
@@ -41,7 +40,7 @@ pub struct Arg {
 /// Values that an argument accepts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
-    /// No value: the word alone switches something on.
+    /// No value: the presence of the word switches something on.
     Flag,
     /// A whole number between two bounds, both included.
     Whole {
@@ -57,9 +56,9 @@ pub enum Kind {
         /// Largest accepted number.
         most: f64,
     },
-    /// A [`Length`]: pixels, or per cent of a side with this sign after the number.
+    /// A [`Length`]: pixels, or percent of a side, with this character after the number as the percent sign.
     Length(char),
-    /// A [`Length`], or nothing: the side then follows from the other one.
+    /// A [`Length`], or nothing: the side is then computed from the other one.
     Side,
     /// A [`Colour`].
     Colour,
@@ -81,7 +80,7 @@ impl Arg {
         }
     }
 
-    /// Declares an argument that is on when its word is present.
+    /// Declares an argument that is switched on by the presence of its word.
     #[must_use]
     pub const fn flag(name: &'static str) -> Self {
         Self::new(name, Kind::Flag)
@@ -99,19 +98,20 @@ impl Arg {
         Self::new(name, Kind::Number { least, most })
     }
 
-    /// Declares an argument that accepts pixels or per cent.
+    /// Declares an argument that accepts pixels or percent.
     #[must_use]
     pub const fn length(name: &'static str) -> Self {
         Self::new(name, Kind::Length('%'))
     }
 
-    /// Declares an argument that accepts pixels, or per cent with a sign other than `%`, as some URLs need.
+    /// Declares an argument that accepts pixels, or percent with another sign than `%`, which some URLs cannot
+    /// contain.
     #[must_use]
     pub const fn length_with(name: &'static str, percent: char) -> Self {
         Self::new(name, Kind::Length(percent))
     }
 
-    /// Declares an argument that accepts pixels, per cent, or nothing.
+    /// Declares an argument that accepts pixels, percent, or nothing.
     #[must_use]
     pub const fn side(name: &'static str) -> Self {
         Self::new(name, Kind::Side)
@@ -135,7 +135,7 @@ impl Arg {
         Self::new(name, Kind::Text(example))
     }
 
-    /// Returns the argument with a unit.
+    /// Returns the argument with a unit for its numbers.
     #[must_use]
     pub const fn unit(self, unit: &'static str) -> Self {
         Self { unit, ..self }
@@ -150,13 +150,13 @@ impl Arg {
         }
     }
 
-    /// Returns the argument with another mark before it than `:`.
+    /// Returns the argument with another character before it than `:`.
     #[must_use]
     pub const fn after(self, mark: char) -> Self {
         Self { mark, ..self }
     }
 
-    /// Returns the argument as one that is written with its name. Such arguments are declared last and have a default.
+    /// Returns the argument as a named one. Named arguments are declared last and have a default.
     #[must_use]
     pub const fn named(self) -> Self {
         self.after('=')
@@ -169,7 +169,7 @@ impl Arg {
     }
 
     /// Returns the error for a text that could belong to this choice or to the next argument but fits neither. `error`
-    /// is that of the next argument.
+    /// is the error of the next argument.
     fn or(&self, error: ParseError) -> ParseError {
         let nearest = match self.kind {
             Kind::Choice(words) => nearest(&error.piece, words.iter().copied()),
@@ -226,7 +226,7 @@ impl Arg {
         .ok_or_else(|| self.wrong(text))
     }
 
-    /// Returns the word of the choice that `text` is, in British or American spelling, as it stands in the declaration.
+    /// Returns the word of the choice that `text` is, in British or American spelling, as spelt in the declaration.
     ///
     /// # Errors
     /// [`ParseError`], also if the argument is of another kind.

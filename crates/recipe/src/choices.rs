@@ -1,8 +1,8 @@
-//! Arguments whose words stand for values of a type.
+//! Arguments whose words each stand for a value of a type.
 
 use crate::{ParseError, Word, spelling};
 
-/// The words that an argument accepts, and the value that each of them stands for.
+/// The words that an argument accepts, and the value of each word.
 pub(crate) struct Choices<T: 'static> {
     /// The words, for the declaration of the argument.
     pub(crate) words: &'static [&'static str],

@@ -5,8 +5,8 @@ use std::str::FromStr;
 
 use crate::ParseError;
 
-/// A colour in sRGB with straight alpha (255 is opaque). It is written `rrggbb`, or `rrggbbaa` if it is not opaque. Read
-/// is also a CSS name.
+/// A colour in sRGB with straight alpha (255 is opaque). It is written `rrggbb`, or `rrggbbaa` if it is not opaque. CSS
+/// names are also parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Colour {
     /// Red.
@@ -44,11 +44,12 @@ impl Colour {
         a: 0,
     };
 
-    /// The texts that are read, in words.
+    /// The accepted texts, described for error messages.
     pub(crate) const FORM: &str =
         "a colour of 6 or 8 hex digits such as `ff8800`, or a CSS name such as `white`";
 
-    /// Returns the text of an argument after its colon whose default is [`Self::CLEAR`], which is left out.
+    /// Returns the text of an argument after its colon; empty for [`Self::CLEAR`], which has to be the argument's
+    /// default.
     pub(crate) fn unless_clear(self) -> String {
         match self {
             Self::CLEAR => String::new(),

@@ -1,4 +1,4 @@
-//! Effects: steps whose words the engine declares.
+//! Effects: steps whose words are declared by the engine.
 
 mod escape;
 mod material;
@@ -10,20 +10,20 @@ use crate::steps::{Geometry, Step};
 use crate::words::is_taken;
 use crate::{Facts, ParseError};
 
-/// One effect: an open word and its arguments, which the engine that knows the word checks.
+/// One effect: a word that this crate does not know, and its arguments, which the engine checks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Effect {
     /// The word: lower-case letters, digits and `-`.
     pub name: String,
-    /// Arguments, decoded. In the text, characters that would end an argument are escaped.
+    /// Decoded arguments. In the text of a recipe, characters that would end an argument are escaped.
     pub args: Vec<String>,
 }
 
 impl Effect {
-    /// Name of the effect that composes with an image from a file. Its first argument is the file's name.
+    /// Name of the effect that lays an image from a file over the image. Its first argument is the file's name.
     pub const OVER: &str = "over";
 
-    /// Name of the effect that composes with an image from a file in a given size, opacity and mode.
+    /// Name of the effect that lays an image from a file over the image, in a given size, opacity and mode.
     pub const OVERLAY: &str = "overlay";
 
     /// Name of the effect that blurs a rectangle.
@@ -62,8 +62,9 @@ impl Effect {
         })
     }
 
-    /// Adds to an error how characters that a recipe itself uses are written in this effect's text, or in the name of
-    /// its file. An error at the piece after the effect, or at the argument after the text, may be the text's rest.
+    /// Adds to an error how the reserved characters of recipes are escaped in this effect's text, or in the name of its
+    /// file. An error in the piece after the effect, or in the argument after the text, may come from the rest of the
+    /// text.
     #[must_use]
     pub fn explain(&self, error: ParseError) -> ParseError {
         let takes_text = [Self::TEXT, Self::OVER, Self::OVERLAY].contains(&self.name.as_str());
@@ -73,14 +74,14 @@ impl Effect {
         }
     }
 
-    /// Reads an effect from its word and its arguments, in which anything may stand.
+    /// Parses an effect from its word and its arguments, which may contain any text.
     pub(crate) fn read(name: &str, parts: &[String]) -> Result<Self, ParseError> {
         let args = parts.iter().map(|part| escape::read(part));
         Self::new(name, args.collect::<Result<_, _>>()?)
     }
 }
 
-/// Returns what is expected in place of a piece that is no word.
+/// Returns what is expected in place of a piece that is not a word.
 fn instead(piece: &str) -> String {
     let is_size = |side: &str| side.bytes().all(|byte| byte.is_ascii_digit());
     let size = piece.split_once('x').filter(|(width, height)| {

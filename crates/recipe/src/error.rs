@@ -1,4 +1,4 @@
-//! The error for a text that cannot be read.
+//! The error for a text that cannot be parsed.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ pub struct ParseError {
 }
 
 impl ParseError {
-    /// Creates the error for a piece of a text in whose place something else is expected.
+    /// Creates the error for a piece of a text, with the text that was expected instead.
     pub(crate) fn new(piece: impl Into<String>, expected: impl Into<String>) -> Self {
         Self {
             piece: piece.into(),

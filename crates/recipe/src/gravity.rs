@@ -6,7 +6,7 @@ use crate::choices::Choices;
 /// The side or corner that is kept when something is cut off.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Gravity {
-    /// The middle, or what a `focus` step keeps in view.
+    /// The middle, or the area that a `focus` step keeps in view.
     #[default]
     Centre,
     /// The top.
@@ -57,12 +57,12 @@ impl Gravity {
         ],
     };
 
-    /// The argument that says which part of an image a step keeps.
+    /// The argument that tells which part of an image a step keeps.
     pub(crate) const ARG: Arg = Arg::choice("gravity", Self::CHOICES.words)
         .default("centre")
         .help("which part is kept");
 
-    /// Returns the text of the argument after its colon, which is left out for the default.
+    /// Returns the text of the argument after its colon; empty for the default.
     pub(crate) fn said(self) -> String {
         match self {
             Self::Centre => String::new(),

@@ -17,7 +17,7 @@ pub enum Length {
 impl Length {
     /// Largest length in pixels that the text of a recipe can express.
     pub const MAX_PX: f64 = 1e6;
-    /// Largest length in per cent that the text of a recipe can express.
+    /// Largest length in percent that the text of a recipe can express.
     pub const MAX_PERCENT: f64 = 1e5;
 
     /// Creates a length in pixels; `None` unless `px` is 0 to [`Self::MAX_PX`].
@@ -29,7 +29,7 @@ impl Length {
             .then_some(Self::Px(px + 0.0))
     }
 
-    /// Creates a length in per cent; `None` unless `percent` is 0 to [`Self::MAX_PERCENT`].
+    /// Creates a length in percent; `None` unless `percent` is 0 to [`Self::MAX_PERCENT`].
     #[must_use]
     pub fn percent(percent: f64) -> Option<Self> {
         (0.0..=Self::MAX_PERCENT)
@@ -37,7 +37,7 @@ impl Length {
             .then_some(Self::Percent(percent + 0.0))
     }
 
-    /// Rounds to hundredths of a pixel or ten thousandths of a per cent, which is finer than any image shows, so that
+    /// Rounds to hundredths of a pixel or ten thousandths of a percent, which is finer than any image shows, so that
     /// lengths that look alike become equal.
     #[must_use]
     pub fn rounded(self) -> Self {
@@ -64,7 +64,7 @@ impl Length {
         }
     }
 
-    /// Returns the whole pixels of a resolved length; `None` for per cent.
+    /// Returns the whole pixels of a resolved length; `None` for percent.
     pub(crate) fn whole(self) -> Option<u32> {
         match self {
             Self::Px(px) => Some(px as u32),

@@ -1,10 +1,10 @@
-//! What is wanted of an image.
+//! Recipes: which operations to apply to an image, and how to write the result.
 //!
-//! A [`Recipe`] is a list of steps in the order in which they act, with ONE canonical text: the log
-//! line, the tests' notation and, once it is resolved, the cache key. It knows no file, no codec and no
-//! pixel. Sizes may be relative; [`Rules::resolve`] meets the source's [`Facts`] and makes them whole
-//! pixels. URL dialects with an arithmetic of their own are other [`Rules`] that resolve to the same
-//! recipes, so that equal requests share one result however they are written.
+//! A [`Recipe`] is a list of steps in the order in which they are applied, with ONE canonical text: the log line, the
+//! tests' notation and, once it is resolved, the cache key. It depends on no file, codec or pixels. Sizes may be
+//! relative; [`Rules::resolve`] converts them to whole pixels with the source's [`Facts`]. URL dialects with an
+//! arithmetic of their own are other [`Rules`] that resolve to the same recipes, so that equal requests share one
+//! result however they are written.
 //!
 //! ```
 //! use andon_recipe::{Facts, Recipe, Rules};

@@ -29,9 +29,9 @@ pub enum Measure {
         /// Red, green and blue of the border.
         colour: [u8; 3],
     },
-    /// The area that draws the eye.
+    /// The area of the image that draws the eye.
     Salient,
-    /// The areas that are faces.
+    /// The areas of the image that show faces.
     Faces,
 }
 
@@ -61,7 +61,7 @@ pub struct Area {
 pub struct Measured(Vec<(Measure, Vec<Area>)>);
 
 impl Measured {
-    /// Returns the area found by a measurement that finds at most one. Returns `None` if the measurement was not made
+    /// Returns the result of a measurement that finds at most one area. Returns `None` if the measurement was not made
     /// or found nothing.
     #[must_use]
     pub fn area(&self, asked: Measure) -> Option<Area> {

@@ -1,6 +1,6 @@
-//! Suggestions for misspelt words, for every list of words that people write by hand.
+//! Suggestions for misspelt words, for every list of words that users write by hand.
 
-/// The known word that a wrong one was probably meant to be.
+/// Returns the known word that a misspelt word probably stands for, if one is similar.
 ///
 /// ```
 /// use andon_recipe::nearest;
@@ -31,5 +31,5 @@ pub fn unknown(kind: &str, wrong: &str, known: &[&str]) -> String {
     }
 }
 
-/// Letters of a word for each tolerated typing error. With more errors, it counts as a different word.
+/// Number of letters of a word for each typing error that is tolerated.
 const LETTERS_PER_SLIP: usize = 3;

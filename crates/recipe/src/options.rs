@@ -1,5 +1,5 @@
-//! Words for output options that tell an encoder how to write. Formats share them: each codec lists the ones that it
-//! takes, with a declaration of its own where it accepts less than what is declared here.
+//! Words for output options that control the encoder. Formats share them: each codec lists the options that it
+//! supports, with a declaration of its own if it accepts fewer values than declared here.
 
 use std::fmt;
 
@@ -18,7 +18,7 @@ pub const ALL: &[&Word] = &{
     words
 };
 
-/// What the options that formats share set, in the order in which they are printed.
+/// The settings of the options that formats share, in the order in which they are printed.
 pub(crate) const SETTINGS: &[Setting] = &[
     Setting {
         word: &QUALITY,
@@ -94,7 +94,7 @@ pub(crate) const SETTINGS: &[Setting] = &[
     },
 ];
 
-/// What an encoder aims at.
+/// The goal of an encoder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Goal {
     /// A quality of 1 to 100.
@@ -107,10 +107,10 @@ pub enum Goal {
     Score(u8),
 }
 
-/// The perceptual score that `q:auto` asks for, which is good enough for a web page.
+/// The perceptual score that `q:auto` requests, which is good enough for a web page.
 const AUTO_SCORE: u8 = 75;
 
-/// Sets what the encoder aims at. An encoder has one goal, so a second one is an error.
+/// Sets the goal of the encoder. There can be only one, so a second goal is an error.
 fn aim(output: &mut Output, word: &Word, goal: Goal) -> Result<(), ParseError> {
     match output.goal.replace(goal) {
         Some(_) => Err(ParseError::new(
@@ -137,7 +137,7 @@ pub enum Chroma {
 }
 
 impl Chroma {
-    /// The digits of every subsampling.
+    /// The digits of every subsampling, as recipes write them.
     pub(crate) const CHOICES: Choices<Self> = Choices {
         words: &["444", "422", "420", "440", "411"],
         values: &[Self::C444, Self::C422, Self::C420, Self::C440, Self::C411],

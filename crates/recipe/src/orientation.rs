@@ -1,9 +1,9 @@
-//! Quarter turns and mirrorings, and how they combine.
+//! Quarter turns and mirrorings, and their combinations.
 
 use crate::{Flip, Step, Turn};
 
-/// A combination of mirroring and turning: the image is first mirrored left to right, then turned clockwise. In these
-/// terms, EXIF tells how a stored image becomes upright.
+/// A combination of mirroring and turning: the image is first mirrored left to right, then turned clockwise. EXIF
+/// describes in these terms how to turn a stored image upright.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Orientation {
     /// Whether the image is mirrored left to right, before it is turned.
@@ -53,7 +53,7 @@ impl Orientation {
     /// Returns this orientation followed by a mirroring.
     #[must_use]
     pub fn flipped(self, flip: Flip) -> Self {
-        // A mirroring after a turn is one before the turn the other way.
+        // A mirroring after a turn equals a mirroring before the opposite turn.
         let mirrored = Self {
             mirror: !self.mirror,
             quarters: (4 - self.quarters) % 4,
@@ -78,7 +78,7 @@ impl Orientation {
         }
     }
 
-    /// Returns the steps that have the same effect, as few as possible.
+    /// Returns the shortest list of steps that have the same effect.
     pub fn steps(self) -> impl Iterator<Item = Step> {
         let flip = match (self.mirror, self.quarters) {
             (false, _) => None,
@@ -119,7 +119,7 @@ impl Orientation {
             point.0 = size.0 - point.0;
         }
         for _ in 0..self.quarters {
-            // A clockwise quarter brings (x, y) to (height - y, x).
+            // A clockwise quarter turn moves (x, y) to (height - y, x).
             point = (size.1 - point.1, point.0);
             size = (size.1, size.0);
         }
@@ -142,8 +142,8 @@ impl Orientation {
         ]
     }
 
-    /// Returns which corner of a stored image becomes the upper left one: whether it is at the right, and whether it is
-    /// at the bottom.
+    /// Returns which corner of a stored image becomes the upper left one: whether it is a right corner, and whether it
+    /// is a bottom corner.
     #[must_use]
     pub fn first_corner(self) -> (bool, bool) {
         let corners = [(false, false), (true, false), (false, true), (true, true)];

@@ -1,4 +1,4 @@
-//! How results are written, and the words for that.
+//! Output settings, which control how results are written, and their words.
 
 mod content;
 mod format;
@@ -14,18 +14,18 @@ pub use content::{Background, Kept, Profile, StoredTurn};
 pub use format::FormatName;
 pub(crate) use with::WITH;
 
-/// How a result is written.
+/// Settings that control how a result is written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Output {
-    /// What happens to the turn that the source is stored with.
+    /// What happens to the orientation that the source is stored with.
     pub stored_turn: StoredTurn,
-    /// What shows through transparent parts if the format stores no opacity.
+    /// The background of transparent parts if the format stores no opacity.
     pub background: Background,
     /// Colour space of the result.
     pub profile: Profile,
-    /// Metadata that is kept.
+    /// Metadata to keep.
     pub metadata: Kept,
-    /// Whether the gain map, which makes a photograph brighter on HDR screens, is left out.
+    /// Whether the gain map, which makes an image brighter on HDR screens, is left out.
     pub drops_gain_map: bool,
     /// Whether the image is scaled in linear light.
     pub linear: bool,
@@ -33,35 +33,35 @@ pub struct Output {
     pub format: Option<FormatName>,
     /// Format of the result if the source is an animation, in place of `format`.
     pub moving: Option<FormatName>,
-    /// What the encoder aims at. If `None`, the source's own quality if it can be told, otherwise the format's default.
+    /// What the encoder aims at. If `None`, the source's own quality if it is known, otherwise the format's default.
     pub goal: Option<Goal>,
     /// Whether nothing may be lost in encoding.
     pub lossless: bool,
-    /// Bits per sample: 8, 10, 12 or 16. If `None`, the source's own, as far as the format holds them.
+    /// Bits per sample: 8, 10, 12 or 16. If `None`, those of the source, as far as the format supports them.
     pub depth: Option<u8>,
-    /// Whether to write progressive JPEG, Adam7 PNG or interlaced GIF.
+    /// Whether to write a progressive JPEG, an Adam7 PNG or an interlaced GIF.
     pub progressive: bool,
-    /// Chroma subsampling. If `None`, a JPEG source's own, otherwise one that depends on the quality.
+    /// Chroma subsampling. If `None`, that of a JPEG source, otherwise one that depends on the quality.
     pub chroma: Option<Chroma>,
     /// Encoder effort, 0 (fast) to 9 (small). If `None`, the format's fast default.
     pub effort: Option<u8>,
     /// Options specific to the format, by name. A value may be empty.
     pub options: BTreeMap<String, String>,
-    /// Number of the frame to show as a still image, from 1. If `None`, an animation stays one where the format can
-    /// hold it, and is shown by its first frame elsewhere.
+    /// Number of the frame to show as a still image, from 1. If `None`, an animation stays an animation if the format
+    /// supports them; otherwise its first frame is written.
     pub frame: Option<u32>,
     /// Number of frames after which an animation ends, at least 1.
     pub most_frames: Option<u32>,
 }
 
 impl Output {
-    /// Format name that leaves the choice to the server by the `Accept` header: `as:auto`.
+    /// Format name that lets the server choose by the `Accept` header: `as:auto`.
     pub const AUTO: &str = "auto";
 
     /// Format name that keeps the source's own format for animations: `moving:source`.
     pub const SOURCE: &str = "source";
 
-    /// Whether the format is left to be chosen by the client's `Accept` header.
+    /// Whether the server chooses the format by the client's `Accept` header.
     #[must_use]
     pub fn is_open(&self) -> bool {
         let format = self.format.as_ref();
@@ -74,14 +74,14 @@ impl Output {
         self.format.as_ref().map_or(source, FormatName::as_str)
     }
 
-    /// Replaces an automatic format by the source's own, because there is no `Accept` header to choose by.
+    /// Replaces an automatic format by the source's own. For callers without an `Accept` header.
     pub fn without_accept(&mut self) {
         if self.is_open() {
             self.format = None;
         }
     }
 
-    /// Settles whether `format` or `moving` applies: `moves` tells whether the image is an animation.
+    /// Settles whether `format` or `moving` applies. `moves` tells whether the image is an animation.
     pub fn settle_moving(&mut self, moves: bool) {
         if let Some(moving) = self.moving.take()
             && moves
@@ -103,7 +103,7 @@ impl Output {
     }
 
     /// Drops options that only some formats use (quality, progressive order, subsampling and effort) if they are not
-    /// among `known`. This is for a format that was not asked for by name.
+    /// among `known`. This is for a format that the request has not named.
     pub fn leave_out_unknown(&mut self, known: &[&Word]) {
         let unknown = |word: &Word| !known.iter().any(|known| known.name == word.name);
         if matches!(self.goal, Some(Goal::Quality(_))) && unknown(&options::QUALITY) {
@@ -119,9 +119,10 @@ impl Output {
 pub(crate) struct Setting {
     /// The declaration of the word.
     pub(crate) word: &'static Word,
-    /// Sets what the word stands for, from the texts of its arguments.
+    /// Sets the word's setting from the texts of its arguments.
     pub(crate) read: fn(&mut Output, &[String]) -> Result<(), ParseError>,
-    /// Returns the text of the word's arguments, which may be empty; `None` if the output does without the word.
+    /// Returns the text of the word's arguments, which may be empty; `None` for the default setting, which is not
+    /// printed.
     pub(crate) write: fn(&Output) -> Option<String>,
 }
 
@@ -137,7 +138,7 @@ pub(crate) fn settings() -> impl Iterator<Item = &'static Setting> {
     groups.into_iter().flatten()
 }
 
-/// Returns the text of the arguments of a word without arguments; `None` unless it is on.
+/// Returns the text of the arguments of a word without arguments; `None` if the word is not set.
 pub(crate) fn flag(on: bool) -> Option<String> {
     on.then(String::new)
 }

@@ -1,21 +1,22 @@
-//! Recipes: steps, and how their result is written.
+//! Recipes: steps, and settings for the output.
 
 use crate::{Effect, Original, Output, Step, StoredTurn};
 
-/// Everything that a request asks of one image. The default changes nothing but the encoding.
+/// The operations of one request on an image, and how its result is written. The default recipe only encodes the image
+/// again.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Recipe {
     /// Steps to apply, in order.
     pub steps: Vec<Step>,
-    /// How the result is written.
+    /// Settings for the output.
     pub output: Output,
 }
 
 impl Recipe {
-    /// Most steps that a text may have, because each may cost as much as a whole image.
+    /// Most steps that a recipe may have, because each may cost as much as a whole image.
     pub const MOST_STEPS: usize = 64;
 
-    /// Returns the recipe that serves a file's own bytes.
+    /// Returns the recipe whose result is the source's own bytes.
     #[must_use]
     pub fn original() -> Self {
         Self {
@@ -24,7 +25,7 @@ impl Recipe {
         }
     }
 
-    /// Whether the answer is the source's own bytes, whatever they are.
+    /// Whether the result is the source's own bytes, whatever they are.
     #[must_use]
     pub fn is_original(&self) -> bool {
         self.steps.contains(&Step::Original(Original))
@@ -38,7 +39,7 @@ impl Recipe {
         })
     }
 
-    /// Returns the names of the files that the effects, and the recipes of their materials, compose with.
+    /// Returns the names of the overlay files of the effects, and of the recipes of their overlays.
     #[must_use]
     pub fn materials(&self) -> Vec<String> {
         let mut names = Vec::new();
@@ -69,8 +70,8 @@ impl From<Vec<Step>> for Recipe {
 }
 
 impl Recipe {
-    /// Creates a recipe whose steps act on the pixels as they are stored, without turning them upright first. A step
-    /// may still do so.
+    /// Creates a recipe whose steps are applied to the pixels as they are stored, without turning them upright first. A
+    /// step may still turn them.
     #[must_use]
     pub fn of_stored(steps: Vec<Step>, output: Output) -> Self {
         let stored_turn = match output.stored_turn {

@@ -1,9 +1,9 @@
-//! Arithmetic of the native language, which resolves steps to whole pixels.
+//! Resolves the steps of recipes to whole pixels.
 //!
-//! Sides that follow from others are rounded to the nearest pixel, half away from zero; none is shorter than one pixel.
-//! A resolved recipe contains only `orient`, `shrink`, `flip`, `turn`, `crop`, `exact`, `canvas`, `rotate` and effects,
-//! plus steps that depend on faces or on what draws the eye if that was not measured. Steps that change nothing are
-//! dropped, and neighbours that amount to one step are joined.
+//! Sides computed from others are rounded to the nearest pixel, half away from zero; none is shorter than one pixel. A
+//! resolved recipe contains only `orient`, `shrink`, `flip`, `turn`, `crop`, `exact`, `canvas`, `rotate` and effects,
+//! plus steps that depend on faces or on the area that draws the eye if that was not measured. Steps that change
+//! nothing are dropped, and adjacent steps that amount to one are joined.
 
 mod cut;
 mod faces;
@@ -57,7 +57,7 @@ impl Rules for Recipe {
             output: settled(self.output.clone(), image.upright, facts),
             steps: image.steps,
         };
-        // One word may come to two steps.
+        // A single step may resolve to two.
         match self.steps.last() {
             Some(last) if recipe.steps_in_all() > Self::MOST_STEPS => {
                 let why = format!("with it, it comes to more than {} steps", Self::MOST_STEPS);
@@ -113,8 +113,8 @@ impl Rules for Recipe {
 }
 
 impl Recipe {
-    /// Returns the steps of this recipe. They begin with the step that turns the image upright, unless the steps
-    /// contain it already or the output keeps the stored turn.
+    /// Returns the steps of this recipe. The first is the step that turns the image upright, unless the recipe contains
+    /// one or the output keeps the stored orientation.
     fn all_steps(&self) -> impl Iterator<Item = &Step> {
         const ORIENT: Step = Step::Orient(Orient);
         let first = self.output.stored_turn == StoredTurn::Applied && !self.steps.contains(&ORIENT);
@@ -122,15 +122,15 @@ impl Recipe {
     }
 }
 
-/// Returns an output without settings that make no difference for this source, such as the format that the result has
-/// anyway. `upright` tells whether the steps turn the image upright.
+/// Returns the output without settings that make no difference for this source, such as the format that the result has
+/// in any case. `upright` tells whether the steps turn the image upright.
 fn settled(mut output: Output, upright: bool, facts: &Facts) -> Output {
-    // Nothing is left to say of an image that is upright, or is made so.
+    // An image that is upright, or is turned upright, has no stored orientation to keep.
     if upright || facts.orientation.is_upright() {
         output.stored_turn = StoredTurn::default();
     }
     output.settle_moving(facts.frames > 1 && output.frame.is_none());
-    // The only frame is the whole image.
+    // The only frame is the whole image, so its number makes no difference.
     output.frame = output
         .frame
         .filter(|frame| (*frame, facts.frames) != (1, 1));
@@ -139,7 +139,7 @@ fn settled(mut output: Output, upright: bool, facts: &Facts) -> Output {
     output.format = output
         .format
         .filter(|format| facts.replaced || format.as_str() != facts.format);
-    // What is sRGB already is to be widened, if anything.
+    // For sRGB, only a wider colour space makes a difference.
     if !facts.tagged && !facts.cmyk && output.profile != Profile::P3 {
         output.profile = Profile::default();
     }

@@ -1,4 +1,4 @@
-//! What a request asks for before its source is known, and the known facts about a source.
+//! The rules of a request before its source is known, and the facts about a source.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,43 +10,44 @@ use crate::{Measure, Measured, Orientation, Output, Recipe, Wish};
 ///
 /// A [`Recipe`] is the rules of the native language. A URL dialect with arithmetic of its own implements its own rules.
 pub trait Rules: fmt::Debug + Send + Sync {
-    /// Returns the canonical text of these rules, which no other rules share.
+    /// Returns the canonical text of these rules, which is unique to them.
     fn text(&self) -> String;
 
     /// Resolves the rules for a source: to steps in whole pixels, and only those that change something. Resolving the
-    /// result again changes nothing. Sizes are settled even if what draws the eye was not measured: crops around that
-    /// stay `focus:smart,crop:WxH`, and `focus:faces` and `blur-faces` stay as well.
+    /// result again changes nothing. Sizes are resolved even if the area that draws the eye was not measured: crops
+    /// around it stay `focus:smart,crop:WxH`, and `focus:faces` and `blur-faces` stay as well.
     ///
     /// # Errors
     /// [`ResolveError`] if the rules cannot make an image of this source.
     fn resolve(&self, facts: &Facts) -> Result<Recipe, ResolveError>;
 
-    /// Returns what must be measured in the pixels of a source that is stored in this orientation. Whether anything
-    /// must be measured does not depend on the orientation.
+    /// Returns the measurements of pixels that these rules need, for a source that is stored in this orientation.
+    /// Whether there are any does not depend on the orientation.
     fn measures(&self, stored: Orientation) -> Vec<Measure> {
         let _ = stored;
         Vec::new()
     }
 
-    /// Returns the canonical URL target of the same request for this source, if that depends on the source.
+    /// Returns the canonical URL target (path and query) of the same request for this source, if that depends on the
+    /// source.
     fn canonical(&self, facts: &Facts) -> Option<String> {
         let _ = facts;
         None
     }
 
-    /// Returns how the result is written.
+    /// Returns the output settings.
     fn output(&self) -> &Output;
 
-    /// Returns these rules with another output, such as the one that content negotiation and the configuration settle.
+    /// Returns these rules with other output settings, such as those after content negotiation.
     fn with_output(&self, output: Output) -> Arc<dyn Rules>;
 
-    /// Returns the names of the files that these rules compose with the image.
+    /// Returns the names of the overlay files that these rules use.
     fn materials(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// Checks whether a recipe that was changed after these rules were resolved to it is one that they may resolve to.
-    /// Areas that draw the eye must not have been measured.
+    /// Checks whether these rules permit a recipe that was changed after they were resolved to it. Areas that draw the
+    /// eye must not have been measured.
     ///
     /// # Errors
     /// [`ResolveError`] for what the rules refuse.
@@ -55,8 +56,8 @@ pub trait Rules: fmt::Debug + Send + Sync {
         Ok(())
     }
 
-    /// Returns what these rules want, in terms that other languages can say, too. `None` if these rules are not about
-    /// an image of their own making.
+    /// Returns this request in terms that all URL languages share. `None` if the rules do not describe an image in
+    /// these terms.
     fn wish(&self) -> Option<Wish> {
         None
     }
@@ -80,7 +81,7 @@ pub struct Facts {
     pub alpha: bool,
     /// Whether the source is CMYK.
     pub cmyk: bool,
-    /// Quality that the source was written with, 1 to 100, if that can be told.
+    /// Quality that the source was written with, 1 to 100, if it is known.
     pub quality: Option<u8>,
     /// Whether the source describes its colour space. Without a description, it is taken as sRGB.
     pub tagged: bool,
@@ -88,17 +89,17 @@ pub struct Facts {
     pub metadata: bool,
     /// Whether the source can be brighter than white, by its transfer function or a gain map.
     pub hdr: bool,
-    /// Whether the source is drawn rather than photographed, as far as its header tells: shapes, a palette, or a
-    /// lossless file that is short for its number of pixels.
+    /// Whether the source is drawn rather than a photo, as far as its header tells: shapes, a palette, or a lossless
+    /// file that is short for its number of pixels.
     pub drawn: bool,
     /// Whether the source is a vector image, which is drawn at any size without a loss.
     pub vector: bool,
-    /// Whether the result is written in another format if none is requested, because few clients show the source's
+    /// Whether the result is written in another format if none is requested, because few clients support the source's
     /// format.
     pub replaced: bool,
     /// Whether the source can be decoded at a scale of N/8 ([`Shrink`](crate::Shrink)).
     pub shrinks: bool,
-    /// Results of the measurements that [`Rules::measures`] asks for.
+    /// Results of the measurements that [`Rules::measures`] returns.
     pub measured: Measured,
 }
 
@@ -134,18 +135,18 @@ pub struct ResolveError {
     pub piece: String,
     /// The reason, with the offending value and what would be accepted.
     pub why: String,
-    /// What would have to be different.
+    /// What would have to change for the request to succeed.
     pub blame: Blame,
 }
 
-/// What would have to be different for rules to make an image of a source.
+/// What would have to change for rules to make an image of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Blame {
-    /// The request.
+    /// The request has to change.
     Request,
-    /// The source.
+    /// The source has to change.
     Source,
-    /// What the operator permits.
+    /// The operator's permissions have to change.
     Permission,
 }
 
@@ -169,7 +170,7 @@ impl ResolveError {
         }
     }
 
-    /// Returns this error marked as one that the operator's lists decide.
+    /// Returns this error marked as caused by the operator's configuration.
     #[must_use]
     pub fn not_permitted(self) -> Self {
         Self {

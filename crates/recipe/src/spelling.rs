@@ -1,6 +1,7 @@
-//! Words of recipes in other spellings, and the words that other programs have for the same.
+//! Other spellings of the words of recipes, and the equivalent words of other programs.
 
-/// Returns a word in the spelling of the language if it is the British or American one of it, or unchanged.
+/// Returns a word in the spelling of recipes, if it is a British or American variant of one; otherwise returns it
+/// unchanged.
 pub(crate) fn usual(word: &str) -> &str {
     match word {
         "center" => "centre",
@@ -10,7 +11,7 @@ pub(crate) fn usual(word: &str) -> &str {
     }
 }
 
-/// Returns what a recipe has in place of a word that other programs use for a step.
+/// Returns a recipe's equivalent of a word that other programs use for a step.
 ///
 /// ```
 /// assert_eq!(andon_recipe::instead_of("thumbnail"), Some("cover:150x150"));
@@ -22,7 +23,7 @@ pub fn instead_of(word: &str) -> Option<&'static str> {
     Some(FOREIGN[place.ok()?].1)
 }
 
-/// Words of other programs, sorted, each with an example of the step in a recipe.
+/// Words of other programs, sorted, each with an example of the equivalent step.
 const FOREIGN: &[(&str, &str)] = &[
     ("autorotate", "orient"),
     ("bg", "background:ffffff"),

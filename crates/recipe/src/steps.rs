@@ -1,5 +1,6 @@
 //! The steps of a recipe. Geometry is typed, because sizes are computed from it and it is combined into one read of the
-//! source. Each of its words is declared, read, printed and resolved in one file of this folder. Effects are open words.
+//! source. Each geometric step is declared, parsed, printed and resolved in one file of this folder. Effects are not
+//! typed: the engine declares their words.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,44 +10,44 @@ use crate::{Effect, Facts, Measure, ParseError, Word};
 
 /// A step whose word is part of the language.
 pub(crate) trait Declared: Sized {
-    /// The forms in which the word is written. All of them have its name.
+    /// The forms in which the word can be written. All of them have the same name.
     const WORDS: &'static [&'static Word];
 
-    /// Reads the step from the texts of its arguments.
+    /// Parses the step from the texts of its arguments.
     ///
     /// # Errors
     /// [`ParseError`] if the arguments are not those of any form.
     fn read(parts: &[String]) -> Result<Self, ParseError>;
 }
 
-/// What a step says of itself, does to an image, and asks of its source.
+/// The behaviour of a step: how it is printed, how it changes the state of an image, and what it needs from the source.
 pub(crate) trait Geometry {
-    /// Writes the step's arguments, each after its colon.
+    /// Writes the step's arguments, each with a colon before it.
     fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let _ = f;
         Ok(())
     }
 
-    /// Applies the step to the state of an image, which collects the steps in whole pixels that it amounts to.
+    /// Applies the step to the state of an image, and appends to it the equivalent steps in whole pixels.
     ///
     /// # Errors
     /// The reason, if the step cannot be applied to this image.
     fn apply(&self, image: &mut Image<'_>) -> Result<(), String>;
 
-    /// Returns the width and height in px that the step leaves of an image of this size; `None` if the step is not in
-    /// whole pixels.
+    /// Returns the width and height in px after the step, for an image of this size; `None` if the step is not in whole
+    /// pixels.
     fn size(&self, size: (u32, u32), facts: &Facts) -> Option<(u32, u32)> {
         let _ = (size, facts);
         None
     }
 
-    /// Returns the largest position or length in px that a step in whole pixels writes.
+    /// Returns the largest position or length in px that a step in whole pixels contains.
     fn farthest(&self) -> f64 {
         0.0
     }
 
-    /// Whether the step may come before `trim`. Borders are measured on the image as stored, so it may have been turned
-    /// or flipped before but not changed otherwise.
+    /// Whether the step may come before `trim`. Borders are measured on the stored image, which may be turned or
+    /// flipped before the border is trimmed, but not changed otherwise.
     fn comes_before_trim(&self) -> bool {
         false
     }
@@ -57,7 +58,7 @@ pub(crate) trait Geometry {
     }
 }
 
-/// Makes one step of each word: `file::Type`, in the order of the reference.
+/// Declares a step for each `file::Type`, in the order of the reference.
 macro_rules! steps {
     ($($file:ident::$Type:ident,)*) => {
         $(
@@ -65,7 +66,7 @@ macro_rules! steps {
             pub use $file::*;
         )*
 
-        /// One step, which acts on the result of the step before.
+        /// One step, which is applied to the result of the step before.
         #[derive(Clone, Debug, PartialEq)]
         pub enum Step {
             $(
@@ -82,7 +83,7 @@ macro_rules! steps {
         }
 
         impl Step {
-            /// Reads a step from its word and the texts of its arguments.
+            /// Parses a step from its word and the texts of its arguments.
             ///
             /// # Errors
             /// [`ParseError`] if they are not those of a step, nor those that an effect could have.
@@ -95,7 +96,7 @@ macro_rules! steps {
                 Effect::read(name, parts).map(Self::Effect)
             }
 
-            /// Returns the word that the step is written with. An effect's word is its name.
+            /// Returns the word of the step. The word of an effect is its name.
             #[must_use]
             pub fn word(&self) -> &str {
                 match self {
@@ -104,7 +105,7 @@ macro_rules! steps {
                 }
             }
 
-            /// Returns what the step's word means.
+            /// Returns the behaviour of the step.
             pub(crate) fn geometry(&self) -> &dyn Geometry {
                 match self {
                     $(Self::$Type(step) => step,)*
@@ -150,7 +151,7 @@ impl fmt::Display for Step {
     }
 }
 
-/// Reads a number of whole pixels.
+/// Parses a number of whole pixels.
 fn pixels<T: FromStr>(text: &str) -> Result<T, ParseError> {
     text.parse()
         .map_err(|_| ParseError::new(text, "whole pixels"))

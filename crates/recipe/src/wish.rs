@@ -1,4 +1,4 @@
-//! What is wanted of an image, in the terms that URL languages share.
+//! Requests in the terms that all URL languages share.
 
 use std::fmt;
 
@@ -7,12 +7,12 @@ use crate::{
     Recipe, Step,
 };
 
-/// What a request wants of an image of any size: a box, the steps before and after the image is fitted to it, and how
-/// the result is written.
+/// The request of a URL language for an image of any size: a box, the steps before and after the image is fitted to it,
+/// and the settings for the output.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Wish {
-    /// Steps before the image is fitted to the box, such as turns and crops. The first of all, which makes the image
-    /// upright, is left out.
+    /// Steps before the image is fitted to the box, such as turns and crops. A first step that turns the image upright
+    /// is left out.
     pub before: Vec<Step>,
     /// How the image is fitted to the box.
     pub fit: Fitting,
@@ -22,42 +22,42 @@ pub struct Wish {
     pub h: Option<f64>,
     /// Whether images smaller than the box are enlarged.
     pub enlarge: bool,
-    /// The part that stays in view where something is cut off.
+    /// The part that is kept in view if the image is cropped.
     pub keep: Keep,
     /// Steps after the image is fitted to the box, such as effects and backgrounds.
     pub after: Vec<Step>,
-    /// How the result is written, as far as the request says so.
+    /// Settings for the output, as far as the request contains them.
     pub output: Output,
-    /// What else is wanted, as options of the request's own language.
+    /// The rest of the request, as options of its own language.
     pub beyond: Vec<String>,
 }
 
 /// How an image is fitted to a box.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fitting {
-    /// Not at all: there is no box.
+    /// The image is not scaled: there is no box.
     #[default]
     Nothing,
-    /// The image lies within the box.
+    /// The image is scaled to fit inside the box.
     Inside,
-    /// The image covers the box, and what hangs over is cut off.
+    /// The image is scaled to cover the box, and cropped to it.
     Cover,
     /// The image is stretched to the box.
     Exact,
-    /// The image lies within the box, in the middle of a ground of this colour.
+    /// The image is scaled to fit inside the box, and centred on a background of this colour.
     Pad(Colour),
 }
 
-/// The part of an image that stays in view where something is cut off.
+/// The part of an image that is kept in view when the image is cropped.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Keep {
     /// The middle, a side or a corner.
     Towards(Gravity),
-    /// What draws the eye.
+    /// The area that draws the eye.
     Salient,
     /// Faces.
     Faces,
-    /// A point: its distance from the left and from the top, in per cent of the sides.
+    /// A point: its distance from the left and from the top, in percent of the sides.
     Point(f64, f64),
 }
 
@@ -80,8 +80,8 @@ impl fmt::Display for Keep {
 }
 
 impl Wish {
-    /// Reads the wish from the steps of a recipe that need not be resolved. Lengths are converted to device pixels; a
-    /// box in per cent is among what is beyond the wish.
+    /// Converts the steps of a recipe, which need not be resolved, to a wish. Lengths are converted to device pixels. A
+    /// box in percent cannot be converted, and is added to `beyond`.
     #[must_use]
     pub fn of(recipe: &Recipe) -> Self {
         let mut wish = Self {
@@ -99,7 +99,7 @@ impl Wish {
         wish
     }
 
-    /// Adds a step that follows all others. `dpr` is the ratio of device pixels to CSS pixels.
+    /// Adds the next step of the recipe. `dpr` is the ratio of device pixels to CSS pixels.
     fn add(&mut self, step: &Step, dpr: f64) {
         let side = |length: Length| match length {
             Length::Px(px) => Some(px * dpr),
@@ -170,7 +170,7 @@ impl Wish {
         self.after.push(step);
     }
 
-    /// Returns all steps but those of the box.
+    /// Returns all steps except those of the box.
     pub fn others(&self) -> impl Iterator<Item = &Step> {
         self.before.iter().chain(&self.after)
     }
@@ -224,7 +224,7 @@ impl Wish {
         }
     }
 
-    /// Returns the wish as a recipe, without what is beyond it.
+    /// Returns the wish as a recipe, without the options in `beyond`.
     #[must_use]
     pub fn recipe(&self) -> Recipe {
         if self.before.contains(&Step::Original(Original)) {
@@ -239,7 +239,7 @@ impl Wish {
         }
     }
 
-    /// Returns the box as the words of a recipe, such as `cover:60x60:north`; empty if there is none.
+    /// Returns the box as the steps of a recipe, such as `cover:60x60:north`; empty if there is no box.
     #[must_use]
     pub fn bounds(&self) -> String {
         let words: Vec<String> = self.fitted().iter().map(Step::to_string).collect();

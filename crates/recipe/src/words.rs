@@ -5,7 +5,7 @@ use std::iter;
 
 use crate::{Word, output, steps};
 
-/// The text of a recipe that changes nothing.
+/// The word for a recipe that changes nothing.
 pub(crate) const SAME: Word = Word {
     name: "same",
     args: &[],
@@ -14,10 +14,10 @@ pub(crate) const SAME: Word = Word {
     example: "same",
 };
 
-/// Returns every word that is not an effect, in the order of the reference. A word with two forms comes twice.
+/// Returns every word that is not an effect, in the order of the reference. A word with two forms is listed twice.
 pub fn words() -> impl Iterator<Item = &'static Word> {
     let output = || output::settings().map(|setting| setting.word);
-    // `stored` is explained beside `orient`, which it rules out.
+    // The reference explains `stored` directly after `orient`, because the two exclude each other.
     let (alone, upright) = (1, 2);
     iter::once(&SAME)
         .chain(steps::words().take(upright))

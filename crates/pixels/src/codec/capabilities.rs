@@ -1,4 +1,4 @@
-//! What some codecs can do beside decoding a file's first frame.
+//! Optional capabilities of codecs, beyond decoding a file's first frame.
 
 use andon_recipe::Area;
 
@@ -9,7 +9,7 @@ use crate::frame::{Depth, Frame, Image, Model, Traits};
 use crate::sequence::FrameReader;
 use crate::window::Window;
 
-/// Decodes several sizes of an image in one pass over its file.
+/// Decodes an image at several scales in one pass over its file.
 pub trait ManyScales: Send + Sync {
     /// Decodes the image at several scales in one pass over the file; `how.scales` is ignored. Each image is
     /// bit-identical to what `decode` returns at its scales. Returns `None` if the codec cannot do this with this file.
@@ -30,7 +30,8 @@ pub trait ManyScales: Send + Sync {
 
 /// Decodes parts of large images without the rest, with an index of where in the file decoding can start.
 pub trait Parts: Send + Sync {
-    /// Estimates the cost of [`Parts::index`], including the memory it holds; `None` for images that cannot be indexed.
+    /// Estimates the cost of [`Parts::index`], including the memory of the index; `None` for images that cannot be
+    /// indexed.
     fn index_cost(&self, bytes: u64, info: &Info) -> Option<Cost>;
 
     /// Reads the file once and records where decoding can start, so that parts of the image can later be decoded
@@ -62,8 +63,8 @@ pub trait Parts: Send + Sync {
 
 /// Draws images that are not stored as pixels, at any size.
 pub trait Vector: Send + Sync {
-    /// Estimates the cost of [`Vector::draw`] and the memory it holds beside the result. Returns `None` if the contents
-    /// of the window cannot be drawn separately.
+    /// Estimates the cost of [`Vector::draw`], including the memory needed in addition to the result. Returns `None` if
+    /// the contents of the window cannot be drawn separately.
     fn draw_cost(&self, bytes: u64, info: &Info, window: &Window) -> Option<Cost>;
 
     /// Draws the part of a vector image that a window shows, at the window's size; `how.scales` is ignored.

@@ -1,28 +1,29 @@
-//! Making files of a vector format, for text and plain colours that are laid over an image.
+//! Generates vector files from text and plain colours, to be laid over an image.
 
 use andon_recipe::Colour;
 
 use crate::error::Result;
 
-/// Makes files of a format that is drawn at any size. They are then decoded as any other file of the format.
+/// Generates files of a vector format from text and colours. They are then decoded like any other file of the format.
 pub trait Drawings: Send + Sync {
-    /// Returns a file that shows a text on a transparent ground.
+    /// Returns a file that shows a text on a transparent background.
     ///
     /// # Errors
     /// `Unsupported` if the fonts cannot show this text.
     fn text(&self, text: &Text<'_>) -> Result<Vec<u8>>;
 
-    /// Returns a file of one pixel of this colour.
+    /// Returns a file that shows one pixel of this colour.
     fn solid(&self, colour: Colour) -> Vec<u8>;
 
     /// Returns the characters of `text` for which no font has a glyph, each once. They are not drawn.
     fn undrawn_letters(&self, text: &str) -> Vec<char>;
 
-    /// Returns the families that `font`, as in [`Text::font`], asks for and that are not there.
+    /// Returns the font families that `font` requests but that are not installed. `font` is written as in
+    /// [`Text::font`].
     fn unknown_families(&self, font: &str) -> Vec<String>;
 
-    /// Returns a name of the fonts, which is another for any other set of them; empty for those that every build has.
-    /// Everything that shows text depends on it.
+    /// Returns an identifier of the installed set of fonts, empty for the fonts that every build includes. Images with
+    /// text depend on it, so it is part of their cache keys.
     fn fonts(&self) -> String;
 }
 
@@ -39,38 +40,39 @@ pub struct Text<'a> {
     pub size: f64,
     /// Colour of the letters.
     pub colour: Colour,
-    /// The families to draw it with, the most wanted first, and words for their style, such as `Noto Serif,bold,italic`;
-    /// empty for the default family.
+    /// The font families in order of preference, and words for their style, such as `Noto Serif,bold,italic`; empty for
+    /// the default family.
     pub font: &'a str,
-    /// Where on the image it is, from left to right and from top to bottom.
+    /// Position of the text on the image, horizontally and vertically.
     pub gravity: (Anchor, Anchor),
-    /// Distance from the sides at which it is. Less than 0: it hangs over.
+    /// Distance of the text from the sides that `gravity` names, horizontally and vertically. With a negative margin
+    /// the text extends beyond the image.
     pub margin: (f64, f64),
-    /// Width and height of the box that it has to fit into; 0 where it may be as long as it is.
+    /// Width and height of the box that the text has to fit into; 0 for a side without a limit.
     pub area: (f64, f64),
-    /// Where a line starts within the box, or within the longest line.
+    /// How lines are aligned within the box or, without a box, within the longest line.
     pub align: Align,
     /// What happens to text that does not fit into its box.
     pub overflow: Overflow,
-    /// In which direction lines follow each other.
+    /// Whether lines run horizontally or vertically.
     pub writing: Writing,
     /// Where lines may be broken.
     pub breaks: Breaks,
     /// Where a text that is too long is cut.
     pub cut: Cut,
-    /// Additional distance between characters. Less than 0: they are closer together.
+    /// Additional distance between characters; negative values bring them closer together.
     pub tracking: f64,
-    /// Additional distance between lines. Less than 0: they are closer together.
+    /// Additional distance between lines; negative values bring them closer together.
     pub leading: f64,
-    /// A line around the letters.
+    /// A line around the letters, if they have one.
     pub outline: Option<Outline>,
     /// Clockwise angle in degrees by which the lines are turned about their middle.
     pub turn: f64,
-    /// Whether turned lines keep their middle where it is. Otherwise what they cover lies on the image as the gravity
-    /// says.
+    /// Whether the middle of the text stays in place when its lines are turned. Otherwise the bounding box of the
+    /// turned lines is placed by `gravity`.
     pub keeps_middle: bool,
-    /// If the image is a tile that is to be repeated, the room beside the text in it. The tile is as large as the text
-    /// needs, and at most as large as the image.
+    /// The gaps around the text if the image is a tile to be repeated. The tile is as large as the text and its gaps,
+    /// and at most as large as the image.
     pub tile: Option<Room>,
 }
 
@@ -86,78 +88,78 @@ pub enum Breaks {
 /// Where a text that is too long is cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
-    /// Its end is left out.
+    /// The end of the text is left out.
     End,
-    /// Its beginning is left out.
+    /// The beginning of the text is left out.
     Start,
-    /// Its middle is left out.
+    /// The middle of the text is left out.
     Middle,
 }
 
 /// A line around the letters of a text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outline {
-    /// How far it reaches beyond the letters, in px.
+    /// How far the line reaches beyond the letters, in px.
     pub width: f64,
-    /// Its colour. What is behind translucent letters shows it, too.
+    /// Colour of the line. It shows through translucent letters, too.
     pub colour: Colour,
 }
 
-/// Room beside a text, in px.
+/// Gaps around a text, in px.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Room {
-    /// Left and right together.
+    /// Sum of the gaps to the left and to the right.
     pub across: f64,
-    /// Above and below together.
+    /// Sum of the gaps above and below.
     pub down: f64,
 }
 
-/// A place along one side.
+/// A position along one axis of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Anchor {
-    /// Its beginning: left, top.
+    /// The beginning of the axis: left or top.
     Start,
-    /// Its middle.
+    /// The middle of the axis.
     Middle,
-    /// Its end: right, bottom.
+    /// The end of the axis: right or bottom.
     End,
 }
 
-/// How a line is aligned.
+/// How the lines of a text are aligned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
-    /// At the left side; in columns, at the top.
+    /// At the left side or, with vertical lines, at the top.
     Left,
     /// In the middle.
     Centre,
-    /// At the right side; in columns, at the bottom.
+    /// At the right side or, with vertical lines, at the bottom.
     Right,
     /// At the side where the paragraph's script begins a line.
     Start,
     /// At the side where the paragraph's script ends a line.
     End,
-    /// At both sides, by wider spaces. The last line of a paragraph is at its start.
+    /// At both sides, by wider spaces. The last line of a paragraph is aligned at its start.
     Justify,
 }
 
 /// What happens to text that does not fit into its box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Overflow {
-    /// Lines are broken at the box's width, and may be more than its height has room for.
+    /// Lines are broken at the box's width, and may exceed its height.
     Wrap,
-    /// The font is made smaller.
+    /// The font is made smaller until the text fits.
     Shrink,
-    /// What does not fit is cut off, and an ellipsis stands for it.
+    /// The excess text is cut off and replaced by an ellipsis.
     Ellipsis,
-    /// What does not fit is cut off.
+    /// The excess text is cut off.
     Clip,
 }
 
-/// In which direction lines follow each other.
+/// Whether lines of text run horizontally or vertically.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Writing {
-    /// Lines from top to bottom.
+    /// Horizontal lines, from top to bottom.
     Horizontal,
-    /// Columns from right to left, with letters of scripts that have no columns turned.
+    /// Vertical lines, from right to left. Letters of scripts that are only written horizontally are turned.
     Vertical,
 }

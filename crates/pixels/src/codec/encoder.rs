@@ -1,4 +1,4 @@
-//! Writing images.
+//! Encoders: how images and animations are written.
 
 use std::collections::BTreeMap;
 
@@ -11,15 +11,17 @@ use crate::frame::{Depth, GainParams, Image, Subsampling, Traits};
 use crate::limits::Interrupt;
 use crate::sequence::{FrameWriter, Head};
 
-/// Writes images of one format.
+/// Writes images in one format.
 pub trait Encoder: Send + Sync {
-    /// Returns the encoding options of this format: words that formats share ([`andon_recipe::options`]), perhaps with
-    /// fewer values, and words of its own, which recipes write as `with:NAME:VALUE`. None takes more than one argument.
+    /// Returns the encoding options of this format: words that formats share ([`andon_recipe::options`]), possibly with
+    /// fewer values, and words of its own, which recipes write as `with:NAME:VALUE`. No word takes more than one
+    /// argument.
     fn options(&self) -> &'static [&'static Word] {
         &[]
     }
 
-    /// Returns the traits that a frame must be converted to before it can be written. The codec does not deal with the colour space: see `tags`.
+    /// Returns the traits that a frame must be converted to before it can be written. The codec does not convert the
+    /// colour space: see `tags`.
     fn accepts(&self, have: Traits, how: &Encode) -> Traits;
 
     /// Encodes an image whose first frame has the traits that `accepts` returned.
@@ -28,7 +30,7 @@ pub trait Encoder: Send + Sync {
     /// `Limit` (a side the format cannot hold), `Interrupted`, `Internal`.
     fn encode(&self, image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> Result<Vec<u8>>;
 
-    /// Encodes as `encode` does, with byte-identical output, perhaps with the help of idle cores.
+    /// Encodes as `encode` does, with byte-identical output; may use idle cores.
     ///
     /// # Errors
     /// As `encode`.
@@ -53,7 +55,7 @@ pub trait Encoder: Send + Sync {
         false
     }
 
-    /// Whether this format counts quality as JPEG does, so that a JPEG's quality can be reused for it.
+    /// Whether this format uses JPEG's scale of quality, so that a JPEG's quality can be reused for it.
     fn inherits_quality(&self) -> bool {
         false
     }
@@ -67,7 +69,7 @@ pub trait Encoder: Send + Sync {
     /// Estimates the cost of encoding a frame of this size.
     fn encode_cost(&self, width: u32, height: u32, traits: Traits, how: &Encode) -> Cost;
 
-    /// Returns how many times the estimated time the hardest images may take to encode.
+    /// Returns the longest time that an encode may take, as a multiple of the estimate of `encode_cost`.
     fn encode_spread(&self, how: &Encode) -> u64 {
         let _ = how;
         1
@@ -91,13 +93,13 @@ pub trait AnimationEncoder: Send + Sync {
     /// Returns the name, the format's own or an alias, by which an animation in this format is requested.
     fn requested_as(&self) -> &'static str;
 
-    /// Whether all programs that show this format also play its animations. If not, and if such programs cannot be told
-    /// apart, animations are written in this format only when it is requested by name.
+    /// Whether every program that shows this format also plays its animations. If not, and if such programs cannot be
+    /// told apart, animations are written in this format only when a request names it.
     fn moves_everywhere(&self) -> bool {
         true
     }
 
-    /// Starts writing an animated image.
+    /// Starts to write an animated image.
     ///
     /// # Errors
     /// As `encode`.

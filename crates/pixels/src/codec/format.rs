@@ -1,4 +1,5 @@
-//! What a format is called, what browsers show of it, and where its codec may run.
+//! Descriptions of image formats: their names, what browsers support, and which codec operations run in a separate
+//! process.
 
 /// Names of an image format, and the revision of its codec's output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,39 +14,40 @@ pub struct Format {
     /// Part of every ETag and cache key. A test of the `codecs` crate fails when they have changed and this number has
     /// not.
     pub revision: u32,
-    /// What browsers show of it, for a server that chooses one format of several. `None` if it is never offered to them.
+    /// What browsers support, for a server that chooses between formats. `None` if the server never chooses this format
+    /// by itself.
     pub web: Option<Web>,
 }
 
-/// What browsers show of a format, and how long its files are.
+/// Browser support for a format, and the typical lengths of its files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Web {
-    /// Whether every browser shows it, whatever formats its `Accept` header names.
+    /// Whether every browser shows the format, whatever formats its `Accept` header names.
     pub everywhere: bool,
-    /// Whether browsers show what is brighter than white.
+    /// Whether browsers show HDR images of this format, with colours brighter than white.
     pub hdr: bool,
-    /// How images of flat colours and thin lines come out.
+    /// How well the format reproduces images of flat colours and thin lines.
     pub drawn: Drawn,
-    /// Lengths of its files at equal quality, in percent of AVIF's, for images whose longest side has up to as many px
-    /// as the entry of [`Web::SIDES`] says: geometric means over eight photographic images of 8 to 15 megapixels, each
-    /// written as short as SSIMULACRA2 of 70 and of 80 allow. `None` if they are longer than those of all formats that
-    /// have lengths.
+    /// Lengths of files at equal quality, in percent of the length of AVIF files. Each entry is for images whose
+    /// longest side is at most the entry of [`Web::SIDES`] in px. The lengths are geometric means over eight photos of
+    /// 8 to 15 megapixels, each written as short as SSIMULACRA2 scores of 70 and of 80 allow. `None` if the files are
+    /// longer than those of all formats that have lengths.
     pub lengths: Option<[u32; Self::SIDES.len()]>,
 }
 
-/// How images of flat colours and thin lines come out in a format.
+/// How well a format reproduces images of flat colours and thin lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Drawn {
-    /// In other shades.
+    /// Shades change visibly.
     Shifted,
-    /// As they are, up to what is lost in any image.
+    /// Shades stay the same, except for the loss that any image suffers.
     Kept,
-    /// Without loss in a short file, so that this is how they are to be written.
+    /// Nothing is lost and files are short, so such images should be written losslessly.
     Lossless,
 }
 
 impl Web {
-    /// The longest sides in px, up to which the entries of `lengths` hold.
+    /// The longest sides in px up to which each entry of `lengths` applies.
     pub const SIDES: [u32; 6] = [64, 150, 300, 600, 1200, u32::MAX];
 
     /// Returns the length of a file relative to those of other formats, for an image whose longest side has `side` px.
@@ -57,7 +59,7 @@ impl Web {
     }
 }
 
-/// The operations of a codec that run third-party code that cannot be bounded from inside.
+/// Which operations of a codec run third-party code that cannot be bounded from inside.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Isolation {
     /// Whether third-party code reads headers: any operation that inspects a file and returns no pixels.

@@ -1,4 +1,4 @@
-//! What an image's header tells.
+//! What an image's header reveals before any pixel is decoded.
 
 use andon_recipe::Orientation;
 
@@ -38,10 +38,10 @@ pub struct Info {
     pub lossless: bool,
     /// Whether the file is a progressive JPEG, or an interlaced PNG or GIF.
     pub progressive: bool,
-    /// Whether the file holds metadata beside the pixels and the description of their colours: EXIF, XMP, IPTC or
-    /// comments.
+    /// Whether the file holds metadata besides the description of its colours: EXIF, XMP, IPTC or comments.
     pub metadata: bool,
-    /// Bytes that decoding holds beside the frame at any scale, where they do not follow from the image's size alone.
+    /// Bytes that decoding allocates in addition to the frame at any scale, where they do not follow from the image's
+    /// size alone.
     pub decoder_bytes: u64,
     /// Nanoseconds that decoding a frame takes beyond what follows from its size and the file's length, for example for
     /// coded frames that are never shown.
@@ -98,8 +98,8 @@ impl Info {
 pub struct GainHeader {
     /// The gain map's own header. The map covers the whole image, as stored.
     pub info: Info,
-    /// Size of the gain map within the file, in bytes.
+    /// The size in bytes that the gain map has within the file.
     pub bytes: u64,
-    /// The parameters by which the map brightens the image.
+    /// The parameters that control how the map brightens the image.
     pub params: GainParams,
 }

@@ -1,5 +1,5 @@
-//! The interface between the engine and the image formats: what each codec implements. Every codec reads; what else it
-//! can do is a trait of its own, which it returns from a method of [`Codec`].
+//! The interface between the engine and the image formats: what each codec implements. Every codec decodes; each
+//! further capability is a trait of its own, which a method of [`Codec`] returns.
 
 mod capabilities;
 mod drawings;
@@ -50,7 +50,7 @@ pub trait Codec: Send + Sync {
     fn probe(&self, bytes: &[u8]) -> Result<Info>;
 
     /// Whether [`Codec::probe`] takes only a fraction of a millisecond for these bytes, of which there are at most 1
-    /// MiB. If not, callers run it where it holds up no other work.
+    /// MiB. If not, callers run it where it blocks no other work.
     fn probes_at_once(&self, _bytes: &[u8]) -> bool {
         false
     }
@@ -63,8 +63,8 @@ pub trait Codec: Send + Sync {
     /// `Broken` (truncated files too), `Limit`, `Interrupted`.
     fn decode(&self, bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Image>;
 
-    /// Decodes what is left of a truncated or damaged file that [`Codec::decode`] rejects. Missing parts look as in
-    /// browsers, or are white.
+    /// Decodes what is left of a truncated or damaged file that [`Codec::decode`] rejects. Missing parts are filled as
+    /// in browsers, or are white.
     ///
     /// # Errors
     /// As `decode`; `Broken` if nothing is left to show or the codec cannot salvage files.
@@ -107,7 +107,7 @@ pub trait Codec: Send + Sync {
         &[]
     }
 
-    /// Estimates the cost of [`Codec::extent`], including the memory it holds and the decoded frame.
+    /// Estimates the cost of [`Codec::extent`], including its memory and that of the decoded frame.
     fn extent_cost(&self, bytes: u64, info: &Info) -> Cost {
         let cost = self.decode_cost(bytes, info, Scales::FULL);
         let planes = info.model.planes() + usize::from(info.alpha);
@@ -141,58 +141,60 @@ pub trait Codec: Send + Sync {
         }
     }
 
-    /// Estimates the cost of decoding a file of `bytes` bytes at `scales`, and the memory held beside the result.
+    /// Estimates the cost of decoding a file of `bytes` bytes at `scales`, including the memory needed in addition to
+    /// the result.
     fn decode_cost(&self, bytes: u64, info: &Info, scales: Scales) -> Cost;
 
-    /// Whether the subsampling of images in this format was chosen for each of them, so that copies should keep it.
-    /// Formats that know only one subsampling do not choose.
+    /// Whether the subsampling of an image in this format was chosen for that image, so that copies should keep it.
+    /// Formats that support only one subsampling return `false`.
     fn hands_on_subsampling(&self) -> bool {
         false
     }
 
-    /// Returns the format to write when none is requested, if it is not this one: for images that clients may not show
-    /// or that are only read, a format that every client shows.
+    /// Returns the name of the format to write in place of this one if a request names no format. It is set for formats
+    /// that some clients cannot show, and for formats without an encoder. `None`: this format is written.
     fn instead(&self, info: &Info) -> Option<&'static str> {
         let _ = info;
         None
     }
 
-    /// Writes the format; `None` for formats that are only read.
+    /// Returns the encoder; `None` for formats that are only read.
     fn encoder(&self) -> Option<&dyn Encoder> {
         None
     }
 
-    /// Reads the frames of animations; `None` if only the first frame of a file is ever decoded.
+    /// Returns the decoder of animations; `None` if only the first frame of a file is ever decoded.
     fn animation(&self) -> Option<&dyn AnimationDecoder> {
         None
     }
 
-    /// Decodes parts of an image without the rest.
+    /// Returns the capability to decode a part of an image without the rest, if the codec has it.
     fn parts(&self) -> Option<&dyn Parts> {
         None
     }
 
-    /// Decodes at several scales in one pass.
+    /// Returns the capability to decode at several scales in one pass, if the codec has it.
     fn many_scales(&self) -> Option<&dyn ManyScales> {
         None
     }
 
-    /// Draws images that are not stored as pixels; `None` for all that are.
+    /// Returns the renderer of vector images; `None` for formats that store pixels.
     fn vector(&self) -> Option<&dyn Vector> {
         None
     }
 
-    /// Makes files of the format from text and colours; `None` for all formats but one that is drawn.
+    /// Returns the generator of files from text and colours; `None` unless this is the vector format that text is drawn
+    /// in.
     fn drawings(&self) -> Option<&dyn Drawings> {
         None
     }
 
-    /// Reads the gain maps of HDR images.
+    /// Returns the reader of the gain maps of HDR images, if the codec has one.
     fn gain_maps(&self) -> Option<&dyn GainMaps> {
         None
     }
 
-    /// Converts files to another format without decoding them.
+    /// Returns the converter to other formats that decodes no pixels, if the codec has one.
     fn recoder(&self) -> Option<&dyn Recoder> {
         None
     }
@@ -203,11 +205,11 @@ pub trait Codec: Send + Sync {
 pub struct Decode<'a> {
     /// The scales to decode at, among those the codec offers.
     pub scales: Scales,
-    /// The limits that apply to the decode.
+    /// The limits on the decode.
     pub limits: &'a Limits,
-    /// Tells whether the result is still wanted.
+    /// Reports whether the result is no longer wanted.
     pub interrupt: &'a dyn Interrupt,
-    /// Idle cores that may be borrowed.
+    /// Idle cores that the decoder may use.
     pub cores: &'a dyn Cores,
     /// Whether to read the ICC profile into the frame's colour and EXIF into the image's metadata.
     pub keep_metadata: bool,

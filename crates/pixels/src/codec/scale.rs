@@ -2,8 +2,9 @@
 
 use crate::frame::Subsampling;
 
-/// A decoding scale in eighths: 1, 2, 4 or 8 for the powers of two. Codecs may offer any other, including more than 8
-/// (larger than the image) for formats that are drawn at any size.
+/// A decoding scale in eighths. `Scale(1)`, `Scale(2)`, `Scale(4)` and `Scale(8)` are an eighth, a quarter, a half and
+/// the full size. Codecs may offer any other scale; those of more than 8 are larger than the image and are for formats
+/// that are drawn at any size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Scale(pub u8);
 
@@ -17,7 +18,7 @@ impl Scale {
     /// An eighth of each side.
     pub const EIGHTH: Self = Self(1);
 
-    /// Returns a length at this scale, rounded up.
+    /// Returns a length in px at this scale, rounded up.
     #[must_use]
     pub fn of(self, length: u32) -> u32 {
         ((u64::from(length) * u64::from(self.0)).div_ceil(8)) as u32
@@ -44,7 +45,7 @@ impl Scales {
     /// All planes at full size.
     pub const FULL: Self = Self::both(Scale::FULL);
 
-    /// Uses one scale for all planes.
+    /// Creates scales with the same scale for all planes.
     #[must_use]
     pub const fn both(scale: Scale) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! Conversion between CMYK and RGB by the naive formula, used where no profile says better.
+//! Conversion between CMYK and RGB by the naive formula, for images without a usable profile.
 
 use crate::error::Result;
 use crate::frame::Grid;
@@ -15,7 +15,7 @@ pub(super) fn to_rgb<T: Sample>(inks: &[Grid<T>]) -> Result<Vec<Grid<T>>> {
     inks[..3].iter().map(light).collect()
 }
 
-/// Converts RGB planes to CMYK, with as much black as possible.
+/// Converts RGB planes to CMYK, with as much of the gray as possible in the black plane.
 pub(super) fn from_rgb<T: Sample>(rgb: &[Grid<T>]) -> Vec<Grid<T>> {
     let (width, height) = (rgb[0].width(), rgb[0].height());
     let mut inks = Grid::several(4, width, height, T::default());
@@ -30,7 +30,7 @@ pub(super) fn from_rgb<T: Sample>(rgb: &[Grid<T>]) -> Vec<Grid<T>> {
     inks
 }
 
-/// Converts one RGB colour to CMYK; `full` is both full light and full ink.
+/// Converts one RGB colour to CMYK. `full` is the sample value of both full light and full ink.
 pub(super) fn mix(light: [f32; 3], full: f32) -> [f32; 4] {
     let brightest = light[0].max(light[1]).max(light[2]);
     let ink = |light: f32| {

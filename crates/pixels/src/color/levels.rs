@@ -3,10 +3,10 @@
 use crate::frame::Depth;
 use crate::space::Range;
 
-/// Converts a code value of `depth` to a wide sample: of chroma if `chroma` is set, else of luma, gray or RGB. With
-/// limited range a code value is the 8-bit level with more bits behind it; with full range black and full scale are
-/// preserved and chroma stays centred. Code values beyond the depth, and the outermost of full-range chroma, are
-/// clamped.
+/// Converts a code value of `depth` to a wide sample: a chroma sample if `chroma` is set, otherwise one of luma, gray
+/// or RGB. With limited range a code value is the 8-bit level with more bits appended; with full range black and full
+/// scale are preserved and chroma stays centred. Code values that exceed the depth, and full-range chroma at either
+/// end, are clamped.
 #[must_use]
 pub fn from_code(code: u16, depth: Depth, range: Range, chroma: bool) -> u16 {
     let (factor, offset) = line(depth, range, chroma);
@@ -23,7 +23,7 @@ pub fn to_code(sample: u16, depth: Depth, range: Range, chroma: bool) -> u16 {
         .clamp(0.0, most) as u16
 }
 
-/// Returns the factor and offset of: sample = code × factor + offset.
+/// Returns the factor and offset of the linear mapping: sample = code × factor + offset.
 fn line(depth: Depth, range: Range, chroma: bool) -> (f64, f64) {
     let steps = f64::from(1_u32 << depth.bits());
     match range {
@@ -49,7 +49,8 @@ mod tests {
         for depth in Depth::ALL {
             for range in Range::ALL {
                 for chroma in [false, true] {
-                    // The outermost of full-range chroma lie beyond the scale, as do those above white of white.
+                    // The highest codes exceed the 16-bit scale: those of full-range chroma, and those of limited range
+                    // above level 255.
                     let spare = 1_u32 << (depth.bits() - 6);
                     for code in 0..(1_u32 << depth.bits()) - spare {
                         let code = code as u16;

@@ -9,7 +9,7 @@ use crate::frame::Grid;
 use crate::samples::Sample;
 use crate::space::{Colour, Icc, Space, Transfer};
 
-/// Converts gray, RGB or CMYK planes (told apart by their number) from colour space `from` to RGB planes in `to`.
+/// Converts gray, RGB or CMYK planes, distinguished by their number, from colour space `from` to RGB planes in `to`.
 /// Returns `None` if the conversion is unknown: the profile is missing, broken or of another model, or the code points
 /// describe no usable space.
 pub(super) fn to_rgb<T: Managed>(
@@ -20,7 +20,7 @@ pub(super) fn to_rgb<T: Managed>(
     let (layout, model) = match planes.len() {
         1 => (Layout::Gray, DataColorSpace::Gray),
         3 => (Layout::Rgb, DataColorSpace::Rgb),
-        // Four bytes a pixel, whatever they mean.
+        // The layout only stands for four samples a pixel; the profile tells that they are inks.
         _ => (Layout::Rgba, DataColorSpace::Cmyk),
     };
     let source = match &from.icc {
@@ -56,7 +56,7 @@ pub(super) fn to_rgb<T: Managed>(
 /// long as the colour conversion.
 fn interleave<T: Copy, const N: usize>(rows: [&[T]; N], mixed: &mut [T]) {
     let (pixels, _) = mixed.as_chunks_mut::<N>();
-    // Of the length that the loop has: no sample's place is checked in it.
+    // Slices of the loop's length let the compiler omit bounds checks.
     let rows = rows.map(|row| &row[..pixels.len()]);
     for (x, pixel) in pixels.iter_mut().enumerate() {
         *pixel = rows.map(|row| row[x]);
@@ -88,7 +88,8 @@ pub(crate) fn profile_of(space: Space) -> Option<Icc> {
 pub(super) fn written(profile: &ColorProfile) -> Option<Icc> {
     let mut file = profile.encode().ok()?;
     file.get_mut(8..12)?.copy_from_slice(&[2, 0x40, 0, 0]);
-    // ICC.1, 7.2.1: bytes 24 to 35 of the header, of which the year, the month and the day come first.
+    // ICC.1, 7.2.1: bytes 24 to 35 of the header are the date and time, which begin with the year, the month and the
+    // day.
     let created = file.get_mut(24..36)?;
     created.fill(0);
     created[..6].copy_from_slice(&[0x07, 0xd0, 0, 1, 0, 1]);
@@ -108,14 +109,14 @@ fn of_space(space: Space) -> Option<ColorProfile> {
             full_range: true,
         })
     };
-    // Curve and colorants say it all, and the crate's own code points for Display P3 are wrong.
+    // The curve and the colorants describe the space completely, and moxcms has wrong code points for Display P3.
     profile.cicp = None;
-    // Without a curve nothing was found for the code points.
+    // moxcms leaves the curve empty for code points that it does not know.
     profile.red_trc.is_some().then_some(profile)
 }
 
-/// Returns a profile to convert colours of `space` by. Other spaces have no room for HDR light brighter than white, so
-/// white is placed where ITU-R BT.2408 puts it, and brighter light is rolled off.
+/// Returns the profile that colours of `space` are converted by. Other spaces cannot hold HDR light brighter than
+/// white, so white is placed where ITU-R BT.2408 puts it, and brighter light is rolled off.
 fn shown(space: Space) -> Option<ColorProfile> {
     let mut profile = of_space(space)?;
     let light: fn(f64) -> f64 = match space.transfer {
@@ -139,7 +140,7 @@ fn shown(space: Space) -> Option<ColorProfile> {
         let shown = if light <= KNEE {
             light
         } else {
-            // Comes to 1 without an edge, ever more slowly.
+            // Approaches 1 ever more slowly, and continues the straight part without an edge.
             let room = 1.0 - KNEE;
             KNEE + room * (1.0 - (-(light - KNEE) / room).exp())
         };
@@ -185,7 +186,8 @@ impl Managed for u8 {
     ) -> Option<std::sync::Arc<dyn TransformExecutor<Self> + Send + Sync>> {
         let mut options = options(from);
         if layout == Layout::Rgba {
-            // Tables of inks are followed as Little CMS follows them. Of 16 bits this crate makes wrong colours so.
+            // Interpolate in the tables of CMYK profiles as Little CMS does. With 16-bit samples, moxcms computes wrong
+            // colours with these settings.
             options.interpolation_method = InterpolationMethod::Tetrahedral;
             options.barycentric_weight_scale = BarycentricWeightScale::High;
             options.prefer_fixed_point = false;

@@ -37,9 +37,9 @@ pub struct Convert {
 
 impl Stage for Convert {
     fn apply(&self, frame: Frame, context: &Context<'_>) -> Result<Frame> {
-        // Narrowed first: what follows is then cheaper, and no more than a level worse.
+        // Reduce the depth first: the later steps are then cheaper, and at most one level less accurate.
         match self.to.depth {
-            // Eight bits hold little of light that is dark.
+            // Linear light of 8 bits has too few levels for dark tones, so convert in 16 bits first.
             Depth::U8 if self.from.transfer == Transfer::Linear && self.recolours().is_some() => {
                 let to = Traits {
                     depth: Depth::U16,
@@ -74,7 +74,7 @@ impl Stage for Convert {
             scratch: 0,
         };
         if picos > 0 {
-            // RGB planes between the two models.
+            // The RGB planes between the two models.
             cost.scratch += 3 * pixels * bytes(self.to.depth);
         }
         if traits.depth != self.to.depth {
@@ -86,7 +86,7 @@ impl Stage for Convert {
     }
 }
 
-/// Picoseconds per px of a conversion through a profile, measured on one core of an AVX2 machine.
+/// Picoseconds per px of a conversion by a profile, measured on one core of an AVX2 machine.
 const PICOS_MANAGED: u64 = 15_000;
 
 /// Picoseconds per px of a conversion that mixes planes, measured on one core of an AVX2 machine.
@@ -129,7 +129,7 @@ impl Convert {
     }
 }
 
-/// Converts planes to another model, and to colour space `space` if that is given; alpha is left as it is.
+/// Converts planes to another model, and to colour space `space` if it is given; alpha is left as it is.
 pub(crate) fn remodelled<T: Resizable + Managed>(
     planes: Planes<T>,
     to: Model,
@@ -139,7 +139,8 @@ pub(crate) fn remodelled<T: Resizable + Managed>(
     let Some(space) = space else {
         return reshaped(planes, to, interrupt);
     };
-    // Inks, and gray with a profile of its own, are converted as they are: their profiles are made for them.
+    // CMYK and gray with a profile of its own are converted without a detour by RGB, because their profiles apply to
+    // them.
     let directly = match planes.model {
         Model::Gray | Model::Cmyk => managed::to_rgb(&planes.colours, &planes.colour, space),
         Model::Rgb | Model::YCbCr { .. } => None,
@@ -149,7 +150,7 @@ pub(crate) fn remodelled<T: Resizable + Managed>(
         None => {
             let size = (planes.width, planes.height);
             let rgb = to_rgb(planes.colours, planes.model, size, interrupt)?;
-            // What cannot be read says nothing, which is sRGB.
+            // Without a readable profile, the colours are taken for sRGB.
             managed::to_rgb(&rgb, &planes.colour, space)
                 .or_else(|| {
                     let plain = Space::SRGB.into();

@@ -8,11 +8,11 @@ use crate::frame::Model;
 use crate::space::{Icc, Primaries, Space, Transfer};
 
 impl Space {
-    /// Longest profile, in bytes, that is parsed to recognise it: profiles of a matrix and curves are no longer. Longer
-    /// ones take long to read, so only their header is examined.
+    /// Longest profile, in bytes, that is parsed to recognise it: profiles of a matrix and curves are no longer.
+    /// Parsing longer ones takes long, so only their header is examined.
     pub const MATRIX_BYTES: usize = 64 << 10;
 
-    /// Returns the colour space of an image of this model with this ICC profile. It is marked as profiled, with
+    /// Returns the colour space of an image of this model with this ICC profile. The space is marked as profiled, with
     /// primaries and transfer if the profile amounts to sRGB or Display P3, or with sRGB's primaries alone if it holds
     /// no colours beyond sRGB. An invalid profile, or one of another model, yields `UNSPECIFIED`.
     #[must_use]
@@ -141,7 +141,7 @@ fn of_rgb(profile: &ColorProfile) -> Option<Space> {
             });
         }
     }
-    // The colours of full red, green and blue, in linear sRGB.
+    // The colours of full red, full green and full blue, in linear sRGB.
     let there = ColorProfile::new_srgb().colorant_matrix().inverse();
     let seen = there.mat_mul(colorants);
     let within = seen

@@ -12,7 +12,7 @@ use crate::resize::{Axis, Kernel, Resizable, resample};
 use crate::samples::Sample;
 use crate::space::{Matrix, Range};
 
-/// Coefficients that convert between RGB and luma and chroma.
+/// Coefficients of the conversion between RGB and YCbCr.
 #[derive(Clone, Copy)]
 struct Mix {
     /// Weights of red, green and blue in luma; `cb` and `cr` hold those in the blue and red difference.
@@ -57,8 +57,8 @@ impl Mix {
         }
     }
 
-    /// Returns the coefficients of a matrix. `None` for the identity: nothing is mixed, the planes are green, blue and
-    /// red.
+    /// Returns the coefficients of a matrix. `None` for the identity matrix, which mixes nothing: its planes are green,
+    /// blue and red.
     const fn of(matrix: Matrix) -> Option<Self> {
         match matrix {
             Matrix::Identity => None,
@@ -141,7 +141,7 @@ fn weigh(shares: [f32; 3], r: f32, g: f32, b: f32) -> f32 {
     shares[0] * r + shares[1] * g + shares[2] * b
 }
 
-/// Converts plane `index` from one value range to the other, in place.
+/// Converts the samples of plane `index` from one value range to the other, in place.
 pub(super) fn change_range<T: Sample>(
     grid: &mut Grid<T>,
     index: usize,
@@ -247,10 +247,10 @@ pub(super) fn from_rgb<T: Resizable>(
     let mix = Mix::of(matrix);
     let y = mix.map(|mix| mixed(&rgb, |r, g, b| luma.write(weigh(mix.y, r, g, b))));
     let y = y.transpose()?;
-    // The mean of colours has the mean of their chromas, so colours are thinned first.
+    // The chroma of a mean colour is the mean of the chromas, so subsample RGB before the conversion.
     let mut planes = Vec::with_capacity(3);
     for (index, grid) in rgb.into_iter().enumerate() {
-        // Green alone is luma without a matrix.
+        // Without a matrix the green plane takes the place of luma, so it stays full-size.
         let sub = if mix.is_none() && index == 1 {
             Subsampling::NONE
         } else {
@@ -276,7 +276,7 @@ pub(super) fn from_rgb<T: Resizable>(
     Ok(vec![y, cb, cr])
 }
 
-/// Computes one plane from three, sample by sample.
+/// Computes one plane from three planes of the same size, sample by sample.
 pub(super) fn mixed<T: Sample>(
     rgb: &[Grid<T>],
     mix: impl Fn(f32, f32, f32) -> f32,

@@ -28,7 +28,7 @@ impl Job<'_> {
         bytes: &[u8],
         timings: &mut Timings,
     ) -> Result<Vec<u8>> {
-        // Laid over every frame, and decoded once.
+        // Overlay images, decoded once for all frames.
         let known = RefCell::new(BTreeMap::new());
         let load = |effect: &Effect| self.material_once(effect, &known);
         let draw = |text: &Text<'_>| self.whole(&self.engine.formats.drawings()?.text(text)?);
@@ -82,7 +82,7 @@ impl Job<'_> {
         Ok(body)
     }
 
-    /// Returns the image that an effect composes with. It is loaded only the first time.
+    /// Returns the overlay image of an effect, which is loaded on the first call only.
     fn material_once(
         &self,
         effect: &Effect,
@@ -103,12 +103,14 @@ struct Frames<'a> {
     reader: Box<dyn FrameReader + 'a>,
     /// The number of frames that are still to be shown.
     left: u32,
-    /// Whether all frames are shown. Then the file is read to its end, for what is cut off there is broken.
+    /// Whether all frames are shown. If so, the file is read to its end, because an error there means that it is
+    /// damaged.
     whole: bool,
 }
 
 impl Frames<'_> {
-    /// Reads the next frame; `None` after the last. Once some are `written`, damage may be forgiven, and ends them.
+    /// Reads the next frame; `None` after the last. If frames were `written` already and the limits allow it, damage
+    /// ends the animation instead of failing it.
     fn next(&mut self, job: &Job<'_>, written: bool) -> Result<Option<Timed>> {
         if !self.whole && self.left == 0 {
             return Ok(None);

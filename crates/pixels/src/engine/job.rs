@@ -31,7 +31,7 @@ pub(super) struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// Remembers which characters of a drawing were not drawn.
+    /// Records characters of a drawing for which no font has a glyph.
     pub(super) fn lacks(&self, letters: &[char]) {
         let mut undrawn = self.undrawn.borrow_mut();
         for letter in letters {
@@ -41,7 +41,7 @@ impl Job<'_> {
         }
     }
 
-    /// Whether `made` failed because of damage to the source that the limits allow showing. If so, the job is marked as
+    /// Whether `made` failed because of damage to the source that the limits tolerate. If so, the job is marked as
     /// damaged.
     pub(super) fn forgives<T>(&self, made: &Result<T>) -> bool {
         let shown = self.engine.formats.limits.damaged == Damaged::Shown;
@@ -190,7 +190,7 @@ impl Job<'_> {
         }
     }
 
-    /// Decodes the frame of the source that the stages begin with, unless it is decoded already.
+    /// Decodes the frame of the source that the stages begin with, unless `decoded` already holds it.
     pub(super) fn decoded(
         &self,
         decoded: Option<Decoded>,
@@ -235,7 +235,7 @@ impl Job<'_> {
         })
     }
 
-    /// Decodes one of several frames, which requires composing those before it.
+    /// Decodes one frame of an animation, which requires composing all frames before it.
     fn nth(
         &self,
         number: u32,
@@ -251,7 +251,7 @@ impl Job<'_> {
             if self.interrupt.interrupted() {
                 return Err(Error::Interrupted);
             }
-            // The canvas is drawn on in place when nobody holds a frame of it.
+            // The reader draws on its canvas in place, rather than on a copy, if no frame of it is still in use.
             drop(last.take());
             last = reader.next()?;
         }

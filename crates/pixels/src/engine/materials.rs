@@ -1,4 +1,4 @@
-//! The images that a plan composes with: what they cost, and how they are loaded.
+//! The overlay images of a plan: what they cost, and how they are loaded.
 
 use std::fmt;
 
@@ -18,13 +18,13 @@ use crate::plan::{self, Index, Plan};
 use crate::stage::{Materials, Stage, wrong};
 
 impl Engine {
-    /// Plans as `plan` does, with measurements and the file's index, and includes the cost of the materials that the
-    /// rules compose with, one of which is held at a time. Without `measured`, any measurement that the rules need is
+    /// Plans as `plan` does, with measurements and the file's index, and includes the cost of the overlay images that
+    /// the rules name, one of which is in memory at a time. Without `measured`, any measurement that the rules need is
     /// made at once. The result does not depend on the index.
     ///
     /// # Errors
-    /// As `plan`, `measurement` and `measure`, and as loading a material. A material that is not an image is reported
-    /// only by the run.
+    /// As `plan`, `measurement` and `measure`, and as loading an overlay. An overlay file that is not an image is
+    /// reported only by the run.
     pub fn plan_with(
         &self,
         rules: &dyn Rules,
@@ -56,7 +56,7 @@ impl Engine {
         Ok(plan)
     }
 
-    /// Tells a plan the sizes of the materials that its effects compose with, and returns the cost of loading them.
+    /// Passes the sizes of overlay images to the effects of a plan, and returns the cost of loading them.
     fn lay(&self, plan: &mut Plan, materials: &dyn Materials) -> Result<Cost> {
         let (mut most, mut nanos) = (0, 0_u64);
         let effects: Vec<Effect> = plan.recipe().effects().cloned().collect();
@@ -71,7 +71,7 @@ impl Engine {
             let length = file.len() as u64;
             most = most.max(plan::held_in_full(codec, &info, length));
             let size = match self.plan_of_material(effect, &file, materials)? {
-                // Worked on for every frame, and never written.
+                // An overlay's recipe runs for every frame, and its result is never encoded.
                 Some(own) => {
                     most = most.max(own.peak_bytes());
                     let each = own.cost().nanos.saturating_sub(own.encode_nanos());
@@ -116,7 +116,7 @@ impl Engine {
 }
 
 impl Job<'_> {
-    /// Returns the image that an effect composes with, loaded under the same limits as any source.
+    /// Returns the overlay image of an effect, loaded under the same limits as any source.
     pub(super) fn material(&self, effect: &Effect) -> Result<Image> {
         let picture = match (effect.recipe(), effect.material()) {
             (None, Some(name)) => self.materials.picture(name, &|bytes| self.upright(bytes)),

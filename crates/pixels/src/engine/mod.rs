@@ -32,9 +32,9 @@ pub struct Engine {
 /// A finished image.
 #[derive(Debug)]
 pub struct Rendered {
-    /// Bytes of the image. `None`: the answer is the first `of_source` bytes of the source, which are complete.
+    /// Bytes of the image. `None`: the result is the first `of_source` bytes of the source, which are complete.
     pub body: Option<Vec<u8>>,
-    /// Number of leading bytes of the source that make up the image, if the answer is the source itself: it was checked
+    /// Number of leading bytes of the source that make up the image, if the result is the source itself. It was checked
     /// to the end of the image, and the bytes after that do not belong to it.
     pub of_source: usize,
     /// Media type of the image's actual format.
@@ -43,11 +43,11 @@ pub struct Rendered {
     pub width: u32,
     /// Height in px.
     pub height: u32,
-    /// Parts of the source that are left out although the request did not ask for that, in one sentence each.
+    /// Sentences about parts of the source that are left out although the request did not ask for that.
     pub notes: Vec<String>,
     /// Whether the source is truncated or damaged, and shown as far as it goes ([`Limits::damaged`]).
     pub damaged: bool,
-    /// Whether text lacks characters, because no font has a glyph for them. A note says which.
+    /// Whether characters of a text are missing because no font has a glyph for them. A note lists them.
     pub lacks_letters: bool,
     /// Time taken by each phase.
     pub timings: Timings,
@@ -93,22 +93,22 @@ impl Decoded {
     }
 }
 
-/// Inputs of a run, beside the plan itself.
+/// Inputs of a run, besides the plan itself.
 pub struct Run<'a> {
     /// The file that the plan was made for.
     pub bytes: &'a [u8],
-    /// Files to compose with, such as icons.
+    /// Files of overlay images, such as icons.
     pub materials: &'a dyn Materials,
-    /// Tells whether the result is still wanted.
+    /// Reports whether the result is no longer wanted.
     pub interrupt: &'a dyn Interrupt,
-    /// Idle cores that may help.
+    /// Idle cores that the run may use.
     pub cores: &'a dyn Cores,
-    /// The decoded image that the plan starts from, if it was decoded before.
+    /// The decoded image that the plan starts from, if an earlier run or a shared decode has produced it.
     pub decoded: Option<Decoded>,
 }
 
 impl<'a> Run<'a> {
-    /// A run on the file `bytes` without materials to compose with, on one core and never interrupted.
+    /// A run on the file `bytes` on one core, never interrupted and without overlay images.
     #[must_use]
     pub fn of(bytes: &'a [u8]) -> Self {
         Self {
@@ -219,7 +219,7 @@ impl Engine {
         ))
     }
 
-    /// Plans how to apply rules, such as a recipe, to the image in `bytes`. Reads the image's header only.
+    /// Plans how to apply rules, such as a recipe, to the image in `bytes`. Reads only the image's header.
     ///
     /// # Errors
     /// As `probe` (an image over the limits of its size may still be copied), `Recipe`, also for rules that need more
@@ -310,7 +310,7 @@ impl Engine {
         Ok(rendered)
     }
 
-    /// Returns the job of a run, before anything was read.
+    /// Creates the state of a run, before anything is read.
     fn job<'a>(&'a self, run: &Run<'a>) -> Job<'a> {
         Job {
             engine: self,
@@ -353,7 +353,7 @@ impl Engine {
         }
     }
 
-    /// Returns the image with its format's end marker appended; `None` if it ends with that already.
+    /// Returns the image with its format's end marker appended; `None` if it already ends with the marker.
     fn ended(&self, picture: &[u8], format: &str) -> Option<Vec<u8>> {
         let marker = self.formats.codec(format)?.end_marker();
         (!picture.ends_with(marker)).then(|| [picture, marker].concat())
@@ -393,7 +393,7 @@ impl Engine {
     }
 }
 
-/// Longest file, in bytes, whose header may be read on the spot: an ICC profile can be as long.
+/// Longest file, in bytes, whose header may be read at once: it may contain a long ICC profile.
 const PROBED_AT_ONCE: usize = 1 << 20;
 
 const DAMAGED: &str = "the source is cut or damaged: what is missing of it is blank";

@@ -57,7 +57,7 @@ impl Engine {
         Reference::new(&reference, context)?.score(&frame)
     }
 
-    /// Estimates the cost of [`Engine::score`] with this plan, and the memory it holds beside the source.
+    /// Estimates the cost of [`Engine::score`] with this plan, including the memory needed in addition to the source.
     #[must_use]
     pub fn score_cost(&self, plan: &Plan) -> Cost {
         let (width, height) = plan.size();
@@ -70,7 +70,7 @@ impl Engine {
 }
 
 impl Job<'_> {
-    /// Searches for a file that reaches the wanted score, compared with the image before any subsampling or rounding
+    /// Searches for a file that reaches the requested score, compared with the image before any subsampling or rounding
     /// for the encoder.
     pub(super) fn scored(
         &self,

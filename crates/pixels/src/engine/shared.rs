@@ -1,4 +1,4 @@
-//! One decode for several results.
+//! Decodes a file once for several results.
 
 use std::time::{Duration, Instant};
 
@@ -66,8 +66,8 @@ impl Engine {
     }
 }
 
-/// Gives each pipeline the image at its scales; pipelines with the same scales share samples. Only pipelines that would
-/// have read the profiles get them.
+/// Returns the image that each pipeline starts from, at its scales; pipelines with the same scales share samples. Only
+/// pipelines that would have read the profiles get them.
 fn deal(
     images: Vec<Image>,
     scales: &[Scales],

@@ -21,10 +21,11 @@ pub(super) struct Faces {
     found: Option<Vec<Area>>,
 }
 
-/// Longer side of the image that is searched, in px.
+/// Length in px that the longer side of an image is reduced to for the search.
 const LONGEST: u32 = 480;
 
-/// Most faces reported for one image, the surest ones. Each may become a step of the recipe, which has at most 64.
+/// Most faces reported for one image: those with the highest scores. Each may become a step of the recipe, which has at
+/// most 64.
 const MOST: usize = 32;
 
 /// Nanoseconds per px of the reduced image, on one core.
@@ -94,7 +95,7 @@ impl Analysis for Faces {
     }
 
     fn areas(&self) -> Option<Vec<Area>> {
-        // An image without frames has no faces.
+        // An image of which no frame was examined has no faces.
         Some(self.found.clone().unwrap_or_default())
     }
 }
@@ -113,7 +114,7 @@ fn reduced((width, height): (u32, u32)) -> (u32, u32) {
 }
 
 /// Reduces an image to its luma at this size, over mid-gray where it is transparent. Each sample is the mean of the px
-/// it covers.
+/// that it covers.
 fn gray<T: Sample>(rgb: &Planes<T>, (width, height): (u32, u32)) -> Vec<u8> {
     let full = T::MAX.float();
     let mut gray = Vec::with_capacity(width as usize * height as usize);
@@ -136,7 +137,7 @@ fn gray<T: Sample>(rgb: &Planes<T>, (width, height): (u32, u32)) -> Vec<u8> {
         }
         gray.extend((0..).zip(&sums).map(|(x, sum)| {
             let count = rows.len() * span(x, width, rgb.width).len();
-            // `as` saturates.
+            // `as` clamps to 255.
             (sum / count as f32 + 0.5) as u8
         }));
     }
@@ -177,7 +178,7 @@ fn inverse(of: Orientation) -> Orientation {
 fn enlarged(edges: [f64; 4], reduced: (u32, u32), size: (u32, u32)) -> Option<Area> {
     let along = |start: f64, end: f64, reduced: u32, side: u32| {
         let ratio = f64::from(side) / f64::from(reduced);
-        // `as` saturates below 0.
+        // `as` clamps negative numbers to 0.
         let start = (start * ratio).round() as u32;
         let end = ((end * ratio).round() as u32).min(side);
         (start < end).then(|| (start, end - start))

@@ -1,5 +1,4 @@
-//! Measurements of a source's pixels that recipes need before sizes and positions can be planned, one file for each
-//! kind.
+//! Measurements of a source's pixels that recipes need before sizes and positions can be planned. Each kind has a file.
 //!
 //! Images of more than a few megapixels are measured on a reduced decode, where the format has one. When the border of
 //! an animation is measured, every frame is examined.
@@ -32,12 +31,12 @@ pub struct Measurement {
     source: &'static dyn Codec,
     info: Info,
     scale: Scale,
-    /// Reads the frames of an animation whose frames are all examined.
+    /// The decoder of an animation, if the measurement examines all of its frames.
     animation: Option<&'static dyn AnimationDecoder>,
     to_rgb: Convert,
     nanos: u64,
     file: u64,
-    /// Bytes held beside the source file.
+    /// Bytes allocated in addition to the source file.
     holds: u64,
 }
 
@@ -46,11 +45,11 @@ trait Analysis {
     /// Examines a frame, which is in RGB.
     fn look(&mut self, frame: &Frame, interrupt: &dyn Interrupt) -> Result<()>;
 
-    /// Returns the areas found; `None`, meaning the whole image, if there is nothing to tell them by.
+    /// Returns the measured areas; `None`, which stands for the whole image, if nothing was found.
     fn areas(&self) -> Option<Vec<Area>>;
 }
 
-/// Refuses measurements that this build does not support.
+/// Returns an error for measurements that this build does not support.
 pub(crate) fn can_be_looked_for(measures: &[Measure]) -> Result<()> {
     match measures.contains(&Measure::Faces) {
         true => faces::can_be_found(),
@@ -84,7 +83,8 @@ impl Measurement {
         }
         let for_faces = asked.contains(&Measure::Faces);
         can_be_looked_for(&asked)?;
-        // A small image, and of the first frame, is all that is looked at otherwise.
+        // Only measurements that decide a size need every frame at a large scale; a small first frame is enough for
+        // others.
         let looks_close = asked.iter().any(|it| it.decides_size());
         let (source, info) = formats.header(bytes)?;
         formats.limits.check_source(&info)?;
@@ -136,12 +136,12 @@ impl Measurement {
         Ok(Some(measurement))
     }
 
-    /// Estimates the time and memory of examining frames that are decoded with these traits.
+    /// Estimates the time and memory to examine frames that are decoded with these traits.
     fn estimate(&mut self, traits: Traits, for_faces: bool) {
         let (width, height) = self.info.scaled(self.scale);
         let frame = plan::frame_bytes((width, height), traits);
         let seen = plan::frame_bytes((width, height), self.to_rgb.to);
-        // The canvas of an image that moves, and what it was before.
+        // An animation needs its canvas, and a copy of the canvas before the current frame.
         let (times, canvas) = match self.animation {
             Some(_) => (u64::from(self.info.frames), 2 * frame),
             None => (1, 0),
@@ -167,7 +167,7 @@ impl Measurement {
         self.info.format
     }
 
-    /// Returns the estimated cost of the measurement; its scratch is everything held beside the file.
+    /// Returns the estimated cost of the measurement. Its scratch memory is all memory except for the file.
     #[must_use]
     pub fn cost(&self) -> Cost {
         Cost {
@@ -243,7 +243,7 @@ impl Measurement {
         let along = |start: u32, length: u32, side: u32| {
             let first = u64::from(start) * 8 / eighths;
             let end = (u64::from(start + length) * 8).div_ceil(eighths);
-            // Both lie within the side, a u32.
+            // Both lie within the side, so they fit into a u32.
             let (first, end) = (first as u32, end.min(side.into()) as u32);
             (first, end - first)
         };
@@ -267,10 +267,10 @@ fn scale(source: &dyn Codec, info: &Info, most: u64) -> Scale {
 /// Most pixels that are examined for borders, where the format can be decoded at a smaller scale.
 const MOST_PIXELS: u64 = 4 << 20;
 
-/// Most pixels that are decoded for a search for faces, which reduces the image further.
+/// Most pixels that are decoded to search for faces; the search reduces the image further.
 const MANY_PIXELS: u64 = 1 << 20;
 
-/// Most pixels that are examined where only a few large cells count.
+/// Most pixels that are examined if only a few large cells count.
 const FEW_PIXELS: u64 = 1 << 18;
 
 /// Nanoseconds to examine a pixel, measured on one core.

@@ -1,5 +1,5 @@
-//! Stand-in for face detection in builds without the cargo feature `faces`: every search is refused with an error that
-//! says so.
+//! Stand-in for face detection in builds without the cargo feature `faces`: every search fails with an error that says
+//! so.
 
 use andon_recipe::{Area, Orientation};
 

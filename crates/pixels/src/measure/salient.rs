@@ -1,4 +1,4 @@
-//! Saliency: the place in an image that draws the eye.
+//! Saliency: finds the place in an image that draws the eye.
 //!
 //! The image is reduced to 48 cells along its longer side, over mid-gray where it is transparent. A cell's score counts
 //! how much its luma differs from its neighbours' (edges), how far its colour is from the image's mean, and how close
@@ -70,7 +70,7 @@ impl Cells {
         let longer = size.0.max(size.1);
         let cells = |side: u32| {
             let cells = u64::from(side) * u64::from(CELLS) / u64::from(longer);
-            // No more than there are px.
+            // At most one cell per px.
             (cells as u32).clamp(1, side)
         };
         let (width, height) = (cells(size.0), cells(size.1));

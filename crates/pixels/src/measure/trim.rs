@@ -35,7 +35,7 @@ impl Metric {
             .map(|(one, other)| (one - other).abs());
         match self {
             Self::Greatest | Self::Keyed => differences.fold(0.0, f32::max),
-            // Squares of 16 bits are more than the shorter type holds.
+            // Sum squares in f64: those of 16-bit samples exceed the precision of f32.
             Self::Distance => differences
                 .map(|it| f64::from(it).powi(2))
                 .sum::<f64>()
@@ -102,7 +102,7 @@ impl Trim {
             let Some(first) = (0..width).find(differs) else {
                 continue;
             };
-            // There is one: the first.
+            // Always found: at least the pixel at `first` differs.
             let last = (first..width).rev().find(differs).unwrap_or(first);
             let [left, top, right, bottom] = self.found.unwrap_or([first, y, last, y]);
             self.found = Some([left.min(first), top.min(y), right.max(last), bottom.max(y)]);

@@ -9,7 +9,7 @@ use crate::stage::{Op, Stage, wrong};
 /// Fills everything around a rectangle of an image.
 pub(super) struct Around;
 
-/// Largest coordinate or size in px, wider than any image.
+/// Largest coordinate or size in px, more than any image has.
 const MOST: i64 = 1_000_000;
 
 const PX: Arg = Arg::whole("px", -MOST, MOST).unit("px");

@@ -1,7 +1,7 @@
-//! `backdrop:KIND:X:Y:WxH:SIGMA`: a backdrop for an image that lies on a transparent canvas.
+//! `backdrop:KIND:X:Y:WxH:SIGMA`: a background for an image that lies on a transparent canvas.
 //!
-//! The arguments give the place of the image on the canvas. Transparent areas show that part of the canvas scaled to
-//! the size of the whole and blurred, or its average colour.
+//! The arguments give the place of the image on the canvas. Transparent areas show that part of the canvas, scaled to
+//! the size of the canvas and blurred, or its average colour.
 
 use std::fmt;
 
@@ -95,22 +95,22 @@ struct Behind {
     /// The effect as written in the recipe.
     effect: Effect,
     kind: Kind,
-    /// Left and right edge of the part, in px.
+    /// Left and right edge in px of the part of the canvas where the image lies.
     columns: (i64, i64),
-    /// Upper and lower edge of the part, in px.
+    /// Upper and lower edge in px of the part of the canvas where the image lies.
     rows: (i64, i64),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Kind {
-    /// Blurred with this standard deviation in px.
+    /// The part, scaled to the size of the canvas and blurred with this standard deviation in px.
     Blurred(f64),
     Mean,
     Median,
 }
 
 impl Behind {
-    /// Returns the part within an image of this size, or all of the image if the part lies outside.
+    /// Returns the part within an image of this size, or the whole image if the part lies outside.
     fn part(&self, (width, height): (u32, u32)) -> RegionF {
         let within = |(start, end): (i64, i64), side: u32| {
             let (start, end) = (start.clamp(0, side.into()), end.clamp(0, side.into()));
@@ -155,7 +155,7 @@ impl Behind {
             frame = by_depth!(frame, planes => {
                 filter.filter(&mut planes, context.interrupt)?;
                 if let Some(alpha) = planes.alpha.take() {
-                    // Opacity as the gray of an image, for a filter leaves it alone.
+                    // The filter leaves alpha unchanged, so filter alpha as the gray plane of an image of its own.
                     let mut opacity = Planes {
                         model: Model::Gray,
                         depth: planes.depth,
@@ -186,7 +186,7 @@ impl Behind {
     /// Returns the mean or median colour of the part, as an image of one px.
     fn colour(&self, frame: Frame, context: &Context<'_>) -> Result<Frame> {
         let part = self.part((frame.width, frame.height));
-        // Whole px of an image: no side is longer than a u32.
+        // The part consists of whole px of an image, so its sides fit into a u32.
         let frame = self.scaled(frame, (part.w as u32, part.h as u32), context)?;
         let white = Flattened {
             colour: Colour::WHITE,
@@ -195,7 +195,7 @@ impl Behind {
         by_depth!(frame, planes => {
             let model = planes.model;
             let thick = match model {
-                // A mean is the same in luma and chroma.
+                // A mean is the same in YCbCr as in RGB; a median is not.
                 Model::YCbCr { .. } if self.kind == Kind::Median => Model::Rgb,
                 model => model,
             };
@@ -218,14 +218,14 @@ impl Behind {
 
 /// Returns the factor by which an image is shrunk before a blur.
 fn shrinks(sigma: f64) -> u32 {
-    // At most 1000.
+    // The largest sigma is 1000.
     (sigma / FINE).clamp(1.0, 1000.0) as u32
 }
 
-/// Standard deviation, in px, down to which an image is shrunk before it is blurred.
+/// Smallest standard deviation, in px, that a blur may have on the shrunken image.
 const FINE: f64 = 6.0;
 
-/// Returns a background for `picture`, filled with the colour of the first px of `colour`.
+/// Returns a background as large as `picture`, filled with the colour of the first px of `colour`.
 fn filled<T: Sample>(picture: &Planes<T>, colour: &Planes<T>) -> Planes<T> {
     let mut samples = [0; 4];
     for (sample, grid) in samples.iter_mut().zip(&colour.colours) {
@@ -290,13 +290,13 @@ impl Stage for Behind {
             } else {
                 0
             },
-            // The part, and the ground.
+            // The scaled part, and the background.
             scratch: 2 * samples * bytes(traits.depth),
         }
     }
 }
 
-/// Picoseconds per sample for scaling it twice, blurring in between, and compositing.
+/// Estimated picoseconds per sample to scale the part twice, to blur it in between, and to composite.
 const PICOS_PER_SAMPLE: u64 = 11_000;
 
 impl fmt::Display for Behind {

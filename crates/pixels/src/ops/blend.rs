@@ -1,13 +1,13 @@
 //! The ways in which an overlay acts on the image below.
 //!
-//! Blend modes are those of the W3C's "Compositing and Blending Level 1", which ISO 32000-2 defines likewise (11.3.5):
-//! where there is something below, the overlay takes the colour that its mode makes of both, and is then composited
-//! normally. Masks apply their opacity to the image below and show no colour.
+//! Blend modes are those of the W3C's "Compositing and Blending Level 1", which ISO 32000-2 (11.3.5) defines in the
+//! same way: where the image below is visible, the overlay takes the colour that its mode computes from both, and is
+//! then composited normally. Masks apply their opacity to the image below and show no colour.
 
 use crate::frame::Model;
 use crate::samples::{Planes, Sample};
 
-/// The modes that show each colour of the overlay once, each with its word in a recipe.
+/// The modes that show each colour of the overlay once, each with its word in recipes.
 const SHOWN: [(&str, Mode); 17] = [
     ("normal", Mode::Normal),
     ("multiply", separable(|below, above| below * above)),
@@ -89,7 +89,7 @@ pub(super) enum Blend {
 type Rgb = [f32; 3];
 
 impl Mode {
-    /// Returns the mode for a word; the normal one for a word of none.
+    /// Returns the mode for a word; the normal mode for any other text.
     pub(super) fn of(word: &str) -> Self {
         let mut modes = SHOWN.iter().chain(&OTHERS);
         let own = modes.find(|(name, _)| *name == word);
@@ -113,7 +113,7 @@ impl Mode {
     }
 }
 
-/// Returns the words of the tables, which have `N` rows together.
+/// Returns the words of the tables, which together have `N` rows.
 const fn words<const N: usize>(tables: &[&[(&'static str, Mode)]]) -> [&'static str; N] {
     let mut words = [""; N];
     let (mut table, mut row) = (0, 0);
@@ -141,7 +141,8 @@ const fn mask(out: bool, luminous: bool) -> Mode {
 }
 
 impl Blend {
-    /// Replaces the colours of an overlay at this place by their blend with the image below. Both must be RGB.
+    /// Replaces the colours of an overlay at this place by their blend with the image below. Overlay and image must be
+    /// RGB.
     pub(super) fn apply<T: Sample>(
         self,
         icon: &mut Planes<T>,
@@ -155,7 +156,8 @@ impl Blend {
     }
 }
 
-/// Returns the row or column, of `side`, of an image that lies under row or column `at` of an overlay at `place`.
+/// Returns the row or column of the image that lies under row or column `at` of an overlay at `place`; `None` if that
+/// is not within the `side` px of the image.
 fn below(at: u32, place: i64, side: u32) -> Option<u32> {
     let at = u32::try_from(i64::from(at) + place).ok();
     at.filter(|&at| at < side)
@@ -252,8 +254,8 @@ fn with_range(colour: Rgb, range: f32) -> Rgb {
     }
 }
 
-/// Returns a colour shifted to this luma, and moved towards gray of the same luma as far as it left 0..=1 (`SetLum` and
-/// `ClipColor`).
+/// Returns a colour shifted to this luma, and moved towards the gray of the same luma as far as it left 0..=1 (`SetLum`
+/// and `ClipColor`).
 fn with_luma(colour: Rgb, wanted: f32) -> Rgb {
     let shift = wanted - luma(colour);
     let mut colour = colour.map(|sample| sample + shift);

@@ -84,7 +84,7 @@ impl Op for BlurArea {
     }
 }
 
-/// A filter applied to a rectangle of the image.
+/// A blur of one rectangle of the image.
 #[derive(Debug)]
 struct Area {
     columns: Range<i64>,
@@ -92,14 +92,14 @@ struct Area {
     filter: Filter,
 }
 
-/// Strongest chroma subsampling: parts that begin at a multiple of it begin at a sample of each plane.
+/// Strongest chroma subsampling. Parts that begin at a multiple of it begin at a sample of each plane.
 const THINNEST: u32 = 4;
 
 impl Area {
     /// Returns the rectangle cut to an image of this size.
     fn on(&self, (width, height): (u32, u32)) -> (Range<u32>, Range<u32>) {
         let inside = |range: &Range<i64>, side: u32| {
-            // Both lie within 0..=side, a u32.
+            // The position is clamped to 0..=side, so it fits into a u32.
             let within = |at: i64| at.clamp(0, side.into()) as u32;
             within(range.start)..within(range.end)
         };
@@ -166,7 +166,7 @@ impl Stage for Area {
             self.filter.filter(&mut blurred, context.interrupt)?;
             for index in 0..planes.colours.len() {
                 let sub = planes.thinning(index);
-                // A thinned sample belongs to the area if its middle does.
+                // A subsampled sample belongs to the area if its middle lies inside.
                 let inside = |area: &Range<u32>, at: u32, thin: u8, side: u32| {
                     let px = span(at, thin, side);
                     area.contains(&((px.start + px.end - 1) / 2))

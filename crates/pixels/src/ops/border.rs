@@ -27,7 +27,7 @@ const HEIGHT: Arg = Arg::whole("height", 0, MOST)
     .unit("px")
     .help("of the bands at the top and bottom");
 
-/// Largest width or height of a band in px, wider than any image.
+/// Largest width or height of a band in px, more than any image has.
 const MOST: i64 = 1_000_000;
 
 const WORD: Word = Word {
@@ -167,7 +167,7 @@ impl Bands {
     }
 }
 
-/// One side of the framed box: 0 to `end`, of which the bands leave `free` uncovered.
+/// One side of the framed box, in px from 0 to `end`. The bands leave the range `free` uncovered.
 struct Banded {
     end: u32,
     free: Range<u32>,
@@ -203,7 +203,7 @@ fn cover<T: Sample>(
     down: &Banded,
     paint: impl Fn(f32, f32, Range<u32>, Range<u32>) -> f32,
 ) {
-    // The columns that a row between the upper and the lower band leaves alone.
+    // The columns that are not painted in rows between the upper and the lower band.
     let free = across.free.start.div_ceil(u32::from(sub.h))..across.free.end / u32::from(sub.h);
     for y in 0..grid.height() {
         let rows = span(y, sub.v, height);

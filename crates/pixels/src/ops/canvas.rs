@@ -62,7 +62,7 @@ impl Stage for OnCanvas {
     fn cost(&self, width: u32, height: u32, traits: Traits) -> Cost {
         let filled = count(self.width, self.height, traits.model, false) * bytes(traits.depth);
         let laid = count(width, height, traits.model, traits.alpha);
-        // At an odd place chroma is averaged anew.
+        // At an odd position chroma samples have to be averaged.
         let picos = if traits.alpha || self.colour.a < u8::MAX || (self.x | self.y) & 1 != 0 {
             PICOS_BLENDED
         } else {
@@ -83,7 +83,7 @@ impl OnCanvas {
     }
 }
 
-/// Picoseconds per sample, measured on one core: filled or copied.
+/// Picoseconds per sample that is filled or copied, measured on one core.
 const PICOS_COPIED: u64 = 250;
 
 /// Picoseconds per sample that is blended by opacity, measured on one core.

@@ -1,4 +1,5 @@
-//! Overlays as masks: the opacity of the image below is multiplied by the overlay's, or by the overlay's times its luma.
+//! Masks: the opacity of the image below is multiplied by that of the overlay or, in luminous mode, by the overlay's
+//! opacity times its luma.
 
 use andon_recipe::Colour;
 
@@ -7,7 +8,7 @@ use crate::error::Result;
 use crate::frame::Grid;
 use crate::samples::{Planes, Sample, zip};
 
-/// Multiplies the opacity of an overlay by its luma. It must be gray.
+/// Multiplies the opacity of an overlay by its luma. The overlay must be gray.
 pub(super) fn dim<T: Sample>(icon: &mut Planes<T>) -> Result<()> {
     let [luma] = &icon.colours[..] else {
         return Ok(());
@@ -21,7 +22,7 @@ pub(super) fn dim<T: Sample>(icon: &mut Planes<T>) -> Result<()> {
     Ok(())
 }
 
-/// Returns the opacity of all copies of a mask at these places of an image of this size.
+/// Returns the opacity of a mask that is repeated at these places, over an image of this size.
 pub(super) fn covered<T: Sample>(
     icon: &Planes<T>,
     (width, height): (u32, u32),

@@ -25,7 +25,7 @@ use crate::resize::{Axis, Kernel, Resizable, resample, thinned};
 use crate::samples::{Planes, Sample, by_depth, bytes, count, map, thinning, zip};
 use crate::stage::{Context, OnGainMap, Stage};
 
-/// A blur or sharpening filter: moves each sample depending on its difference from the blurred image.
+/// A blur or sharpening filter: moves each sample by an amount that depends on its difference from the blurred image.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Filter {
     /// The effect as written in the recipe.
@@ -43,15 +43,15 @@ pub(super) enum Response {
     Straight {
         /// Factor by which the difference is multiplied.
         gain: f32,
-        /// Samples whose difference is less than half of this share of full scale are left alone.
+        /// Samples whose difference is less than half of this share of full scale stay unchanged.
         threshold: f32,
     },
-    /// Multiplies the difference by `flat` up to 2 per cent of full scale, and the rest by `jagged`. A sample moves up
-    /// by at most 10 per cent of full scale and down by at most 20.
+    /// Multiplies the difference by `flat` up to 2% of full scale, and the rest by `jagged`. A sample moves up by at
+    /// most 10% of full scale and down by at most 20%.
     Bent {
-        /// Factor for differences of up to 2 per cent of full scale.
+        /// Factor for differences of up to 2% of full scale.
         flat: f32,
-        /// Factor for the part of a difference beyond 2 per cent of full scale.
+        /// Factor for the part of a difference beyond 2% of full scale.
         jagged: f32,
     },
 }
@@ -95,8 +95,8 @@ impl Stage for Filter {
         })
     }
 
-    /// Sharpening keeps the gain map, since it moves no light from one place to another; blurring does, and voids the
-    /// map.
+    /// Sharpening keeps the gain map, because it moves no light from one place to another. Blurring moves light, so the
+    /// map no longer fits.
     fn on_gain_map(&self, _: (u32, u32), _: (u32, u32)) -> OnGainMap {
         if self.response.sharpens() {
             OnGainMap::Keeps
@@ -122,10 +122,10 @@ const PICOS_PER_TAP: u64 = 150;
 /// Picoseconds per sample in addition to its taps.
 const PICOS_PER_SAMPLE: u64 = 1_500;
 
-/// Width in px below which rows take as long as a row of this width, since their ends are repeated.
+/// Width in px below which all rows take the same time, because filtering repeats the ends of each row.
 const NARROW: u32 = 32;
 
-/// Number of taps that takes as long as shrinking a plane, filtering it and enlarging the result.
+/// Number of taps that takes as much time as shrinking a plane, filtering it and enlarging the result.
 const TAPS_SHRUNKEN: u64 = 10;
 
 impl fmt::Display for Filter {
@@ -159,7 +159,7 @@ impl Filter {
                 product.row(row, out);
                 weight.row(row, &mut weights);
                 for (out, weight) in out.iter_mut().zip(&weights) {
-                    // At least one step of opacity, or rounding would be taken for colour.
+                    // Divide by at least one step of opacity: below that, colours are rounding errors.
                     *out *= T::MAX.float() / weight.max(1.0);
                 }
             })?;
@@ -205,18 +205,20 @@ pub(super) struct Gaussian {
     reach: u32,
     /// Standard deviation in px.
     sigma: f64,
-    /// Distance in px: each weight is the mean of the Gaussian at its own place and this far to either side.
+    /// Distance in px: each weight is the mean of the Gaussian at three points, its own position and this far to either
+    /// side.
     spread: f64,
 }
 
 impl Gaussian {
     /// Creates a kernel made of a row and a column. ImageMagick drops the fraction of a radius if it is below a half,
-    /// and from a half on lets its kernel lie off centre; here the next larger radius is used instead.
+    /// and from a half on lets its kernel lie off centre; here such a radius is rounded up.
     pub(super) fn rows_and_columns(geometry: &Geometry) -> Self {
         Self::new(geometry, 1, geometry.radius.round(), 1.0 / 3.0)
     }
 
-    /// Creates a square kernel. Its weights are smaller by a dimension, so they matter less far from the middle.
+    /// Creates a square kernel. Its weights fall below a 16-bit level closer to the middle than those of a row, so it
+    /// reaches less far.
     pub(super) fn square(geometry: &Geometry) -> Self {
         Self::new(geometry, 2, geometry.radius.ceil(), 0.0)
     }
@@ -236,8 +238,8 @@ impl Gaussian {
         }
     }
 
-    /// Creates a kernel that reaches as far as its weight is at least `share` of that in the middle; `None` if that is
-    /// less than 1 px.
+    /// Creates a kernel that reaches as far as its weights are at least `share` of the weight in the middle; `None` if
+    /// that is less than 1 px.
     pub(super) fn above(sigma: f64, share: f64) -> Option<Self> {
         let reach = sigma * (-2.0 * share.ln()).sqrt();
         (reach >= 1.0).then_some(Self {
@@ -317,7 +319,7 @@ fn weights(reach: u32, sigma: f64, spread: f64) -> Vec<f64> {
         let places = [-spread, 0.0, spread].map(|beside| f64::from(at) + beside);
         places.iter().map(|&at| weight(at, sigma)).sum::<f64>() / 3.0
     };
-    // No reach comes near an i32's end: sigma has a ceiling.
+    // Sigma is limited, so the reach is far below the limit of an i32.
     (-(reach as i32)..=reach as i32).map(mean).collect()
 }
 
@@ -414,7 +416,7 @@ impl<T: Resizable> Blurred<T> {
 
 /// A Gaussian along one axis of a plane.
 struct Tapped {
-    /// Factor by which the plane is shrunk before filtering.
+    /// Factor by which the plane is shrunk before it is filtered.
     shrink: u8,
     /// Weights on the shrunken plane, with sum 1.
     taps: Vec<f32>,
@@ -429,7 +431,7 @@ impl Tapped {
         } else {
             1.0
         };
-        // Shrinking by means and enlarging by lines blur by themselves: their variances are taken off.
+        // Box shrinking and linear enlarging blur by themselves, so subtract their variance.
         let own = (shrink * shrink - 1.0) / 4.0;
         let sigma = (sigma * sigma - own).max(0.01).sqrt() / shrink;
         let spread = gaussian.spread / f64::from(thin) / shrink;
@@ -455,7 +457,7 @@ mod tests {
         }
     }
 
-    /// Returns the weights from the middle outwards, scaled so that all of the kernel's sum to 65535.
+    /// Returns the weights from the middle to one end, scaled so that the weights of the whole kernel sum to 65535.
     fn side(gaussian: Gaussian) -> Vec<f64> {
         let taps = Tapped::new(&gaussian, 1).taps;
         let side = taps[taps.len() / 2..].iter();
@@ -463,7 +465,7 @@ mod tests {
             .collect()
     }
 
-    /// The expected weights are what ImageMagick 6.9 makes of a single white px on black.
+    /// The expected weights are the result of ImageMagick 6.9 for a single white px on black.
     #[test]
     fn rows_and_columns_have_imagemagicks_weights() {
         let weights = |radius, sigma| side(Gaussian::rows_and_columns(&geometry(radius, sigma)));

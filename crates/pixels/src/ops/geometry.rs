@@ -13,9 +13,9 @@ pub(super) struct Geometry {
     pub(super) radius: f64,
     /// Standard deviation of the Gaussian in px.
     pub(super) sigma: f64,
-    /// Factor by which the difference from the blur is added back, if given.
+    /// Factor by which the difference from the blurred image is added back, if given.
     pub(super) amount: Option<f64>,
-    /// Share of full scale, if given: differences below half of it are left alone.
+    /// Share of full scale, if given: differences below half of it change nothing.
     pub(super) threshold: Option<f64>,
 }
 

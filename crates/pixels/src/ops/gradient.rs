@@ -1,4 +1,4 @@
-//! `gradient:OPACITY:COLOUR:ANGLE:START:STOP`: one colour whose opacity grows from nothing along a line.
+//! `gradient:OPACITY:COLOUR:ANGLE:START:STOP`: one colour whose opacity grows from 0 along a line.
 
 use std::fmt;
 
@@ -77,12 +77,12 @@ impl Op for Gradient {
 struct Ramp {
     /// The effect as written in the recipe.
     effect: Effect,
-    /// Greatest opacity of the colour, 0 to 1.
+    /// Highest opacity of the colour, 0 to 1.
     opacity: f64,
     colour: Colour,
     /// Direction in which the colour grows, in radians clockwise from the top.
     angle: f64,
-    /// Where the colour begins, as a share of the way across the image; it is strongest from `stop` on.
+    /// Where the colour begins, as a share of the way across the image. From `stop` on, it has its highest opacity.
     start: f64,
     stop: f64,
 }
@@ -92,7 +92,8 @@ impl Ramp {
     fn cover<T: Sample>(&self, width: u32, height: u32, context: &Context<'_>) -> Result<Grid<T>> {
         let (across, down) = (self.angle.sin(), -self.angle.cos());
         let (w, h) = (f64::from(width), f64::from(height));
-        // The way through the middle, from corner to corner.
+        // The length of the gradient's line, which passes through the centre and is as long as the image in this
+        // direction.
         let length = w * across.abs() + h * down.abs();
         let full = f64::from(T::MAX.float());
         let mut grid = Grid::filled(width, height, T::MAX);

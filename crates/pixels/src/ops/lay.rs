@@ -1,8 +1,8 @@
 //! Compositing one image over another, in the planes of the one below.
 //!
 //! Both have the same model, but their chroma may be subsampled differently, and the upper image may lie at any px.
-//! Each chroma sample below takes the mean of what lies over the px it spans, weighted by how much of it is visible.
-//! Subsampling the composited RGB image would give the same.
+//! Each chroma sample of the lower image takes the mean of the upper samples over the px that it spans, weighted by
+//! their opacity. Compositing in RGB and subsampling the result would give the same.
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ use crate::color;
 use crate::frame::{Grid, Subsampling};
 use crate::samples::{Planes, Sample};
 
-/// Composites `picture` over `ground` with its upper left corner at (`x`, `y`). What lies outside `ground` is cut off.
+/// Composites `image` over `ground` with its upper left corner at (`x`, `y`). Parts outside `ground` are cut off.
 pub(super) fn lay<T: Sample>(ground: &mut Planes<T>, image: &Planes<T>, x: i64, y: i64) {
     let Some(overlap) = Overlap::new(ground, image, x, y) else {
         return;
@@ -34,7 +34,7 @@ pub(super) fn lay<T: Sample>(ground: &mut Planes<T>, image: &Planes<T>, x: i64, 
     }
 }
 
-/// Composites one colour over `ground`, with the opacity that `cover` gives for each px. The colour's own alpha is
+/// Composites one colour over `ground`, with the opacity that `cover` holds for each px. The colour's own alpha is
 /// ignored.
 pub(super) fn veil<T: Sample>(ground: &mut Planes<T>, colour: Colour, cover: Grid<T>) {
     let (width, height) = (ground.width, ground.height);
@@ -172,8 +172,8 @@ impl<T: Sample> Over<'_, T> {
         }
     }
 
-    /// Returns the columns of a row of samples that are wholly covered by opaque samples on the same grid, which are
-    /// copied; this is the most common case. If there are none, returns an empty range at the start of `columns`.
+    /// Returns the columns of a row of samples that opaque samples on the same grid cover completely, the most common
+    /// case: these samples are copied. If there are none, returns an empty range at the start of `columns`.
     fn copied(&self, row: u32, columns: &Range<u32>) -> Range<u32> {
         let none = columns.start..columns.start;
         let Overlap { x, y, .. } = *self.overlap;
@@ -206,7 +206,8 @@ impl<T: Sample> Over<'_, T> {
         &row[at(copied.start, self.below.h, self.overlap.x)..][..copied.len()]
     }
 
-    /// Computes what lies over the samples `columns` of `row`: its opacity (0 to 1) in `seen`, and its colour.
+    /// Computes what covers the samples `columns` of `row`: writes its opacity (0 to 1) to `seen`, and its colour to
+    /// `colour`.
     fn gather(&self, row: u32, columns: &Range<u32>, seen: &mut [f32], colour: &mut [f32]) {
         let (seen, colour) = (&mut seen[..columns.len()], &mut colour[..columns.len()]);
         if columns.is_empty() {
@@ -239,7 +240,7 @@ impl<T: Sample> Over<'_, T> {
     fn average(&self, row: u32, columns: &Range<u32>, seen: &mut [f32], colour: &mut [f32]) {
         seen.fill(0.0);
         colour.fill(0.0);
-        // Thinning is by powers of two; a division for each px would cost more than the rest.
+        // Subsampling factors are powers of two. A division for each px would take longer than everything else.
         let below = self.below.h.trailing_zeros();
         let above = self.above.h.trailing_zeros();
         let overlap = self.overlap;

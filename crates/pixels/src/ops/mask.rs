@@ -50,7 +50,8 @@ impl Op for Mask {
 
 fn outline(shape: &str, w: f64, h: f64) -> Vec<Point> {
     let middle = (w / 2.0, h / 2.0);
-    // Corners at equal angles, from the top on; every other one may lie on a smaller circle.
+    // Returns `count` corners at equal angles, the first of them `first` radians clockwise from the top. Every other
+    // corner lies on a circle of radius `inner`.
     let corners = |count: u32, first: f64, inner: f64| {
         let corner = |index: u32| {
             let radius = if index.is_multiple_of(2) { 1.0 } else { inner };
@@ -68,7 +69,7 @@ fn outline(shape: &str, w: f64, h: f64) -> Vec<Point> {
         "pentagon-180" => corners(5, PI, 1.0),
         "hexagon" => corners(6, 0.0, 1.0),
         "square" => corners(4, 0.0, 1.0),
-        // The inner corners lie where the sides of a pentagram cross.
+        // With this radius the inner corners lie where the sides of a pentagram cross.
         "star" => corners(10, 0.0, 0.381_966),
         _ => fitted(heart(), w, h),
     }

@@ -1,7 +1,7 @@
-//! Effects and geometry, one file each.
+//! Effects and geometry stages, one file each.
 //!
-//! Effects are the words in [`ALL`]: to add one, add a file here (or in [`tone`]) and a line there. Geometry ([`turn`],
-//! [`canvas`]) is not in the list because recipes hold it in a typed form that the planner reasons about.
+//! The effects are listed in [`ALL`]: to add one, add a file here (or in [`tone`]) and a line there. Geometry
+//! ([`turn`], [`canvas`]) is not in the list because recipes hold it in typed form, for the planner to reason about.
 
 mod around;
 mod backdrop;

@@ -1,7 +1,7 @@
-//! Cutting an image to an outline: the inside is kept, the outside becomes transparent or one colour.
+//! Cuts an image to an outline: the inside is kept, the outside becomes transparent or one colour.
 //!
-//! An outline is a polygon. Its coverage of a pixel is summed over sixteen lines through the pixel, on each of which it
-//! is exact.
+//! An outline is a polygon. Its coverage of a pixel is summed over sixteen horizontal lines through the pixel; along
+//! each line it is exact.
 
 use std::fmt;
 
@@ -31,7 +31,7 @@ pub(super) struct Outlined {
 /// Returns points along an elliptical arc around a centre, from one angle to another, in radians clockwise from the
 /// right.
 pub(super) fn arc((x, y): Point, (rx, ry): Point, from: f64, to: f64) -> Vec<Point> {
-    // So many that no chord is farther from the arc than a thousandth of a px on radii of up to 1,000 px.
+    // With this number of chords, none is farther than a thousandth of a px from an arc of a radius of up to 1,000 px.
     let steps = ((to - from) * 360.0).ceil().max(1.0) as u32;
     (0..=steps)
         .map(|step| from + (to - from) * f64::from(step) / f64::from(steps))
@@ -167,7 +167,7 @@ impl Stage for Outlined {
 
     fn cost(&self, width: u32, height: u32, traits: Traits) -> Cost {
         let pixels = u64::from(width) * u64::from(height);
-        // What shows outside is laid over the image, sample by sample where the ground is translucent.
+        // The colour outside is composited over the image, sample by sample where the image is translucent.
         let laid = if self.colour.a > 0 {
             count(width, height, traits.model, true)
         } else {
@@ -187,10 +187,10 @@ impl Stage for Outlined {
 /// Picoseconds per px to compute and apply the outline's coverage, measured on one core.
 const PICOS_CUT: u64 = 5_000;
 
-/// Picoseconds per sample to lay the colour over an opaque image.
+/// Picoseconds per sample to composite the colour over an opaque image.
 const PICOS_LAID: u64 = 1_500;
 
-/// Picoseconds per sample to lay the colour over a translucent image.
+/// Picoseconds per sample to composite the colour over a translucent image.
 const PICOS_BLENDED: u64 = 5_000;
 
 impl fmt::Display for Outlined {

@@ -1,4 +1,4 @@
-//! `over:NAME:X:Y`: lays an image from a file on top, unscaled; the same as `overlay` with no further arguments.
+//! `over:NAME:X:Y`: lays an image from a file on top, unscaled; equals `overlay` without further arguments.
 
 use andon_recipe::{Arg, Effect, Word};
 

@@ -96,8 +96,8 @@ pub(super) struct Laid {
     y: Place,
     /// Factor by which the overlay's own opacity is multiplied, 0 to 1.
     opacity: f32,
-    /// Width and height in px to scale the overlay to. If one is 0, it follows from the other; if both are, the overlay
-    /// keeps its size.
+    /// Width and height in px to scale the overlay to. If one of them is 0, it follows from the other by the aspect
+    /// ratio; if both are 0, the overlay keeps its size.
     size: (u32, u32),
     mode: Mode,
     /// How the overlay is fitted if both width and height are given.
@@ -114,11 +114,11 @@ enum Fit {
     Cover,
 }
 
-/// Most copies of an overlay that are spread or repeated both ways. If there were more, at most [`SPREAD_EACH`] are
-/// spread in each direction.
+/// Most copies of an overlay that are spread or repeated in both directions. If there is room for more, at most
+/// [`SPREAD_EACH`] are spread in each direction.
 const SPREAD: u64 = 100;
 
-/// Most copies, across and down, of an overlay that there is room for more than `SPREAD` times.
+/// Most copies, in each direction, of an overlay that there is room for more than `SPREAD` times.
 const SPREAD_EACH: u32 = 6;
 
 impl Laid {
@@ -141,7 +141,8 @@ impl Laid {
             if name.starts_with(Effect::COLOUR) && effect.material_colour().is_none() {
                 return Err(NAME.wrong(name));
             }
-            // In any other place but its own it is no recipe.
+            // A recipe is the ninth argument. A text that looks like a recipe in an earlier place is reported as a
+            // wrong mode or fit.
             match (recipe, effect.args.len()) {
                 (Some(text), ..=7) => return Err(MODE.wrong(text)),
                 (Some(text), 8) => return Err(FIT.wrong(text)),
@@ -180,14 +181,14 @@ impl Laid {
         Ok((laid.opacity > 0.0).then(|| Box::new(laid) as Box<dyn Stage>))
     }
 
-    /// Returns the size to which an overlay is scaled, given its own size.
+    /// Returns the size that an overlay of size `own` is scaled to, in px.
     fn scaled(&self, own: (u32, u32)) -> (u32, u32) {
         let follows = |side: u32, other: u32, own: u32| {
             let side = u64::from(side) * u64::from(own) / u64::from(other.max(1));
             (side as u32).clamp(1, WIDEST)
         };
         match self.size {
-            // A header may say anything before it is checked.
+            // The size comes from a header that is not checked yet, so it may be 0.
             (0, 0) => (own.0.max(1), own.1.max(1)),
             (w, 0) => (w, follows(own.1, own.0, w)),
             (0, h) => (follows(own.0, own.1, h), h),
@@ -208,7 +209,7 @@ impl Laid {
         (times(self.x, width, icon.0), times(self.y, height, icon.1))
     }
 
-    /// Returns the most copies in each direction if the overlay is spread.
+    /// Returns how many copies an overlay that is spread may have in each direction.
     fn most(&self, (width, height): (u32, u32), icon: (u32, u32)) -> u32 {
         let room = |side: u32, icon: u32| u64::from(side / icon.max(1));
         let often = !matches!(self.x, Place::Once { .. }) && !matches!(self.y, Place::Once { .. });
@@ -310,10 +311,10 @@ fn middle(whole: RegionF, w: u32, h: u32) -> RegionF {
     }
 }
 
-/// Longest side, in px, to which an overlay is scaled if only its other side is given.
+/// Longest side, in px, that an overlay is scaled to if only its other side is given.
 const WIDEST: u32 = 32_768;
 
-/// Repeats an overlay all over an image of this size, with one copy at (`x`, `y`). The overlay's planes must not be
+/// Repeats an overlay over an image of this size, so that one copy is at (`x`, `y`). The overlay's planes must not be
 /// subsampled.
 pub(super) fn tiled<T: Sample>(
     icon: &Planes<T>,
@@ -351,7 +352,7 @@ impl Stage for Laid {
         );
         by_depth!(frame, picture => {
             let mut picture = remodelled(picture, model, None, context.interrupt)?;
-            // Not thinned: it may lie at any px.
+            // The overlay may lie at any px, so it is not subsampled.
             let is_luminous = matches!(self.mode, Mode::Mask { luminous: true, .. });
             let of_icon = if is_luminous { Model::Gray } else { model.unthinned() };
             let mut icon = remodelled(Planes::of(icon), of_icon, None, context.interrupt)?;
@@ -372,13 +373,13 @@ impl Stage for Laid {
         }
     }
 
-    /// Always true: whether an overlay has colour is known only when its file is read.
+    /// Always true, because the colours of an overlay are unknown before its file is read.
     fn adds_colour(&self) -> bool {
         true
     }
 
     fn cost(&self, width: u32, height: u32, traits: Traits) -> Cost {
-        // How large the material is shows only when it is read: an icon, as a rule.
+        // The overlay's size is unknown before its file is read, so assume an icon.
         let icon = match (self.size, self.effect.material_colour()) {
             ((0, 0), None) => (width.min(ICON), height.min(ICON)),
             ((0, 0), Some(_)) => (1, 1),
@@ -411,12 +412,12 @@ impl Stage for Laid {
         };
         let masks = matches!(self.mode, Mode::Mask { .. });
         let laid = match masks || self.covers() {
-            // The colour around a mask is laid over all of the image, too.
+            // The colour around a mask is composited over the whole image, too.
             true if self.around.a > 0 => 2 * all,
             true => all,
             false => all.min(icon.saturating_mul(copies)),
         };
-        // Each row of each copy is laid by itself, as far as it lies on the image.
+        // Each row of each copy is composited separately, as far as it lies on the image.
         let rows = copies * u64::from(size.1.min(height));
         let blends = matches!(self.mode, Mode::Blend(_));
         let converts = blends && traits.model != Model::Rgb;
@@ -428,7 +429,7 @@ impl Stage for Laid {
                 .saturating_add(u64::from(size.1) * NANOS_PER_SCALED_ROW),
         };
         let touched = icon.saturating_mul(match blends {
-            // Each copy is one of its own.
+            // Each copy is blended separately, because each lies on other colours.
             true => copies.max(1),
             false => 1,
         });
@@ -450,13 +451,14 @@ impl Stage for Laid {
 /// Assumed side, in px, of an overlay whose size is not known yet: that of a large icon.
 const ICON: u32 = 256;
 
-/// Nanoseconds per px to scale, convert and blend a material, measured on one core.
+/// Nanoseconds per px to scale, convert and blend an overlay, measured on one core.
 const NANOS_PER_PIXEL: u64 = 20;
 
-/// Nanoseconds per laid row in addition to those for its pixels, for all planes together.
+/// Nanoseconds per row of an overlay, for all planes together, in addition to those for its pixels.
 const NANOS_PER_ROW: u64 = 100;
 
-/// Nanoseconds per px read of a material that is scaled; `NANOS_PER_SCALED_ROW` counts per row of the scaled result.
+/// Nanoseconds per px of an overlay that is scaled, for reading it; `NANOS_PER_SCALED_ROW` counts per row of the scaled
+/// result.
 const NANOS_READ: u64 = 2;
 const NANOS_PER_SCALED_ROW: u64 = 1_200;
 

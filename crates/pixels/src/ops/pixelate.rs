@@ -1,4 +1,4 @@
-//! `pixelate:PX`: squares of a single colour each, the mean of the pixels that they cover.
+//! `pixelate:PX`: fills squares with the mean colour of their pixels.
 
 use std::fmt;
 
@@ -35,7 +35,7 @@ impl Op for Pixelate {
             WORD.args[0].read_whole(side.unwrap_or_default())
         };
         let side = read().map_err(|error| wrong(effect, &error))?;
-        // No image is wider than the most that its word says.
+        // A side that does not fit into a u32 exceeds every image, as `u32::MAX` does.
         let side = u32::try_from(side).unwrap_or(u32::MAX);
         Ok((side > 1).then(|| Box::new(Squares { side }) as Box<dyn Stage>))
     }
@@ -86,7 +86,7 @@ impl Squares {
     }
 }
 
-/// Fills rectangles of this size with their mean, in which each sample counts by its weight.
+/// Fills rectangles of this size with their mean, in which each sample counts by its weight, if there are weights.
 fn level<T: Sample>(grid: &mut Grid<T>, (across, down): (u32, u32), weights: Option<&Grid<T>>) {
     let (width, height) = (grid.width(), grid.height());
     let squares = width.div_ceil(across) as usize;

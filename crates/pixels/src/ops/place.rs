@@ -1,4 +1,4 @@
-//! Where an overlay is laid along a side of an image: arguments and arithmetic.
+//! Positions of an overlay along one side of an image: their arguments and their arithmetic.
 
 use andon_recipe::{Arg, ParseError};
 
@@ -13,7 +13,7 @@ pub(super) const Y: Arg = Arg {
     ..X
 };
 
-/// Argument for the px in a position, such as −8 in `100p-8`.
+/// Argument for the offset in px of a position, such as −8 in `100p-8`.
 const PX: Arg = Arg::whole("px", i32::MIN as i64, i32::MAX as i64);
 
 /// Argument for the percentage of free room in a position, such as 100 in `100p-8`.
@@ -48,10 +48,10 @@ impl Place {
         Ok(Self::Once { share, px })
     }
 
-    /// Returns the left or top edges of the copies of an overlay; if spread, there are at most `most`.
+    /// Returns the left or top edges, in px, of the copies of an overlay. If they are spread, there are at most `most`.
     pub(super) fn edges(self, picture: u32, icon: u32, most: u32) -> Vec<i64> {
         match self {
-            // Cut towards zero.
+            // Rounded towards zero.
             Self::Once { share, px } => {
                 vec![((f64::from(picture) - f64::from(icon)) * share) as i64 + px]
             }

@@ -15,12 +15,12 @@ use crate::resize::thinned;
 use crate::samples::{Planes, Sample, by_depth, count, thinning};
 use crate::stage::{Context, Stage};
 
-/// Rotates an image clockwise about its centre; the image grows to hold all of it.
+/// Rotates an image clockwise about its centre; the canvas grows to hold the whole image.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rotated {
     /// Clockwise angle in degrees.
     pub degrees: f64,
-    /// Colour of the corners.
+    /// Colour of the corners that the rotated image leaves free.
     pub colour: Colour,
 }
 
@@ -50,7 +50,7 @@ impl Stage for Rotated {
         let samples = count(width, height, traits.model, true);
         Cost {
             nanos: samples * NANOS_PER_SAMPLE,
-            // The turned image beside the ground that it is laid on.
+            // The rotated image, in addition to the background that it is composited over.
             scratch: samples * crate::samples::bytes(traits.depth),
         }
     }
@@ -126,7 +126,7 @@ impl Rotated {
     }
 }
 
-/// Maps a position in the rotated image back to where it was in the original.
+/// Maps a position in the rotated image back to its position in the original.
 struct Back {
     from: (f64, f64),
     to: (f64, f64),
@@ -135,7 +135,7 @@ struct Back {
 }
 
 impl Back {
-    /// Returns where the centre of a sample was in the original, in px, for a plane subsampled by `sub`.
+    /// Returns the position of the centre of a sample in the original, in px, for a plane subsampled by `sub`.
     fn place(&self, x: u32, y: u32, sub: Subsampling) -> (f64, f64) {
         let x = (f64::from(x) + 0.5) * f64::from(sub.h) - self.to.0 / 2.0;
         let y = (f64::from(y) + 0.5) * f64::from(sub.v) - self.to.1 / 2.0;
@@ -152,7 +152,7 @@ impl Back {
     }
 }
 
-/// Makes a grid sample by sample: `at` returns the sample at a column and row.
+/// Creates a grid whose sample at each column and row is computed by `at`.
 fn sampled<T: Plain>(
     (width, height): (u32, u32),
     interrupt: &dyn Interrupt,
@@ -168,7 +168,7 @@ fn sampled<T: Plain>(
     Grid::from_buffer(width, height, samples)
 }
 
-/// Rows between two checks whether the result is still wanted.
+/// Rows between two checks of the interrupt.
 const ROWS_PER_BAND: u32 = 16;
 
 /// Interpolates between samples with the Catmull-Rom cubic, each sample weighted by its opacity. Beyond the edge, the
@@ -206,8 +206,8 @@ fn cubic(at: f32) -> [f32; 4] {
     ]
 }
 
-/// Returns the index of the sample `step` places after the one before `first`, clamped to the plane.
+/// Returns the index of the sample `step` places after the sample before `first`, clamped to the plane.
 fn inside(first: f64, step: usize, length: u32) -> u32 {
-    // `as` saturates below 0.
+    // `as` clamps negative numbers to 0.
     ((first - 1.0 + step as f64) as u32).min(length - 1)
 }

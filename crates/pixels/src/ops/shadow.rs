@@ -1,4 +1,4 @@
-//! `shadow:SIGMA+RIGHTxDOWN+COLOUR`: a shadow behind what is opaque of an image, and behind text.
+//! `shadow:SIGMA+RIGHTxDOWN+COLOUR`: a shadow behind the opaque parts of an image, and behind text.
 
 use std::fmt;
 
@@ -20,7 +20,7 @@ use crate::stage::{Context, Op, Stage, wrong};
 /// Casts a shadow behind an image with transparency.
 pub(super) struct ShadowOp;
 
-/// Arguments of a shadow: how blurred it is, where it falls, and its colour.
+/// Arguments of a shadow: its blur, its offset and its colour.
 pub(super) const ARGS: [Arg; 4] = [
     Arg::number("sigma", 0.0, 100.0)
         .unit("px")
@@ -50,18 +50,19 @@ const WORD: Word = Word {
     example: "shadow:3+4x4+00000080",
 };
 
-/// A shadow.
+/// A shadow's parsed arguments.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Shadow {
-    /// The kernel that it is blurred with; `None`: its edges are sharp.
+    /// The kernel that the shadow is blurred with; `None` for sharp edges.
     blur: Option<Gaussian>,
-    /// How far to the right and down it falls, in px.
+    /// Offset of the shadow to the right and down, in px.
     offset: (i64, i64),
     colour: Colour,
 }
 
 impl Shadow {
-    /// Reads the texts of [`ARGS`]. Returns `None` without the first one, and for a shadow that shows nothing.
+    /// Parses the texts of [`ARGS`]. Returns `None` if the first text is missing, and for a shadow that would be
+    /// invisible.
     ///
     /// # Errors
     /// [`ParseError`] for an argument that is wrong.
@@ -99,7 +100,8 @@ impl Shadow {
         color::is_colourful(self.colour)
     }
 
-    /// Puts the shadow behind an image. An image without transparency hides it.
+    /// Puts the shadow behind an image. The shadow of an opaque image is hidden, so such an image is returned
+    /// unchanged.
     pub(super) fn cast<T: Resizable>(
         &self,
         image: Planes<T>,
@@ -144,10 +146,10 @@ pub(super) fn fade<T: Sample>(alpha: &mut Grid<T>, opacity: f32) {
     }
 }
 
-/// Picoseconds per sample to move the opacity, and to lay a translucent image over the shadow.
+/// Picoseconds per sample to move the opacity, and to composite a translucent image over the shadow.
 const PICOS_LAID: u64 = 6_000;
 
-/// Returns a plane moved to the right and down, with 0 where nothing was moved to.
+/// Returns a plane moved to the right and down, with samples of 0 in the area that becomes free.
 fn moved<T: Sample>(grid: &Grid<T>, (right, down): (i64, i64)) -> Result<Grid<T>> {
     let (width, height) = (grid.width() as usize, grid.height());
     let shift = usize::try_from(right.unsigned_abs())
@@ -185,7 +187,7 @@ impl Op for ShadowOp {
     }
 }
 
-/// A shadow behind the image of a plan.
+/// The stage that puts a shadow behind the image.
 #[derive(Debug)]
 struct Cast {
     /// The effect as written in the recipe.

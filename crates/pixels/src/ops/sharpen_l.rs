@@ -1,4 +1,4 @@
-//! `sharpen-l:SIGMA:FLAT:JAGGED`: sharpens lightness alone, as libvips does.
+//! `sharpen-l:SIGMA:FLAT:JAGGED`: sharpens only lightness, as libvips does.
 //!
 //! The difference between lightness (0 to 100) and its blur is multiplied by one factor up to a difference of 2, and by
 //! another beyond it. At most 10 is added and at most 20 is subtracted. The blur's kernel ends where it falls below a
@@ -70,7 +70,7 @@ impl Op for SharpenL {
     }
 }
 
-/// The stage that applies a filter to lightness alone.
+/// The stage that applies a filter only to lightness.
 #[derive(Debug)]
 struct Lightness(Filter);
 
@@ -140,7 +140,7 @@ impl Stage for Lightness {
         let pixels = u64::from(width) * u64::from(height);
         Cost {
             nanos: blur.nanos + pixels * NANOS_PER_PIXEL,
-            // Red, green and blue, lightness, and opacity.
+            // Red, green and blue; lightness; and opacity.
             scratch: blur.scratch + pixels * 10,
         }
     }

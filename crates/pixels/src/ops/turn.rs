@@ -1,4 +1,4 @@
-//! Mirroring and turning by quarters, for instance to bring an image upright.
+//! Mirroring and quarter turns, for instance to turn an image upright.
 
 use std::fmt;
 
@@ -11,10 +11,10 @@ use crate::resize::{Axis, Kernel, Resizable, resample};
 use crate::samples::{Planes, by_depth, bytes, count, thinning};
 use crate::stage::{Context, OnGainMap, Stage};
 
-/// Mirrors left to right if asked, then turns clockwise by quarters.
+/// Mirrors left to right if required, then turns clockwise by quarters.
 ///
 /// Where an odd side is reversed, subsampled chroma lies off its grid by a fraction of a sample, such as half a sample
-/// at 4:2:0. It is resampled onto the grid, so that colour stays in its place.
+/// at 4:2:0. It is resampled onto the grid, so that colours stay in place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turned {
     /// The mirroring and quarter turns to apply.
@@ -110,8 +110,8 @@ impl Turned {
         }
     }
 
-    /// Whether turning an image of this model and size requires its subsampled chroma to be resampled, because it would
-    /// not lie on its grid.
+    /// Whether turning an image of this model and size requires its subsampled chroma to be resampled, because chroma
+    /// would not lie on its grid.
     pub(crate) fn moves_chroma(&self, model: Model, (width, height): (u32, u32)) -> bool {
         let Subsampling { h, v } = thinning(model, 1);
         let runs_back =
@@ -127,7 +127,7 @@ impl Turned {
         self.orientation.quarters % 2 == 1
     }
 
-    /// Whether the result's x axis runs against the source axis that it comes from.
+    /// Whether the result's x axis runs against the axis of the source that it is read from.
     fn reverses_x(&self) -> bool {
         match self.orientation.quarters % 4 {
             0 => self.orientation.mirror,
@@ -137,7 +137,7 @@ impl Turned {
         }
     }
 
-    /// Whether the result's y axis runs against the source axis that it comes from.
+    /// Whether the result's y axis runs against the axis of the source that it is read from.
     fn reverses_y(&self) -> bool {
         match self.orientation.quarters % 4 {
             0 => false,
@@ -171,8 +171,8 @@ fn reversed<T: Plain>(grid: &Grid<T>, x: bool, y: bool) -> Buffer<T> {
     samples
 }
 
-/// Turns columns into rows, tile by tile, so that reads and writes stay in the cache. `x` and `y`: whether that axis of
-/// the result is reversed.
+/// Turns columns into rows, tile by tile, so that reads and writes stay in the CPU cache. `x` and `y` tell whether that
+/// axis of the result is reversed.
 fn transposed<T: Plain>(grid: &Grid<T>, x: bool, y: bool) -> Buffer<T> {
     const TILE: usize = 32;
     let (width, height) = (grid.height() as usize, grid.width() as usize);
@@ -196,7 +196,7 @@ fn transposed<T: Plain>(grid: &Grid<T>, x: bool, y: bool) -> Buffer<T> {
     samples
 }
 
-/// Returns where a plane's samples lie on their grid after the axis was reversed. The last sample, which may have
+/// Returns the axis that resamples a plane onto its grid after the axis was reversed. The last sample, which may have
 /// spanned px beyond the image, has become the first.
 fn back_on_grid(have: u32, length: u32, thin: u8, reversed: bool) -> Axis {
     if !reversed {

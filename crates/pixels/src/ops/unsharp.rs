@@ -1,7 +1,7 @@
 //! `unsharp:RxS+A+T`: an unsharp mask with ImageMagick's threshold.
 //!
-//! The threshold is applied to each plane by itself. ImageMagick applies it to red, green and blue. On a YCbCr image
-//! that is approximated by luma, which carries most of an edge, and by each of the chroma planes.
+//! The threshold is applied to each plane by itself, whereas ImageMagick applies it to red, green and blue. For a YCbCr
+//! image this is an approximation: luma carries most of an edge, and each chroma plane is compared separately.
 
 use andon_recipe::{Arg, Effect, Word};
 
@@ -10,7 +10,7 @@ use super::geometry::{Geometry, RADIUS, SIGMA};
 use crate::error::Result;
 use crate::stage::{Op, Stage};
 
-/// The `unsharp` effect, which sharpens what differs from its neighbourhood.
+/// The `unsharp` effect, which sharpens samples that differ from their neighbourhood.
 pub(super) struct Unsharp;
 
 const WORD: Word = Word {

@@ -1,4 +1,4 @@
-//! Checks of a recipe that need no image.
+//! Checks of a recipe that do not depend on an image.
 
 use andon_recipe::{FormatName, Output, Recipe};
 
@@ -9,8 +9,8 @@ use crate::error::Result;
 use crate::formats::Formats;
 use crate::stage::wrong;
 
-/// Refuses a recipe that cannot produce an image: an unknown effect or format, a format that cannot be written, or
-/// arguments and options that are never accepted.
+/// Returns an error for a recipe that cannot produce an image: an unknown effect or format, a format that cannot be
+/// written, or arguments and options that are never accepted.
 pub(crate) fn check(formats: &Formats, recipe: &Recipe) -> Result<()> {
     effects(recipe)?;
     let output = &recipe.output;
@@ -21,7 +21,7 @@ pub(crate) fn check(formats: &Formats, recipe: &Recipe) -> Result<()> {
     }
     if let Some(name) = output.format.as_ref().filter(|_| !output.is_open()) {
         let target = written(formats, name)?;
-        // Otherwise an option may be the other format's.
+        // With a format for animations besides `format`, an option may be meant for that one.
         if output.moving.is_none() {
             output::settled(output, target, true)?;
         }

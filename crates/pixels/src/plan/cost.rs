@@ -11,11 +11,11 @@ pub struct Step {
     pub text: String,
     /// The time and memory of the step.
     pub cost: Cost,
-    /// Bytes held while the step runs: the source file, its input, its output, and its scratch memory.
+    /// Bytes in use while the step runs: the source file, the step's input and output, and its scratch memory.
     pub holds: u64,
 }
 
-/// Returns the cost of consecutive steps: times add up, scratch memory is released in between.
+/// Returns the cost of consecutive steps: times add up, whereas scratch memory is released between steps.
 pub(super) fn total(steps: &[Step]) -> Cost {
     steps.iter().fold(Cost::default(), |sum, step| Cost {
         nanos: sum.nanos.saturating_add(step.cost.nanos),
@@ -23,7 +23,7 @@ pub(super) fn total(steps: &[Step]) -> Cost {
     })
 }
 
-/// The most bytes that any step holds.
+/// Returns the largest memory in use during any step, in bytes.
 pub(super) fn peak(steps: &[Step]) -> u64 {
     steps.iter().map(|step| step.holds).max().unwrap_or(0)
 }

@@ -1,4 +1,4 @@
-//! A plan in the making: what the planner's rules look at and decide.
+//! A plan in the making, which the planner's rules read and change.
 
 use andon_recipe::{FormatName, Goal, Orient, Orientation, Original, Profile, Recipe, Step};
 
@@ -20,7 +20,7 @@ use crate::space::Space;
 use crate::stage::Stage;
 use crate::window::Window;
 
-/// The decisions of the planner so far; each phase of the rules adds more.
+/// The decisions of the planner so far, to which each phase of the rules adds more.
 pub(super) struct Draft<'a> {
     pub(super) formats: &'a Formats,
     pub(super) recipe: &'a Recipe,
@@ -30,7 +30,7 @@ pub(super) struct Draft<'a> {
     /// Which of the source's frames are read.
     pub(super) frames: Frames,
     pub(super) encode: Encode,
-    /// Settled before the phases: the search for the quality, if the recipe asks for one.
+    /// The search for the quality, if the recipe asks for one. Settled before the phases.
     pub(super) search: Option<Search>,
     /// The source's gain map.
     pub(super) gain_map: Option<(&'static dyn GainMaps, GainHeader)>,
@@ -39,30 +39,30 @@ pub(super) struct Draft<'a> {
     pub(super) runs: Runs,
     /// The part of the stored image that is shown, and its size.
     pub(super) stored: Stored,
-    /// Phase 1: the orientation that the result declares, by which viewers turn its pixels upright.
+    /// Phase 1: the orientation that the result declares, so that viewers turn its pixels upright.
     pub(super) said: Orientation,
     /// Phase 1: whether the result is the source's own bytes.
     pub(super) is_copy: bool,
-    /// Phase 1: the turn that follows the first read.
+    /// Phase 1: the turn that follows the first view of the source.
     pub(super) turn: Option<Box<dyn Stage>>,
     /// Between the phases: the traits of the planes when decoded at full scale.
     pub(super) full: Traits,
     /// Between the phases: the traits to convert to before painting, if they differ from the decoded ones. Phase 2 may
     /// change them.
     pub(super) leaves: Option<Traits>,
-    /// Phase 2: how the result declares what its colours are.
+    /// Phase 2: how the result declares its colour space.
     pub(super) tag: Tag,
-    /// Between the phases: the stages that follow the first read and its turn.
+    /// Between the phases: the stages that follow the first view and its turn.
     pub(super) painted: Vec<Box<dyn Stage>>,
     /// Between the phases: the traits that the encoder needs.
     pub(super) needed: Traits,
-    /// Phase 2: the subsampling that resampling ends in, before any turn; `None` without chroma planes.
+    /// Phase 2: the subsampling that resampling produces, before any turn; `None` without chroma planes.
     pub(super) chroma: Option<Subsampling>,
     /// Phase 2: the scales at which the source is decoded.
     pub(super) scales: Scales,
-    /// Phase 2: the part to draw and its size, for a source that is drawn rather than decoded.
+    /// Phase 2: the part to draw and its size, for a vector image.
     pub(super) drawing: Option<Drawing>,
-    /// Phase 2: how the decoded image is brought to the part and size that are shown.
+    /// Phase 2: the stage that brings the decoded image to the part and size that are shown.
     pub(super) first: First,
     /// Phase 2: whether the image is scaled in linear light.
     pub(super) scales_light: bool,
@@ -74,15 +74,15 @@ pub(super) enum First {
     /// The decoded image is used as it is.
     #[default]
     Nothing,
-    /// Nothing of the decoded image shows; a blank image replaces it.
+    /// The decoded image is replaced by a blank one, because no part of it is shown.
     Blank(Blank),
-    /// Whole pixels are cut out of the decoded image.
+    /// Whole pixels are cropped from the decoded image.
     Crop(Crop),
     /// The decoded image is resampled, in all other cases.
     Resample(Resample),
 }
 
-/// How a source that is not stored as pixels is drawn: by which decoder, which part at which size, and at what cost.
+/// How a vector image is drawn: the decoder, the part and its size, and the cost.
 #[derive(Clone, Copy)]
 pub(crate) struct Drawing {
     pub(crate) decoder: &'static dyn Vector,
@@ -91,19 +91,19 @@ pub(crate) struct Drawing {
     pub(super) cost: Cost,
 }
 
-/// How a result declares what its colours are.
+/// How a result declares its colour space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tag {
-    /// It declares nothing.
+    /// The result declares no colour space.
     None,
-    /// It repeats the source's declaration.
+    /// The result repeats the source's declaration.
     Own,
-    /// It declares this colour space.
+    /// The result declares this colour space.
     Space(Space),
 }
 
-/// Returns the traits of the decoded image. Where the recipe drops profiles, the space is unspecified, because the
-/// numbers are to stay as they are.
+/// Returns the traits of the decoded image. If the recipe drops profiles, the space is unspecified, so that sample
+/// values are not converted.
 pub(super) fn decoded(profile: Profile, source: &dyn Codec, info: &Info, scales: Scales) -> Traits {
     let mut traits = source.decoded(info, scales);
     if matches!(profile, Profile::Drop | Profile::Ignore) {
@@ -163,14 +163,14 @@ impl<'a> Draft<'a> {
         })
     }
 
-    /// How files of the result's format declare their colours.
+    /// Returns how files of the result's format declare their colour space.
     pub(super) fn tags(&self) -> Tags {
         self.target
             .encoder()
             .map_or(Tags::None, |encoder| encoder.tags())
     }
 
-    /// The encoder of the result's format.
+    /// Returns the encoder of the result's format.
     ///
     /// # Errors
     /// `Recipe` if the format is only read.
@@ -178,12 +178,12 @@ impl<'a> Draft<'a> {
         encoder(self.target)
     }
 
-    /// Returns how the first read turns the image.
+    /// Returns the turn of the first view.
     pub(super) fn orientation(&self) -> Orientation {
         self.runs.first.orientation
     }
 
-    /// Returns the orientation stored in the source if no step of the recipe deals with it, else upright.
+    /// Returns the orientation stored in the source if no step of the recipe applies it, otherwise upright.
     pub(super) fn left_turned(&self) -> Orientation {
         let settled = [Step::Original(Original), Step::Orient(Orient)];
         match self.recipe.steps.iter().any(|step| settled.contains(step)) {
@@ -192,9 +192,9 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Returns the traits to convert an image of this size to before it is turned. This is the conversion that is due
-    /// anyway, done early where subsampled chroma would have to be resampled for the turn and is not subsampled
-    /// afterwards; otherwise `None`.
+    /// Returns the traits to convert an image of this size to before it is turned; `None` if the conversion need not
+    /// come first. A conversion that is necessary anyway is done before the turn if the turn would resample subsampled
+    /// chroma that is not subsampled afterwards.
     pub(super) fn before_turning(&self, size: (u32, u32), have: Traits) -> Result<Option<Traits>> {
         let turn = Turned {
             orientation: self.orientation(),
@@ -211,7 +211,7 @@ impl<'a> Draft<'a> {
         Ok((!is_thinned).then_some(to))
     }
 
-    /// Appends a turn after everything else.
+    /// Appends a turn after all other steps.
     pub(super) fn turn_last(&mut self, orientation: Orientation) {
         self.runs.turn_last(orientation);
         self.encode = encode(
@@ -228,8 +228,8 @@ impl<'a> Draft<'a> {
         self.recipe.output.profile
     }
 
-    /// Returns the space of linear light to scale in, if the recipe asks for that and the image's numbers can be
-    /// converted back from it.
+    /// Returns the linear-light space to scale in, if the recipe asks for it and the image's colours can be converted
+    /// back from it.
     pub(super) fn light(&self) -> Option<Space> {
         let ends = self.leaves.map_or(self.full.space, |leaves| leaves.space);
         let inks = self.full.model == Model::Cmyk && self.leaves.is_none();
@@ -237,7 +237,7 @@ impl<'a> Draft<'a> {
         ends.light().filter(|_| asked && !inks)
     }
 
-    /// Settles the stages after resampling, which determine the planes that the encoder will need.
+    /// Settles the stages after resampling, which determine the planes that the encoder needs.
     pub(super) fn settle_planes(&mut self) -> Result<()> {
         self.full.alpha |= self.stored.from.is_none();
         let turned = turned(self.full, self.orientation());
@@ -247,7 +247,7 @@ impl<'a> Draft<'a> {
                 .iter()
                 .fold(traits, |traits, stage| stage.after(traits))
         };
-        // What the result cannot keep is shown over a background.
+        // If the result's format has no alpha, the image is composited over the background.
         let ends = after(turned, &painted);
         if let Some(colour) = self.recipe.output.background.colour()
             && ends.alpha
@@ -265,7 +265,7 @@ impl<'a> Draft<'a> {
     }
 
     /// Takes all runs but the first and returns their stages, for an image with these traits. The stages do not depend
-    /// on its model.
+    /// on the image's model.
     fn painted(&mut self, mut traits: Traits) -> Vec<Box<dyn Stage>> {
         let mut stages: Vec<Box<dyn Stage>> = Vec::new();
         let mut size = self.runs.first.size();
@@ -290,10 +290,10 @@ impl<'a> Draft<'a> {
         stages
     }
 
-    /// Returns the traits to convert to before anything is painted, so that colours and edges are those that were asked
-    /// for: out of CMYK, out of gray where colour is painted, out of luma and chroma where the result holds neither,
-    /// and to less subsampled chroma. Opacity stays, because a background may follow. An image whose chroma has to be
-    /// subsampled is converted last, for the same reason. `None`: there is nothing to convert before painting.
+    /// Returns the traits to convert to before anything is painted, so that painted colours and edges are as requested:
+    /// from CMYK; from gray if colour is painted; from YCbCr if the result has another model; and to less subsampled
+    /// chroma. Alpha is kept, because a background may follow. An image whose chroma has to be subsampled is converted
+    /// last, for the same reason. `None`: no conversion is needed before painting.
     fn leaves(&self, turned: Traits, painted: &[Box<dyn Stage>]) -> Result<Option<Traits>> {
         let same = self.accepted(turned)?;
         let rgb = Traits {
@@ -324,8 +324,8 @@ impl<'a> Draft<'a> {
         }))
     }
 
-    /// Returns the traits that the frame must have in the end: those that the encoder wants or, where results are
-    /// scored, those of the reference that they are compared with, in which nothing is subsampled yet.
+    /// Returns the traits that the frame must have in the end: those that the encoder accepts or, for results that are
+    /// scored, those of the reference for the comparison, which is not subsampled.
     pub(super) fn accepted(&self, have: Traits) -> Result<Traits> {
         let wanted = accepted(self.encoder()?, have, &self.encode);
         Ok(match self.search {
@@ -337,8 +337,8 @@ impl<'a> Draft<'a> {
         })
     }
 
-    /// Returns the resampling that works in every case, from what is decoded to what is shown of it. It is a blank
-    /// image if nothing is shown.
+    /// Returns the resampling from the decoded image to the part that is shown. It works in every case, and is a blank
+    /// image if no part is shown.
     pub(super) fn resample(&self) -> First {
         let (width, height) = self.stored.to;
         let Some(from) = self.stored.from else {
@@ -361,7 +361,7 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// The traits that a frame of traits `have` is converted to before it is encoded; the colour space stays.
+/// Returns the traits that a frame of traits `have` is converted to before it is encoded; the colour space stays.
 pub(crate) fn accepted(encoder: &dyn Encoder, have: Traits, encode: &Encode) -> Traits {
     Traits {
         space: have.space,
@@ -369,7 +369,7 @@ pub(crate) fn accepted(encoder: &dyn Encoder, have: Traits, encode: &Encode) -> 
     }
 }
 
-/// The encoder of a format.
+/// Returns the encoder of a format.
 ///
 /// # Errors
 /// `Recipe` if the format is only read.
@@ -380,7 +380,7 @@ pub(crate) fn encoder(target: &'static dyn Codec) -> Result<&'static dyn Encoder
     })
 }
 
-/// Returns the stage that applies an orientation, if there is anything to turn.
+/// Returns the stage that applies an orientation; `None` if the image is upright.
 pub(super) fn turn(orientation: Orientation) -> Option<Box<dyn Stage>> {
     if orientation.is_upright() {
         None
@@ -389,8 +389,8 @@ pub(super) fn turn(orientation: Orientation) -> Option<Box<dyn Stage>> {
     }
 }
 
-/// Returns the subsampling after a turn. It works for undoing a turn too, because a quarter turn swaps the two sides in
-/// either direction.
+/// Returns the subsampling after a turn. For the inverse turn the result is the same, because a quarter turn swaps the
+/// two sides in either direction.
 pub(super) fn turned_sub(sub: Subsampling, orientation: Orientation) -> Subsampling {
     if orientation.quarters % 2 == 1 {
         Subsampling { h: sub.v, v: sub.h }
@@ -438,14 +438,15 @@ pub(super) fn named(formats: &Formats, name: &FormatName) -> Result<&'static dyn
     })
 }
 
-/// Returns the quality of the source, if it means something to the target's codec.
+/// Returns the quality of the source, if the target's codec uses the same scale.
 pub(super) fn inherited(info: &Info, target: &dyn Codec) -> Option<u8> {
     let inherits = |encoder: &dyn Encoder| encoder.inherits_quality();
     info.quality
         .filter(|_| target.encoder().is_some_and(inherits))
 }
 
-/// Returns how the result is written: as the recipe asks, else like the source where that means the same.
+/// Returns the encoder's parameters: as the recipe says, otherwise like the source if its parameters apply to the
+/// target.
 fn encode(
     recipe: &Recipe,
     source: &dyn Codec,

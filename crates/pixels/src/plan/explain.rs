@@ -6,8 +6,8 @@ use super::Plan;
 use crate::cost::Cost;
 
 impl Plan {
-    /// Describes the plan at length: recipe, source and result, the cost of measuring the source if that is needed,
-    /// each step with its cost, totals, and the reasons for doing it this way.
+    /// Describes the plan in detail: recipe, source and result, the cost of measuring the source if that is needed,
+    /// each step with its cost, totals, and the reasons for the plan's rules.
     #[must_use]
     pub fn explain(&self, measuring: Option<Cost>) -> impl fmt::Display + '_ {
         Explanation {

@@ -5,14 +5,14 @@ use crate::codec::{AnimationDecoder, AnimationEncoder};
 /// Which of the source's frames are read.
 #[derive(Clone, Copy)]
 pub(crate) enum Frames {
-    /// The first frame, as a still image.
+    /// Only the first frame, as a still image.
     First,
-    /// One frame of an animation, as a still image. The first is number 1.
+    /// One frame of an animation, as a still image. The first frame is number 1.
     Nth {
         number: u32,
         decoder: &'static dyn AnimationDecoder,
     },
-    /// All frames, as an animation, or as many of the first ones as the recipe allows.
+    /// All frames, as an animation, or up to as many of the first frames as the recipe allows.
     All {
         count: u32,
         decoder: &'static dyn AnimationDecoder,
@@ -21,7 +21,7 @@ pub(crate) enum Frames {
 }
 
 impl Frames {
-    /// Whether the source is read as a still image.
+    /// Whether the source's first frame is read as a still image.
     pub(crate) fn is_first(self) -> bool {
         matches!(self, Self::First)
     }

@@ -1,4 +1,4 @@
-//! Takes an image's gain map through the same steps as the image.
+//! Plans how an image's gain map follows the stages of the image.
 
 use super::cost;
 use super::draft::{self, Draft, turn, turned_sub};
@@ -14,31 +14,31 @@ use crate::resize::{RegionF, Resample, kernel, size_times};
 use crate::space::Space;
 use crate::stage::{OnGainMap, Stage};
 
-/// How a gain map is read, processed and written.
+/// How a gain map is decoded, processed and written.
 pub(crate) struct Taken {
     pub(crate) decoder: &'static dyn GainMaps,
     /// The scales at which the gain map is decoded.
     pub(crate) scales: Scales,
-    /// The stages that the map goes through.
+    /// The stages that process the map.
     pub(crate) stages: Vec<Box<dyn Stage>>,
-    /// The quality that the gain map is written at.
+    /// The quality to write the gain map at.
     pub(crate) quality: Option<u8>,
-    /// The parameters by which the map brightens the result.
+    /// The parameters that control how the map brightens the result.
     pub(crate) params: GainParams,
 }
 
-/// A gain map that accompanies the image, and what that costs.
+/// The plan for a gain map, and its cost.
 pub(super) struct Along {
     pub(super) taken: Taken,
-    /// The step that reads the gain map and brings it to its size.
+    /// The step that decodes the gain map and brings it to its size.
     pub(super) step: Step,
-    /// Size of the gain map's frame in bytes; `encode` is the cost of writing it.
+    /// Size of the gain map's frame in bytes; `encode` is the cost of writing the map.
     pub(super) frame: u64,
     pub(super) encode: Cost,
 }
 
-/// Plans how the source's gain map follows an image through the draft's stages. `None`: there is no map to carry, or
-/// the recipe drops it. `Err`: the reason why it is lost.
+/// Plans how the source's gain map follows an image through the draft's stages. `None`: there is no map, or the recipe
+/// drops it. `Err`: the reason why the map is lost.
 pub(super) fn along(draft: &Draft<'_>) -> Option<Result<Along, String>> {
     let (decoder, header) = draft.gain_map.as_ref()?;
     if draft.recipe.output.drops_gain_map {
@@ -101,8 +101,8 @@ fn fitting<'a>(
     }
 }
 
-/// Begins a walk with the steps that decode the gain map and bring it to the place and size of what is shown of the
-/// image. Returns the scales of decoding as well.
+/// Starts a walk with the steps that decode the gain map and bring it to the place and size of the part of the image
+/// that is shown. Returns the walk and the decoding scales.
 fn read(draft: &Draft<'_>, header: &GainHeader, from: RegionF) -> (Walk, Scales) {
     let info = &header.info;
     let times = (
@@ -141,7 +141,7 @@ fn read(draft: &Draft<'_>, header: &GainHeader, from: RegionF) -> (Walk, Scales)
     (walk, scales)
 }
 
-/// Takes the gain map through what is done to the image. `Err`: the reason why the map is lost.
+/// Takes the gain map through the stages of the image. `Err`: the reason why the map is lost.
 fn paint(draft: &Draft<'_>, walk: &mut Walk) -> Result<(), String> {
     let mut size = draft.runs.first.size();
     for stage in &draft.painted {

@@ -1,7 +1,8 @@
 //! Turns a recipe and an image header into the cheapest plan.
 //!
 //! [`Plan`] prints itself as one line, such as `decode jpeg 1/4 ycbcr420 | resize 400x300 lanczos3 | encode jpeg q80`,
-//! for the log, the debug header and the golden tests. `planner` makes it by the named [`RULES`], and `engine` runs it.
+//! for the log, the debug header and the golden tests. `planner` creates plans by the named [`RULES`], and `engine`
+//! runs them.
 
 pub(crate) mod check;
 mod cost;
@@ -53,18 +54,18 @@ pub struct Plan {
     file: u64,
     /// Size of the decoded frame in bytes; 0 for a copy.
     frame: u64,
-    /// What the result lacks although the recipe did not ask to leave it out, in a sentence each.
+    /// Sentences about parts of the source that the result lacks although the recipe did not ask to leave them out.
     notes: Vec<String>,
-    /// Whether no font has some of the letters in the recipe's texts.
+    /// Whether the recipe's texts have letters for which no font has a glyph.
     lacks_letters: bool,
-    /// The cost of indexing the source, if an index would help and there is none.
+    /// The cost of indexing the source, if an index would help and does not exist yet.
     indexing: Option<Cost>,
-    /// Bytes of the source file that no decoder reads, because only a part of the image is decoded.
+    /// Bytes of the source file that are not read, because only a part of the image is decoded.
     unread: u64,
     pipeline: Option<Pipeline>,
 }
 
-/// The bytes that a plan holds, separated by what it may share with other plans for the same file.
+/// The memory of a plan, separated by what it may share with other plans for the same file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Holding {
     /// Size of the source file in bytes.
@@ -74,14 +75,15 @@ pub struct Holding {
     /// The scales at which the frame is decoded. `None` if there is no frame to share: for a copy or a recoded file,
     /// for frames of an animation, for a part of an image, and for a drawing.
     pub scales: Option<Scales>,
-    /// Bytes held beside file and frame while decoding.
+    /// Bytes in use while decoding, in addition to file and frame.
     pub decoding: u64,
-    /// The most bytes held beside file and frame after decoding, if the frame is kept to the end for other plans.
+    /// Largest number of bytes in use after decoding, in addition to file and frame, if the frame is kept to the end
+    /// for other plans.
     pub afterwards: u64,
 }
 
-/// What the decoded frame that a plan begins with depends on, beside the source's bytes. Plans for the same bytes with
-/// equal keys begin with the same frame.
+/// Everything that determines the decoded frame that a plan starts from, besides the source's bytes. Plans for the same
+/// bytes with equal keys start from the same frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct DecodeKey {
     scales: Scales,
@@ -91,16 +93,16 @@ pub struct DecodeKey {
     metadata: bool,
 }
 
-/// What is run when the result is not a copy of the source's bytes.
+/// The work of a plan whose result is not a copy of the source's bytes.
 pub(crate) struct Pipeline {
-    /// Codec that turns the file into the result without decoding it. The other fields are for files with which that
-    /// fails.
+    /// Codec that converts the file to the result without decoding it. The other fields are for files that it cannot
+    /// convert.
     pub(crate) recoder: Option<&'static dyn Recoder>,
     /// Codec that reads the source.
     pub(crate) source: &'static dyn Codec,
     /// The scales at which the source is decoded.
     pub(crate) scales: Scales,
-    /// The part to draw and its size, for a source that is drawn rather than decoded.
+    /// The part to draw and its size, for a vector image.
     pub(crate) drawing: Option<Drawing>,
     /// The part of the source that is decoded; `None` for all of it.
     pub(crate) part: Option<Part>,
@@ -110,7 +112,7 @@ pub(crate) struct Pipeline {
     pub(crate) decoded: (u32, u32),
     /// The stages between decoding and encoding.
     pub(crate) stages: Vec<Box<dyn Stage>>,
-    /// Those of `stages` that lay a material over the image.
+    /// The stages among `stages` that lay an overlay over the image.
     laid: Vec<planner::Laying>,
     /// Whether one of `stages` converts colours by the source's ICC profile.
     pub(crate) reads_profile: bool,
@@ -120,15 +122,15 @@ pub(crate) struct Pipeline {
     pub(crate) encoder: &'static dyn Encoder,
     /// How the result is written.
     pub(crate) encode: Encode,
-    /// The search that finds the quality, which then replaces that of `encode`.
+    /// The search for the quality, which then replaces that of `encode`.
     pub(crate) search: Option<search::Search>,
-    /// The most bytes that the result of several frames may take. The plan's memory includes as many.
+    /// Most bytes that an animated result may take; they are included in the plan's memory.
     pub(crate) result_bytes: u64,
-    /// How the result declares what its colours are.
+    /// How the result declares its colour space.
     pub(crate) tag: Tag,
-    /// What is kept of EXIF, IPTC and XMP.
+    /// Which of EXIF, IPTC and XMP are kept.
     pub(crate) kept: Kept,
-    /// The orientation that the result's metadata declares, by which viewers turn the written pixels upright.
+    /// The orientation that the result's metadata declares, so that viewers turn the pixels upright.
     pub(crate) orientation: Orientation,
 }
 
@@ -139,7 +141,7 @@ impl Plan {
         self.pipeline.is_none()
     }
 
-    /// Whether the result shows the source unchanged, with its colours and metadata, in another encoding.
+    /// Whether the result shows the source unchanged, with its colours and metadata, only encoded in another way.
     #[must_use]
     pub fn encodes_only(&self) -> bool {
         self.encodes_only
@@ -171,14 +173,14 @@ impl Plan {
         }
     }
 
-    /// Returns the most bytes that are held at one time. The source file and the result are included, and materials too
-    /// if the plan was made by [`Engine::plan_with`](crate::Engine::plan_with).
+    /// Returns the peak memory in bytes. The source file and the result are included, and overlay images too if the
+    /// plan was made by [`Engine::plan_with`](crate::Engine::plan_with).
     #[must_use]
     pub fn peak_bytes(&self) -> u64 {
         cost::peak(&self.steps)
     }
 
-    /// Counts the cost of laying a material of this size over the image, in place of the guessed cost.
+    /// Counts the cost of an overlay of this size in place of the guessed cost.
     pub(crate) fn lays(&mut self, effect: &Effect, material: (u32, u32)) {
         let Some(pipeline) = &self.pipeline else {
             return;
@@ -192,7 +194,7 @@ impl Plan {
             let ((width, height), traits) = (laying.size, laying.traits);
             let guessed = stage.cost(width, height, traits);
             let cost = stage.cost_of_laying(material, width, height, traits);
-            // A plan whose file may be recoded has one step for all.
+            // A plan whose file may be recoded has a single step, so the index may be out of range.
             if let Some(step) = self.steps.get_mut(laying.step) {
                 step.cost.nanos = cost.nanos.saturating_mul(times);
                 step.holds = step.holds.saturating_sub(guessed.scratch);
@@ -202,7 +204,7 @@ impl Plan {
         }
     }
 
-    /// Returns how many frames go through the stages.
+    /// Returns the number of frames that the stages process.
     pub(crate) fn frames(&self) -> u64 {
         let frames = self.pipeline.as_ref().map(|pipeline| pipeline.frames);
         match frames {
@@ -211,8 +213,7 @@ impl Plan {
         }
     }
 
-    /// Adds the cost of the materials that are laid over the image: their time once, their memory to every step after
-    /// decoding.
+    /// Adds the cost of the overlay images: their time once, their memory to every step after decoding.
     pub(crate) fn also(&mut self, cost: Cost) {
         for step in self.steps.iter_mut().skip(1) {
             step.holds = step.holds.saturating_add(cost.scratch);
@@ -236,7 +237,7 @@ impl Plan {
         }
         let (decode, after) = self.steps.split_at(self.steps.len().min(1));
         let kept = self.file.saturating_add(self.frame);
-        // Only the first of them counts what was decoded.
+        // Only the first step after decoding includes the decoded frame in its memory.
         let (first, later) = after.split_at(after.len().min(1));
         let first = cost::peak(first).saturating_sub(kept);
         let later = cost::peak(later).saturating_sub(self.file);
@@ -249,7 +250,7 @@ impl Plan {
         }
     }
 
-    /// Returns the key of the decoded frame that the plan begins with, if another plan could begin with the same one;
+    /// Returns the key of the decoded frame that the plan starts from, if another plan could start from the same one;
     /// see [`Decoded`](crate::Decoded).
     #[must_use]
     pub fn decode_key(&self) -> Option<DecodeKey> {
@@ -261,8 +262,9 @@ impl Plan {
         })
     }
 
-    /// Whether no other plan could begin with the same decoded frame. That is so for frames read one after the other, a
-    /// part of an image, a drawing made for one size, and a file that is recoded without being decoded.
+    /// Whether no other plan could start from the same decoded frame. That applies to animations, whose frames are
+    /// decoded one by one, to a part of an image, to a drawing made for one size, and to a file that is recoded without
+    /// being decoded.
     fn shares_nothing(&self) -> bool {
         self.pipeline.as_ref().is_some_and(|pipeline| {
             !pipeline.frames.is_first()
@@ -272,14 +274,14 @@ impl Plan {
         })
     }
 
-    /// Returns the cost of indexing the source, where a small part of a large image is shown and the plan was made
-    /// without a fitting index although the format allows one.
+    /// Returns the cost of indexing the source, if a small part of a large image is shown and the plan was made without
+    /// a valid index although the format allows one.
     #[must_use]
     pub fn indexing(&self) -> Option<Cost> {
         self.indexing
     }
 
-    /// Returns how many bytes of the source are skipped, because only a part of the image is decoded.
+    /// Returns how many bytes of the source are not read, because only a part of the image is decoded.
     #[must_use]
     pub fn unread(&self) -> u64 {
         self.unread
@@ -317,25 +319,25 @@ impl Plan {
             && (own.scales == others.scales || in_one_pass(own.source))
     }
 
-    /// The name of the result's format.
+    /// Returns the name of the result's format.
     #[must_use]
     pub fn format(&self) -> &'static str {
         self.format
     }
 
-    /// The result's media type.
+    /// Returns the result's media type.
     #[must_use]
     pub fn media_type(&self) -> &'static str {
         self.media_type
     }
 
-    /// Width and height of the result.
+    /// Returns width and height of the result in px.
     #[must_use]
     pub fn size(&self) -> (u32, u32) {
         self.size
     }
 
-    /// Returns the orientation that the result declares, by which viewers turn its pixels upright. For a copy it is the
+    /// Returns the orientation that the result declares, so that viewers turn its pixels upright. For a copy it is the
     /// source's.
     #[must_use]
     pub fn orientation(&self) -> Orientation {
@@ -343,32 +345,32 @@ impl Plan {
         made.map_or(self.info.orientation, |pipeline| pipeline.orientation)
     }
 
-    /// The rules that acted, in the order in which they did.
+    /// Returns the rules that changed the plan, in the order in which they were applied.
     #[must_use]
     pub fn rules(&self) -> &[&'static Rule] {
         &self.rules
     }
 
-    /// Returns what the result lacks although the recipe did not ask to leave it out, such as a gain map or letters
-    /// that no font has, in a sentence each.
+    /// Returns sentences about what the result lacks although the recipe did not ask to leave it out, such as a gain
+    /// map or letters that no font has.
     #[must_use]
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 
-    /// Whether no font has some of the letters in the recipe's texts; a note says which.
+    /// Whether the recipe's texts have letters for which no font has a glyph; a note lists them.
     #[must_use]
     pub fn lacks_letters(&self) -> bool {
         self.lacks_letters
     }
 
-    /// The steps, from decoding to encoding.
+    /// Returns the steps, from decoding to encoding.
     #[must_use]
     pub fn steps(&self) -> &[Step] {
         &self.steps
     }
 
-    /// Returns what the source's header says.
+    /// Returns the facts from the source's header.
     #[must_use]
     pub fn info(&self) -> &Info {
         &self.info
@@ -379,7 +381,7 @@ impl Plan {
     }
 }
 
-/// Returns the bytes held for an image file of `length` bytes that is decoded in full: the file, its frame and the
+/// Returns the memory in bytes for an image file of `length` bytes that is decoded in full: the file, its frame and the
 /// decoder's memory.
 pub(crate) fn held_in_full(codec: &dyn Codec, info: &Info, length: u64) -> u64 {
     let frame = frame_bytes((info.width, info.height), codec.decoded(info, Scales::FULL));
@@ -388,12 +390,12 @@ pub(crate) fn held_in_full(codec: &dyn Codec, info: &Info, length: u64) -> u64 {
 }
 
 impl Pipeline {
-    /// Whether the source's profiles and other metadata are needed, even if only to convert colours by them.
+    /// Whether the source's profiles and other metadata are needed, even if only to convert colours.
     pub(crate) fn reads_metadata(&self) -> bool {
         self.kept != Kept::None || self.reads_profile || self.tag == Tag::Own
     }
 
-    /// Returns how the result is written at the quality being tried; `None` keeps the planned quality.
+    /// Returns the encoder's parameters with the quality being tried; `None` keeps the planned quality.
     pub(crate) fn encode_at(&self, quality: Option<u8>) -> Encode {
         Encode {
             quality: quality.or(self.encode.quality),

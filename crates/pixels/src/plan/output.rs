@@ -1,4 +1,4 @@
-//! How the result is written: what the recipe asks for, checked against what the result's format takes.
+//! Output settings: the recipe's, checked against the options that the result's format supports.
 
 use andon_recipe::{Output, ParseError, Word, options};
 
@@ -6,8 +6,8 @@ use super::words::unknown_word;
 use crate::codec::Codec;
 use crate::error::{Error, Result};
 
-/// Returns the output settings as the target takes them. If the recipe names the format (`named`), it has to take every
-/// option. Otherwise options that mean nothing to it are left out.
+/// Returns the output settings for the target. If the recipe names the format (`named`), an option that the format does
+/// not support is an error. Otherwise such options are left out.
 pub(super) fn settled(output: &Output, target: &dyn Codec, named: bool) -> Result<Output> {
     let mut output = output.clone();
     let known = known(target);
@@ -17,7 +17,7 @@ pub(super) fn settled(output: &Output, target: &dyn Codec, named: bool) -> Resul
     for (word, value) in output.shared() {
         let piece = || said(word.name, &value);
         let asked = match word.name {
-            // The quality is looked for.
+            // These options search for a quality, so the format needs one.
             name if [options::MAX.name, options::SCORE.name].contains(&name) => {
                 options::QUALITY.name
             }
@@ -55,7 +55,7 @@ pub(super) fn refused(piece: &str, why: impl Into<String>) -> Error {
     }
 }
 
-/// The encoding options of a format; none if it is only read.
+/// Returns the encoding options of a format; none if it is only read.
 fn known(target: &dyn Codec) -> &'static [&'static Word] {
     target.encoder().map_or(&[], |encoder| encoder.options())
 }

@@ -1,4 +1,4 @@
-//! Decodes only the part of an image that is seen, where an index of the source makes that possible.
+//! Decodes only the visible part of an image, if an index of the source makes that possible.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use super::draft::{Draft, First};
 use crate::codec::{Info, Parts};
 use crate::resize::RegionF;
 
-/// What [`Parts::index`](crate::Parts::index) made for a file: bytes that only the codec understands.
+/// The result of [`Parts::index`](crate::Parts::index) for a file: bytes that only the codec understands.
 pub type Index = Arc<dyn AsRef<[u8]> + Send + Sync>;
 
 /// The part of an image that is decoded, and the index that makes it possible.
@@ -19,16 +19,16 @@ pub(crate) struct Part {
     pub(crate) area: Area,
 }
 
-/// Fewest pixels of an image for which an index is used. Smaller images decode so quickly that an index of each would
-/// only take space.
+/// Smallest number of pixels of an image for which an index is used. Smaller images decode so quickly that an index
+/// would only take space.
 const LEAST_PIXELS: u64 = 8 << 20;
 
-/// A part counts as small if it is at most the image's pixels divided by this. Beyond that, decoding the rest costs
-/// less than making an index.
+/// A part counts as small if its pixels are at most the image's pixels divided by this number. Beyond that, decoding
+/// the rest costs less than making an index.
 const LARGEST_SHARE: u64 = 4;
 
 impl Draft<'_> {
-    /// Returns the area that is read to show a small part of a large image; `None` if the image is read in full.
+    /// Returns the area that is decoded to show a small part of a large image; `None` if the image is decoded in full.
     pub(super) fn small_part(&self) -> Option<Area> {
         let info = self.info;
         if !self.frames.is_first() || info.pixels() < LEAST_PIXELS {
@@ -51,7 +51,7 @@ impl Draft<'_> {
         (pixels > 0 && pixels <= info.pixels() / LARGEST_SHARE).then_some(area)
     }
 
-    /// Makes the first read begin with a decoded part in place of the whole image.
+    /// Makes the first view start from a decoded part in place of the whole image.
     pub(super) fn begins_with(&mut self, part: Area) {
         match &mut self.first {
             First::Crop(crop) => {
@@ -64,8 +64,8 @@ impl Draft<'_> {
     }
 }
 
-/// Returns the px that a region touches, clipped to the image. A region measured at a reduced scale may reach over the
-/// edge.
+/// Returns the px that a region touches, clipped to the image. A region measured at a reduced scale may extend beyond
+/// the edge.
 fn whole_px(region: RegionF, info: &Info) -> Area {
     let along = |first: f64, length: f64, side: u32| {
         let begin = (first.floor() as u32).min(side);

@@ -1,4 +1,4 @@
-//! Makes a plan, from header to encoder.
+//! Makes a plan, from the source's header to the encoder.
 
 use andon_recipe::{Area, Facts, Kept, Measured, Recipe, Rules};
 
@@ -24,7 +24,7 @@ use crate::space::Space;
 use crate::stage::Stage;
 use crate::window::Window;
 
-/// Plans what `rules` resolve to for the image in `bytes`.
+/// Resolves `rules` for the image in `bytes`, and plans the resulting recipe.
 pub(crate) fn plan(
     formats: &Formats,
     rules: &dyn Rules,
@@ -63,7 +63,8 @@ pub(crate) fn plan(
     Ok(plan)
 }
 
-/// Goes through a finished draft, from the decoder to the encoder, and returns the plan, without the rules that acted.
+/// Walks through a finished draft, from the decoder to the encoder, and returns the plan. The rules that changed the
+/// plan are added later.
 fn finished(
     mut draft: Draft<'_>,
     bytes: &[u8],
@@ -133,7 +134,7 @@ fn finished(
 struct Settled {
     source: &'static dyn Codec,
     target: &'static dyn Codec,
-    /// The header, with the traits of composed frames where those are read.
+    /// The source's header, with the traits of composed frames if those are read.
     info: Info,
     recipe: Recipe,
     frames: Frames,
@@ -164,8 +165,8 @@ impl Settled {
     }
 }
 
-/// Returns what turns the file into the result without decoding it, if nothing but the format changes and one of the
-/// two formats can do that with this file.
+/// Returns the converter of the file to the result that decodes no pixels, if only the format changes and one of the
+/// two formats supports that for this file.
 fn recoder(draft: &Draft<'_>, bytes: &[u8]) -> Option<&'static dyn Recoder> {
     if !copy_if_nothing_changes::changes_format_alone(draft) {
         return None;
@@ -178,7 +179,7 @@ fn recoder(draft: &Draft<'_>, bytes: &[u8]) -> Option<&'static dyn Recoder> {
     })
 }
 
-/// Returns the only step of a plan whose file is recoded. It holds as much as the steps that were planned otherwise,
+/// Returns the only step of a plan whose file is recoded. Its memory is that of the steps that decode and encode,
 /// because the image is decoded after all if recoding fails.
 fn recoding(recoder: &dyn Recoder, draft: &Draft<'_>, otherwise: &[PlanStep]) -> PlanStep {
     let file = draft.file as u64;
@@ -191,7 +192,7 @@ fn recoding(recoder: &dyn Recoder, draft: &Draft<'_>, otherwise: &[PlanStep]) ->
     }
 }
 
-/// Refuses what is over a limit by the header and the recipe alone.
+/// Returns an error for everything that exceeds a limit by the header and the recipe alone.
 fn check(draft: &Draft<'_>) -> Result<()> {
     let limits = &draft.formats.limits;
     limits.check_source(draft.info)?;
@@ -209,7 +210,7 @@ fn check(draft: &Draft<'_>) -> Result<()> {
     check_sizes(limits, &draft.runs.sizes)
 }
 
-/// Plans how the gain map is carried along, or notes why it is lost.
+/// Plans how the gain map is carried over, or notes why it is lost.
 fn gain_map_along(draft: &Draft<'_>, notes: &mut Vec<String>) -> Option<Along> {
     match gain::along(draft)? {
         Ok(along) => Some(along),
@@ -220,15 +221,15 @@ fn gain_map_along(draft: &Draft<'_>, notes: &mut Vec<String>) -> Option<Along> {
     }
 }
 
-/// How much of the source is read.
+/// How the source is read: completely, or only a part of it.
 struct Reading {
     /// The part that is decoded; `None` for all of it.
     part: Option<Part>,
-    /// The cost of an index, if it would help and there is none.
+    /// The cost of an index, if it would help and does not exist yet.
     indexing: Option<Cost>,
-    /// The header of what is read: a part is read as an image of its own.
+    /// The header of the image that is decoded: a part is treated as an image of its own.
     info: Info,
-    /// Bytes of the file that are decoded.
+    /// Number of bytes of the file that are decoded.
     coded: usize,
 }
 
@@ -261,7 +262,7 @@ impl Reading {
         reading
     }
 
-    /// Begins the walk with the step that decodes or draws the source.
+    /// Starts the walk with the step that decodes or draws the source.
     fn walk(&self, draft: &Draft<'_>) -> Walk {
         let (source, scales) = (draft.source, draft.scales);
         let decoded = draft::decoded(draft.profile(), source, draft.info, scales);
@@ -278,7 +279,7 @@ impl Reading {
     }
 }
 
-/// The phase that decides what is shown, and whether anything changes.
+/// The phase that decides what is shown, and whether the image changes at all.
 const LAYOUT: usize = 0;
 
 /// The phase that decides how the source is read.
@@ -315,7 +316,7 @@ pub(crate) fn facts(
     }
 }
 
-/// The header of the source's gain map, and the reader of its pixels; `None` if it has none.
+/// Returns the header of the source's gain map, and the codec that decodes its pixels; `None` if there is no gain map.
 pub(crate) fn gain_map(
     source: &'static dyn Codec,
     info: &Info,
@@ -333,12 +334,12 @@ fn is_vector(source: &dyn Codec, info: &Info, bytes: &[u8]) -> bool {
     source.vector().and_then(cost).is_some()
 }
 
-/// Bits per pixel below which a lossless file is taken for a drawing rather than a photograph. As PNG, photographs have
-/// 10 to 16 and screenshots 1 to 3.
+/// Bits per pixel below which a lossless file counts as a drawing rather than a photo. As PNG, photos have 10 to 16 and
+/// screenshots 1 to 3.
 const DRAWN_BITS: u64 = 4;
 
-/// Returns which frames are read. An animation stays one where the result's format holds several frames and is either
-/// the source's own or was asked for by the name that means animations.
+/// Returns which frames are read. An animation is written as one if the result's format supports animations and is
+/// either the source's own or was requested by its name for animations.
 fn frames(
     recipe: &Recipe,
     source: &'static dyn Codec,
@@ -372,8 +373,8 @@ fn frames(
     })
 }
 
-/// Returns the first frame. Where the still image for viewers that show no animations is not part of the animation,
-/// that is the animation's own first frame.
+/// Returns the frame that a still result shows, usually the first. If the file has a separate still image for viewers
+/// without support for animations, the first frame of the animation is used instead.
 fn first(source: &'static dyn Codec, info: &Info) -> Frames {
     match (info.animation, source.animation()) {
         (Some(animation), Some(decoder)) if animation.apart => Frames::Nth { number: 1, decoder },
@@ -404,7 +405,7 @@ fn as_composed(source: &dyn Codec, info: Info, frames: Frames) -> Info {
     }
 }
 
-/// Follows size, model and memory through a plan, noting each step.
+/// Tracks size, traits and memory through a plan, and notes each step.
 pub(super) struct Walk {
     pub(super) stages: Vec<Box<dyn Stage>>,
     pub(super) file: u64,
@@ -413,33 +414,33 @@ pub(super) struct Walk {
     pub(super) traits: Traits,
     pub(super) steps: Vec<PlanStep>,
     reads_profile: bool,
-    /// How many times each step runs: once for a still image, once per frame for an animation.
+    /// Number of times that each step runs: once for a still image, once per frame for an animation.
     times: u64,
-    /// Bytes held during every step, in addition to its own.
+    /// Bytes in use during every step, in addition to the step's own.
     beside: u64,
-    /// Those of `stages` that lay a material over the image.
+    /// The stages among `stages` that lay an overlay over the image.
     laid: Vec<Laying>,
 }
 
-/// A stage that lays a material over the image.
+/// A stage that lays an overlay over the image.
 #[derive(Clone, Copy)]
 pub(crate) struct Laying {
-    /// Index among the plan's steps; `stage` is the index among its stages.
+    /// Index among the plan's steps; `stage` is the index among the stages.
     pub(super) step: usize,
     pub(super) stage: usize,
-    /// Size in px of the image that the material is laid over; `traits` are its traits.
+    /// Size in px of the image that the overlay is laid over; `traits` are the image's traits.
     pub(super) size: (u32, u32),
     pub(super) traits: Traits,
 }
 
-/// Nanoseconds per byte of a frame to decode it right after it was written, on one core. Formats that search for a
+/// Nanoseconds per byte of a frame to decode it again after encoding, on one core. All formats that search for a
 /// quality decode about equally fast.
 const DECODED_NANOS: u64 = 5;
 
-/// Bytes that the result of several frames may always take, however short the source is.
+/// Bytes that an animated result may take in any case, however short the source is.
 const LEAST_RESULT: u64 = 8 << 20;
 
-/// Bytes of a written frame that are not its pixels: tables, palettes, filters, and blocks of small images.
+/// Bytes of a written frame in addition to its pixels: tables, palettes, filters, and blocks of small images.
 const FRAME_OVERHEAD: u64 = 4 << 10;
 
 impl Walk {
@@ -458,7 +459,8 @@ impl Walk {
         let mut cost = source.decode_cost(coded as u64 / times, info, scales);
         let mut text = words::decode(source, scales, walk.traits);
         if !frames.is_first() {
-            // The canvas, of which each frame is a copy once it is worked on, and what it was before.
+            // An animation's decoder holds the canvas, which each frame copies when stages change it, and the canvas
+            // before the frame.
             walk.beside = 2 * walk.decoded;
             cost.scratch += walk.decoded;
             text += &format!(" {}", counted(frames.count()));
@@ -471,7 +473,7 @@ impl Walk {
         walk
     }
 
-    /// Starts the walk after drawing what a window shows.
+    /// Starts the walk after drawing a window of a vector image.
     fn drawn(
         file: usize,
         source: &dyn Codec,
@@ -485,7 +487,7 @@ impl Walk {
         walk
     }
 
-    /// Starts the walk before any step, with the frame that comes first.
+    /// Starts the walk before any step, with the size and traits of the first frame.
     fn with(file: usize, size: (u32, u32), traits: Traits) -> Self {
         Self {
             stages: Vec::new(),
@@ -525,7 +527,7 @@ impl Walk {
         self.stages.push(stage);
     }
 
-    /// Goes through all stages between decoding and encoding, which it takes out of the draft.
+    /// Walks through all stages between decoding and encoding, which it takes from the draft.
     fn follow(&mut self, draft: &mut Draft<'_>) -> Result<()> {
         if let Some(space) = draft.light().filter(|_| draft.scales_light) {
             self.convert(Traits {
@@ -558,8 +560,8 @@ impl Walk {
         }
     }
 
-    /// Adds the encoder as the last step, and returns the most bytes that its result may take. For a single image that
-    /// is the size of the frame, which few formats exceed. For several frames it is limited to what a file of the
+    /// Adds the encoder as the last step, and returns the most bytes that its result may take. For a still image that
+    /// is the size of the frame, which few formats exceed. For an animation it is limited to what a file of the
     /// source's size may become.
     fn encode(
         &mut self,
@@ -581,7 +583,7 @@ impl Walk {
             step.holds = step.holds.saturating_add(self.file + frame);
             self.steps.push(step);
             cost.nanos = cost.nanos.saturating_add(along.encode.nanos);
-            // One is written after the other.
+            // Image and gain map are written one after the other, so their memory does not add up.
             cost.scratch = cost.scratch.max(along.encode.scratch);
             frame += along.frame;
         }
@@ -590,7 +592,7 @@ impl Walk {
             None => self.note(text, cost, 2 * frame),
             Some(Search::Length(length)) => {
                 cost.nanos = cost.nanos.saturating_mul(length.tries().into());
-                // The best so far is kept beside the next.
+                // The best file so far stays in memory while the next one is tried.
                 self.note(text, cost, 2 * frame + length.kept(frame));
             }
             Some(Search::Score(_)) => {
@@ -603,10 +605,10 @@ impl Walk {
         if self.beside == 0 {
             return frame;
         }
-        // Frames that do not compress take a little more than their samples; profiles are no longer than the file.
+        // Frames that do not compress take slightly more than their samples; profiles are no longer than the file.
         let each = frame + frame / 8 + FRAME_OVERHEAD;
         let result = (each * self.times + self.file).min(8 * self.file + LEAST_RESULT);
-        // The writer keeps the frames before, and what it has written, while the next is on its way.
+        // The writer keeps earlier frames and the written file in memory while the next frame is processed.
         for step in &mut self.steps {
             step.holds = step.holds.saturating_add(self.beside + 2 * frame + result);
         }
@@ -649,8 +651,8 @@ impl Walk {
     }
 }
 
-/// Returns the plan of a copy. `ended` tells whether the file's last bytes are its format's end marker. A file that has
-/// to be given its end marker is held twice.
+/// Returns the plan of a copy. `ended` tells whether the file's last bytes are its format's end marker. A file that
+/// lacks its end marker is in memory twice, since the marker is appended to a copy.
 fn copy(source: &'static dyn Codec, info: Info, recipe: Recipe, file: usize, ended: bool) -> Plan {
     let mut cost = source.extent_cost(file as u64, &info);
     if !ended {
@@ -679,7 +681,7 @@ fn copy(source: &'static dyn Codec, info: Info, recipe: Recipe, file: usize, end
     }
 }
 
-/// Refuses a result that is too large, and any intermediate size that is.
+/// Returns an error for a result or an intermediate size that is too large.
 fn check_sizes(limits: &Limits, sizes: &[(u32, u32)]) -> Result<()> {
     for (width, height) in sizes {
         let side = u64::from(*width.max(height));
@@ -690,7 +692,8 @@ fn check_sizes(limits: &Limits, sizes: &[(u32, u32)]) -> Result<()> {
     Ok(())
 }
 
-/// Refuses a file that is too short for the pixels that its header declares, before time is spent on decoding them.
+/// Returns an error for a file that is too short for the pixels that its header declares, before time is spent on
+/// decoding them.
 fn long_enough(format: &'static str, info: &Info, bytes: usize, limits: &Limits) -> Result<()> {
     let (width, height, fewest) = (info.width, info.height, info.fewest_bytes);
     match bytes as u64 >= fewest || limits.damaged == Damaged::Shown {

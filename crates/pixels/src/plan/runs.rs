@@ -1,5 +1,4 @@
-//! Splits a resolved recipe into the runs that are carried out: reads of the image, and what is painted on it in
-//! between.
+//! Splits a resolved recipe into runs: views of the image, and stages that paint on it in between.
 
 use andon_recipe::{
     Canvas, Colour, Crop, Effect, Exact, Length, Orient, Orientation, Original, Recipe, Rotate,
@@ -20,22 +19,22 @@ use crate::stage::Stage;
 pub(super) struct Runs {
     /// How the source is read.
     pub(super) first: View,
-    /// The scale of the source at which the lengths in `first` are measured.
+    /// The decoding scale of the source in whose px the lengths in `first` are measured.
     pub(super) measured: Scale,
     /// The runs after `first`.
     pub(super) rest: Vec<Run>,
-    /// Every size in px that occurs on the way; the result's is last.
+    /// All intermediate sizes in px, followed by that of the result.
     pub(super) sizes: Vec<(u32, u32)>,
 }
 
-/// Returns the stage of an effect; `None` if its arguments ask for nothing.
+/// Returns the stage of an effect; `None` if its arguments change nothing.
 pub(super) fn stage(effect: &Effect) -> Result<Option<Box<dyn Stage>>> {
     let op = ops::ALL.iter().find(|op| op.word().name == effect.name);
     let op = op.ok_or_else(|| {
         let effects = ops::ALL.iter().map(|op| op.word().name);
         let words = andon_recipe::words().map(|word| word.name);
         let mut known: Vec<&str> = words.chain(effects).collect();
-        // A word with two forms stands twice.
+        // A word with two forms is listed twice.
         known.dedup();
         Error::Recipe {
             piece: effect.name.clone(),
@@ -45,9 +44,9 @@ pub(super) fn stage(effect: &Effect) -> Result<Option<Box<dyn Stage>>> {
     op.parse(effect)
 }
 
-/// A run of a recipe, after the first.
+/// A run of a recipe, after the first view.
 pub(super) enum Run {
-    /// A geometric read of the image as it is by then.
+    /// A geometric view of the image after the runs before.
     View(View),
     /// A stage that paints on the image.
     Painted(Box<dyn Stage>),
@@ -76,7 +75,7 @@ impl Runs {
         Ok(runs)
     }
 
-    /// Appends a turn after everything else.
+    /// Appends a turn after all other runs.
     pub(super) fn turn_last(&mut self, orientation: Orientation) {
         if let Some(&size) = self.sizes.last() {
             self.view(size).turn(orientation);
@@ -107,7 +106,7 @@ impl Runs {
                 w: Length::Px(w),
                 h: Length::Px(h),
             }) => {
-                // Two scalings are two reads: one alone would be another image.
+                // Scaling twice takes two views, because a single scaling would give another image.
                 if self.view(size).is_scaled {
                     self.rest.push(Run::View(View::whole(size)));
                 }
@@ -129,7 +128,7 @@ impl Runs {
         Ok(())
     }
 
-    /// Returns the view that the next geometric step goes into, which is a new one if something was painted last.
+    /// Returns the view that the next geometric step is combined with: a new one if the last run has painted.
     fn view(&mut self, size: (u32, u32)) -> &mut View {
         if matches!(self.rest.last(), Some(Run::Painted(_))) {
             self.rest.push(Run::View(View::whole(size)));
@@ -140,8 +139,8 @@ impl Runs {
         }
     }
 
-    /// Measures the lengths that follow on the image as decoded at `eighths`/8 of its size. Resolved recipes shrink
-    /// before they crop and scale.
+    /// Makes the recipe's later lengths refer to the image as decoded at `eighths`/8 of its size. Resolved recipes
+    /// shrink before they crop and scale.
     fn shrink(&mut self, eighths: u8, source: &dyn Codec, info: &Info) {
         if source.scales(info) != [Scale::FULL] {
             self.measured = Scale(eighths.clamp(1, 8));
@@ -156,7 +155,7 @@ impl Runs {
         let (x, y) = canvas.at.map_or((0, 0), |(x, y)| (x.into(), y.into()));
         let shows =
             |at: i64, length: u32, room: u32| at < room.into() && at + i64::from(length) > 0;
-        // What is not seen need not be read; once something is painted, it is there anyway.
+        // An image that is not visible need not be decoded, unless something is painted on it before.
         let is_seen =
             !self.rest.is_empty() || (shows(x, width, canvas.w) && shows(y, height, canvas.h));
         if !is_seen {

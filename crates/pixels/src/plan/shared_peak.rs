@@ -1,27 +1,27 @@
-//! The memory of jobs that begin with the same decode.
+//! The memory of jobs that start from the same decode.
 //!
-//! Each decoded frame is held once, however many jobs use it, until the last of them is done. What a plan holds beside
-//! the frame, it holds only while it runs, and no more of them run at a time than there are threads. So a further size
-//! of an image takes little more memory than is taken already.
+//! Each decoded frame is in memory once, however many jobs use it, until the last of them has ended. A job's other
+//! memory is in use only while it runs, and no more jobs run at a time than there are threads. So a further size of an
+//! image takes little additional memory.
 
 use crate::codec::Scales;
 use crate::plan::Holding;
 
-/// The peak memory of all jobs that begin with the same decode. Source files are not included; they are counted where
-/// they are held.
+/// The peak memory of all jobs that start from the same decode. Source files are not included; they are counted by
+/// their owner.
 #[derive(Clone, Debug)]
 pub struct SharedPeak {
     threads: usize,
-    /// The scales at which frames are decoded, and the bytes of the one frame for each.
+    /// The scales at which frames are decoded, and the size in bytes of the one frame for each.
     frames: Vec<(Option<Scales>, u64)>,
-    /// The most bytes held beside all frames while decoding.
+    /// Largest number of bytes in use while decoding, in addition to all frames.
     decoding: u64,
-    /// The bytes that each job holds beside its frame after decoding, largest first.
+    /// The bytes that each job has in use after decoding, in addition to its frame, largest first.
     afterwards: Vec<u64>,
 }
 
 impl SharedPeak {
-    /// Returns the peak of one job alone, where up to `threads` jobs run at a time.
+    /// Returns the peak of a single job, where up to `threads` jobs run at a time.
     #[must_use]
     pub fn of(first: Holding, threads: usize) -> Self {
         let empty = Self {
@@ -49,7 +49,7 @@ impl SharedPeak {
         shared_peak
     }
 
-    /// Returns the most bytes that all jobs together hold at one time.
+    /// Returns the most bytes that all jobs together have in use at one time.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         let frames: u64 = self.frames.iter().map(|(_, bytes)| bytes).sum();

@@ -1,14 +1,14 @@
-//! Combines crops, scalings, turns and mirrorings into one read of the image before them.
+//! Combines crops, scalings, turns and mirrorings into one view of the image before them.
 
 use andon_recipe::Orientation;
 
 use crate::codec::{Info, Scale};
 use crate::resize::RegionF;
 
-/// A sequence of geometric steps as one read: a part of the incoming image, scaled to a size, then turned.
+/// A sequence of geometric steps as one step: a part of the incoming image, scaled to a size, then turned.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct View {
-    /// The part that is shown, in px of the incoming image before it is turned; `None` if nothing of it shows.
+    /// The part that is shown, in px of the incoming image before it is turned; `None` if no part of it is shown.
     pub(super) from: Option<RegionF>,
     /// The part that was scaled, out of which `from` may have been cut afterwards.
     pub(super) within: RegionF,
@@ -74,7 +74,7 @@ impl View {
                 self.within = *from;
             }
         }
-        // Parts are whole px of what is there.
+        // Crops after scaling consist of whole px.
         self.to = (part.w as u32, part.h as u32);
         self.is_cut_scaled |= self.is_scaled;
     }
@@ -100,10 +100,10 @@ impl View {
     }
 }
 
-/// The part of the stored image that is shown and the size it is brought to, before any turn.
+/// The part of the stored image that is shown, and the size that it is scaled to, before any turn.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Stored {
-    /// The part, in px of the stored image at full size; `None` if nothing of it shows.
+    /// The part, in px of the stored image at full size; `None` if no part of it is shown.
     pub(super) from: Option<RegionF>,
     /// The part that was scaled, out of which `from` may have been cut afterwards.
     pub(super) within: RegionF,
@@ -112,7 +112,7 @@ pub(super) struct Stored {
 }
 
 impl Stored {
-    /// Shows all of an image of this size, unchanged.
+    /// Returns a view of a whole image of this size, unchanged.
     pub(super) fn whole(size: (u32, u32)) -> Self {
         let View {
             from, within, to, ..
@@ -137,7 +137,7 @@ impl Stored {
 fn unturned(region: RegionF, size: (f64, f64), orientation: Orientation) -> RegionF {
     let (mut region, mut size) = (region, size);
     for _ in 0..orientation.quarters {
-        // A clockwise quarter brought (x, y) to (height - y, x).
+        // A clockwise quarter turn moved (x, y) to (height - y, x).
         region = RegionF {
             x: region.y,
             y: size.0 - region.x - region.w,

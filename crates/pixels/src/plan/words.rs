@@ -1,4 +1,4 @@
-//! Prints decoding and encoding as steps of a plan. Stages print their own lines.
+//! Prints decoding and encoding as steps of a plan. Stages print themselves.
 
 use andon_recipe::{Effect, Recipe};
 
@@ -25,7 +25,7 @@ pub(super) fn decode(codec: &dyn Codec, scales: Scales, traits: Traits) -> Strin
 }
 
 /// Returns the line of a drawing step, such as `draw svg 400x300 rgba`, followed by the part that is drawn if it is not
-/// all.
+/// the whole image.
 pub(super) fn draw(codec: &dyn Codec, info: &Info, window: &Window, traits: Traits) -> String {
     let (width, height) = window.to;
     let mut line = format!(
@@ -94,7 +94,7 @@ pub(super) fn undrawn_texts(formats: &Formats, recipe: &Recipe) -> Option<String
     undrawn(Effect::TEXT, &missing)
 }
 
-/// Returns a note on the families that the recipe's texts ask for and that are not there; `None` if all are.
+/// Returns a note on the font families that the recipe's texts name and that are not installed; `None` if all are.
 pub(super) fn unknown_families(formats: &Formats, recipe: &Recipe) -> Option<String> {
     let texts = recipe
         .effects()
@@ -117,7 +117,7 @@ pub(super) fn unknown_families(formats: &Formats, recipe: &Recipe) -> Option<Str
 }
 
 /// Returns a note on the letters that no font has and that are therefore not drawn; `None` if there are none. `whose`
-/// is the word or format whose text it is.
+/// is the word or format that the text belongs to.
 pub(crate) fn undrawn(whose: &str, missing: &[char]) -> Option<String> {
     if missing.is_empty() {
         return None;
@@ -139,8 +139,8 @@ pub(crate) fn undrawn(whose: &str, missing: &[char]) -> Option<String> {
 /// The most missing letters that a note names.
 const MOST_TOLD: usize = 3;
 
-/// Returns a message about a step that there is not: what other programs mean by it, or which word was probably meant.
-/// There are too many to list them all.
+/// Returns an error message about an unknown step: its equivalent, if it is a word of another program, or a similar
+/// word. All words are too many to list.
 pub(super) fn unknown_step(word: &str, known: &[&str]) -> String {
     let what = "there is no such step";
     let near = || andon_recipe::nearest(word, known.iter().copied());
@@ -150,7 +150,7 @@ pub(super) fn unknown_step(word: &str, known: &[&str]) -> String {
     }
 }
 
-/// Returns a message that says what is unknown, which word was probably meant, and which ones are known.
+/// Returns an error message that names the unknown word, a similar word if there is one, and all known words.
 pub(super) fn unknown_word(what: &str, word: &str, known: &[impl AsRef<str>]) -> String {
     let known: Vec<&str> = known.iter().map(AsRef::as_ref).collect();
     let list = known.join(", ");

@@ -27,7 +27,7 @@ pub(super) fn reduced(tiff: &[u8]) -> Option<Vec<u8>> {
     (!kept.is_empty()).then(|| block(kept))
 }
 
-/// Builds an EXIF block from tags, each given by number, type, count and value.
+/// Builds an EXIF block from tags, each given by its number, type, count and value.
 fn block(tags: Vec<(u16, u16, u32, Vec<u8>)>) -> Vec<u8> {
     let mut block = b"II*\0\x08\0\0\0".to_vec();
     block.extend((tags.len() as u16).to_le_bytes());
@@ -46,7 +46,7 @@ fn block(tags: Vec<(u16, u16, u32, Vec<u8>)>) -> Vec<u8> {
             longer.extend(value);
         }
     }
-    // No further directory.
+    // The offset of the next directory: there is none.
     block.extend([0; 4]);
     block.extend(longer);
     block
@@ -71,8 +71,8 @@ pub fn orientation_of(tiff: &[u8]) -> Orientation {
     Orientation::from_exif(number.unwrap_or(1))
 }
 
-/// Returns the block with this orientation and no other. If there is none that can say so, a new block is made,
-/// provided that the orientation is not upright.
+/// Returns the block with this orientation and no other. If the block cannot hold it, returns a new block that does, or
+/// no block if the orientation is upright.
 pub(super) fn with_orientation(tiff: Option<Vec<u8>>, orientation: Orientation) -> Option<Vec<u8>> {
     let made = || (!orientation.is_upright()).then(|| block_of_orientation(orientation));
     let Some(mut tiff) = tiff else {
@@ -84,14 +84,14 @@ pub(super) fn with_orientation(tiff: Option<Vec<u8>>, orientation: Orientation) 
     let entry = file.entry_of(orientation);
     let places: Vec<usize> = file.entries(ORIENTATION).collect();
     for at in &places {
-        // Whole, as `entries` found it.
+        // `entries` returns only entries that lie inside the block.
         tiff[*at..at + ENTRY].copy_from_slice(&entry);
     }
     let told = match places.is_empty() && !orientation.is_upright() {
         true => Tiff::of(&tiff).and_then(|file| file.and(&entry)),
         false => Some(tiff),
     };
-    // A block whose parts overlap may not say what was written.
+    // In a block with overlapping parts, the written entry may have been overwritten.
     told.filter(|tiff| orientation_of(tiff) == orientation)
         .or_else(made)
 }
@@ -157,7 +157,7 @@ impl<'a> Tiff<'a> {
         self.entries(tag).next()
     }
 
-    /// Returns the directory entry for an orientation, in the block's byte order.
+    /// Returns a directory entry with this orientation, in the block's byte order.
     fn entry_of(&self, orientation: Orientation) -> [u8; ENTRY] {
         let [tag, kind, number] =
             [ORIENTATION, SHORT, orientation.exif()].map(|value| self.pair(value));
@@ -181,7 +181,7 @@ impl<'a> Tiff<'a> {
             self.bytes.get(end..end.checked_add(4)?)?,
         );
         let mut block = self.bytes.to_vec();
-        // Directories begin at even places.
+        // Directories begin at even offsets.
         block.resize((block.len() + 1) & !1, 0);
         let moved = u32::try_from(block.len()).ok()?;
         block[4..8].copy_from_slice(&self.four(moved));
@@ -194,7 +194,7 @@ impl<'a> Tiff<'a> {
             }
             .u16(0)
         };
-        // They stand in the order of their tags.
+        // Entries are sorted by their tags.
         let place = all.iter().position(|other| number(other) > number(entry));
         all.insert(place.unwrap_or(all.len()), entry);
         block.extend(all.concat());

@@ -12,15 +12,15 @@ const CHARACTERS: (u8, u8) = KEPT[0];
 /// Numbers of the data sets of record 2 that hold a preview.
 const PREVIEW: RangeInclusive<u8> = 200..=202;
 
-/// Returns the data sets that tell whose image it is; `None` if there are none.
+/// Returns the data sets about author and rights; `None` if there are none.
 pub(super) fn reduced(block: &[u8]) -> Option<Vec<u8>> {
     let says = |set: &Set<'_>| set.id() != CHARACTERS && !set.is_empty();
     let kept: Vec<Set<'_>> = sets(block).filter(|set| KEPT.contains(&set.id())).collect();
     kept.iter().any(says).then(|| joined(&kept))
 }
 
-/// Returns the data sets without the preview and, if `place` is set, without what says where the image was taken; `None`
-/// if nothing else is left.
+/// Returns the data sets without the preview and, if `place` is set, without the place where the image was taken;
+/// `None` if nothing else is left.
 pub(super) fn without_preview(block: &[u8], place: bool) -> Option<Vec<u8>> {
     let stays = |set: &Set<'_>| {
         let is_preview = set.record == 2 && PREVIEW.contains(&set.number);
@@ -50,8 +50,8 @@ impl Set<'_> {
     }
 }
 
-/// Returns the data sets up to the first that is incomplete or longer than 15 bits can say. Lengths of such sets are
-/// written otherwise, and no text is as long.
+/// Returns the data sets up to the first that is incomplete or whose length exceeds 15 bits. Longer lengths have
+/// another encoding, and no text is that long.
 fn sets(mut rest: &[u8]) -> impl Iterator<Item = Set<'_>> {
     std::iter::from_fn(move || {
         let &[0x1c, record, number, high @ 0..=0x7f, low, ..] = rest else {

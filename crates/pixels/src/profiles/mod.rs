@@ -1,4 +1,4 @@
-//! What has to change in an image's metadata when its pixels change.
+//! Changes to an image's metadata that follow from changes to its pixels.
 
 mod exif;
 mod iptc;
@@ -12,8 +12,8 @@ use andon_recipe::{Kept, Orientation};
 
 use crate::frame::{Frame, Metadata, Model};
 
-/// Reduces the metadata to what is `kept`, and lets EXIF and XMP declare the orientation of the pixels that are
-/// written, whatever they said about the source's.
+/// Reduces the metadata to what `kept` allows, and makes EXIF and XMP declare the orientation of the pixels that are
+/// written, whatever they declared for the source's.
 pub(crate) fn settle(metadata: &mut Metadata, kept: Kept, orientation: Orientation) {
     match kept {
         Kept::None => *metadata = Metadata::default(),
@@ -38,8 +38,8 @@ pub(crate) fn settle(metadata: &mut Metadata, kept: Kept, orientation: Orientati
     }
 }
 
-/// Whether the frame's ICC profile, if it has one, describes images of the frame's model, as bytes 16 to 19 of the
-/// profile's header tell. With a profile for another model, viewers would show wrong colours, or none.
+/// Whether the frame's ICC profile, if it has one, describes images of the frame's model; bytes 16 to 19 of the
+/// profile's header name the model. With a profile for another model, viewers would show wrong colours, or none.
 pub(crate) fn describes(frame: &Frame) -> bool {
     let space: &[u8] = match frame.model {
         Model::Gray => b"GRAY",

@@ -1,14 +1,14 @@
-//! Removes what metadata hold about other pixels than those that are written: thumbnails, previews and sizes. They show
-//! what was cropped away or blurred, so they go whenever pixels are written anew. The blocks are rebuilt without them,
-//! because data that nothing points to any more would still be in the file.
+//! Removes metadata about other pixels than those that are written: thumbnails, previews and sizes. They show what was
+//! cropped away or blurred, so they are removed whenever pixels are encoded again. The blocks are rebuilt without them,
+//! because data that nothing refers to any more would still be in the file.
 
 use std::ops::RangeInclusive;
 
 use super::exif::{ENTRY, Tiff};
 use super::places;
 
-/// Returns an EXIF block without what it says about other pixels and, if `place` is set, about where the image was
-/// taken. `None` for a block that cannot be read.
+/// Returns an EXIF block without its tags about other pixels and, if `place` is set, about where the image was taken.
+/// `None` for a block that cannot be parsed.
 pub(super) fn without(block: &[u8], place: bool) -> Option<Vec<u8>> {
     let file = Tiff::of(block)?;
     let mut first = file.directory(file.u32(4)?)?;
@@ -37,12 +37,12 @@ pub(super) fn without(block: &[u8], place: bool) -> Option<Vec<u8>> {
     }
     let mut built = block.get(..4)?.to_vec();
     built.extend(file.long(8));
-    // No further directory: the second one is of the thumbnail.
+    // The second directory describes the thumbnail, so it is left out.
     write(&mut built, &file, &first, block.len() + SLACK)?;
     Some(built)
 }
 
-/// Tag that points to the EXIF directory; `GPS` and `INTEROPERABILITY` point to further directories too.
+/// Tag that points to the EXIF directory; `GPS` and `INTEROPERABILITY` point to further directories.
 const EXIF: u16 = 0x8769;
 const GPS: u16 = 0x8825;
 const INTEROPERABILITY: u16 = 0xa005;
@@ -209,7 +209,8 @@ mod tests {
             b"II*\0".to_vec()
         };
         block.extend(long(8));
-        // The first directory at 8, EXIF's at 62, GPS' at 104, the second at 122, values from 152 on.
+        // Offsets: the first directory at 8, the EXIF directory at 62, the GPS directory at 104, the second directory
+        // at 122, and values from 152 on.
         block.extend(short(4));
         block.extend(entry(0x0112, 3, 1, inline(6)));
         block.extend(entry(0x8298, 2, 9, long(152)));

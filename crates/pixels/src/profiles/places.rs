@@ -1,5 +1,5 @@
-//! Where an image was taken: the fields of EXIF, IPTC and XMP that say so, all of which `metadata:public` leaves out.
-//! The address of the creator and what is said in titles, captions and keywords are not among them.
+//! The fields of EXIF, IPTC and XMP that reveal where an image was taken, all of which `metadata:public` removes. The
+//! creator's address, titles, captions and keywords are not among them.
 
 use std::ops::RangeInclusive;
 
@@ -12,8 +12,8 @@ const TAGS: &[RangeInclusive<u16>] = &[
     0x87af..=0x87b1,
 ];
 
-/// Record and number of IPTC's data sets: code and name of the location of the content, city, sublocation, province,
-/// and code and name of the country.
+/// Record and number of IPTC data sets about the place: code and name of the location of the content, city,
+/// sublocation, province, and code and name of the country.
 const SETS: &[(u8, u8)] = &[
     (2, 26),
     (2, 27),
@@ -24,7 +24,7 @@ const SETS: &[(u8, u8)] = &[
     (2, 101),
 ];
 
-/// Properties of XMP by their namespaces.
+/// XMP properties about the place, by namespace.
 const PROPERTIES: &[(&str, &[&str])] = &[
     (
         "http://ns.adobe.com/photoshop/1.0/",
@@ -39,7 +39,7 @@ const PROPERTIES: &[(&str, &[&str])] = &[
         &[
             "LocationCreated",
             "LocationShown",
-            // Fields of the two, which some programs write outside them.
+            // Fields of these two structures, which some programs write outside them.
             "LocationId",
             "LocationName",
             "Sublocation",
@@ -60,21 +60,21 @@ const PROPERTIES: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Parts of names that mean coordinates in any namespace, in lower case: besides EXIF's, makers of drones and
-/// telephones have namespaces of their own. The last one is a spelling in use.
+/// Parts of names that mean coordinates in any namespace, in lower case: besides EXIF's, makers of drones and phones
+/// have namespaces of their own. The last one is a misspelling that is in use.
 const COORDINATES: [&str; 3] = ["latitude", "longitude", "longtitude"];
 
-/// Whether a tag of EXIF's first directory says where the image was taken, or points to what does.
+/// Whether a tag of EXIF's first directory reveals where the image was taken, or points to a directory that does.
 pub(super) fn is_tag(tag: u16) -> bool {
     TAGS.iter().any(|range| range.contains(&tag))
 }
 
-/// Whether a data set of IPTC says where the image was taken.
+/// Whether an IPTC data set reveals where the image was taken.
 pub(super) fn is_set(record: u8, number: u8) -> bool {
     SETS.contains(&(record, number))
 }
 
-/// Whether a property of XMP, or a field of one, says where the image was taken.
+/// Whether an XMP property, or a field of one, reveals where the image was taken.
 pub(super) fn is_property(space: &str, name: &str) -> bool {
     let is_listed = |(known, names): &(&str, &[&str])| *known == space && names.contains(&name);
     let name_in_lower_case = name.to_ascii_lowercase();
@@ -109,7 +109,7 @@ mod tests {
         (DRONE, "Latitude"),
     ];
 
-    /// What says nothing of the place, although some has the same namespace.
+    /// Properties that reveal nothing about the place, although some share a namespace with those that do.
     const OTHERS: [(&str, &str); 9] = [
         ("http://purl.org/dc/elements/1.1/", "title"),
         ("http://ns.adobe.com/photoshop/1.0/", "Headline"),
@@ -138,7 +138,7 @@ mod tests {
     /// Number of ways to write a property.
     const FORMS: usize = 8;
 
-    /// Returns a description that says `value` of a property in one of the ways that RDF knows.
+    /// Returns an RDF description that gives a property this value, in one of the forms that RDF allows.
     fn description(number: usize, (space, name): (&str, &str), form: usize, value: &str) -> String {
         let named = format!("n{number}:{name}");
         let (attribute, body) = match form {

@@ -11,15 +11,14 @@ use super::places;
 const RDF: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#";
 const DUBLIN_CORE: &str = "http://purl.org/dc/elements/1.1/";
 
-/// Namespaces in which every property is about rights. PLUS also says whether machines may learn from the image.
+/// Namespaces whose properties are all about rights. PLUS also says whether machines may be trained with the image.
 const RIGHTS: [&str; 3] = [
     "http://ns.adobe.com/xap/1.0/rights/",
     "http://creativecommons.org/ns#",
     "http://ns.useplus.org/ldf/xmp/1.0/",
 ];
 
-/// Namespace of the properties in `ORIGIN`, which say whether and how the image was made by AI and have to stay with
-/// it.
+/// Namespace of the properties in `ORIGIN`, which tell whether and how AI made the image, and have to stay with it.
 const IPTC_EXTENSION: &str = "http://iptc.org/std/Iptc4xmpExt/2008-02-29/";
 const ORIGIN: [&str; 5] = [
     "DigitalSourceType",
@@ -32,11 +31,11 @@ const ORIGIN: [&str; 5] = [
 const PHOTOSHOP: &str = "http://ns.adobe.com/photoshop/1.0/";
 const CREDITS: [&str; 1] = ["Credit"];
 
-/// Namespace for the list of images in a file; `GAIN_MAP` is the one for how a gain map among them acts.
+/// Namespace for the list of images in a file; `GAIN_MAP` is the namespace for the parameters of a gain map among them.
 const CONTAINER: &str = "http://ns.google.com/photos/1.0/container/";
 const GAIN_MAP: &str = "http://ns.adobe.com/hdr-gain-map/1.0/";
 
-/// Namespace for the image as the camera saw it, stored in the packet itself; `DEPTHS` is the one for a depth map
+/// Namespace for the camera's original image, stored in the packet itself; `DEPTHS` is the namespace for a depth map
 /// stored there.
 const ORIGINAL: &str = "http://ns.google.com/photos/1.0/image/";
 const DEPTHS: &str = "http://ns.google.com/photos/1.0/depthmap/";
@@ -48,11 +47,11 @@ const TIFF: &str = "http://ns.adobe.com/tiff/1.0/";
 
 const NAMES: [&str; 4] = ["rights", "creator", "contributor", "publisher"];
 
-/// The most XML nodes that a packet may have. No photograph's packet has more.
+/// Most XML nodes that a packet may have. No camera's packet has more.
 const MOST_NODES: u32 = 20_000;
 
-/// Returns a packet with only the properties that say whose image it is and whether AI made it; `None` if there are
-/// none, or if the packet cannot be read.
+/// Returns a packet with only the properties about author, rights and AI; `None` if there are none, or if the packet
+/// cannot be parsed.
 pub(super) fn reduced(packet: &[u8]) -> Option<Vec<u8>> {
     let text = std::str::from_utf8(packet).ok()?;
     let text = text.trim_matches(['\0', '\u{feff}']).trim();
@@ -94,9 +93,9 @@ pub(super) fn reduced(packet: &[u8]) -> Option<Vec<u8>> {
     kept.packet()
 }
 
-/// Returns the packet without what it says about other pixels and, if `place` is set, about where the image was taken.
-/// Other pixels are thumbnails in the packet, sizes, and images that follow this one, such as a gain map, which lie
-/// elsewhere in the file that will be written, if at all. `None` for a packet that cannot be read.
+/// Returns the packet without its properties about other pixels and, if `place` is set, about where the image was
+/// taken. Other pixels are thumbnails in the packet, sizes, and images that follow this one, such as a gain map, which
+/// lie elsewhere in the file that will be written, if at all. `None` for a packet that cannot be parsed.
 pub(super) fn without_images(packet: &[u8], place: bool) -> Option<Vec<u8>> {
     let text = std::str::from_utf8(packet).ok()?;
     let mut parts = parts_on_others(text.trim_end_matches(['\0']), place)?;
@@ -111,8 +110,8 @@ pub(super) fn without_images(packet: &[u8], place: bool) -> Option<Vec<u8>> {
     Some(kept)
 }
 
-/// Returns the byte ranges of what is about other pixels and, if `place` is set, about where the image was taken. No
-/// range lies inside another. Places are looked for at any depth, because a packet may hold those of other images from
+/// Returns the byte ranges of properties about other pixels and, if `place` is set, about where the image was taken. No
+/// range lies inside another. Places are searched at any depth, because a packet may hold those of other images from
 /// which this one was made.
 fn parts_on_others(text: &str, place: bool) -> Option<Vec<Range<usize>>> {
     let document = parsed(text.trim_start_matches('\u{feff}'))?;
@@ -125,7 +124,7 @@ fn parts_on_others(text: &str, place: bool) -> Option<Vec<Range<usize>>> {
     let mut parts: Vec<Range<usize>> = Vec::new();
     let mut end = 0;
     for node in document.descendants().filter(Node::is_element) {
-        // It goes with what it is in.
+        // The node lies inside a range that is removed already.
         if node.range().start < end {
             continue;
         }
@@ -205,7 +204,7 @@ fn escaped(text: &str) -> String {
 
 #[derive(Default)]
 struct Kept {
-    /// Namespace prefixes and their URIs.
+    /// Namespace prefixes and their URIs, as declared in the rebuilt packet.
     declared: Vec<(String, String)>,
     properties: String,
 }

@@ -1,7 +1,7 @@
 //! Resampling with opacity: colours count in proportion to how visible they are.
 //!
-//! In each plane, colour times opacity is resampled in 16 bits, opacity likewise, and the former is divided by the
-//! latter. That is a weighted mean, so it is also right for planes with an offset (chroma, limited range).
+//! In each plane, colour times opacity is resampled in 16 bits, and so is opacity; then the product is divided by the
+//! opacity. That is a weighted mean, so it is also right for planes with an offset (chroma, limited range).
 
 use super::Kernel;
 use super::axis::Axis;
@@ -22,7 +22,7 @@ pub(super) struct Weights<T: Plain> {
 }
 
 impl<T: Resizable> Weights<T> {
-    /// Resamples `alpha` for planes with these axes; it must have as many samples as those planes.
+    /// Resamples `alpha` for planes with these axes; `alpha` must have as many samples as those planes.
     pub(super) fn new(
         alpha: Grid<T>,
         (x, y): (Axis, Axis),
@@ -56,7 +56,7 @@ impl<T: Resizable> Weights<T> {
         zip(&product, &self.after, T::quotient)
     }
 
-    /// Returns the resampled opacity itself.
+    /// Returns the resampled opacity.
     pub(super) fn alpha(&self) -> Grid<T> {
         map(&self.after, |alpha| T::quotient(alpha, T::ONE))
     }

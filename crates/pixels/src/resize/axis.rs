@@ -1,7 +1,7 @@
 //! Where the samples of a resized plane lie on the incoming one, along one axis.
 
-/// How far a position may be from a whole number and still count as it. Decoders' scales and layouts are exact in
-/// binary except for their last digits.
+/// Largest difference between a position and a whole number at which they count as equal. Decoders' scales and layouts
+/// are exact in binary except for their last digits.
 const SNAP: f64 = 1e-6;
 
 /// One axis of a plane being resampled, in samples of the incoming plane.
@@ -9,11 +9,11 @@ const SNAP: f64 = 1e-6;
 pub(crate) struct Axis {
     /// The first input sample that may be read.
     pub(crate) start: u32,
-    /// How many input samples may be read from `start` on; at least 1.
+    /// Number of input samples that may be read from `start` on; at least 1.
     pub(crate) count: u32,
     /// Position of the first output sample's left edge, in input samples from `start`.
     pub(crate) left: f64,
-    /// How many input samples all output samples together cover; may reach beyond `count`.
+    /// Length, in input samples, that all output samples together cover; may reach beyond `count`.
     pub(crate) length: f64,
     /// Number of output samples.
     pub(crate) out: u32,
@@ -41,7 +41,7 @@ impl Axis {
         }
     }
 
-    /// Extends the axis of a part of an image to the rest of that image. Samples of source px `from` to `from + length`
+    /// Extends the axis of a part of an image to the rest of the image. Samples of source px `from` to `from + length`
     /// may be read too, as far as a kernel that reaches `support` output samples weights them.
     pub(crate) fn reaching(
         self,
@@ -71,7 +71,7 @@ impl Axis {
     /// Returns this axis for a plane that begins with sample `first` of the incoming plane.
     pub(crate) fn of_part(self, first: f64) -> Self {
         Self {
-            // A whole number: parts begin with whole samples.
+            // Parts begin with whole samples, so `first` is a whole number.
             start: self.start.saturating_sub(first as u32),
             ..self
         }
@@ -98,13 +98,13 @@ impl Axis {
         self.left == 0.0 && self.length == f64::from(self.out) && self.out == self.count
     }
 
-    /// Returns how many samples are covered beyond the last one that may be read.
+    /// Returns how many samples beyond the last readable one the axis covers.
     pub(crate) fn beyond(&self) -> u32 {
         let reach = (self.left + self.length - SNAP).ceil() as u32;
         reach.saturating_sub(self.count)
     }
 
-    /// Returns this axis for a plane cut down to the samples that may be read, plus those of `beyond`.
+    /// Returns this axis for a plane that was cut down to the readable samples, plus those that `beyond` counts.
     pub(crate) fn windowed(&self) -> Self {
         Self {
             start: 0,

@@ -1,8 +1,8 @@
-//! Resampling: a region of an image brought to a size, plane by plane.
+//! Resampling: scales a region of an image to a size, plane by plane.
 //!
 //! The planner builds [`Resample`] with the region in pixels of the stored image and the scales at which the decoder
-//! delivered the planes. So one stage undoes the decoder's rounding, cuts the region out, subsamples chroma and scales,
-//! all in one pass over each plane.
+//! delivered the planes. So one stage undoes the decoder's rounding, crops, subsamples chroma and scales, all in one
+//! pass over each plane.
 
 mod alpha;
 mod axis;
@@ -48,7 +48,8 @@ pub struct Resample {
     /// The part of the stored image that `from` is cut from. The kernel weights neighbours inside it too, and treats
     /// pixels outside it as absent.
     pub within: RegionF,
-    /// The part of the stored image that was decoded, which encloses all that is read; `None` for all of it.
+    /// The part of the stored image that was decoded, which includes all pixels that are read; `None` for the whole
+    /// image.
     pub part: Option<Area>,
     /// The scales at which the incoming planes were decoded.
     pub scales: Scales,
@@ -189,7 +190,7 @@ impl Resample {
         }
     }
 
-    /// Returns where plane `index` of the result, full-size or subsampled, lies on the incoming plane of `have`
+    /// Returns the position of plane `index` of the result, full-size or subsampled, on the incoming plane of `have`
     /// samples.
     fn axes(&self, model: Model, index: usize, have: (u32, u32)) -> (Axis, Axis) {
         let Some(part) = self.part else {
@@ -203,7 +204,7 @@ impl Resample {
         )
     }
 
-    /// Returns the region of the stored image that is read, in its px, for an incoming frame of this model.
+    /// Returns the region of the stored image that is read, in px, for an incoming frame of this model.
     pub(crate) fn reads(&self, model: Model) -> RegionF {
         let edges = (0..model.planes().min(2)).map(|index| {
             let (x, y) = self.axes_on_all(model, index, self.plane_of_all(model, index));
@@ -295,7 +296,7 @@ impl<T: Resizable> Opacity<T> {
     }
 }
 
-/// Fewest result pixels for which it is worth waking a second core.
+/// Smallest number of result pixels for which the use of a second core pays off.
 const WORTH_A_CORE: u64 = 250_000;
 
 /// Returns the cost of resampling one plane.
@@ -329,10 +330,10 @@ fn plane_cost(x: &Axis, y: &Axis, kernel: Kernel, traits: Traits) -> Cost {
     }
 }
 
-/// Fewest samples that a row is counted with: shorter rows take as long.
+/// Smallest number of samples that a row counts as: shorter rows take as long.
 const NARROWEST: u32 = 32;
 
-/// The cost of filtering: nanoseconds per sample or tap, and the bytes per sample held beside the filter's intermediate
+/// The cost of filtering: nanoseconds per sample or tap, and bytes per sample in addition to the filter's intermediate
 /// result. Measured on one core with AVX2.
 struct Per {
     read: f64,
@@ -377,8 +378,8 @@ const WEIGHED: Per = Per {
 /// Nanoseconds per byte copied.
 const COPY: f64 = 0.1;
 
-/// Returns the kernel for an image. Lanczos3 keeps photographs crisp. Its ringing would show around palette colours and
-/// transparent edges (`soft`) and when enlarging (`grows`), where Mitchell is used.
+/// Returns the kernel for an image. Lanczos3 keeps photos crisp. Its ringing would be visible around palette colours
+/// and transparent edges (`soft`) and when enlarging (`grows`), so Mitchell is used there.
 pub(crate) fn kernel(soft: bool, grows: bool) -> Kernel {
     if soft || grows {
         Kernel::Mitchell
@@ -387,7 +388,7 @@ pub(crate) fn kernel(soft: bool, grows: bool) -> Kernel {
     }
 }
 
-/// Brings a part of the current frame to a size: a resampling after the first.
+/// Scales a part of the current frame to a size; for resampling stages after the first.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Rescale {
     from: RegionF,
@@ -399,7 +400,7 @@ pub(crate) struct Rescale {
 }
 
 impl Rescale {
-    /// Returns `None` where the result would be the frame as it is. `soft`: whether the image has a palette or
+    /// Creates a rescale; `None` if the result would equal the frame. `soft` tells whether the image has a palette or
     /// transparency.
     pub(crate) fn new(
         (from, within): (RegionF, RegionF),
@@ -424,7 +425,7 @@ impl Rescale {
         (from != whole || to != size).then_some(rescale)
     }
 
-    /// Returns the rescale for an image that shows the same view at another size, with its result scaled in proportion.
+    /// Returns the rescale for an image of size `size` that shows the same view; the result is scaled in proportion.
     fn on(&self, size: (u32, u32)) -> Option<Self> {
         let times = (
             f64::from(size.0) / f64::from(self.size.0),
@@ -434,7 +435,7 @@ impl Rescale {
         Self::new(parts, size, size_times(self.to, times), false)
     }
 
-    /// Returns the resampling for a frame of this model, in which every plane stays on its own grid.
+    /// Returns the resampling for a frame of this model, with every plane on its own grid.
     fn of(&self, model: Model) -> Resample {
         Resample {
             source: self.size,
@@ -474,7 +475,7 @@ impl Stage for Rescale {
 impl fmt::Display for Rescale {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let RegionF { x, y, w, h } = self.from;
-        // A part of the same size is a copy, as far as the grid of thinned chroma allows.
+        // A part of the same size is a crop, although subsampled chroma may have to move onto its grid.
         if (w, h) == (self.to.0.into(), self.to.1.into()) {
             return write!(f, "crop {x},{y} {w}x{h}");
         }
@@ -497,7 +498,7 @@ pub struct Crop {
 
 impl Crop {
     /// Returns the crop as a resampling of a frame of this size and model. Cutting at an odd position moves chroma by
-    /// half a sample against its grid. Planes that need no such move are left alone.
+    /// half a sample against its grid. Planes without such a move are copied.
     pub(crate) fn of(&self, width: u32, height: u32, model: Model) -> Resample {
         let from = RegionF {
             x: self.x.into(),

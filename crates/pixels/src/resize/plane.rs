@@ -15,8 +15,8 @@ use crate::frame::Grid;
 use crate::limits::Interrupt;
 use crate::samples::Sample;
 
-/// Work between two checks of the interrupt, some ten milliseconds: input samples × the output rows that they
-/// contribute to.
+/// Work between two checks of the interrupt, some ten milliseconds: number of input samples times the number of output
+/// rows that each contributes to.
 const BAND: f64 = 1e8;
 
 /// Resamples a plane to another size.
@@ -44,7 +44,7 @@ pub(crate) fn resample<T: Resizable>(
     Ok(out)
 }
 
-/// Computes rows `rows` of the resampled plane into `out`, which holds just those.
+/// Computes rows `rows` of the resampled plane into `out`, which has room for exactly these rows.
 pub(super) fn resample_rows<T: Resizable>(
     grid: &Grid<T>,
     x: &Axis,
@@ -67,8 +67,8 @@ pub(super) fn resample_rows<T: Resizable>(
     Ok(())
 }
 
-/// Cuts a plane down to the samples that may be read, and repeats its last column and row as far as the axes reach. A
-/// plane that is needed whole is returned as it is.
+/// Cuts a plane down to the readable samples, and repeats its last column and row as far as the axes reach. A plane
+/// that is needed completely is returned as it is.
 pub(crate) fn window<T: Plain>(grid: Grid<T>, x: &Axis, y: &Axis) -> Result<Grid<T>> {
     let (right, bottom) = (x.beyond(), y.beyond());
     let whole = x.count == grid.width() && y.count == grid.height();

@@ -1,4 +1,4 @@
-//! Resampling planes with the help of idle cores, a band of rows at a time.
+//! Resampling planes with the help of idle cores, one band of rows at a time.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -14,14 +14,14 @@ use crate::error::{Error, Result};
 use crate::frame::Grid;
 use crate::stage::Context;
 
-/// Result samples that a core computes at a time, which takes a tenth of a millisecond or two.
+/// Number of result samples that a core computes at a time, which takes one or two tenths of a millisecond.
 const SAMPLES_OF_BAND: usize = 64 << 10;
 
 /// A band of a plane's result: the plane's index, the rows, and their samples.
 type Band<T> = (usize, Range<usize>, Part<T>);
 
-/// Resamples planes along their axes with the help of idle cores, with exactly the samples that [`super::resample`]
-/// gives. `None`: no core is idle, and nothing was done.
+/// Resamples planes along their axes with the help of idle cores. The samples equal those of [`super::resample`].
+/// `None`: no core is idle, and nothing was done.
 pub(super) fn resample_shared<T: Resizable>(
     planes: &[(Grid<T>, (Axis, Axis))],
     kernel: Kernel,
@@ -55,7 +55,7 @@ pub(super) fn resample_shared<T: Resizable>(
                 return window(grid.clone(), x, y);
             }
             let parts = std::iter::from_fn(|| made.next_if(|(of, _)| *of == plane));
-            // All but the last one go, and the rest is it.
+            // All bands share one allocation. `last` drops the others, so the last one can be turned into the whole.
             let samples = parts.last().and_then(|(_, part)| part.into_whole());
             Grid::from_samples(x.out, y.out, samples.unwrap_or_default())
         };

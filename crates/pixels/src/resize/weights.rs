@@ -10,7 +10,7 @@ use super::Kernel;
 use super::axis::Axis;
 use crate::error::{Error, Result};
 
-/// How many sets of weights a thread remembers: two axes of two plane sizes, and as many again.
+/// Number of sets of weights that a thread caches: those for both axes of two plane sizes, twice.
 const REMEMBERED: usize = 8;
 
 /// Cached weights by axis and kernel, the most recently used first.

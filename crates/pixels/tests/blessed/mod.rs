@@ -1,14 +1,15 @@
-//! Hashes of results, recorded beside the revision that made them: when they change, the revision has to.
+//! Hashes of results, recorded together with the revision that produced them: when results change, the revision has to
+//! change, too.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// The environment variable that records what is there now: `ANDON_BLESS=1`.
+/// The environment variable that makes tests record the current results: `ANDON_BLESS=1`.
 const SWITCH: &str = "ANDON_BLESS";
 
-/// Compares `rows`, names and the hashes of their results, with those recorded in `file` for `revision`,
-/// which is written down at `place` in the source.
+/// Compares `rows`, the names and hashes of results, with those recorded in `file` for `revision`, which the source
+/// defines at `place`.
 ///
 /// # Panics
 /// When a result changed and the revision did not, and when the file is not up to date.
@@ -40,7 +41,7 @@ pub(crate) fn compare(file: &Path, revision: u32, place: &str, rows: &BTreeMap<S
     }
 }
 
-/// FNV-1a: small, and the same everywhere.
+/// Returns the FNV-1a hash: a short function with the same result on every machine.
 pub(crate) fn hash(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)

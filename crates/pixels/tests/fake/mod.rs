@@ -1,6 +1,5 @@
-//! Codecs whose files are a line of words and raw planes, so that planner and engine are tested without
-//! any real format: `jpeg 400x300 ycbcr420 q90 turned:6`, a line feed, and the samples. A plan needs the
-//! line only.
+//! Codecs whose files are a line of words and raw planes, so that planner and engine are tested without any real
+//! format: `jpeg 400x300 ycbcr420 q90 turned:6`, a line feed, and the samples. Plans need only the line.
 
 use andon_recipe::{Arg, Colour, Word, options};
 
@@ -12,7 +11,7 @@ use andon_pixels::{
 };
 use andon_pixels::{Matrix, Range, RegionF, Space, Window};
 
-/// All of them.
+/// All fake codecs.
 pub(crate) const ALL: &[&dyn Codec] = &[
     &JPEG, &FINE_JPEG, &PNG, &WEBP, &AVIF, &GIF, &DRAWING, &Drawing,
 ];
@@ -23,7 +22,7 @@ static JPEG: Fake = Fake {
     scales: &[Scale::EIGHTH, Scale::QUARTER, Scale::HALF, Scale::FULL],
 };
 
-/// A JPEG decoder that knows every N/8, as libjpeg does.
+/// A JPEG decoder that supports every N/8, like libjpeg.
 static FINE_JPEG: Fake = Fake {
     name: "finejpeg",
     aliases: &[],
@@ -51,21 +50,21 @@ static WEBP: Fake = Fake {
     scales: &[Scale::EIGHTH, Scale::QUARTER, Scale::HALF, Scale::FULL],
 };
 
-/// Holds gray and YCbCr of any matrix, range, depth and subsampling.
+/// A codec for gray, and for YCbCr of any matrix, range, depth and subsampling.
 static AVIF: Fake = Fake {
     name: "avif",
     aliases: &[],
     scales: &[Scale::FULL],
 };
 
-/// Can be read but not written.
+/// A codec that reads but cannot write.
 static GIF: Fake = Fake {
     name: "gif",
     aliases: &[],
     scales: &[Scale::FULL],
 };
 
-/// Is drawn in any size: each px is the stored one in which its middle lies.
+/// A vector format that is drawn at any size: each px is the stored px in which its middle lies.
 static DRAWING: Fake = Fake {
     name: "drawing",
     aliases: &[],
@@ -84,7 +83,7 @@ const LEVEL: Word = Word {
     example: "with:level:6",
 };
 
-/// The file of a frame: `words` are the rest of its line, such as `q90 turned:6`.
+/// Returns the file of a frame. `words` are the rest of its first line, such as `q90 turned:6`.
 pub(crate) fn file(format: &str, frame: &Frame, words: &str) -> Vec<u8> {
     let traits = frame.traits();
     let mut bytes = format!(
@@ -109,7 +108,8 @@ pub(crate) fn file(format: &str, frame: &Frame, words: &str) -> Vec<u8> {
     bytes
 }
 
-/// Draws every document as an orange square in its lower right corner, a quarter of it and half transparent.
+/// A codec that draws every document as a half transparent orange square in the lower right corner, of a quarter of the
+/// size.
 struct Drawing;
 
 impl Codec for Drawing {
@@ -520,7 +520,7 @@ impl Fake {
     }
 }
 
-/// The traits that print as `word`.
+/// Returns the traits that are printed as `word`.
 fn named_traits(word: &str) -> Option<Traits> {
     let mut models = vec![Model::Gray, Model::Rgb, Model::Cmyk];
     for h in [1, 2, 4] {
@@ -550,7 +550,7 @@ fn named_traits(word: &str) -> Option<Traits> {
     None
 }
 
-/// A plane at N/8, each sample the mean of the 8/N × 8/N it stands for, clipped at the edges.
+/// Returns a plane at N/8. Each sample is the mean of the 8/N × 8/N samples that it covers, clipped at the edges.
 fn shrunk(plane: &Plane, scale: Scale, (width, height): (u32, u32)) -> Plane {
     if scale == Scale::FULL {
         return plane.clone();
@@ -594,7 +594,7 @@ fn shrunk(plane: &Plane, scale: Scale, (width, height): (u32, u32)) -> Plane {
     }
 }
 
-/// The samples that `start..start + length` covers, each with its share.
+/// Returns the samples that `start..start + length` covers, each with its share.
 fn shares(start: f64, length: f64, side: u32) -> Vec<(u32, f64)> {
     let end = (start + length).min(f64::from(side));
     let first = (start as u32).min(side - 1);

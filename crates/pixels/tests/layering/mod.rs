@@ -1,9 +1,9 @@
-//! A crate's modules stand in layers, and each uses only those below its own.
+//! Checks that a crate's modules form layers, each of which uses only lower ones.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Checks the files below `src` against `layers`, from the ground up.
+/// Checks the files below `src` against `layers`, from the lowest to the highest.
 ///
 /// # Panics
 /// At a module without a layer, at one that uses a module above it, and when fewer than `least` uses are
@@ -12,8 +12,8 @@ pub(crate) fn check(src: &Path, layers: &[&str], least: usize) {
     check_folder(src, "", layers, least);
 }
 
-/// Checks the files of a folder below `src` against the layers of its modules, none of which may use what the folder
-/// itself holds.
+/// Checks the files of a folder below `src` against the layers of its modules, none of which may use the folder's own
+/// module.
 ///
 /// # Panics
 /// As `check`.
@@ -51,7 +51,7 @@ pub(crate) fn check_folder(src: &Path, folder: &str, layers: &[&str], least: usi
     );
 }
 
-/// The modules that a line names behind `root`. What the crate's root re-exports is not looked through.
+/// Returns the modules that a line names after `root`. Re-exports of the crate's root are not resolved.
 fn used(line: &str, root: &str) -> Vec<String> {
     let code = line.split("//").next().unwrap_or_default();
     let names = code.split(root).skip(1).flat_map(|rest| {
@@ -78,7 +78,7 @@ fn module_of(src: &Path, file: &Path) -> String {
     name.trim_end_matches(".rs").to_owned()
 }
 
-/// Every source file below a folder.
+/// Returns every source file below a folder.
 pub(crate) fn rust_files(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).expect("a folder") {

@@ -1,21 +1,21 @@
-//! How far two images are apart.
+//! The difference between two images.
 
 use crate::picture::Picture;
 
-/// Differences in levels of 255, each pixel weighed by its opacity: a colour that cannot be seen cannot
-/// be wrong.
+/// Differences in levels of 255. Each pixel is weighted by its opacity, so that invisible colours make no difference.
 #[derive(Debug)]
 pub(crate) struct Difference {
     /// Mean difference of luma, or of opacity if that is larger.
     pub(crate) luma_mean: f64,
-    /// What all but one pixel in a hundred keep.
+    /// The difference of luma that 99 of 100 pixels do not exceed.
     pub(crate) luma_most: f64,
     /// Mean difference of red, green and blue.
     pub(crate) colour_mean: f64,
 }
 
 impl Difference {
-    /// `opacity` tells how much of each pixel is seen, `shares` what red, green and blue have in luma.
+    /// Compares two images. `opacity` is the opacity of each pixel, `shares` are the weights of red, green and blue in
+    /// luma.
     pub(crate) fn between(
         shown: &Picture,
         expected: &Picture,

@@ -1,12 +1,12 @@
-//! Effects, pixel by pixel from their definitions.
+//! Effects, computed pixel by pixel from their definitions.
 
 use andon_recipe::{Colour, Effect};
 
 use crate::picture::Picture;
 use crate::wishes::Icons;
 
-/// Effects that random recipes draw from. No unsharp mask with a threshold: what falls just below it in
-/// one model and just above in another is a matter of definition.
+/// Effects for random recipes. None is an unsharp mask with a threshold, because a difference just below the threshold
+/// in one model may be just above it in another.
 pub(crate) const SAMPLES: &[&str] = &[
     "blur:0x1.5",
     "blur:2x3",
@@ -35,7 +35,7 @@ pub(crate) const SAMPLES: &[&str] = &[
     "gradient:100:000000:270:100:0",
 ];
 
-/// One effect on an image.
+/// Applies one effect to an image.
 pub(crate) fn act(picture: &Picture, effect: &Effect) -> Picture {
     let args = &effect.args;
     match effect.name.as_str() {
@@ -72,7 +72,7 @@ pub(crate) fn act(picture: &Picture, effect: &Effect) -> Picture {
     }
 }
 
-/// What becomes of one pixel's red, green and blue.
+/// Returns the red, green and blue of one pixel after a tone effect.
 fn toned(effect: &str, numbers: &[f64], colours: &[[f64; 3]], rgb: [f64; 3]) -> [f64; 3] {
     let [r, g, b] = rgb;
     let luma = 0.299 * r + 0.587 * g + 0.114 * b;
@@ -106,7 +106,7 @@ fn colour(text: &str) -> Option<[f64; 3]> {
     Some([r, g, b].map(f64::from))
 }
 
-/// Each colour plus `gain` times its difference from the mean; opacity stays.
+/// Returns each colour plus `gain` times its difference from the mean; opacity stays.
 fn moved(picture: &Picture, mean: &Picture, gain: f64) -> Picture {
     Picture::new(picture.width, picture.height, |x, y| {
         let (own, mean) = (picture.at(x, y), mean.at(x, y));
@@ -115,8 +115,8 @@ fn moved(picture: &Picture, mean: &Picture, gain: f64) -> Picture {
     })
 }
 
-/// The Gaussian mean of each pixel's square neighbourhood, colours weighed by opacity. ImageMagick's
-/// weights of rows and columns are means of three places in a pixel.
+/// Returns the Gaussian mean of each pixel's square neighbourhood, with colours weighted by opacity. ImageMagick's
+/// weights of rows and columns are means over three positions in a pixel.
 fn blurred(picture: &Picture, geometry: &str) -> Picture {
     let (reach, sigma) = kernel(geometry);
     let over_pixel = |at: i64| -> f64 {
@@ -126,8 +126,8 @@ fn blurred(picture: &Picture, geometry: &str) -> Picture {
     convolved(picture, reach, |u, v| over_pixel(u) * over_pixel(v))
 }
 
-/// ImageMagick's kernel is a negative Gaussian whose middle is twice its sum. Told as a step away from the
-/// mean, it also holds at the rim of opacity, where negative weights could add up to nothing.
+/// Applies ImageMagick's kernel, a negative Gaussian whose middle is twice its sum. Computed as a step away from the
+/// mean, it is also defined near transparent pixels, where negative weights could sum to 0.
 fn sharpened(picture: &Picture, geometry: &str) -> Picture {
     let (reach, sigma) = kernel(geometry);
     let weight = |u: i64, v: i64| gauss(u as f64, v as f64, sigma);
@@ -162,7 +162,7 @@ fn gauss(u: f64, v: f64, sigma: f64) -> f64 {
     (-(u * u + v * v) / (2.0 * sigma * sigma)).exp()
 }
 
-/// Reach and sigma of `RxS`; a reach of 0 is as far as any weight matters.
+/// Returns reach and sigma of `RxS`; for a radius of 0, the reach extends as far as weights matter.
 fn kernel(geometry: &str) -> (i64, f64) {
     let geometry = geometry.split('+').next().unwrap_or_default();
     let (radius, sigma) = geometry.split_once('x').expect("RxS");
@@ -175,7 +175,7 @@ fn kernel(geometry: &str) -> (i64, f64) {
     (reach as i64, sigma)
 }
 
-/// Bands inside the image, or inside a box that is said.
+/// Paints bands inside the image, or inside a box of a given size.
 fn bordered(picture: &Picture, args: &[String]) -> Picture {
     let (across, down) = args[0].split_once('x').expect("WxH");
     let (across, down) = (number(across) as usize, number(down) as usize);
@@ -211,7 +211,7 @@ fn overlaid(picture: &Picture, (left, top): (i64, i64), opacity: f64) -> Picture
     })
 }
 
-/// One colour, whose opacity grows along CSS's line for an angle.
+/// Composites one colour, whose opacity grows along CSS's gradient line for an angle.
 fn graded(picture: &Picture, args: &[String]) -> Picture {
     let given = |at: usize, usual: f64| args.get(at).map_or(usual, |text| number(text));
     let [r, g, b] = colour(&args[1]).expect("a colour");
@@ -219,7 +219,7 @@ fn graded(picture: &Picture, args: &[String]) -> Picture {
     let (start, stop) = (given(3, 0.0) / 100.0, given(4, 100.0) / 100.0);
     let (w, h) = (picture.width as f64, picture.height as f64);
     let towards = (angle.sin(), -angle.cos());
-    // The corner that the line begins at.
+    // The corner where the gradient line begins.
     let along = |x: f64, y: f64| x * towards.0 + y * towards.1;
     let corners = [(0.0, 0.0), (w, 0.0), (0.0, h), (w, h)].map(|(x, y)| along(x, y));
     let (first, last) = corners
@@ -232,7 +232,7 @@ fn graded(picture: &Picture, args: &[String]) -> Picture {
     })
 }
 
-/// The mean of what is seen in each square.
+/// Fills each square with the mean of its visible colours.
 fn pixelated(picture: &Picture, side: usize) -> Picture {
     Picture::new(picture.width, picture.height, |x, y| {
         let (left, top) = (x / side * side, y / side * side);
@@ -250,7 +250,7 @@ fn pixelated(picture: &Picture, side: usize) -> Picture {
     })
 }
 
-/// Source over destination; the source's opacity is from 0 to 255.
+/// Composites source over destination; the source's opacity is from 0 to 255.
 pub(crate) fn over(above: [f64; 4], below: [f64; 4]) -> [f64; 4] {
     let a = above[3] / 255.0;
     let rest = below[3] * (1.0 - a);

@@ -1,4 +1,4 @@
-//! The slow, obvious executor.
+//! The slow, obvious executor of recipes.
 
 use andon_pixels::Orientation;
 use andon_recipe::{Crop, Exact, Length, Orient, Original, Recipe, Rotate, Step};
@@ -8,13 +8,13 @@ use crate::geometry::{self, Kernel};
 use crate::picture::Picture;
 use crate::wishes::Source;
 
-/// What a resolved recipe makes of an image: every step in its order, by the step's definition. `opaque`
-/// tells that the result's format keeps no opacity.
+/// Applies every step of a resolved recipe to an image, in order and by the step's definition. `opaque` tells that the
+/// result's format stores no opacity.
 pub(crate) fn execute(recipe: &Recipe, source: &Source, opaque: bool) -> Picture {
     let mut picture = source.picture();
-    // Images that may be transparent are resampled with the softer kernel, until they lie on a ground.
+    // Images that may be transparent are resampled with the softer kernel, until they are composited over a background.
     let mut alpha = source.alpha();
-    // Until something is painted.
+    // Scaling is in linear light until something is painted.
     let mut light = recipe.output.linear;
     for step in &recipe.steps {
         light &= !matches!(step, Step::Canvas(_) | Step::Rotate(_) | Step::Effect(_));
@@ -56,7 +56,7 @@ pub(crate) fn execute(recipe: &Recipe, source: &Source, opaque: bool) -> Picture
     }
 }
 
-/// What a resolved length is.
+/// Returns the whole pixels of a resolved length.
 pub(crate) fn px(length: &Length) -> usize {
     match length {
         Length::Px(px) => *px as usize,

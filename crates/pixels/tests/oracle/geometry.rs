@@ -1,4 +1,4 @@
-//! Turning, scaling and laying on a ground, pixel by pixel from their definitions.
+//! Turning, scaling and canvases, computed pixel by pixel from their definitions.
 
 use std::f64::consts::PI;
 
@@ -8,7 +8,7 @@ use andon_recipe::{Canvas, Colour};
 use crate::effects::over;
 use crate::picture::Picture;
 
-/// Mirrors left to right if asked, then turns clockwise by quarters.
+/// Mirrors left to right if required, then turns clockwise by quarters.
 pub(crate) fn turned(mut picture: Picture, orientation: Orientation) -> Picture {
     if orientation.mirror {
         picture = Picture::new(picture.width, picture.height, |x, y| {
@@ -23,7 +23,7 @@ pub(crate) fn turned(mut picture: Picture, orientation: Orientation) -> Picture 
     picture
 }
 
-/// Brought to a size by a separable kernel of this support, colours weighed by opacity.
+/// Scales an image to a size by a separable kernel, with colours weighted by opacity.
 pub(crate) fn resampled(picture: &Picture, width: u32, height: u32, kernel: Kernel) -> Picture {
     let premultiplied = Picture::new(picture.width, picture.height, |x, y| {
         let [r, g, b, a] = picture.at(x, y);
@@ -54,7 +54,7 @@ pub(crate) fn resampled(picture: &Picture, width: u32, height: u32, kernel: Kern
     })
 }
 
-/// Each colour by a curve of levels of 255.
+/// Maps each colour by a curve of levels of 255.
 pub(crate) fn curved(picture: &Picture, curve: fn(f64) -> f64) -> Picture {
     Picture::new(picture.width, picture.height, |x, y| {
         let [r, g, b, a] = picture.at(x, y);
@@ -63,7 +63,7 @@ pub(crate) fn curved(picture: &Picture, curve: fn(f64) -> f64) -> Picture {
     })
 }
 
-/// Light of a number of sRGB, both from 0 to 1 (IEC 61966-2-1).
+/// Converts an sRGB value to linear light, both from 0 to 1 (IEC 61966-2-1).
 pub(crate) fn to_light(value: f64) -> f64 {
     if value <= 0.040_45 {
         value / 12.92
@@ -72,7 +72,7 @@ pub(crate) fn to_light(value: f64) -> f64 {
     }
 }
 
-/// The number of a light.
+/// Converts linear light to an sRGB value, both from 0 to 1.
 pub(crate) fn from_light(light: f64) -> f64 {
     if light <= 0.003_130_8 {
         light * 12.92
@@ -81,7 +81,7 @@ pub(crate) fn from_light(light: f64) -> f64 {
     }
 }
 
-/// Over a ground.
+/// Places an image on a canvas.
 pub(crate) fn on_canvas(picture: &Picture, canvas: &Canvas) -> Picture {
     let (x, y) = canvas.at.expect("a resolved canvas");
     let ground = ground(canvas.colour);
@@ -106,7 +106,7 @@ fn ground(Colour { r, g, b, a }: Colour) -> [f64; 4] {
     ]
 }
 
-/// Over a ground of its own size.
+/// Composites an image over a background of its own size.
 pub(crate) fn flattened(picture: &Picture, colour: Colour) -> Picture {
     let canvas = Canvas {
         w: picture.width as u32,
@@ -117,7 +117,7 @@ pub(crate) fn flattened(picture: &Picture, colour: Colour) -> Picture {
     on_canvas(picture, &canvas)
 }
 
-/// Turned clockwise about its middle, by Catmull and Rom's cubic; the corners show a ground.
+/// Rotates an image clockwise about its centre, by the Catmull-Rom cubic; the corners show `colour`.
 pub(crate) fn rotated(picture: &Picture, degrees: f64, colour: Colour) -> Picture {
     let (w, h) = (picture.width as f64, picture.height as f64);
     let (sin, cos) = degrees.to_radians().sin_cos();
@@ -162,7 +162,7 @@ pub(crate) fn rotated(picture: &Picture, degrees: f64, colour: Colour) -> Pictur
     })
 }
 
-/// What neighbours are weighed with.
+/// A kernel that weights neighbours.
 #[derive(Clone, Copy)]
 pub(crate) enum Kernel {
     Lanczos3,
@@ -192,7 +192,7 @@ impl Kernel {
     }
 }
 
-/// For each output sample, the input samples and their shares.
+/// Returns, for each output sample, the input samples and their weights.
 fn weights(from: usize, to: usize, kernel: Kernel) -> Vec<Vec<(usize, f64)>> {
     let ratio = from as f64 / to as f64;
     let stretch = ratio.max(1.0);

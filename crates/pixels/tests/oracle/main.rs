@@ -1,8 +1,8 @@
-//! The oracle: every plan must show what a slow, obvious executor shows.
+//! The oracle: every plan must have the same result as a slow, obvious executor.
 //!
-//! The executor decodes in full, works on floating-point red, green, blue and opacity, and takes every
-//! step of the recipe in its order, by the definition of the step. Random recipes on random images
-//! are then carried out by both, and the frames before encoding compared.
+//! The executor decodes in full, works on floating-point red, green, blue and opacity, and applies every step of the
+//! recipe in order, by the step's definition. Both process random recipes on random images, and the frames before
+//! encoding are compared.
 
 #[path = "../fake/mod.rs"]
 mod fake;
@@ -22,8 +22,8 @@ use crate::compare::Difference;
 use crate::picture::Picture;
 use crate::wishes::Source;
 
-/// How far, in levels of 255, a plan may be from the oracle. Luma is judged by its mean and by what
-/// all but one pixel in a hundred keep, colour by its mean.
+/// Largest difference, in levels of 255, between plan and oracle. Luma is judged by its mean and by the difference that
+/// 99 of 100 pixels do not exceed, colour by its mean.
 #[derive(Clone, Copy, Debug)]
 struct Tolerance {
     luma_mean: f64,
@@ -31,49 +31,49 @@ struct Tolerance {
     colour_mean: f64,
 }
 
-/// Everything at full scale.
+/// Tolerance for images decoded at full scale.
 const FULL: Tolerance = Tolerance {
     luma_mean: 1.0,
     luma_most: 6.0,
     colour_mean: 1.5,
 };
 
-/// Shrink-on-load averages before it resamples, which costs a little of the finest detail.
+/// Tolerance with shrink-on-load, which averages before it resamples and so loses a little of the finest detail.
 const SHRUNK: Tolerance = Tolerance {
     luma_mean: 3.5,
     luma_most: 12.0,
     colour_mean: 3.5,
 };
 
-/// The last sample of a shrunk side stands for a block that reaches beyond the image: of the one to four
-/// samples of such a side it is a large part.
+/// Tolerance for a shrunk side of up to four samples. The last of them stands for a block that reaches beyond the
+/// image, and makes up a large part of the side.
 const SHRUNK_FROM_LITTLE: Tolerance = Tolerance {
     luma_mean: 14.0,
     luma_most: 24.0,
     colour_mean: 7.0,
 };
 
-/// A side of so many px is shrunk to no more than four samples.
+/// Length in px up to which a side is shrunk to no more than four samples.
 const LITTLE: u32 = 32;
 
-/// An image whose edges are a part of its colours that counts: its shorter side in px.
+/// Shorter side in px of an image whose edges make up a considerable part of its colours.
 const SMALL: u32 = 128;
 
-/// A result whose few samples of thinned chroma all lie at its edges: its shorter side in px.
+/// Shorter side in px of a result whose few samples of subsampled chroma all lie at its edges.
 const TINY: u32 = 24;
 
-/// The mean of so few px is hardly less than what each of them is rounded by.
+/// Number of px up to which their mean differs hardly less than a single px, by rounding.
 const FEW: u64 = 100;
 
-/// The mean of inks is not quite the mean of lights.
+/// Tolerance for CMYK: the mean of inks is not exactly the mean of lights.
 const INKS: Tolerance = Tolerance {
     luma_mean: 4.0,
     luma_most: 25.0,
     colour_mean: 6.0,
 };
 
-/// Each effect may double what was off before it: sharpening does, rounding included. So may a second
-/// scaling, and a rotation, on the planes of thinned chroma.
+/// Returns the tolerance for a plan. Each effect may double the difference before it, as sharpening does, rounding
+/// included. So may a second scaling, and a rotation, on subsampled chroma.
 fn tolerance(plan: &Plan) -> Tolerance {
     let shrunk = plan
         .rules()
@@ -91,8 +91,8 @@ fn tolerance(plan: &Plan) -> Tolerance {
     let doubles = |step: &&Step| matches!(step, Step::Effect(_) | Step::Rotate(_));
     let doubled = plan.recipe().steps.iter().filter(doubles).count();
     let times = (1 << doubled) as f64;
-    // Thinned chroma blurs the edge between an image and its ground, anew at each odd place and each scaling:
-    // of a small image that edge is a large part.
+    // Subsampled chroma blurs the edge between an image and its background, again at each odd position and each
+    // scaling. In a small image that edge is a large part.
     let lays = |step: &Step| {
         matches!(
             step,
@@ -119,7 +119,7 @@ fn tolerance(plan: &Plan) -> Tolerance {
     }
 }
 
-/// In px, of the source, of the result and of what is scaled or cropped on the way.
+/// Returns the shortest side in px of the source, of the result and of all intermediate images.
 fn smallest_side(plan: &Plan) -> u32 {
     let (width, height) = plan.size();
     let on_the_way = plan.recipe().steps.iter().flat_map(|step| match step {
@@ -134,10 +134,10 @@ fn smallest_side(plan: &Plan) -> u32 {
         .unwrap_or(1)
 }
 
-/// Carries a recipe out by both, and says where they disagree.
+/// Runs a recipe by plan and by oracle, and returns an error where they disagree.
 fn judge(source: &Source, text: &str) -> Result<(), String> {
     let mut recipe: Recipe = text.parse().map_err(|error| format!("{text}: {error}"))?;
-    // What is half covered is not the same in inks and in lights, so inks are painted on as lights.
+    // Compositing at half opacity differs between inks and lights, so images are painted on in RGB.
     let paints = |step: &Step| {
         matches!(
             step,
@@ -152,7 +152,7 @@ fn judge(source: &Source, text: &str) -> Result<(), String> {
     let case = format!("{} + {recipe}", source.line());
     let plan = match engine.plan(&recipe, &bytes) {
         Ok(plan) => plan,
-        // There is no image to judge.
+        // There is no image to compare.
         Err(Error::Recipe { why, .. }) if why.contains("nothing of the image is left") => {
             return Ok(());
         }
@@ -176,7 +176,7 @@ fn judge(source: &Source, text: &str) -> Result<(), String> {
             (expected.width, expected.height)
         ));
     }
-    // The best that a frame of this model could show: thinned chroma cannot follow a hard edge.
+    // The best image that a frame of this model could show: subsampled chroma cannot follow a hard edge.
     let best = picture::frame(&expected, frame.model, frame.depth(), frame.alpha.is_some());
     let difference = Difference::between(
         &Picture::of(&frame),
@@ -215,7 +215,7 @@ fn luma_and_chroma_of_every_kind_show_what_the_oracle_shows() {
         "cover:32x32,pad:2:3:4:5:4080c0,as:webp,q:80",
     ];
     for (number, source) in wishes::every_ycbcr().enumerate() {
-        // Each meets two of them, and its neighbours the others.
+        // Each source is paired with two of the recipes, and its neighbours with the others.
         for recipe in [recipes[number % 4], recipes[(number / 4 + number + 1) % 4]] {
             if let Err(why) = judge(&source, recipe) {
                 panic!("{why}");

@@ -1,10 +1,10 @@
-//! An image as the oracle sees it: red, green, blue and opacity as numbers, one pixel after the other.
+//! The images of the oracle: red, green, blue and opacity as numbers, pixel by pixel.
 
 use andon_pixels::color::levels;
 use andon_pixels::frame::{Depth, Frame, Model, Plane, Subsampling};
 use andon_pixels::{Matrix, Range};
 
-/// Straight colours from 0 to 255, opacity from 0 to 1.
+/// An image with straight colours from 0 to 255 and opacity from 0 to 1.
 #[derive(Clone)]
 pub(crate) struct Picture {
     pub(crate) width: usize,
@@ -13,7 +13,7 @@ pub(crate) struct Picture {
 }
 
 impl Picture {
-    /// An image from a function of column and row.
+    /// Creates an image from a function of column and row.
     pub(crate) fn new(
         width: usize,
         height: usize,
@@ -30,7 +30,7 @@ impl Picture {
         }
     }
 
-    /// What a frame shows.
+    /// Converts a frame to an image.
     pub(crate) fn of(frame: &Frame) -> Self {
         Self::new(frame.width as usize, frame.height as usize, |x, y| {
             let [r, g, b] = match frame.model {
@@ -59,14 +59,14 @@ impl Picture {
         self.pixels[y * self.width + x]
     }
 
-    /// The pixel, or the nearest one of the edge.
+    /// Returns a pixel or, outside the image, the nearest pixel of the edge.
     pub(crate) fn near(&self, x: i64, y: i64) -> [f64; 4] {
         let inside = |at: i64, side: usize| at.clamp(0, side as i64 - 1) as usize;
         self.at(inside(x, self.width), inside(y, self.height))
     }
 }
 
-/// The shares of red and blue in luma, by the tables of H.273; `None`: the planes are green, blue and red.
+/// Returns the weights of red and blue in luma, by the tables of H.273; `None` for planes of green, blue and red.
 fn shares(matrix: Matrix) -> Option<(f64, f64)> {
     match matrix {
         Matrix::Identity => None,
@@ -76,7 +76,7 @@ fn shares(matrix: Matrix) -> Option<(f64, f64)> {
     }
 }
 
-/// What red, green and blue have in the luma of an image of this model.
+/// Returns the weights of red, green and blue in the luma of an image of this model.
 pub(crate) fn luma_shares(model: Model) -> [f64; 3] {
     let matrix = match model {
         Model::YCbCr { matrix, .. } => matrix,
@@ -86,7 +86,7 @@ pub(crate) fn luma_shares(model: Model) -> [f64; 3] {
     [red, 1.0 - red - blue, blue]
 }
 
-/// Levels of black and white, and half the span of chroma.
+/// Returns the levels of black and white, and half the range of chroma.
 fn levels_of(range: Range) -> (f64, f64, f64) {
     match range {
         Range::Full => (0.0, 255.0, 127.5),
@@ -94,7 +94,7 @@ fn levels_of(range: Range) -> (f64, f64, f64) {
     }
 }
 
-/// By the definition in H.273, from levels of 255.
+/// Converts YCbCr in levels of 255 to RGB, by the definition in H.273.
 fn from_ycbcr(planes: [f64; 3], range: Range, matrix: Matrix) -> [f64; 3] {
     let (black, white, span) = levels_of(range);
     let light = |level: f64| (level - black) / (white - black);
@@ -111,7 +111,7 @@ fn from_ycbcr(planes: [f64; 3], range: Range, matrix: Matrix) -> [f64; 3] {
     [r, g, b].map(|value| (value * 255.0).clamp(0.0, 255.0))
 }
 
-/// The other way.
+/// Converts RGB to YCbCr in levels of 255, by the definition in H.273.
 fn to_ycbcr([r, g, b]: [f64; 3], range: Range, matrix: Matrix) -> [f64; 3] {
     let (black, white, span) = levels_of(range);
     let level = |light: f64| black + light / 255.0 * (white - black);
@@ -126,7 +126,7 @@ fn to_ycbcr([r, g, b]: [f64; 3], range: Range, matrix: Matrix) -> [f64; 3] {
     }
 }
 
-/// A sample in 8-bit units.
+/// Returns a sample in 8-bit units.
 fn full(plane: &Plane, x: usize, y: usize) -> f64 {
     match plane {
         Plane::U8(grid) => f64::from(grid.row(y as u32)[x]),
@@ -134,7 +134,8 @@ fn full(plane: &Plane, x: usize, y: usize) -> f64 {
     }
 }
 
-/// A thinned plane between its samples, each of which sits in the middle of what it spans.
+/// Returns a value of a subsampled plane, interpolated between its samples, each of which sits in the middle of the px
+/// that it spans.
 fn thinned(plane: &Plane, sub: Subsampling, x: usize, y: usize) -> f64 {
     let place = |at: usize, step: u8, side: u32| {
         let at = ((at as f64 + 0.5) / f64::from(step) - 0.5).clamp(0.0, f64::from(side - 1));
@@ -156,8 +157,8 @@ fn thinned(plane: &Plane, sub: Subsampling, x: usize, y: usize) -> f64 {
     )
 }
 
-/// A frame of this model that shows `picture`: chroma is the mean of what it spans. Samples are those that a file of
-/// this depth could hold.
+/// Returns a frame of this model that shows an image. Each chroma sample is the mean of the px that it spans. Samples
+/// are those that a file of this depth could hold.
 pub(crate) fn frame(image: &Picture, model: Model, depth: Depth, alpha: bool) -> Frame {
     let (width, height) = (image.width as u32, image.height as u32);
     let planes = (0..model.planes())
@@ -193,7 +194,7 @@ pub(crate) fn frame(image: &Picture, model: Model, depth: Depth, alpha: bool) ->
         .unwrap()
 }
 
-/// One component of a colour in a model, in 8-bit units.
+/// Returns one component of a colour in a model, in 8-bit units.
 fn component([r, g, b, _]: [f64; 4], model: Model, index: usize) -> f64 {
     let luma = 0.299 * r + 0.587 * g + 0.114 * b;
     match (model, index) {
@@ -208,7 +209,7 @@ fn component([r, g, b, _]: [f64; 4], model: Model, index: usize) -> f64 {
     }
 }
 
-/// The nearest wide sample of a plane that a file of this depth could hold.
+/// Returns a function that rounds a wide sample to the nearest one that a file of this depth could hold in the plane.
 fn coded(model: Model, depth: Depth, index: usize) -> impl Fn(u16) -> u16 {
     let (range, chroma) = match model {
         Model::YCbCr { range, matrix, .. } => (range, index > 0 && matrix != Matrix::Identity),

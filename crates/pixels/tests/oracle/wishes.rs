@@ -25,7 +25,7 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// An image without anything special.
+    /// Creates a source without any special properties.
     pub(crate) fn plain(format: &'static str, model: &str) -> Self {
         Self {
             format,
@@ -56,7 +56,7 @@ impl Source {
         fake::file(self.format, &self.frame(), &words)
     }
 
-    /// What the stored frame shows, thinned chroma and all.
+    /// Returns the image that the stored frame shows, with its subsampled chroma.
     pub(crate) fn picture(&self) -> Picture {
         Picture::of(&self.frame())
     }
@@ -65,12 +65,12 @@ impl Source {
         Orientation::from_exif(self.exif)
     }
 
-    /// May it be transparent?
+    /// Whether the image may be transparent.
     pub(crate) fn alpha(&self) -> bool {
         self.alpha
     }
 
-    /// Is it a palette image, resampled with the softer kernel?
+    /// Whether the image has a palette, so that it is resampled with the softer kernel.
     pub(crate) fn palette(&self) -> bool {
         self.palette
     }
@@ -86,8 +86,8 @@ impl Source {
     }
 }
 
-/// Waves: fast enough to betray a shift of half a pixel in luma, slow enough in colour to survive
-/// thinned chroma. Opacity is a soft disc.
+/// Creates waves: short enough in luma to reveal a shift of half a pixel, long enough in colour to survive subsampling.
+/// Opacity is a soft disc.
 fn pattern(width: usize, height: usize, phase: f64, alpha: bool) -> Picture {
     Picture::new(width, height, |x, y| {
         let (x, y) = (x as f64, y as f64);
@@ -109,10 +109,10 @@ fn pattern(width: usize, height: usize, phase: f64, alpha: bool) -> Picture {
     })
 }
 
-/// A format, and what a file of it holds.
+/// A format, and the model, depth and alpha of a file.
 type Kind = (&'static str, Model, Depth, bool);
 
-/// What JPEG, PNG and WebP hold.
+/// Generates the kinds of files of JPEG, PNG and WebP.
 fn common() -> impl Strategy<Value = Kind> {
     let ycbcr = |h, v| Model::ycbcr(Subsampling { h, v });
     let jpegs = select(vec![
@@ -137,7 +137,7 @@ fn common() -> impl Strategy<Value = Kind> {
     ]
 }
 
-/// Every matrix, range, depth and subsampling of luma and chroma, with and without alpha.
+/// Returns every matrix, range, depth and subsampling of luma and chroma, with and without alpha.
 fn ycbcr_kinds() -> Vec<Kind> {
     let mut kinds = Vec::new();
     for matrix in Matrix::ALL {
@@ -158,7 +158,7 @@ fn ycbcr_kinds() -> Vec<Kind> {
     kinds
 }
 
-/// One image of each.
+/// Returns one image of each kind of `ycbcr_kinds`.
 pub(crate) fn every_ycbcr() -> impl Iterator<Item = Source> {
     ycbcr_kinds()
         .into_iter()
@@ -170,7 +170,7 @@ pub(crate) fn every_ycbcr() -> impl Iterator<Item = Source> {
         })
 }
 
-/// Images of every model, in formats that can hold it, with odd sides and every orientation.
+/// Generates images of every model, in formats that support it, with odd sides and every orientation.
 pub(crate) fn source() -> impl Strategy<Value = Source> {
     of(prop_oneof![common(), select(ycbcr_kinds())])
 }
@@ -208,8 +208,8 @@ const LIMITED: Model = Model::YCbCr {
     matrix: Matrix::Bt601,
 };
 
-/// Recipes as text, so that a failing one can be read and tried again: geometry in any order, with effects
-/// in between.
+/// Generates recipes as text, so that a failing one can be read and tried again: geometry in any order, with effects in
+/// between.
 pub(crate) fn recipe() -> impl Strategy<Value = String> {
     let upright = select(vec!["", "orient", "metadata:none,orient"]);
     let steps = prop::collection::vec(step(), 0..=4);
@@ -263,11 +263,11 @@ fn step() -> impl Strategy<Value = String> {
     ]
 }
 
-/// One material: a small image with soft edges, called `icon`.
+/// A set of one overlay: a small image with soft edges, called `icon`.
 pub(crate) struct Icons;
 
 impl Icons {
-    /// The image in the icon file that is drawn.
+    /// Returns the image in the icon file.
     pub(crate) fn icon() -> Picture {
         pattern(24, 18, 1.0, true)
     }

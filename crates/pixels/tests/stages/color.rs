@@ -110,7 +110,7 @@ fn ranges_map_plane_by_plane() {
 
 #[test]
 fn chroma_stays_in_place_when_it_is_thinned_and_undone() {
-    // A slope keeps its values only if samples lie where they should.
+    // A slope keeps its values only if samples lie in the right places.
     let subs = [(2, 2), (2, 1), (1, 2), (4, 1)].map(|(h, v)| Subsampling { h, v });
     for sub in subs {
         let full = frame(
@@ -165,8 +165,8 @@ fn inks_take_their_share_of_light() {
     );
 }
 
-/// A profile of inks that print lightness 100 without ink and 0 with any: black in between follows
-/// lightness, which the formula does not. A header, one tag, and a table of 2×2×2×2 corners.
+/// Returns a CMYK profile that prints lightness 100 without ink and 0 with any. Intermediate black follows lightness,
+/// unlike in the naive formula. The profile consists of a header, one tag, and a table of 2×2×2×2 corners.
 fn profile() -> Vec<u8> {
     let mut table = b"mft1\0\0\0\0".to_vec();
     table.extend([4, 3, 2, 0]);
@@ -199,7 +199,7 @@ fn profile() -> Vec<u8> {
 #[test]
 fn inks_look_as_their_profile_says() {
     for depth in [Depth::U8, Depth::U16] {
-        // No ink, half the black, all of it; the other inks stay away.
+        // No black, half of it, and all of it; the other inks are 0.
         let inks = frame(Model::Cmyk, depth, 3, 1, |index, x, _| {
             if index == 3 {
                 f64::from(x) * 127.5
@@ -294,7 +294,7 @@ fn traits_have_short_names() {
     );
 }
 
-/// Luma and chroma of a colour (0 to 255) by H.273, in 8-bit levels and double precision.
+/// Returns luma and chroma of a colour (0 to 255) by H.273, in 8-bit levels and double precision.
 fn by_the_book([r, g, b]: [f64; 3], matrix: Matrix, range: Range) -> [f64; 3] {
     let (red, blue) = match matrix {
         Matrix::Identity => (0.0, 0.0),
@@ -318,7 +318,8 @@ fn by_the_book([r, g, b]: [f64; 3], matrix: Matrix, range: Range) -> [f64; 3] {
     }
 }
 
-/// Colours whose samples do not fill the scale lose a level or so on the way; wide ones next to nothing.
+/// Returns the tolerances for luma and chroma: models whose samples do not use the whole scale lose about a level by
+/// rounding, wide samples almost nothing.
 fn rounding(depth: Depth) -> (f64, f64) {
     if depth == Depth::U8 {
         (0.52, 2.0)
@@ -330,7 +331,7 @@ fn rounding(depth: Depth) -> (f64, f64) {
 #[test]
 fn a_image_in_display_p3_becomes_srgb_and_says_so() {
     for depth in [Depth::U8, Depth::U16] {
-        // The red of sRGB is a duller one in Display P3; gray is the same in both.
+        // The red of sRGB is less saturated in Display P3; gray is the same in both.
         let p3 = frame(Model::Rgb, depth, 2, 1, |index, x, _| {
             [[234.0, 51.0, 35.0], [128.0; 3]][x as usize][index]
         });

@@ -1,4 +1,4 @@
-//! Blur, sharpen and unsharp against their two-dimensional definitions; and the list of effects.
+//! Compares blur, sharpen and unsharp with their two-dimensional definitions, and checks the list of effects.
 
 use andon_pixels::{Depth, Error, Frame, Model, Plane, ops};
 
@@ -8,12 +8,12 @@ fn apply(effect: &str, frame: &Frame) -> Frame {
     run(&*parse(effect).unwrap().unwrap(), frame.clone())
 }
 
-/// The Gaussian at a distance of whole px.
+/// Returns the Gaussian at a distance of whole px.
 fn at_px(distance: i64, sigma: f64) -> f64 {
     (-(distance as f64).powi(2) / (2.0 * sigma * sigma)).exp()
 }
 
-/// Its mean over three places in that px, as ImageMagick's rows and columns have it.
+/// Returns the Gaussian's mean over three positions in the px, as in ImageMagick's rows and columns.
 fn over_px(distance: i64, sigma: f64) -> f64 {
     [-1, 0, 1]
         .map(|third| at_px(3 * distance + third, 3.0 * sigma))
@@ -21,7 +21,7 @@ fn over_px(distance: i64, sigma: f64) -> f64 {
         .sum::<f64>()
 }
 
-/// The mean around a sample under a square of such weights, edges repeated; and the share of its middle.
+/// Returns the weighted mean around a sample, with edges repeated, and the share of the middle weight.
 fn mean(
     plane: &Plane,
     (x, y): (u32, u32),
@@ -74,7 +74,7 @@ fn a_blur_is_a_gaussian_mean() {
 
 #[test]
 fn sharpening_is_the_negative_gaussian_with_a_heavy_middle() {
-    // -g around, twice the sum in the middle, all brought to sum 1; written with shares of the sum.
+    // -g around the middle and twice the sum in it, normalised to sum 1; expressed as shares of the sum.
     let kernel = |value: f64, mean: f64, middle: f64| {
         let others = mean - middle * value;
         (2.0 * value - others) / (2.0 - (1.0 - middle))
@@ -117,7 +117,7 @@ fn a_wide_blur_on_a_shrunken_plane_is_still_a_gaussian() {
     for (x, y) in [(200, 150), (90, 70), (10, 10), (399, 299), (130, 201)] {
         let (want, _) = mean(&source.planes[0], (x, y), 80, 20.0, over_px);
         let have = level(&result.planes[0], x, y);
-        // In the last px before an edge, a line drawn between shrunken samples ends early.
+        // In the last px before an edge, interpolation between shrunken samples ends early.
         let tolerance = if (x, y) == (399, 299) { 2.5 } else { 0.5 };
         assert!((have - want).abs() < tolerance, "{x},{y}: {have} {want}");
     }
@@ -146,7 +146,7 @@ fn flat_images_stay_as_they_are() {
 
 #[test]
 fn thinned_chroma_is_blurred_as_far_as_luma() {
-    // One edge in all planes: blurred, luma at a px and chroma at the same place agree.
+    // The same edge in all planes: after the blur, luma at a px and chroma at the same position agree.
     let source = frame(c420(), Depth::U16, 80, 60, |index, x, _| {
         let px = if index == 0 { x } else { 2 * x };
         if px < 40 { 50.0 } else { 200.0 }

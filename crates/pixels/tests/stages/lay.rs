@@ -276,7 +276,7 @@ fn an_icon_over_planes_is_an_icon_over_rgb() {
         );
         let direct = rgb(&over(&planes, &icon(17, 13), 5, -3));
         let visiting = over(&rgb(&planes), &icon(17, 13), 5, -3);
-        // Thinned chroma can but say the mean of what it spans.
+        // Subsampled chroma can only hold the mean of the px that it spans.
         let to = Traits::new(model, Depth::U8);
         let visiting = rgb(&run(
             &Convert {

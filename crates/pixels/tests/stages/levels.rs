@@ -1,4 +1,4 @@
-//! Every stage makes the same samples on every instruction set, bit for bit: its loops are compiled twice.
+//! Every stage computes the same samples on every instruction set, bit for bit. Its loops are compiled twice.
 
 use andon_kernels::cpu::{Level, limited_to};
 use andon_kernels::resample::Kernel;
@@ -9,14 +9,14 @@ use proptest::prelude::*;
 
 use crate::support::*;
 
-/// What is done to a frame.
+/// Work on a frame.
 #[derive(Clone, Debug)]
 enum Work {
-    /// Model, range, thinning, depth.
+    /// Converts to this model and depth.
     Convert(Model, Depth),
-    /// Blur, sharpen, unsharp.
+    /// Applies this effect: blur, sharpen or unsharp.
     Effect(&'static str),
-    /// Shrunk or enlarged to this size, by opacity where there is some.
+    /// Scales to this size, weighted by opacity if there is any.
     Resize((u32, u32), Kernel),
 }
 
@@ -60,7 +60,7 @@ impl Work {
         }
     }
 
-    /// What it makes with the instructions of one level, on a thread that remembers nothing of another.
+    /// Does the work with the instructions of one level, on a new thread without cached weights.
     fn done(&self, level: Level, frame: &Frame) -> Frame {
         let work = || limited_to(level, || run(&*self.stage(frame), frame.clone()));
         std::thread::scope(|scope| scope.spawn(work).join().unwrap())
@@ -88,7 +88,7 @@ fn depths() -> impl Strategy<Value = Depth> {
     prop_oneof![Just(Depth::U8), Just(Depth::U16)]
 }
 
-/// Noise in every plane, opacity included.
+/// Generates frames with noise in every plane, opacity included.
 fn frames() -> impl Strategy<Value = Frame> {
     (
         models(),

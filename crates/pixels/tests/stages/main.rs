@@ -1,4 +1,4 @@
-//! Every stage against a slow, obvious version of itself.
+//! Compares every stage with a slow, obvious implementation.
 
 mod color;
 mod effects;

@@ -1,4 +1,4 @@
-//! What overlays do beside covering, and what lies behind an image: masks, parts that fill a size, backdrops.
+//! Masks, overlays that cover a size, and backdrops.
 
 use andon_pixels::{Depth, Frame, Model, Never};
 use andon_recipe::Colour;
@@ -26,7 +26,7 @@ fn places(frame: &Frame) -> impl Iterator<Item = (u32, u32)> + use<> {
     (0..height).flat_map(move |y| (0..width).map(move |x| (x, y)))
 }
 
-/// A mask lends its opacity, and what it has none of is none; its colours are not seen.
+/// A mask multiplies opacity by its own; its colours make no difference.
 #[test]
 fn a_mask_keeps_or_takes_away_as_much_as_it_is_opaque() {
     let mut icon = frame(Model::Rgb, Depth::U8, 16, 12, noise);
@@ -109,7 +109,7 @@ fn a_mask_of_luminance_keeps_what_is_bright_under_it() {
             }
         }
     }
-    // Gray and JPEG's model have their luma in a plane.
+    // Gray and YCbCr have luma in a plane of its own.
     for model in [Model::Gray, c420()] {
         let icon = frame(model, Depth::U8, 40, 30, waves);
         let ground = flat(Model::Rgb, Depth::U8, 40, 30, RED);
@@ -120,7 +120,7 @@ fn a_mask_of_luminance_keeps_what_is_bright_under_it() {
     }
 }
 
-/// As far as the mask hides the image, the colour is seen, by its own opacity.
+/// Where the mask hides the image, the colour is visible, with its own opacity.
 #[test]
 fn a_colour_shows_around_a_mask() {
     let mut icon = flat(Model::Rgb, Depth::U8, 16, 12, RED);
@@ -171,7 +171,7 @@ fn a_colour_shows_around_a_mask() {
     }
 }
 
-/// Samples of a slope tell from where they come.
+/// Samples of a slope tell the position that they come from.
 #[test]
 fn an_overlay_that_covers_a_size_is_its_middle_scaled() {
     let ground = flat(Model::Rgb, Depth::U16, 90, 90, BLUE);
@@ -191,10 +191,10 @@ fn an_overlay_that_covers_a_size_is_its_middle_scaled() {
             &ground,
             &icon,
         );
-        // The largest part of its shape that the icon holds.
+        // The largest part of this aspect ratio in the icon.
         let by = f64::min(100.0 / w, 50.0 / h);
         let (left, top) = ((100.0 - w * by) / 2.0, (50.0 - h * by) / 2.0);
-        // Two px from its edges, where kernels see the ends of the part.
+        // Without the outer two px, where kernels reach the ends of the part.
         for y in 3..h as u32 - 3 {
             for x in 3..w as u32 - 3 {
                 let at = |start: f64, at: u32| start + (f64::from(at) + 0.5) * by - 0.5;
@@ -208,14 +208,14 @@ fn an_overlay_that_covers_a_size_is_its_middle_scaled() {
                 }
             }
         }
-        // Nothing beside it.
+        // Px outside the overlay are unchanged.
         for (x, y) in [(2, 10), (3 + w as u32, 10), (10, 3), (10, 4 + h as u32)] {
             assert_eq!(level(&result.planes[2], x, y), 255.0, "{size} {x},{y}");
         }
     }
 }
 
-/// An image on a transparent ground.
+/// Creates an image on a transparent background.
 fn framed(model: Model, depth: Depth, value: impl Fn(usize, u32, u32) -> f64) -> Frame {
     let mut image = frame(model, depth, 80, 60, value);
     image.alpha = Some(plane(depth, 80, 60, |x, _| {
@@ -227,7 +227,7 @@ fn framed(model: Model, depth: Depth, value: impl Fn(usize, u32, u32) -> f64) ->
 #[test]
 fn a_ground_of_the_mean_or_median_colour_leaves_the_image_and_is_opaque() {
     for model in [Model::Rgb, c420(), Model::Gray] {
-        // An even sum of levels in the image, which nothing beside it disturbs; chroma is thinned by two.
+        // Levels with an even sum inside the image, unaffected by the px outside; chroma is subsampled by two.
         let value = |plane: usize, x: u32, y: u32| {
             let thin = if model == c420() && plane > 0 { 2 } else { 1 };
             match (20..60).contains(&(x * thin)) {
@@ -279,7 +279,7 @@ fn what_shows_through_a_image_counts_as_white_in_its_mean() {
     assert_eq!(at(15), [255.0, 128.0, 128.0]);
 }
 
-/// The part enlarged to the whole by bilinear reading, then a Gaussian, all in floating point.
+/// Computes the backdrop in floating point: the part is enlarged by bilinear interpolation, then blurred by a Gaussian.
 fn blurred_by_hand(source: &Frame, index: usize, sigma: f64) -> Vec<Vec<f64>> {
     let read = |x: f64, y: f64| {
         let clamp = |at: f64, low: f64, high: f64| at.clamp(low, high);
@@ -320,7 +320,7 @@ fn blurred_by_hand(source: &Frame, index: usize, sigma: f64) -> Vec<Vec<f64>> {
 
 #[test]
 fn a_blurred_backdrop_is_the_image_enlarged_and_blurred() {
-    // Wide ones repeat px of a smaller image at the edges.
+    // Wide blurs repeat px of a smaller image at the edges.
     for (sigma, most) in [(4.0, 5.0), (10.0, 5.0), (30.0, 10.0)] {
         let image = framed(Model::Rgb, Depth::U16, waves);
         let result = apply(&format!("backdrop:blur:20:0:40x60:{sigma}"), &image);

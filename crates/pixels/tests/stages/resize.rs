@@ -32,7 +32,7 @@ fn resample(frame: &Frame, from: RegionF, to: (u32, u32)) -> Resample {
     }
 }
 
-/// The kernels as textbooks write them.
+/// Returns the weights of the kernels as defined in textbooks.
 fn weight(kernel: Kernel, x: f64) -> f64 {
     let x = x.abs();
     let sinc = |x: f64| {
@@ -76,7 +76,7 @@ fn weight(kernel: Kernel, x: f64) -> f64 {
     }
 }
 
-/// One line of samples brought to `out` samples; the line ends at the region's edges.
+/// Resamples one line of samples to `out` samples; the line ends at the region's edges.
 fn line(samples: &[f64], left: f64, length: f64, out: u32, kernel: Kernel) -> Vec<f64> {
     let scale = length / f64::from(out);
     let wide = scale.max(1.0);
@@ -93,7 +93,7 @@ fn line(samples: &[f64], left: f64, length: f64, out: u32, kernel: Kernel) -> Ve
         .collect()
 }
 
-/// A plane resampled in float, one line at a time.
+/// Resamples a plane in floating point, one line at a time.
 fn slowly(plane: &Plane, from: RegionF, to: (u32, u32), kernel: Kernel) -> Vec<Vec<f64>> {
     let rows = (0..plane.height()).map(|y| {
         let row: Vec<f64> = (0..plane.width()).map(|x| level(plane, x, y)).collect();
@@ -178,7 +178,7 @@ fn large_planes_are_filtered_in_bands_without_a_seam() {
     }
 }
 
-/// Where a vertical edge from `left` to `right` lies, in px of the frame: by what lies left of it.
+/// Returns the position in px of a vertical edge from `left` to `right`, computed from the sum of the samples.
 fn edge(plane: &Plane, px_per_sample: f64, left: f64, right: f64) -> f64 {
     let y = plane.height() / 2;
     let share = |x| (level(plane, x, y) - right) / (left - right);
@@ -223,7 +223,8 @@ fn a_colour_edge_in_an_odd_image_stays_in_place() {
 
 #[test]
 fn a_colour_edge_stays_in_place_when_the_decoder_shrank_an_odd_image() {
-    // 1001 px wide at 1/4: 251 px of luma, 126 of chroma, of which the last stand for less than others.
+    // An image 1001 px wide at 1/4: 251 px of luma and 126 of chroma, the last of which stand for fewer px than the
+    // others.
     let frame = two_colours(c420(), 251, 41, 100);
     let stage = Resample {
         source: (1001, 164),

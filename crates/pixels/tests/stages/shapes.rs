@@ -1,4 +1,4 @@
-//! Squares, outlines, overlays and areas against slow versions of themselves.
+//! Compares squares, outlines, overlays and areas with slow implementations.
 
 use std::f64::consts::PI;
 
@@ -10,7 +10,7 @@ fn apply(effect: &str, frame: &Frame) -> Frame {
     run(&*parse(effect).unwrap().unwrap(), frame.clone())
 }
 
-/// Every place of a frame.
+/// Returns every position in a frame.
 fn places(frame: &Frame) -> impl Iterator<Item = (u32, u32)> {
     let (width, height) = (frame.width, frame.height);
     (0..height).flat_map(move |y| (0..width).map(move |x| (x, y)))
@@ -72,7 +72,7 @@ fn squares_of_whole_chroma_samples_leave_chroma_thin_and_others_do_not() {
     assert!(frames_differ(&odd, &expected) < 2.5);
 }
 
-/// How much of each pixel lies within, by many points of it.
+/// Returns how much of each pixel lies inside, by sampling many points.
 fn covered(x: u32, y: u32, within: impl Fn(f64, f64) -> bool) -> f64 {
     let points = (0..32).flat_map(|v| (0..32).map(move |u| (u, v)));
     let place = |at: u32, sub: u32| f64::from(at) + (f64::from(sub) + 0.5) / 32.0;
@@ -92,7 +92,7 @@ fn round_corners_are_quarters_of_an_ellipse_with_soft_edges() {
             dx <= 0.0 || dy <= 0.0 || (dx / rx).powi(2) + (dy / ry).powi(2) <= 1.0
         }
     };
-    // The last is more than half of the height: both radii shrink alike.
+    // The last radius is more than half of the height, so both radii shrink by the same factor.
     for (effect, rx, ry) in [
         ("round:9", 9.0, 9.0),
         ("round:12:5.5", 12.0, 5.5),
@@ -150,7 +150,7 @@ fn masks_have_the_area_of_their_shapes() {
             "star",
             5.0 * (200.0 / pentagon).powi(2) * 0.381_966 * (PI / 5.0).sin(),
         ),
-        // The integral of its curve: 180 π, for a height of 28.92.
+        // The integral of the heart's curve: 180 π, for a height of 28.92.
         ("heart", 180.0 * PI * (200.0_f64 / 28.923).powi(2)),
     ];
     for (shape, want) in areas {
@@ -170,7 +170,7 @@ fn masks_have_the_area_of_their_shapes() {
     assert!(alpha(&heart, 150, 20) < 5.0 && alpha(&heart, 120, 20) > 250.0);
 }
 
-/// The icon that overlays are tested with: colours and opacity of every kind.
+/// Creates the icon for tests of overlays: colours and opacity of every kind.
 fn icon(depth: Depth) -> Frame {
     let mut icon = frame(Model::Rgb, depth, 16, 12, |index, x, y| {
         noise(index + 4, x, y)
@@ -186,7 +186,7 @@ fn laid(effect: &str, ground: &Frame, icon: &Frame) -> Frame {
     run_with(&*stage, ground.clone(), &Never, Some(icon)).unwrap()
 }
 
-/// The W3C's formulas for a backdrop and a source in 0..=1.
+/// Applies the W3C's formulas to a backdrop and a source in 0..=1.
 fn mode(name: &str, b: f64, s: f64) -> f64 {
     let screen = |b: f64, s: f64| b + s - b * s;
     let hard = |b: f64, s: f64| {
@@ -225,7 +225,7 @@ fn mode(name: &str, b: f64, s: f64) -> f64 {
     }
 }
 
-/// The W3C's formulas, as its pseudo code has them, for the modes that mix red, green and blue; `None` for the others.
+/// Applies the W3C's pseudo code for the modes that mix red, green and blue; `None` for other modes.
 fn mix(name: &str, b: [f64; 3], s: [f64; 3]) -> Option<[f64; 3]> {
     let lum = |c: [f64; 3]| 0.3 * c[0] + 0.59 * c[1] + 0.11 * c[2];
     let least = |c: [f64; 3]| c.into_iter().fold(f64::MAX, f64::min);
@@ -376,7 +376,7 @@ fn a_scaled_overlay_has_the_size_that_was_asked_for_or_follows_the_other_side() 
 #[test]
 fn an_overlay_that_covers_a_size_shows_its_middle() {
     let ground = flat(Model::Rgb, Depth::U8, 80, 80, BLUE);
-    // Red in the middle half of its width, blue at both sides.
+    // Red in the middle half of the icon's width, blue at both sides.
     let icon = frame(Model::Rgb, Depth::U8, 32, 16, |plane, x, _| {
         let red = (8..24).contains(&x);
         255.0 * f64::from(u8::from(red == (plane == 0) && plane != 1))
@@ -392,7 +392,7 @@ fn an_overlay_that_covers_a_size_shows_its_middle() {
 fn an_overlay_lies_where_its_place_says() {
     let ground = flat(Model::Rgb, Depth::U8, 80, 50, BLUE);
     let icon = flat(Model::Rgb, Depth::U8, 16, 12, RED);
-    // Left and top edges, once for each that is whole.
+    // Left and top edges, for each copy.
     for (place, columns, rows) in [
         ("3:4", vec![3], vec![4]),
         ("50p:50p", vec![32], vec![19]),
@@ -479,7 +479,7 @@ fn an_area_is_blurred_as_the_whole_would_be_and_the_rest_stays() {
     }
 }
 
-/// Lightness of a gray level, and back.
+/// Returns the lightness of a gray level.
 fn lightness(level: f64) -> f64 {
     let v = level / 255.0;
     let light = if v <= 0.04045 {

@@ -1,4 +1,4 @@
-//! Images to work on, and the surroundings a stage expects.
+//! Images for tests, and the context that a stage expects.
 
 use andon_pixels::color::Convert;
 use andon_pixels::ops;
@@ -21,7 +21,7 @@ pub(crate) const BLUE: Colour = Colour {
     a: 255,
 };
 
-/// The stage of an effect as it stands in a recipe. `None`: it asks for nothing.
+/// Returns the stage of an effect as written in a recipe; `None` if its arguments change nothing.
 pub(crate) fn parse(effect: &str) -> Result<Option<Box<dyn Stage>>> {
     let mut words = effect.split(':').map(str::to_owned);
     let name = words.next().unwrap();
@@ -60,7 +60,7 @@ pub(crate) fn run_with(
             cores: &andon_pixels::Alone,
         },
     )?;
-    // What the planner was told is what comes out.
+    // The result has the traits that the planner was promised.
     let after = stage.after(traits);
     assert_eq!((frame.width, frame.height), size, "{stage}");
     assert_eq!(frame.model, after.model, "{stage}");
@@ -69,7 +69,7 @@ pub(crate) fn run_with(
     Ok(frame)
 }
 
-/// A plane made by a function of position, in 8-bit levels.
+/// Creates a plane from a function of position, in 8-bit levels.
 pub(crate) fn plane(
     depth: Depth,
     width: u32,
@@ -91,7 +91,7 @@ pub(crate) fn plane(
     }
 }
 
-/// A frame made plane by plane by a function of plane and position, in 8-bit levels.
+/// Creates a frame from a function of plane and position, in 8-bit levels.
 pub(crate) fn frame(
     model: Model,
     depth: Depth,
@@ -106,7 +106,7 @@ pub(crate) fn frame(
     Frame::new(model, width, height, planes.collect(), None).unwrap()
 }
 
-/// Smooth and uneven at once; the same each time.
+/// Returns a value that is smooth and uneven at once, and the same in every run.
 pub(crate) fn noise(index: usize, x: u32, y: u32) -> f64 {
     let mut hash = x.wrapping_mul(0x9E37_79B1) ^ y.wrapping_mul(0x85EB_CA77) ^ (index as u32) << 9;
     hash = (hash ^ hash >> 15).wrapping_mul(0x2C1B_3C6D);
@@ -114,13 +114,13 @@ pub(crate) fn noise(index: usize, x: u32, y: u32) -> f64 {
     f64::from((hash ^ hash >> 16) % 256)
 }
 
-/// Slow waves: what chroma of photographs looks like.
+/// Returns slow waves, like the chroma of photos.
 pub(crate) fn waves(index: usize, x: u32, y: u32) -> f64 {
     let phase = index as f64 + f64::from(x) * 0.11 + f64::from(y) * 0.07;
     128.0 + 60.0 * phase.sin() + 40.0 * (f64::from(y) * 0.13 - f64::from(x) * 0.05).cos()
 }
 
-/// A sample in 8-bit levels.
+/// Returns a sample in 8-bit levels.
 pub(crate) fn level(plane: &Plane, x: u32, y: u32) -> f64 {
     match plane {
         Plane::U8(grid) => grid.row(y)[x as usize].into(),
@@ -128,7 +128,7 @@ pub(crate) fn level(plane: &Plane, x: u32, y: u32) -> f64 {
     }
 }
 
-/// The greatest difference of two planes in 8-bit levels.
+/// Returns the greatest difference of two planes in 8-bit levels.
 pub(crate) fn difference(a: &Plane, b: &Plane) -> f64 {
     assert_eq!((a.width(), a.height()), (b.width(), b.height()));
     let mut greatest = 0.0_f64;
@@ -140,7 +140,7 @@ pub(crate) fn difference(a: &Plane, b: &Plane) -> f64 {
     greatest
 }
 
-/// The greatest difference of two frames in any plane.
+/// Returns the greatest difference of two frames in any plane.
 pub(crate) fn frames_differ(a: &Frame, b: &Frame) -> f64 {
     let pairs = a
         .planes
@@ -154,7 +154,7 @@ pub(crate) fn c420() -> Model {
     Model::ycbcr(Subsampling::C420)
 }
 
-/// 4:2:0 as WebP has it.
+/// Returns WebP's variant of 4:2:0, with limited range.
 pub(crate) fn limited() -> Model {
     Model::YCbCr {
         sub: Subsampling::C420,
@@ -163,7 +163,7 @@ pub(crate) fn limited() -> Model {
     }
 }
 
-/// Brought to red, green and blue.
+/// Converts a frame to red, green and blue.
 pub(crate) fn as_rgb(frame: &Frame) -> Frame {
     let to = Traits {
         model: Model::Rgb,
@@ -173,7 +173,7 @@ pub(crate) fn as_rgb(frame: &Frame) -> Frame {
     run(&Convert { to, from }, frame.clone())
 }
 
-/// A frame of one colour.
+/// Creates a frame of one colour.
 pub(crate) fn flat(model: Model, depth: Depth, width: u32, height: u32, colour: Colour) -> Frame {
     let samples = andon_pixels::color::sample(colour, model, depth);
     let planes = (0..model.planes()).map(|index| {

@@ -12,7 +12,7 @@ fn luma([r, g, b]: [f64; 3]) -> f64 {
     0.299 * r + 0.587 * g + 0.114 * b
 }
 
-/// L, a and b of levels of sRGB, by the definitions.
+/// Returns CIELAB's L, a and b of sRGB levels, by the definitions.
 fn lab(rgb: [f64; 3]) -> [f64; 3] {
     let [r, g, b] = rgb.map(|level| match level / 255.0 {
         level if level <= 0.04045 => level / 12.92,
@@ -44,7 +44,7 @@ fn of_lab([l, a, b]: [f64; 3]) -> [f64; 3] {
     })
 }
 
-/// The effects and what they make of levels of red, green and blue.
+/// The formula of an effect, from levels of red, green and blue to levels of the result.
 type Formula = fn([f64; 3]) -> [f64; 3];
 const FORMULAS: &[(&str, Formula)] = &[
     ("gray", |rgb| [luma(rgb); 3]),
@@ -117,7 +117,7 @@ const FORMULAS: &[(&str, Formula)] = &[
     }),
 ];
 
-/// Red, green and blue of a gray or RGB frame in 8-bit levels.
+/// Returns red, green and blue of a gray or RGB frame in 8-bit levels.
 fn pixel(frame: &Frame, x: u32, y: u32) -> [f64; 3] {
     match frame.model {
         Model::Gray => [level(&frame.planes[0], x, y); 3],
@@ -174,7 +174,7 @@ fn what_brings_no_colour_leaves_gray_images_gray() {
     }
 }
 
-/// Luma and chroma, thinned and not, of the two ranges, and inks: all show what red, green and blue would.
+/// Effects give the same colours in YCbCr, subsampled or not and of either range, and in CMYK as in RGB.
 #[test]
 fn every_model_shows_what_red_green_and_blue_would() {
     for (effect, _) in FORMULAS {
@@ -196,7 +196,7 @@ fn every_model_shows_what_red_green_and_blue_would() {
     }
 }
 
-/// Colours that stay within what can be shown, however they are mixed.
+/// Returns colours that remain within the gamut, however they are mixed.
 fn mild(index: usize, x: u32, y: u32) -> f64 {
     128.0 + (waves(index, x, y) - 128.0) / if index == 0 { 2.0 } else { 8.0 }
 }

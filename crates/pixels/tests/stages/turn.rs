@@ -12,7 +12,7 @@ fn all() -> impl Iterator<Item = Orientation> {
     })
 }
 
-/// Where px (`x`, `y`) of a `width` × `height` image goes.
+/// Returns the position that px (`x`, `y`) of a `width` × `height` image is moved to.
 fn goes(orientation: Orientation, (width, height): (u32, u32), (x, y): (u32, u32)) -> (u32, u32) {
     let (mut width, mut height) = (width, height);
     let (mut x, mut y) = (if orientation.mirror { width - 1 - x } else { x }, y);
@@ -49,7 +49,7 @@ fn every_sample_goes_where_it_should() {
     }
 }
 
-/// A 4:2:2 image whose chroma slopes with the middle of the px it stands for.
+/// Creates a 4:2:2 image whose chroma slopes with the middle of the px that it stands for.
 fn slope(width: u32, height: u32) -> Frame {
     let value = |x: f64, y: f64| 60.0 + 2.0 * x + y;
     frame(

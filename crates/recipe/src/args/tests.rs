@@ -56,7 +56,7 @@ fn a_word_prints_its_form() {
     );
 }
 
-/// A word with arguments that are written with their names.
+/// A word with named arguments.
 const LABEL: Word = Word {
     name: "label",
     args: &[
@@ -85,7 +85,7 @@ fn named_arguments_stand_in_any_order_after_the_required_ones() {
     ] {
         assert_eq!(read(&parts), Ok(all.clone()), "{parts:?}");
     }
-    // The first one is required, and so it is text.
+    // The first argument is required, so its text is not taken for a named argument.
     assert_eq!(read(&["turn=30", "turn=40"]).unwrap()[4], "40");
     assert_eq!(read(&["turn=30"]).unwrap()[0], "turn=30");
     for (parts, piece) in [

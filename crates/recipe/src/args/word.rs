@@ -1,4 +1,4 @@
-//! Words with their arguments, and how the texts of a piece are assigned to them.
+//! Words with their arguments, and how the texts of a recipe's piece are assigned to the arguments.
 
 use std::fmt;
 
@@ -51,8 +51,8 @@ impl Word {
         Ok(texts)
     }
 
-    /// Returns the arguments in groups: first those that are known by their place, and then, one group for each, those
-    /// that are written with their names, with what continues them.
+    /// Returns the arguments in groups: first the positional ones, then one group for each named argument, with the
+    /// arguments that continue it.
     fn groups(&self) -> impl Iterator<Item = &'static [Arg]> {
         let is_named = |arg: &Arg| arg.mark == '=';
         let first = self.args.iter().position(is_named);
@@ -65,7 +65,7 @@ impl Word {
         std::iter::once(placed).chain(groups)
     }
 
-    /// Adds the arguments that are written with their names to the error for a text that looks like one of them.
+    /// Adds the names of the named arguments to the error for a text that looks like one of them.
     fn or_named(&self, error: ParseError) -> ParseError {
         let named = self.args.iter().filter(|arg| arg.mark == '=');
         let names: Vec<&str> = named.map(|arg| arg.name).collect();
@@ -78,8 +78,8 @@ impl Word {
         ParseError { expected, ..error }
     }
 
-    /// Splits a part that is an argument with its name, at `index` among the parts. The required arguments come first
-    /// and may be any text.
+    /// Splits a part that is a named argument into name and text. `index` is its index among the parts. The required
+    /// arguments come first, and may be any text.
     fn name_of<'a>(&self, index: usize, part: &'a str) -> Option<(&'static str, &'a str)> {
         let is_required = |arg: &&Arg| arg.default.is_none() && arg.mark == ':';
         let required = self.args.iter().filter(is_required).count();
@@ -144,7 +144,7 @@ impl Word {
         self.wrong(parts, expected)
     }
 
-    /// Returns the word with the arguments that have to be there.
+    /// Returns the word with its required arguments.
     fn required(&self) -> String {
         let required = self.args.iter().take_while(|arg| arg.default.is_none());
         required.fold(self.name.to_owned(), |form, arg| {
@@ -152,7 +152,7 @@ impl Word {
         })
     }
 
-    /// Returns the error for arguments in place of which something else is expected.
+    /// Returns the error for arguments of this word, with the text that was expected instead.
     pub(crate) fn wrong(&self, parts: &[String], expected: impl Into<String>) -> ParseError {
         let mut piece = self.name.to_owned();
         for part in parts {
@@ -193,8 +193,8 @@ impl fmt::Display for Word {
     }
 }
 
-/// Assigns to each of these arguments its text, or `None` if it is absent. Returns whether all that is required is there
-/// and nothing is left.
+/// Assigns to each of these arguments its text, or `None` if it is absent. Returns whether all required arguments are
+/// present and no text is left over.
 fn assign<'a>(
     args: &[Arg],
     slots: &mut [Option<&'a str>],
@@ -215,7 +215,7 @@ fn assign<'a>(
                 Some(_) => continue,
             }
         };
-        // The text ends where the next argument of the same part begins.
+        // The text ends where the next argument in the same part begins.
         let next = args.get(index + 1);
         let end = next
             .filter(|next| next.mark != ':')

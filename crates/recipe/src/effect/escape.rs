@@ -5,12 +5,12 @@ use std::fmt;
 
 use crate::ParseError;
 
-/// How characters that a recipe itself uses are written in a text or a file name. A URL is decoded before its recipe is
-/// split.
+/// How the reserved characters of recipes are escaped in a text or a file name, for error messages. A URL is decoded
+/// before its recipe is split.
 const HOW: &str =
     "in a text or a name, `,` `:` `%` are written %2C %3A %25, and in a URL %252C %253A %2525";
 
-/// Adds to an error how characters that end an argument are written in one.
+/// Adds to an error how characters that end an argument are escaped.
 pub(super) fn explained(error: ParseError) -> ParseError {
     let expected = format!("{}; {HOW}", error.expected);
     ParseError { expected, ..error }
@@ -28,7 +28,7 @@ pub(super) fn write(f: &mut fmt::Formatter<'_>, argument: &str) -> fmt::Result {
     Ok(())
 }
 
-/// Decodes an argument. Characters other than `%` are taken as they are, even if they would be written escaped.
+/// Decodes an argument. Characters other than `%` stand for themselves, even if `write` would escape them.
 pub(super) fn read(argument: &str) -> Result<String, ParseError> {
     let wrong = || {
         let expected = "UTF-8 whose `%` stand before two hex digits: `%25` is a `%`, and `p` a per cent where sizes may have one";

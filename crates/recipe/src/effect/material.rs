@@ -1,4 +1,4 @@
-//! The material that an effect composes with: a file or a colour, and the recipe that is applied to it first.
+//! The overlay of an effect: a file or a colour, and the recipe that is applied to it first.
 
 use crate::{Colour, Effect, Output, ParseError, Recipe, Step};
 
@@ -6,7 +6,7 @@ impl Effect {
     /// Name of the effect that writes text on an image.
     pub const TEXT: &str = "text";
 
-    /// Prefix of a material's name that stands for a single colour instead of a file.
+    /// Prefix of an overlay's name that stands for a single colour instead of a file.
     pub const COLOUR: &str = "colour:";
 
     /// Most levels of nesting: recipes of overlays may contain overlays with recipes of their own, to this depth.
@@ -19,21 +19,21 @@ impl Effect {
         [Self::OVER, Self::OVERLAY].contains(&self.name.as_str())
     }
 
-    /// Returns the name of the file that the effect composes with, if any.
+    /// Returns the name of the file that the effect lays over the image, if any.
     #[must_use]
     pub fn material(&self) -> Option<&str> {
         let name = self.args.first().filter(|_| self.composes())?;
         (!name.starts_with(Self::COLOUR)).then_some(name)
     }
 
-    /// Returns the colour that the effect composes with in place of a file, if any.
+    /// Returns the colour that the effect lays over the image in place of a file, if any.
     #[must_use]
     pub fn material_colour(&self) -> Option<Colour> {
         let name = self.args.first().filter(|_| self.composes())?;
         name.strip_prefix(Self::COLOUR)?.parse().ok()
     }
 
-    /// Returns the recipe that is applied to the effect's material, if there is one.
+    /// Returns the recipe that is applied to the effect's overlay, if there is one.
     ///
     /// # Errors
     /// [`ParseError`] for a text that is not a recipe, has words that are not steps or steps that an overlay cannot
@@ -44,7 +44,7 @@ impl Effect {
         (!text.is_empty()).then(|| read(text, Self::DEEPEST))
     }
 
-    /// Adds to `names` the files that the effect and the overlays of its recipe compose with.
+    /// Adds to `names` the overlay files of the effect, and those of its overlay's recipe.
     pub(crate) fn add_materials(&self, names: &mut Vec<String>) {
         names.extend(self.material().map(str::to_owned));
         if let Some(Ok(recipe)) = self.recipe() {
@@ -54,7 +54,7 @@ impl Effect {
         }
     }
 
-    /// Returns how many steps the effect counts as: itself, and those of its material's recipe.
+    /// Returns how many steps the effect counts as: itself, and those of its overlay's recipe.
     pub(crate) fn steps(&self) -> usize {
         let own = self.recipe().and_then(Result::ok);
         1 + own.map_or(0, |recipe| recipe.steps_in_all())

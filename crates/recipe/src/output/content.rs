@@ -1,28 +1,28 @@
-//! What the result shows and keeps of the source.
+//! Settings for the contents and metadata that the result takes from the source.
 
 use super::{Setting, flag};
 use crate::choices::Choices;
 use crate::{Arg, Colour, Word};
 
-/// Words for what the result shows and keeps of the source, in the order in which they are printed.
+/// Words for the contents and metadata that the result takes from the source, in the order in which they are printed.
 pub(super) const SETTINGS: &[Setting] = &[STORED, BACKGROUND, PROFILE, METADATA, GAIN_MAP, LINEAR];
 
-/// What happens to the turn that a source is stored with in EXIF or its container.
+/// What happens to the orientation that a source declares in EXIF or its container.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum StoredTurn {
-    /// The pixels are turned before anything else, unless an [`Orient`](crate::Orient) step says when.
+    /// The pixels are turned upright before anything else, unless an [`Orient`](crate::Orient) step does so later.
     #[default]
     Applied,
-    /// Steps act on the pixels as they are stored. The result carries the turn as a tag if its format can and browsers
-    /// read it there; otherwise its pixels are turned last.
+    /// Steps are applied to the pixels as they are stored. The result declares the orientation if its format can and
+    /// browsers read it there; otherwise its pixels are turned last.
     Kept,
-    /// Steps act on the pixels as they are stored, which are never turned. The turn is treated like any other metadata,
-    /// which [`Kept::All`] keeps.
+    /// Steps are applied to the pixels as they are stored, which are never turned. The orientation is treated like any
+    /// other metadata, which [`Kept::All`] keeps.
     Verbatim,
 }
 
 impl StoredTurn {
-    /// The word of every way to leave the turn.
+    /// The words for the treatment of the stored orientation.
     pub(crate) const CHOICES: Choices<Self> = Choices {
         words: &["kept", "verbatim"],
         values: &[Self::Kept, Self::Verbatim],
@@ -49,7 +49,7 @@ const STORED: Setting = Setting {
     },
 };
 
-/// What shows through the transparent parts of a result whose format stores no opacity.
+/// The background of transparent parts in a result whose format stores no opacity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Background {
     /// White, unless the server is configured otherwise.
@@ -57,12 +57,12 @@ pub enum Background {
     Unsaid,
     /// This colour; its alpha has no effect.
     Colour(Colour),
-    /// Nothing: opacity is dropped, and colours that it hid become visible, as in ngx_small_light.
+    /// No background: opacity is dropped, and colours hidden by transparency become visible, as in ngx_small_light.
     Dropped,
 }
 
 impl Background {
-    /// Returns the background colour, if there is one. It is white if none was given.
+    /// Returns the background colour, if there is one. The default is white.
     #[must_use]
     pub fn colour(self) -> Option<Colour> {
         match self {
@@ -103,10 +103,10 @@ const BACKGROUND: Setting = Setting {
 /// The colour space of a result, and how the result declares it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Profile {
-    /// Display P3 stays, wider spaces become Display P3, and everything else becomes sRGB.
+    /// Display P3 stays, wider spaces become Display P3, and everything else becomes sRGB. The default.
     #[default]
     Unsaid,
-    /// sRGB, without a tag.
+    /// sRGB, without a declaration in the file.
     Srgb,
     /// Display P3.
     P3,
@@ -119,7 +119,7 @@ pub enum Profile {
 }
 
 impl Profile {
-    /// The word of every colour space that a text may ask for.
+    /// The words for the colour spaces that a recipe may name.
     pub(crate) const CHOICES: Choices<Self> = Choices {
         words: &["srgb", "p3", "keep", "drop", "ignore"],
         values: &[Self::Srgb, Self::P3, Self::Keep, Self::Drop, Self::Ignore],
@@ -144,10 +144,10 @@ const PROFILE: Setting = Setting {
     write: |output| Profile::CHOICES.unless_default(output.profile),
 };
 
-/// What is kept of the metadata besides the pixels: EXIF, IPTC and XMP.
+/// The metadata (EXIF, IPTC and XMP) that are kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kept {
-    /// Author, copyright and licence, whether the image was made by AI, and which way is up.
+    /// Author, copyright and licence, whether AI made the image, and the orientation.
     #[default]
     Copyright,
     /// No metadata.
@@ -159,7 +159,7 @@ pub enum Kept {
 }
 
 impl Kept {
-    /// The word of every amount of metadata.
+    /// The words for the amounts of metadata.
     pub(crate) const CHOICES: Choices<Self> = Choices {
         words: &["none", "copyright", "public", "all"],
         values: &[Self::None, Self::Copyright, Self::Public, Self::All],

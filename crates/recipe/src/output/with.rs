@@ -1,10 +1,10 @@
-//! Options of one format's own.
+//! Options of a single format.
 
 use super::Setting;
 use crate::words::is_taken;
 use crate::{Arg, ParseError, Word};
 
-/// The word for options of one format's own.
+/// The word for options of a single format.
 pub(super) const SETTINGS: &[Setting] = &[Setting {
     word: &WITH,
     read: |output, parts| {
@@ -27,12 +27,12 @@ pub(super) const SETTINGS: &[Setting] = &[Setting {
             false => format!("{name}:{value}"),
         };
         let options: Vec<String> = output.options.iter().map(option).collect();
-        // Each is written with a word of its own.
+        // Each option is written as a `with` of its own.
         (!options.is_empty()).then(|| options.join(",with:"))
     },
 }];
 
-/// The word `with`, which may be repeated, unlike all others for output.
+/// The word `with`, the only word for output that may be repeated.
 pub(crate) const WITH: Word = Word {
     name: "with",
     args: &[

@@ -1,4 +1,4 @@
-//! Cuts parts out of an image.
+//! Crops an image.
 
 use super::Image;
 use crate::{Crop, Focus, Gravity, Length, Step};
@@ -22,7 +22,7 @@ impl Image<'_> {
                 return Some((part(room.0, across), part(room.1, down)));
             }
         };
-        // `as` saturates below 0.
+        // `as` clamps negative numbers to 0.
         let around = |point: f64, length: u32| (point - f64::from(length) / 2.0).round() as u32;
         Some((
             around(point.0, w).min(room.0),
@@ -30,15 +30,15 @@ impl Image<'_> {
         ))
     }
 
-    /// Crops to a part of size `(w, h)` whose upper left corner is `at`. Without `at`, adds a crop around what is yet
-    /// to be measured.
+    /// Crops to a part of size `(w, h)` whose upper left corner is `at`. Without `at`, adds a crop around an area that
+    /// is still to be measured.
     pub(crate) fn keep(&mut self, at: Option<(u32, u32)>, (w, h): (u32, u32)) {
         if let Some((x, y)) = at {
             self.cut(x, y, w, h);
         } else if (w, h) != (self.width, self.height) {
             self.settle();
             let focus = self.focus.map(Step::Focus);
-            // A resolved recipe sets no point.
+            // Resolved recipes contain a `focus` only for such areas, never for a point.
             let set = |step: &&Step| matches!(step, Step::Focus(_));
             if self.steps.iter().rev().find(set) != focus.as_ref() {
                 self.steps.extend(focus);
@@ -52,7 +52,7 @@ impl Image<'_> {
         }
     }
 
-    /// Crops to a rectangle that lies inside the image, in px, and joins this with a crop directly before.
+    /// Crops to a rectangle that lies inside the image, in px. A crop directly before is combined with it.
     pub(crate) fn cut(&mut self, x: u32, y: u32, w: u32, h: u32) {
         if (x, y, w, h) == (0, 0, self.width, self.height) {
             return;

@@ -1,11 +1,11 @@
-//! Faces found in an image, at the positions to which the steps so far have moved them.
+//! Faces found in an image, at their positions after the steps so far.
 
 use crate::{Area, Effect, Facts, Measure, Step};
 
 /// Left, top, right and bottom edge of each face, in px.
 pub(crate) struct Faces(Vec<[f64; 4]>);
 
-/// Width of the margin around a face that is blurred too, as a share of the face's longer side: hair, ears and chin
+/// Width of the margin around a face that is also blurred, as a share of the face's longer side: hair, ears and chin
 /// also identify a person.
 const MARGIN: f64 = 0.25;
 
@@ -13,7 +13,7 @@ const MARGIN: f64 = 0.25;
 const SIGMA: f64 = 0.2;
 
 impl Faces {
-    /// Returns the faces that were measured; `None` if they were not looked for.
+    /// Returns the measured faces; `None` if they were not measured.
     pub(super) fn of(facts: &Facts) -> Option<Self> {
         let areas = facts.measured.areas(Measure::Faces)?;
         let edges = |&Area { x, y, w, h }: &Area| {
@@ -23,7 +23,8 @@ impl Faces {
         Some(Self(areas.iter().map(edges).collect()))
     }
 
-    /// Moves the faces to where a step moves them. Each becomes the bounding box of its moved corners.
+    /// Moves the faces with the image: `to` maps a point before a step to its position after the step. Each face
+    /// becomes the bounding box of its moved corners.
     pub(super) fn carry(&mut self, to: impl Fn((f64, f64)) -> (f64, f64)) {
         for face in &mut self.0 {
             let [left, top, right, bottom] = *face;
@@ -35,8 +36,8 @@ impl Faces {
         }
     }
 
-    /// Returns the centre of the faces that fit together into a part of this size, largest first; `None` if there is no
-    /// face.
+    /// Returns the centre of the faces that fit together into a part of this size, the largest faces first; `None` if
+    /// there is no face.
     pub(super) fn middle(&self, (w, h): (u32, u32)) -> Option<(f64, f64)> {
         let mut faces = self.0.clone();
         faces.sort_by(|one, other| area(other).total_cmp(&area(one)));
@@ -54,7 +55,7 @@ impl Faces {
         let blur = |&[left, top, right, bottom]: &[f64; 4]| {
             let side = (right - left).max(bottom - top);
             let margin = side * MARGIN;
-            // `as` saturates.
+            // `as` clamps to the range of a u32.
             let within = |at: f64, side: u32| at.clamp(0.0, side.into()) as u32;
             let x = within((left - margin).floor(), width);
             let y = within((top - margin).floor(), height);

@@ -1,4 +1,4 @@
-//! The state of an image between steps, and the steps in whole pixels that led to it.
+//! The state of an image between steps, and the steps in whole pixels that have led to it.
 
 use super::faces::Faces;
 use crate::{Area, Facts, Focus, Measure, Orientation, Step};
@@ -21,13 +21,13 @@ pub(crate) struct Image<'a> {
     pub(crate) scaled: bool,
     /// Device pixels per CSS pixel.
     pub(crate) dpr: f64,
-    /// What later crops keep in view.
+    /// The area that later crops keep in view.
     pub(crate) focus: Option<Focus>,
-    /// The point that `focus` names, in px of the current image.
+    /// The focus point, in px of the current image.
     pub(crate) point: (f64, f64),
     /// Centre of the area that draws the eye, in px of the current image; `None` if it was not measured.
     pub(super) salient: Option<(f64, f64)>,
-    /// Faces at their position in the current image; `None` if they were not looked for.
+    /// Faces at their positions in the current image; `None` if they were not measured.
     pub(crate) faces: Option<Faces>,
     /// Steps in whole pixels.
     pub(super) steps: Vec<Step>,
@@ -56,7 +56,7 @@ impl<'a> Image<'a> {
         }
     }
 
-    /// Turns the image. Neighbouring turns become one.
+    /// Turns the image. Adjacent turns are combined.
     pub(crate) fn turn(&mut self, turn: Orientation) {
         self.turned = self.turned.followed_by(turn);
         self.moved(turn);
@@ -70,7 +70,8 @@ impl<'a> Image<'a> {
         (self.width, self.height) = turn.size(self.width, self.height);
     }
 
-    /// Moves the focus point and the measured areas to where a step moves them.
+    /// Moves the focus point and the measured areas with the image: `to` maps a point before a step to its position
+    /// after the step.
     pub(crate) fn carry(&mut self, to: impl Fn((f64, f64)) -> (f64, f64)) {
         self.point = to(self.point);
         self.salient = self.salient.map(&to);
@@ -79,8 +80,8 @@ impl<'a> Image<'a> {
         }
     }
 
-    /// Whether the image may be scaled beyond its size: if the request allows it, or while it is a vector image,
-    /// of which no step so far has made pixels. Nothing is invented then.
+    /// Whether the image may be scaled beyond its size: if the request allows it, or for a vector image, as long as no
+    /// step so far has turned it into pixels, because then no detail is invented.
     pub(crate) fn may_grow(&self, enlarge: bool) -> bool {
         let keeps = |step: &Step| {
             matches!(
@@ -102,15 +103,14 @@ impl<'a> Image<'a> {
         self.steps.extend(std::mem::take(&mut self.turned).steps());
     }
 
-    /// Whether no step so far has done more than turn the image.
+    /// Whether the steps so far have at most turned the image.
     pub(crate) fn is_only_turned(&self) -> bool {
         let turns = |step: &Step| matches!(step, Step::Orient(_) | Step::Turn(_) | Step::Flip(_));
         self.steps.iter().all(turns)
     }
 }
 
-/// Returns the centre of the area that was measured to draw the eye, in px of the stored image; `None` if it was not
-/// measured.
+/// Returns the centre of the area that draws the eye, in px of the stored image; `None` if it was not measured.
 fn salient(facts: &Facts) -> Option<(f64, f64)> {
     let Area { x, y, w, h } = facts.measured.area(Measure::Salient)?;
     let middle = |start: u32, length: u32| f64::from(start) + f64::from(length) / 2.0;

@@ -1,11 +1,11 @@
-//! Lays an image on a canvas.
+//! Places an image on a canvas.
 
 use super::Image;
 use crate::{Canvas, Colour, Step};
 
 impl Image<'_> {
-    /// Lays the image on a canvas of size `(w, h)`, with its upper left corner at `(x, y)`. What hangs over is cut off
-    /// first, so that it is never scaled.
+    /// Places the image on a canvas of size `(w, h)`, with its upper left corner at `(x, y)`. Parts beyond the canvas
+    /// are cropped first, so that they are never scaled.
     pub(crate) fn lay(&mut self, (w, h): (u32, u32), (x, y): (i64, i64), colour: Colour) {
         let across = visible(x, self.width, w);
         let down = visible(y, self.height, h);
@@ -14,7 +14,7 @@ impl Image<'_> {
                 self.cut(left, top, width, height);
                 (x.max(0) as u32, y.max(0) as u32)
             }
-            // Nothing of it is seen, wherever it lies.
+            // No part of the image is visible, so its exact position makes no difference.
             _ => (w, 0),
         };
         let covers = (x, y) == (0, 0) && (self.width, self.height) == (w, h);
@@ -38,11 +38,11 @@ impl Image<'_> {
     }
 }
 
-/// Returns start and length, in px of the image, of the part of one side that lies on a canvas, if the image begins at
-/// `at` on the canvas. Returns `None` if no part of it does.
+/// Returns start and length, in px of the image, of the range of one side that lies on a canvas, if the image begins at
+/// `at` on the canvas. Returns `None` if no part lies on the canvas.
 fn visible(at: i64, length: u32, canvas: u32) -> Option<(u32, u32)> {
     let start = at.saturating_neg().clamp(0, length.into());
     let end = i64::from(canvas).saturating_sub(at).clamp(0, length.into());
-    // Both lie within 0..=length, a u32.
+    // Both lie within 0..=length, so they fit into a u32.
     (start < end).then_some((start as u32, (end - start) as u32))
 }

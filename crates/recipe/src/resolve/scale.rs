@@ -28,7 +28,7 @@ impl Image<'_> {
         }
     }
 
-    /// Notes that the last step has brought the image to this size in px.
+    /// Updates the state after a step that has scaled the image to this size in px.
     pub(crate) fn resized(&mut self, w: u32, h: u32) {
         let ratio = (
             f64::from(w) / f64::from(self.width),
@@ -39,7 +39,7 @@ impl Image<'_> {
     }
 }
 
-/// Rounds a side to whole px, at least 1. A side longer than that of any image saturates, and a limit refuses it later.
+/// Rounds a side to whole px, at least 1. A side longer than that of any image saturates, and exceeds a limit later.
 pub(crate) fn side(length: f64) -> u32 {
     (length.round() as u32).max(1)
 }

@@ -132,7 +132,7 @@ fn what_leaves_no_pixels_is_refused() {
         let error = try_on(recipe, &Facts::new("jpeg", 400, 300)).expect_err(recipe);
         assert_eq!(error.piece, recipe);
     }
-    // In a box, 0 is a side that is left out.
+    // A side of 0 is left open if the step fits the image into a box.
     for (recipe, same) in [
         ("fit:0x10", Some("fit:x10")),
         ("fit:10x0", Some("fit:10x")),
@@ -286,7 +286,7 @@ proptest! {
     }
 }
 
-/// Returns facts of an image for which the border measurement of `recipe` has left this area of the image as stored.
+/// Returns the facts of an image in which the border measurement of `recipe` has found this area, in px as stored.
 fn bordered(facts: Facts, recipe: &str, area: Area) -> Facts {
     let recipe: Recipe = recipe.parse().expect(recipe);
     let measures = recipe.measures(facts.orientation);
@@ -542,7 +542,7 @@ fn what_comes_to_too_many_steps_is_refused_as_what_says_so_many_is() {
     };
     let text = resolved(8).unwrap();
     assert!(text.parse::<Recipe>().is_ok(), "{text}");
-    // Found by fuzzing: each of them cuts and pads.
+    // A case that fuzzing has found: each of the steps crops and pads.
     let error = resolved(32).unwrap_err();
     assert!(error.why.contains("64 steps"), "{error:?}");
 }

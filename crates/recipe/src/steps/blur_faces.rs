@@ -1,4 +1,4 @@
-//! `blur-faces`: faces that nobody recognises.
+//! `blur-faces`: makes faces unrecognisable.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! `canvas:300x300:ffffff`: a ground of fixed size.
+//! `canvas:300x300:ffffff`: a background of fixed size.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use super::{Declared, Geometry, pixels};
 use crate::resolve::{Image, side};
 use crate::{Arg, Colour, Facts, Length, ParseError, Word};
 
-/// Lay the image on a canvas of fixed size. What hangs over is cut off.
+/// Place the image on a canvas of fixed size. Parts beyond the canvas are cropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Canvas {
     /// Width in px, at least 1.

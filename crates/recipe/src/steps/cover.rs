@@ -1,4 +1,4 @@
-//! `cover:400x300`: scales to cover a box and crops to it.
+//! `cover:400x300`: scales the image to cover a box, and crops it to the box.
 
 use std::fmt;
 
@@ -7,14 +7,14 @@ use super::{Declared, Focus, Geometry};
 use crate::resolve::{Image, side};
 use crate::{Arg, Gravity, Length, ParseError, Word};
 
-/// Scale to cover a box, keeping the aspect ratio, and crop what hangs over.
+/// Scale to cover a box, keeping the aspect ratio, and crop to the box.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cover {
     /// Width of the box.
     pub w: Length,
     /// Height of the box.
     pub h: Length,
-    /// Which part of the image is kept.
+    /// The part of the image that is kept.
     pub gravity: Gravity,
     /// Whether the image may be enlarged. Otherwise an image smaller than the box is only cropped to it, unless it is a
     /// vector image.

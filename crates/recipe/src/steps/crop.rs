@@ -1,4 +1,4 @@
-//! `crop:10:10:50%x50%` and `crop:400x300:north`: parts of the image.
+//! `crop:10:10:50%x50%` and `crop:400x300:north`: crop the image.
 
 use std::fmt;
 
@@ -137,7 +137,7 @@ impl Geometry for Crop {
     }
 }
 
-/// Returns the whole px at which the range from `start` to `start + length` begins and ends, clipped to `0..side`.
+/// Returns the range of whole px from `start` to `start + length`, clipped to `0..side`.
 fn edges(start: f64, length: f64, side: u32) -> (u32, u32) {
     let start = (start.round() as u32).min(side);
     let end = start.saturating_add(length.round() as u32).min(side);

@@ -1,4 +1,4 @@
-//! `dpr:2`: device pixels.
+//! `dpr:2`: the number of device pixels per CSS pixel.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! `exact:400x300`: scales to a size.
+//! `exact:400x300`: scales to a size and ignores the aspect ratio.
 
 use std::fmt;
 

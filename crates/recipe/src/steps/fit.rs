@@ -11,7 +11,7 @@ use crate::{Arg, Length, ParseError, Word};
 pub struct Fit {
     /// The box, one side of which may be open.
     pub inside: Bounds,
-    /// Whether the image may be enlarged; vector images are in any case.
+    /// Whether the image may be enlarged; vector images always may.
     pub enlarge: bool,
 }
 
@@ -31,7 +31,7 @@ pub(super) const ENLARGE: Arg = Arg::choice("enlarge", &["enlarge"])
     .default("")
     .help("the image may grow; vector images do without it");
 
-/// Returns the text of [`ENLARGE`] after its colon, which is left out if the image may not grow.
+/// Returns the text of [`ENLARGE`] after its colon; empty if the image may not be enlarged.
 pub(super) fn growth(enlarge: bool) -> &'static str {
     if enlarge { ":enlarge" } else { "" }
 }
@@ -54,7 +54,7 @@ impl Declared for Fit {
 
     fn read(parts: &[String]) -> Result<Self, ParseError> {
         let [w, h, enlarge] = WORD.texts(parts)?;
-        // As many scripts and servers write a side that does not matter.
+        // Many scripts and servers write 0 for a side that is left open.
         let [w, h] = [w, h].map(|side| if side == "0" { "" } else { side });
         let inside = match (w, h) {
             ("", "") => {

@@ -1,4 +1,4 @@
-//! `flatten:ffffff`: no more transparency.
+//! `flatten:ffffff`: removes transparency.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use super::{Declared, Geometry};
 use crate::resolve::Image;
 use crate::{Arg, Colour, Facts, ParseError, Word};
 
-/// Show an opaque colour where the image is transparent.
+/// Composite the image over an opaque colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flatten(pub Colour);
 

@@ -1,4 +1,4 @@
-//! `flip:h`: mirror images.
+//! `flip:h`: mirrors the image.
 
 use std::fmt;
 
@@ -27,7 +27,7 @@ const WORD: Word = Word {
 };
 
 impl Flip {
-    /// The word of every direction.
+    /// The words for the directions.
     pub(crate) const CHOICES: Choices<Self> = Choices {
         words: &["h", "v", "hv"],
         values: &[Self::Horizontal, Self::Vertical, Self::Both],

@@ -1,4 +1,4 @@
-//! `focus:30%:40%` and `focus:smart`: what later crops keep in view.
+//! `focus:30%:40%` and `focus:smart`: set the area that later crops keep in view.
 
 use std::fmt;
 
@@ -7,8 +7,8 @@ use crate::choices::Choices;
 use crate::resolve::Image;
 use crate::{Arg, Facts, Length, Measure, ParseError, Word};
 
-/// Set what later crops keep in view, unless they name a gravity. All but points need the measurements of
-/// [`Rules::measures`](crate::Rules::measures).
+/// Set the area that later crops keep in view, unless they name a gravity. All variants except points need the
+/// measurements of [`Rules::measures`](crate::Rules::measures).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Focus {
     /// A point.
@@ -18,9 +18,9 @@ pub enum Focus {
         /// Distance from the top edge.
         y: Length,
     },
-    /// What draws the eye.
+    /// The area that draws the eye.
     Salient,
-    /// Faces or, if there are none, what draws the eye.
+    /// Faces or, if there are none, the area that draws the eye.
     Faces,
 }
 
@@ -50,7 +50,7 @@ const CHOICES: Choices<Focus> = Choices {
 };
 
 impl Focus {
-    /// Whether this is a word for what has to be looked for in the source.
+    /// Whether this word stands for an area that has to be measured in the source.
     pub(super) fn is_measured(word: &str) -> bool {
         CHOICES.words.contains(&word)
     }

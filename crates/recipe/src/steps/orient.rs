@@ -1,4 +1,4 @@
-//! `orient`: upright by the orientation that the source is stored with.
+//! `orient`: turns the image upright by the orientation that is stored with the source.
 
 use super::{Declared, Geometry, Step};
 use crate::resolve::Image;

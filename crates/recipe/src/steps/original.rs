@@ -4,7 +4,7 @@ use super::{Declared, Geometry};
 use crate::resolve::Image;
 use crate::{Facts, ParseError, Word};
 
-/// Answer with the source's own bytes. Must be the only step.
+/// Return the source's own bytes. Must be the only step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Original;
 

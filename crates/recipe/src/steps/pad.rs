@@ -1,4 +1,4 @@
-//! `pad:10:20:10:20`: margins.
+//! `pad:10:20:10:20`: adds margins.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! `rotate:12.5`: turns by any angle.
+//! `rotate:12.5`: rotates the image by any angle.
 
 use std::fmt;
 
@@ -6,12 +6,12 @@ use super::{Declared, Geometry, Step};
 use crate::resolve::{Image, side};
 use crate::{Arg, Colour, Facts, Orientation, ParseError, Word};
 
-/// Turn clockwise by any angle. The image grows to hold all of it.
+/// Rotate clockwise by any angle. The canvas grows to hold the whole image.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rotate {
     /// Angle in degrees, -360 to 360.
     pub degrees: f64,
-    /// Colour of the corners that the turned image leaves free.
+    /// Colour of the corners that the rotated image leaves free.
     pub colour: Colour,
 }
 
@@ -57,7 +57,7 @@ impl Geometry for Rotate {
         }
         let (width, height) = rotated_size(image.width, image.height, degrees);
         image.push(Step::Rotate(Self { degrees, ..*self }));
-        // The middle stays the middle.
+        // The centre of the image stays the centre.
         let middle = (f64::from(image.width) / 2.0, f64::from(image.height) / 2.0);
         image.carry(|(x, y)| {
             let (sin, cos) = degrees.to_radians().sin_cos();
@@ -77,7 +77,7 @@ impl Geometry for Rotate {
     }
 }
 
-/// Returns the size in px that holds all of an image turned by any angle: its bounding box, rounded to the nearest px.
+/// Returns the size in px of the bounding box of an image rotated by any angle, rounded to the nearest px.
 #[must_use]
 pub fn rotated_size(width: u32, height: u32, degrees: f64) -> (u32, u32) {
     let (sin, cos) = degrees.to_radians().sin_cos();

@@ -1,4 +1,4 @@
-//! `shrink:4`: a reduced decode.
+//! `shrink:4`: decodes at a reduced scale.
 
 use std::fmt;
 
@@ -6,8 +6,8 @@ use super::{Declared, Geometry, Step};
 use crate::resolve::Image;
 use crate::{Arg, Facts, ParseError, Word};
 
-/// Decode at N/8 (1 to 7) if the format can: each side becomes `ceil(side × N / 8)`. Must come before any other geometry
-/// except turns and flips.
+/// Decode at N/8 (1 to 7) if the format supports it: each side becomes `ceil(side × N / 8)`. Must come before any other
+/// geometry except turns and flips.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shrink(pub u8);
 

@@ -1,4 +1,4 @@
-//! `trim:10`: cuts a border off.
+//! `trim:10`: cuts off a uniform border.
 
 use std::fmt;
 
@@ -29,7 +29,8 @@ const WORD: Word = Word {
 };
 
 impl Trim {
-    /// Returns the measurement, on the image as stored, that finds the border of the image as turned so far.
+    /// Returns the measurement on the stored image that finds the border of the image as it is turned by the steps so
+    /// far.
     pub(crate) fn border(self, image: &Image<'_>) -> Measure {
         Measure::Trim {
             tolerance: self.0,
@@ -47,7 +48,7 @@ impl Declared for Trim {
 }
 
 impl Geometry for Trim {
-    // The default is written too: a bare `trim` says little to who reads it.
+    // The default is printed too, because readers would not understand a bare `trim`.
     fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, ":{}", self.0)
     }

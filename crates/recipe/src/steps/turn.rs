@@ -1,4 +1,4 @@
-//! `turn:90`: quarter turns.
+//! `turn:90`: turns the image by quarters.
 
 use std::fmt;
 
@@ -28,7 +28,7 @@ const WORD: Word = Word {
 };
 
 impl Turn {
-    /// The angle of every turn, in degrees.
+    /// The angles in degrees, as recipes write them.
     pub(crate) const CHOICES: Choices<Self> = Choices {
         words: &["90", "180", "270"],
         values: &[Self::R90, Self::R180, Self::R270],

@@ -84,7 +84,8 @@ impl Reader {
         Ok(())
     }
 
-    /// Adds to the error of a piece that begins with no known word that it may belong to the text before it.
+    /// Adds a hint to the error of a piece that begins with no known word: the piece may belong to the text of the
+    /// effect before it.
     fn explained(&self, piece: &str, error: ParseError) -> ParseError {
         let word = spelling::usual(piece.split(':').next().unwrap_or_default());
         match self.recipe.steps.last() {
@@ -93,7 +94,7 @@ impl Reader {
         }
     }
 
-    /// Reads a word that sets part of the output. Returns `false` if it is no such word.
+    /// Parses a word that sets part of the output. Returns `false` if the word does not.
     fn output(&mut self, word: &str, parts: &[String]) -> Result<bool, ParseError> {
         let Some(setting) = output::settings().find(|setting| setting.word.name == word) else {
             return Ok(false);

@@ -1,7 +1,7 @@
 //! `text:TEXT:SIZE:COLOUR:GRAVITY:MARGINxDOWN:WIDTHxHEIGHT`…: text on an image.
 //!
-//! A codec that makes drawings lays it out and draws it, with the server's fonts. Shadow, repetition and blending are
-//! done with what it has drawn.
+//! A codec that generates drawings lays the text out and draws it with the server's fonts. Shadow, repetition and
+//! blending are applied to the drawn text.
 
 mod word;
 
@@ -30,16 +30,17 @@ use word::{
 /// The `text` effect, which writes on an image.
 pub(super) struct TextOp;
 
-/// Returns the families and the style that a text asks for; `None` for the default ones and for an effect that is wrong.
+/// Returns the font families and the style that a text names; `None` for the default font and for an effect with wrong
+/// arguments.
 pub(crate) fn font(effect: &Effect) -> Option<&str> {
     let texts: [Option<&str>; WORD.args.len()] = WORD.read(&effect.args).ok()?;
     texts[FONT_AT]
 }
 
-/// The longest text, in bytes.
+/// Longest text, in bytes.
 const LONGEST: usize = 1024;
 
-/// Most bytes of the families and the style that a text names.
+/// Longest list of families and styles that a text may name, in bytes.
 const LONGEST_FONT: usize = 256;
 
 impl Op for TextOp {
@@ -70,7 +71,7 @@ impl Op for TextOp {
     }
 }
 
-/// Returns the place along a side that a gravity names; its middle if it names neither end.
+/// Returns the position along a side that a gravity names; the middle if it names neither end.
 fn anchor(gravity: &str, start: &str, end: &str) -> Anchor {
     match (gravity.contains(start), gravity.contains(end)) {
         (true, _) => Anchor::Start,
@@ -95,7 +96,7 @@ fn writing_named(name: &str) -> Writing {
     }
 }
 
-/// Returns an alignment. By default it is that of the gravity along the lines.
+/// Returns the alignment with this name. The default is the position of the gravity along the lines.
 fn align_named(name: &str, gravity: Anchor) -> Align {
     match (name, gravity) {
         ("left", _) => Align::Left,
@@ -121,7 +122,7 @@ struct Written {
     gravity: (Anchor, Anchor),
     /// Horizontal and vertical margin, in px.
     margin: (f64, f64),
-    /// Width and height of its box, in px; 0 for none.
+    /// Width and height of the text's box, in px; 0 for a side without a limit.
     area: (f64, f64),
     overflow: Overflow,
     align: Align,
@@ -130,7 +131,7 @@ struct Written {
     style: Style,
 }
 
-/// What the arguments of a text that are written with their names say.
+/// The named arguments of a text.
 #[derive(Debug)]
 struct Style {
     breaks: Breaks,
@@ -143,17 +144,17 @@ struct Style {
     shadow: Option<Shadow>,
     /// Clockwise angle in degrees.
     turn: f64,
-    /// Whether the middle of turned lines stays where it is.
+    /// Whether the middle of the text stays in place when its lines are turned.
     keeps_middle: bool,
     /// Distance in px between the copies of a repeated text, across and down.
     tile: Option<(f64, f64)>,
-    /// What the opacity of everything is multiplied by, 0 to 1.
+    /// Factor by which the opacity of the whole text is multiplied, 0 to 1.
     opacity: f64,
     blend: Mode,
 }
 
 impl Style {
-    /// Reads the arguments that follow the font.
+    /// Parses the arguments that follow the font.
     fn read(texts: [Option<&str>; WORD.args.len() - FONT_AT - 1]) -> Result<Self, ParseError> {
         let [
             breaks,
@@ -199,7 +200,7 @@ impl Style {
         })
     }
 
-    /// Returns the room beside a repeated text: the distance to the next copy, and what outline and shadow need.
+    /// Returns the gaps around a repeated text: the distance to the next copy, and the room for outline and shadow.
     fn room(&self) -> Option<Room> {
         let reach = self.outline.map_or(0.0, |line| line.width.ceil())
             + self.shadow.as_ref().map_or(0.0, Shadow::reach);
@@ -284,7 +285,7 @@ impl Written {
         }
     }
 
-    /// Returns the letters with their shadow. Those of a text that is repeated are one tile.
+    /// Returns the letters with their shadow. The result for a repeated text is one tile.
     fn letters(&self, size: (u32, u32), context: &Context<'_>) -> Result<Frame> {
         let drawn = (context.draw)(&self.on(size.0, size.1))?.frame;
         let Style {
@@ -370,23 +371,23 @@ impl Stage for Written {
                 + self.text.len() as u64 * per_byte
                 + (drawn + repeated + 3 * blended) * PICOS_DRAWN / 1000
                 + shadow.nanos,
-            // Drawn, as it was drawn or with its shadow, and in the image's model.
+            // The drawing, a copy of it or its shadow, and the text in the image's model.
             scratch: (2 * drawn).max(drawn + shadow.scratch)
                 + (2 * laid + repeated + 2 * blended) * bytes(traits.depth),
         }
     }
 }
 
-/// Estimated nanoseconds to open the fonts.
+/// Estimated nanoseconds to load the fonts.
 const NANOS_TO_READ: u64 = 3_000_000;
 
 /// Estimated nanoseconds to choose the font of a byte of text, to shape it and to draw its outline.
 const NANOS_PER_BYTE: u64 = 20_000;
 
-/// Estimated nanoseconds to draw an outline around the letter of a byte of text.
+/// Estimated nanoseconds per byte of text to draw an outline around its letters.
 const NANOS_PER_OUTLINED_BYTE: u64 = 60_000;
 
-/// Estimated picoseconds per sample that is drawn and laid over the image.
+/// Estimated picoseconds per sample to draw the text and to composite it over the image.
 const PICOS_DRAWN: u64 = 6_000;
 
 impl fmt::Display for Written {

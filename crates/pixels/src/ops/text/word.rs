@@ -168,5 +168,5 @@ pub(super) const WORD: Word = Word {
     example: "text:Otter:24:ffffffc0:southeast:10",
 };
 
-/// The place of the font among the arguments. Those that follow are written with their names.
+/// Index of the font among the arguments. The arguments after it are named.
 pub(super) const FONT_AT: usize = 11;

@@ -1,8 +1,8 @@
-//! Tone and colour: effects that change each pixel by itself. Each effect has its own file, with its word and the
-//! [`Map`] that it asks for. This module applies maps to frames of any model.
+//! Tone and colour: effects that change each pixel by itself. Each effect has its own file, with its word and a
+//! function that returns its [`Map`]. This module applies maps to frames of any model.
 //!
-//! Numbers are taken as they are in the frame, whatever its colour space. Opacity stays unchanged. Luma is that of Rec.
-//! 601, as in gray images.
+//! Sample values are used as they are in the frame, whatever its colour space. Opacity stays unchanged. Luma is that of
+//! Rec. 601, as in gray images.
 
 mod bitonal;
 mod brightness;
@@ -41,23 +41,23 @@ use crate::stage::{Context, Op, Stage, wrong};
 /// An effect that changes each pixel by itself.
 pub(super) struct Tone {
     word: &'static Word,
-    /// Returns the map that the effect's arguments ask for; `None` if they ask for no change.
+    /// Returns the map for the effect's arguments; `None` if they change nothing.
     map: fn(&Args<'_>) -> Result<Option<Map>, ParseError>,
 }
 
-/// What becomes of red, green and blue. They are in 0..=1, and results are clamped to that range.
+/// A mapping of red, green and blue in 0..=1. Results are clamped to that range.
 enum Map {
-    /// Each component follows the same curve.
+    /// Maps each component by the same curve.
     Curve(Box<dyn Fn(f64) -> f64 + Send + Sync>),
     /// Each component becomes a weighted sum of all three, plus an offset.
     Affine(Affine),
-    /// Luma stays, and the differences of the components from luma are multiplied by this factor in 0..=1.
+    /// Keeps luma, and multiplies the differences of the components from luma by this factor in 0..=1.
     Chroma(f32),
-    /// Black where luma is below this value, white elsewhere.
+    /// Makes pixels black where luma is below this value, and white elsewhere.
     Threshold(f32),
-    /// Any other function of a pixel.
+    /// Applies any other function to each pixel.
     Pixel {
-        /// Whether the map may bring colour into gray.
+        /// Whether the map may turn gray into a colour.
         colours: bool,
         map: Box<dyn Fn([f32; 3]) -> [f32; 3] + Send + Sync>,
     },
@@ -68,7 +68,7 @@ enum Map {
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Affine([[f32; 4]; 3]);
 
-/// The shares of red, green and blue in luma, by Rec. 601.
+/// The weights of red, green and blue in luma, by Rec. 601.
 const LUMA: [f32; 3] = [0.299, 0.587, 0.114];
 
 impl Affine {
@@ -143,7 +143,7 @@ impl Map {
         }
     }
 
-    /// Returns what a gray `level` in 0..=1 becomes.
+    /// Maps a gray `level` in 0..=1 to the level of the result.
     fn gray(&self, level: f64) -> f64 {
         let pixel = [level as f32; 3];
         let mapped = match self {
@@ -177,7 +177,7 @@ impl Map {
         }
     }
 
-    /// Returns the estimated picoseconds per px.
+    /// Returns the estimated picoseconds per px to apply the map.
     fn picos(&self) -> u64 {
         match self {
             Self::Chroma(_) => 5_000,
@@ -188,7 +188,7 @@ impl Map {
     }
 }
 
-/// Moves chroma towards its neutral middle: the difference is multiplied by `factor`.
+/// Moves chroma towards its neutral value: its difference from that value is multiplied by `factor`.
 fn shrink<T: Sample>(chroma: &mut [Grid<T>], factor: f32) {
     let middle = 128.0 * f32::from(T::UNIT);
     for grid in chroma {
@@ -203,7 +203,7 @@ fn shrink<T: Sample>(chroma: &mut [Grid<T>], factor: f32) {
     }
 }
 
-/// Maps every sample through a lookup table of `curve`.
+/// Maps every sample by `curve`, with a lookup table.
 fn look_up<T: Sample>(grids: &mut [Grid<T>], curve: impl Fn(f64) -> f64) {
     let full = f64::from(T::MAX.float());
     let levels = 0..=T::MAX.float() as u32;
@@ -214,7 +214,7 @@ fn look_up<T: Sample>(grids: &mut [Grid<T>], curve: impl Fn(f64) -> f64) {
         })
         .collect();
     for sample in grids.iter_mut().flat_map(Grid::samples_mut) {
-        // A sample is an index of the table, which has one entry for each.
+        // Every sample is a valid index, because the table has one entry for each value.
         *sample = table[sample.float() as usize];
     }
 }
@@ -268,7 +268,7 @@ struct Args<'a> {
 }
 
 impl Args<'_> {
-    /// Returns argument `at` as it was written, or its default.
+    /// Returns argument `at` as written in the recipe, or its default.
     fn text(&self, at: usize) -> &str {
         let default = || self.word.args[at].default.unwrap_or_default();
         self.texts[at].unwrap_or_else(default)
@@ -293,8 +293,8 @@ struct Toned {
 }
 
 impl Toned {
-    /// Returns the model of the result: the one worked in, so that the next effect need not convert again. CMYK is
-    /// converted back, because something else decided to keep it.
+    /// Returns the model of the result: the model that the map works in, so that the next effect need not convert
+    /// again. CMYK is converted back, because an earlier decision of the planner kept it.
     fn model_after(&self, model: Model) -> Model {
         match model {
             Model::Cmyk => model,

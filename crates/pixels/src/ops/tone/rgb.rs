@@ -1,4 +1,4 @@
-//! `rgb:R:G:B`: adds an amount of its own to each of red, green and blue.
+//! `rgb:R:G:B`: adds a separate amount to each of red, green and blue.
 
 use andon_recipe::{Arg, Word};
 

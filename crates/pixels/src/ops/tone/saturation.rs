@@ -23,7 +23,7 @@ pub(in crate::ops) const SATURATION: Tone = Tone {
     },
     map: |args| {
         let factor = args.number(0)? as f32;
-        // Stronger colours may leave what chroma planes can hold.
+        // Factors above 1 may exceed the range of chroma planes, so they work on RGB.
         Ok(match args.text(1) {
             "rms" => (factor != 1.0).then(|| Map::Pixel {
                 colours: false,

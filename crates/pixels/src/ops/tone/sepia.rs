@@ -10,7 +10,7 @@ const BROWN: Affine = Affine([
     [0.272, 0.534, 0.131, 0.0],
 ]);
 
-/// Makes an image brown.
+/// Gives an image the brown tint of old prints.
 pub(in crate::ops) const SEPIA: Tone = Tone {
     word: &Word {
         name: "sepia",

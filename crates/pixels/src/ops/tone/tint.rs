@@ -5,7 +5,7 @@ use andon_recipe::{Arg, Word};
 use super::{Map, Tone};
 use crate::color::lab;
 
-/// Gives an image one hue.
+/// Gives an image the hue and chroma of one colour.
 pub(in crate::ops) const TINT: Tone = Tone {
     word: &Word {
         name: "tint",

@@ -20,8 +20,8 @@ pub(crate) static RULE: Rule = Rule {
     act,
 };
 
-/// Returns the space to bring the result to; `None` keeps the source's own. CMYK holds colours that no screen shows,
-/// and its other colours are not worth a wider space than sRGB.
+/// Returns the space to convert the result to; `None` keeps the source's own. CMYK holds colours that no screen shows,
+/// and its other colours do not justify a wider space than sRGB.
 fn space(profile: Profile, model: Model, have: Space, tags: Tags) -> Option<Space> {
     let wide = || (tags != Tags::None).then_some(Space::DISPLAY_P3);
     let codes = matches!(tags, Tags::IccOrCodePoints | Tags::IccAndCodePoints);
@@ -36,7 +36,7 @@ fn space(profile: Profile, model: Model, have: Space, tags: Tags) -> Option<Spac
     Some(wider.unwrap_or(Space::UNSPECIFIED))
 }
 
-/// Whether the source file already has the colours that the recipe asks for, and declares them as asked.
+/// Whether the source file already has the colour space that the recipe asks for, and declares it as requested.
 pub(crate) fn keeps_file(draft: &Draft<'_>) -> bool {
     let (info, profile) = (draft.info, draft.profile());
     let print = info.model == Model::Cmyk;
@@ -51,7 +51,7 @@ pub(crate) fn keeps_file(draft: &Draft<'_>) -> bool {
     }
 }
 
-/// Plans the conversion before anything is painted, and decides how the result declares what its colours are.
+/// Plans the conversion before anything is painted, and decides how the result declares its colour space.
 fn act(draft: &mut Draft<'_>) -> bool {
     let (have, profile) = (draft.full, draft.profile());
     let stays_print = have.model == Model::Cmyk && draft.leaves.is_none();

@@ -1,4 +1,4 @@
-//! Answer with the source's own bytes.
+//! Return the source's own bytes.
 
 use andon_recipe::{Goal, Kept, Orientation};
 
@@ -18,7 +18,8 @@ pub(crate) static RULE: Rule = Rule {
     act,
 };
 
-/// Decides whether the source already is what the recipe asks for. A resolved recipe has no step that changes nothing.
+/// Decides whether the source already is what the recipe asks for. A resolved recipe contains only steps that change
+/// something.
 fn act(draft: &mut Draft<'_>) -> bool {
     let (info, output) = (draft.info, &draft.recipe.output);
     let rewrites = draft.target.name() != draft.source.name()
@@ -38,7 +39,7 @@ pub(in crate::plan) fn changes(draft: &Draft<'_>) -> bool {
     changes_but_turn(draft, Orientation::default())
 }
 
-/// Whether the recipe changes anything about the image beside turning it by `turn`.
+/// Whether the recipe changes anything about the image besides turning it by `turn`.
 fn changes_but_turn(draft: &Draft<'_>, turn: Orientation) -> bool {
     let mut whole = View::whole((draft.info.width, draft.info.height));
     whole.turn(turn);

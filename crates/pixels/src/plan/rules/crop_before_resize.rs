@@ -1,4 +1,4 @@
-//! Never resample what will not be seen.
+//! Never resample pixels that are not visible.
 
 use super::{Example, Rule};
 use crate::plan::draft::Draft;
@@ -16,7 +16,7 @@ pub(crate) static RULE: Rule = Rule {
     act,
 };
 
-/// Returns whether a view cuts something off after scaling. The cut itself is made while views are put together; see
+/// Returns whether a view crops after scaling. Views are already combined so that they crop first; see
 /// [`View::crop`](crate::plan::view::View::crop).
 fn act(draft: &mut Draft<'_>) -> bool {
     let cut = |run: &Run| matches!(run, Run::View(view) if view.is_cut_scaled);

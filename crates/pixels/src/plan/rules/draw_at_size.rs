@@ -1,4 +1,4 @@
-//! Draw images that are not stored as pixels at the size of the result.
+//! Draw vector images at the size of the result.
 
 use super::{Example, Rule};
 use crate::plan::draft::{Draft, Drawing, First};
@@ -16,7 +16,7 @@ pub(crate) static RULE: Rule = Rule {
     act,
 };
 
-/// Decides which part is drawn and at which size, where the codec can draw that part by itself.
+/// Decides which part is drawn and at which size, if the codec can draw that part separately.
 fn act(draft: &mut Draft<'_>) -> bool {
     let (source, info, stored) = (draft.source, draft.info, &draft.stored);
     let window = match stored.from {
@@ -24,7 +24,7 @@ fn act(draft: &mut Draft<'_>) -> bool {
             from,
             to: stored.to,
         },
-        // Nothing of it is seen: its pixels matter only as far as they must exist.
+        // No part of it is visible, so draw it as small as possible.
         None => Window::whole((info.width, info.height), (1, 1)),
     };
     let drawing = source.vector().and_then(|decoder| {

@@ -15,7 +15,7 @@ pub(super) mod stay_in_planes;
 pub(super) mod turn_late;
 pub(super) mod turn_what_is_not_said;
 
-/// Every rule, in the order in which they act.
+/// Every rule, in the order in which they are applied.
 pub const RULES: &[&Rule] = &[
     &turn_what_is_not_said::RULE,
     &copy_if_nothing_changes::RULE,
@@ -48,13 +48,13 @@ static PHASES: [&[&Rule]; 2] = [
     ],
 ];
 
-/// Applies the rules of a phase, and returns those that acted, in the order in which they did.
+/// Applies the rules of a phase, and returns those that had an effect, in the same order.
 pub(super) fn apply(phase: usize, draft: &mut Draft<'_>) -> Vec<&'static Rule> {
     let rules = PHASES[phase].iter().copied();
     rules.filter(|rule| (rule.act)(draft)).collect()
 }
 
-/// One way to make a plan cheaper without changing what is seen, or to preserve what is seen.
+/// A rule that makes plans cheaper without a visible change, or that preserves quality.
 #[derive(Clone, Copy, Debug)]
 pub struct Rule {
     /// The rule's name.
@@ -63,7 +63,7 @@ pub struct Rule {
     pub reason: &'static str,
     /// An example of the rule.
     pub example: Example,
-    /// Applies the rule to a draft; returns whether it had anything to do.
+    /// Applies the rule to a draft; returns whether it had an effect.
     act: fn(&mut Draft<'_>) -> bool,
 }
 

@@ -1,4 +1,4 @@
-//! Scale in linear light rather than in stored values, where the recipe asks for it.
+//! Scale in linear light rather than in stored values, if the recipe asks for it.
 
 use super::{Example, Rule};
 use crate::frame::{Model, Traits};

@@ -1,4 +1,4 @@
-//! Decode no finer than the result needs.
+//! Decode no more pixels than the result needs.
 
 use super::{Example, Rule};
 use crate::codec::{Codec, Info, Scale, Scales};
@@ -18,10 +18,10 @@ pub(crate) static RULE: Rule = Rule {
     act,
 };
 
-/// How many decoded pixels per result pixel the resampler is left with at least, along each side.
+/// The minimum number of decoded pixels per result pixel, along each side, that the resampler is left with.
 ///
-/// Measured on sixteen photographs of 8 to 15 megapixels, against a full decode and Lanczos3 in floats:
-/// mean PSNR in dB of the image before and after JPEG at q80 4:2:0, and the time of 1.5 as 1.
+/// Measured on sixteen photos of 8 to 15 megapixels, against a full decode and Lanczos3 in floats: mean PSNR in dB of
+/// the image before and after JPEG at q80 4:2:0, and the time relative to that of 1.5.
 ///
 /// | longest side | 1.0 | 1.25 | 1.5 | 2.0 | 3.0 | full decode |
 /// |---|---|---|---|---|---|---|
@@ -35,25 +35,26 @@ pub(crate) static RULE: Rule = Rule {
 /// | 1200, after | 36.63 | 36.63 | 36.63 | 36.65 | 36.65 | 36.65 |
 /// | 1200, time | 0.9 | 1 | 1 | 1.8 | 2 | 1.9 |
 ///
-/// Below 1.25 the decoder's coarse sampling shows; beyond it nothing is gained that survives the encoder. Where 1.25 and 1.5 differ (8 and 15
-/// megapixels to 1200 and 400 px, other photographs), 1.25 takes two thirds of the processor time and costs 0.01 and 0.3 dB after JPEG. 1.35
-/// has most of that: photographs of 3:2 and 4:3 with 4, 8 and 15 megapixels leave 1.36 to 1.44 at the usual sizes.
+/// Below 1.25 the decoder's coarse sampling is visible. Above it, there is no gain that survives the encoder. Where
+/// 1.25 and 1.5 differ (8 and 15 megapixels to 1200 and 400 px, other photos), 1.25 takes two thirds of the processor
+/// time and costs 0.01 and 0.3 dB after JPEG. 1.35 has most of that saving: for photos of 3:2 and 4:3 with 4, 8 and 15
+/// megapixels, the available scales leave 1.36 to 1.44 at the usual sizes.
 pub(crate) const HEADROOM: f64 = 1.35;
 
 /// Decides the scales at which the source is decoded.
 fn act(draft: &mut Draft<'_>) -> bool {
     if !draft.frames.is_first() || draft.drawing.is_some() {
-        // They are composed in full; and what is drawn has its size.
+        // Animations are composed at full size, and a drawing already has its size.
         return false;
     }
     let (source, info, stored) = (draft.source, draft.info, &draft.stored);
     let headroom = draft.formats.headroom;
     draft.scales = match draft.runs.measured {
-        // A decoder shrinks what is stored.
+        // A decoder shrinks in stored values, not in linear light.
         Scale::FULL if draft.light().is_some() => return false,
         Scale::FULL => scales(source, info, stored, draft.chroma, headroom),
         measured => {
-            // Luma at the scale that was asked for, or the next that the codec offers.
+            // Decode luma at the scale in the recipe, or the next larger one that the codec offers.
             let mut offered = source.scales(info).iter().copied();
             let luma = offered.find(|scale| *scale >= measured);
             let luma = luma.unwrap_or(Scale::FULL);
@@ -65,7 +66,7 @@ fn act(draft: &mut Draft<'_>) -> bool {
 }
 
 /// Returns the smallest decoding scales that leave at least `headroom` decoded samples per result sample, for luma and
-/// for chroma. Each is measured against its own plane of the result, whose subsampling will be `chroma`.
+/// for chroma. Each scale is compared with its own plane of the result, whose subsampling will be `chroma`.
 pub(in crate::plan) fn scales(
     codec: &dyn Codec,
     info: &Info,
@@ -74,7 +75,7 @@ pub(in crate::plan) fn scales(
     headroom: f64,
 ) -> Scales {
     let Some(from) = stored.from else {
-        // Nothing of it is seen: its pixels matter only as far as they must exist.
+        // No part of it is visible, so decode it as small as possible.
         return Scales::both(codec.scales(info).first().copied().unwrap_or(Scale::FULL));
     };
     let to = (f64::from(stored.to.0), f64::from(stored.to.1));
@@ -93,7 +94,7 @@ pub(in crate::plan) fn scales(
     }
 }
 
-/// Returns the decoding scale of chroma for a given scale of luma; luma's own, where the codec cannot decode them at
+/// Returns the decoding scale of chroma for a given scale of luma: luma's own, if the codec cannot decode them at
 /// different scales.
 fn chroma_scale(
     codec: &dyn Codec,
@@ -127,8 +128,8 @@ fn chroma_scale(
         .unwrap_or(luma)
 }
 
-/// Whether a frame can hold chroma decoded at one scale beside luma at another: frames hold chroma at full, a half or a
-/// quarter of luma's resolution, and no less.
+/// Whether a frame can hold chroma decoded at one scale with luma decoded at another: chroma must have full, half or a
+/// quarter of luma's resolution.
 fn fits_under(chroma: Scale, luma: Scale, stored: Subsampling) -> bool {
     [1, 2, 4]
         .iter()

@@ -1,4 +1,4 @@
-//! Leave out what changes nothing, and copy pixels where resampling would only copy them.
+//! Leave out stages that change nothing, and copy pixels where resampling would only copy them.
 
 use super::{Example, Rule};
 use crate::codec::{Info, Scales};
@@ -19,8 +19,8 @@ pub(crate) static RULE: Rule = Rule {
     act,
 };
 
-/// Decides how the decoded image is brought to its part and size. Returns whether geometry that was asked for comes
-/// down to copying pixels.
+/// Decides how the decoded image is brought to its part and size. Returns whether the geometry of the recipe amounts to
+/// copying pixels.
 fn act(draft: &mut Draft<'_>) -> bool {
     if draft.drawing.is_some() {
         return false;
@@ -32,8 +32,8 @@ fn act(draft: &mut Draft<'_>) -> bool {
     geometry && matches!(draft.first, First::Nothing | First::Crop(_))
 }
 
-/// Returns what is cheaper than resampling the image decoded at `scales`, if anything is: leaving it as it is, or
-/// cropping whole pixels. `chroma` is the subsampling that the result must have.
+/// Returns a replacement that is cheaper than resampling the image decoded at `scales`, if there is one: leaving the
+/// image as it is, or cropping whole pixels. `chroma` is the subsampling that the result must have.
 fn cheaper(
     info: &Info,
     stored: &Stored,
@@ -50,7 +50,7 @@ fn cheaper(
     let (x, y) = (from.x * factor, from.y * factor);
     let as_large =
         (from.w * factor, from.h * factor) == (f64::from(stored.to.0), f64::from(stored.to.1));
-    // Where chroma has to change, one resampling cuts and thins in a single pass.
+    // If chroma has to change, one resampling crops and subsamples in a single pass.
     let same_chroma = match info.model {
         Model::YCbCr { sub, .. } => chroma == Some(scales.subsampling(sub)),
         _ => true,

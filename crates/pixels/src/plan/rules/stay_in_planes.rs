@@ -1,4 +1,4 @@
-//! Keep luma and chroma apart from the decoder to the encoder.
+//! Keep luma and chroma separate from the decoder to the encoder.
 
 use super::{Example, Rule};
 use crate::codec::Orientation;
@@ -18,10 +18,10 @@ pub(crate) static RULE: Rule = Rule {
     act,
 };
 
-/// Returns the subsampling that resampling should end in, before any turn, so that chroma is resampled once and not
-/// subsampled in between: what the encoder needs, or `Subsampling::NONE` where it needs RGB. The green, blue and red
+/// Returns the subsampling that resampling should produce, before any turn, so that chroma is resampled once and not
+/// subsampled in between: that of the encoder, or `Subsampling::NONE` if the encoder needs RGB. The green, blue and red
 /// planes of the identity matrix are not chroma, because each holds a part of luma, so they are not subsampled. `None`:
-/// the image has no three such planes.
+/// the image has no such planes.
 fn chroma(have: Traits, needed: Traits, orientation: Orientation) -> Option<Subsampling> {
     let Model::YCbCr { matrix, .. } = have.model else {
         return None;
@@ -32,11 +32,11 @@ fn chroma(have: Traits, needed: Traits, orientation: Orientation) -> Option<Subs
     })
 }
 
-/// Decides the subsampling that resampling ends in. Returns whether the image stays in luma and chroma planes of the
+/// Decides the subsampling that resampling produces. Returns whether the image stays in luma and chroma planes of the
 /// same matrix from decoder to encoder.
 fn act(draft: &mut Draft<'_>) -> bool {
     if draft.light().is_some() {
-        // Light is not that of luma and chroma.
+        // Scaling in linear light requires RGB.
         return false;
     }
     draft.chroma = chroma(draft.full, draft.needed, draft.orientation());

@@ -1,4 +1,4 @@
-//! Turn the small image, not the large one.
+//! Turn the small image rather than the large one.
 
 use super::{Example, Rule};
 use crate::plan::draft::{Draft, turn};

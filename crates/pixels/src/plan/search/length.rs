@@ -12,12 +12,13 @@ pub(crate) struct Length {
     pub(crate) bytes: u64,
     /// Whether the shortest file becomes the result if none is short enough.
     pub(crate) shortest: bool,
-    /// The highest quality to try. More than the source's own would show nothing more of it.
+    /// The highest quality to try. A quality above the source's own would show nothing more of it.
     pub(crate) quality: u8,
 }
 
 impl Length {
-    /// Returns the most bytes kept beside the file being tried, for a frame of `frame` bytes.
+    /// Returns the most bytes of the best file so far, which is kept while another one is tried, for a frame of `frame`
+    /// bytes.
     pub(crate) fn kept(self, frame: u64) -> u64 {
         match self.shortest {
             true => frame,
@@ -35,8 +36,8 @@ impl Length {
         self.quality.div_ceil(2)
     }
 
-    /// Returns the largest of the files that are short enough. Files are assumed to grow with the quality. Where they
-    /// do not, a larger one may be missed, but the one found is short enough.
+    /// Returns the largest of the files that are short enough. Files are assumed to grow with the quality. If they do
+    /// not, a larger one may be missed, but the result is still short enough.
     pub(crate) fn run(self, mut encode: impl FnMut(u8) -> Result<Vec<u8>>) -> Result<Vec<u8>> {
         let (mut fits, mut most) = (0, self.quality);
         let (mut best, mut shortest): (Option<Vec<u8>>, usize) = (None, usize::MAX);
@@ -49,7 +50,7 @@ impl Length {
                 (fits, best, fallback) = (quality, Some(file), None);
             } else {
                 most = quality - 1;
-                // Nothing has fitted yet, and this one is of the least quality so far.
+                // No file is short enough yet, and this one has the lowest quality so far.
                 if self.shortest && best.is_none() {
                     fallback = Some(file);
                 }

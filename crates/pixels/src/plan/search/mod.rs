@@ -1,4 +1,4 @@
-//! Searches for a quality: by the length of the file, or by how much of the image survives.
+//! Searches for a quality: by the length of the file, or by how well the image is preserved.
 
 mod length;
 mod score;
@@ -8,7 +8,7 @@ use andon_recipe::{Goal, Output, options};
 pub(crate) use length::Length;
 pub(crate) use score::{Candidate, Scored};
 
-/// A search for the quality, named after what it looks at.
+/// A search for the quality, named after its criterion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Search {
     /// Searches by the length of the file.
@@ -51,7 +51,7 @@ impl Search {
         }
     }
 
-    /// Returns the word that asked for the search, with its value, as in a recipe.
+    /// Returns the word that requested the search, with its value, as in a recipe.
     pub(super) fn piece(self) -> String {
         match self {
             Self::Length(length) => format!("{}:{}", options::MAX.name, length.bytes),

@@ -1,12 +1,12 @@
-//! Searches for the smallest file that scores enough.
+//! Searches for the smallest file that reaches a score.
 
 use crate::error::Result;
 
 /// The search for the smallest quality whose image scores at least `score`.
 ///
-/// Scores grow with quality along much the same curve for all photographs and formats, only higher or lower, and
-/// steeper or flatter. So one encode tells where the curve of this image lies, a second one how steep it is, and a
-/// third is close. One more is left for images that are not like photographs.
+/// Scores grow with quality along much the same curve for all photos and formats, only higher or lower, and steeper or
+/// flatter. So one encode tells the position of this image's curve, a second one its slope, and a third is close. One
+/// more is left for images unlike photos.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Scored {
     /// The score to reach, from 1 to 100.
@@ -21,7 +21,7 @@ pub(crate) struct Candidate {
     pub(crate) score: f64,
 }
 
-/// Pairs of quality and SSIMULACRA2 score: means over JPEG and WebP of sixteen photographs at 400 to 2000 px.
+/// Pairs of quality and SSIMULACRA2 score: means over JPEG and WebP of sixteen photos at 400 to 2000 px.
 const CURVE: [(f64, f64); 8] = [
     (1.0, -30.0),
     (10.0, 15.0),
@@ -33,7 +33,7 @@ const CURVE: [(f64, f64); 8] = [
     (100.0, 96.0),
 ];
 
-/// The search ends with a file whose score exceeds the required one by no more than this.
+/// Largest difference by which a file's score may exceed the required one for the search to end.
 const CLOSE: f64 = 1.0;
 
 impl Scored {
@@ -45,8 +45,8 @@ impl Scored {
         self.quality(&[])
     }
 
-    /// Returns the quality that should score a little more than required, judging by the tries so far. Each of `tried`
-    /// is the score on `CURVE` at the tried quality, and this image's score there.
+    /// Returns the quality that should score slightly more than required, judging by the tries so far. Each entry of
+    /// `tried` is the score on `CURVE` at a tried quality, and this image's score at that quality.
     fn quality(self, tried: &[(f64, f64)]) -> u8 {
         let aim = f64::from(self.score) + CLOSE / 2.0;
         let mut nearest: Vec<_> = tried.to_vec();
@@ -71,10 +71,10 @@ impl Scored {
         quality.round().clamp(1.0, 100.0) as u8
     }
 
-    /// Returns the smallest of the tried files that scores enough, or the best one if none does.
+    /// Returns the smallest of the tried files that reaches the score, or the best file if none does.
     pub(crate) fn run(self, mut encode: impl FnMut(u8) -> Result<Candidate>) -> Result<Vec<u8>> {
         let enough = f64::from(self.score);
-        // The largest quality known to be too small, and the smallest known to be enough.
+        // The highest quality known to be too low, and the lowest known to be sufficient.
         let (mut small, mut fits) = (0, 101);
         let mut best: Option<(u8, Candidate)> = None;
         let mut known = Vec::new();
@@ -91,7 +91,7 @@ impl Scored {
                 best = Some((quality, tried));
             } else {
                 small = quality;
-                // Until one scores enough, the largest is the best.
+                // Until a file reaches the score, the one of the highest quality is the best.
                 if best
                     .as_ref()
                     .is_none_or(|(known, _)| *known < quality && fits > 100)
@@ -155,7 +155,7 @@ mod tests {
         for score in 30..=90 {
             for steeper in [0.6, 0.8, 1.2, 1.5, 1.8] {
                 let curve = |quality: f64| (expected(quality as u8) - 90.0) * steeper + 90.0;
-                // Where one step of the quality is not more than two points.
+                // Qualities at which one step changes the score by at most two points.
                 let (quality, tries) = found(score, curve);
                 let fits = (1..=100).find(|quality| curve(f64::from(*quality)) >= f64::from(score));
                 let fits = fits.unwrap_or(100);
