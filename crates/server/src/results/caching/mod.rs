@@ -160,11 +160,7 @@ where
     pub(crate) fn fetch(&self, request: &ImageRequest, identity: &str) -> Key {
         let purges = self.purges().to_string();
         // A source that is served unchanged must meet more conditions.
-        let kind = if !request.is_file() {
-            "picture"
-        } else {
-            "file"
-        };
+        let kind = if request.is_file() { "file" } else { "image" };
         let path = request.source.as_str();
         Key::of(&["source", kind, path, identity, &purges])
     }
