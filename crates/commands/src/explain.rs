@@ -1,4 +1,4 @@
-//! `andon explain`: shows how a reply would come about, without making it.
+//! `andon explain`: shows how the server would answer a URL, without doing so.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ store.min_life).";
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let mut told = String::new();
     let outcome = tell(args, &mut told);
-    // Also what was found out before it failed.
+    // Printed even if there was an error, because the output up to then helps to find its cause.
     print(told.as_bytes())?;
     outcome
 }
@@ -76,7 +76,7 @@ fn tell(args: &Args, told: &mut String) -> anyhow::Result<()> {
         )?;
         return Ok(());
     }
-    // A request is worth explaining even if its file is missing.
+    // A request can be explained even if its file is missing.
     let planned = resolver.open(&request).and_then(|found| {
         let read = found.read()?;
         let (rules, source) = (&*request.rules, &read.source);

@@ -1,9 +1,9 @@
-//! Finds the format that the file name of a result stands for.
+//! Determines the image format that a file name stands for.
 
 use andon_server::media_type;
 use anyhow::bail;
 
-/// Returns the format that the extension of `output` stands for, or `None` if it is not an image's.
+/// Returns the format that the extension of `output` stands for, or `None` if it is no image's extension.
 ///
 /// # Errors
 /// If the format cannot be written.

@@ -18,10 +18,10 @@ pub(crate) struct Args {
     /// One word only: a step, an effect, an option of a format, or a small_light parameter
     #[arg(value_name = "WORD", conflicts_with_all = ["markdown", "fuzz_dictionary"])]
     word: Option<String>,
-    /// As Markdown: docs/reference.md is this text
+    /// Print Markdown; docs/reference.md is this text
     #[arg(long, conflicts_with = "fuzz_dictionary")]
     markdown: bool,
-    /// As a dictionary for libFuzzer: words, parameters and values on the edges of their ranges
+    /// Print a dictionary for libFuzzer: words, parameters and values at the limits of their ranges
     #[arg(long)]
     fuzz_dictionary: bool,
 }
@@ -55,7 +55,7 @@ fn effects() -> impl Iterator<Item = &'static Word> {
     ops::ALL.iter().map(|op| op.word())
 }
 
-/// Prints what there is to say of one word.
+/// Prints the reference of one word.
 fn one(to: &mut String, name: &str) -> anyhow::Result<()> {
     let encoders = ALL.iter().filter_map(|codec| codec.encoder());
     let own = encoders.flat_map(|encoder| encoder.options()).copied();
@@ -100,7 +100,7 @@ fn reference(to: &mut String, markdown: bool) -> std::fmt::Result {
             Some(arg) if arg.name == "name" => "--materials icons/ ",
             _ => "",
         };
-        // A photograph has no transparency, behind which something could be seen.
+        // Photos have no transparency, so without rounded corners nothing would show the shadow.
         let before = match word.name {
             "shadow" => "round:60,pad:30:30:30:30,",
             _ => "",
@@ -173,9 +173,9 @@ fn entry(to: &mut String, word: &Word, markdown: bool, example: &str) -> std::fm
     word.args.iter().try_for_each(|arg| argument(to, arg))
 }
 
-/// Returns the name of the image in docs/images/reference that shows what a word does to a photograph, and the recipe by
-/// which it is made. An effect shows its example, unless the table has another recipe for it; any other word has an image
-/// only if the table has it.
+/// Returns the name of the image in docs/images/reference that shows the effect of a word on a photo, and the recipe
+/// that makes the image. An effect shows its example, unless the table has another recipe for it. Any other word has an
+/// image only if the table has it.
 fn illustration(word: &Word) -> Option<(String, String)> {
     let by_table = ILLUSTRATIONS.iter().find(|it| it.0 == word.example);
     by_table
@@ -187,7 +187,7 @@ fn illustration(word: &Word) -> Option<(String, String)> {
         })
 }
 
-/// The example of a word, and the file and the recipe of the image that shows it.
+/// The example of a word, the file name of the image that shows it, and the recipe of that image.
 const ILLUSTRATIONS: &[(&str, &str, &str)] = &[
     (
         "around:10:10:40x30:ffffff",
@@ -247,18 +247,18 @@ const ILLUSTRATIONS: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// Whether the word is an option that formats share.
+/// Whether several formats share the option.
 fn is_shared(word: &Word) -> bool {
     options::ALL.iter().any(|shared| shared.name == word.name)
 }
 
-/// Whether the word is an option that a single format has for itself.
+/// Whether the option belongs to a single format.
 fn is_own(word: &Word) -> bool {
     !words().any(|known| known.name == word.name)
 }
 
-/// Returns a shared option as a format takes it: with its values if they are fewer than in the recipe language, or else
-/// only its name.
+/// Returns a shared option as a format accepts it: with its values if the format accepts fewer than the recipe
+/// language, or else only its name.
 fn taken(word: &Word) -> String {
     if options::ALL.contains(&word) {
         word.name.to_owned()

@@ -1,4 +1,4 @@
-//! `andon render`: makes what the server would answer, without a server.
+//! `andon render`: makes the image that the server would send for a URL.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::format_of::format_of;
 use crate::place::{self, Place};
 use andon_terminal::print;
 
-/// Make the image that a URL path asks for, without a server
+/// Make the image for a URL path, without a server
 #[derive(clap::Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct Args {

@@ -10,20 +10,20 @@ use anyhow::{Context, anyhow, bail};
 use crate::place;
 use andon_terminal::print;
 
-/// Say a URL in another dialect, and what the other dialect cannot say
+/// Translate a URL to another dialect, and report what that dialect cannot express
 ///
-/// URLs of the other dialect are read back, and what both make is compared for sources of many sizes, or for the one of
-/// --size: upright, turned, transparent and animated ones. What is printed says the same, or where it does not.
+/// The translated URL is parsed again, and the results of both are compared for sources of many sizes, or of --size:
+/// upright, rotated, transparent and animated ones. The printed URL is equivalent, or its differences are listed.
 #[derive(clap::Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct Args {
     /// The URL, or its path and query
     #[arg(value_name = "URL")]
     url: String,
-    /// The dialect to say it in, or `all`
+    /// The dialect to translate to, or `all`
     #[arg(long, value_name = "DIALECT")]
     to: String,
-    /// The dialect that it is in, where more than one can read it
+    /// The dialect of the URL, if more than one can parse it
     #[arg(long, value_name = "DIALECT")]
     from: Option<String>,
     /// The source's size
@@ -32,7 +32,8 @@ pub(crate) struct Args {
     /// The source's format [default: by its name, or jpeg]
     #[arg(long, value_name = "FORMAT")]
     format: Option<String>,
-    /// Prefixes, keys and presets of the dialects; by default each has its usual prefix and signs nothing
+    /// A configuration with prefixes, keys and presets of the dialects; by default each has its usual prefix and signs
+    /// nothing
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 }

@@ -1,4 +1,5 @@
-//! The configuration that an adoption starts from: another server's in Andon's words, or one of Andon's.
+//! The configuration that an adoption starts from: the imported configuration of another server, or an existing
+//! andon.toml.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -13,13 +14,14 @@ use super::proxy;
 use super::secrets::{self, value};
 use crate::import::{self, UNNAMED_BUCKET, own_variable, quoted, unknown_secret_in};
 
-/// A configuration that is completed by what a log has; empty if none was given.
+/// The configuration that the adoption completes with settings derived from the log. Empty if the user gave none.
 #[derive(Debug, Default)]
 pub(super) struct Base {
     pub(super) text: String,
-    /// Whether it is an andon.toml already, which is tried without changes.
+    /// Whether the user gave an andon.toml, which is tried without changes.
     pub(super) is_own: bool,
-    /// Keys with random values in the text, by their paths, each with the variable that has the right one.
+    /// Keys of the text with random values in the place of unknown secrets: the key's path, and the environment
+    /// variable of the other server that has the secret.
     unknown: BTreeMap<String, String>,
 }
 
@@ -44,7 +46,7 @@ impl Base {
         Ok(Self::filled(&text, &value))
     }
 
-    /// Puts the keys that `value` has for a variable in the place of random ones.
+    /// Replaces random keys by the secrets that `value` returns for the other server's environment variables.
     fn filled(text: &str, value: &dyn Fn(&str) -> Option<String>) -> Self {
         let mut base = Self::default();
         let mut table = "";
@@ -67,7 +69,7 @@ impl Base {
                 }
                 None => {
                     base.add(line);
-                    // The variable of Andon's own is over the file.
+                    // Andon's own environment variable overrides the file, so the secret is known if it is set.
                     if value(&own_variable(&path)).is_none() {
                         base.unknown.insert(path, variable.to_owned());
                     }
@@ -82,7 +84,7 @@ impl Base {
         self.text.push('\n');
     }
 
-    /// Returns the text that is tried, in which signatures with unknown keys are not checked.
+    /// Returns the text for a trial, in which signatures with unknown keys are not verified.
     pub(super) fn trial(&self) -> anyhow::Result<String> {
         if self.unknown.is_empty() {
             return Ok(self.text.clone());
@@ -116,13 +118,14 @@ impl Base {
         Ok(all.to_string())
     }
 
-    /// Returns the keys that are to be filled in, each with its variable.
+    /// Returns the keys that the user has to fill in, each with the environment variable that has the secret.
     pub(super) fn unknown(&self) -> impl Iterator<Item = String> {
         let all = self.unknown.iter();
         all.map(|(path, variable)| format!("{path} ({variable})"))
     }
 
-    /// Names buckets in the only origin that has such ones, `s3` or `gcs`. Returns whether there is one.
+    /// Adds the names of buckets to the only origin of this kind (`s3` or `gcs`). Returns `false` without a change if
+    /// there is no such origin, or more than one.
     pub(super) fn name_buckets(&mut self, kind: &str, names: &BTreeSet<String>) -> bool {
         let key = format!("{kind}.buckets = ");
         let lines = || self.text.lines().filter(|line| line.starts_with(&key));
@@ -144,7 +147,8 @@ impl Base {
     }
 }
 
-/// Whether all addresses of a `listen` are those that requests are passed on to, or that of all interfaces at its port.
+/// Whether every address of a `listen` value is the one that nginx passes requests to, or a wildcard address with its
+/// port.
 fn is_there(listen: &str) -> bool {
     let Ok(Value::Array(all)) = listen.parse::<Value>() else {
         return false;
@@ -156,8 +160,8 @@ fn is_there(listen: &str) -> bool {
     all.iter().all(|it| it.as_str().is_some_and(fits))
 }
 
-/// Returns a configuration that listens where requests are passed on to, and not at the old server's addresses, which has
-/// them while both run. It ends no TLS: the server that passes requests on does.
+/// Returns a configuration that listens on the address that the old server passes requests to, because the old server
+/// keeps its own addresses while both run. TLS is commented out: the old server terminates it.
 fn beside(text: &str) -> String {
     let mut beside = String::new();
     let mut table = "";
@@ -189,8 +193,7 @@ fn beside(text: &str) -> String {
     beside
 }
 
-/// Returns a configuration whose folders of originals that are not on this machine, such as those of a container, are
-/// replaced by `root`.
+/// Replaces `fs.root` by `root` in origins whose folder does not exist on this machine, such as one inside a container.
 fn in_place_of_missing(text: &str, folder: &Path, root: &Path) -> anyhow::Result<String> {
     let table: Table = toml::from_str(text)?;
     let origins = table.get("origin").and_then(Value::as_array);

@@ -1,4 +1,4 @@
-//! The configuration for what a log has, as text.
+//! Generates the text of the configuration for the URLs of a log.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -12,18 +12,18 @@ use super::secrets::{self, Secret};
 use super::settings;
 use crate::import::quoted;
 
-/// A configuration before it is written.
+/// A configuration that is still being built.
 #[derive(Debug, Default)]
 pub(super) struct Draft {
-    /// The configuration that it is based on; empty if there is none.
+    /// The text of the configuration that the draft completes; empty if there is none.
     base: String,
-    /// The text of that configuration for a trial.
+    /// The text of that configuration for a trial, in which signatures with unknown keys are not verified.
     base_tried: String,
-    /// What is said at the top.
+    /// Comment lines at the top of the file.
     head: Vec<String>,
     rewrites: Vec<Rule>,
     tables: Vec<Table>,
-    /// Whether plain files have to be opened, because a key closes them.
+    /// Whether plain files have to be enabled explicitly, because the signing key of a dialect would refuse them.
     opens_files: bool,
     pub(super) origins: String,
 }
@@ -36,29 +36,30 @@ struct Rule {
     why: String,
 }
 
-/// The table of a dialect.
+/// The configuration table of a dialect.
 #[derive(Debug)]
 struct Table {
     name: &'static str,
     lines: Vec<String>,
     secrets: Vec<Secret>,
-    /// Rules that replace signatures whose key is not known, so that the URLs can be tried.
+    /// Rewrites for the trial that remove signatures whose key is unknown, so that the URLs can be tried.
     lifted: Vec<Rule>,
-    /// Whether other dialects' keys would close it.
+    /// Whether the table needs `open = true`, because the signing key of another dialect would refuse its unsigned
+    /// URLs.
     opens: bool,
 }
 
-/// Which text of a draft is wanted.
+/// The purpose of a draft's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum For {
-    /// The file that is kept.
+    /// The file to be written.
     Use,
-    /// A trial, in which signatures with unknown keys are not checked.
+    /// A trial, in which signatures with unknown keys are not verified.
     Trial,
 }
 
 impl Draft {
-    /// Makes the configuration for what was recognised. `base` is another configuration that it completes.
+    /// Builds the configuration for the recognised URLs. `base` is the configuration that it completes.
     pub(super) fn new(
         base: &Base,
         recognised: &Recognised,
@@ -117,25 +118,26 @@ impl Draft {
         Ok(draft)
     }
 
-    /// Replaces the configuration that it completes.
+    /// Replaces the text of the configuration that this draft completes.
     pub(super) fn rebase(&mut self, base: &Base) -> anyhow::Result<()> {
         self.base.clone_from(&base.text);
         self.base_tried = base.trial()?;
         Ok(())
     }
 
-    /// Adds a line at the top.
+    /// Adds a comment line at the top of the file.
     pub(super) fn say(&mut self, line: impl Into<String>) {
         self.head.push(line.into());
     }
 
-    /// Returns the secrets that have to be filled in.
+    /// Returns the secrets that the user has to fill in.
     pub(super) fn unknown_secrets(&self) -> impl Iterator<Item = &Secret> {
         let all = self.tables.iter().flat_map(|table| &table.secrets);
         all.filter(|secret| !secret.is_known)
     }
 
-    /// Adds the table of a dialect. `found` is what is of this kind, `all` what is of its table.
+    /// Adds the table of a dialect, or only the prefix if the table exists already. `found` are the places with URLs of
+    /// this form, `all` those of all forms that share the table.
     fn add_table(
         &mut self,
         kind: &'static Form,
@@ -149,7 +151,7 @@ impl Draft {
             let prefix = if mount.is_empty() { "/" } else { mount };
             lines.push(format!("{key} = {}", quoted(prefix)));
         }
-        // Two kinds may share a table, such as both versions of IIIF.
+        // Two forms may share a table, such as both versions of IIIF.
         if let Some(table) = self
             .tables
             .iter_mut()
@@ -178,7 +180,8 @@ impl Draft {
         Ok(())
     }
 
-    /// Adds rules for places other than where the dialect is mounted, and for slashes that are left over.
+    /// Adds rewrites for prefixes other than the dialect's mount point, and for a slash at the end of an endpoint's
+    /// path.
     fn add_rewrites(
         &mut self,
         kind: &'static Form,
@@ -270,7 +273,8 @@ impl Draft {
     }
 }
 
-/// Returns a rule, from and to, that takes signed URLs of thumbor or imagor below `prefix` for unsigned ones at `mount`.
+/// Returns `from` and `to` of a rewrite that removes the signature from URLs of thumbor or imagor below `prefix`, and
+/// leads to `mount`.
 pub(super) fn unsigned(prefix: &str, mount: &str) -> (String, String) {
     let prefix = regex::escape(prefix);
     let from = format!("^{prefix}/[A-Za-z0-9_-]{{26,88}}(?:=|%3D){{0,2}}(/.+)$");
@@ -289,8 +293,8 @@ impl Table {
     }
 }
 
-/// Returns where a dialect is mounted: at the prefix of most of its URLs, or at one of its own if another dialect is there
-/// already, or if other URLs are below that and it would refuse them.
+/// Returns the prefix at which to mount a dialect: the prefix of most of its URLs, or one of its own (`/_DIALECT`) if
+/// another dialect is mounted there, or if the dialect would refuse other URLs of the log below that prefix.
 fn mount(
     found: &[&Found],
     recognised: &Recognised,
@@ -310,7 +314,7 @@ fn mount(
         .prefix_key
         .and_then(|key| key.strip_prefix("prefix"));
     let mut neighbours = recognised.found.iter().filter(|it| it.kind != first.kind);
-    // Nothing else can be at the path of files, which is the prefix of an endpoint.
+    // An endpoint is one path, which nothing else can share.
     let is_between = first.kind.is_endpoint() && neighbours.any(|it| it.prefix == first.prefix);
     let refuses = first.kind.room == Room::Everything && is_shared;
     match refuses || is_between || taken.contains(&first.prefix) {
@@ -319,14 +323,15 @@ fn mount(
     }
 }
 
-/// Returns the places where a configuration has mounted its dialects.
+/// Returns the dialects that a configuration enables, each with its prefix.
 pub(super) fn places(config: &toml::Table) -> Vec<Place> {
     let forms = andon_dialects::forms();
     let place = |form: &'static Form| Some((form, own_prefix(form, config.get(form.dialect)?)?));
     forms.filter_map(place).collect()
 }
 
-/// Returns where a configuration has mounted a dialect, without a slash at its end; `None` if it is off.
+/// Returns the prefix of a dialect in its configuration table, without the slash at its end. `None` if the dialect is
+/// disabled.
 fn own_prefix(kind: &Form, table: &toml::Value) -> Option<String> {
     let key = kind.prefix_key?;
     let prefix = table.get(key)?.as_str()?;

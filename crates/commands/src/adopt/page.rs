@@ -1,4 +1,4 @@
-//! The result as one HTML page.
+//! Writes the result of an adoption as a single HTML page.
 
 use std::fmt::Write;
 
@@ -26,7 +26,7 @@ pub(super) fn page(outcome: &Outcome<'_>) -> String {
     html
 }
 
-/// Whether it is safe to switch, each obstacle on a line of its own.
+/// Returns whether it is safe to switch, with each obstacle on a line of its own.
 fn verdict(outcome: &Outcome<'_>) -> String {
     let mut html = match &*outcome.obstacles() {
         [] => "<p><strong>Safe to switch.</strong></p>\n".to_owned(),
@@ -128,7 +128,7 @@ fn costs(outcome: &Outcome<'_>) -> String {
     html
 }
 
-/// Returns a table whose cells are HTML. Cells that begin with a digit are aligned as numbers.
+/// Returns an HTML table. Cells contain HTML; those that begin with a digit are aligned as numbers.
 fn table<const N: usize>(names: &[&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
     let mut html = "<table>\n<tr>".to_owned();
     for name in names {

@@ -28,7 +28,7 @@ use crate::client::{Client, Server};
 use crate::shadow::Args as Comparison;
 use crate::shadow::{self, Report, Row};
 
-/// Returns how the replies are compared. The new server's URL is filled in when it runs.
+/// Returns the settings of the comparison. Its `new` is replaced by the new server's URL once that server runs.
 pub(super) fn comparison(args: &Args) -> Comparison {
     Comparison {
         log: args.log.first().cloned().unwrap_or_default(),
@@ -117,7 +117,7 @@ pub(super) fn outcome<'a>(args: &Args, comparison: &'a Comparison) -> anyhow::Re
     let targets = || measured.report.rows.iter().map(|row| &row.target);
     let unchecked = targets().filter(|it| router.ignores_signature(it)).count();
     let made = || targets().filter(|it| !plain.contains(*it));
-    // Imported rules are the old server's own locations, in expressions that nobody wants to read.
+    // Rules that this run imported are omitted: they are the old server's own locations, as regular expressions.
     let rules = match base.is_own {
         true => router.rules_of(made()),
         false => Vec::new(),
@@ -147,7 +147,7 @@ pub(super) fn outcome<'a>(args: &Args, comparison: &'a Comparison) -> anyhow::Re
     })
 }
 
-/// Brings URLs with the same reason together, in the order of the first of each.
+/// Groups URLs with the same reason, in the order of the first URL of each group.
 fn sort_by_reason(list: &mut [Unread]) {
     let mut order: BTreeMap<String, usize> = BTreeMap::new();
     for unread in list.iter() {
@@ -157,7 +157,7 @@ fn sort_by_reason(list: &mut [Unread]) {
     list.sort_by_key(|unread| order[&unread.why]);
 }
 
-/// Returns the words by which the same log is replayed against the same server.
+/// Returns the command-line arguments that replay the same log against the same server.
 fn words_again(args: &Args) -> String {
     let mut words: Vec<String> = Vec::new();
     for log in &args.log {
@@ -172,13 +172,13 @@ fn words_again(args: &Args) -> String {
     shlex::try_join(words).unwrap_or_else(|_| args.old.clone())
 }
 
-/// Returns the folder that relative paths of the configuration are relative to.
+/// Returns the folder that relative paths in the configuration refer to.
 fn folder<'a>(config: Option<&'a Path>, output: &'a Path) -> &'a Path {
     let file = config.unwrap_or(output);
     file.parent().unwrap_or(Path::new(""))
 }
 
-/// Returns for each target whether the base reads it as an image.
+/// Returns for each target whether the base configuration answers it with an image.
 fn known(base: &Base, folder: &Path, seen: &Seen) -> anyhow::Result<Vec<bool>> {
     if base.text.is_empty() {
         return Ok(vec![false; seen.targets.len()]);
@@ -192,7 +192,8 @@ fn known(base: &Base, folder: &Path, seen: &Seen) -> anyhow::Result<Vec<bool>> {
         .collect())
 }
 
-/// Returns what is left if only a configuration counts: nothing else is recognised, and the rest is asked for.
+/// Sorts the targets for a given andon.toml, where no dialects are recognised: what the configuration does not answer
+/// is a file or has to be requested from the old server.
 fn as_configured(known: &[bool], targets: &[(String, u64)]) -> Recognised {
     let open = (0..known.len()).filter(|index| !known[*index]);
     let is_file = |index: &usize| {
@@ -254,7 +255,7 @@ fn draft(
     Ok(draft)
 }
 
-/// Returns whether a configuration has origins of URLs, and of paths.
+/// Whether a configuration has origins for URLs, and whether it has origins for paths.
 fn origins_of(table: &toml::Table) -> (bool, bool) {
     let origins = table.get("origin").and_then(toml::Value::as_array);
     let origins = origins.into_iter().flatten();
@@ -274,7 +275,7 @@ pub(super) fn check(text: &str, folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Writes the configuration, which may have keys in it: only its owner can read it.
+/// Writes the configuration, which may contain keys: only its owner can read it.
 fn write(file: &Path, text: &str, replaces: bool) -> anyhow::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).mode(0o600);
@@ -288,7 +289,7 @@ fn write(file: &Path, text: &str, replaces: bool) -> anyhow::Result<()> {
     written.with_context(|| format!("cannot write {}", file.display()))
 }
 
-/// The old server, which is asked at a bounded rate.
+/// A client of the old server with a limited request rate.
 struct Asking<'a> {
     client: Client<'a>,
     gap: Duration,
@@ -315,14 +316,14 @@ impl<'a> Asking<'a> {
     }
 }
 
-/// What was measured during the replay.
+/// The measurements of a replay.
 struct Measured<'a> {
     report: Report<'a>,
     again: Vec<f64>,
     processor: Processor,
 }
 
-/// Sends the URLs to both servers.
+/// Sends the replayed URLs to both servers, and compares the responses.
 fn replay<'a>(
     args: &Args,
     comparison: &'a Comparison,
@@ -369,7 +370,7 @@ fn replay<'a>(
     })
 }
 
-/// Whether the images of a configuration come from a server.
+/// Whether an origin of the configuration fetches images from this server.
 fn draws_on(text: &str, server: &str) -> anyhow::Result<bool> {
     let table: toml::Table = toml::from_str(text)?;
     let origins = table.get("origin").and_then(toml::Value::as_array);
@@ -385,9 +386,9 @@ fn draws_on(text: &str, server: &str) -> anyhow::Result<bool> {
     Ok(bases.any(is_there))
 }
 
-/// Takes those files out of the report that the comparison says nothing of: those that the configuration does not have,
-/// and if it fetches its images from the old server, those that this may have resized. Counts all files, and returns the
-/// targets of the rest.
+/// Removes plain files from the report whose comparison proves nothing: files that the new server does not have, and
+/// files that it fetches from the old server, which may have resized them. Counts all files, and returns the targets of
+/// those that stay in the report.
 fn part_files(
     seen: &Seen,
     replayed: &Replayed,
@@ -424,7 +425,7 @@ fn part_files(
     plain.into_keys().collect()
 }
 
-/// Asks the new server again for what it has made, and returns the seconds of each reply.
+/// Requests the compared URLs from the new server a second time, and returns the seconds that each response took.
 fn again(server: &Server, report: &Report<'_>, cancel: &AtomicBool) -> anyhow::Result<Vec<f64>> {
     let mut client = server.client()?;
     let mut seconds = Vec::new();

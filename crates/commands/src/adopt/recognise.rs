@@ -1,4 +1,4 @@
-//! Chooses the kinds of URLs, each with its prefix, that explain a log.
+//! Chooses the URL forms, each with its prefix, that explain the URLs of a log.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -8,30 +8,31 @@ use andon_dialects::forms::{Room, Suits, looks_like_file};
 
 use super::probe::{Probes, Reading};
 
-/// A kind of URLs at a prefix, and the targets that are read so.
+/// A URL form at a prefix, and the targets that it explains.
 #[derive(Debug)]
 pub(super) struct Found {
     pub(super) kind: &'static Form,
-    /// Path below which the URLs are, without a slash at its end.
+    /// Path prefix of the URLs, without the slash at its end.
     pub(super) prefix: String,
-    /// Index of each target, and how it is read.
+    /// The index of each target, with its interpretation.
     pub(super) readings: Vec<(usize, Reading)>,
 }
 
-/// What the targets of a log are.
+/// The targets of a log, by what they were recognised as.
 #[derive(Debug, Default)]
 pub(super) struct Recognised {
     pub(super) found: Vec<Found>,
-    /// Indices of targets that no kind reads, and that end in the extension of an image: files as they are.
+    /// Indices of targets that match no form and end in an image's extension: plain files.
     pub(super) files: Vec<usize>,
     /// Indices of all other targets.
     pub(super) others: Vec<usize>,
 }
 
-/// A kind of URLs, and their prefix without a slash at its end.
+/// A URL form, and the prefix of its URLs without the slash at the end.
 pub(super) type Place = (&'static Form, String);
 
-/// Recognises the targets that are not to be skipped. `taken` are the places of a configuration that is completed.
+/// Recognises the targets whose entry in `skip` is not set. `taken` are the dialects and prefixes of the configuration
+/// that is to be completed.
 pub(super) fn recognise(
     targets: &[(String, u64)],
     skip: &[bool],
@@ -74,7 +75,8 @@ pub(super) fn recognise(
     Ok(recognised)
 }
 
-/// Returns the kind and prefix that read most of the remaining targets, if any does for sure.
+/// Returns the form and prefix that explain most of the remaining targets (`open`). `None` if no interpretation of them
+/// is strong.
 fn best(
     row: &[&'static Form],
     open: &BTreeMap<usize, Vec<Reading>>,
@@ -94,17 +96,18 @@ fn best(
     }
     let is_free = |(kind, prefix): &Place| {
         let mut others = found.iter().filter(|other| row.contains(&other.kind));
-        // Only one variant of a dialect can be configured where both have the same keys.
+        // Two variants of a dialect that share a configuration key cannot both be configured.
         let mut variants = found.iter().filter(|other| other.kind != *kind);
         let same_key = |other: &Found| {
             other.kind.dialect == kind.dialect && other.kind.prefix_key == kind.prefix_key
         };
-        // The query alone would not tell two of these apart.
+        // Two endpoints at one path could only be told apart by their queries.
         let here = found.iter().map(|it| (it.kind, &it.prefix));
         let mut here = here.chain(taken.iter().map(|(other, at)| (*other, at)));
         let has_endpoint =
             kind.is_endpoint() && here.any(|(other, at)| other.is_endpoint() && at == prefix);
-        // What a configuration has there refuses what a relative would read, and stands in the way of files.
+        // A dialect that is configured at this prefix would refuse the URLs of a related one, and would be in the way
+        // of files.
         let is_file = matches!(kind.room, Room::Files(_));
         let mut places = taken.iter().filter(|(_, other)| other == prefix);
         let is_taken = places.any(|(other, _)| is_file || row.contains(other));
@@ -125,7 +128,7 @@ fn best(
     chosen.map(|(place, _)| place)
 }
 
-/// Returns how much a prefix is preferred to others that read equally many targets.
+/// Returns a score by which a prefix is preferred to others that explain equally many targets.
 fn preference(suits: Suits, prefix: &str) -> usize {
     let segments = prefix.matches('/').count();
     match suits {
@@ -141,7 +144,8 @@ fn preference(suits: Suits, prefix: &str) -> usize {
 mod tests {
     use super::*;
 
-    /// The kinds and prefixes of a log, with the number of targets of each, then those of files and of others.
+    /// Returns the forms and prefixes of a log, with the number of targets of each, then the numbers of files and of
+    /// others.
     fn explain(targets: &[&str]) -> Vec<String> {
         let targets: Vec<(String, u64)> = targets
             .iter()
@@ -189,7 +193,7 @@ mod tests {
         let path = "/UBxLALN6vtd9ae4xwZDmjIQfmhg=/300x200";
         for (targets, name) in [
             (vec![format!("{path}/a.jpg")], "thumbor"),
-            // A colour that nobody can read is no mark of the other one.
+            // An unparsable colour is no characteristic of the other dialect.
             (vec![format!("{path}/filters:fill(ff00)/a.jpg")], "thumbor"),
             (vec![format!("{path}/filters:equalize()/a.jpg")], "thumbor"),
             (vec![format!("{path}/filters:hue(20)/a.jpg")], "imagor"),

@@ -1,4 +1,4 @@
-//! The distinct URLs that a log has, and how often each was asked for.
+//! Reads the distinct URLs of logs, with the number of requests for each.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -8,19 +8,19 @@ use std::path::PathBuf;
 use andon_client::Past;
 use anyhow::{Context, bail};
 
-/// What a log says.
+/// The contents of one or more logs.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
-    /// Path and query of every distinct GET that was answered well, and the number of requests for it, the most frequent
+    /// Path and query of every distinct GET with status 200, and the number of requests for it, the most frequent
     /// first.
     pub(super) targets: Vec<(String, u64)>,
-    /// Number of requests that do not count, by reason.
+    /// Number of ignored requests, by reason.
     pub(super) left_out: BTreeMap<String, u64>,
-    /// Seconds from the first request to the last.
+    /// Seconds from the first request to the last, summed over the logs.
     pub(super) seconds: f64,
 }
 
-/// Reads logs one after the other.
+/// Reads all logs, one after the other, and adds up their requests.
 pub(super) fn read(logs: &[PathBuf]) -> anyhow::Result<Seen> {
     let mut seen = Seen::default();
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! The settings that the URLs of a log ask for, other than prefixes and keys.
+//! Derives the settings that the URLs of a log require, other than prefixes and keys.
 
 use std::collections::BTreeSet;
 
@@ -8,11 +8,11 @@ use andon_dialects::{Form, ImagorConfig, NextConfig, Source};
 use super::recognise::Found;
 use crate::import::quoted;
 
-/// A target and how it is read.
+/// A target and its interpretation.
 type Read<'a> = (&'a str, &'a super::probe::Reading);
 
-/// Returns the keys of a dialect's table beside its prefixes, each a line of TOML, for all its URLs. `kind` is one of
-/// its kinds.
+/// Returns the settings of a dialect's table as lines of TOML, without its prefixes and keys, so that they suit all of
+/// its URLs. `kind` is one of the dialect's URL forms.
 pub(super) fn lines(kind: &Form, found: &[&Found], targets: &[(String, u64)]) -> Vec<String> {
     let read: Vec<Read<'_>> = found
         .iter()
@@ -121,7 +121,7 @@ fn thumbor(read: &[Read<'_>]) -> Vec<String> {
 
 fn imagor(read: &[Read<'_>]) -> Vec<String> {
     let mut lines = loader("https", read);
-    // imagor serves nothing without a key unless it is told to.
+    // imagor refuses all URLs if it has neither a key nor this setting.
     lines.extend(unsafe_line(read));
     let signature = signatures(read).filter(|it| *it != UNSAFE).min();
     lines.extend(signature.into_iter().flat_map(|it| digest(it.len())));
@@ -133,10 +133,10 @@ fn imagor(read: &[Read<'_>]) -> Vec<String> {
     lines
 }
 
-/// The word in place of a signature.
+/// The word in the place of a signature that marks a URL as unsigned.
 const UNSAFE: &str = "unsafe";
 
-/// Returns the line for sources that begin with hosts.
+/// Returns the lines for sources that begin with a host name.
 fn loader(scheme: &str, read: &[Read<'_>]) -> Vec<String> {
     let line = format!(
         "loader = \"{scheme}\"  # sources are hosts and paths there; \"https\" and \"http\" say how they are fetched"
@@ -145,14 +145,14 @@ fn loader(scheme: &str, read: &[Read<'_>]) -> Vec<String> {
     has_hosts.then_some(line).into_iter().collect()
 }
 
-/// Returns the line for URLs without signatures, if there are any.
+/// Returns the line that permits unsigned URLs, if there are any.
 fn unsafe_line(read: &[Read<'_>]) -> Option<String> {
     let has_some = signatures(read).any(|it| it == UNSAFE);
     has_some.then(|| "allow_unsafe = true  # the log has such URLs".to_owned())
 }
 
-/// Returns the digest of imagor's signatures by their length in characters. SHA-1 gives 28, and what is shorter than a
-/// whole digest is truncated.
+/// Returns the line for the digest of imagor's signatures, guessed from their length in characters. SHA-1 has 28; a
+/// length that no digest has means that signatures are truncated.
 fn digest(length: usize) -> Vec<String> {
     let (name, truncate) = match length {
         28 => return Vec::new(),
@@ -169,7 +169,7 @@ fn digest(length: usize) -> Vec<String> {
     lines
 }
 
-/// Whether most relative sources begin with the name of a host.
+/// Whether most relative sources begin with a host name.
 pub(super) fn names_hosts<'a>(sources: impl Iterator<Item = &'a Source>) -> bool {
     let paths = sources.filter(|source| !matches!(source, Source::Url(_)));
     let (mut hosts, mut all) = (0, 0);
@@ -189,22 +189,22 @@ fn signatures<'a>(read: &[Read<'a>]) -> impl Iterator<Item = &'a str> {
     read.iter().filter_map(|(_, it)| it.signature.as_deref())
 }
 
-/// How imgproxy's URLs are signed.
+/// How the imgproxy URLs of a log are signed.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Signatures {
-    /// Length of signatures in bytes; `None` if URLs are not signed.
+    /// Length of signatures in bytes; `None` if the URLs are unsigned.
     pub(super) bytes: Option<usize>,
-    /// Words that stand in place of signatures.
+    /// Words in the place of signatures, which the log has instead of them.
     pub(super) words: BTreeSet<String>,
 }
 
-/// Tells signatures from words in their place: a word is the same for many sources.
+/// Distinguishes signatures from words in their place: a word repeats for many sources.
 pub(super) fn imgproxy_signatures<'a>(all: impl Iterator<Item = &'a str>) -> Signatures {
     let all: Vec<&str> = all.collect();
     let distinct: BTreeSet<&str> = all.iter().copied().collect();
     let length = |text: &&str| text.trim_end_matches('=').len();
     let whole = |text: &&str| length(text) == 43;
-    // Without a whole digest: texts of one length that hardly repeat are truncated ones.
+    // Without a full-length digest, texts of one length that hardly repeat are truncated signatures.
     let first = distinct.iter().map(length).max().unwrap_or_default();
     let alike = distinct.iter().filter(|text| length(text) == first).count();
     let is_truncated = first >= 6 && alike > 1 && alike * 2 > all.len();
@@ -223,7 +223,7 @@ pub(super) fn imgproxy_signatures<'a>(all: impl Iterator<Item = &'a str>) -> Sig
     }
 }
 
-/// Options that clients may use only if imgproxy is told to allow them.
+/// Options that clients may use only if the configuration permits them.
 const LIMITS: [&str; 8] = [
     "/max_src_resolution:",
     "/msr:",

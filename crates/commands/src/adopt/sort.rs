@@ -1,4 +1,5 @@
-//! Sorts the targets of a log: images that a configuration reads, those that it does not, files, and pages.
+//! Sorts the targets of a log into images that a configuration answers, images that it does not answer, files, and
+//! pages.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,32 +9,33 @@ use super::outcome::{Group, Sorted};
 use super::recognise::Recognised;
 use super::routes::{Route, Router};
 
-/// What is needed to sort.
+/// The inputs of sorting.
 pub(super) struct Sorting<'a> {
     pub(super) targets: &'a [(String, u64)],
-    /// Whether the configuration that everything is based on reads each target already.
+    /// For each target, whether the base configuration answers it with an image.
     pub(super) known: &'a [bool],
     pub(super) recognised: &'a Recognised,
-    /// Reads targets as the trial will.
+    /// Resolves targets as the trial server will.
     pub(super) router: &'a Router,
-    /// Whether plain files are compared as well, because a configuration was given that answers them.
+    /// Whether plain files are compared as well, because a configuration was given that may answer them.
     pub(super) compares_files: bool,
-    /// Number of targets that the old server may be asked for.
+    /// Maximum number of targets that are requested from the old server.
     pub(super) most_asked: usize,
 }
 
-/// The targets that can be replayed.
+/// The targets to be replayed against both servers.
 #[derive(Debug, Default)]
 pub(super) struct Replayed {
-    /// Indices of all of them, in ascending order.
+    /// Indices of all targets to be replayed, in ascending order.
     pub(super) indices: Vec<usize>,
-    /// Indices of those that the configuration answers with something that it does not make, such as a plain file.
+    /// Indices of those that the configuration answers with something other than a generated image, such as a plain
+    /// file.
     pub(super) files: BTreeSet<usize>,
 }
 
 impl Sorting<'_> {
-    /// Returns the sorted targets, and those that can be replayed. `is_image` asks the old server whether it answers a
-    /// target with an image.
+    /// Sorts the targets. Returns the counts, and the targets that can be replayed. `is_image` asks the old server
+    /// whether it answers a target with an image.
     pub(super) fn sort(&self, is_image: &mut dyn FnMut(&str) -> bool) -> (Sorted, Replayed) {
         let mut sorted = Sorted::default();
         let mut replayed = Vec::new();
@@ -92,12 +94,12 @@ impl Sorting<'_> {
         (sorted, replayed)
     }
 
-    /// Whether the configuration answers a target with anything but an error.
+    /// Whether the configuration does not refuse a target.
     fn answers(&self, target: &str) -> bool {
         !matches!(self.router.route(target), Route::Refused(_))
     }
 
-    /// Adds a group: its name, where its URLs are, and whether some of them ask for originals.
+    /// Adds a group of targets (`indices`): its name, its prefix, and whether its URLs may request original files.
     fn group(
         &self,
         sorted: &mut Sorted,
@@ -114,7 +116,7 @@ impl Sorting<'_> {
         for index in indices {
             let (target, requests) = &self.targets[index];
             let why = match self.router.route(target) {
-                // An original, as imgproxy's URLs may ask for it, is a file to the parser.
+                // imgproxy's URLs can request the original, which the router reports as a file.
                 route
                     if matches!(route, Route::Image(_)) || route == Route::File && sends_files =>
                 {
@@ -134,9 +136,9 @@ impl Sorting<'_> {
         }
     }
 
-    /// Asks the old server for what is neither recognised nor a file. Returns the indices of images that the
-    /// configuration reads although their URLs have no mark of a dialect, and adds those that it answers as they are to
-    /// `files` if files are compared.
+    /// Requests the targets from the old server that are neither recognised nor files. Returns the indices of images
+    /// that the configuration answers although their URLs have no characteristics of a dialect. If files are compared,
+    /// adds images that it answers with something else to `files`.
     fn ask(
         &self,
         sorted: &mut Sorted,
@@ -186,7 +188,8 @@ impl Sorting<'_> {
     }
 }
 
-/// What the old server sent for URLs with queries, by their paths, which may be those of scripts.
+/// Statistics of the old server's responses to URLs with queries, by their paths, which may be those of scripts: the
+/// number of requests, and whether an image was sent.
 #[derive(Default)]
 struct Scripts(BTreeMap<String, (usize, bool)>);
 
@@ -197,12 +200,13 @@ impl Scripts {
         *sends_images |= is_image;
     }
 
-    /// Whether a script was asked for its most frequent URLs, and sent no image.
+    /// Whether a script sent no image for its `ASKED_OF_SCRIPT` most frequent URLs, so that the others count as pages.
     fn are_pages(&self, path: &str) -> bool {
         let (asked, sends_images) = self.0.get(path).copied().unwrap_or_default();
         asked >= ASKED_OF_SCRIPT && !sends_images
     }
 }
 
-/// Number of URLs that a script is asked for. If it sends no image for them, its other URLs are pages.
+/// Number of URLs that are requested of each script. If it sends no image for them, its other URLs are considered
+/// pages.
 const ASKED_OF_SCRIPT: usize = 3;

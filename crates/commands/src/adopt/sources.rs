@@ -1,4 +1,4 @@
-//! Where the images are that the URLs of a log name, as origins of a configuration.
+//! Derives the origins of a configuration from the sources that the URLs of a log name.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -18,25 +18,25 @@ use crate::import::quoted;
 /// The sources of a log.
 #[derive(Debug, Default)]
 pub(super) struct Sources {
-    /// Beginnings of URLs, `https://host:port/`.
+    /// The scheme and host of each source that is a URL, `https://host:port/`.
     urls: BTreeSet<String>,
-    /// Names of buckets, by the scheme of their URLs.
+    /// Names of buckets, by the scheme of the source.
     buckets: BTreeMap<&'static str, BTreeSet<String>>,
-    /// Paths below the origins, in their URL spelling, with a leading slash.
+    /// Paths of sources below the origins, percent-encoded as in URLs, with a leading slash.
     paths: BTreeSet<String>,
-    /// Paths of applications that are mounted below the root of their server.
+    /// Paths at which applications are mounted, other than the root of their server.
     bases: BTreeSet<String>,
 }
 
-/// The largest number of hosts that are listed.
+/// Maximum number of hosts that are listed.
 const MOST_HOSTS: usize = 2000;
 
-/// Number of paths that are tried to find out where the sources are.
+/// Number of source paths that are tried to find out where the originals are.
 const TRIED: usize = 8;
 
 impl Sources {
-    /// Collects the sources of all targets that a configuration makes images of. `found` says where applications are
-    /// mounted.
+    /// Collects the sources of all targets that a configuration makes images of. `found` has the prefixes of the
+    /// applications.
     pub(super) fn of(router: &Router, targets: &[(String, u64)], found: &[Found]) -> Self {
         let mut sources = Self::default();
         for (target, _) in targets {
@@ -91,7 +91,7 @@ impl Sources {
         }
     }
 
-    /// Names the log's buckets in the origins that a configuration has for buckets. Returns whether there are any.
+    /// Adds the log's buckets to existing bucket origins of the configuration. Returns whether any were added.
     pub(super) fn name_buckets(&mut self, base: &mut Base) -> bool {
         let before = self.buckets.len();
         let kind = |scheme| if scheme == "gs" { "gcs" } else { scheme };
@@ -100,8 +100,7 @@ impl Sources {
         self.buckets.len() < before
     }
 
-    /// Returns the origins in TOML. `has` says which kinds of origins the configuration has already: of URLs, and of
-    /// paths.
+    /// Returns the origins as TOML. `has` says whether the configuration already has origins for URLs, and for paths.
     pub(super) fn origins(
         &self,
         has: (bool, bool),
@@ -130,7 +129,7 @@ impl Sources {
         for (scheme, names) in &self.buckets {
             let table = match *scheme {
                 "gs" => "gcs",
-                // Azure's need the name of an account, which is in no URL.
+                // An Azure origin needs the name of an account, which no URL contains.
                 "abs" => {
                     text += "\n# Sources of abs://… need an [[origin]] with azure.containers and azure.account.\n";
                     continue;
@@ -151,7 +150,7 @@ impl Sources {
     }
 
     fn path_origin(&self, root: Option<&Path>, old: &mut Old<'_>) -> anyhow::Result<String> {
-        // Pages may look like images without an extension to a dialect that reads every path.
+        // To a dialect that reads every path, pages look like images without an extension; so they are tried last.
         let (images, others): (Vec<_>, Vec<_>) =
             self.paths.iter().partition(|path| looks_like_file(path));
         let tried: Vec<&String> = images.into_iter().chain(others).take(TRIED).collect();
@@ -200,14 +199,14 @@ impl Sources {
     }
 }
 
-/// The server that answers today.
+/// The server that is to be replaced.
 pub(super) struct Old<'a> {
     pub(super) url: &'a str,
     /// Whether the server answers a target with an image.
     pub(super) sends_image: &'a mut dyn FnMut(&str) -> bool,
 }
 
-/// Whether a server answers a target with an image.
+/// Whether the server behind a client answers a target with an image.
 pub(super) fn sends_image(client: &mut Client<'_>, target: &str) -> bool {
     let reply = client.get(target, &[]);
     reply.is_ok_and(|reply| {
@@ -216,7 +215,7 @@ pub(super) fn sends_image(client: &mut Client<'_>, target: &str) -> bool {
     })
 }
 
-/// Returns the `allow` line for hosts that are not public, or nothing if all are.
+/// Returns the `allow` line for the hosts whose addresses are not public. Empty if all are public.
 fn allowed<'a>(urls: impl Iterator<Item = &'a str>) -> String {
     let addresses: BTreeSet<IpAddr> = urls.flat_map(private_addresses).collect();
     if addresses.is_empty() {
@@ -229,7 +228,7 @@ fn allowed<'a>(urls: impl Iterator<Item = &'a str>) -> String {
     format!("allow = [{}]  # they are not public\n", ranges.join(", "))
 }
 
-/// Returns the addresses of a URL's host that are not public. Names with a dot are taken for public ones.
+/// Returns the addresses of a URL's host that are not public. Names with a dot are assumed to be public.
 fn private_addresses(url: &str) -> Vec<IpAddr> {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let host = rest.split('/').next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! `andon convert --into-store`: writes results into the store that the nodes of a server share.
+//! `andon convert --into-store`: writes results to the shared store of a server's nodes.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -58,7 +58,7 @@ pub(super) fn run(
     job.run(2 * cores(), fill, |_| false, || counts.text())
 }
 
-/// Number of results that were stored, already in the store, and not stored.
+/// Number of results that were stored, that the store already had, and that were not stored.
 #[derive(Default)]
 struct Counts {
     stored: AtomicUsize,
@@ -74,7 +74,7 @@ impl Counts {
     }
 }
 
-/// Returns the path by which the server's URLs name an image, percent-decoded.
+/// Returns the percent-decoded path of an image in the server's URLs.
 fn source(config: &Config, input: &Input) -> anyhow::Result<String> {
     let below = |prefix: &str, rest: &str| {
         let parts = [prefix, rest].map(|part| part.trim_matches('/'));

@@ -1,4 +1,4 @@
-//! A job: the images that are left to convert, what becomes of each, and what is said of all in the end.
+//! Runs a job: converts the remaining images, records each result, and prints a summary.
 
 use std::collections::BTreeSet;
 use std::io::{self, ErrorKind};
@@ -14,7 +14,7 @@ use super::manifest::Manifest;
 use super::outputs::Held;
 use super::progress_bar;
 
-/// The images that are left to convert, with what earlier runs have done.
+/// The images of a job, both those that are left to convert and those that earlier runs have converted.
 pub(super) struct Job {
     pub(super) inputs: Vec<Input>,
     /// Images that earlier runs have converted.
@@ -24,13 +24,13 @@ pub(super) struct Job {
 }
 
 impl Job {
-    /// Runs `work` for each image, and prints one line on all of them, for which `written` says what was written; it may
-    /// be empty. The list of failures has what another run can make: the images that failed or were not begun, except those
-    /// whose results, as `is_taken` tells of each, would replace others. After a first SIGINT or SIGTERM, or when there is
-    /// no space left for results, no more images are begun.
+    /// Runs `work` for each image, and prints a summary line, for which `written` returns a description of what was
+    /// written; it may be empty. The list of failures contains the images that failed or were not started, without
+    /// those whose results would replace others according to `is_taken`. No further images are started after SIGINT or
+    /// SIGTERM, or when the disk of the results is full.
     ///
     /// # Errors
-    /// If `work` failed for at least one image, or not all were begun.
+    /// If `work` failed for at least one image, or not all images were started.
     pub(super) fn run(
         &self,
         threads: usize,
@@ -51,7 +51,7 @@ impl Job {
             let input = &self.inputs[index];
             match work(input) {
                 Ok(()) => made[index].store(true, Ordering::Relaxed),
-                // The image that has its result may still fail.
+                // Another image has claimed the same result, but may still fail: try again after all others.
                 Err(error) if error.is::<Held>() && !is_last => {
                     held.lock()
                         .unwrap_or_else(PoisonError::into_inner)
@@ -87,13 +87,13 @@ impl Job {
             }
             _ if left > 0 => bail!("interrupted: {left} of {all} images left"),
             0 => Ok(()),
-            // It is reported already, and "1 of 1" would tell nothing.
+            // The error is already printed, and "1 of 1" would add nothing.
             1 if all == 1 => bail!("the image failed"),
             _ => bail!("{failed} of {all} images failed"),
         }
     }
 
-    /// Writes the list of images that are not `made`, and that another run can make without a loss.
+    /// Writes the list of images that are not marked in `made`, without those whose results would replace others.
     fn list(
         &self,
         failures: &Failures,
@@ -105,14 +105,14 @@ impl Job {
         failures.write(&missing, taken.len())
     }
 
-    /// Returns the images that are not `made`.
+    /// Returns the images that are not marked in `made`.
     fn missing<'a>(&'a self, made: &'a [AtomicBool]) -> impl Iterator<Item = &'a Input> {
         let all = self.inputs.iter().zip(made);
         let missing = all.filter(|(_, made)| !made.load(Ordering::Relaxed));
         missing.map(|(input, _)| input)
     }
 
-    /// Prints what was done, for a job with a manifest, and what was `written`.
+    /// Prints the summary: the counts if the job has a manifest, and the text `written`.
     fn say(&self, done: usize, failed: usize, written: String) -> anyhow::Result<()> {
         let mut said = Some(written).filter(|said| !said.is_empty());
         if self.manifest.is_some() {
@@ -145,7 +145,7 @@ impl Job {
     }
 }
 
-/// Whether the cause of an error is a full disk.
+/// Whether an error was caused by a full disk or an exceeded quota.
 fn says_no_space(error: &anyhow::Error) -> bool {
     let mut causes = error
         .chain()

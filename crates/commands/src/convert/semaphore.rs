@@ -1,4 +1,5 @@
-//! A limit on how many threads work at the same time, for jobs with additional threads that wait for a network.
+//! A limit on the number of threads that work at the same time, for jobs with additional threads that wait for the
+//! network.
 
 use std::sync::{Condvar, Mutex, PoisonError};
 
@@ -16,9 +17,9 @@ impl Semaphore {
         }
     }
 
-    /// Waits until fewer threads work than may, and then runs `work`.
+    /// Waits until fewer threads than the limit work, and then runs `work`.
     pub(super) fn run<T>(&self, work: impl FnOnce() -> T) -> T {
-        /// Gives the place back when it is dropped, which happens after a panic as well.
+        /// Releases the slot when dropped, which also happens during a panic.
         struct Leave<'a>(&'a Semaphore);
         impl Drop for Leave<'_> {
             fn drop(&mut self) {

@@ -1,4 +1,4 @@
-//! Reads the environment or the flags of an imagor.
+//! Imports the environment variables or flags of an imagor.
 
 use toml::Value;
 
@@ -30,8 +30,8 @@ const BLOCKED: &str =
     "addresses that are not public are refused unless `allow` of the `[[origin]]` lists them";
 const RESPONSES: &str = "it has no equivalent";
 
-/// Every variable of imagor 1.9, in the order of its documentation of August 2026. Flags have the same names in small
-/// letters: `-imagor-secret`.
+/// Every variable of imagor 1.9, in the order of its documentation of August 2026. Flags have the same names in lower
+/// case: `-imagor-secret`.
 #[rustfmt::skip]
 pub(super) const TABLE: &[Variable] = &[
     part(&["PORT", "BIND", "SERVER_ADDRESS"], "`listen`"),
@@ -181,7 +181,7 @@ fn signing(parts: &Parts, out: &mut Document) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Adds an origin for each loader. Paths belong to the folder or bucket, if there is one, and else to web servers.
+/// Adds an origin for each loader. Paths are read from the folder or bucket if there is one, or else from web servers.
 fn origins(parts: &Parts, out: &mut Document) {
     let mut common = Common::new();
     let total = parts.put("IMAGOR_LOAD_TIMEOUT", span, out);
@@ -234,7 +234,8 @@ fn origins(parts: &Parts, out: &mut Document) {
     }
 }
 
-/// Returns the keys of a bucket beside its name. `name` begins the loader's variables, and `key` those of the origin.
+/// Returns the keys of a bucket's origin other than the bucket's name. `name` is the prefix of the loader's variables,
+/// and `key` the prefix of the origin's keys.
 fn of_bucket(parts: &Parts, name: &str, key: &str) -> Common {
     let mut keys = vec![(format!("{key}.credentials"), "platform".into())];
     let folder = parts
@@ -251,7 +252,7 @@ fn of_bucket(parts: &Parts, name: &str, key: &str) -> Common {
     keys
 }
 
-/// Adds the origin of absolute URLs, and says how an image without a scheme is read.
+/// Adds the origin for absolute URLs, and sets how images without a scheme are read.
 fn hosts(parts: &Parts, common: &Common, is_alone: bool, out: &mut Document) {
     let scheme = parts.text("HTTP_LOADER_DEFAULT_SCHEME").unwrap_or("https");
     if is_alone && ["http", "https"].contains(&scheme) {
@@ -268,13 +269,14 @@ fn hosts(parts: &Parts, common: &Common, is_alone: bool, out: &mut Document) {
     }
 }
 
-/// Returns the path below which a loader finds images.
+/// Returns the path prefix that a loader finds images below.
 fn place(parts: &Parts, name: &str) -> String {
     let prefix = parts.text(name).unwrap_or_default().trim_matches('/');
     format!("/{prefix}")
 }
 
-/// Adds an origin unless another one has its prefix: imagor asks one loader after the other, and an origin has no next.
+/// Adds an origin, unless another one has the same prefix: imagor tries its loaders one after the other, but an origin
+/// has no successor.
 fn add_below(
     place: String,
     keys: Vec<(String, Value)>,

@@ -1,4 +1,4 @@
-//! Parses an nginx configuration, including the files that it includes, into directives with words and blocks.
+//! Parses an nginx configuration, including the files that it includes, into directives with arguments and blocks.
 
 use std::path::{Path, PathBuf};
 
@@ -10,12 +10,12 @@ use regex::Regex;
 pub(super) struct Directive {
     pub(super) name: String,
     pub(super) args: Vec<String>,
-    /// The directives in the braces, if it has any.
+    /// The directives between the braces, if it is a block.
     pub(super) block: Option<Vec<Self>>,
     pub(super) place: Place,
 }
 
-/// A place in a configuration file, such as `nginx.conf:12`.
+/// A line of a configuration file, such as `nginx.conf:12`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) file: String,
@@ -23,7 +23,7 @@ pub(super) struct Place {
 }
 
 impl Directive {
-    /// Returns the directive with its arguments, without its block.
+    /// Returns the directive with its arguments, but without its block.
     pub(super) fn text(&self) -> String {
         let mut text = self.name.clone();
         for arg in &self.args {
@@ -42,18 +42,18 @@ impl Directive {
     }
 }
 
-/// Reads a file and the files that it includes. As in nginx, patterns that match no file include nothing.
+/// Reads a file and the files that it includes. As in nginx, patterns that match no file are ignored.
 pub(super) fn read(file: &Path) -> anyhow::Result<Vec<Directive>> {
     let folder = file.parent().unwrap_or(Path::new(""));
     Files { folder }.read(file, 0)
 }
 
 struct Files<'a> {
-    /// Folder of the main file. Names of included files are relative to it.
+    /// Folder of the main file. Paths of included files are relative to it.
     folder: &'a Path,
 }
 
-/// Depth of includes beyond which files are taken to include each other.
+/// Maximum nesting depth of includes; beyond it, files are assumed to include each other.
 const DEEPEST: usize = 32;
 
 impl Files<'_> {
@@ -76,7 +76,7 @@ impl Files<'_> {
         for mut directive in directives {
             if directive.name == "include" {
                 for file in matching(&self.folder.join(directive.arg(0))) {
-                    // Most of what a site includes has nothing to do with images.
+                    // Usually, an included file that is missing here has nothing to do with images.
                     if !file.exists() {
                         let Place { file: by, line } = &directive.place;
                         let missing = file.display();
@@ -98,8 +98,8 @@ impl Files<'_> {
     }
 }
 
-/// Returns the files that match a path with `*`, `?` and `[…]` in its names, sorted. A path without these is returned
-/// even if there is no such file.
+/// Returns the files that match a path with the wildcards `*`, `?` and `[…]`, sorted. A path without wildcards is
+/// returned even if there is no such file.
 fn matching(path: &Path) -> Vec<PathBuf> {
     let mut found = vec![PathBuf::new()];
     for part in path {
@@ -132,7 +132,7 @@ fn matching(path: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Parses the text of a configuration file. `file` is the name that errors and directives state.
+/// Parses the text of a configuration file. `file` is its name in errors and directives.
 pub(super) fn parse(text: &str, file: &str) -> anyhow::Result<Vec<Directive>> {
     let mut open: Vec<(Directive, Vec<Directive>)> = Vec::new();
     let mut directives = Vec::new();
@@ -216,7 +216,7 @@ impl<'a> Tokens<'a> {
         Some(next)
     }
 
-    /// Returns the next token and the line that it is on.
+    /// Returns the next token, and the line that it is on.
     fn next(&mut self) -> Option<(Token, usize)> {
         loop {
             let line = self.line;
@@ -250,7 +250,7 @@ impl<'a> Tokens<'a> {
         word
     }
 
-    /// Reads a word without quotes up to white space, `;` or `{`. The braces of `${name}` are part of the word.
+    /// Reads an unquoted word up to white space, `;` or `{`. The braces of `${name}` are part of the word.
     fn word(&mut self, first: char) -> String {
         let mut word = String::new();
         let mut next = Some(first);
@@ -277,7 +277,7 @@ impl<'a> Tokens<'a> {
         word
     }
 
-    /// Adds what follows a backslash to the word. Most escapes stay as they are, because they belong to regular
+    /// Adds an escape sequence to a word. The backslash of most sequences is kept, because they belong to regular
     /// expressions.
     fn escape(&mut self, word: &mut String) {
         match self.take() {
@@ -290,7 +290,7 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// Skips a program in another language, up to the brace that closes its block.
+    /// Skips a block that contains another language, up to its closing brace.
     fn skip_block(&mut self) {
         let mut depth = 1;
         while depth > 0

@@ -1,4 +1,4 @@
-//! Requests every URL from both servers, one after the other.
+//! Requests every URL from both servers.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -8,8 +8,8 @@ use super::{Report, Row, compare, page};
 use crate::client::{Server, on_threads};
 use andon_terminal::interrupt::wait_until;
 
-/// Requests the report's URLs from both servers, and fills and sorts its rows. URLs that were not requested because of
-/// `cancel` are dropped.
+/// Requests the report's URLs from both servers, compares the responses, and sorts the rows. Rows whose URLs were not
+/// requested because of `cancel` are dropped.
 pub(super) fn all(
     servers: &[Server; 2],
     report: &mut Report<'_>,
@@ -62,7 +62,7 @@ pub(super) fn all(
     Ok(())
 }
 
-/// Returns the values of `Accept` among headers, `name: value`.
+/// Returns the values of `Accept` among headers, joined by commas. Each header is written as `name: value`.
 fn accept(headers: &[String]) -> String {
     let pairs = headers.iter().filter_map(|header| header.split_once(':'));
     let values = pairs.filter(|(name, _)| name.trim().eq_ignore_ascii_case("accept"));

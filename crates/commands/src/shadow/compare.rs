@@ -1,34 +1,34 @@
-//! Compares two replies to the same request.
+//! Compares two responses to the same request.
 
 use std::collections::BTreeSet;
 use std::io;
 
 use andon_client::Fetched;
-use andon_client::{Picture, ssim};
+use andon_client::{DecodedImage, ssim};
 
 use super::Tolerance;
 
-/// The result of comparing two replies.
+/// The result of comparing two responses.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Compared {
-    /// Differences in the order of their kinds, the worst first.
+    /// Differences, sorted by kind, the worst first.
     pub(crate) differences: Vec<Difference>,
     /// Structural similarity (SSIM), if the bodies are different images of the same size, or of sizes within the
     /// tolerance.
     pub(crate) ssim: Option<f64>,
     /// Width and height in px of both images, if they differ.
     pub(crate) sizes: Option<[[u32; 2]; 2]>,
-    /// Whether both replies have status 200 and equal bodies, byte for byte.
+    /// Whether both responses have status 200 and identical bodies.
     pub(crate) same_bytes: bool,
-    /// Statuses of both replies, if both have arrived.
+    /// Statuses of both responses, if both have arrived.
     pub(crate) statuses: Option<[u16; 2]>,
-    /// Lengths of both bodies in bytes, if both replies have status 200.
+    /// Lengths of both bodies in bytes, if both responses have status 200.
     pub(crate) bytes: Option<[usize; 2]>,
     /// Scheme and host that the old server redirects to.
     pub(crate) moved_to: Option<String>,
-    /// Whether the old server answers with a page (HTML), which is no image server's.
+    /// Whether the old server sends a web page (HTML) instead of an image.
     pub(crate) is_page: bool,
-    /// What the new server says it has left out or done otherwise (`Andon-Note`).
+    /// The notes of the new server on what it has omitted or done differently (`Andon-Note`).
     pub(crate) notes: Vec<String>,
 }
 
@@ -97,8 +97,8 @@ impl Compared {
     }
 }
 
-/// Compares two replies to a request with this `Accept`, which may be empty. Images that are further apart than `tolerance`
-/// count as different.
+/// Compares two responses to a request with this `Accept` value, which may be empty. Images that differ by more than
+/// `tolerance` count as different.
 pub(super) fn compare(
     old: &io::Result<Fetched>,
     new: &io::Result<Fetched>,
@@ -149,7 +149,7 @@ pub(super) fn compare(
         }
         if !compared.same_bytes {
             match types.iter().any(|name| name.starts_with("image/")) {
-                true => pictures(&mut compared, [&old.body, &new.body], tolerance),
+                true => compare_images(&mut compared, [&old.body, &new.body], tolerance),
                 false => compared.add(Kind::Content, "other bytes"),
             }
         }
@@ -167,12 +167,12 @@ pub(super) fn compare(
     compared
 }
 
-/// Whether a note is on something that URLs ask for and the configuration does not have, such as a watermark.
+/// Whether a note says that the URL refers to something that the configuration lacks, such as a watermark.
 pub(crate) fn is_missing(note: &str) -> bool {
     note.contains("in the configuration; it is ignored")
 }
 
-/// Returns the scheme and host that a server redirects to.
+/// Returns the scheme and host that a response redirects to.
 fn moved_to(reply: &Fetched) -> Option<String> {
     let location = reply
         .header("location")
@@ -182,7 +182,7 @@ fn moved_to(reply: &Fetched) -> Option<String> {
     Some(format!("{scheme}://{host}"))
 }
 
-/// Returns the sentence of an error that a reply has as text.
+/// Returns the error message in a plain-text response.
 fn refusal(reply: &Fetched) -> Option<String> {
     let is_text = reply.status >= 400 && media_type(reply) == "text/plain";
     let text = is_text.then(|| String::from_utf8_lossy(&reply.body))?;
@@ -192,7 +192,7 @@ fn refusal(reply: &Fetched) -> Option<String> {
 
 const LONGEST_REFUSAL: usize = 200;
 
-/// Returns the media type of a reply without parameters, under its registered name.
+/// Returns the media type of a response without parameters, under its registered name.
 fn media_type(reply: &Fetched) -> String {
     let value = reply.header("content-type").unwrap_or_default();
     let name = value.split(';').next().unwrap_or_default().trim();
@@ -203,7 +203,7 @@ fn media_type(reply: &Fetched) -> String {
     }
 }
 
-/// Whether a client names a media type among those that it accepts.
+/// Whether an `Accept` value names a media type, and does not exclude it.
 fn accepts(accept: &str, media_type: &str) -> bool {
     accept.split(',').any(|range| {
         let mut parts = range.split(';').map(str::trim);
@@ -218,8 +218,8 @@ fn accepts(accept: &str, media_type: &str) -> bool {
     })
 }
 
-fn pictures(compared: &mut Compared, bodies: [&[u8]; 2], tolerance: Tolerance) {
-    let (old, mut new) = match bodies.map(Picture::decode).into() {
+fn compare_images(compared: &mut Compared, bodies: [&[u8]; 2], tolerance: Tolerance) {
+    let (old, mut new) = match bodies.map(DecodedImage::decode).into() {
         (Ok(old), Ok(new)) => (old, new),
         (Err(why), Ok(_)) => return compared.add(Kind::Broken, format!("old: {why}")),
         (Ok(_), Err(why)) => return compared.add(Kind::Broken, format!("new: {why}")),
@@ -241,7 +241,7 @@ fn pictures(compared: &mut Compared, bodies: [&[u8]; 2], tolerance: Tolerance) {
             return compared.add(Kind::Size, what);
         }
         compared.add(Kind::Rounding, what);
-        match Picture::decode_at(bodies[1], sizes[0]) {
+        match DecodedImage::decode_at(bodies[1], sizes[0]) {
             Ok(scaled) => new = scaled,
             Err(why) => return compared.add(Kind::Broken, format!("new: {why}")),
         }
@@ -260,17 +260,17 @@ fn pictures(compared: &mut Compared, bodies: [&[u8]; 2], tolerance: Tolerance) {
     }
 }
 
-/// Returns the mean absolute difference between the colours of two images of one size, in the channel (red, green or blue)
-/// where it is largest. Structural similarity covers luma only. Squares are compared by their means, so that fine patterns
-/// that lie half a pixel elsewhere have the same colours.
-fn levels_apart(old: &Picture, new: &Picture) -> f64 {
+/// Returns the mean absolute difference between the colours of two images of the same size, in the channel (red, green
+/// or blue) where it is largest. It complements structural similarity, which covers luma only. The means of squares are
+/// compared, so that fine patterns that are shifted by half a pixel count as equal.
+fn levels_apart(old: &DecodedImage, new: &DecodedImage) -> f64 {
     let (width, height) = (old.width as usize, old.height as usize);
     let mut sums = [0_u64; 3];
     for top in (0..height).step_by(SQUARE) {
         for left in (0..width).step_by(SQUARE) {
             let rows = top..(top + SQUARE).min(height);
             let columns = left..(left + SQUARE).min(width);
-            let total = |image: &Picture, channel: usize| -> u64 {
+            let total = |image: &DecodedImage, channel: usize| -> u64 {
                 let row = |y: usize| columns.clone().map(move |x| 3 * (y * width + x) + channel);
                 let all = rows.clone().flat_map(row);
                 all.map(|at| u64::from(image.rgb[at])).sum()
@@ -306,7 +306,7 @@ fn headers(compared: &mut Compared, old: &Fetched, new: &Fetched) {
     }
 }
 
-/// A function that normalises a header's value, so that values with the same meaning become equal.
+/// Normalises a header's value, so that values with the same meaning become equal.
 type Read = fn(&str) -> String;
 
 const HEADERS: &[(&str, Read)] = &[

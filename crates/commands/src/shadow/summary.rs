@@ -1,4 +1,4 @@
-//! Describes the comparison as text.
+//! Writes the comparison as text.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -79,7 +79,7 @@ pub(crate) fn counted(number: u64, noun: &str) -> String {
     }
 }
 
-/// Says which option takes differences that come of rounding as none; empty if there are none such.
+/// Returns a hint on the option that tolerates rounding differences; empty if there are no such differences.
 fn rounding(report: &Report<'_>) -> String {
     let differ = report.differing().filter(|row| {
         let all = &row.compared.differences;
@@ -98,7 +98,8 @@ fn rounding(report: &Report<'_>) -> String {
     )
 }
 
-/// Says where the old server is to be asked, if it redirects most of the URLs to one site; empty otherwise.
+/// Returns a hint on which address to use for the old server, if it redirects most of the URLs to one site; empty
+/// otherwise.
 fn redirects(report: &Report<'_>) -> String {
     let mut sites: BTreeMap<&str, usize> = BTreeMap::new();
     for site in report
@@ -116,7 +117,8 @@ fn redirects(report: &Report<'_>) -> String {
     }
 }
 
-/// Returns what the new server says it has left out or done otherwise, with the number of URLs and one of them.
+/// Returns the new server's notes on what it has omitted or done differently, each with the number of URLs and one of
+/// them.
 pub(crate) fn notes<'a>(report: &'a Report<'_>) -> BTreeMap<&'a str, (usize, &'a str)> {
     let mut all = BTreeMap::new();
     for row in &report.rows {

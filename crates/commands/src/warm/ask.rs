@@ -1,4 +1,4 @@
-//! A client that gives way to others: it sends few requests at a time, and waits when the server says so.
+//! A low-priority client: it sends few requests at a time, and waits when the server asks it to.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -15,7 +15,7 @@ use crate::convert::progress_bar;
 use crate::journal::Journal;
 use andon_terminal::interrupt::wait_until;
 
-/// The state that all connections share.
+/// The state of a job, shared by all connections.
 pub(super) struct Job<'a> {
     server: Server,
     connections: u32,
@@ -28,19 +28,19 @@ pub(super) struct Job<'a> {
 struct Pace {
     /// No request is sent before this time.
     resume: Instant,
-    /// When a request was last answered.
+    /// When a request last had an outcome other than a retry.
     answered: Instant,
-    /// The reason for which no more requests are sent, if they are not.
+    /// The reason why no more requests are sent, if the job has stopped.
     stopped: Option<String>,
 }
 
-/// What to do about a request after its reply.
+/// What to do about a request after its response.
 enum Next {
     Done(Outcome),
     Failed(String),
     /// The server does not allow the request: it answered 401 or 403.
     Refused(String),
-    /// Send the request again after this time, because the server has postponed it. The text is the reason.
+    /// Send the request again after this time, because the server has postponed it (429). The text is the reason.
     Later(Duration, String),
     /// Send the request again after this time, up to `MOST_RETRIES` times. The text is the reason.
     Retry(Duration, String),
@@ -122,7 +122,7 @@ impl<'a> Job<'a> {
         Ok(())
     }
 
-    /// Requests one result, again if necessary, until there is an outcome or the job ends.
+    /// Requests one result, with retries if necessary, until there is an outcome or the job ends.
     fn obtain(&self, client: &mut Client<'_>, wanted: &Wanted, progress: &ProgressBar) -> Next {
         let headers: Vec<(&str, &str)> = [("host", &wanted.host), ("accept", &wanted.accept)]
             .into_iter()
@@ -168,7 +168,7 @@ impl<'a> Job<'a> {
     }
 }
 
-/// Decides what to do about a request from its reply.
+/// Decides from the response to a request what to do next.
 fn judged(reply: std::io::Result<Fetched>) -> Next {
     let reply = match reply {
         Ok(reply) => reply,
@@ -199,7 +199,7 @@ fn judged(reply: std::io::Result<Fetched>) -> Next {
     }
 }
 
-/// Largest number of retries of a request that failed for a temporary reason.
+/// Maximum number of retries of a request that failed for a temporary reason.
 const MOST_RETRIES: u32 = 5;
 
 /// Number of refusals after which, if no request had another outcome, the token is assumed to be wrong for all

@@ -1,4 +1,4 @@
-//! Reads what to request from lists of URLs and access logs.
+//! Reads the requests to send from lists of URLs and from access logs.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -22,7 +22,7 @@ pub(super) struct Wanted {
 }
 
 impl Wanted {
-    /// Returns the whole request on one line, as the file of `--done` records it.
+    /// Formats the whole request as one line, as the file of `--done` records it.
     pub(super) fn line(&self) -> String {
         let host = self.host.as_ref().map(|host| format!("http://{host}"));
         let accept = self.accept.as_ref().map(|accept| format!(" {accept}"));
@@ -35,7 +35,7 @@ impl Wanted {
     }
 }
 
-/// Parses a URL or path. `https` is accepted like `http`, because the host only becomes the `Host` header.
+/// Parses a URL or path. `https` is treated like `http`, because the host is only used for the `Host` header.
 pub(super) fn parsed(line: &str) -> Result<Wanted, String> {
     let plain = line
         .strip_prefix("https://")
@@ -48,7 +48,7 @@ pub(super) fn parsed(line: &str) -> Result<Wanted, String> {
     })
 }
 
-/// Reads the requests in a file with one per line. `-` is standard input.
+/// Reads the requests in a file that has one per line. `-` is standard input.
 pub(super) fn of_file(path: &Path) -> anyhow::Result<Vec<Wanted>> {
     let name = path.display();
     let text = read::text(path).with_context(|| name.to_string())?;
@@ -65,7 +65,7 @@ pub(super) fn of_file(path: &Path) -> anyhow::Result<Vec<Wanted>> {
     Ok(wanted)
 }
 
-/// Returns the lines that are neither blank nor comments (`#`), with their numbers.
+/// Returns the lines that are neither blank nor comments (`#`), with their line numbers.
 pub(super) fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let lines = text
         .lines()
@@ -74,7 +74,7 @@ pub(super) fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     all.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
 }
 
-/// Reads the distinct requests of a log that were answered successfully, the most frequent first. Counts the others in
+/// Reads the distinct requests of a log that had a successful response, the most frequent first. Counts the others in
 /// `left_out`, by reason.
 pub(super) fn of_log(
     path: &Path,
@@ -118,7 +118,7 @@ pub(super) fn of_log(
     Ok(wanted.collect())
 }
 
-/// Returns each request once for each of the given `Accept` headers.
+/// Returns a copy of each request for each of the given `Accept` headers.
 pub(super) fn accepting(wanted: Vec<Wanted>, given: &[String]) -> Vec<Wanted> {
     if given.is_empty() {
         return wanted;
@@ -132,7 +132,7 @@ pub(super) fn accepting(wanted: Vec<Wanted>, given: &[String]) -> Vec<Wanted> {
     each.collect()
 }
 
-/// Beginnings of paths that belong to the server itself and are no images.
+/// Prefixes of paths that belong to the server itself and are not images.
 const OWN: [&str; 4] = ["/_andon/", "/healthz", "/readyz", "/metrics"];
 
 #[cfg(test)]

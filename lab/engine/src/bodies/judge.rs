@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::{Picture, size, ssim};
+use super::{DecodedImage, size, ssim};
 use crate::analysis::{Counted, WorkJudgement};
 use crate::record::{Decoded, Findings, Header, Likeness, Reply, Run, SavedBodies};
 use crate::scenario::{BodyCheck, Expect, SizeCheck};
@@ -182,7 +182,7 @@ fn url_name(run: &Run, variant: u32, url: u32) -> String {
 struct DecodedBodies<'a> {
     kept: &'a SavedBodies,
     /// The images that were compared last, by the hashes of their bodies.
-    pictures: VecDeque<(String, Picture)>,
+    pictures: VecDeque<(String, DecodedImage)>,
     findings: Findings,
     missing: BTreeSet<String>,
 }
@@ -322,7 +322,7 @@ impl DecodedBodies<'_> {
             Some((_, image)) => Some(image),
             None => {
                 let body = self.kept.bodies.get(hash);
-                body.and_then(|body| Picture::decode(body).ok())
+                body.and_then(|body| DecodedImage::decode(body).ok())
             }
         };
         if let Some(image) = image {
@@ -362,7 +362,7 @@ const PICTURES: usize = 4;
 
 /// Returns the result of decoding a body.
 fn decode(body: &[u8]) -> Decoded {
-    match Picture::decode(body) {
+    match DecodedImage::decode(body) {
         Ok(image) => Decoded::Picture {
             width: image.width,
             height: image.height,
@@ -371,7 +371,7 @@ fn decode(body: &[u8]) -> Decoded {
     }
 }
 
-fn alike(first: &Picture, second: &Picture) -> Likeness {
+fn alike(first: &DecodedImage, second: &DecodedImage) -> Likeness {
     if first.rgb == second.rgb && first.width == second.width {
         return Likeness::SamePixels;
     }
