@@ -89,8 +89,8 @@ impl Fetcher {
     /// # Errors
     /// If the server cannot be reached, or its certificate is not accepted.
     pub fn connect(&mut self) -> Result<(), Error> {
-        let opening = open(&self.endpoint, self.tls.as_ref());
-        let opened = self.runtime.block_on(opening);
+        let attempt = open(&self.endpoint, self.tls.as_ref());
+        let result = self.runtime.block_on(attempt);
         let unreachable = |error: io::Error| {
             if let Some(why) = refused_certificate(&error) {
                 return Error::Certificate(format!("{}: {why}", self.endpoint));
@@ -103,7 +103,7 @@ impl Fetcher {
             let why = format!("{}: {why}", self.endpoint);
             Error::Unreachable(io::Error::new(error.kind(), why))
         };
-        self.connection = Some(opened.map_err(unreachable)?);
+        self.connection = Some(result.map_err(unreachable)?);
         Ok(())
     }
 
@@ -119,14 +119,15 @@ impl Fetcher {
             let (name, value) = header(name, value).map_err(io::Error::other)?;
             request.headers_mut().insert(name, value);
         }
-        let (endpoint, tls, kept) = (&self.endpoint, self.tls.as_ref(), self.connection.take());
+        let (endpoint, tls, idle_connection) =
+            (&self.endpoint, self.tls.as_ref(), self.connection.take());
         let exchange = async {
             // The server may have closed the idle connection; then the request is sent again over a new one.
-            if let Some(mut kept) = kept
-                && kept.ready().await.is_ok()
-                && let Ok(fetched) = read(&mut kept, request.clone()).await
+            if let Some(mut idle_connection) = idle_connection
+                && idle_connection.ready().await.is_ok()
+                && let Ok(fetched) = read(&mut idle_connection, request.clone()).await
             {
-                return Ok((fetched, kept));
+                return Ok((fetched, idle_connection));
             }
             let mut fresh = open(endpoint, tls).await?;
             let fetched = read(&mut fresh, request).await?;

@@ -25,7 +25,7 @@ impl DecodedImage {
     /// # Errors
     /// The reason why the body is not a complete image, as a message for the user.
     pub fn decode(body: &[u8]) -> Result<Self, String> {
-        Self::made(body, "as:png")
+        Self::render(body, "as:png")
     }
 
     /// Decodes the complete body of a response, and scales the image to a width and a height in px.
@@ -33,10 +33,10 @@ impl DecodedImage {
     /// # Errors
     /// The reason why the body is not a complete image or cannot be scaled to this size, as a message for the user.
     pub fn decode_at(body: &[u8], [width, height]: [u32; 2]) -> Result<Self, String> {
-        Self::made(body, &format!("exact:{width}x{height},as:png"))
+        Self::render(body, &format!("exact:{width}x{height},as:png"))
     }
 
-    fn made(body: &[u8], recipe: &str) -> Result<Self, String> {
+    fn render(body: &[u8], recipe: &str) -> Result<Self, String> {
         let engine = Engine::new(ALL, Limits::default());
         let in_words = |error: andon_pixels::Error| error.to_string();
         let recipe: Recipe = recipe

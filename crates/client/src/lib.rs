@@ -1,8 +1,8 @@
 //! Sends requests to a server that is already running, and examines its responses: for `andon warm`, `shadow` and
 //! `purge`, and for the laboratory.
 //!
-//! - [`from_url`] parses a server's URL into an [`Endpoint`], the address on which the server listens. A [`Connection`]
-//! is one connection to it, and a [`Fetcher`] requests complete responses one after the other.
+//! - [`from_url`] parses a server's URL into an [`Endpoint`], the address on which the server listens. A
+//!   [`Connection`] is one connection to it, and a [`Fetcher`] requests complete responses one after the other.
 //! - [`Past`] reads access logs, [`urls`] reads lists of URLs.
 //! - [`DecodedImage`] is the decoded body of a response. [`ssim`] measures how similar two of them are.
 

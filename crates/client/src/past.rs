@@ -55,7 +55,7 @@ impl Past {
     fn of_lines(log: impl BufRead) -> std::io::Result<Self> {
         let mut past = Self::default();
         let mut lines = line::Lines::default();
-        let mut seen: Vec<(f64, bool, Request)> = Vec::new();
+        let mut entries: Vec<(f64, bool, Request)> = Vec::new();
         for line in log.split(b'\n') {
             let line = line?;
             let line = String::from_utf8_lossy(&line);
@@ -63,11 +63,11 @@ impl Past {
             if line.is_empty() {
                 continue;
             }
-            let Some(parsed) = lines.parse(line) else {
+            let Some(result) = lines.parse(line) else {
                 continue;
             };
-            match parsed {
-                Ok(entry) => seen.push((
+            match result {
+                Ok(entry) => entries.push((
                     entry.began,
                     entry.whole_second,
                     Request {
@@ -81,9 +81,9 @@ impl Past {
             }
         }
         // Sorted, because servers log a request when it ends.
-        seen.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let first = seen.first().map_or(0.0, |(began, ..)| *began);
-        for together in seen.chunk_by(|a, b| a.1 && a.0 == b.0) {
+        entries.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let first = entries.first().map_or(0.0, |(began, ..)| *began);
+        for together in entries.chunk_by(|a, b| a.1 && a.0 == b.0) {
             let share = 1.0 / together.len() as f64;
             for (at, (began, whole_second, request)) in together.iter().enumerate() {
                 let spread = if *whole_second {
@@ -129,8 +129,8 @@ impl Past {
 
 /// Returns an error if the log begins with the magic bytes of an unsupported compression.
 fn refuse_compressed(beginning: &[u8]) -> std::io::Result<()> {
-    let mut known = COMPRESSED.iter();
-    let Some((_, name, example)) = known.find(|(magic, ..)| beginning.starts_with(magic)) else {
+    let mut formats = COMPRESSED.iter();
+    let Some((_, name, example)) = formats.find(|(magic, ..)| beginning.starts_with(magic)) else {
         return Ok(());
     };
     let why = format!("it is compressed by {name}: unpack it first ({example})");

@@ -49,10 +49,10 @@ impl Random {
 
     /// Returns a Poisson-distributed number: how many independent events happen if `mean` are expected.
     pub fn events(&mut self, mean: f64) -> u64 {
-        let (mut left, mut events) = (mean, 0);
+        let (mut remainder, mut events) = (mean, 0);
         loop {
-            left -= self.exponential();
-            if left < 0.0 {
+            remainder -= self.exponential();
+            if remainder < 0.0 {
                 return events;
             }
             events += 1;

@@ -70,8 +70,8 @@ fn at(rest: &str, usual_port: u16) -> Result<(SocketAddr, String), TargetError> 
 ///
 /// # Errors
 /// If a header has no colon.
-pub fn headers(written: &[String]) -> Result<Vec<(String, String)>, TargetError> {
-    let pairs = written.iter().map(|header| {
+pub fn headers(texts: &[String]) -> Result<Vec<(String, String)>, TargetError> {
+    let pairs = texts.iter().map(|header| {
         let (name, value) = header
             .split_once(':')
             .ok_or_else(|| TargetError::Header(header.clone()))?;

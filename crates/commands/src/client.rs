@@ -103,8 +103,8 @@ pub(crate) fn on_threads(
     std::thread::scope(|scope| {
         let threads: Vec<_> = (0..count).map(|_| scope.spawn(&work)).collect();
         threads.into_iter().try_for_each(|thread| {
-            let ended = thread.join();
-            ended.unwrap_or_else(|_| bail!("a client thread panicked"))
+            let result = thread.join();
+            result.unwrap_or_else(|_| bail!("a client thread panicked"))
         })
     })
 }

@@ -80,12 +80,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     match &args.command {
         Command::Check(check) => {
             let file = check.named.file();
-            checked(file)?;
+            check_file(file)?;
             eprintln!("andon: {}: ok", file.display());
             Ok(())
         }
         Command::Show(show) => {
-            let (whole, config) = checked(show.named.file())?;
+            let (whole, config) = check_file(show.named.file())?;
             let mut out = "# What answers requests, and who may use it:\n".to_owned();
             for door in andon_server::doors(&config)? {
                 out += &format!("#   {door}\n");
@@ -96,17 +96,17 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 }
 
 /// Validates a file and prints its warnings. Returns an equivalent file with all keys, and the configuration.
-fn checked(file: &Path) -> anyhow::Result<(String, Config)> {
+fn check_file(file: &Path) -> anyhow::Result<(String, Config)> {
     let name = file.display();
     let text = read::text(file).with_context(|| format!("{name} cannot be read"))?;
     let folder = file.parent().unwrap_or(Path::new(""));
     let overrides = Overrides::of_process();
-    let checked = overrides.parse(&text, folder).and_then(|config| {
+    let result = overrides.parse(&text, folder).and_then(|config| {
         let whole = effective(&overrides.laid_over(&text)?, folder)?;
         andon_server::check(&config, andon_codecs::ALL).map_err(|error| error.located(&text))?;
         Ok((whole, config))
     });
-    let (whole, config) = checked.map_err(|error| error.in_file(file))?;
+    let (whole, config) = result.map_err(|error| error.in_file(file))?;
     for variable in overrides.names() {
         eprintln!("andon: {name}: the environment variable {variable} applies");
     }

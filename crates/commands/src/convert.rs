@@ -250,23 +250,23 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         renderer,
         outputs: Outputs::new(target, &args.name, &buckets, &job, format)?,
         format,
-        working: Semaphore::new(cores),
-        written: Written::default(),
+        semaphore: Semaphore::new(cores),
+        totals: Written::default(),
     };
     let convert = |input: &Input| batch.convert(input, &job);
     let is_taken = |input: &Input| batch.is_taken(input);
-    job.run(threads, convert, is_taken, || batch.written.text())
+    job.run(threads, convert, is_taken, || batch.totals.text())
 }
 
 /// Returns all images that the arguments name.
 fn images(args: &Args, buckets: &Buckets, results: Option<&Path>) -> anyhow::Result<Vec<Input>> {
     let mut names = args.inputs.clone();
     if let Some(from) = &args.from {
-        let listed = names::listed(from)?;
-        if listed.is_empty() {
+        let list = names::read_list(from)?;
+        if list.is_empty() {
             eprintln!("note: --from {} names no image", from.display());
         }
-        names.extend(listed);
+        names.extend(list);
     }
     let mut images = inputs::all(&names, buckets, results)?;
     if let Some(folder) = &args.relative_to {
@@ -323,8 +323,9 @@ fn format_of_all(recipe: &Recipe) -> Option<&'static str> {
     if recipe.output.moving.is_some() {
         return None;
     }
-    let asked = recipe.output.format.as_ref()?.as_str();
-    let named = |format: &Format| format.name == asked || format.aliases.contains(&asked);
+    let format_name = recipe.output.format.as_ref()?.as_str();
+    let named =
+        |format: &Format| format.name == format_name || format.aliases.contains(&format_name);
     let codec = andon_codecs::ALL.iter().find(|it| named(&it.format()))?;
     Some(codec.name())
 }
@@ -336,8 +337,8 @@ struct Batch<'a> {
     /// The format of all results, if the recipe determines it.
     format: Option<&'static str>,
     /// Limits the number of threads that work on pixels at the same time.
-    working: Semaphore,
-    written: Written,
+    semaphore: Semaphore,
+    totals: Written,
 }
 
 /// Number of results, and the total bytes of their sources and of the results.
@@ -385,21 +386,21 @@ fn size(bytes: usize) -> String {
 
 impl Batch<'_> {
     fn convert(&self, input: &Input, job: &Job) -> anyhow::Result<()> {
-        let planned = input.read().and_then(|source| {
+        let preparation = input.read().and_then(|source| {
             let plan = self.renderer.plan(&self.recipe, &source)?;
             Ok((source, plan))
         });
-        let (source, plan) = planned.inspect_err(|_| self.outputs.release(input))?;
+        let (source, plan) = preparation.inspect_err(|_| self.outputs.release(input))?;
         let output = self.outputs.claim(input, plan.format())?;
-        let made = (self.working).run(|| self.renderer.run(&plan, &source, &Never));
-        let made = made.inspect_err(|_| output.release(input))?;
-        for note in &made.notes {
+        let result = (self.semaphore).run(|| self.renderer.run(&plan, &source, &Never));
+        let result = result.inspect_err(|_| output.release(input))?;
+        for note in &result.notes {
             eprintln!("{}: note: {note}", input.name);
         }
-        let bytes = made.bytes(&source);
+        let bytes = result.bytes(&source);
         output.write(bytes)?;
         let (name, length) = (output.name(), bytes.len());
-        self.written.add(source.len(), length);
+        self.totals.add(source.len(), length);
         job.note(input, &[("output", name.into()), ("bytes", length.into())])
     }
 

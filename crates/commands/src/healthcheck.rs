@@ -49,8 +49,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     };
     // The response may never arrive, so another thread waits for it; that thread ends with the process.
     let (sender, answer) = mpsc::channel();
-    let asked = url.clone();
-    thread::spawn(move || sender.send(ask(&asked)));
+    let target_url = url.clone();
+    thread::spawn(move || sender.send(ask(&target_url)));
     let Ok(answer) = answer.recv_timeout(timeout) else {
         bail!("{url}: no answer within {timeout:?}");
     };

@@ -154,22 +154,22 @@ fn import(file: &Path, server: Option<&str>, no_secrets: bool) -> anyhow::Result
 /// server blocks, and `no_secrets` replaces secrets by random values.
 pub(crate) fn text(file: &Path, server: Option<&str>, no_secrets: bool) -> anyhow::Result<String> {
     let name = file.display().to_string();
-    let own = file.file_name().unwrap_or_default().to_string_lossy();
+    let file_name = file.file_name().unwrap_or_default().to_string_lossy();
     ensure!(
-        !own.starts_with("next.config."),
+        !file_name.starts_with("next.config."),
         "{name} is a program: run `next build`, then import .next/required-server-files.json"
     );
     let bytes = crate::read::bytes(file).with_context(|| format!("{name} cannot be read"))?;
     let text = String::from_utf8_lossy(&bytes);
     let Some(format) = FORMATS.iter().find(|format| (format.is)(&text)) else {
-        let known: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
+        let names: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
         let hint = match text.contains("USER-SUPPLIED VALUES:") {
             true => "\n`helm get values RELEASE --all` prints the values of the chart, too",
             false => "",
         };
         bail!(
             "{name} is of no format that can be imported: {}{hint}",
-            known.join("; ")
+            names.join("; ")
         );
     };
     ensure!(

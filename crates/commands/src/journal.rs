@@ -50,8 +50,8 @@ impl Journal {
     /// Appends the line of a finished piece of work.
     pub(crate) fn add(&self, line: &str) -> anyhow::Result<()> {
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        let written = file.write_all(format!("{line}\n").as_bytes());
-        written.with_context(|| format!("cannot write to {}", self.path.display()))
+        let result = file.write_all(format!("{line}\n").as_bytes());
+        result.with_context(|| format!("cannot write to {}", self.path.display()))
     }
 }
 

@@ -76,10 +76,10 @@ fn become_lab(words: &[OsString], code: u8) -> ExitCode {
 
 /// Returns the path of the program `andon-lab` in the same folder as this one, or else of the first one in `PATH`.
 fn laboratory() -> Option<PathBuf> {
-    let own = env::current_exe().ok();
-    let beside = own.as_deref().and_then(std::path::Path::parent);
+    let executable = env::current_exe().ok();
+    let own_folder = executable.as_deref().and_then(std::path::Path::parent);
     let path = env::var_os("PATH").unwrap_or_default();
-    let folders = beside
+    let folders = own_folder
         .map(PathBuf::from)
         .into_iter()
         .chain(env::split_paths(&path));

@@ -91,10 +91,10 @@ pub fn main() -> ExitCode {
     // Must run before a second thread exists and before memory is freed.
     andon_codecs::allocator::return_free_memory();
     let arguments = std::env::args_os().skip(1);
-    if let Some(ended) =
+    if let Some(outcome) =
         andon_isolation::as_process(andon_codecs::ALL, andon_codecs::Fonts::adopt, arguments)
     {
-        return ended.map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
+        return outcome.map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
     }
     let result = match Cli::parse().command {
         Command::Serve(args) => serve::run(&args),

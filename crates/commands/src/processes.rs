@@ -65,8 +65,8 @@ impl Codecs {
 /// Returns the program of the worker processes: the separately packaged one if it is installed, because it can read
 /// formats that this executable cannot, or else this executable.
 fn program() -> Program {
-    let own = env::current_exe().unwrap_or_default();
-    let folder = own.parent();
+    let executable = env::current_exe().unwrap_or_default();
+    let folder = executable.parent();
     let places = ["andon-worker", "../lib/andon/andon-worker"];
     let mut installed = places
         .into_iter()

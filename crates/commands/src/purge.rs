@@ -108,10 +108,10 @@ fn purge_all(nodes: &[String], request: &str) -> anyhow::Result<()> {
         match node.strip_prefix("dns:") {
             None => servers.push(node.clone()),
             Some(name) => {
-                let found = name.to_socket_addrs().with_context(|| {
+                let addresses = name.to_socket_addrs().with_context(|| {
                     format!("{node}: no addresses; write it like dns:andon-headless:8080")
                 })?;
-                servers.extend(found.map(|address| address.to_string()));
+                servers.extend(addresses.map(|address| address.to_string()));
             }
         }
     }
@@ -122,15 +122,15 @@ fn purge_all(nodes: &[String], request: &str) -> anyhow::Result<()> {
             .iter()
             .map(|server| scope.spawn(move || purge(server, request)))
             .collect();
-        let ended = asking.into_iter().map(|it| it.join());
-        ended
+        let results = asking.into_iter().map(|it| it.join());
+        results
             .map(|it| it.unwrap_or_else(|_| Err(anyhow::anyhow!("it could not be asked"))))
             .collect()
     });
     let mut failed = 0;
     for (server, purged) in servers.iter().zip(purged) {
         let line = match purged {
-            Ok(said) => format!("{server}: {}\n", said.trim_end()),
+            Ok(body) => format!("{server}: {}\n", body.trim_end()),
             Err(error) => {
                 failed += 1;
                 format!("{server}: failed: {error:#}\n")

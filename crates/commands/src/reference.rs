@@ -58,8 +58,10 @@ fn effects() -> impl Iterator<Item = &'static Word> {
 /// Prints the reference of one word.
 fn one(to: &mut String, name: &str) -> anyhow::Result<()> {
     let encoders = ALL.iter().filter_map(|codec| codec.encoder());
-    let own = encoders.flat_map(|encoder| encoder.options()).copied();
-    let all: Vec<&Word> = words().chain(own.filter(|word| is_own(word))).collect();
+    let format_options = encoders.flat_map(|encoder| encoder.options()).copied();
+    let all: Vec<&Word> = words()
+        .chain(format_options.filter(|word| is_own(word)))
+        .collect();
     let name = name.trim_start_matches("with:");
     for word in all.iter().filter(|word| word.name == name) {
         entry(to, word, false, word.example)?;
@@ -121,9 +123,9 @@ fn reference(to: &mut String, markdown: bool) -> std::fmt::Result {
         let Some(encoder) = codec.encoder() else {
             continue;
         };
-        let (shared, own): (Vec<&Word>, Vec<&Word>) =
+        let (shared, format_options): (Vec<&Word>, Vec<&Word>) =
             encoder.options().iter().partition(|word| is_shared(word));
-        let mut names: Vec<String> = shared.iter().map(|word| taken(word)).collect();
+        let mut names: Vec<String> = shared.iter().map(|word| option_text(word)).collect();
         if names.is_empty() {
             names.push("none".to_owned());
         }
@@ -132,18 +134,18 @@ fn reference(to: &mut String, markdown: bool) -> std::fmt::Result {
             true => writeln!(to, "- `as:{name}`: {}", names.join(", "))?,
             false => writeln!(to, "as:{name}\n    {}", names.join(", "))?,
         }
-        for word in own {
+        for word in format_options {
             entry(to, word, markdown, word.example)?;
         }
     }
-    let read = ALL.iter().filter(|codec| codec.encoder().is_none());
-    let (behind_features, read): (Vec<&str>, Vec<&str>) =
-        (read.map(|codec| codec.name())).partition(|name| BEHIND_FEATURES.contains(name));
+    let formats = ALL.iter().filter(|codec| codec.encoder().is_none());
+    let (behind_features, formats): (Vec<&str>, Vec<&str>) =
+        (formats.map(|codec| codec.name())).partition(|name| BEHIND_FEATURES.contains(name));
     writeln!(
         to,
         "\nOnly read: {}; {} in builds with the cargo feature of that name. Where no format is asked for, these and bmp, \
          ico and tiff become PNG or JPEG.",
-        read.join(", "),
+        formats.join(", "),
         behind_features.join(" and ")
     )?;
     writeln!(to, "\n{section}small_light URLs\n")?;
@@ -254,12 +256,12 @@ fn is_shared(word: &Word) -> bool {
 
 /// Whether the option belongs to a single format.
 fn is_own(word: &Word) -> bool {
-    !words().any(|known| known.name == word.name)
+    !words().any(|other| other.name == word.name)
 }
 
 /// Returns a shared option as a format accepts it: with its values if the format accepts fewer than the recipe
 /// language, or else only its name.
-fn taken(word: &Word) -> String {
+fn option_text(word: &Word) -> String {
     if options::ALL.contains(&word) {
         word.name.to_owned()
     } else {
@@ -284,8 +286,8 @@ fn declared(to: &mut String, arg: &Arg) -> std::fmt::Result {
 fn dictionary(to: &mut String) -> std::fmt::Result {
     let mut entries = std::collections::BTreeSet::new();
     let encoders = ALL.iter().filter_map(|codec| codec.encoder());
-    let own = encoders.flat_map(|encoder| encoder.options()).copied();
-    for word in words().chain(own) {
+    let format_options = encoders.flat_map(|encoder| encoder.options()).copied();
+    for word in words().chain(format_options) {
         entries.insert(word.name.to_owned());
         entries.insert(word.example.to_owned());
         for arg in word.args {

@@ -105,7 +105,7 @@ pub(crate) fn until_stopped(
 ) -> anyhow::Result<()> {
     // Must run before a second thread exists.
     let inherited = Inherited::from_environment()?;
-    let here = working_folder().ok();
+    let folder = working_folder().ok();
     let config = configuration()?;
     andon_server::install_log(config.log);
     let codecs = Codecs::prepare(
@@ -144,17 +144,17 @@ pub(crate) fn until_stopped(
             while hang_up.recv().await.is_some() {
                 tell_of_reload();
                 // Resolve relative paths again, in case the working folder was replaced by one of the same name.
-                if let Some(here) = &here {
-                    let _ = std::env::set_current_dir(here);
+                if let Some(folder) = &folder {
+                    let _ = std::env::set_current_dir(folder);
                 }
                 let config = configuration().and_then(|config| {
                     sandbox.permits(&config)?;
                     fonts.permit(&config.fonts)?;
                     Ok(config)
                 });
-                let read = config.as_ref().ok().cloned();
+                let new_config = config.as_ref().ok().cloned();
                 let outcome = reloader.reload(config).await;
-                if let (Ok(()), Some(config)) = (&outcome, read) {
+                if let (Ok(()), Some(config)) = (&outcome, new_config) {
                     andon_server::install_log(config.log);
                     tell_doors(&config, file);
                 }
@@ -165,10 +165,10 @@ pub(crate) fn until_stopped(
                 tell(&[NotifyState::Ready]);
             }
         };
-        let (stop, stopped) = tokio::sync::oneshot::channel();
+        let (stop, stop_signal) = tokio::sync::oneshot::channel();
         let running = server.run(async {
             // The sender is dropped only together with this block.
-            let _ = stopped.await;
+            let _ = stop_signal.await;
         });
         tokio::pin!(running);
         tokio::select! {

@@ -180,11 +180,11 @@ pub(crate) fn compare(
     report: &mut Report<'_>,
     cancel: &AtomicBool,
 ) -> anyhow::Result<()> {
-    let asked = report.rows.len();
+    let row_count = report.rows.len();
     ask::all(servers, report, cancel)?;
-    if report.rows.len() < asked {
+    if report.rows.len() < row_count {
         let reason = "not asked, as it was interrupted".to_owned();
-        let missing = (asked - report.rows.len()) as u64;
+        let missing = (row_count - report.rows.len()) as u64;
         report.left_out.insert(reason, missing);
     }
     Ok(())

@@ -64,12 +64,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let keys = config.dialects.signing.named();
     let (name, key) = match &args.key {
         Some(name) => keys.get_key_value(name).with_context(|| {
-            let known: Vec<&str> = keys.keys().map(String::as_str).collect();
-            let known = match &*known {
+            let names: Vec<&str> = keys.keys().map(String::as_str).collect();
+            let names = match &*names {
                 [] => format!("it has none: `keys = {{ {name} = \"…\" }}`"),
-                known => format!("its keys are {}", known.join(", ")),
+                names => format!("its keys are {}", names.join(", ")),
             };
-            format!("there is no key `{name}` in [signing] of {file}; {known}")
+            format!("there is no key `{name}` in [signing] of {file}; {names}")
         })?,
         None => keys.first_key_value().with_context(|| {
             format!(

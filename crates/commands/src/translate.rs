@@ -73,24 +73,24 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         }
     }
     let target = place::target(&args.url);
-    let read = translator.read(args.from.as_deref(), &target);
-    let (from, request) = read.map_err(|why| match why {
+    let result = translator.read(args.from.as_deref(), &target);
+    let (from, request) = result.map_err(|why| match why {
         Unread::Ambiguous(_) => anyhow!("{why} with --from"),
         why => why.into(),
     })?;
-    let known = Known {
+    let facts = Known {
         size: args.size,
         format: args.format.as_deref(),
         facts: None,
     };
-    let translation = translator.translation(&request, &known);
-    let mut told = format!("reads        {from}: {}\n", request.rules.text());
+    let translation = translator.translation(&request, &facts);
+    let mut report = format!("reads        {from}: {}\n", request.rules.text());
     let recipe = translation.resolved().with_context(|| {
         let (w, h) = args.size.unwrap_or_default();
         format!("a {} of {w}x{h}", translation.format())
     })?;
     if let Some(recipe) = recipe {
-        let _ = writeln!(told, "recipe       {recipe}");
+        let _ = writeln!(report, "recipe       {recipe}");
     }
     let (mut any, mut exact) = (false, false);
     for name in names
@@ -98,18 +98,18 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         .filter(|name| args.to == "all" || args.to == **name)
     {
         match translation.say_in(name) {
-            Ok(said) => {
+            Ok(output) => {
                 any = true;
-                exact |= said.but.iter().all(|but| but == THIS_SIZE_ONLY);
-                let _ = writeln!(told, "{name:<13}{}", said.url);
-                for but in said.but {
-                    let _ = writeln!(told, "             but {but}");
+                exact |= output.but.iter().all(|but| but == THIS_SIZE_ONLY);
+                let _ = writeln!(report, "{name:<13}{}", output.url);
+                for but in output.but {
+                    let _ = writeln!(report, "             but {but}");
                 }
             }
-            Err(why) => _ = writeln!(told, "{name:<13}no: {why}"),
+            Err(why) => _ = writeln!(report, "{name:<13}no: {why}"),
         }
     }
-    print(told.as_bytes())?;
+    print(report.as_bytes())?;
     if !any {
         bail!(
             "{} does not say that; a translation that says nearly the same may be made by hand",

@@ -97,25 +97,25 @@ each URL that failed. Failed URLs are not noted in --done, so the next run tries
 Exit codes: 0 all are done, 1 some failed or were not asked for, and the message says why.";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let (wanted, left_out) = wanted(args)?;
-    let (journal, done) = match &args.done {
+    let (requests, left_out) = requests(args)?;
+    let (journal, done_lines) = match &args.done {
         Some(path) => {
             let (journal, lines) = Journal::open(path)?;
-            let done = lines.lines().map(str::to_owned).collect();
-            (Some(journal), done)
+            let done_lines = lines.lines().map(str::to_owned).collect();
+            (Some(journal), done_lines)
         }
         None => (None, HashSet::<String>::new()),
     };
-    let all = wanted.len();
-    let wanted: Vec<Wanted> = wanted
+    let all = requests.len();
+    let requests: Vec<Wanted> = requests
         .into_iter()
-        .filter(|it| !done.contains(&it.line()))
+        .filter(|it| !done_lines.contains(&it.line()))
         .collect();
-    let mut report = Report::new(left_out, all - wanted.len());
-    if !wanted.is_empty() {
+    let mut report = Report::new(left_out, all - requests.len());
+    if !requests.is_empty() {
         let cancel = interrupt::flag().context("cannot listen for signals")?;
         let job = Job::new(args, headers(args)?, journal.as_ref(), &cancel)?;
-        job.run(&wanted, &mut report)?;
+        job.run(&requests, &mut report)?;
     }
     print(report.text().as_bytes())?;
     Ok(match report.is_complete() {
@@ -125,18 +125,18 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 /// Returns each distinct request once, and the numbers of requests in the log that were omitted, by reason.
-fn wanted(args: &Args) -> anyhow::Result<(Vec<Wanted>, BTreeMap<String, u64>)> {
+fn requests(args: &Args) -> anyhow::Result<(Vec<Wanted>, BTreeMap<String, u64>)> {
     let mut left_out = BTreeMap::new();
-    let listed = match (&args.from.list, &args.from.from_log, &args.from.manifest) {
+    let entries = match (&args.from.list, &args.from.from_log, &args.from.manifest) {
         (Some(list), ..) => list::of_file(list)?,
         (_, Some(log), _) => list::of_log(log, args.top, &mut left_out)?,
         (.., Some(file)) => manifest::read(file)?,
         _ => bail!("name a list of URLs, --from-log or --manifest"),
     };
-    let mut wanted = list::accepting(listed, &args.accept);
-    let mut seen = HashSet::new();
-    wanted.retain(|it| seen.insert(it.line()));
-    Ok((wanted, left_out))
+    let mut requests = list::accepting(entries, &args.accept);
+    let mut distinct = HashSet::new();
+    requests.retain(|it| distinct.insert(it.line()));
+    Ok((requests, left_out))
 }
 
 /// Returns the headers that are sent with every request.

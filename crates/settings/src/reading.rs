@@ -24,14 +24,14 @@ impl Known<'_> {
     fn advice_on(&self, path: &str) -> Option<&str> {
         let words: Vec<&str> = path.split('.').filter(|word| !is_index(word)).collect();
         let path = words.join(".");
-        let found = self.advice.iter().find(|(wrong, _)| *wrong == path);
-        found.map(|(_, advice)| *advice)
+        let entry = self.advice.iter().find(|(wrong, _)| *wrong == path);
+        entry.map(|(_, advice)| *advice)
     }
 }
 
 impl Error {
     /// Creates the error for a mistake in a text, with the key and the line.
-    fn of(mistake: &Mistake, text: &str, known: &Known<'_>) -> Self {
+    fn of(mistake: &Mistake, text: &str, facts: &Known<'_>) -> Self {
         let Some(span) = &mistake.span else {
             return Self::new("", mistake.to_string());
         };
@@ -40,12 +40,12 @@ impl Error {
         let error = match &mistake.kind {
             Kind::Key(wrong, fields) => {
                 let is_top = keys.iter().any(|(key, _)| key == wrong);
-                let also = if is_top { known.also } else { &[] };
-                let is_plain = !is_top && known.plain.contains(&&**wrong);
+                let also = if is_top { facts.also } else { &[] };
+                let is_plain = !is_top && facts.plain.contains(&&**wrong);
                 let table = key
                     .strip_suffix(&**wrong)
                     .map(|it| it.trim_end_matches('.'));
-                let what = match known.advice_on(key) {
+                let what = match facts.advice_on(key) {
                     Some(advice) => format!("unknown key `{wrong}`; {advice}"),
                     None if is_plain => format!(
                         "unknown key `{wrong}` of [{}]; `{wrong}` stands above the first [table] of the file",
@@ -56,7 +56,7 @@ impl Error {
                 Self::new("", what)
             }
             Kind::OneTable => Self::new(key, one_table(key, text, span.start)),
-            Kind::Word(wrong, known) => Self::new(key, unknown("value", wrong, known)),
+            Kind::Word(wrong, words) => Self::new(key, unknown("value", wrong, words)),
             Kind::Missing(_) | Kind::Other(_) => Self::new(key, mistake.to_string()),
         };
         error.on_line(line)
@@ -69,7 +69,7 @@ impl Error {
     /// All errors found (up to 10), as one error, in the order of their lines.
     pub fn reading<T>(
         text: &str,
-        known: &Known<'_>,
+        facts: &Known<'_>,
         read: impl Fn(Document<'_>) -> Result<T, Mistake>,
     ) -> Result<T, Self> {
         let read = |text: &str| Document::parse(text).and_then(&read);
@@ -77,7 +77,7 @@ impl Error {
             Ok(value) => return Ok(value),
             Err(mistake) => mistake,
         };
-        let mut all = vec![Self::of(&mistake, text, known)];
+        let mut all = vec![Self::of(&mistake, text, facts)];
         let mut rest = text.to_owned();
         let mut left_out = Vec::new();
         for _ in 1..MOST_ERRORS {
@@ -96,7 +96,7 @@ impl Error {
             };
             let is_new = line(&mistake, &rest)
                 .is_none_or(|header| !left_out.iter().any(|key| is_in_table(text, *key, header)));
-            all.extend(is_new.then(|| Self::of(&mistake, &rest, known)));
+            all.extend(is_new.then(|| Self::of(&mistake, &rest, facts)));
         }
         all.sort_by_key(|error| error.line);
         let more = all.split_off(1);

@@ -46,10 +46,10 @@ pub fn wait_until(due: Instant, cancel: &AtomicBool) -> bool {
         if cancel.load(Ordering::Relaxed) {
             return false;
         }
-        let left = due.saturating_duration_since(Instant::now());
-        if left.is_zero() {
+        let wait = due.saturating_duration_since(Instant::now());
+        if wait.is_zero() {
             return true;
         }
-        std::thread::sleep(left.min(Duration::from_millis(100)));
+        std::thread::sleep(wait.min(Duration::from_millis(100)));
     }
 }

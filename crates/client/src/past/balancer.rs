@@ -10,13 +10,13 @@ pub(super) fn parse(line: &str) -> Option<Entry> {
     let (request, _) = rest.split_once("\" ")?;
     let words: Vec<&str> = head.split(' ').collect();
     let [
-        answered,
+        end,
         _balancer,
         _client,
         _target,
-        waited,
-        worked,
-        sent,
+        request_time,
+        target_time,
+        response_time,
         status,
         ..,
     ] = words
@@ -28,13 +28,13 @@ pub(super) fn parse(line: &str) -> Option<Entry> {
         return None;
     };
     let mut took = 0.0;
-    for duration in [waited, worked, sent] {
+    for duration in [request_time, target_time, response_time] {
         took += duration.parse::<f64>().ok()?.max(0.0);
     }
     let mut words = request.split(' ');
     let (method, url) = (words.next()?, words.next()?);
     Some(Entry {
-        began: rfc_3339(answered)? - took,
+        began: rfc_3339(end)? - took,
         whole_second: false,
         method: method.to_owned(),
         target: target(url)?,

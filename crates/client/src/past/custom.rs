@@ -61,10 +61,10 @@ fn value<'a>(field: &'a str, names: &[&str]) -> &'a str {
 }
 
 fn is_method(word: &str) -> bool {
-    let known = [
+    let methods = [
         "GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "PURGE",
     ];
-    known.contains(&word)
+    methods.contains(&word)
 }
 
 fn status(word: &str) -> Option<u16> {

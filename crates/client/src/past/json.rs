@@ -89,18 +89,18 @@ pub(super) fn parse(line: &str, text: impl Fn(&str) -> Option<Entry>) -> Option<
     };
     let first_line = |word| words(&["/request"])?.split(' ').nth(word);
     // In the examples of Apache's documentation `request` is only the path.
-    let alone = || words(&["/request"]).filter(|request| request.starts_with('/'));
+    let path_only = || words(&["/request"]).filter(|request| request.starts_with('/'));
     let method = words(&METHOD).or_else(|| first_line(0))?;
     // imgproxy's message ends with the path.
-    let said = || {
+    let path_in_message = || {
         words(&["/message", "/msg"])?
             .rsplit(' ')
             .find(|word| word.starts_with('/'))
     };
     let target = words(&TARGET)
         .or_else(|| first_line(1))
-        .or_else(alone)
-        .or_else(said)?;
+        .or_else(path_only)
+        .or_else(path_in_message)?;
     let query = words(&QUERY).filter(|query| !query.is_empty() && !target.contains('?'));
     let moment = TIME.iter().find_map(|key| moment(line.pointer(key)?))?;
     let took = number(&["/total_ms"]).map(|took| took / 1e3);

@@ -70,7 +70,7 @@ pub(super) fn is_url(target: &str) -> bool {
 /// the line is the end of the response.
 fn andon(line: &str) -> Option<Entry> {
     let mut words = line.split(' ');
-    let answered = rfc_3339(words.next()?)?;
+    let end = rfc_3339(words.next()?)?;
     let _client = words.next()?;
     let method = words.next()?.to_owned();
     let target = words
@@ -82,7 +82,7 @@ fn andon(line: &str) -> Option<Entry> {
     let _bytes = words.next()?.strip_suffix('B')?;
     let took: f64 = words.next()?.strip_suffix("ms")?.parse().ok()?;
     Some(Entry {
-        began: answered - took / 1e3,
+        began: end - took / 1e3,
         whole_second: false,
         method,
         target,

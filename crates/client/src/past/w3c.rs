@@ -32,8 +32,8 @@ fn names(text: &str) -> Vec<String> {
 impl Fields {
     /// Updates the field names if the line is a `#Fields` directive. Returns `false` if the line is not a directive.
     pub(super) fn take(&mut self, line: &str) -> bool {
-        if let Some(given) = line.strip_prefix("#Fields:") {
-            self.names = names(given);
+        if let Some(list) = line.strip_prefix("#Fields:") {
+            self.names = names(list);
             self.is_given = true;
         }
         line.starts_with('#')
@@ -51,7 +51,7 @@ impl Fields {
             return None;
         }
         entry(|name| {
-            let place = self.names.iter().position(|known| known == name)?;
+            let place = self.names.iter().position(|field| field == name)?;
             values.get(place).copied()
         })
     }

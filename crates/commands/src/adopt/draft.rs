@@ -62,40 +62,40 @@ impl Draft {
     /// Builds the configuration for the recognised URLs. `base` is the configuration that it completes.
     pub(super) fn new(
         base: &Base,
-        recognised: &Recognised,
+        recognition: &Recognised,
         targets: &[(String, u64)],
     ) -> anyhow::Result<Self> {
-        let known: toml::Table = toml::from_str(&base.text)?;
+        let base_table: toml::Table = toml::from_str(&base.text)?;
         let mut draft = Self::default();
         draft.rebase(base)?;
-        let mut taken: Vec<String> = places(&known)
+        let mut prefixes: Vec<String> = places(&base_table)
             .into_iter()
             .map(|(_, prefix)| prefix)
             .collect();
         let mut by_kind: BTreeMap<&Form, Vec<&Found>> = BTreeMap::new();
-        for found in &recognised.found {
-            by_kind.entry(found.kind).or_default().push(found);
+        for entry in &recognition.entries {
+            by_kind.entry(entry.kind).or_default().push(entry);
         }
         for kind in andon_dialects::forms() {
-            let Some(found) = by_kind.get(kind) else {
+            let Some(entries) = by_kind.get(kind) else {
                 continue;
             };
-            let mount = match known.get(kind.dialect) {
+            let mount = match base_table.get(kind.dialect) {
                 Some(table) => own_prefix(kind, table),
                 None => {
-                    let mount = mount(found, recognised, targets, &taken);
-                    taken.push(mount.clone());
-                    let all = recognised
-                        .found
+                    let mount = mount(entries, recognition, targets, &prefixes);
+                    prefixes.push(mount.clone());
+                    let all = recognition
+                        .entries
                         .iter()
                         .filter(|it| it.kind.dialect == kind.dialect);
                     let all: Vec<&Found> = all.collect();
-                    draft.add_table(kind, &mount, found, &all, targets)?;
+                    draft.add_table(kind, &mount, entries, &all, targets)?;
                     Some(mount)
                 }
             };
             if let Some(mount) = mount {
-                draft.add_rewrites(kind, &mount, found, targets);
+                draft.add_rewrites(kind, &mount, entries, targets);
             }
         }
         let has_key = |table: &Table| table.secrets.iter().any(|it| it.is_key);
@@ -105,14 +105,15 @@ impl Draft {
         for table in &mut draft.tables {
             table.opens = !has_key(table) && !closers.is_empty();
         }
-        draft.opens_files =
-            !closers.is_empty() && !recognised.files.is_empty() && !known.contains_key("files");
+        draft.opens_files = !closers.is_empty()
+            && !recognition.files.is_empty()
+            && !base_table.contains_key("files");
         if base.text.is_empty() {
             let is_used = |name: &str| draft.tables.iter().any(|table| table.name == name);
-            let unused = ["native", "small_light"]
+            let unused_dialects = ["native", "small_light"]
                 .into_iter()
                 .filter(|name| !is_used(name));
-            let off: Vec<Table> = unused.map(Table::off).collect();
+            let off: Vec<Table> = unused_dialects.map(Table::off).collect();
             draft.tables.extend(off);
         }
         Ok(draft)
@@ -136,13 +137,13 @@ impl Draft {
         all.filter(|secret| !secret.is_known)
     }
 
-    /// Adds the table of a dialect, or only the prefix if the table exists already. `found` are the places with URLs of
+    /// Adds the table of a dialect, or only the prefix if the table exists already. `entries` are the places with URLs of
     /// this form, `all` those of all forms that share the table.
     fn add_table(
         &mut self,
         kind: &'static Form,
         mount: &str,
-        found: &[&Found],
+        entries: &[&Found],
         all: &[&Found],
         targets: &[(String, u64)],
     ) -> anyhow::Result<()> {
@@ -161,11 +162,11 @@ impl Draft {
             return Ok(());
         }
         lines.extend(settings::lines(kind, all, targets));
-        let secrets = secrets::of(found, targets)?;
+        let secrets = secrets::of(entries, targets)?;
         let is_lifted = ["thumbor", "imagor"].contains(&kind.dialect)
             && secrets.iter().any(|secret| !secret.is_known);
-        let lifted = found.iter().filter(|_| is_lifted).map(|found| {
-            let (from, to) = unsigned(&found.prefix, mount);
+        let lifted = entries.iter().filter(|_| is_lifted).map(|entry| {
+            let (from, to) = unsigned(&entry.prefix, mount);
             let why = String::new();
             Rule { from, to, why }
         });
@@ -186,12 +187,12 @@ impl Draft {
         &mut self,
         kind: &'static Form,
         mount: &str,
-        found: &[&Found],
+        entries: &[&Found],
         targets: &[(String, u64)],
     ) {
-        for found in found {
-            let prefix = regex::escape(&found.prefix);
-            let paths = found.readings.iter().map(|(index, _)| &*targets[*index].0);
+        for entry in entries {
+            let prefix = regex::escape(&entry.prefix);
+            let paths = entry.readings.iter().map(|(index, _)| &*targets[*index].0);
             let is_slashed =
                 |target: &str| target.split('?').next().unwrap_or_default().ends_with('/');
             let is_endpoint = kind.room == Room::OnePath;
@@ -202,11 +203,11 @@ impl Draft {
                     why: "a slash at the end".to_owned(),
                 });
             }
-            if found.prefix != mount && kind.prefix_key.is_some() {
-                let place = if found.prefix.is_empty() {
+            if entry.prefix != mount && kind.prefix_key.is_some() {
+                let place = if entry.prefix.is_empty() {
                     "/"
                 } else {
-                    &found.prefix
+                    &entry.prefix
                 };
                 self.rewrites.push(Rule {
                     from: format!("^{prefix}({})$", kind.pattern),
@@ -296,28 +297,34 @@ impl Table {
 /// Returns the prefix at which to mount a dialect: the prefix of most of its URLs, or one of its own (`/_DIALECT`) if
 /// another dialect is mounted there, or if the dialect would refuse other URLs of the log below that prefix.
 fn mount(
-    found: &[&Found],
-    recognised: &Recognised,
+    entries: &[&Found],
+    recognition: &Recognised,
     targets: &[(String, u64)],
-    taken: &[String],
+    prefixes: &[String],
 ) -> String {
-    let Some(first) = found.iter().max_by_key(|it| it.readings.len()) else {
+    let Some(first) = entries.iter().max_by_key(|it| it.readings.len()) else {
         return String::new();
     };
     let below = format!("{}/", first.prefix);
-    let others = recognised.found.iter().filter(|it| it.kind != first.kind);
+    let others = recognition
+        .entries
+        .iter()
+        .filter(|it| it.kind != first.kind);
     let others = others.flat_map(|it| it.readings.iter().map(|(index, _)| *index));
-    let mut others = others.chain(recognised.files.iter().copied());
+    let mut others = others.chain(recognition.files.iter().copied());
     let is_shared = others.any(|index| targets[index].0.starts_with(&below));
     let number = first
         .kind
         .prefix_key
         .and_then(|key| key.strip_prefix("prefix"));
-    let mut neighbours = recognised.found.iter().filter(|it| it.kind != first.kind);
+    let mut neighbours = recognition
+        .entries
+        .iter()
+        .filter(|it| it.kind != first.kind);
     // An endpoint is one path, which nothing else can share.
     let is_between = first.kind.is_endpoint() && neighbours.any(|it| it.prefix == first.prefix);
     let refuses = first.kind.room == Room::Everything && is_shared;
-    match refuses || is_between || taken.contains(&first.prefix) {
+    match refuses || is_between || prefixes.contains(&first.prefix) {
         true => format!("/_{}{}", first.kind.dialect, number.unwrap_or_default()),
         false => first.prefix.clone(),
     }

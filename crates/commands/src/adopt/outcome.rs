@@ -77,7 +77,7 @@ impl Sorted {
         read as f64 / self.images().max(1) as f64
     }
 
-    /// Returns the number of distinct URLs in the report whose images are generated, i.e. are not plain files.
+    /// Returns the number of distinct image URLs, not counting plain files.
     pub(super) fn images(&self) -> usize {
         self.read.urls + self.sealed.urls + self.unread.len() + self.sized.len()
     }
@@ -122,7 +122,7 @@ pub(super) struct Outcome<'a> {
     /// Seconds from the first request of the log to the last.
     pub(super) seconds: f64,
     pub(super) sorted: Sorted,
-    pub(super) found: Vec<Found>,
+    pub(super) entries: Vec<Found>,
     /// The rewrite rules that apply to URLs of the log, if the configuration was given rather than written by this run.
     pub(super) rules: Vec<Rewrite>,
     /// Number of replayed images that match neither a recognised place nor a rewrite rule, but a dialect of the given
@@ -141,7 +141,7 @@ pub(super) struct Outcome<'a> {
     /// Targets in the rows of the report that the new server answers with an unchanged file.
     pub(super) plain: BTreeSet<String>,
     /// Seconds that the new server took for each URL on the second request, from its cache.
-    pub(super) again: Vec<f64>,
+    pub(super) repeat_seconds: Vec<f64>,
     pub(super) processor: Processor,
 }
 
@@ -234,7 +234,7 @@ impl Outcome<'_> {
             let all: Vec<f64> = all.map(|both| both[which]).collect();
             quantile(&all, share)
         };
-        [of(0), of(1), quantile(&self.again, share)]
+        [of(0), of(1), quantile(&self.repeat_seconds, share)]
     }
 
     /// Returns the total bytes of all compared bodies, of the old and the new server.

@@ -13,9 +13,9 @@ use crate::shadow::summary::counted;
 pub(super) fn page(outcome: &Outcome<'_>) -> String {
     let mut html = head("andon adopt");
     html += &verdict(outcome);
-    html += &recognised(outcome);
-    html += &unread(outcome);
-    html += &measured(outcome);
+    html += &recognition(outcome);
+    html += &unread_tables(outcome);
+    html += &measurement_table(outcome);
     html += &costs(outcome);
     html += "<h2>To switch</h2>\n";
     html += &preformatted(&summary::to_switch(outcome));
@@ -53,7 +53,7 @@ fn verdict(outcome: &Outcome<'_>) -> String {
     html
 }
 
-fn recognised(outcome: &Outcome<'_>) -> String {
+fn recognition(outcome: &Outcome<'_>) -> String {
     let rows = outcome.sorted.groups.iter().map(|group| {
         [
             escape(&group.name),
@@ -70,7 +70,7 @@ fn recognised(outcome: &Outcome<'_>) -> String {
     html
 }
 
-fn unread(outcome: &Outcome<'_>) -> String {
+fn unread_tables(outcome: &Outcome<'_>) -> String {
     let sorted = &outcome.sorted;
     let mut html = String::new();
     for (title, list) in summary::unread_lists(sorted) {
@@ -98,7 +98,7 @@ fn unread(outcome: &Outcome<'_>) -> String {
     html
 }
 
-fn measured(outcome: &Outcome<'_>) -> String {
+fn measurement_table(outcome: &Outcome<'_>) -> String {
     let rows = summary::measurements(outcome);
     let rows = rows.iter().map(|row| row.each_ref().map(|it| escape(it)));
     let mut html = "<h2>Measured</h2>\n".to_owned();

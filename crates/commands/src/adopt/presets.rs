@@ -32,9 +32,9 @@ pub(super) fn of<'a>(targets: impl Iterator<Item = &'a str>) -> Option<Secret> {
     if names.is_empty() {
         return None;
     }
-    let given = value(VARIABLE).unwrap_or_default();
-    let given = given.split(',').filter_map(|it| it.split_once('='));
-    let mut all: BTreeMap<String, String> = given
+    let definitions = value(VARIABLE).unwrap_or_default();
+    let definitions = definitions.split(',').filter_map(|it| it.split_once('='));
+    let mut all: BTreeMap<String, String> = definitions
         .map(|(name, options)| (name.trim().to_owned(), options.trim().to_owned()))
         .collect();
     let unknown: Vec<&String> = names

@@ -68,10 +68,10 @@ const GB: f64 = 1e9;
 fn vercel(usage: &Usage) -> Option<(f64, f64)> {
     // Each image occupies whole units, so half a unit per image is added on average.
     let units = |bytes: f64, images: f64| bytes / 8192.0 + images / 2.0;
-    let written = units(usage.made_bytes, usage.made) / 1e6;
-    let read = units(usage.sent_bytes, usage.sent) / 1e6;
-    let low = usage.made / 1e3 * 0.05 + written * 4.0;
-    let high = usage.made / 1e3 * 0.0812 + written * 6.4 + read * 0.64;
+    let writes = units(usage.made_bytes, usage.made) / 1e6;
+    let reads = units(usage.sent_bytes, usage.sent) / 1e6;
+    let low = usage.made / 1e3 * 0.05 + writes * 4.0;
+    let high = usage.made / 1e3 * 0.0812 + writes * 6.4 + reads * 0.64;
     Some((low, high))
 }
 

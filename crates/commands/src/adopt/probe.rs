@@ -67,7 +67,7 @@ impl Probes {
             Some((path, query)) => (path, Some(query)),
             None => (target, None),
         };
-        let mut found = Vec::new();
+        let mut readings = Vec::new();
         for prefix in prefixes(path) {
             let cut = Cut {
                 prefix,
@@ -75,10 +75,10 @@ impl Probes {
                 query,
             };
             for (kind, dialects) in &self.0 {
-                found.extend(reading(kind, dialects, &cut));
+                readings.extend(reading(kind, dialects, &cut));
             }
         }
-        found
+        readings
     }
 }
 

@@ -13,14 +13,14 @@ pub(super) const LISTEN: &str = "127.0.0.1:8080";
 
 /// Returns nginx locations that pass the recognised URLs, and those that rewrite rules match, to the server at
 /// `address`. The old server keeps all other URLs.
-pub(super) fn nginx(found: &[Found], rules: &[Rewrite], address: &str) -> String {
+pub(super) fn nginx(entries: &[Found], rules: &[Rewrite], address: &str) -> String {
     let pass = |location: &str| pass(location, address);
     let mut text = String::from(
         "# In the server block that answers these URLs today, above its other locations, and in place of those for the same URLs:\n",
     );
     let mut by_query = false;
-    let mut written = BTreeSet::new();
-    for Found { kind, prefix, .. } in found {
+    let mut locations = BTreeSet::new();
+    for Found { kind, prefix, .. } in entries {
         let location = match kind.room {
             Room::OnePath => pass(&format!("= {prefix}")),
             Room::OneArgument(name) => {
@@ -38,7 +38,7 @@ pub(super) fn nginx(found: &[Found], rules: &[Rewrite], address: &str) -> String
             _ if prefix.is_empty() => pass(&format!("~ \"^(?:{})$\"", kind.pattern)),
             Room::Everything | Room::OwnForm => pass(&format!("^~ {prefix}/")),
         };
-        if written.insert(location.clone()) {
+        if locations.insert(location.clone()) {
             let _ = write!(text, "# {kind}\n{location}");
         }
     }
@@ -63,10 +63,15 @@ fn by_path(rules: &[Rewrite]) -> Vec<(&str, Option<String>)> {
     let mut paths: Vec<(&str, Option<String>)> = Vec::new();
     for rule in rules {
         let all = rule.query.iter().map(|it| format!("(?=.*(?:{it}))"));
-        let own = (!rule.query.is_empty()).then(|| format!("^{}", all.collect::<String>()));
+        let condition = (!rule.query.is_empty()).then(|| format!("^{}", all.collect::<String>()));
         match paths.iter_mut().find(|(from, _)| *from == rule.from) {
-            None => paths.push((&rule.from, own)),
-            Some((_, known)) => *known = known.take().zip(own).map(|(a, b)| format!("{a}|{b}")),
+            None => paths.push((&rule.from, condition)),
+            Some((_, conditions)) => {
+                *conditions = conditions
+                    .take()
+                    .zip(condition)
+                    .map(|(a, b)| format!("{a}|{b}"))
+            }
         }
     }
     paths
@@ -75,20 +80,20 @@ fn by_path(rules: &[Rewrite]) -> Vec<(&str, Option<String>)> {
 /// Escapes an expression for quotes in nginx's configuration, where a backslash is literal unless it precedes a quote,
 /// another backslash or the letter of a control character.
 fn quoted(expression: &str) -> String {
-    let mut quoted = String::new();
+    let mut out = String::new();
     let mut chars = expression.chars().peekable();
     while let Some(char) = chars.next() {
         match (char, chars.peek()) {
             ('\\', Some('\\')) => {
                 chars.next();
-                quoted += r"\\\\";
+                out += r"\\\\";
             }
-            ('\\', Some('"' | '\'' | 't' | 'r' | 'n')) => quoted += r"\\",
-            ('"', _) => quoted += "\\\"",
-            (char, _) => quoted.push(char),
+            ('\\', Some('"' | '\'' | 't' | 'r' | 'n')) => out += r"\\",
+            ('"', _) => out += "\\\"",
+            (char, _) => out.push(char),
         }
     }
-    quoted
+    out
 }
 
 /// Returns the head of the location for a rule's expression: an exact location if the expression matches only one path.

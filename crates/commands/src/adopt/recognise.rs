@@ -21,7 +21,7 @@ pub(super) struct Found {
 /// The targets of a log, by what they were recognised as.
 #[derive(Debug, Default)]
 pub(super) struct Recognised {
-    pub(super) found: Vec<Found>,
+    pub(super) entries: Vec<Found>,
     /// Indices of targets that match no form and end in an image's extension: plain files.
     pub(super) files: Vec<usize>,
     /// Indices of all other targets.
@@ -36,7 +36,7 @@ pub(super) type Place = (&'static Form, String);
 pub(super) fn recognise(
     targets: &[(String, u64)],
     skip: &[bool],
-    taken: &[Place],
+    base_places: &[Place],
 ) -> anyhow::Result<Recognised> {
     let probes = Probes::new(targets)?;
     let mut open: BTreeMap<usize, Vec<Reading>> = BTreeMap::new();
@@ -45,10 +45,10 @@ pub(super) fn recognise(
             open.insert(index, probes.readings(target));
         }
     }
-    let mut recognised = Recognised::default();
+    let mut recognition = Recognised::default();
     let forms: Vec<&Form> = andon_dialects::forms().collect();
     for row in forms.chunk_by(|a, b| a.order.0 == b.order.0) {
-        while let Some((kind, prefix)) = best(row, &open, &recognised.found, taken) {
+        while let Some((kind, prefix)) = best(row, &open, &recognition.entries, base_places) {
             let is_it = |reading: &Reading| reading.kind == kind && reading.prefix == prefix;
             let mut readings = Vec::new();
             open.retain(|index, all| match all.iter().position(is_it) {
@@ -58,7 +58,7 @@ pub(super) fn recognise(
                 }
                 None => true,
             });
-            recognised.found.push(Found {
+            recognition.entries.push(Found {
                 kind,
                 prefix,
                 readings,
@@ -68,11 +68,11 @@ pub(super) fn recognise(
     for index in open.into_keys() {
         let path = targets[index].0.split('?').next().unwrap_or_default();
         match looks_like_file(path) {
-            true => recognised.files.push(index),
-            false => recognised.others.push(index),
+            true => recognition.files.push(index),
+            false => recognition.others.push(index),
         }
     }
-    Ok(recognised)
+    Ok(recognition)
 }
 
 /// Returns the form and prefix that explain most of the remaining targets (`open`). `None` if no interpretation of them
@@ -80,8 +80,8 @@ pub(super) fn recognise(
 fn best(
     row: &[&'static Form],
     open: &BTreeMap<usize, Vec<Reading>>,
-    found: &[Found],
-    taken: &[Place],
+    entries: &[Found],
+    base_places: &[Place],
 ) -> Option<Place> {
     let mut scores: BTreeMap<Place, (usize, usize, usize)> = BTreeMap::new();
     let mut suits: BTreeMap<Place, Suits> = BTreeMap::new();
@@ -89,27 +89,27 @@ fn best(
     for reading in all.filter(|reading| row.contains(&reading.kind)) {
         let place = (reading.kind, reading.prefix.clone());
         suits.insert(place.clone(), reading.suits);
-        let (strong, clean, read) = scores.entry(place).or_default();
+        let (strong, clean, total) = scores.entry(place).or_default();
         *strong += usize::from(reading.is_strong);
         *clean += usize::from(reading.is_clean);
-        *read += 1;
+        *total += 1;
     }
     let is_free = |(kind, prefix): &Place| {
-        let mut others = found.iter().filter(|other| row.contains(&other.kind));
+        let mut others = entries.iter().filter(|other| row.contains(&other.kind));
         // Two variants of a dialect that share a configuration key cannot both be configured.
-        let mut variants = found.iter().filter(|other| other.kind != *kind);
+        let mut variants = entries.iter().filter(|other| other.kind != *kind);
         let same_key = |other: &Found| {
             other.kind.dialect == kind.dialect && other.kind.prefix_key == kind.prefix_key
         };
         // Two endpoints at one path could only be told apart by their queries.
-        let here = found.iter().map(|it| (it.kind, &it.prefix));
-        let mut here = here.chain(taken.iter().map(|(other, at)| (*other, at)));
-        let has_endpoint =
-            kind.is_endpoint() && here.any(|(other, at)| other.is_endpoint() && at == prefix);
+        let places_here = entries.iter().map(|it| (it.kind, &it.prefix));
+        let mut places_here = places_here.chain(base_places.iter().map(|(other, at)| (*other, at)));
+        let has_endpoint = kind.is_endpoint()
+            && places_here.any(|(other, at)| other.is_endpoint() && at == prefix);
         // A dialect that is configured at this prefix would refuse the URLs of a related one, and would be in the way
         // of files.
         let is_file = matches!(kind.room, Room::Files(_));
-        let mut places = taken.iter().filter(|(_, other)| other == prefix);
+        let mut places = base_places.iter().filter(|(_, other)| other == prefix);
         let is_taken = places.any(|(other, _)| is_file || row.contains(other));
         !others.any(|other| other.prefix == *prefix)
             && !variants.any(same_key)
@@ -118,14 +118,14 @@ fn best(
     };
     let places = scores.into_iter().filter(|(_, (strong, ..))| *strong > 0);
     let free = places.filter(|(place, _)| is_free(place));
-    let chosen = free.max_by_key(|(place, (_, clean, read))| {
+    let winner = free.max_by_key(|(place, (_, clean, total))| {
         // The number of targets counts most, because a wrong prefix reads fewer of them.
         let suits = suits.get(place).copied().unwrap_or_default();
         let is_sure = suits == Suits::Sure;
         let preference = preference(suits, &place.1);
-        (is_sure, *read, *clean, preference, Reverse(place.0))
+        (is_sure, *total, *clean, preference, Reverse(place.0))
     });
-    chosen.map(|(place, _)| place)
+    winner.map(|(place, _)| place)
 }
 
 /// Returns a score by which a prefix is preferred to others that explain equally many targets.
@@ -152,7 +152,7 @@ mod tests {
             .map(|target| ((*target).to_owned(), 1))
             .collect();
         let recognised = recognise(&targets, &[], &[]).expect("probes");
-        let found = recognised.found.iter();
+        let found = recognised.entries.iter();
         let mut said: Vec<String> = found
             .map(|it| format!("{} {} {}", it.kind, it.prefix, it.readings.len()))
             .collect();
@@ -224,7 +224,7 @@ mod tests {
         };
         let names = |taken: &[Place]| {
             let recognised = recognise(&targets, &[], taken).expect("probes");
-            let found = recognised.found.iter();
+            let found = recognised.entries.iter();
             found.map(|it| it.kind.name).collect::<Vec<_>>().join(" ")
         };
         assert_eq!(names(&[]), "imgproxy thumbor imgix");
@@ -233,7 +233,7 @@ mod tests {
         let endpoint = [("/_next/image?url=%2Fa.jpg&w=5&h=5".to_owned(), 1)];
         for (taken, found) in [(taken("next", "/_next/image"), 0), (Vec::new(), 1)] {
             let recognised = recognise(&endpoint, &[], &taken).expect("probes");
-            assert_eq!(recognised.found.len(), found);
+            assert_eq!(recognised.entries.len(), found);
         }
     }
 

@@ -42,8 +42,8 @@ impl Router {
     pub(super) fn address(&self) -> String {
         match self.listen.first() {
             Some(Listen::Tcp(address)) => {
-                let parsed = address.parse::<SocketAddr>().ok();
-                match parsed.filter(|it| it.ip().is_unspecified()) {
+                let socket_address = address.parse::<SocketAddr>().ok();
+                match socket_address.filter(|it| it.ip().is_unspecified()) {
                     Some(all) => format!("http://127.0.0.1:{}", all.port()),
                     None => format!("http://{address}"),
                 }
@@ -86,8 +86,8 @@ impl Router {
 
     /// Whether a rewrite rule turns a target into the URL of a script, which Andon does not run.
     pub(super) fn leads_to_script(&self, target: &str) -> bool {
-        let rewritten = self.dialects.rewritten(target).filter(|new| new != target);
-        rewritten.is_some_and(|new| is_script(&new))
+        let new_target = self.dialects.rewritten(target).filter(|new| new != target);
+        new_target.is_some_and(|new| is_script(&new))
     }
 
     /// Returns the reason why no dialect reads the target of an image.
@@ -128,8 +128,8 @@ fn begins_with_signature(target: &str) -> bool {
         return false;
     };
     let is_open = |segment: &str| segment.contains(':') || NO_SIGNATURES.contains(&segment);
-    let mut before = beginning.split('/').take_while(|segment| !is_open(segment));
-    before.any(looks_signed)
+    let mut segments = beginning.split('/').take_while(|segment| !is_open(segment));
+    segments.any(looks_signed)
 }
 
 /// The reason in the report for an image that neither a rewrite rule nor a dialect reads.

@@ -25,11 +25,11 @@ pub(super) struct Secret {
 }
 
 /// Returns the secrets that the URLs of a dialect require.
-pub(super) fn of(found: &[&Found], targets: &[(String, u64)]) -> anyhow::Result<Vec<Secret>> {
-    let Some(kind) = found.first().map(|it| it.kind) else {
+pub(super) fn of(entries: &[&Found], targets: &[(String, u64)]) -> anyhow::Result<Vec<Secret>> {
+    let Some(kind) = entries.first().map(|it| it.kind) else {
         return Ok(Vec::new());
     };
-    let readings = || found.iter().flat_map(|it| &it.readings);
+    let readings = || entries.iter().flat_map(|it| &it.readings);
     let signatures = || readings().filter_map(|(_, it)| it.signature.as_deref());
     let is_signed = signatures().any(|signature| signature != "unsafe");
     let mut secrets = Vec::new();
@@ -61,7 +61,7 @@ pub(super) fn of(found: &[&Found], targets: &[(String, u64)]) -> anyhow::Result<
 
 /// Returns the secret for a list of a dialect's keys, which is one line of TOML.
 fn key(dialect: &str, name: &str, variable: &'static str) -> anyhow::Result<Secret> {
-    let (values, note) = given(&[variable])?;
+    let (values, note) = values_or_random(&[variable])?;
     Ok(Secret {
         key: format!("{dialect}.{name}"),
         variables: vec![variable],
@@ -73,7 +73,7 @@ fn key(dialect: &str, name: &str, variable: &'static str) -> anyhow::Result<Secr
 
 fn imgproxy_keys() -> anyhow::Result<Secret> {
     let variables = vec!["IMGPROXY_KEY", "IMGPROXY_SALT"];
-    let (values, note) = given(&variables)?;
+    let (values, note) = values_or_random(&variables)?;
     let mut all = lines("imgproxy", "keys", &values[0], &note);
     all.splice(1..1, lines("imgproxy", "salts", &values[1], ""));
     Ok(Secret {
@@ -88,7 +88,7 @@ fn imgproxy_keys() -> anyhow::Result<Secret> {
 /// Returns the secret for the key that encrypts sources in imgproxy's URLs.
 fn source_key() -> anyhow::Result<Secret> {
     let variables = vec!["IMGPROXY_SOURCE_URL_ENCRYPTION_KEY"];
-    let (values, note) = given(&variables)?;
+    let (values, note) = values_or_random(&variables)?;
     Ok(Secret {
         key: "imgproxy.source_key".to_owned(),
         variables,
@@ -99,9 +99,9 @@ fn source_key() -> anyhow::Result<Secret> {
 }
 
 /// Returns the values of environment variables, or random values and a comment that marks them as such.
-fn given(variables: &[&str]) -> anyhow::Result<(Vec<String>, String)> {
-    let known: Option<Vec<String>> = variables.iter().map(|name| value(name)).collect();
-    if let Some(values) = known {
+fn values_or_random(variables: &[&str]) -> anyhow::Result<(Vec<String>, String)> {
+    let all_values: Option<Vec<String>> = variables.iter().map(|name| value(name)).collect();
+    if let Some(values) = all_values {
         return Ok((values, String::new()));
     }
     let random: Result<Vec<String>, _> = variables.iter().map(|_| play::token()).collect();
@@ -120,23 +120,23 @@ pub(super) fn value(name: &str) -> Option<String> {
     { values }.find(|value| !value.is_empty())
 }
 
-/// Returns the lines of TOML that set a secret of a dialect to the value `given`, with the comment `note` after it.
+/// Returns the lines of TOML that set a secret of a dialect to the value `secret`, with the comment `note` after it.
 /// Keys that are short enough to be guessed need a second line that permits them.
-pub(super) fn lines(dialect: &str, name: &str, given: &str, note: &str) -> Vec<String> {
+pub(super) fn lines(dialect: &str, name: &str, secret: &str, note: &str) -> Vec<String> {
     // imgproxy's keys are hexadecimal and separated by commas.
     let is_imgproxy = dialect == "imgproxy";
     let keys: Vec<&str> = match is_imgproxy {
-        true => given.split(',').map(str::trim).collect(),
-        false => vec![given],
+        true => secret.split(',').map(str::trim).collect(),
+        false => vec![secret],
     };
     let is_guessed = |key: &&str| match is_imgproxy {
         true => unhex(key).is_some_and(|key| is_weak(&key)),
         false => is_weak(key.as_bytes()),
     };
-    let listed: Vec<String> = keys.iter().map(|key| quoted(key)).collect();
+    let list: Vec<String> = keys.iter().map(|key| quoted(key)).collect();
     let value = match name {
-        "source_key" => quoted(given),
-        _ => format!("[{}]", listed.join(", ")),
+        "source_key" => quoted(secret),
+        _ => format!("[{}]", list.join(", ")),
     };
     let signs = ["keys", "tokens"].contains(&name);
     let is_permitted = signs && keys.iter().any(is_guessed);

@@ -22,15 +22,15 @@ pub(super) struct Seen {
 
 /// Reads all logs, one after the other, and adds up their requests.
 pub(super) fn read(logs: &[PathBuf]) -> anyhow::Result<Seen> {
-    let mut seen = Seen::default();
+    let mut contents = Seen::default();
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
     for log in logs {
         let name = log.display().to_string();
         let file = File::open(log).with_context(|| name.clone())?;
         let past = Past::of_log(BufReader::new(file)).with_context(|| name.clone())?;
-        seen.seconds += past.seconds();
+        contents.seconds += past.seconds();
         for (why, count) in past.left_out {
-            *seen.left_out.entry(why).or_default() += count;
+            *contents.left_out.entry(why).or_default() += count;
         }
         for request in past.requests {
             let why = match (&*request.method, request.status) {
@@ -41,7 +41,7 @@ pub(super) fn read(logs: &[PathBuf]) -> anyhow::Result<Seen> {
                 ("GET", status) => format!("answered with {status}"),
                 (method, _) => method.to_owned(),
             };
-            *seen.left_out.entry(why).or_default() += 1;
+            *contents.left_out.entry(why).or_default() += 1;
         }
     }
     if counts.is_empty() {
@@ -51,8 +51,9 @@ pub(super) fn read(logs: &[PathBuf]) -> anyhow::Result<Seen> {
             names.join(", ")
         );
     }
-    seen.targets = counts.into_iter().collect();
-    seen.targets
+    contents.targets = counts.into_iter().collect();
+    contents
+        .targets
         .sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    Ok(seen)
+    Ok(contents)
 }

@@ -13,18 +13,18 @@ type Read<'a> = (&'a str, &'a super::probe::Reading);
 
 /// Returns the settings of a dialect's table as lines of TOML, without its prefixes and keys, so that they suit all of
 /// its URLs. `kind` is one of the dialect's URL forms.
-pub(super) fn lines(kind: &Form, found: &[&Found], targets: &[(String, u64)]) -> Vec<String> {
-    let read: Vec<Read<'_>> = found
+pub(super) fn lines(kind: &Form, entries: &[&Found], targets: &[(String, u64)]) -> Vec<String> {
+    let readings: Vec<Read<'_>> = entries
         .iter()
-        .flat_map(|found| &found.readings)
+        .flat_map(|entry| &entry.readings)
         .map(|(index, reading)| (&*targets[*index].0, reading))
         .collect();
     match kind.dialect {
-        "next" => next(found, &read),
-        "thumbor" => thumbor(&read),
-        "imagor" => imagor(&read),
+        "next" => next(entries, &readings),
+        "thumbor" => thumbor(&readings),
+        "imagor" => imagor(&readings),
         "imgproxy" => {
-            let mut lines = imgproxy(&read);
+            let mut lines = imgproxy(&readings);
             if kind.lenient.contains("only_presets") {
                 lines.push("only_presets = true  # the log's URLs name presets only".to_owned());
             }
@@ -42,9 +42,11 @@ pub(super) fn argument<'a>(target: &'a str, name: &str) -> Option<&'a str> {
     pairs.find_map(|(key, value)| (key == name).then_some(value))
 }
 
-fn next(found: &[&Found], read: &[Read<'_>]) -> Vec<String> {
+fn next(entries: &[&Found], readings: &[Read<'_>]) -> Vec<String> {
     let numbers = |name| -> BTreeSet<u32> {
-        let values = read.iter().filter_map(|(target, _)| argument(target, name));
+        let values = readings
+            .iter()
+            .filter_map(|(target, _)| argument(target, name));
         values.filter_map(|value| value.parse().ok()).collect()
     };
     let usual = NextConfig::default();
@@ -71,13 +73,16 @@ fn next(found: &[&Found], read: &[Read<'_>]) -> Vec<String> {
         ));
     }
     let ends = ["/_next/image", "/_vercel/image"];
-    let prefixes = found.iter().map(|found| found.prefix.as_str());
+    let prefixes = entries.iter().map(|entry| entry.prefix.as_str());
     let mut bases = prefixes.flat_map(|it| ends.iter().filter_map(move |end| it.strip_suffix(end)));
     let base = bases.next();
     if let Some(base) = base.filter(|base| !base.is_empty()) {
         lines.push(format!("base_path = {}", quoted(base)));
     }
-    let hosts: BTreeSet<&str> = read.iter().filter_map(|(_, it)| host(&it.source)).collect();
+    let hosts: BTreeSet<&str> = readings
+        .iter()
+        .filter_map(|(_, it)| host(&it.source))
+        .collect();
     if !hosts.is_empty() {
         let hosts: Vec<String> = hosts.into_iter().map(quoted).collect();
         lines.push(format!(
@@ -86,7 +91,7 @@ fn next(found: &[&Found], read: &[Read<'_>]) -> Vec<String> {
         ));
     }
     let has_query = |source: &Source| matches!(source, Source::Path(_) | Source::Escaped(_));
-    let versions = read.iter().any(|(target, it)| {
+    let versions = readings.iter().any(|(target, it)| {
         has_query(&it.source) && argument(target, "url").is_some_and(|url| url.contains("%3F"))
     });
     if versions {
@@ -112,21 +117,21 @@ fn list(numbers: impl IntoIterator<Item = u32>) -> String {
     format!("[{}]", numbers.join(", "))
 }
 
-fn thumbor(read: &[Read<'_>]) -> Vec<String> {
-    let mut lines = loader("http", read);
-    let is_signed = signatures(read).any(|it| it != UNSAFE);
-    lines.extend(unsafe_line(read).filter(|_| is_signed));
+fn thumbor(readings: &[Read<'_>]) -> Vec<String> {
+    let mut lines = loader("http", readings);
+    let is_signed = signatures(readings).any(|it| it != UNSAFE);
+    lines.extend(unsafe_line(readings).filter(|_| is_signed));
     lines
 }
 
-fn imagor(read: &[Read<'_>]) -> Vec<String> {
-    let mut lines = loader("https", read);
+fn imagor(readings: &[Read<'_>]) -> Vec<String> {
+    let mut lines = loader("https", readings);
     // imagor refuses all URLs if it has neither a key nor this setting.
-    lines.extend(unsafe_line(read));
-    let signature = signatures(read).filter(|it| *it != UNSAFE).min();
+    lines.extend(unsafe_line(readings));
+    let signature = signatures(readings).filter(|it| *it != UNSAFE).min();
     lines.extend(signature.into_iter().flat_map(|it| digest(it.len())));
     let filters = |target: &str| target.matches("):").count() + 1;
-    let most = read.iter().map(|(target, _)| filters(target)).max();
+    let most = readings.iter().map(|(target, _)| filters(target)).max();
     if most > Some(ImagorConfig::default().max_filters) {
         lines.push("max_filters = 0".to_owned());
     }
@@ -137,17 +142,17 @@ fn imagor(read: &[Read<'_>]) -> Vec<String> {
 const UNSAFE: &str = "unsafe";
 
 /// Returns the lines for sources that begin with a host name.
-fn loader(scheme: &str, read: &[Read<'_>]) -> Vec<String> {
+fn loader(scheme: &str, readings: &[Read<'_>]) -> Vec<String> {
     let line = format!(
         "loader = \"{scheme}\"  # sources are hosts and paths there; \"https\" and \"http\" say how they are fetched"
     );
-    let has_hosts = names_hosts(read.iter().map(|(_, it)| &it.source));
+    let has_hosts = names_hosts(readings.iter().map(|(_, it)| &it.source));
     has_hosts.then_some(line).into_iter().collect()
 }
 
 /// Returns the line that permits unsigned URLs, if there are any.
-fn unsafe_line(read: &[Read<'_>]) -> Option<String> {
-    let has_some = signatures(read).any(|it| it == UNSAFE);
+fn unsafe_line(readings: &[Read<'_>]) -> Option<String> {
+    let has_some = signatures(readings).any(|it| it == UNSAFE);
     has_some.then(|| "allow_unsafe = true  # the log has such URLs".to_owned())
 }
 
@@ -185,8 +190,10 @@ pub(super) fn names_hosts<'a>(sources: impl Iterator<Item = &'a Source>) -> bool
     hosts * 2 > all
 }
 
-fn signatures<'a>(read: &[Read<'a>]) -> impl Iterator<Item = &'a str> {
-    read.iter().filter_map(|(_, it)| it.signature.as_deref())
+fn signatures<'a>(readings: &[Read<'a>]) -> impl Iterator<Item = &'a str> {
+    readings
+        .iter()
+        .filter_map(|(_, it)| it.signature.as_deref())
 }
 
 /// How the imgproxy URLs of a log are signed.
@@ -235,19 +242,19 @@ const LIMITS: [&str; 8] = [
     "/mrd:",
 ];
 
-fn imgproxy(read: &[Read<'_>]) -> Vec<String> {
+fn imgproxy(readings: &[Read<'_>]) -> Vec<String> {
     let mut lines = Vec::new();
-    let signed = imgproxy_signatures(signatures(read));
-    if let Some(bytes) = signed.bytes.filter(|bytes| *bytes != 32) {
+    let signing = imgproxy_signatures(signatures(readings));
+    if let Some(bytes) = signing.bytes.filter(|bytes| *bytes != 32) {
         lines.push(format!("signature_size = {bytes}"));
     }
-    let has_keys = signed.bytes.is_some() || read.iter().any(|(_, it)| it.is_sealed);
-    if has_keys && !signed.words.is_empty() {
-        let words: Vec<String> = signed.words.iter().map(|word| quoted(word)).collect();
+    let has_keys = signing.bytes.is_some() || readings.iter().any(|(_, it)| it.is_sealed);
+    if has_keys && !signing.words.is_empty() {
+        let words: Vec<String> = signing.words.iter().map(|word| quoted(word)).collect();
         lines.push(format!("trusted_signatures = [{}]", words.join(", ")));
     }
     let sets = |target: &&str| LIMITS.iter().any(|limit| target.contains(limit));
-    if read.iter().any(|(target, _)| sets(target)) {
+    if readings.iter().any(|(target, _)| sets(target)) {
         lines.push("allow_security_options = true".to_owned());
     }
     lines

@@ -13,8 +13,8 @@ use super::routes::{Route, Router};
 pub(super) struct Sorting<'a> {
     pub(super) targets: &'a [(String, u64)],
     /// For each target, whether the base configuration answers it with an image.
-    pub(super) known: &'a [bool],
-    pub(super) recognised: &'a Recognised,
+    pub(super) base_images: &'a [bool],
+    pub(super) recognition: &'a Recognised,
     /// Resolves targets as the trial server will.
     pub(super) router: &'a Router,
     /// Whether plain files are compared as well, because a configuration was given that may answer them.
@@ -38,40 +38,41 @@ impl Sorting<'_> {
     /// whether it answers a target with an image.
     pub(super) fn sort(&self, is_image: &mut dyn FnMut(&str) -> bool) -> (Sorted, Replayed) {
         let mut sorted = Sorted::default();
-        let mut replayed = Vec::new();
+        let mut selection = Vec::new();
         let mut files = BTreeSet::new();
-        let known = (0..self.targets.len()).filter(|index| self.known.get(*index) == Some(&true));
+        let known_indices =
+            (0..self.targets.len()).filter(|index| self.base_images.get(*index) == Some(&true));
         self.group(
             &mut sorted,
             ("as configured", "", false),
-            known,
-            &mut replayed,
+            known_indices,
+            &mut selection,
         );
-        for found in &self.recognised.found {
-            let place = if found.prefix.is_empty() {
+        for entry in &self.recognition.entries {
+            let place = if entry.prefix.is_empty() {
                 "/"
             } else {
-                &found.prefix
+                &entry.prefix
             };
-            let (sealed, open): (Vec<_>, Vec<_>) = found
+            let (sealed, open): (Vec<_>, Vec<_>) = entry
                 .readings
                 .iter()
                 .partition(|(_, reading)| reading.is_sealed);
-            let mut tried = open
+            let mut candidates = open
                 .into_iter()
                 .map(|(index, _)| *index)
                 .collect::<Vec<_>>();
             for (index, _) in sealed {
                 match self.router.route(&self.targets[*index].0) {
-                    Route::Image(_) => tried.push(*index),
+                    Route::Image(_) => candidates.push(*index),
                     _ => sorted.sealed.add(self.targets[*index].1),
                 }
             }
-            let sends_files = found.kind.dialect == "imgproxy";
-            let group = (found.kind.name, place, sends_files);
-            self.group(&mut sorted, group, tried.into_iter(), &mut replayed);
+            let sends_files = entry.kind.dialect == "imgproxy";
+            let group = (entry.kind.name, place, sends_files);
+            self.group(&mut sorted, group, candidates.into_iter(), &mut selection);
         }
-        for index in &self.recognised.files {
+        for index in &self.recognition.files {
             let (target, requests) = &self.targets[*index];
             if self.router.leads_to_script(target) {
                 sorted.add_unread(&self.targets[*index], self.router.why_unread(target));
@@ -82,16 +83,21 @@ impl Sorting<'_> {
                 false => sorted.add_file(target, *requests),
             }
         }
-        let asked = self.ask(&mut sorted, is_image, &mut files);
+        let unmarked_images = self.ask(&mut sorted, is_image, &mut files);
         let group = ("told by asking", "", false);
-        self.group(&mut sorted, group, asked.into_iter(), &mut replayed);
-        replayed.extend(&files);
-        replayed.sort_unstable();
-        let replayed = Replayed {
-            indices: replayed,
+        self.group(
+            &mut sorted,
+            group,
+            unmarked_images.into_iter(),
+            &mut selection,
+        );
+        selection.extend(&files);
+        selection.sort_unstable();
+        let selection = Replayed {
+            indices: selection,
             files,
         };
-        (sorted, replayed)
+        (sorted, selection)
     }
 
     /// Whether the configuration does not refuse a target.
@@ -105,7 +111,7 @@ impl Sorting<'_> {
         sorted: &mut Sorted,
         (name, place, sends_files): (&str, &str, bool),
         indices: impl Iterator<Item = usize>,
-        replayed: &mut Vec<usize>,
+        selection: &mut Vec<usize>,
     ) {
         let mut group = Group {
             name: name.to_owned(),
@@ -123,7 +129,7 @@ impl Sorting<'_> {
                     group.urls += 1;
                     group.requests += requests;
                     sorted.read.add(*requests);
-                    replayed.push(index);
+                    selection.push(index);
                     continue;
                 }
                 Route::Refused(why) => why,
@@ -145,10 +151,10 @@ impl Sorting<'_> {
         is_image: &mut dyn FnMut(&str) -> bool,
         files: &mut BTreeSet<usize>,
     ) -> Vec<usize> {
-        let mut read = Vec::new();
-        let mut asked = 0;
+        let mut images = Vec::new();
+        let mut request_count = 0;
         let mut scripts = Scripts::default();
-        for index in &self.recognised.others {
+        for index in &self.recognition.others {
             let (target, requests) = &self.targets[*index];
             let (path, query) = target.split_once('?').unwrap_or((target, ""));
             let is_page = match is_script(path) && !query.is_empty() {
@@ -159,11 +165,11 @@ impl Sorting<'_> {
                 sorted.pages.add(*requests);
                 continue;
             }
-            if asked == self.most_asked {
+            if request_count == self.most_asked {
                 sorted.unasked.push((target.clone(), *requests));
                 continue;
             }
-            asked += 1;
+            request_count += 1;
             let sends_image = is_image(target);
             scripts.add(path, sends_image);
             if !sends_image {
@@ -172,7 +178,7 @@ impl Sorting<'_> {
             }
             let why = match self.router.route(target) {
                 Route::Image(_) => {
-                    read.push(*index);
+                    images.push(*index);
                     continue;
                 }
                 Route::Refused(why) => format!("{} ({why})", self.router.why_unread(target)),
@@ -184,7 +190,7 @@ impl Sorting<'_> {
             };
             sorted.add_unread(&self.targets[*index], why);
         }
-        read
+        images
     }
 }
 
@@ -195,15 +201,15 @@ struct Scripts(BTreeMap<String, (usize, bool)>);
 
 impl Scripts {
     fn add(&mut self, path: &str, is_image: bool) {
-        let (asked, sends_images) = self.0.entry(path.to_owned()).or_default();
-        *asked += 1;
+        let (request_count, sends_images) = self.0.entry(path.to_owned()).or_default();
+        *request_count += 1;
         *sends_images |= is_image;
     }
 
     /// Whether a script sent no image for its `ASKED_OF_SCRIPT` most frequent URLs, so that the others count as pages.
     fn are_pages(&self, path: &str) -> bool {
-        let (asked, sends_images) = self.0.get(path).copied().unwrap_or_default();
-        asked >= ASKED_OF_SCRIPT && !sends_images
+        let (request_count, sends_images) = self.0.get(path).copied().unwrap_or_default();
+        request_count >= ASKED_OF_SCRIPT && !sends_images
     }
 }
 

@@ -35,16 +35,16 @@ const MOST_HOSTS: usize = 2000;
 const TRIED: usize = 8;
 
 impl Sources {
-    /// Collects the sources of all targets that a configuration makes images of. `found` has the prefixes of the
+    /// Collects the sources of all targets that a configuration makes images of. `entries` has the prefixes of the
     /// applications.
-    pub(super) fn of(router: &Router, targets: &[(String, u64)], found: &[Found]) -> Self {
+    pub(super) fn of(router: &Router, targets: &[(String, u64)], entries: &[Found]) -> Self {
         let mut sources = Self::default();
         for (target, _) in targets {
             if let Route::Image(source) = router.route(target) {
                 sources.add(&source);
             }
         }
-        let bases = found
+        let bases = entries
             .iter()
             .filter_map(|it| it.prefix.strip_suffix("/_next/image"));
         sources.bases = bases
@@ -109,7 +109,7 @@ impl Sources {
     ) -> anyhow::Result<String> {
         let mut text = String::new();
         if !has.0 && !self.urls.is_empty() {
-            let listed: Vec<String> = self
+            let list: Vec<String> = self
                 .urls
                 .iter()
                 .take(MOST_HOSTS)
@@ -118,13 +118,13 @@ impl Sources {
             let _ = writeln!(
                 text,
                 "\n[[origin]]  # the hosts whose images the log's URLs name; redirects must stay on them\nhttp.urls = [{}]",
-                listed.join(", ")
+                list.join(", ")
             );
             if self.urls.len() > MOST_HOSTS {
                 let more = self.urls.len() - MOST_HOSTS;
                 let _ = writeln!(text, "# {more} more hosts are in the log");
             }
-            text += &allowed(self.urls.iter().map(|url| &**url));
+            text += &allow_line(self.urls.iter().map(|url| &**url));
         }
         for (scheme, names) in &self.buckets {
             let table = match *scheme {
@@ -153,47 +153,47 @@ impl Sources {
         // To a dialect that reads every path, pages look like images without an extension; so they are tried last.
         let (images, others): (Vec<_>, Vec<_>) =
             self.paths.iter().partition(|path| looks_like_file(path));
-        let tried: Vec<&String> = images.into_iter().chain(others).take(TRIED).collect();
+        let candidates: Vec<&String> = images.into_iter().chain(others).take(TRIED).collect();
         if let Some(root) = root {
             let is_there = |path: &&&String| {
                 let plain = Source::from_raw(path).map(|source| source.place().into_owned());
                 plain.is_ok_and(|path| root.join(path).is_file())
             };
-            let there = tried.iter().filter(is_there).count();
-            if there == 0 {
+            let hits = candidates.iter().filter(is_there).count();
+            if hits == 0 {
                 bail!(
                     "--root {}: none of the sources that were tried is there, such as {}",
                     root.display(),
-                    tried[0]
+                    candidates[0]
                 );
             }
             let root = root.canonicalize()?;
             return Ok(format!(
-                "\n[[origin]]  # {there} of {} sources that were tried are here\nprefix = \"/\"\nfs.root = {}\n",
-                tried.len(),
+                "\n[[origin]]  # {hits} of {} sources that were tried are here\nprefix = \"/\"\nfs.root = {}\n",
+                candidates.len(),
                 quoted(&root.display().to_string())
             ));
         }
         let bases = std::iter::once("").chain(self.bases.iter().map(String::as_str));
         for base in bases.filter(|_| old.url.starts_with("http://")) {
-            let sent = tried
+            let successes = candidates
                 .iter()
                 .filter(|path| (old.sends_image)(&format!("{base}{path}")));
-            let sent = sent.count();
-            if sent > 0 {
+            let successes = successes.count();
+            if successes > 0 {
                 let url = format!("{}{base}", old.url.trim_end_matches('/'));
                 return Ok(format!(
-                    "\n[[origin]]  # assumed: the old server sends the originals at their paths ({sent} of {} that were\n\
+                    "\n[[origin]]  # assumed: the old server sends the originals at their paths ({successes} of {} that were\n\
                      # tried). It has to stay reachable there, without going through this server.\nprefix = \"/\"\nhttp.base = {}\n{}",
-                    tried.len(),
+                    candidates.len(),
                     quoted(&url),
-                    allowed([&*format!("{url}/")].into_iter())
+                    allow_line([&*format!("{url}/")].into_iter())
                 ));
             }
         }
         bail!(
             "URLs name images by their paths, such as {}, and {} does not send the originals there: say where they are by --root DIR",
-            tried[0],
+            candidates[0],
             old.url
         )
     }
@@ -216,7 +216,7 @@ pub(super) fn sends_image(client: &mut Client<'_>, target: &str) -> bool {
 }
 
 /// Returns the `allow` line for the hosts whose addresses are not public. Empty if all are public.
-fn allowed<'a>(urls: impl Iterator<Item = &'a str>) -> String {
+fn allow_line<'a>(urls: impl Iterator<Item = &'a str>) -> String {
     let addresses: BTreeSet<IpAddr> = urls.flat_map(private_addresses).collect();
     if addresses.is_empty() {
         return String::new();
@@ -241,8 +241,8 @@ fn private_addresses(url: &str) -> Vec<IpAddr> {
     if name.contains('.') && !is_address {
         return Vec::new();
     }
-    let found = with_port.to_socket_addrs().into_iter().flatten();
-    let mut addresses: Vec<IpAddr> = found
+    let socket_addresses = with_port.to_socket_addrs().into_iter().flatten();
+    let mut addresses: Vec<IpAddr> = socket_addresses
         .map(|it| it.ip())
         .filter(|it| !is_public(*it))
         .collect();

@@ -11,23 +11,23 @@ use crate::shadow::summary::{self, counted};
 pub(super) const LISTED: usize = 40;
 
 pub(super) fn text(outcome: &Outcome<'_>) -> String {
-    let mut text = recognised(outcome);
-    text += &unread(outcome);
+    let mut text = recognition(outcome);
+    text += &unread_text(outcome);
     text += "\nReplayed\n";
     text += &indented(&summary::text(&outcome.report));
     text.push('\n');
-    text += &measured(outcome);
+    text += &measurement_table(outcome);
     text.push('\n');
     text += &costs(outcome);
     text += "\nTo switch\n";
     text += &indented(&to_switch(outcome));
-    let written = match outcome.is_written {
+    let status = match outcome.is_written {
         true => "written",
         false => "as it was",
     };
     let _ = writeln!(
         text,
-        "\nconfiguration  {} ({written})\npage           {}\n\n{}",
+        "\nconfiguration  {} ({status})\npage           {}\n\n{}",
         outcome.file.display(),
         outcome.page.display(),
         outcome.verdict()
@@ -35,7 +35,7 @@ pub(super) fn text(outcome: &Outcome<'_>) -> String {
     text
 }
 
-fn recognised(outcome: &Outcome<'_>) -> String {
+fn recognition(outcome: &Outcome<'_>) -> String {
     let sorted = &outcome.sorted;
     let mut text = String::from("Recognised\n");
     for group in &sorted.groups {
@@ -80,13 +80,13 @@ pub(super) fn shares(sorted: &Sorted) -> Vec<String> {
 }
 
 /// Returns the lists of unrecognised URLs, with the reasons.
-fn unread(outcome: &Outcome<'_>) -> String {
+fn unread_text(outcome: &Outcome<'_>) -> String {
     let sorted = &outcome.sorted;
     let mut text = String::new();
     for (title, list) in unread_lists(sorted) {
         let _ = writeln!(text, "\n{title}");
-        let listed = &list[..list.len().min(LISTED)];
-        for alike in listed.chunk_by(|a, b| a.why == b.why) {
+        let items = &list[..list.len().min(LISTED)];
+        for alike in items.chunk_by(|a, b| a.why == b.why) {
             for unread in alike {
                 let requests = counted(unread.requests, "request");
                 let _ = writeln!(text, "  {} ({requests})", unread.target);
@@ -136,8 +136,8 @@ pub(super) fn to_switch(outcome: &Outcome<'_>) -> String {
 
 fn lines_to_switch(outcome: &Outcome<'_>) -> String {
     let mut text = String::new();
-    if !outcome.found.is_empty() || !outcome.rules.is_empty() {
-        text += &proxy::nginx(&outcome.found, &outcome.rules, &outcome.address);
+    if !outcome.entries.is_empty() || !outcome.rules.is_empty() {
+        text += &proxy::nginx(&outcome.entries, &outcome.rules, &outcome.address);
     }
     let which = match (text.is_empty(), outcome.others) {
         (false, 0) => return text,
@@ -156,13 +156,13 @@ fn lines_to_switch(outcome: &Outcome<'_>) -> String {
     text
 }
 
-fn measured(outcome: &Outcome<'_>) -> String {
+fn measurement_table(outcome: &Outcome<'_>) -> String {
     let mut text = format!(
         "{:<28}{:>12}{:>12}{:>12}\n",
         "Measured", "old", "new", "new again"
     );
-    for [name, old, new, again] in measurements(outcome) {
-        let line = format!("  {name:<26}{old:>12}{new:>12}{again:>12}");
+    for [name, old, new, repeat] in measurements(outcome) {
+        let line = format!("  {name:<26}{old:>12}{new:>12}{repeat:>12}");
         let _ = writeln!(text, "{}", line.trim_end());
     }
     for note in measuring_notes(outcome) {
@@ -176,8 +176,8 @@ fn measured(outcome: &Outcome<'_>) -> String {
 pub(super) fn measurements(outcome: &Outcome<'_>) -> Vec<[String; 4]> {
     let mut rows = Vec::new();
     for (name, share) in [("p50, ms", 0.5), ("p99, ms", 0.99)] {
-        let [old, new, again] = outcome.seconds_at(share).map(milliseconds);
-        rows.push([name.to_owned(), old, new, again]);
+        let [old, new, repeat] = outcome.seconds_at(share).map(milliseconds);
+        rows.push([name.to_owned(), old, new, repeat]);
     }
     let [old, new] = outcome.bytes().map(|bytes| match bytes > 0.0 {
         true => format!("{:.1}", bytes / 1e3),
@@ -199,13 +199,13 @@ pub(super) fn measurements(outcome: &Outcome<'_>) -> Vec<[String; 4]> {
 
 /// Returns notes that explain the measurements, one line each.
 pub(super) fn measuring_notes(outcome: &Outcome<'_>) -> Vec<&'static str> {
-    let made = "The new server made every image; the old one may have had it in a cache. \"Again\" is from the new server's cache.";
+    let cache_note = "The new server made every image; the old one may have had it in a cache. \"Again\" is from the new server's cache.";
     let unknown = "The old server's processor time is known if --old-pid names its process, and that runs here.";
     let accept = "No Accept header was sent, so that only formats that URLs name were compared: -H 'Accept: image/avif,image/webp,*/*' asks as browsers do.";
     let is_unknown = outcome.processor.old.is_none();
     let is_accept = |header: &String| header.to_ascii_lowercase().starts_with("accept:");
     let has_accept = outcome.report.args.header.iter().any(is_accept);
-    std::iter::once(made)
+    std::iter::once(cache_note)
         .chain(is_unknown.then_some(unknown))
         .chain((!has_accept).then_some(accept))
         .collect()

@@ -91,7 +91,7 @@ fn adopted(targets: &[String]) -> (Recognised, Router) {
 
 /// Returns the name of the dialect that read a target, and its prefix.
 fn place_of(recognised: &Recognised, index: usize) -> Option<(&'static str, String)> {
-    let mut found = recognised.found.iter();
+    let mut found = recognised.entries.iter();
     let it = found.find(|it| it.readings.iter().any(|(at, _)| *at == index))?;
     Some((it.kind.dialect, it.prefix.clone()))
 }
@@ -162,7 +162,7 @@ proptest! {
     fn what_is_no_image_of_a_dialect_yields_none(noise in proptest::collection::vec(noise(), 1..40)) {
         let targets: Vec<(String, u64)> = noise.iter().map(|it| (it.clone(), 1)).collect();
         let recognised = recognise(&targets, &[], &[]).expect("probes");
-        let found: Vec<_> = recognised.found.iter().map(|it| (it.kind.name, &it.prefix)).collect();
+        let found: Vec<_> = recognised.entries.iter().map(|it| (it.kind.name, &it.prefix)).collect();
         prop_assert!(found.is_empty(), "{found:?}: {noise:?}");
     }
 }

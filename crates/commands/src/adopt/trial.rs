@@ -79,10 +79,10 @@ impl Trial {
         let Some(url) = url.map(str::to_owned) else {
             let _ = child.kill();
             let _ = child.wait();
-            let mut said = String::new();
+            let mut message = String::new();
             errors.rewind()?;
-            errors.read_to_string(&mut said)?;
-            bail!("the server does not start: {}", said.trim());
+            errors.read_to_string(&mut message)?;
+            bail!("the server does not start: {}", message.trim());
         };
         Ok(Self {
             child,
@@ -120,19 +120,19 @@ pub(super) fn processor_seconds(process: u32) -> Option<f64> {
     }
     let mut family = vec![process];
     let mut ticks = 0;
-    let mut found = false;
+    let mut exists = false;
     while let Some(id) = family.pop() {
-        for (number, parent, own) in &all {
+        for (number, parent, own_ticks) in &all {
             if *number == id {
-                ticks += own;
-                found = true;
+                ticks += own_ticks;
+                exists = true;
             }
             if *parent == id {
                 family.push(*number);
             }
         }
     }
-    found.then_some(ticks as f64 / TICKS_PER_SECOND)
+    exists.then_some(ticks as f64 / TICKS_PER_SECOND)
 }
 
 /// Unit of times in /proc: the kernel's USER_HZ, which is 100 on all supported architectures.

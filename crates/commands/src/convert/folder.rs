@@ -22,13 +22,13 @@ pub(super) fn add(
         results: results.and_then(|path| path.canonicalize().ok()),
         images: Vec::new(),
         others: Vec::new(),
-        linked: Vec::new(),
+        links: Vec::new(),
     };
     walk.folder(folder)?;
     let Walk {
         images,
         others,
-        linked,
+        links,
         ..
     } = walk;
     if !others.is_empty() {
@@ -39,14 +39,14 @@ pub(super) fn add(
         };
         eprintln!("note: {} {is_none} and left out", some_of(&others));
     }
-    if !linked.is_empty() {
-        let are = match linked.len() {
+    if !links.is_empty() {
+        let are = match links.len() {
             1 => "is a link to a folder".to_owned(),
             all => format!("are {all} links to folders"),
         };
         eprintln!(
             "note: {} {are} and left out; name a folder itself to convert what is in it",
-            some_of(&linked)
+            some_of(&links)
         );
     }
     if images.is_empty() {
@@ -65,7 +65,7 @@ struct Walk {
     images: Vec<PathBuf>,
     others: Vec<PathBuf>,
     /// Symbolic links to folders, which are not followed.
-    linked: Vec<PathBuf>,
+    links: Vec<PathBuf>,
 }
 
 impl Walk {
@@ -93,7 +93,7 @@ impl Walk {
                 }
             } else if path.is_dir() {
                 if !self.is_of_results(&path) {
-                    self.linked.push(path);
+                    self.links.push(path);
                 }
             } else if !path.exists() {
                 // A broken link, for example to a disk that is not mounted: an image that cannot be read, if its name

@@ -180,14 +180,14 @@ fn name_of(path: &Path) -> &Path {
 fn objects(url: &str, buckets: &Buckets, inputs: &mut Vec<Input>) -> anyhow::Result<()> {
     let (objects, key) = buckets.open(url)?;
     let is_folder = key.is_empty() || key.ends_with('/');
-    let found = match is_folder {
+    let entries = match is_folder {
         true => objects.list(key)?,
         false => vec![objects.info(key)?],
     };
     let bucket = &url[..url.len() - key.len()];
     let bucket = bucket.trim_end_matches('/');
-    let before = inputs.len();
-    for it in found {
+    let count_before = inputs.len();
+    for it in entries {
         if is_folder && it.bytes == 0 && is_marker(&objects, &it.key)? {
             continue;
         }
@@ -205,7 +205,7 @@ fn objects(url: &str, buckets: &Buckets, inputs: &mut Vec<Input>) -> anyhow::Res
             place: Place::Object(objects.clone(), it.key),
         });
     }
-    match inputs.len() == before {
+    match inputs.len() == count_before {
         true => bail!("there is no object below {url}"),
         false => Ok(()),
     }

@@ -88,8 +88,8 @@ impl Manifest {
                     let into = text("into").to_owned();
                     let result = Recorded { image, into };
                     let bytes = line.get("bytes").and_then(Value::as_u64);
-                    let own = is_own.then_some((version, bytes));
-                    last.insert(identity(output), (result, own));
+                    let own_entry = is_own.then_some((version, bytes));
+                    last.insert(identity(output), (result, own_entry));
                 }
                 None if text("recipe") == recipe && text("into") == into => {
                     done.insert((identity(&name), version), None);
@@ -98,12 +98,12 @@ impl Manifest {
             }
         }
         let mut outputs = HashMap::new();
-        for (output, (result, own)) in last {
+        for (output, (result, own_entry)) in last {
             let output = Arc::<str>::from(output);
-            if let Some((version, bytes)) = own {
+            if let Some((version, bytes)) = own_entry {
                 let output = output.clone();
-                let made = Made { output, bytes };
-                done.insert((result.image.id.clone(), version), Some(made));
+                let file = Made { output, bytes };
+                done.insert((result.image.id.clone(), version), Some(file));
             }
             outputs.insert(output, result);
         }
@@ -119,17 +119,17 @@ impl Manifest {
     /// Whether an image is already converted. With `verify`, its result must also exist.
     pub(super) fn has(&self, input: &Input, verify: bool) -> bool {
         let key = (input.id.clone(), input.version.clone());
-        let made = self.done.get(&key);
-        made.is_some_and(|made| !verify || made.as_ref().is_none_or(Made::is_there))
+        let file = self.done.get(&key);
+        file.is_some_and(|file| !verify || file.as_ref().is_none_or(Made::is_there))
     }
 
     /// Prints a warning if recorded results of these images are missing or have another length.
     pub(super) fn warn_of_missing(&self, images: &[Input]) {
-        let recorded = images.iter().filter_map(|image| {
+        let files = images.iter().filter_map(|image| {
             let key = (image.id.clone(), image.version.clone());
             self.done.get(&key)?.as_ref()
         });
-        let mut missing = recorded.filter(|made| !made.is_there());
+        let mut missing = files.filter(|file| !file.is_there());
         let Some(first) = missing.next() else {
             return;
         };
@@ -147,9 +147,9 @@ impl Manifest {
     /// Prints a warning if recorded results were made from earlier versions of these images.
     pub(super) fn warn_of_outdated<'a>(&self, images: impl Iterator<Item = &'a Input>) {
         let ids: HashSet<&str> = images.map(|image| image.id.as_str()).collect();
-        let recorded = self.done.iter();
-        let recorded = recorded.filter(|((id, _), _)| ids.contains(id.as_str()));
-        let results = recorded.filter_map(|(_, made)| Some(&*made.as_ref()?.output));
+        let entries = self.done.iter();
+        let entries = entries.filter(|((id, _), _)| ids.contains(id.as_str()));
+        let results = entries.filter_map(|(_, file)| Some(&*file.as_ref()?.output));
         let results = results.filter(|result| names::path(result).is_file());
         let results: BTreeSet<&str> = results.collect();
         let Some(first) = results.first() else {

@@ -60,7 +60,7 @@ pub(super) fn folder_of(path: &Path) -> &Path {
 
 /// Reads a file with names: one per line, or each terminated by NUL, as `find -print0` writes them. Names may be any
 /// bytes; a byte order mark at the beginning is skipped.
-pub(super) fn listed(file: &Path) -> anyhow::Result<Vec<PathBuf>> {
+pub(super) fn read_list(file: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let bytes = read::bytes(file).with_context(|| file.display().to_string())?;
     let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&bytes);
     let (end, behind) = match bytes.contains(&0) {
@@ -120,7 +120,7 @@ mod tests {
             (b"", vec![]),
         ] {
             std::fs::write(&file, list).unwrap();
-            let read = listed(&file).unwrap();
+            let read = read_list(&file).unwrap();
             let read: Vec<&[u8]> = read
                 .iter()
                 .map(|name| name.as_os_str().as_bytes())

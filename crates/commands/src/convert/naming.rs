@@ -43,10 +43,10 @@ impl Naming {
     /// Returns the file name for the result of `image`. `None` if the image's path has no file name.
     pub(super) fn of(&self, image: &Path, extension: &str) -> Option<OsString> {
         let stem = image.file_stem()?;
-        let own = image.extension().unwrap_or_default();
+        let own_extension = image.extension().unwrap_or_default();
         let mut name = OsString::new();
         // Without an extension, the dot before `{ext}` is omitted, too.
-        let text = match own.is_empty() {
+        let text = match own_extension.is_empty() {
             true => self.0.replace(".{ext}", ""),
             false => self.0.clone(),
         };
@@ -54,7 +54,7 @@ impl Naming {
             if index > 0 {
                 name.push(stem);
             }
-            join(&mut name, part, own);
+            join(&mut name, part, own_extension);
         }
         name.push(".");
         name.push(extension);

@@ -30,10 +30,10 @@ pub(super) struct Outputs<'a> {
     /// All images of the job, including those that earlier runs have converted: none may be overwritten.
     inputs: HashSet<Existing>,
     /// Claimed results by the identities of their paths, each with the first image that claimed it.
-    taken: Mutex<HashMap<String, Image>>,
+    claims: Mutex<HashMap<String, Image>>,
     /// Results written so far, each with its image. On a case-insensitive file system, two different names can be the
     /// same file.
-    written: Mutex<HashMap<Existing, Image>>,
+    writers: Mutex<HashMap<Existing, Image>>,
     /// The manifest, with the results of earlier jobs and their source images.
     earlier: Option<&'a Manifest>,
 }
@@ -127,8 +127,8 @@ impl<'a> Outputs<'a> {
                     None => Some(Existing::Object(input.name.clone())),
                 })
                 .collect(),
-            taken: Mutex::default(),
-            written: Mutex::default(),
+            claims: Mutex::default(),
+            writers: Mutex::default(),
             earlier: job.manifest.as_ref(),
         };
         let may_replace = format.is_none() && naming.keeps_names();
@@ -155,8 +155,8 @@ impl<'a> Outputs<'a> {
         };
         let parent = |path: &Path| Existing::file(names::folder_of(path));
         let is_beside = |input: &&Input| {
-            let own = input.file().and_then(parent);
-            own.is_some() && own == parent(&folder.join(&input.below))
+            let image_folder = input.file().and_then(parent);
+            image_folder.is_some() && image_folder == parent(&folder.join(&input.below))
         };
         let is_meant = |input: &&Input| may_replace || input.is_found;
         let mut inputs = inputs.iter().filter(is_meant).take(LOOKED_AT);
@@ -192,16 +192,16 @@ impl<'a> Outputs<'a> {
 
     /// Returns the image whose result this job has written to an existing file.
     fn writer(&self, existing: &Existing) -> Option<Image> {
-        let written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
-        written.get(existing).cloned()
+        let writers = self.writers.lock().unwrap_or_else(PoisonError::into_inner);
+        writers.get(existing).cloned()
     }
 
     /// Claims the result called `name` for `input`, and returns its owner: `input`, or the image that claimed it
     /// earlier.
     fn hold(&self, name: &str, input: &Input) -> Image {
-        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut claims = self.claims.lock().unwrap_or_else(PoisonError::into_inner);
         let key = names::identity(&names::path(name));
-        let holder = taken.entry(key).or_insert_with_key(|key| {
+        let holder = claims.entry(key).or_insert_with_key(|key| {
             self.earlier(key).cloned().unwrap_or_else(|| Image {
                 id: input.id.clone(),
                 name: input.name.clone(),
@@ -254,10 +254,10 @@ impl<'a> Outputs<'a> {
 
     /// Releases the result called `name` if `input` has claimed it.
     fn free(&self, name: &str, input: &Input) {
-        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut claims = self.claims.lock().unwrap_or_else(PoisonError::into_inner);
         let key = names::identity(&names::path(name));
-        if taken.get(&key).is_some_and(|holder| holder.id == input.id) {
-            taken.remove(&key);
+        if claims.get(&key).is_some_and(|holder| holder.id == input.id) {
+            claims.remove(&key);
         }
     }
 
@@ -318,7 +318,7 @@ impl Output<'_> {
 
     /// Writes the whole result, or nothing if it fails.
     pub(super) fn write(&self, bytes: &[u8]) -> anyhow::Result<()> {
-        let written = match &self.outputs.place {
+        let file = match &self.outputs.place {
             Place::Folder(folder) => {
                 let path = folder.join(&self.below);
                 write_file(&path, bytes)?;
@@ -330,10 +330,10 @@ impl Output<'_> {
                 Some(Existing::Object(self.name.clone()))
             }
         };
-        if let Some(written) = written {
-            let all = self.outputs.written.lock();
+        if let Some(file) = file {
+            let all = self.outputs.writers.lock();
             let mut all = all.unwrap_or_else(PoisonError::into_inner);
-            all.insert(written, self.image.clone());
+            all.insert(file, self.image.clone());
         }
         Ok(())
     }

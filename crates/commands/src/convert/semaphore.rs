@@ -6,14 +6,14 @@ use std::sync::{Condvar, Mutex, PoisonError};
 /// A semaphore that lets a fixed number of threads work at the same time.
 pub(super) struct Semaphore {
     free: Mutex<usize>,
-    left: Condvar,
+    vacancy: Condvar,
 }
 
 impl Semaphore {
     pub(super) fn new(most: usize) -> Self {
         Self {
             free: Mutex::new(most),
-            left: Condvar::new(),
+            vacancy: Condvar::new(),
         }
     }
 
@@ -24,12 +24,15 @@ impl Semaphore {
         impl Drop for Leave<'_> {
             fn drop(&mut self) {
                 *self.0.free.lock().unwrap_or_else(PoisonError::into_inner) += 1;
-                self.0.left.notify_one();
+                self.0.vacancy.notify_one();
             }
         }
         let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
         while *free == 0 {
-            free = self.left.wait(free).unwrap_or_else(PoisonError::into_inner);
+            free = self
+                .vacancy
+                .wait(free)
+                .unwrap_or_else(PoisonError::into_inner);
         }
         *free -= 1;
         drop(free);

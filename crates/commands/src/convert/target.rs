@@ -76,15 +76,16 @@ impl Target {
             // The result of `original` always has the format of its source.
             None if recipe.is_original() => {}
             None => recipe.output.format = Some(FormatName::new(format)?),
-            Some(asked) => {
+            Some(recipe_format) => {
                 let is_asked = |codec: &&&dyn andon_pixels::Codec| {
                     let format = codec.format();
-                    format.name == asked.as_str() || format.aliases.contains(&asked.as_str())
+                    format.name == recipe_format.as_str()
+                        || format.aliases.contains(&recipe_format.as_str())
                 };
                 let codec = andon_codecs::ALL.iter().find(is_asked);
                 if codec.is_some_and(|codec| codec.name() != *format) {
                     bail!(
-                        "the recipe says as:{asked}, and {name} is the name of a {format}; leave as: out, or give the file another extension"
+                        "the recipe says as:{recipe_format}, and {name} is the name of a {format}; leave as: out, or give the file another extension"
                     );
                 }
             }
@@ -145,8 +146,8 @@ pub(super) fn make_folder_of(
     if !results.is_some_and(|results| is_below(results).unwrap_or(false)) {
         bail!("{name}: there is no folder {}", folder.display());
     }
-    let made = std::fs::create_dir_all(folder);
-    made.with_context(|| format!("{name}: cannot make the folder {}", folder.display()))
+    let result = std::fs::create_dir_all(folder);
+    result.with_context(|| format!("{name}: cannot make the folder {}", folder.display()))
 }
 
 #[cfg(test)]

@@ -19,14 +19,14 @@ pub(super) fn write_file(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
         unfinished.push(".part");
         let unfinished = Path::new(&unfinished);
         let mut file = locked(unfinished)?;
-        let written = emptied(&file)
+        let result = emptied(&file)
             .and_then(|()| file.write_all(bytes))
             .and_then(|()| std::fs::rename(unfinished, path));
-        if written.is_err() {
+        if result.is_err() {
             // Only the first error is reported.
             let _ = std::fs::remove_file(unfinished);
         }
-        written
+        result
     };
     write().with_context(|| format!("cannot write {}", path.display()))
 }
@@ -44,9 +44,9 @@ fn emptied(file: &File) -> io::Result<()> {
 fn locked(path: &Path) -> io::Result<File> {
     let file = (File::options().write(true).create(true).truncate(false)).open(path)?;
     let metadata = file.metadata()?;
-    let own = Existing::File(metadata.dev(), metadata.ino());
+    let identity = Existing::File(metadata.dev(), metadata.ino());
     // The other job may have renamed the file since it was opened here.
-    match file.try_lock().is_ok() && Existing::file(path) == Some(own) {
+    match file.try_lock().is_ok() && Existing::file(path) == Some(identity) {
         true => Ok(file),
         false => Err(io::Error::other("another job is writing it")),
     }

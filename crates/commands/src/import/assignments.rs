@@ -131,29 +131,29 @@ impl Environment {
             compose::interpolate(self, &folder.join(compose::FILE));
         }
         let mut of_files = Self::default();
-        let mut unread = Vec::new();
+        let mut unread_sources = Vec::new();
         for mut other in std::mem::take(&mut self.elsewhere) {
             let text = other.path.as_ref().map(|path| text_of(&folder.join(path)));
             match text {
                 Some(Ok(text)) => {
                     self.files.push(other.path.unwrap_or_default());
                     let number = self.files.len();
-                    let mut read = lines::read(&text);
-                    let ats = read.set.iter_mut().map(|it| &mut it.at);
-                    for at in ats.chain(read.absent.iter_mut().map(|it| &mut it.at)) {
+                    let mut file_environment = lines::read(&text);
+                    let ats = file_environment.set.iter_mut().map(|it| &mut it.at);
+                    for at in ats.chain(file_environment.absent.iter_mut().map(|it| &mut it.at)) {
                         at.file = number;
                     }
-                    of_files.set.append(&mut read.set);
-                    of_files.absent.append(&mut read.absent);
+                    of_files.set.append(&mut file_environment.set);
+                    of_files.absent.append(&mut file_environment.absent);
                 }
                 Some(Err(why)) => {
                     other.place = format!("{} ({why})", other.place);
-                    unread.push(other);
+                    unread_sources.push(other);
                 }
-                None => unread.push(other),
+                None => unread_sources.push(other),
             }
         }
-        self.elsewhere = unread;
+        self.elsewhere = unread_sources;
         of_files.set.append(&mut self.set);
         self.set = of_files.set;
         self.absent.append(&mut of_files.absent);
@@ -187,14 +187,17 @@ impl Environment {
         let Some(regex) = NAME.as_ref() else { return };
         let set = self.set.iter().map(|it| it.name.clone());
         let absent = self.absent.iter().map(|it| it.name.clone());
-        let mut known: BTreeSet<String> = set.chain(absent).collect();
+        let mut names: BTreeSet<String> = set.chain(absent).collect();
         for (index, line) in text.lines().enumerate() {
             let code = line.split(" #").next().unwrap_or_default();
             if code.trim_start().starts_with('#') {
                 continue;
             }
-            for name in regex.captures_iter(code).map(|found| found[2].to_owned()) {
-                if known.insert(name.clone()) {
+            for name in regex
+                .captures_iter(code)
+                .map(|captures| captures[2].to_owned())
+            {
+                if names.insert(name.clone()) {
                     self.absent.push(Absent {
                         name,
                         at: At::line(index + 1),

@@ -20,7 +20,7 @@ impl Site {
     ///
     /// # Errors
     /// If that server makes images, but it cannot be determined which of its locations answer.
-    pub(super) fn followed(&mut self, location: &Location) -> Result<bool, String> {
+    pub(super) fn follow_pass(&mut self, location: &Location) -> Result<bool, String> {
         let scope = &location.scope;
         let Some(pass) = &scope.here.proxy else {
             return Ok(false);
@@ -35,12 +35,12 @@ impl Site {
         let inner = self.inner(at);
         let is_as_it_is = target.path.is_empty() || is_own(&target.path, &location.words);
         let is_alone = scope.here.rewrites.is_empty() && scope.makes_nothing();
-        let fitting = match is_alone && self.servers.depth < DEEPEST {
-            true if is_as_it_is => inner.fitting(location),
+        let matching = match is_alone && self.servers.depth < DEEPEST {
+            true if is_as_it_is => inner.matching_locations(location),
             true => inner.answering(&target.path, location),
             false => None,
         };
-        let Some(fitting) = fitting else {
+        let Some(matching) = matching else {
             let beginning = match () {
                 () if !scope.here.rewrites.is_empty() => "",
                 () if is_as_it_is => beginning(&location.words),
@@ -57,7 +57,7 @@ impl Site {
         }
         let named = std::mem::replace(&mut self.named, named);
         if self.servers.followed.insert(at) {
-            self.getparam(&inner.site.small_light, &fitting);
+            self.getparam(&inner.site.small_light, &matching);
             self.small_light.complete(inner.site.small_light);
             self.notes.extend(inner.site.notes);
             self.source_bytes = self.source_bytes.max(inner.site.source_bytes);
@@ -68,7 +68,7 @@ impl Site {
             }
         }
         self.servers.depth += 1;
-        for mut inner in fitting {
+        for mut inner in matching {
             inner.scope.pass_through(scope);
             self.take(&inner);
         }
@@ -81,7 +81,10 @@ impl Site {
     fn inner(&self, at: usize) -> Inner {
         let mut site = Self::default();
         let mut scope = self.servers.scope.clone();
-        site.block(opened(&self.servers.all[at]).inside(), &mut scope);
+        site.block(
+            without_local_access(&self.servers.all[at]).inside(),
+            &mut scope,
+        );
         let is_rewritten = !scope.here.rewrites.is_empty();
         let mut inner = Inner { site, scope };
         // `rewrite` directives in the server block apply before any location is chosen, so they are kept to detect such
@@ -138,7 +141,7 @@ impl Site {
 impl Inner {
     /// Returns the locations of this server that answer the requests that `outer` passes on, in the order in which
     /// nginx tries them. `None` if they cannot be determined.
-    fn fitting(&self, outer: &Location) -> Option<Vec<Location>> {
+    fn matching_locations(&self, outer: &Location) -> Option<Vec<Location>> {
         if !self.scope.here.rewrites.is_empty() {
             return None;
         }
@@ -284,15 +287,21 @@ impl SmallLight {
 
 /// Returns a server block without the `allow` and `deny` rules that admit only this machine. Requests that the other
 /// server passes on come from this machine, so such rules do not restrict clients.
-fn opened(block: &Directive) -> Directive {
+fn without_local_access(block: &Directive) -> Directive {
     let is_own = |it: &Directive| {
         let from = it.arg(0);
-        let own = ["all", "localhost", "::1", "unix:"].contains(&from) || from.starts_with("127.");
-        it.name == "allow" && own
+        let is_local =
+            ["all", "localhost", "::1", "unix:"].contains(&from) || from.starts_with("127.");
+        it.name == "allow" && is_local
     };
     let lets_in = block.inside().iter().any(is_own);
     let is_kept = |it: &&Directive| !lets_in || !matches!(it.name.as_str(), "allow" | "deny");
-    let inside = block.inside().iter().filter(is_kept).map(opened).collect();
+    let inside = block
+        .inside()
+        .iter()
+        .filter(is_kept)
+        .map(without_local_access)
+        .collect();
     Directive {
         block: block.block.is_some().then_some(inside),
         ..block.clone()
@@ -327,7 +336,7 @@ fn plain_prefix(words: &[String]) -> Option<&str> {
 fn is_own(path: &str, words: &[String]) -> bool {
     match words {
         [sign, text] if sign.starts_with('~') => whole(text).as_deref() == Some(path),
-        [sign, own] if sign == "=" => own == path,
+        [sign, exact_path] if sign == "=" => exact_path == path,
         words => prefix(words) == Some(path),
     }
 }
@@ -402,13 +411,13 @@ fn ends_before(group: &str, next: Option<char>) -> bool {
         return next == '/';
     }
     // Only for digits, letters and alternatives of them is it known what they match.
-    let known = group.replace(r"\d", "0").replace("[0-9]", "0");
+    let literals = group.replace(r"\d", "0").replace("[0-9]", "0");
     let is_known = |char: char| char.is_ascii_alphanumeric() || "-_|+*?{,}".contains(char);
-    known.chars().all(is_known)
+    literals.chars().all(is_known)
         && !next.is_ascii_digit()
-        && !known.contains(next)
-        && !known.contains(next.to_ascii_uppercase())
-        && !known.contains(next.to_ascii_lowercase())
+        && !literals.contains(next)
+        && !literals.contains(next.to_ascii_uppercase())
+        && !literals.contains(next.to_ascii_lowercase())
 }
 
 /// Whether a location uses properties of the request that a different path or query would change.

@@ -12,12 +12,12 @@ use super::{Format, Input};
 pub(super) const FORMAT: Format = Format {
     name: "the environment or the flags of an imagor (IMAGOR_SECRET=…, imagor -imagor-secret …)",
     is: |text| {
-        let given = given(text);
-        let set = given.set.iter().map(|it| &it.name);
-        let mut names = set.chain(given.absent.iter().map(|it| &it.name));
+        let variables = variables_of(text);
+        let set = variables.set.iter().map(|it| &it.name);
+        let mut names = set.chain(variables.absent.iter().map(|it| &it.name));
         names.any(|name| name.starts_with("IMAGOR_") || name.starts_with("VIPS_"))
-            || (text.contains("imagor") && !given.set.is_empty())
-            || given.starts("imagor", text)
+            || (text.contains("imagor") && !variables.set.is_empty())
+            || variables.starts("imagor", text)
     },
     read: text_of,
 };
@@ -102,11 +102,11 @@ pub(super) const TABLE: &[Variable] = &[
     nothing(&["LOG_ECS"], "`log.format` may be \"json\""),
 ];
 
-fn given(text: &str) -> Environment {
-    own(environment(text))
+fn variables_of(text: &str) -> Environment {
+    own_variables(environment(text))
 }
 
-fn own(mut all: Environment) -> Environment {
+fn own_variables(mut all: Environment) -> Environment {
     let is_known = |name: &str| TABLE.iter().any(|row| row.is(name));
     all.retain(|name| name.starts_with("IMAGOR_") || is_known(name));
     all
@@ -115,9 +115,9 @@ fn own(mut all: Environment) -> Environment {
 fn text_of(input: &Input<'_>) -> anyhow::Result<String> {
     let mut out = Document::new(input);
     out.set("imagor.prefix", "/");
-    let mut given = environment(input.text);
-    given.read_files(input.path);
-    let parts = translate(&own(given), TABLE, "imagor", &mut out);
+    let mut variables = environment(input.text);
+    variables.read_files(input.path);
+    let parts = translate(&own_variables(variables), TABLE, "imagor", &mut out);
     listen(&parts, &mut out);
     signing(&parts, &mut out)?;
     let on = |(format, name)| parts.is_on(name).then_some(format);
@@ -189,10 +189,10 @@ fn origins(parts: &Parts, out: &mut Document) {
     let mut of_hosts = common.clone();
     let size = parts.put("HTTP_LOADER_MAX_ALLOWED_SIZE", limit, out);
     of_hosts.extend(size.map(|size| ("max_bytes".to_owned(), size)));
-    let mut taken: Vec<String> = Vec::new();
+    let mut prefixes: Vec<String> = Vec::new();
     if let Some(root) = parts.text("FILE_LOADER_BASE_DIR") {
         let place = place(parts, "FILE_LOADER_PATH_PREFIX");
-        taken.push(place.clone());
+        prefixes.push(place.clone());
         out.add_origin([
             ("prefix".to_owned(), place.into()),
             ("fs.root".to_owned(), root.into()),
@@ -210,7 +210,7 @@ fn origins(parts: &Parts, out: &mut Document) {
         add_below(
             place,
             keys,
-            &mut taken,
+            &mut prefixes,
             &format!("{name}_BUCKET"),
             parts,
             out,
@@ -223,14 +223,14 @@ fn origins(parts: &Parts, out: &mut Document) {
         add_below(
             "/".to_owned(),
             keys,
-            &mut taken,
+            &mut prefixes,
             "HTTP_LOADER_BASE_URL",
             parts,
             out,
         );
     }
     if !parts.is_on("HTTP_LOADER_DISABLE") {
-        hosts(parts, &of_hosts, taken.is_empty(), out);
+        hosts(parts, &of_hosts, prefixes.is_empty(), out);
     }
 }
 
@@ -280,17 +280,17 @@ fn place(parts: &Parts, name: &str) -> String {
 fn add_below(
     place: String,
     keys: Vec<(String, Value)>,
-    taken: &mut Vec<String>,
+    prefixes: &mut Vec<String>,
     name: &str,
     parts: &Parts,
     out: &mut Document,
 ) {
-    if taken.contains(&place) {
+    if prefixes.contains(&place) {
         let what =
             format!("another loader has the prefix {place}, and only one origin can have it");
         parts.note(name, &what, out);
     } else {
-        taken.push(place);
+        prefixes.push(place);
         out.add_origin(keys);
     }
 }

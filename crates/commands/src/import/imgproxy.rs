@@ -18,8 +18,8 @@ pub(super) use table::ALL as TABLE;
 pub(super) const FORMAT: Format = Format {
     name: "the environment of an imgproxy (IMGPROXY_KEY=…)",
     is: |text| {
-        let given = given(text);
-        !given.is_empty() || given.starts("imgproxy", text)
+        let variables = variables_of(text);
+        !variables.is_empty() || variables.starts("imgproxy", text)
     },
     read: text,
 };
@@ -32,14 +32,14 @@ const KEY_FILES: &[(&str, &str)] = &[("KEYPATH", "IMGPROXY_KEY"), ("SALTPATH", "
 const AMAZON_KEY: &str = "AWS_ACCESS_KEY_ID";
 
 /// Returns the position of AWS's access key, which imgproxy reads from the environment as AWS's own programs do.
-fn amazon_key(given: &Environment) -> Option<At> {
-    let set = given.set.iter().map(|it| (&it.name, it.at));
-    let mut all = set.chain(given.absent.iter().map(|it| (&it.name, it.at)));
+fn amazon_key(variables: &Environment) -> Option<At> {
+    let set = variables.set.iter().map(|it| (&it.name, it.at));
+    let mut all = set.chain(variables.absent.iter().map(|it| (&it.name, it.at)));
     all.find(|(name, _)| *name == AMAZON_KEY).map(|(_, at)| at)
 }
 
-fn given(text: &str) -> Environment {
-    own(all(text))
+fn variables_of(text: &str) -> Environment {
+    own_variables(all(text))
 }
 
 /// Returns the variables of a text, including those that an old version of the chart generates from it.
@@ -50,7 +50,7 @@ fn all(text: &str) -> Environment {
 }
 
 /// Keeps the variables of imgproxy, and reports other places from which imgproxy reads values or further variables.
-fn own(mut all: Environment) -> Environment {
+fn own_variables(mut all: Environment) -> Environment {
     for it in all.set.iter().filter(|it| !values::is_none(&it.value)) {
         let key = KEY_FILES.iter().find(|(flag, _)| *flag == it.name);
         all.absent.extend(key.map(|(_, name)| Absent {
@@ -75,10 +75,10 @@ fn own(mut all: Environment) -> Environment {
 fn text(input: &Input<'_>) -> anyhow::Result<String> {
     let mut out = Document::new(input);
     out.set("imgproxy.prefix", "/");
-    let mut given = all(input.text);
-    given.read_files(input.path);
-    let of_amazon = amazon_key(&given);
-    let parts = translate(&own(given), TABLE, "imgproxy", &mut out);
+    let mut variables = all(input.text);
+    variables.read_files(input.path);
+    let of_amazon = amazon_key(&variables);
+    let parts = translate(&own_variables(variables), TABLE, "imgproxy", &mut out);
     if let Some(at) = of_amazon.filter(|_| parts.is_on("IMGPROXY_USE_S3")) {
         out.note(at, AMAZON_KEY, "give it and AWS_SECRET_ACCESS_KEY to this server, too, which reads them from its environment");
     }
@@ -234,8 +234,8 @@ fn presets(parts: &Parts, out: &mut Document) {
     }
     if !usual.is_empty() {
         // Options in the default preset override those of the variables, so they come last.
-        let own = presets.get(DEFAULT).and_then(Value::as_str);
-        usual.extend(own.map(str::to_owned));
+        let default_options = presets.get(DEFAULT).and_then(Value::as_str);
+        usual.extend(default_options.map(str::to_owned));
         presets.insert(DEFAULT.to_owned(), usual.join("/").into());
     }
     if !presets.is_empty() {

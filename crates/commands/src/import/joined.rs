@@ -27,24 +27,24 @@ pub(super) fn joined(location: &str, any_case: bool, rewrite: &str) -> Option<Jo
     let mut from = String::new();
     let (mut outer, mut inner) = (Numbers::default(), Numbers::default());
     let mut next = 1;
-    for (at, (own, new)) in pairs.enumerate() {
+    for (at, (segment, new)) in pairs.enumerate() {
         if at > 0 {
             from.push('/');
         }
-        if own == *new {
-            inner.take(&own, next)?;
-            next = outer.take(&own, next)?;
-            from += &own;
+        if segment == *new {
+            inner.take(&segment, next)?;
+            next = outer.take(&segment, next)?;
+            from += &segment;
         } else if Regex::new(new).ok()?.captures_len() == 1 {
-            if is_literal(&own) && is_literal(new) {
+            if is_literal(&segment) && is_literal(new) {
                 return None;
             }
-            next = outer.take(&own, next)?;
-            from += &own;
+            next = outer.take(&segment, next)?;
+            from += &segment;
         } else if is_group(new) {
             inner.take(new, next)?;
-            next = outer.take(&own, next + 1)?;
-            from += &format!("({own})");
+            next = outer.take(&segment, next + 1)?;
+            from += &format!("({segment})");
         } else {
             return None;
         }

@@ -110,28 +110,28 @@ impl Site {
         if scope.here.proxy.is_some() && words.last().is_some_and(|words| names_scripts(words)) {
             return Err(format!("a script: {SCRIPT}"));
         }
-        self.signed(location);
+        self.add_secure_link(location);
         if scope.here.closed {
             self.rewrite(location, &pattern, CLOSED.to_owned());
             return Ok(());
         }
         let mut variables = BTreeMap::new();
         scope.set(&pattern, &mut variables);
-        let elsewhere = self.tried(location, &mut pattern, &variables)?;
-        let location = elsewhere.as_ref().unwrap_or(location);
-        if self.followed(location)? {
+        let named_location = self.apply_try_files(location, &mut pattern, &variables)?;
+        let location = named_location.as_ref().unwrap_or(location);
+        if self.follow_pass(location)? {
             return Ok(());
         }
         location.scope.set(&pattern, &mut variables);
-        match self.rewritten(location, &pattern, prefix, &variables)? {
+        match self.import_rewrites(location, &pattern, prefix, &variables)? {
             true => Ok(()),
-            false => self.mapped(location, &pattern, prefix, &variables),
+            false => self.add_mapping(location, &pattern, prefix, &variables),
         }
     }
 
     /// Imports the `rewrite` directives of a location. Returns whether one of them applies to all paths of the
     /// location.
-    fn rewritten(
+    fn import_rewrites(
         &mut self,
         location: &Location,
         pattern: &Pattern,
@@ -146,28 +146,28 @@ impl Site {
                 self.note(rewrite, "Andon redirects nobody");
                 continue;
             }
-            let same = location.words.last().is_some_and(|own| own == from);
+            let same = location.words.last().is_some_and(|word| word == from);
             if from == "^" || same {
-                let mut moved = pattern.clone();
-                moved.uri = pattern.say(&to, variables)?;
-                self.mapped(location, &moved, None, variables)?;
+                let mut new_pattern = pattern.clone();
+                new_pattern.uri = pattern.say(&to, variables)?;
+                self.add_mapping(location, &new_pattern, None, variables)?;
                 return Ok(true);
             }
             if let Some(joined) = joined_with(&words, variables, from) {
                 let mut variables = BTreeMap::new();
                 scope.set(&joined.location, &mut variables);
-                let mut own = joined.rewrite;
-                own.uri = own.say(&to, &variables)?;
-                self.mapped(location, &own, None, &variables)?;
+                let mut rewrite_pattern = joined.rewrite;
+                rewrite_pattern.uri = rewrite_pattern.say(&to, &variables)?;
+                self.add_mapping(location, &rewrite_pattern, None, &variables)?;
                 continue;
             }
-            let mut own = Pattern::rewrite(from)?;
+            let mut rewrite_pattern = Pattern::rewrite(from)?;
             // Group numbers of the location's expression are meaningless in this one, so variables that use them are
             // dropped.
             let mut variables = variables.clone();
             variables.retain(|_, value| !names_group(value));
-            own.uri = own.say(&to, &variables)?;
-            self.mapped(location, &own, None, &variables)?;
+            rewrite_pattern.uri = rewrite_pattern.say(&to, &variables)?;
+            self.add_mapping(location, &rewrite_pattern, None, &variables)?;
             if !from.starts_with('^') || prefix.is_some_and(|prefix| !from[1..].starts_with(prefix))
             {
                 self.note(rewrite, "imported as if it stood in the server block");
@@ -178,16 +178,16 @@ impl Site {
 
     /// Applies a location's `try_files`: updates the path in `pattern`, or returns the location with the directives of
     /// the named location that serves it instead.
-    fn tried(
+    fn apply_try_files(
         &mut self,
         location: &Location,
         pattern: &mut Pattern,
         variables: &BTreeMap<String, String>,
     ) -> Result<Option<Location>, String> {
-        let Some(tried) = &location.scope.here.tried else {
+        let Some(directive) = &location.scope.here.try_files else {
             return Ok(None);
         };
-        let Some((last, paths)) = tried.args.split_last() else {
+        let Some((last, paths)) = directive.args.split_last() else {
             return Ok(None);
         };
         // Entries that end with a slash look for index files, which are not images.
@@ -203,13 +203,13 @@ impl Site {
                 }
             };
             if let Some(why) = why {
-                self.note(tried, why);
+                self.note(directive, why);
             }
             return Ok(Some(named));
         }
         if let Some((first, more)) = files.split_first() {
             if !more.is_empty() {
-                self.note(tried, &format!("only {first} is looked for"));
+                self.note(directive, &format!("only {first} is looked for"));
             }
             if *first != "$uri" {
                 pattern.uri = pattern.say(first, variables)?;
@@ -220,7 +220,7 @@ impl Site {
             let plain = scope.filter.options().is_none() && !scope.small_light;
             match plain {
                 true => self.note(
-                    tried,
+                    directive,
                     "a missing file is 404; `[[fallback]]` is for images that are made",
                 ),
                 false => {
@@ -230,7 +230,7 @@ impl Site {
             }
         } else if !last.starts_with('=') {
             self.note(
-                tried,
+                directive,
                 &format!("{last} is not what a missing file comes to: it is 404"),
             );
         }
@@ -276,9 +276,9 @@ impl Site {
 
     /// Adds the `[[secure_link]]` that verifies the URLs of a location, if the location has one. It applies to all
     /// paths that begin with the fixed prefix of the location's paths.
-    fn signed(&mut self, location: &Location) {
+    fn add_secure_link(&mut self, location: &Location) {
         let scope = &location.scope;
-        let (Some(given), Some(signed)) = (&scope.link, &scope.link_md5) else {
+        let (Some(arguments), Some(expression)) = (&scope.link, &scope.link_md5) else {
             return;
         };
         let start = match location
@@ -293,12 +293,12 @@ impl Site {
         };
         let link = Link {
             location: if start.is_empty() { "/" } else { start }.to_owned(),
-            given: given.clone(),
-            signed: signed.clone(),
+            given: arguments.clone(),
+            signed: expression.clone(),
         };
-        let covers = |known: &Link| {
-            let same = (&known.given, &known.signed) == (&link.given, &link.signed);
-            same && link.location.starts_with(&known.location)
+        let covers = |other: &Link| {
+            let same = (&other.given, &other.signed) == (&link.given, &link.signed);
+            same && link.location.starts_with(&other.location)
         };
         if !self.links.iter().any(covers) {
             self.links.push(link);
@@ -306,7 +306,7 @@ impl Site {
     }
 
     /// Adds the rewrite and, if necessary, the origin of a location. `pattern.uri` is the path that nginx calls `$uri`.
-    fn mapped(
+    fn add_mapping(
         &mut self,
         location: &Location,
         pattern: &Pattern,
@@ -315,7 +315,7 @@ impl Site {
     ) -> Result<(), String> {
         let scope = &location.scope;
         let uri = pattern.uri.split('?').next().unwrap_or_default();
-        if is_script(uri) && location.words.last().is_none_or(|own| own != uri) {
+        if is_script(uri) && location.words.last().is_none_or(|word| word != uri) {
             return Err(format!(
                 "it leads to the script {uri}, and rules do not follow one another: give it a [[rewrite]] of its own; {SCRIPT}"
             ));
@@ -391,7 +391,7 @@ impl Site {
         let uri = pattern.uri.clone();
         // In a prefix location, the replacement is followed by the rest of the path; in an expression's location, it is
         // the whole path.
-        let replaced = |with: &str| -> Result<String, String> {
+        let replacement = |with: &str| -> Result<String, String> {
             match prefix {
                 Some(_) => Ok(format!("{with}$1")),
                 None => pattern.say(with, variables),
@@ -410,7 +410,7 @@ impl Site {
             }
             let path = match &*path {
                 "" => uri,
-                path => replaced(path)?,
+                path => replacement(path)?,
             };
             if path.contains('?') {
                 return Err("origins are asked for paths, without a query".to_owned());
@@ -422,7 +422,7 @@ impl Site {
             ));
         }
         if let Some(alias) = &scope.here.alias {
-            let (folder, path) = fixed(&replaced(alias)?);
+            let (folder, path) = fixed(&replacement(alias)?);
             return Ok((Some(Base::Folder(folder)), path));
         }
         let Some(root) = &scope.root else {
@@ -450,15 +450,15 @@ impl Site {
         // Lifetimes and fallback images are settings of an origin, so an existing origin must have the same ones.
         let lifetimes = (scope.cache_control(), scope.ttl.clone());
         let stands_for = |prefix: &str| {
-            let own = self.fallbacks.iter().find(|it| it.prefix == prefix);
-            own.map(|it| (it.image.clone(), it.status))
+            let fallback = self.fallbacks.iter().find(|it| it.prefix == prefix);
+            fallback.map(|it| (it.image.clone(), it.status))
         };
         let is_the_same = |it: &&Origin| {
             let fits = scope.fallback.is_none() || stands_for(&it.prefix) == scope.fallback;
             it.base == base && fits && (&it.cache_control, &it.ttl) == (&lifetimes.0, &lifetimes.1)
         };
-        if let Some(known) = self.origins.iter().find(is_the_same) {
-            return known.prefix.clone();
+        if let Some(origin) = self.origins.iter().find(is_the_same) {
+            return origin.prefix.clone();
         }
         let free = |prefix: &str| self.origins.iter().all(|it| it.prefix != prefix);
         let named = prefix
@@ -510,8 +510,8 @@ fn joined_with(
 
 /// Whether a value refers to a numbered group of an expression.
 fn names_group(value: &str) -> bool {
-    let mut after = value.split('$').skip(1);
-    after.any(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    let mut parts = value.split('$').skip(1);
+    parts.any(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 /// Returns the place for notes that concern the whole server: that of its first location.
@@ -527,7 +527,7 @@ fn server_place(locations: &[Location]) -> Place {
 
 /// Splits a path with group references, such as `$1`, into the folder before the first reference and the rest.
 fn fixed(path: &str) -> (String, String) {
-    let fixed = &path[..path.find('$').unwrap_or(path.len())];
-    let (folder, rest) = path.split_at(fixed.rfind('/').unwrap_or(0));
+    let start = &path[..path.find('$').unwrap_or(path.len())];
+    let (folder, rest) = path.split_at(start.rfind('/').unwrap_or(0));
     (folder.to_owned(), rest.to_owned())
 }

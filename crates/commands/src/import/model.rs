@@ -145,7 +145,7 @@ pub(super) struct Here {
     /// The `allow` and `deny` directives of the block.
     pub(super) access: Vec<Directive>,
     pub(super) adds_headers: bool,
-    pub(super) tried: Option<Directive>,
+    pub(super) try_files: Option<Directive>,
     pub(super) rewrites: Vec<Directive>,
     pub(super) variables: Vec<(String, String)>,
 }

@@ -25,7 +25,7 @@ pub(super) const FORMAT: Format = Format {
 /// Whether a JSON text has a key `images`.
 fn has_images(text: &str) -> bool {
     let mut all = text.match_indices("\"images\"");
-    all.any(|(at, found)| text[at + found.len()..].trim_start().starts_with(':'))
+    all.any(|(at, key)| text[at + key.len()..].trim_start().starts_with(':'))
 }
 
 /// Whether a text names variables of another server, as chart values and manifests in JSON do.
@@ -98,11 +98,11 @@ fn text(json: &str, file: &str) -> anyhow::Result<String> {
         .and_then(Value::as_str)
         .unwrap_or_default();
     let mut out = format!("# Imported from {file} by `andon import`.\n");
-    let (urls, unlisted) = urls(images);
+    let (urls, unlisted_hosts) = urls(images);
     let is_local = images.get(LOCAL_ADDRESSES) == Some(&Value::Bool(true)) && !urls.is_empty();
     let mut notes = notes(images);
     notes.retain(|note| !is_local || !note.contains(LOCAL_ADDRESSES));
-    notes.extend(unlisted);
+    notes.extend(unlisted_hosts);
     if !is_local {
         notes.extend(urls.iter().filter_map(|url| of_local_address(url)));
     }
@@ -114,17 +114,18 @@ fn text(json: &str, file: &str) -> anyhow::Result<String> {
     }
     let built = built_folder(config);
     let built_images = format!("{built}/static");
-    let elsewhere = asset_prefix(config, base_path).map(|prefix| format!("{prefix}/_next/static"));
+    let assets_path =
+        asset_prefix(config, base_path).map(|prefix| format!("{prefix}/_next/static"));
     let folders = [("/", "public"), ("/_next/static", &built_images)];
-    let elsewhere = elsewhere.as_deref();
+    let assets_path = assets_path.as_deref();
     for (prefix, root) in folders
         .into_iter()
-        .chain(elsewhere.map(|it| (it, &*built_images)))
+        .chain(assets_path.map(|it| (it, &*built_images)))
     {
         let (prefix, root) = (quoted(prefix), quoted(root));
         let _ = writeln!(out, "\n[[origin]]\nprefix = {prefix}\nfs.root = {root}");
     }
-    if let Some(prefix) = elsewhere {
+    if let Some(prefix) = assets_path {
         let prefix = quoted(prefix);
         let _ = writeln!(
             out,
@@ -157,16 +158,16 @@ fn text(json: &str, file: &str) -> anyhow::Result<String> {
         None => Value::Null,
     };
     for (name, key) in KEYS {
-        let given = images.get(*name).filter(|given| !given.is_null());
-        let given = given.or_else(|| earlier.get(*name));
-        if let Some(given) = given {
+        let setting = images.get(*name).filter(|setting| !setting.is_null());
+        let setting = setting.or_else(|| earlier.get(*name));
+        if let Some(setting) = setting {
             ensure!(
-                !is_regex(given),
+                !is_regex(setting),
                 "`{name}` has regular expressions, as `.next/images-manifest.json` has; \
                  `.next/required-server-files.json` has the patterns themselves"
             );
-            let given = value(given).with_context(|| format!("`{name}`"))?;
-            let _ = writeln!(out, "{key} = {given}");
+            let setting = value(setting).with_context(|| format!("`{name}`"))?;
+            let _ = writeln!(out, "{key} = {setting}");
         }
     }
     Ok(out)
@@ -209,13 +210,13 @@ fn notes(images: &Map<String, Value>) -> Vec<String> {
         _ => true,
     };
     let mut notes = Vec::new();
-    for (name, given) in images.iter().filter(|(_, given)| is_set(given)) {
-        if name == "path" || KEYS.iter().any(|(known, _)| known == name) {
+    for (name, setting) in images.iter().filter(|(_, setting)| is_set(setting)) {
+        if name == "path" || KEYS.iter().any(|(key, _)| key == name) {
             continue;
         }
-        let why = LEFT_OUT.iter().find(|(known, _)| known == name);
+        let why = LEFT_OUT.iter().find(|(key, _)| key == name);
         let why = why.map_or("there is no such key in Next.js 16", |(_, why)| *why);
-        notes.push(format!("images.{name} = {given}: {why}"));
+        notes.push(format!("images.{name} = {setting}: {why}"));
     }
     notes
 }

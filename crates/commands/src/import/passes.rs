@@ -35,8 +35,8 @@ impl Target {
         let path = path.strip_prefix(':').unwrap_or(path);
         let (host, path) = match path {
             "" => {
-                let before = WHOLE.iter().find_map(|all| host.strip_suffix(all));
-                (before.unwrap_or(host), "")
+                let host_part = WHOLE.iter().find_map(|all| host.strip_suffix(all));
+                (host_part.unwrap_or(host), "")
             }
             all if WHOLE.contains(&all) => (host, ""),
             path => (host, path),
@@ -78,17 +78,18 @@ impl Servers {
         };
         let to: Vec<Address> = addresses.iter().map(|it| Address::of(it, port)).collect();
         let listens = |fits: &dyn Fn(&Address, &Address) -> bool| -> Vec<usize> {
-            let is_there = |own: &Address| to.iter().any(|to| fits(own, to));
+            let is_there = |listener: &Address| to.iter().any(|to| fits(listener, to));
             let all = self.all.iter().enumerate();
             let all = all.filter(|(_, server)| listened(server).iter().any(is_there));
             all.map(|(at, _)| at).collect()
         };
         // As in nginx, servers that listen on exactly this address take precedence over those that listen on all
         // addresses.
-        let mut found = listens(&Address::is);
-        if found.is_empty() {
-            found =
-                listens(&|own, to| own.is_wildcard() && own.port == to.port && self.is_here(to));
+        let mut candidates = listens(&Address::is);
+        if candidates.is_empty() {
+            candidates = listens(&|listener, to| {
+                listener.is_wildcard() && listener.port == to.port && self.is_here(to)
+            });
         }
         let name = match name {
             None => &target.host,
@@ -101,9 +102,9 @@ impl Servers {
             let mut listen = directives(&self.all[**at], "listen");
             listen.any(|it| it.args.iter().any(|arg| arg.starts_with("default")))
         };
-        let chosen = found.iter().find(named);
-        let chosen = chosen.or_else(|| found.iter().find(is_default));
-        chosen.or(found.first()).copied()
+        let server = candidates.iter().find(named);
+        let server = server.or_else(|| candidates.iter().find(is_default));
+        server.or(candidates.first()).copied()
     }
 
     /// Whether an address belongs to the machine of this configuration.
@@ -116,9 +117,9 @@ impl Servers {
     pub(super) fn word(&self, at: usize) -> Option<&str> {
         let server = &self.all[at];
         let listens = || {
-            let own = directives(server, "listen").next()?.arg(0);
-            let alone = self.all.iter().filter(|it| listens_at(it, own)).count() == 1;
-            alone.then_some(own)
+            let address = directives(server, "listen").next()?.arg(0);
+            let is_unique = self.all.iter().filter(|it| listens_at(it, address)).count() == 1;
+            is_unique.then_some(address)
         };
         let means_it = |name: &&str| self.of(name) == Some(at);
         names(server).find(means_it).or_else(listens)
@@ -130,8 +131,8 @@ impl Servers {
         let is_named = |at: &usize| names(&self.all[*at]).any(|it| it == word);
         let named: Vec<usize> = (0..self.all.len()).filter(is_named).collect();
         let maker = named.iter().find(|at| self.makes(**at, 0));
-        let found = maker.or(named.first()).copied();
-        found.or_else(|| self.all.iter().position(|it| listens_at(it, word)))
+        let by_name = maker.or(named.first()).copied();
+        by_name.or_else(|| self.all.iter().position(|it| listens_at(it, word)))
     }
 
     /// Returns the first server that makes images and is not behind another such server. If there is none, returns the
@@ -141,7 +142,7 @@ impl Servers {
         let makers: Vec<usize> = all.filter(|at| self.makes(*at, 0)).collect();
         let is_behind = |at: &usize| {
             let mut others = makers.iter().filter(|other| *other != at);
-            others.any(|other| self.passed(*other).contains(at))
+            others.any(|other| self.pass_targets(*other).contains(at))
         };
         let front = makers.iter().find(|at| !is_behind(at));
         let first = front.or(makers.first()).copied();
@@ -150,24 +151,24 @@ impl Servers {
 
     /// Whether a server makes images, or passes requests on to one that does.
     fn makes(&self, at: usize, depth: usize) -> bool {
-        let passed = || self.passed(at).into_iter().filter(|to| *to != at);
+        let targets = || self.pass_targets(at).into_iter().filter(|to| *to != at);
         makes_images(&self.all[at])
-            || depth < DEEPEST && passed().any(|to| self.makes(to, depth + 1))
+            || depth < DEEPEST && targets().any(|to| self.makes(to, depth + 1))
     }
 
     /// Returns the indices of the servers that a server passes requests on to.
-    fn passed(&self, at: usize) -> BTreeSet<usize> {
-        fn all<'a>(block: &'a Directive, found: &mut Vec<&'a str>) {
+    fn pass_targets(&self, at: usize) -> BTreeSet<usize> {
+        fn all<'a>(block: &'a Directive, values: &mut Vec<&'a str>) {
             for inner in block.inside() {
                 match inner.name.as_str() {
-                    "proxy_pass" => found.push(inner.arg(0)),
-                    _ => all(inner, found),
+                    "proxy_pass" => values.push(inner.arg(0)),
+                    _ => all(inner, values),
                 }
             }
         }
-        let mut found = Vec::new();
-        all(&self.all[at], &mut found);
-        let targets = found.into_iter().map(Target::of);
+        let mut values = Vec::new();
+        all(&self.all[at], &mut values);
+        let targets = values.into_iter().map(Target::of);
         targets.filter_map(|to| self.answering(&to, None)).collect()
     }
 }

@@ -143,11 +143,11 @@ impl Pattern {
         text: &str,
         variables: &BTreeMap<String, String>,
     ) -> Result<String, String> {
-        let mut said = String::new();
+        let mut out = String::new();
         for piece in pieces(text) {
             let name = match piece {
                 Piece::Text(text) => {
-                    said += text;
+                    out += text;
                     continue;
                 }
                 Piece::Variable(name) => name,
@@ -156,20 +156,20 @@ impl Pattern {
                 if number > 9 {
                     return Err(format!("${name}: a rewrite has nine groups"));
                 }
-                said += &format!("${number}");
+                out += &format!("${number}");
             } else if let Some(value) = variables.get(name) {
                 // The value was already translated when the variable was set.
-                said += value;
+                out += value;
             } else if name.starts_with("arg_") {
                 // Braces are needed, because a letter may follow.
-                said += &format!("${{{name}}}");
+                out += &format!("${{{name}}}");
             } else if matches!(name, "uri" | "document_uri" | "request_uri") {
-                said += &self.uri;
+                out += &self.uri;
             } else {
                 return Err(format!("the variable ${name} has no equivalent"));
             }
         }
-        Ok(said)
+        Ok(out)
     }
 
     /// Returns the expression in its simplest form: if `to` does not refer to the additional outer group, that group is
@@ -180,8 +180,8 @@ impl Pattern {
             .strip_prefix("^(")
             .and_then(|from| from.strip_suffix(")$"));
         let count = self.groups.numbers.len();
-        let unused = self.groups.is_wrapped && !to.contains("$1") && count < 9;
-        match inner.filter(|inner| unused && !inner.starts_with(".*?(?:")) {
+        let is_unused = self.groups.is_wrapped && !to.contains("$1") && count < 9;
+        match inner.filter(|inner| is_unused && !inner.starts_with(".*?(?:")) {
             Some(inner) => {
                 for number in 1..=count {
                     *to = to.replace(&format!("${}", number + 1), &format!("${number}"));
@@ -202,8 +202,8 @@ pub(super) fn fixed_start(text: &str) -> &str {
     // A quantifier may repeat or omit the last character before it, even a slash.
     let end = rest.find(meta).unwrap_or(rest.len());
     let is_repeated = rest[end..].starts_with(['*', '?', '+', '{']);
-    let fixed = &rest[..end - usize::from(is_repeated)];
-    &fixed[..fixed.rfind('/').map_or(0, |at| at + 1)]
+    let start = &rest[..end - usize::from(is_repeated)];
+    &start[..start.rfind('/').map_or(0, |at| at + 1)]
 }
 
 /// Whether an expression has alternatives outside of its groups.

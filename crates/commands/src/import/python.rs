@@ -18,7 +18,7 @@ pub(super) struct Python {
 
 /// Reads all statements of a file.
 pub(super) fn read(text: &str) -> Python {
-    let mut found = Python::default();
+    let mut file = Python::default();
     let mut rest = Text { text, at: 0 };
     while rest.at < text.len() {
         let (start, line) = (rest.at, rest.line());
@@ -28,7 +28,7 @@ pub(super) fn read(text: &str) -> Python {
             continue;
         }
         let Some((name, value)) = target(statement) else {
-            found.others.push(line);
+            file.others.push(line);
             continue;
         };
         let value_at = start + (statement.len() - value.len());
@@ -37,16 +37,16 @@ pub(super) fn read(text: &str) -> Python {
             at: value_at,
         };
         match literal.value(0).filter(|_| literal.is_at_end()) {
-            Some(Some(value)) => found.assignments.push(Assignment {
+            Some(Some(value)) => file.assignments.push(Assignment {
                 name: name.to_owned(),
                 value,
                 at: At::line(line),
             }),
             Some(None) => {}
-            None => found.expressions.push((name.to_owned(), line)),
+            None => file.expressions.push((name.to_owned(), line)),
         }
     }
-    found
+    file
 }
 
 /// Splits `NAME = value` at the beginning of a line.

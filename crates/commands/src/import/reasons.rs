@@ -114,8 +114,8 @@ const REASONS: &[(&str, &str)] = &[
 ];
 
 pub(super) fn why(name: &str) -> &'static str {
-    let found = REASONS.iter().find(|(start, _)| name.starts_with(start));
-    found.map_or("has no equivalent", |(_, why)| why)
+    let entry = REASONS.iter().find(|(start, _)| name.starts_with(start));
+    entry.map_or("has no equivalent", |(_, why)| why)
 }
 
 /// Whether a directive passes requests to a program, as `fastcgi_pass` does.

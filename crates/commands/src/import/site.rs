@@ -31,7 +31,7 @@ pub(super) fn read(all: &[Directive], name: Option<&str>) -> anyhow::Result<Site
     for directive in http.iter().filter(|it| it.name == "upstream") {
         site.upstream(directive);
     }
-    site.servers.own = chosen(&site.servers, name)?;
+    site.servers.own = server_index(&site.servers, name)?;
     let mut outer = Scope::default();
     let others = http
         .iter()
@@ -41,18 +41,18 @@ pub(super) fn read(all: &[Directive], name: Option<&str>) -> anyhow::Result<Site
         site.directive(directive, &mut outer);
     }
     site.servers.scope = outer.clone();
-    let chosen = site.servers.all[site.servers.own].clone();
+    let server = site.servers.all[site.servers.own].clone();
     let mut scope = outer.clone();
-    site.block(chosen.inside(), &mut scope);
+    site.block(server.inside(), &mut scope);
     site.before_locations(&scope.here);
-    let base = outer_base(&chosen, &outer);
+    let base = outer_base(&server, &outer);
     site.finish(base, &scope);
     Ok(site)
 }
 
 /// Returns the index of the server with this name or address. Without a name, returns the index of the first server
 /// that makes images for clients, or else of the first server.
-fn chosen(servers: &Servers, name: Option<&str>) -> anyhow::Result<usize> {
+fn server_index(servers: &Servers, name: Option<&str>) -> anyhow::Result<usize> {
     let Some(name) = name else {
         return servers.first().context("there is no server block");
     };
@@ -75,8 +75,10 @@ fn names_of(servers: &[Directive]) -> String {
 
 /// Returns the folder with the server's files, for locations that do not set another one.
 fn outer_base(server: &Directive, outer: &Scope) -> Option<Base> {
-    let own = server.inside().iter().find(|it| it.name == "root");
-    let root = own.map(|it| it.arg(0)).or(outer.root.as_deref())?;
+    let root_directive = server.inside().iter().find(|it| it.name == "root");
+    let root = root_directive
+        .map(|it| it.arg(0))
+        .or(outer.root.as_deref())?;
     Some(Base::Folder(root.trim_end_matches('/').to_owned()))
 }
 
@@ -177,7 +179,7 @@ impl Site {
             "internal" => scope.here.closed = true,
             "allow" | "deny" => scope.here.access.push(directive.clone()),
             "return" if value.starts_with('4') => scope.here.closed = true,
-            "try_files" => scope.here.tried = Some(directive.clone()),
+            "try_files" => scope.here.try_files = Some(directive.clone()),
             "expires" if value == "off" => scope.expires = None,
             "expires" => match max_age(value) {
                 Some(value) => scope.expires = Some(value),
@@ -392,8 +394,8 @@ impl Site {
     /// Imports the `rewrite` directives that nginx applies in the server block before it chooses a location.
     fn before_locations(&mut self, here: &Here) {
         for rewrite in &here.rewrites {
-            let to = Pattern::rewrite(rewrite.arg(0)).and_then(|own| {
-                let path = own.say(rewrite.arg(1), &BTreeMap::new())?;
+            let to = Pattern::rewrite(rewrite.arg(0)).and_then(|pattern| {
+                let path = pattern.say(rewrite.arg(1), &BTreeMap::new())?;
                 let (_, options) = path
                     .split_once("small_light(")
                     .ok_or("write a [[rewrite]] to what the location of its new path comes to")?;

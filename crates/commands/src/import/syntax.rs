@@ -101,11 +101,11 @@ impl Files<'_> {
 /// Returns the files that match a path with the wildcards `*`, `?` and `[…]`, sorted. A path without wildcards is
 /// returned even if there is no such file.
 fn matching(path: &Path) -> Vec<PathBuf> {
-    let mut found = vec![PathBuf::new()];
+    let mut paths = vec![PathBuf::new()];
     for part in path {
         let name = part.to_string_lossy();
         if !name.contains(['*', '?', '[']) {
-            found.iter_mut().for_each(|path| path.push(part));
+            paths.iter_mut().for_each(|path| path.push(part));
             continue;
         }
         let pattern = regex::escape(&name)
@@ -117,7 +117,7 @@ fn matching(path: &Path) -> Vec<PathBuf> {
         let Ok(pattern) = Regex::new(&format!("^{pattern}$")) else {
             return Vec::new();
         };
-        found = found
+        paths = paths
             .iter()
             .flat_map(|folder| std::fs::read_dir(folder).into_iter().flatten().flatten())
             .filter(|entry| {
@@ -128,8 +128,8 @@ fn matching(path: &Path) -> Vec<PathBuf> {
             .map(|entry| entry.path())
             .collect();
     }
-    found.sort();
-    found
+    paths.sort();
+    paths
 }
 
 /// Parses the text of a configuration file. `file` is its name in errors and directives.
@@ -139,7 +139,7 @@ pub(super) fn parse(text: &str, file: &str) -> anyhow::Result<Vec<Directive>> {
     let mut words: Vec<(String, usize)> = Vec::new();
     let mut tokens = Tokens::new(text);
     while let Some((token, line)) = tokens.next() {
-        let begun = |words: &mut Vec<(String, usize)>| {
+        let take_directive = |words: &mut Vec<(String, usize)>| {
             let mut all = std::mem::take(words).into_iter();
             let (name, line) = all.next()?;
             Some(Directive {
@@ -154,9 +154,9 @@ pub(super) fn parse(text: &str, file: &str) -> anyhow::Result<Vec<Directive>> {
         };
         match token {
             Token::Word(word) => words.push((word, line)),
-            Token::End => directives.extend(begun(&mut words)),
+            Token::End => directives.extend(take_directive(&mut words)),
             Token::Open => {
-                let Some(directive) = begun(&mut words) else {
+                let Some(directive) = take_directive(&mut words) else {
                     bail!("{file}:{line}: `{{` follows no directive");
                 };
                 if directive.name.ends_with("_by_lua_block") {
@@ -170,10 +170,10 @@ pub(super) fn parse(text: &str, file: &str) -> anyhow::Result<Vec<Directive>> {
                 if let Some((word, line)) = words.first() {
                     bail!("{file}:{line}: `{word}` lacks its `;`");
                 }
-                let Some((mut directive, before)) = open.pop() else {
+                let Some((mut directive, outer)) = open.pop() else {
                     bail!("{file}:{line}: `}}` closes nothing");
                 };
-                directive.block = Some(std::mem::replace(&mut directives, before));
+                directive.block = Some(std::mem::replace(&mut directives, outer));
                 directives.push(directive);
             }
         }

@@ -47,7 +47,7 @@ fn is_of_container(all: &Environment, text: &str) -> bool {
 
 /// Keeps the variables that have names of `thumbor.conf`, which container images read from the environment, and parses
 /// their values.
-fn own(mut all: Environment) -> Environment {
+fn own_variables(mut all: Environment) -> Environment {
     all.retain(is_known);
     for it in &mut all.set {
         // A list is written as in Python, but a string without quotes.
@@ -73,10 +73,10 @@ fn text(input: &Input<'_>) -> anyhow::Result<String> {
     let mut out = Document::new(input);
     out.set("thumbor.prefix", "/");
     let conf = python::read(input.text);
-    let mut given = environment(input.text);
-    let parts = if !is_conf(&conf, input.text) && is_of_container(&given, input.text) {
-        given.read_files(input.path);
-        translate(&own(given), TABLE, "thumbor", &mut out)
+    let mut variables = environment(input.text);
+    let parts = if !is_conf(&conf, input.text) && is_of_container(&variables, input.text) {
+        variables.read_files(input.path);
+        translate(&own_variables(variables), TABLE, "thumbor", &mut out)
     } else {
         of_python(conf, input.text, &mut out)
     };
@@ -90,11 +90,11 @@ fn text(input: &Input<'_>) -> anyhow::Result<String> {
 
 /// Imports a `thumbor.conf`.
 fn of_python(conf: Python, text: &str, out: &mut Document) -> Parts {
-    let given = Environment {
+    let variables = Environment {
         set: conf.assignments,
         ..Environment::default()
     };
-    let mut parts = translate(&given, TABLE, "thumbor", out);
+    let mut parts = translate(&variables, TABLE, "thumbor", out);
     for (name, line) in conf.expressions {
         out.note(
             At::line(line),

@@ -186,10 +186,10 @@ pub(super) fn prefix(value: &Value) -> Result<Value, String> {
 pub(super) fn numbers_by_name(value: &Value) -> Result<Value, String> {
     let mut table = Table::new();
     for pair in texts(value) {
-        let (name, given) = pair
+        let (name, number_text) = pair
             .split_once('=')
             .ok_or_else(|| format!("`{pair}` has no `=`"))?;
-        table.insert(name.trim().to_owned(), number(&Value::from(given))?);
+        table.insert(name.trim().to_owned(), number(&Value::from(number_text))?);
     }
     Ok(Value::Table(table))
 }

@@ -87,16 +87,19 @@ const OF_VARIABLE: &str = "that of another variable, which this file does not te
 /// key. Returns the variables that are parts of a setting, for the caller to translate. `server` is the name of the
 /// server whose variables these are.
 pub(super) fn translate(
-    given: &Environment,
+    environment: &Environment,
     table: &[Variable],
     server: &str,
     out: &mut Document,
 ) -> Parts {
-    out.add_files(&given.files);
-    let mut parts = unread(given, table, server, out);
-    let mut seen: BTreeMap<&str, &Value> = BTreeMap::new();
-    for Assignment { name, value, at } in &given.set {
-        if seen.insert(name, value).is_some_and(|other| other != value) {
+    out.add_files(&environment.files);
+    let mut parts = note_unread(environment, table, server, out);
+    let mut values_by_name: BTreeMap<&str, &Value> = BTreeMap::new();
+    for Assignment { name, value, at } in &environment.set {
+        if values_by_name
+            .insert(name, value)
+            .is_some_and(|other| other != value)
+        {
             out.note(
                 *at,
                 name,
@@ -109,7 +112,7 @@ pub(super) fn translate(
                 at: *at,
                 place: OF_VARIABLE.to_owned(),
             };
-            absent(&it, table, server, out);
+            note_absent(&it, table, server, out);
             parts.absent.insert(name.clone());
             parts.values.remove(name);
             continue;
@@ -136,28 +139,33 @@ pub(super) fn translate(
 
 /// Translates a value. Returns `None` if it means that the variable is not set, unless the variable is a flag.
 fn translated(value: &Value, translate: Translate) -> Option<Result<Value, String>> {
-    let translated = translate(value);
-    let is_flag = matches!(translated, Ok(Value::Boolean(_)));
-    (is_flag || !values::is_none(value)).then_some(translated)
+    let result = translate(value);
+    let is_flag = matches!(result, Ok(Value::Boolean(_)));
+    (is_flag || !values::is_none(value)).then_some(result)
 }
 
 /// Adds notes on sources of variables that were not read, and on variables whose values are elsewhere. Returns
 /// [`Parts`] that record both, without any values.
-fn unread(given: &Environment, table: &[Variable], server: &str, out: &mut Document) -> Parts {
+fn note_unread(
+    environment: &Environment,
+    table: &[Variable],
+    server: &str,
+    out: &mut Document,
+) -> Parts {
     let mut parts = Parts {
-        are_elsewhere: !given.elsewhere.is_empty(),
+        are_elsewhere: !environment.elsewhere.is_empty(),
         ..Parts::default()
     };
-    for it in &given.elsewhere {
+    for it in &environment.elsewhere {
         let what = format!(
             "the variables in {} were not read: those of {server} are to be added here",
             it.place
         );
         out.note(it.at, &it.key, &what);
     }
-    for it in &given.absent {
-        if given.set.iter().all(|set| set.name != it.name) {
-            absent(it, table, server, out);
+    for it in &environment.absent {
+        if environment.set.iter().all(|set| set.name != it.name) {
+            note_absent(it, table, server, out);
             parts.absent.insert(it.name.clone());
         }
     }
@@ -165,7 +173,7 @@ fn unread(given: &Environment, table: &[Variable], server: &str, out: &mut Docum
 }
 
 /// Adds a note on where the value of a variable is, and which key it belongs to.
-fn absent(it: &Absent, table: &[Variable], server: &str, out: &mut Document) {
+fn note_absent(it: &Absent, table: &[Variable], server: &str, out: &mut Document) {
     let Absent { name, at, place } = it;
     let row = table.iter().find(|row| row.is(name));
     let key = match row.map(|row| row.becomes) {
@@ -216,13 +224,13 @@ impl Parts {
 
     /// Returns the value of a variable, unless the value means that it is not set. Not for flags, whose `false` is a
     /// value.
-    fn given(&self, name: &str) -> Option<&Value> {
+    fn value_of(&self, name: &str) -> Option<&Value> {
         self.get(name).filter(|value| !values::is_none(value))
     }
 
     /// Whether a variable that is not a flag has a value.
     pub(super) fn is_given(&self, name: &str) -> bool {
-        self.given(name).is_some()
+        self.value_of(name).is_some()
     }
 
     /// Whether a variable has no value here, but has one elsewhere or may have one in a source that was not read.
@@ -246,11 +254,11 @@ impl Parts {
     }
 
     pub(super) fn text(&self, name: &str) -> Option<&str> {
-        self.given(name)?.as_str()
+        self.value_of(name)?.as_str()
     }
 
     pub(super) fn list(&self, name: &str) -> Vec<String> {
-        self.given(name).map_or_else(Vec::new, values::texts)
+        self.value_of(name).map_or_else(Vec::new, values::texts)
     }
 
     /// Whether a variable is set and true.

@@ -105,37 +105,37 @@ pub(super) fn compare(
     tolerance: Tolerance,
     accept: &str,
 ) -> Compared {
-    let mut compared = Compared::default();
+    let mut comparison = Compared::default();
     let (old, new) = match (old, new) {
         (Ok(old), Ok(new)) => (old, new),
         (old, new) => {
             for (name, reply) in [("old", old), ("new", new)] {
                 if let Err(why) = reply {
-                    compared.add(Kind::NoReply, format!("{name}: {why}"));
+                    comparison.add(Kind::NoReply, format!("{name}: {why}"));
                 }
             }
-            return compared;
+            return comparison;
         }
     };
-    compared.statuses = Some([old.status, new.status]);
-    compared.is_page = old.status == 200 && media_type(old) == "text/html";
+    comparison.statuses = Some([old.status, new.status]);
+    comparison.is_page = old.status == 200 && media_type(old) == "text/html";
     let notes = new.headers.iter().filter(|(name, _)| name == "andon-note");
-    compared.notes = notes.map(|(_, note)| note.clone()).collect();
-    for note in compared.notes.clone() {
+    comparison.notes = notes.map(|(_, note)| note.clone()).collect();
+    for note in comparison.notes.clone() {
         if is_missing(&note) {
-            compared.add(Kind::Missing, note);
+            comparison.add(Kind::Missing, note);
         }
     }
     if old.status != new.status {
         let why = refusal(new).map_or_else(String::new, |why| format!(": {why}"));
-        compared.moved_to = moved_to(old);
-        let to = compared.moved_to.as_ref();
+        comparison.moved_to = moved_to(old);
+        let to = comparison.moved_to.as_ref();
         let to = to.map_or_else(String::new, |to| format!(" (to {to})"));
         let what = format!("{}{to} and {}{why}", old.status, new.status);
-        compared.add(Kind::Status, what);
+        comparison.add(Kind::Status, what);
     } else if old.status == 200 {
-        compared.bytes = Some([old.body.len(), new.body.len()]);
-        compared.same_bytes = old.body == new.body;
+        comparison.bytes = Some([old.body.len(), new.body.len()]);
+        comparison.same_bytes = old.body == new.body;
         let types = [old, new].map(media_type);
         if types[0] != types[1] {
             let is_accepted =
@@ -145,26 +145,26 @@ pub(super) fn compare(
             } else {
                 Kind::MediaType
             };
-            compared.add(kind, format!("{} and {}", types[0], types[1]));
+            comparison.add(kind, format!("{} and {}", types[0], types[1]));
         }
-        if !compared.same_bytes {
+        if !comparison.same_bytes {
             match types.iter().any(|name| name.starts_with("image/")) {
-                true => compare_images(&mut compared, [&old.body, &new.body], tolerance),
-                false => compared.add(Kind::Content, "other bytes"),
+                true => compare_images(&mut comparison, [&old.body, &new.body], tolerance),
+                false => comparison.add(Kind::Content, "other bytes"),
             }
         }
     }
     let fallback = new.header("andon-fallback");
     if let Some(error) = fallback.filter(|_| old.body != new.body) {
         let what = format!("the image: a fallback image was sent in its place, because of {error}");
-        compared.add(Kind::Missing, what.clone());
-        compared.notes.push(what);
+        comparison.add(Kind::Missing, what.clone());
+        comparison.notes.push(what);
     }
-    if compared.worst() != Some(Kind::Status) {
-        headers(&mut compared, old, new);
+    if comparison.worst() != Some(Kind::Status) {
+        headers(&mut comparison, old, new);
     }
-    compared.differences.sort_by_key(|it| it.kind);
-    compared
+    comparison.differences.sort_by_key(|it| it.kind);
+    comparison
 }
 
 /// Whether a note says that the URL refers to something that the configuration lacks, such as a watermark.
@@ -218,45 +218,45 @@ fn accepts(accept: &str, media_type: &str) -> bool {
     })
 }
 
-fn compare_images(compared: &mut Compared, bodies: [&[u8]; 2], tolerance: Tolerance) {
+fn compare_images(comparison: &mut Compared, bodies: [&[u8]; 2], tolerance: Tolerance) {
     let (old, mut new) = match bodies.map(DecodedImage::decode).into() {
         (Ok(old), Ok(new)) => (old, new),
-        (Err(why), Ok(_)) => return compared.add(Kind::Broken, format!("old: {why}")),
-        (Ok(_), Err(why)) => return compared.add(Kind::Broken, format!("new: {why}")),
+        (Err(why), Ok(_)) => return comparison.add(Kind::Broken, format!("old: {why}")),
+        (Ok(_), Err(why)) => return comparison.add(Kind::Broken, format!("new: {why}")),
         (Err(why), Err(_)) => {
             let what = format!("other bytes, and neither can be read: {why}");
-            return compared.add(Kind::Content, what);
+            return comparison.add(Kind::Content, what);
         }
     };
     if old.frames != new.frames {
         let what = format!("{} and {}", old.frames, new.frames);
-        compared.add(Kind::Frames, what);
+        comparison.add(Kind::Frames, what);
     }
     let sizes = [&old, &new].map(|image| [image.width, image.height]);
     if sizes[0] != sizes[1] {
-        compared.sizes = Some(sizes);
+        comparison.sizes = Some(sizes);
         let [before, after] = sizes.map(|[width, height]| format!("{width}x{height}"));
         let what = format!("{before} and {after}");
         if !tolerance.covers(sizes) {
-            return compared.add(Kind::Size, what);
+            return comparison.add(Kind::Size, what);
         }
-        compared.add(Kind::Rounding, what);
+        comparison.add(Kind::Rounding, what);
         match DecodedImage::decode_at(bodies[1], sizes[0]) {
             Ok(scaled) => new = scaled,
-            Err(why) => return compared.add(Kind::Broken, format!("new: {why}")),
+            Err(why) => return comparison.add(Kind::Broken, format!("new: {why}")),
         }
     }
     let Some(alike) = ssim(&old, &new) else {
         return;
     };
-    compared.ssim = Some(alike);
+    comparison.ssim = Some(alike);
     if alike < tolerance.ssim {
-        compared.add(Kind::Pixels, format!("SSIM {alike:.4}"));
+        comparison.add(Kind::Pixels, format!("SSIM {alike:.4}"));
     }
-    let apart = levels_apart(&old, &new);
-    if apart > MOST_LEVELS {
-        let what = format!("{apart:.0} levels of 255 apart on average");
-        compared.add(Kind::Colours, what);
+    let levels = levels_apart(&old, &new);
+    if levels > MOST_LEVELS {
+        let what = format!("{levels:.0} levels of 255 apart on average");
+        comparison.add(Kind::Colours, what);
     }
 }
 
@@ -291,17 +291,17 @@ const SQUARE: usize = 8;
 /// qualities are 1 to 5 levels apart. Gray instead of colours, or an ignored profile, results in more.
 const MOST_LEVELS: f64 = 12.0;
 
-fn headers(compared: &mut Compared, old: &Fetched, new: &Fetched) {
+fn headers(comparison: &mut Compared, old: &Fetched, new: &Fetched) {
     for (name, read) in HEADERS {
         let key = name.to_ascii_lowercase();
         let values = [old, new].map(|reply| reply.header(&key).map(|value| read(&value)));
         if values[0] != values[1] {
-            let said = |value: &Option<String>| match value {
+            let text = |value: &Option<String>| match value {
                 None => "none".to_owned(),
                 Some(value) => format!("`{value}`"),
             };
-            let what = format!("{} and {}", said(&values[0]), said(&values[1]));
-            compared.add(Kind::Header(name), what);
+            let what = format!("{} and {}", text(&values[0]), text(&values[1]));
+            comparison.add(Kind::Header(name), what);
         }
     }
 }

@@ -18,9 +18,10 @@ const SIDE: u32 = 480;
 
 /// If more rows have bodies than the page shows, drops the bodies of the row with the smallest differences.
 pub(super) fn forget_all_but_the_worst(rows: &mut [Row]) {
-    let mut kept: Vec<&mut Row> = rows.iter_mut().filter(|row| row.bodies.is_some()).collect();
-    if kept.len() > MOST_PAIRS {
-        let best = kept.iter_mut().max_by(|a, b| a.worse_first(b));
+    let mut candidates: Vec<&mut Row> =
+        rows.iter_mut().filter(|row| row.bodies.is_some()).collect();
+    if candidates.len() > MOST_PAIRS {
+        let best = candidates.iter_mut().max_by(|a, b| a.worse_first(b));
         if let Some(best) = best {
             best.bodies = None;
         }

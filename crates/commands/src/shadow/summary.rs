@@ -29,12 +29,12 @@ pub(crate) fn text(report: &Report<'_>) -> String {
             "\n{title:<28}{:>7} {:>9}  such as, old and new",
             "URLs", "requests"
         );
-        for (kind, counted) in kinds {
+        for (kind, count) in kinds {
             let Counted {
                 urls,
                 requests,
                 example,
-            } = counted;
+            } = count;
             let share = share(requests, report.requests);
             let _ = writeln!(text, "  {:<26}{urls:>7} {share:>9}  {example}", kind.name());
         }
@@ -49,15 +49,15 @@ pub(crate) fn text(report: &Report<'_>) -> String {
         let of = counted(urls as u64, "URL");
         let _ = writeln!(text, "  {note}\n      {of}, such as {example}");
     }
-    let mut listed = report.differing();
-    let shown: Vec<&Row> = listed.by_ref().take(report.args.show).collect();
-    if !shown.is_empty() {
+    let mut rows = report.differing();
+    let worst: Vec<&Row> = rows.by_ref().take(report.args.show).collect();
+    if !worst.is_empty() {
         text += "\nThe worst\n";
     }
-    for row in shown {
+    for row in worst {
         let _ = writeln!(text, "  {}\n      {}", row.target, differences(row));
     }
-    match listed.count() {
+    match rows.count() {
         0 => {}
         more => {
             _ = writeln!(
@@ -212,11 +212,11 @@ pub(crate) fn verdict(report: &Report<'_>) -> String {
 
 /// Describes all differences of a URL in one line.
 pub(crate) fn differences(row: &Row) -> String {
-    let told = row.compared.differences.iter();
-    let told: Vec<String> = told
+    let texts = row.compared.differences.iter();
+    let texts: Vec<String> = texts
         .map(|it| format!("{}: {}", it.kind.name(), it.what))
         .collect();
-    told.join("; ")
+    texts.join("; ")
 }
 
 /// Counts URLs and requests by kind of difference. Returns the kinds that clients would notice, and the others.
@@ -226,11 +226,11 @@ fn counts<'a>(
     let mut kinds: BTreeMap<Kind, Counted<'a>> = BTreeMap::new();
     for row in &report.rows {
         for difference in &row.compared.differences {
-            let counted = kinds.entry(difference.kind).or_default();
-            counted.urls += 1;
-            counted.requests += row.count;
-            if counted.example.is_empty() {
-                counted.example = &difference.what;
+            let count = kinds.entry(difference.kind).or_default();
+            count.urls += 1;
+            count.requests += row.count;
+            if count.example.is_empty() {
+                count.example = &difference.what;
             }
         }
     }

@@ -29,9 +29,9 @@ struct Pace {
     /// No request is sent before this time.
     resume: Instant,
     /// When a request last had an outcome other than a retry.
-    answered: Instant,
+    last_answer: Instant,
     /// The reason why no more requests are sent, if the job has stopped.
-    stopped: Option<String>,
+    stop_reason: Option<String>,
 }
 
 /// What to do about a request after its response.
@@ -69,40 +69,40 @@ impl<'a> Job<'a> {
             cancel,
             pace: Mutex::new(Pace {
                 resume: now,
-                answered: now,
-                stopped: None,
+                last_answer: now,
+                stop_reason: None,
             }),
         })
     }
 
-    /// Requests everything in `wanted`, and adds the outcomes to the report.
-    pub(super) fn run(&self, wanted: &[Wanted], report: &mut Report) -> anyhow::Result<()> {
-        let progress = progress_bar(wanted.len());
+    /// Sends all `requests`, and adds the outcomes to the report.
+    pub(super) fn run(&self, requests: &[Wanted], report: &mut Report) -> anyhow::Result<()> {
+        let progress = progress_bar(requests.len());
         let next = AtomicUsize::new(0);
-        let told = Mutex::new(report);
+        let shared_report = Mutex::new(report);
         let threads = self
             .connections
-            .min(u32::try_from(wanted.len()).unwrap_or(u32::MAX));
+            .min(u32::try_from(requests.len()).unwrap_or(u32::MAX));
         on_threads(threads, || {
             let mut client = self.server.client()?;
-            while let Some(wanted) = wanted.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let ended = self.obtain(&mut client, wanted, &progress);
-                let mut report = told.lock().unwrap_or_else(PoisonError::into_inner);
-                match ended {
+            while let Some(request) = requests.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let verdict = self.obtain(&mut client, request, &progress);
+                let mut report = shared_report.lock().unwrap_or_else(PoisonError::into_inner);
+                match verdict {
                     Next::Done(outcome) => {
                         report.add(outcome);
                         if let Some(journal) = self.journal {
-                            journal.add(&wanted.line())?;
+                            journal.add(&request.line())?;
                         }
                     }
-                    Next::Failed(why) => report.fail(wanted.line(), why),
+                    Next::Failed(why) => report.fail(request.line(), why),
                     Next::Refused(why) => {
-                        report.refuse(wanted.line(), why.clone());
+                        report.refuse(request.line(), why.clone());
                         if report.refusals_only() >= MOST_REFUSALS_AT_FIRST {
                             let all = format!(
                                 "the first {MOST_REFUSALS_AT_FIRST} requests were all refused; the last reply: {why}"
                             );
-                            self.pace().stopped.get_or_insert(all);
+                            self.pace().stop_reason.get_or_insert(all);
                         }
                     }
                     Next::Later(..) | Next::Retry(..) | Next::Stopped => break,
@@ -113,47 +113,49 @@ impl<'a> Job<'a> {
             Ok(())
         })?;
         progress.finish_and_clear();
-        let report = told.into_inner().unwrap_or_else(PoisonError::into_inner);
-        report.stopped = match self.cancel.load(Ordering::Relaxed) {
+        let report = shared_report
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
+        report.stop_reason = match self.cancel.load(Ordering::Relaxed) {
             true => Some("it was interrupted".to_owned()),
-            false => self.pace().stopped.take(),
+            false => self.pace().stop_reason.take(),
         };
-        report.ends(wanted.len());
+        report.ends(requests.len());
         Ok(())
     }
 
     /// Requests one result, with retries if necessary, until there is an outcome or the job ends.
-    fn obtain(&self, client: &mut Client<'_>, wanted: &Wanted, progress: &ProgressBar) -> Next {
-        let headers: Vec<(&str, &str)> = [("host", &wanted.host), ("accept", &wanted.accept)]
+    fn obtain(&self, client: &mut Client<'_>, request: &Wanted, progress: &ProgressBar) -> Next {
+        let headers: Vec<(&str, &str)> = [("host", &request.host), ("accept", &request.accept)]
             .into_iter()
             .filter_map(|(name, value)| Some((name, value.as_deref()?)))
             .collect();
         let mut retries = 0;
         loop {
             let resume = self.pace().resume;
-            if !wait_until(resume, self.cancel) || self.pace().stopped.is_some() {
+            if !wait_until(resume, self.cancel) || self.pace().stop_reason.is_some() {
                 return Next::Stopped;
             }
             if self.pace().resume > resume {
                 continue;
             }
-            let (pause, why) = match judged(client.get(&wanted.target, &headers)) {
+            let (pause, why) = match judged(client.get(&request.target, &headers)) {
                 Next::Retry(_, why) if retries == MOST_RETRIES => return Next::Failed(why),
                 Next::Retry(pause, why) => {
                     retries += 1;
                     (pause, why)
                 }
                 Next::Later(pause, why) => (pause, why),
-                ended => {
-                    self.pace().answered = Instant::now();
-                    return ended;
+                verdict => {
+                    self.pace().last_answer = Instant::now();
+                    return verdict;
                 }
             };
             let mut pace = self.pace();
             let now = Instant::now();
-            if now.duration_since(pace.answered) + pause > self.patience {
+            if now.duration_since(pace.last_answer) + pause > self.patience {
                 let patience = self.patience;
-                pace.stopped = Some(format!(
+                pace.stop_reason = Some(format!(
                     "nothing was answered for {patience:?} (--patience); the last reply: {why}"
                 ));
                 return Next::Stopped;

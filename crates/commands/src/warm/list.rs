@@ -52,17 +52,17 @@ pub(super) fn parsed(line: &str) -> Result<Wanted, String> {
 pub(super) fn of_file(path: &Path) -> anyhow::Result<Vec<Wanted>> {
     let name = path.display();
     let text = read::text(path).with_context(|| name.to_string())?;
-    let mut wanted = Vec::new();
+    let mut requests = Vec::new();
     for (number, line) in lines(&text) {
         match parsed(line) {
-            Ok(it) => wanted.push(it),
+            Ok(it) => requests.push(it),
             Err(why) => bail!("{name}, line {number}: {why}"),
         }
     }
-    if wanted.is_empty() {
+    if requests.is_empty() {
         bail!("{name} has no URL in it");
     }
-    Ok(wanted)
+    Ok(requests)
 }
 
 /// Returns the lines that are neither blank nor comments (`#`), with their line numbers.
@@ -87,8 +87,8 @@ pub(super) fn of_log(
     *left_out = past.left_out;
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
     for request in past.requests {
-        let own = OWN.iter().any(|path| request.target.starts_with(path));
-        match (own, request.status) {
+        let is_own = OWN.iter().any(|path| request.target.starts_with(path));
+        match (is_own, request.status) {
             (true, _) => {
                 *left_out
                     .entry("the server's own pages".to_owned())
@@ -111,20 +111,20 @@ pub(super) fn of_log(
         let rare = counts.drain(top..).map(|(_, count)| count).sum();
         left_out.insert("less frequent than the URLs of --top".to_owned(), rare);
     }
-    let wanted = counts.into_iter().map(|(target, _)| Wanted {
+    let requests = counts.into_iter().map(|(target, _)| Wanted {
         target,
         ..Wanted::default()
     });
-    Ok(wanted.collect())
+    Ok(requests.collect())
 }
 
 /// Returns a copy of each request for each of the given `Accept` headers.
-pub(super) fn accepting(wanted: Vec<Wanted>, given: &[String]) -> Vec<Wanted> {
-    if given.is_empty() {
-        return wanted;
+pub(super) fn accepting(requests: Vec<Wanted>, accepts: &[String]) -> Vec<Wanted> {
+    if accepts.is_empty() {
+        return requests;
     }
-    let each = wanted.into_iter().flat_map(|it| {
-        given.iter().map(move |accept| Wanted {
+    let each = requests.into_iter().flat_map(|it| {
+        accepts.iter().map(move |accept| Wanted {
             accept: accept::value(accept).map(str::to_owned),
             ..it.clone()
         })

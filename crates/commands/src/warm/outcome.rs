@@ -24,10 +24,10 @@ pub(super) enum Outcome {
 pub(super) fn outcome(reply: &Fetched) -> Outcome {
     let status = reply.header("cache-status").unwrap_or_default();
     // The cache nearest to the origin comes first in the list.
-    let own = status.split(',').map(str::trim);
-    let own = own.into_iter().find(|it| it.starts_with("andon;"));
-    let says = |word: &str| own.is_some_and(|it| it.split(';').any(|part| part.trim() == word));
-    match own {
+    let entries = status.split(',').map(str::trim);
+    let entry = entries.into_iter().find(|it| it.starts_with("andon;"));
+    let says = |word: &str| entry.is_some_and(|it| it.split(';').any(|part| part.trim() == word));
+    match entry {
         None => Outcome::Unknown,
         Some(_) if says("detail=STORE") => Outcome::Store,
         Some(_) if says("hit") => Outcome::Hit,
@@ -54,7 +54,7 @@ pub(super) struct Report {
     refused: usize,
     not_asked: usize,
     /// The reason why the run stopped early, if it did.
-    pub(super) stopped: Option<String>,
+    pub(super) stop_reason: Option<String>,
 }
 
 impl Report {
@@ -99,8 +99,8 @@ impl Report {
 
     /// Completes the report of a job with `of` requests. Those without an outcome count as not sent.
     pub(super) fn ends(&mut self, of: usize) {
-        let asked = self.succeeded() + self.failed.len();
-        self.not_asked = of.saturating_sub(asked);
+        let outcome_count = self.succeeded() + self.failed.len();
+        self.not_asked = of.saturating_sub(outcome_count);
         self.failed.sort();
     }
 
@@ -125,19 +125,19 @@ impl Report {
             ("done by an earlier run", self.before),
         ];
         let always = ["hit", "made", "failed"];
-        let told: Vec<String> = counts
+        let parts: Vec<String> = counts
             .iter()
             .filter(|(what, count)| *count > 0 || always.contains(what))
             .map(|(what, count)| format!("{count} {what}"))
             .collect();
-        let _ = writeln!(text, "{}", told.join(", "));
+        let _ = writeln!(text, "{}", parts.join(", "));
         for (why, count) in &self.left_out {
             let _ = writeln!(text, "{count} requests of the log left out: {why}");
         }
         for (request, why) in &self.failed {
             let _ = writeln!(text, "failed: {request}: {why}");
         }
-        if let Some(why) = &self.stopped {
+        if let Some(why) = &self.stop_reason {
             let _ = writeln!(text, "stopped: {why}");
         }
         text

@@ -56,28 +56,28 @@ fn interpolated(
     variables: &BTreeMap<String, String>,
     depth: usize,
 ) -> Result<String, Unknown> {
-    let mut made = String::new();
+    let mut out = String::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('$') {
-        made.push_str(before);
+        out.push_str(before);
         if let Some(after) = after.strip_prefix('$') {
-            made.push('$');
+            out.push('$');
             rest = after;
         } else if let Some((inner, after)) = after.strip_prefix('{').and_then(braced) {
-            made.push_str(&expression(inner, variables, depth)?);
+            out.push_str(&expression(inner, variables, depth)?);
             rest = after;
         } else {
             let (name, after) = name(after);
             match (name, variables.get(name)) {
-                ("", _) => made.push('$'),
-                (_, Some(value)) => made.push_str(value),
+                ("", _) => out.push('$'),
+                (_, Some(value)) => out.push_str(value),
                 (_, None) => return Err(Unknown(name.to_owned())),
             }
             rest = after;
         }
     }
-    made.push_str(rest);
-    Ok(made)
+    out.push_str(rest);
+    Ok(out)
 }
 
 /// Evaluates the text between the braces of `${…}`.

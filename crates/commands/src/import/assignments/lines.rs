@@ -17,7 +17,7 @@ const OF_ANCHOR: &str = "that of an anchor, which is not in this file";
 /// Returns the variables that the lines of a text set, in order. Lines that set nothing are skipped.
 pub(super) fn read(text: &str) -> Environment {
     let mut environment = Environment::default();
-    let mut found = Vec::new();
+    let mut assignments = Vec::new();
     // State across lines: the words of a command that is written as a YAML list, and the last `name:` of a Kubernetes
     // list.
     let (mut command, mut named): (Option<Vec<String>>, Option<String>) = (None, None);
@@ -31,7 +31,7 @@ pub(super) fn read(text: &str) -> Environment {
                 words.push(unquoted(word));
                 continue;
             }
-            found.extend(of_words(words, number - 1));
+            assignments.extend(of_words(words, number - 1));
             command = None;
         }
         let line = line.strip_prefix("- ").unwrap_or(line).trim_start();
@@ -39,7 +39,7 @@ pub(super) fn read(text: &str) -> Environment {
         if let Some(rest) = after_command(line) {
             match rest.trim() {
                 "" => command = Some(Vec::new()),
-                rest => found.extend(of_words(&words(rest), number)),
+                rest => assignments.extend(of_words(&words(rest), number)),
             }
             continue;
         }
@@ -48,7 +48,7 @@ pub(super) fn read(text: &str) -> Environment {
             continue;
         }
         if let (Some(name), Some(value)) = (&named, line.strip_prefix("value:")) {
-            found.push(assignment(name, &unquoted(value), number));
+            assignments.push(assignment(name, &unquoted(value), number));
             named = None;
             continue;
         }
@@ -60,14 +60,14 @@ pub(super) fn read(text: &str) -> Environment {
             });
             continue;
         }
-        found.extend(of_line(line, number));
+        assignments.extend(of_line(line, number));
     }
-    found.extend(
+    assignments.extend(
         command
             .iter()
             .flat_map(|words| of_words(words, lines.len())),
     );
-    environment.set = found;
+    environment.set = assignments;
     environment
 }
 
@@ -89,11 +89,11 @@ pub(super) fn files_of(line: &str, number: usize) -> Vec<Elsewhere> {
         Regex::new(r#"(EnvironmentFile=-?|--env-file[= ])\s*["']?([^\s"']+)"#).ok()
     });
     let all = FILE.iter().flat_map(|it| it.captures_iter(line));
-    let named = |found: regex::Captures<'_>| Elsewhere {
+    let named = |captures: regex::Captures<'_>| Elsewhere {
         at: At::line(number),
-        key: found[1].trim_end_matches(['=', '-', ' ']).to_owned(),
-        place: format!("`{}`", &found[2]),
-        path: Some(found[2].to_owned()),
+        key: captures[1].trim_end_matches(['=', '-', ' ']).to_owned(),
+        place: format!("`{}`", &captures[2]),
+        path: Some(captures[2].to_owned()),
     };
     all.map(named).collect()
 }
@@ -171,29 +171,29 @@ pub(super) fn of_line(line: &str, number: usize) -> Vec<Assignment> {
 
 /// Parses the words of a command: `NAME=value`, `-flag value`, `--flag=value`, and `-flag`, which is set to `1`.
 pub(super) fn of_words(words: &[String], number: usize) -> Vec<Assignment> {
-    let mut found = Vec::new();
+    let mut assignments = Vec::new();
     let mut rest = words.iter().peekable();
     while let Some(word) = rest.next() {
         let flag = word.strip_prefix('-').filter(|flag| !flag.is_empty());
         let Some(flag) = flag.map(|flag| flag.trim_start_matches('-')) else {
             if let Some((name, value)) = word.split_once('=').filter(|(name, _)| is_name(name)) {
-                found.push(assignment(name, value, number));
+                assignments.push(assignment(name, value, number));
             }
             continue;
         };
         let variable = |flag: &str| flag.replace('-', "_").to_ascii_uppercase();
         match flag.split_once('=') {
-            Some((flag, value)) => found.push(assignment(&variable(flag), value, number)),
+            Some((flag, value)) => assignments.push(assignment(&variable(flag), value, number)),
             // The next word is the assignment of `docker run -e NAME=value`.
             None if ["e", "env"].contains(&flag) => {}
             None => {
                 let value = rest.next_if(|next| !next.starts_with('-'));
                 let value = value.map_or("1", String::as_str);
-                found.push(assignment(&variable(flag), value, number));
+                assignments.push(assignment(&variable(flag), value, number));
             }
         }
     }
-    found
+    assignments
 }
 
 pub(super) fn assignment(name: &str, value: &str, line: usize) -> Assignment {

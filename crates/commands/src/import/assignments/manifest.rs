@@ -12,26 +12,26 @@ use super::{Absent, At, Elsewhere, Environment, Leaf, is_name};
 
 /// Returns the variables in the YAML documents of a file.
 pub(super) fn read(documents: Vec<Item>) -> Environment {
-    let mut found = Found::default();
-    found.environment.is_compose = documents.iter().any(|it| it.node.get("services").is_some());
+    let mut collector = Found::default();
+    collector.environment.is_compose = documents.iter().any(|it| it.node.get("services").is_some());
     for mut document in documents {
         if let Node::Map(entries) = &mut document.node {
             // Extension fields (`x-…`) of a compose file count only where their anchors are used.
             entries.retain(|(key, _)| !key.starts_with("x-"));
         }
-        found.item(&document);
+        collector.item(&document);
     }
-    let mut environment = found.environment;
+    let mut environment = collector.environment;
     // A map with an anchor is read both where it is defined and where it is used. Of equal assignments, the last one is
     // kept.
-    let mut seen = BTreeSet::new();
+    let mut distinct = BTreeSet::new();
     environment.set.reverse();
     environment
         .set
-        .retain(|it| seen.insert((it.name.clone(), it.value.to_string(), it.at)));
+        .retain(|it| distinct.insert((it.name.clone(), it.value.to_string(), it.at)));
     environment.set.reverse();
     // References to a `Secret` or `ConfigMap` in the same file are resolved, because its variables are read as well.
-    let is_there = |it: &Elsewhere| found.maps.contains(&it.place);
+    let is_there = |it: &Elsewhere| collector.maps.contains(&it.place);
     environment.elsewhere.retain(|it| !is_there(it));
     environment
 }
@@ -162,10 +162,10 @@ impl Found {
         for item in items {
             let of = |key, kind| Some((kind, item.node.get(key)?.node.get("name")?.node.text()?));
             let named = || Some(("Secret", item.node.text()?));
-            let found = of("secretRef", "Secret")
+            let reference = of("secretRef", "Secret")
                 .or_else(|| of("configMapRef", "ConfigMap"))
                 .or_else(named);
-            let place = found.map_or("what it names".to_owned(), |(kind, name)| {
+            let place = reference.map_or("what it names".to_owned(), |(kind, name)| {
                 format!("the {kind} `{name}`")
             });
             self.elsewhere(key, item.line, place, None);
@@ -203,8 +203,8 @@ impl Found {
             _ => {
                 let files = files_of(&all.join(" "), item.line);
                 self.environment.elsewhere.extend(files);
-                let found = of_words(&all, item.line);
-                self.environment.set.extend(found);
+                let assignments = of_words(&all, item.line);
+                self.environment.set.extend(assignments);
             }
         }
     }
@@ -224,21 +224,21 @@ impl Found {
 
 /// Returns the scalar values below a key that is at the top level of the documents, or in a map at the top level.
 pub(super) fn leaves(documents: &[Item], key: &str) -> Vec<Leaf> {
-    let mut found = Vec::new();
+    let mut leaves = Vec::new();
     for document in documents {
         let inner = entries(&document.node).iter().map(|(_, item)| item);
         for map in std::iter::once(document).chain(inner) {
             if let Some(item) = map.node.get(key) {
-                collect(item, "", &mut found);
+                collect(item, "", &mut leaves);
             }
         }
     }
-    found
+    leaves
 }
 
-fn collect(item: &Item, path: &str, found: &mut Vec<Leaf>) {
+fn collect(item: &Item, path: &str, leaves: &mut Vec<Leaf>) {
     match &item.node {
-        Node::Text(value) => found.push(Leaf {
+        Node::Text(value) => leaves.push(Leaf {
             path: path.to_owned(),
             value: value.clone(),
             at: At::line(item.line),
@@ -246,7 +246,7 @@ fn collect(item: &Item, path: &str, found: &mut Vec<Leaf>) {
         Node::Map(entries) => {
             for (key, item) in entries {
                 let dot = if path.is_empty() { "" } else { "." };
-                collect(item, &format!("{path}{dot}{key}"), found);
+                collect(item, &format!("{path}{dot}{key}"), leaves);
             }
         }
         Node::Null | Node::List(_) => {}

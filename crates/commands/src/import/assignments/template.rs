@@ -42,11 +42,11 @@ impl<'a> Template<'a> {
     /// Replaces the placeholders in a text by the original actions.
     pub(super) fn restored(&self, text: &str) -> String {
         let parts = text.split(self.mark).enumerate();
-        let restored = parts.map(|(index, part)| match part.parse::<usize>() {
+        let texts = parts.map(|(index, part)| match part.parse::<usize>() {
             Ok(number) if index % 2 == 1 => self.actions.get(number).copied().unwrap_or(part),
             _ => part,
         });
-        restored.collect()
+        texts.collect()
     }
 
     fn add(&mut self, line: &'a str) {

@@ -36,8 +36,8 @@ impl Node {
         let Self::Map(entries) = self else {
             return None;
         };
-        let found = entries.iter().find(|(name, _)| name == key);
-        found.map(|(_, item)| item)
+        let entry = entries.iter().find(|(name, _)| name == key);
+        entry.map(|(_, item)| item)
     }
 
     pub(super) fn text(&self) -> Option<&str> {
@@ -226,7 +226,7 @@ fn merged(entries: Vec<(String, Item)>) -> Vec<(String, Item)> {
         return entries;
     }
     let (merges, mut all): (Vec<_>, Vec<_>) = entries.into_iter().partition(is_merge);
-    let mut known: BTreeSet<String> = all.iter().map(|(key, _)| key.clone()).collect();
+    let mut keys: BTreeSet<String> = all.iter().map(|(key, _)| key.clone()).collect();
     for (_, item) in merges {
         let maps = match item.node {
             Node::List(items) => items.into_iter().map(|item| item.node).collect(),
@@ -235,7 +235,7 @@ fn merged(entries: Vec<(String, Item)>) -> Vec<(String, Item)> {
         for map in maps {
             if let Node::Map(entries) = map {
                 let new = entries.into_iter();
-                all.extend(new.filter(|(key, _)| known.insert(key.clone())));
+                all.extend(new.filter(|(key, _)| keys.insert(key.clone())));
             }
         }
     }

@@ -118,8 +118,8 @@ pub(super) fn volume(text: &str, out: &mut Document) {
     let leaves = below(text, "persistence");
     let leaf = |path: &str| leaves.iter().find(|leaf| leaf.path == path);
     let value = |path: &str, otherwise: &str| {
-        let given = leaf(path).map(|leaf| leaf.value.to_string());
-        given
+        let own_value = leaf(path).map(|leaf| leaf.value.to_string());
+        own_value
             .filter(|it| !it.is_empty())
             .unwrap_or_else(|| otherwise.to_owned())
     };
@@ -155,8 +155,8 @@ fn variable(path: &str) -> Option<String> {
     if rest == "enabled" || group == "custom" {
         return None;
     }
-    let known = GROUPS.iter().find(|(name, _)| *name == group);
-    let start = known.map_or_else(|| format!("{}_", upper(group)), |(_, it)| (*it).to_owned());
+    let entry = GROUPS.iter().find(|(name, _)| *name == group);
+    let start = entry.map_or_else(|| format!("{}_", upper(group)), |(_, it)| (*it).to_owned());
     Some(format!("IMGPROXY_{start}{}", upper(rest)))
 }
 

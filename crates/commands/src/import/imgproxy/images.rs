@@ -106,8 +106,8 @@ fn fallback(parts: &Parts, out: &mut Document) {
     let keys = |place: &str| {
         let image = ("image", Some(Value::from(place)));
         let all = [image, ("status", status.clone()), ("ttl", ttl.clone())];
-        let given = |(key, value): (&str, Option<Value>)| Some((key.to_owned(), value?));
-        all.into_iter().filter_map(given).collect::<Vec<_>>()
+        let pair = |(key, value): (&str, Option<Value>)| Some((key.to_owned(), value?));
+        all.into_iter().filter_map(pair).collect::<Vec<_>>()
     };
     let mut lines = Vec::new();
     let place = match &image.at {
@@ -124,8 +124,8 @@ fn fallback(parts: &Parts, out: &mut Document) {
         }
     };
     lines.push("[[fallback]]".to_owned());
-    let written = keys(&place).into_iter();
-    lines.extend(written.map(|(key, value)| format!("{key} = {value}")));
+    let settings = keys(&place).into_iter();
+    lines.extend(settings.map(|(key, value)| format!("{key} = {value}")));
     parts.advise(&image.variable, &why(&image.at), lines, out);
 }
 

@@ -41,9 +41,9 @@ pub(super) fn add(parts: &Parts, size: Option<i64>, out: &mut Document) {
         out.add_origin([("fs.root".to_owned(), root.into())]);
     }
     buckets(parts, &common, out);
-    let allowed = parts.list("IMGPROXY_ALLOWED_SOURCES");
-    if !allowed.is_empty() {
-        out.set("imgproxy.allowed_sources", allowed.clone());
+    let allowed_sources = parts.list("IMGPROXY_ALLOWED_SOURCES");
+    if !allowed_sources.is_empty() {
+        out.set("imgproxy.allowed_sources", allowed_sources.clone());
     }
     let base = parts.text("IMGPROXY_BASE_URL").map(str::to_owned);
     out.set_if("imgproxy.base_url", base.clone().map(Value::from));
@@ -55,26 +55,26 @@ pub(super) fn add(parts: &Parts, size: Option<i64>, out: &mut Document) {
         of_hosts.push(("http.headers".to_owned(), headers.into()));
     }
     let is_http = |url: &String| url.starts_with("http://") || url.starts_with("https://");
-    let mut urls: Vec<String> = allowed
+    let mut urls: Vec<String> = allowed_sources
         .iter()
         .chain(&base)
         .filter(|url| is_http(url))
         .map(|url| whole_segments(url))
         .collect();
     for image in images::urls(parts).map(str::to_owned).filter(is_http) {
-        if !urls.iter().any(|known| image.starts_with(known)) {
+        if !urls.iter().any(|url| image.starts_with(url)) {
             urls.push(image);
         }
     }
     // imgproxy connects to private addresses by default.
     let may_be_private = !parts.is_off("IMGPROXY_ALLOW_PRIVATE_SOURCE_ADDRESSES");
-    let (own, urls): (Vec<String>, Vec<String>) = urls
+    let (private_urls, urls): (Vec<String>, Vec<String>) = urls
         .into_iter()
         .partition(|url| may_be_private && is_of_own_network(url));
     add_urls(&urls, "IMGPROXY_ALLOWED_SOURCES", &of_hosts, out);
     let mut of_own = of_hosts.clone();
     allow(&PRIVATE, &mut of_own);
-    add_urls(&own, "IMGPROXY_ALLOWED_SOURCES", &of_own, out);
+    add_urls(&private_urls, "IMGPROXY_ALLOWED_SOURCES", &of_own, out);
     if base.is_none() && !parts.is_given("IMGPROXY_ALLOWED_SOURCES") && out.has_origin() {
         let what = "no source is named, and imgproxy then fetches URLs of every host: here only the origins below are read, so list \
                     the hosts of your images in `http.urls` of an [[origin]]";
@@ -128,8 +128,8 @@ fn unused(parts: &Parts, out: &mut Document) {
     }
     for kind in KINDS.iter().filter(|kind| !kind.is_on(parts)) {
         let (start, switch) = (kind.variable(""), kind.switch());
-        let given = parts.names().filter(|name| parts.is_given(name));
-        for name in given.filter(|name| name.starts_with(&start)) {
+        let names = parts.names().filter(|name| parts.is_given(name));
+        for name in names.filter(|name| name.starts_with(&start)) {
             parts.note(
                 name,
                 &format!("it is not used, because {switch} is not true"),
@@ -183,9 +183,9 @@ impl Kind {
     /// Returns the buckets for the origin: the configured list, or else those in the permitted sources and the base
     /// URL, and those of imgproxy's own images.
     fn buckets(&self, parts: &Parts, out: &mut Document) -> Vec<String> {
-        let listed = parts.list(&self.variable("ALLOWED_BUCKETS"));
-        if !listed.is_empty() {
-            return listed;
+        let list = parts.list(&self.variable("ALLOWED_BUCKETS"));
+        if !list.is_empty() {
+            return list;
         }
         let permitted = parts.list("IMGPROXY_ALLOWED_SOURCES");
         let base = parts.text("IMGPROXY_BASE_URL").into_iter();
@@ -202,7 +202,7 @@ impl Kind {
         names.extend(images::urls(parts).filter_map(|url| self.bucket(url)));
         let mut all = Vec::new();
         for name in names {
-            if !all.iter().any(|known| known == name) {
+            if !all.iter().any(|other| other == name) {
                 all.push(name.to_owned());
             }
         }
@@ -240,8 +240,8 @@ fn buckets(parts: &Parts, common: &Common, out: &mut Document) {
         keys.push((format!("{key}.buckets"), names.into()));
         keys.push((format!("{key}.credentials"), "platform".into()));
         for (what, below) in PLACES {
-            let given = parts.text(&kind.variable(what));
-            keys.extend(given.map(|given| (format!("{key}.{below}"), given.into())));
+            let value = parts.text(&kind.variable(what));
+            keys.extend(value.map(|value| (format!("{key}.{below}"), value.into())));
         }
         if let Some(endpoint) = parts.text(&kind.variable("ENDPOINT")) {
             own_network(endpoint, &mut keys);
@@ -264,10 +264,10 @@ fn own_network(endpoint: &str, keys: &mut Common) {
 /// Adds addresses to `allow`.
 fn allow(addresses: &[&str], keys: &mut Common) {
     match keys.iter_mut().find(|(key, _)| key == "allow") {
-        Some((_, Value::Array(listed))) => {
+        Some((_, Value::Array(list))) => {
             let more = addresses.iter().map(|it| Value::from(*it));
-            let more: Vec<Value> = more.filter(|it| !listed.contains(it)).collect();
-            listed.extend(more);
+            let more: Vec<Value> = more.filter(|it| !list.contains(it)).collect();
+            list.extend(more);
         }
         _ => keys.push(("allow".to_owned(), addresses.to_vec().into())),
     }

@@ -77,17 +77,17 @@ fn options(from: &str) -> Option<(usize, &'static str)> {
         "small_light[^/]+",
         r"small_light\([^\)]*\)",
     ];
-    let mut found = SEGMENTS
+    let mut matches = SEGMENTS
         .iter()
         .filter_map(|segment| Some((from.find(segment)?, *segment)));
-    found.next()
+    matches.next()
 }
 
 /// Returns the number of capture groups that a regular expression has.
 fn groups(text: &str) -> usize {
     let bytes = text.as_bytes();
     let opens = |at: &usize| {
-        let escaped = bytes[..*at]
+        let is_escaped = bytes[..*at]
             .iter()
             .rev()
             .take_while(|byte| **byte == b'\\')
@@ -96,7 +96,7 @@ fn groups(text: &str) -> usize {
             == 1;
         let rest = &text[at + 1..];
         let named = ["?<", "?P<"].iter().any(|start| rest.starts_with(start));
-        bytes[*at] == b'(' && !escaped && (named || !rest.starts_with('?'))
+        bytes[*at] == b'(' && !is_escaped && (named || !rest.starts_with('?'))
     };
     (0..bytes.len()).filter(opens).count()
 }
