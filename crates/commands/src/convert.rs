@@ -309,9 +309,9 @@ fn job(args: &Args, mut images: Vec<Input>, results: Option<&Path>) -> anyhow::R
         manifest::note_bytes(&images);
     }
     let is_done = |input: &Input| (manifest.as_ref()).is_some_and(|it| it.has(input, args.verify));
-    let (done, left): (Vec<Input>, Vec<Input>) = images.into_iter().partition(is_done);
+    let (done, inputs): (Vec<Input>, Vec<Input>) = images.into_iter().partition(is_done);
     Ok(Job {
-        inputs: left,
+        inputs,
         done,
         manifest,
         failures,

@@ -98,7 +98,7 @@ fn reference(to: &mut String, markdown: bool) -> std::fmt::Result {
         "Steps as any other. Each example is a command that shows what it does to a photograph, in out/photo.png.\n"
     )?;
     for word in effects() {
-        let materials = match word.args.first() {
+        let overlays = match word.args.first() {
             Some(arg) if arg.name == "name" => "--materials icons/ ",
             _ => "",
         };
@@ -109,7 +109,7 @@ fn reference(to: &mut String, markdown: bool) -> std::fmt::Result {
         };
         let step = word.example;
         let command =
-            format!("andon convert fit:600x600,{before}{step},as:png {materials}photo.jpg -o out/");
+            format!("andon convert fit:600x600,{before}{step},as:png {overlays}photo.jpg -o out/");
         entry(to, word, markdown, &command)?;
     }
     writeln!(to, "\n{section}Formats\n")?;

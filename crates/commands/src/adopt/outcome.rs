@@ -73,8 +73,8 @@ pub(super) struct Sorted {
 impl Sorted {
     /// Returns the share of image URLs that the configuration reads, 0 to 1.
     pub(super) fn share(&self) -> f64 {
-        let read = self.read.urls + self.sealed.urls;
-        read as f64 / self.images().max(1) as f64
+        let read_count = self.read.urls + self.sealed.urls;
+        read_count as f64 / self.images().max(1) as f64
     }
 
     /// Returns the number of distinct image URLs, not counting plain files.

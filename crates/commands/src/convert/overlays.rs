@@ -49,15 +49,15 @@ fn in_folder(folder: &Path, name: &str) -> anyhow::Result<Vec<u8>> {
 
 /// Reads overlay images from the origins, as a server with this configuration would.
 fn from_origins(config: &Config, names: Vec<String>) -> anyhow::Result<BTreeMap<String, Vec<u8>>> {
-    let laid = |name: &String| {
+    let step = |name: &String| {
         let args = vec![name.clone(), "0".to_owned(), "0".to_owned()];
         Effect::new(Effect::OVER, args).map(Step::Effect)
     };
-    let steps: Vec<Step> = names.iter().map(laid).collect::<Result<_, _>>()?;
+    let steps: Vec<Step> = names.iter().map(step).collect::<Result<_, _>>()?;
     let request = ImageRequest::image(Source::Path(String::new()), Recipe::from(steps));
-    let read = Resolver::new(config, andon_codecs::ALL)?.read_overlays(&request)?;
+    let overlays = Resolver::new(config, andon_codecs::ALL)?.read_overlays(&request)?;
     let load = |name: String| {
-        let file = read.load(&name)?;
+        let file = overlays.load(&name)?;
         Ok((name, file))
     };
     names.into_iter().map(load).collect()
