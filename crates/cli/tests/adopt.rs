@@ -1,4 +1,4 @@
-//! `andon adopt` beside running servers, by logs as these write them.
+//! `andon adopt` next to running servers, with logs in those servers' formats.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 const KEY: &str = "0123456789abcdef0123456789abcdef";
 
-/// A server of today with the samples `a.jpg` and `trip/b.jpg`, and a folder in which it is adopted.
+/// An old server with the samples `a.jpg` and `trip/b.jpg`, and a folder in which `andon adopt` runs.
 pub(crate) struct Site {
     folder: TempDir,
     pub(crate) old: Served,
@@ -49,7 +49,7 @@ impl Site {
         fs::read_to_string(self.path(name)).expect(name)
     }
 
-    /// Writes a log in the combined format: these targets, and what else a website is asked for.
+    /// Writes a log in the combined format: these targets, and other requests that a website receives.
     pub(crate) fn log(&self, targets: &[String]) {
         let noise = [
             "GET / 200",
@@ -81,7 +81,7 @@ impl Site {
         command.output().expect("the program runs").into()
     }
 
-    /// The old server's URLs with signatures, by `andon translate` from native ones.
+    /// Returns signed URLs of the old server, translated from native ones by `andon translate`.
     fn signed(&self, dialect: &str, sizes: &[u32]) -> Vec<String> {
         let file = self.path("old/andon.toml");
         fs::write(&file, &self.config).expect("a file");
@@ -115,7 +115,7 @@ impl Site {
     }
 }
 
-/// Whether all of these texts were printed, however columns are aligned.
+/// Whether all of these texts were printed, ignoring the alignment of columns.
 #[track_caller]
 pub(crate) fn has(said: &Said, parts: &[&str]) {
     let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -310,8 +310,8 @@ fn imgproxy_that_reads_only_presets_is_adopted_with_its_presets() {
     site.checks();
 }
 
-/// A server that answers every GET with the same image, or with a page where the function says so, in connections one
-/// after the other. Returns its address.
+/// Starts a server that answers every GET with the same image, or with a page for targets that the function selects. It
+/// serves one connection at a time. Returns its address.
 pub(crate) fn answers(
     file: &Path,
     is_image: impl Fn(&str) -> bool + Send + Sync + 'static,

@@ -1,4 +1,4 @@
-//! What `andon adopt` makes of files, and of images whose URLs do not say that the old server resizes them.
+//! How `andon adopt` handles files, and images whose URLs do not show that the old server resizes them.
 
 use std::fs;
 
@@ -78,7 +78,7 @@ fn files_that_look_resized_are_listed_where_no_configuration_answers_them() {
     );
     let page = site.read("andon-adopt.html");
     assert!(page.contains("the old server may resize these"), "{page}");
-    // The old server's originals are the new server's, so that both send what the old one has resized.
+    // The new server fetches its originals from the old server, so both send what the old one has resized.
     fs::write(
         site.path("passing.toml"),
         format!(
@@ -153,7 +153,7 @@ fn a_script_that_sends_images_is_listed_and_one_that_sends_pages_is_not() {
             ],
         );
     }
-    // The rule of the page, in a configuration in which it does nothing.
+    // The rewrite from the report, in a configuration in which it has no effect.
     let rule =
         "[[rewrite]]\nfrom = '^/resize\\.php$'\nto = '/r/fit:${arg_w}x/$arg_src'\nopens = true\n";
     let off = format!("[native]\nenabled = false\n{rule}[[origin]]\nfs.root = \"{images}\"\n");
@@ -175,7 +175,7 @@ fn a_watermark_that_the_configuration_does_not_have_is_not_safe() {
         "/img/insecure/w:60/wm:0.5/plain/local:///trip/b.jpg".to_owned(),
         "/img/insecure/w:60/plain/local:///trip/b.jpg".to_owned(),
     ]);
-    // The old server has none either, so that both replies are the same.
+    // The old server does not have the file either, so both responses are the same.
     let said = site.adopt("--root images", &[]).ending(1);
     has(
         &said,

@@ -1,6 +1,6 @@
-//! `andon adopt` by logs of sites whose URLs the client libraries of other servers have made.
+//! `andon adopt` with logs of sites whose URLs were made by the client libraries of other servers.
 //!
-//! The sites were not looked at while rules were written, and nothing here has a rule of its own.
+//! The recognition rules were written without knowledge of these sites, and no rule is specific to one of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -11,7 +11,7 @@ use crate::clients::{HEX_KEY, HEX_SALT, KEY, clients, npm, pypi};
 use crate::common::said::{Said, command};
 use crate::common::{printed, program, sample};
 
-/// What else a website is asked for, with the status of the answer. None of it is an image of a dialect.
+/// Other requests that a website receives, with their statuses. None of them is an image of a dialect.
 const NOISE: [&str; 28] = [
     "GET / 200",
     "GET /about 200",
@@ -43,7 +43,7 @@ const NOISE: [&str; 28] = [
     "GET /api/plain/readme.html 200",
 ];
 
-/// The URLs of each site that a program prints.
+/// Returns the URLs of each site that a program prints.
 fn sites(command: &mut Command) -> BTreeMap<String, BTreeSet<String>> {
     let lines = printed(
         command
@@ -59,8 +59,8 @@ fn sites(command: &mut Command) -> BTreeMap<String, BTreeSet<String>> {
     sites
 }
 
-/// Adopts a site, and checks that at least 99 % of its image URLs are recognised, that nothing else is, and that
-/// the configuration is sound. `languages` are where they should be found, and the number of URLs.
+/// Adopts a site, and checks that at least 99 % of its image URLs are recognised, that no other URL is, and that the
+/// configuration is valid. `languages` are the expected dialects with their prefixes and numbers of URLs.
 fn adopts(targets: &BTreeSet<String>, languages: &[&str]) {
     let noise: BTreeSet<&str> = (NOISE.iter().filter_map(|line| line.split(' ').nth(1))).collect();
     let is_page = move |target: &str| noise.contains(target) && !target.ends_with("png");
@@ -190,7 +190,7 @@ fn six_further_sites_with_prefixes_of_their_own_are_recognised() {
     }
 }
 
-/// Formats of the same requests. Each has a method, a target, a status and a time somewhere.
+/// Log formats of the same requests. Each has a method, a target, a status and a time in some place.
 const FORMATS: [&str; 6] = [
     r#"10.0.0.1 - h [10/Oct/2000:13:55:36 +0000] 0.042 "GET TARGET HTTP/1.1" 200 482 "-" HIT"#,
     "2000-10-10T13:55:36+00:00|10.0.0.1|h|GET|TARGET|HTTP/1.1|200|482|0.042",

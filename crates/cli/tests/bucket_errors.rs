@@ -1,5 +1,5 @@
-//! What a server logs, and what a command says, if a bucket cannot be used: the setting and the way out. Clients are not
-//! told.
+//! What a server logs, and what a command prints, if a bucket cannot be used: the setting and the remedy. Clients do
+//! not see it.
 
 use std::fs;
 use std::net::TcpListener;
@@ -8,7 +8,7 @@ use std::process::Command;
 use crate::common::{Served, sample};
 use crate::s3::S3;
 
-/// The client's answer and the log, for one request to a server whose origin is a bucket with these keys.
+/// Returns the client's response and the log, for one request to a server whose origin is a bucket with these keys.
 fn asked(s3: &S3, keys: &str) -> (u16, String, String) {
     let folder = tempfile::tempdir().unwrap();
     let config = format!("[[origin]]\nallow = [\"127.0.0.1\"]\n{keys}\n");

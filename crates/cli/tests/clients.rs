@@ -1,7 +1,7 @@
-//! Client libraries of other servers, as their registries have them: Andon serves the URLs that they make.
+//! Client libraries of other servers, as installed from their registries: Andon serves the URLs that they make.
 //!
-//! They are installed once, beside the build. Where their interpreter or registry is not at hand, the test says so and
-//! ends; `./dev clients` wants them all.
+//! They are installed once, into the target folder. If an interpreter or a registry is not available, the test prints a
+//! message and ends; `./dev clients` requires all of them.
 
 use crate::common;
 use std::path::{Path, PathBuf};
@@ -9,18 +9,18 @@ use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 
 use crate::common::{Served, sample};
-use andon_client::Picture;
+use andon_client::DecodedImage;
 
 pub(crate) const KEY: &str = "0123456789abcdef0123456789abcdef";
 pub(crate) const HEX_KEY: &str = "30313233343536373839616263646566";
 pub(crate) const HEX_SALT: &str = "73616c7473616c74";
 const SOURCE: &str = "local:///trip/a.jpg";
 
-/// The folder of packages that `install` fills, given it, beside copies of these files, which name them and their versions;
-/// `None` if it cannot, unless the environment says that it must.
+/// Returns the folder of packages that the command `install` fills, with copies of these files, which list the packages
+/// and their versions. `None` if the installation fails, unless the environment requires it.
 fn packages(name: &str, files: &[&str], install: &dyn Fn(&Path) -> Command) -> Option<String> {
     static INSTALLING: Mutex<()> = Mutex::new(());
-    // Tests run beside each other. One that has failed has left the lock to the others.
+    // Tests run concurrently. A test that failed has poisoned the lock, which does not matter.
     let _alone = INSTALLING.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let read = |file: &&str| std::fs::read(clients().join(file)).expect("a file");
@@ -51,7 +51,7 @@ fn packages(name: &str, files: &[&str], install: &dyn Fn(&Path) -> Command) -> O
     None
 }
 
-/// Where the programs and their packages' names are.
+/// Returns the folder with the client programs and their lists of packages.
 pub(crate) fn clients() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients")
 }
@@ -76,7 +76,7 @@ pub(crate) fn pypi() -> Option<String> {
     })
 }
 
-/// Asks a server for every URL that a program prints, given the address of plain files, and compares the sizes.
+/// Requests every URL that a program prints, given the address of plain files, and compares the sizes.
 fn serves(program: &mut Command) {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("trip")).unwrap();
@@ -121,7 +121,7 @@ fn serves(program: &mut Command) {
             wrong.push(format!("{target}: {} {why}", reply.status));
             continue;
         }
-        match Picture::decode(&reply.body).map(|it| format!("{}x{}", it.width, it.height)) {
+        match DecodedImage::decode(&reply.body).map(|it| format!("{}x{}", it.width, it.height)) {
             Ok(made) if made == size => {}
             other => wrong.push(format!("{target}: {other:?} instead of {size}")),
         }

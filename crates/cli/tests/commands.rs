@@ -1,4 +1,4 @@
-//! The binary as its users meet it.
+//! The binary as its users run it.
 
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader};
@@ -15,7 +15,7 @@ fn andon<S: AsRef<OsStr>>(args: impl IntoIterator<Item = S>) -> Output {
         .expect("the binary runs")
 }
 
-/// Format, width and height of an image.
+/// Returns format, width and height of an image.
 fn look(bytes: &[u8]) -> (&'static str, u32, u32) {
     let engine = Engine::new(andon_codecs::ALL, Limits::default());
     let info = engine.probe(bytes).expect("an image");
@@ -48,7 +48,7 @@ fn render_writes_what_the_server_would_answer() {
 
     let served = Served::start(folder.path(), "[[origin]]\nfs.root = \".\"\n");
     let mut client = Client::connect(&served.address).unwrap();
-    // The last would only be larger if it were encoded again.
+    // The last one would only become larger if it were encoded again.
     for target in [target, "/a.jpg", "/small_light(q=100)/a.jpg"] {
         let printed = andon(["render", target, "--root", root, "-o", "-"]);
         let reply = client.get(target).unwrap();
@@ -325,7 +325,7 @@ fn convert_passes_on_whole_images_only() {
         for length in [whole.len() / 4, whole.len() / 2, whole.len() - 1] {
             std::fs::write(&cut, &whole[..length]).unwrap();
             let done = andon(["convert", "original", &cut, "-o", &out]);
-            // These get back the end that all their files have.
+            // The decoders of these formats add the missing end marker, which is the same in all files.
             let ends = ["jpg", "png", "gif", "ico"].contains(&kind) && length + 1 == whole.len();
             assert_eq!(
                 done.status.code(),
@@ -448,7 +448,7 @@ fn serve_says_where_answers_logs_and_stops_when_told_to() {
     }
 }
 
-/// Commands whose help another program gives, with whether their page is here.
+/// Commands whose help another program prints, and whether this program has their manual page.
 const OTHERS: [(&str, bool); 2] = [("lab", false), ("tune", true)];
 
 #[test]
@@ -482,7 +482,7 @@ fn render_is_held_to_the_limit_of_processor_time_and_convert_is_not() {
     for part in ["the limit of 0.01 s for a source", "`limits.cpu`"] {
         assert!(said.contains(part), "{part}: {said}");
     }
-    // What it would take is explained all the same.
+    // `explain` shows the cost all the same.
     let told = andon(["explain", &target, "--config", &config]);
     for part in ["together", "\nrefused 0."] {
         assert!(

@@ -119,7 +119,8 @@ fn random_keys_and_buckets_without_a_name_are_warned_of_until_they_are_filled_in
     );
 }
 
-/// What the text of a file does not show, and what both `config check` and `serve` say of it.
+/// Configurations that are invalid for a reason beyond their syntax, and the message of both `config check` and
+/// `serve`.
 const UNSERVABLE: &[(&str, &str)] = &[
     (
         "[native.presets]\nsmall = \"ft:250x250\"\n",
@@ -419,7 +420,7 @@ fn what_is_shown_lists_who_may_use_what_and_warns_of_what_may_surprise() {
     ] {
         assert!(line(name).contains(part), "{part}: {}", line(name));
     }
-    // What is printed is a file that means the same.
+    // The printed file is equivalent.
     std::fs::write(&file, &whole).unwrap();
     assert!(check(&file).status.success());
 }

@@ -1,4 +1,4 @@
-//! The binary in a container of 512 MiB: an image that takes more is refused in words, and nothing is killed.
+//! The binary in a container of 512 MiB: an image that needs more is refused with a message, and no process is killed.
 
 use crate::common;
 use std::fs;
@@ -7,15 +7,15 @@ use std::process::Command;
 
 use crate::common::Served;
 
-/// A control group, removed when it is dropped; everything in it has to have ended by then.
+/// A control group, which is removed when dropped. All of its processes must have ended by then.
 struct Group {
     folder: PathBuf,
-    /// The file with a line `oom_kill N`.
+    /// The name of the file with a line `oom_kill N`.
     events: &'static str,
 }
 
 impl Group {
-    /// `None` where none may be made.
+    /// Creates a control group with this memory limit in bytes. `None` if that is not permitted.
     fn of(bytes: u64) -> Option<Self> {
         let kinds = [
             ("/sys/fs/cgroup", "memory.max", "memory.events"),
@@ -30,12 +30,12 @@ impl Group {
             fs::create_dir(&folder).ok()?;
             let group = Self { folder, events };
             let limit = group.folder.join(limit);
-            // Of a folder that is no control group, or has no say over memory, the file is missing.
+            // The file is missing if the folder is not a control group, or does not control memory.
             (limit.is_file() && fs::write(limit, bytes.to_string()).is_ok()).then_some(group)
         })
     }
 
-    /// A shell that steps into the group and becomes the server.
+    /// Returns a shell command that enters the group and then runs the server.
     fn command(&self) -> Command {
         let mut command = Command::new("sh");
         command
@@ -45,7 +45,7 @@ impl Group {
         command
     }
 
-    /// How many of its processes the kernel killed.
+    /// Returns how many of the group's processes the kernel has killed.
     fn kills(&self) -> String {
         let events = fs::read_to_string(self.folder.join(self.events)).expect("its events");
         let count = events
@@ -57,12 +57,13 @@ impl Group {
 
 impl Drop for Group {
     fn drop(&mut self) {
-        // An empty group that stays costs nothing.
+        // If it cannot be removed, an empty group is left behind, which costs nothing.
         let _ = fs::remove_dir(&self.folder);
     }
 }
 
-/// 118 megapixels of four inks, which libjpeg-turbo alone decodes, all coefficients at once: 0.9 GiB of 1.8 MB.
+/// 118 megapixels in CMYK, which only libjpeg-turbo decodes, with all coefficients in memory: 0.9 GiB from a file of
+/// 1.8 MB.
 const WRITTEN: &str = "import sys; from PIL import Image\n\
     image = Image.new('CMYK', (10900, 10850), (10, 20, 30, 40))\n\
     image.save(sys.argv[1], progressive=True)";

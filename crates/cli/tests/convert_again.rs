@@ -1,4 +1,4 @@
-//! What a second run of `andon convert` makes: of a list of failures, and of a manifest whose results are gone.
+//! What a second run of `andon convert` makes: from a list of failures, and from a manifest whose results are missing.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use crate::common::sample;
 use crate::convert_folders::{RECIPE, convert, files, house};
 
-/// Copies a JPEG or a PNG, as the name says, or writes no image if that has `broken` in it.
+/// Copies a JPEG or PNG sample, depending on the name, or writes an invalid image if the name contains `broken`.
 fn image(house: &TempDir, name: &str) {
     let path = house.path().join(name);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -29,7 +29,7 @@ fn list(house: &TempDir) -> Vec<String> {
     list.lines().map(str::to_owned).collect()
 }
 
-/// All results with their bytes.
+/// Returns all results with their bytes.
 fn results(house: &TempDir) -> Vec<(String, Vec<u8>)> {
     let out = house.path().join("out");
     let names = files(&out).into_iter();
@@ -76,7 +76,7 @@ fn no_list_of_failures_leads_to_the_loss_of_a_result() {
 
 #[test]
 fn an_image_that_is_broken_is_listed_only_if_its_result_is_nobodys() {
-    // As a JPEG its result would have another name than that of the PNG.
+    // If the image were a JPEG, its result would have another name than that of the PNG.
     for (recipe, listed) in [
         ("fit:20x20,as:gif", &[][..]),
         ("fit:20x20", &["broken.jpg"]),
@@ -114,7 +114,7 @@ fn a_run_that_stops_lists_what_is_left_without_loss() {
         let (code, said) = convert(&house, &[&[recipe], &names[..], &to].concat());
         assert_eq!(code, Some(1), "{said}");
         assert!(said.contains("no space left"), "{said}");
-        // Of two that are left and share a result, the next run makes one.
+        // If two remaining images share a result, the next run makes one of them.
         assert_eq!(list(&house), ["x/full.jpg", "x/b.jpg", "y/b.jpg"], "{said}");
         assert!(said.contains("lists 3 images, without 2 whose"), "{said}");
     }
@@ -163,11 +163,11 @@ fn results_that_a_manifest_lists_and_that_are_gone_are_said() {
         "{said}"
     );
     assert_eq!(code, Some(0), "{said}");
-    // Another recipe's results are none of this job.
+    // Results of another recipe do not belong to this job.
     let other = ["fit:9x9", "photos", "-o", "other", "--manifest", "m.jsonl"];
     let (_, said) = convert(&house, &other);
     assert!(!said.contains("warning"), "{said}");
-    // The way out.
+    // The suggested remedy.
     let verify = [&to[..], &["--verify"]].concat();
     let (_, said) = convert(&house, &verify);
     assert!(said.contains("3 done, 0 failed, 0 done by"), "{said}");
@@ -222,7 +222,7 @@ fn an_image_that_goes_bad_is_said_to_keep_the_result_of_its_earlier_version() {
         said.contains(one) && said.contains("out/a.webp: where"),
         "{said}"
     );
-    // The way out: the result and its line are deleted.
+    // The suggested remedy: delete the result and its line.
     let manifest = house.path().join("m.jsonl");
     let lines = fs::read_to_string(&manifest).unwrap();
     let kept = lines.lines().filter(|line| !line.contains("photos/a.jpg"));
@@ -289,7 +289,7 @@ fn mistakes_are_named_with_the_way_out() {
     }
     assert!(!said.contains("os error"), "{said}");
     assert_eq!(results(&house).len(), 1);
-    // It is a file here.
+    // Here this is the name of a file.
     image(&house, "http://localhost/b.jpg");
     let (code, said) = convert(&house, &[RECIPE, "http://localhost/b.jpg", "-o", "out"]);
     assert_eq!(code, Some(0), "{said}");
@@ -307,7 +307,7 @@ fn links_to_folders_that_are_left_out_are_named() {
     let one = "note: photos/trip/up is a link to a folder and left out";
     assert!(said.contains(one), "{said}");
     link("up");
-    // One to the results is left out as they are.
+    // A link to the results is skipped, as the results are.
     std::os::unix::fs::symlink(photos.join("trip/small"), photos.join("results")).unwrap();
     let (_, said) = convert(&house, &to);
     let two = "note: photos/trip/up, photos/up are 2 links to folders and left out";

@@ -9,7 +9,7 @@ use crate::common::sample;
 use crate::s3::S3;
 use tempfile::TempDir;
 
-/// A bucket `photos` with images in two folders, and one `results`.
+/// A bucket `photos` with images in two folders, and a bucket `results`.
 struct House {
     s3: S3,
     folder: TempDir,
@@ -62,7 +62,7 @@ fn said(output: Output) -> (Option<i32>, String) {
     (output.status.code(), String::from_utf8(said).unwrap())
 }
 
-/// The files below a folder.
+/// Returns the files below a folder.
 fn files(folder: &Path) -> BTreeSet<PathBuf> {
     let mut found = BTreeSet::new();
     for entry in fs::read_dir(folder).into_iter().flatten() {
@@ -94,7 +94,7 @@ fn all_below_a_folder_of_a_bucket_is_converted_into_a_folder_of_another_and_keep
         assert_eq!(object, file, "{of_both}");
     }
     assert!(house.result("small/2025/a.webp").exists());
-    // A file, and one object.
+    // One file and one object.
     let photo = sample("jpeg/420.jpg");
     let args = [
         RECIPE,
@@ -134,7 +134,7 @@ fn a_manifest_leaves_out_what_is_done_and_what_has_changed_is_made_again() {
     ] {
         assert!(lines.contains(part), "{part} {lines}");
     }
-    // Nothing is left to do, although a result was taken away since.
+    // Nothing is left to do, although a result was deleted in the meantime.
     let result = house.result("small/2025/a.webp");
     fs::remove_file(&result).unwrap();
     let (code, said) = house.convert(&args);

@@ -1,4 +1,4 @@
-//! How runs of `andon convert` end that do not make every image.
+//! How `andon convert` ends if it does not make every image.
 
 use std::fs;
 use std::io::Write;
@@ -30,7 +30,7 @@ fn images_that_fail_are_listed_for_the_next_run() {
     failed.sort_unstable();
     assert_eq!(failed, ["photos/empty.jpg", "photos/trip/broken one.jpg"]);
     fs::copy(sample("jpeg/420.jpg"), broken).unwrap();
-    // The list is read before it is written again.
+    // The list is read before it is replaced.
     let again = [
         RECIPE,
         "--from",
@@ -100,7 +100,7 @@ fn an_interrupted_run_says_what_is_left_and_the_next_one_makes_it() {
     assert!(said.contains(&told), "{said}");
     let left = format!("interrupted: {} of 400 images left", 400 - done);
     assert!(said.contains(&left), "{said}");
-    // The list has what is left, in its order.
+    // The list has the remaining images in their order.
     let todo = fs::read_to_string(house.path().join("todo")).unwrap();
     assert_eq!(todo.lines().count(), 400 - done, "{todo}");
     let (code, said) = convert(&house, &args);
@@ -117,7 +117,7 @@ fn a_full_disk_ends_the_run_and_space_lets_it_go_on() {
     for number in 0..40 {
         fs::copy(sample("jpeg/420.jpg"), many.join(format!("{number}.jpg"))).unwrap();
     }
-    // Where the first result is written before it has its name, there is no space.
+    // There is no space left for the temporary file of the first result.
     let out = house.path().join("out");
     fs::create_dir(&out).unwrap();
     std::os::unix::fs::symlink("/dev/full", out.join("0.webp.part")).unwrap();
@@ -208,7 +208,7 @@ fn results_are_named_as_the_user_wants() {
     let (code, said) = named("{name}");
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("--name {name}.{ext}"), "{said}");
-    // Other names are other results, which an earlier run has not made.
+    // Other names mean other results, which no earlier run has made.
     for _ in 0..2 {
         let (code, said) = named("{name}.{ext}-20");
         assert_eq!(code, Some(0), "{said}");
@@ -249,14 +249,14 @@ fn results_are_put_among_their_images_where_a_manifest_tells_them_apart() {
         assert!(told.contains(said), "{args:?}: {told}");
     }
     assert_eq!(photos(), before);
-    // One that is named itself is nobody's result.
+    // An image that the user names is not considered a result.
     let (code, said) = convert(
         &house,
         &["fit:20x20,as:gif", "photos/a.jpg", "-o", "photos"],
     );
     assert_eq!(code, Some(0), "{said}");
     fs::remove_file(house.path().join("photos/a.gif")).unwrap();
-    // Two recipes, and both again: no result is an image, whichever recipe it is of.
+    // Run two recipes twice: no result is treated as an image, whichever recipe made it.
     for side in ["20", "30", "20", "30"] {
         let (recipe, name) = (format!("fit:{side}x{side}"), format!("{{name}}-{side}"));
         let args = [
@@ -302,7 +302,7 @@ fn an_image_that_fails_leaves_its_result_to_another_one() {
     ];
     assert_eq!(out, results.map(str::to_owned).into());
     let (_, said) = convert(&house, &["fit:20x20,as:gif", "mixed", "-o", "out"]);
-    // Of two good ones the first has it.
+    // Of two valid images the first one gets the result.
     assert!(
         said.contains("mixed/c.png: out/c.gif is the result of mixed/c.jpg already"),
         "{said}"

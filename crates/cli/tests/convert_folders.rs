@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use crate::common::sample;
 use crate::s3::S3;
 
-/// A folder `photos` with images in folders, and other files.
+/// Creates a folder `photos` with images in folders, and other files.
 pub(super) fn house() -> TempDir {
     let house = tempfile::tempdir().unwrap();
     for (name, from) in [
@@ -38,7 +38,7 @@ pub(super) fn convert(house: &TempDir, args: &[&str]) -> (Option<i32>, String) {
     (output.status.code(), String::from_utf8(said).unwrap())
 }
 
-/// The files below a folder.
+/// Returns the files below a folder.
 pub(super) fn files(folder: &Path) -> BTreeSet<String> {
     fn add(folder: &Path, below: &Path, found: &mut BTreeSet<String>) {
         for entry in fs::read_dir(below).into_iter().flatten() {
@@ -78,7 +78,7 @@ fn all_images_below_a_folder_are_converted_and_keep_their_folders() {
     assert_eq!(files(&house.path().join("out")), expected);
     let left_out = "photos/trip/notes.txt is no image and left out";
     assert!(said.contains(left_out), "{said}");
-    // Results below the folder are no images of the next run.
+    // Results below the folder are not images of the next run.
     for _ in 0..2 {
         let (code, said) = convert(&house, &[RECIPE, "photos/", "-o", "photos/small"]);
         assert_eq!(code, Some(0), "{said}");
@@ -190,7 +190,7 @@ fn one_image_may_have_the_name_of_its_result() {
     let (code, said) = convert(&house, &[RECIPE, "photos/a.jpg", "-o", "y.jpg/"]);
     assert_eq!(code, Some(0), "{said}");
     assert!(house.path().join("y.jpg/a.webp").exists());
-    // It is a folder now.
+    // The name is a folder now.
     let (code, said) = convert(&house, &["fit:9x9", "photos/a.jpg", "-o", "y.jpg"]);
     assert_eq!(code, Some(0), "{said}");
     assert!(house.path().join("y.jpg/a.jpg").exists());
@@ -257,7 +257,7 @@ fn a_mistyped_recipe_ends_the_command_before_the_first_image() {
     assert!(!house.path().join("out").exists());
 }
 
-/// The lines below "Examples:".
+/// Returns the lines below "Examples:".
 fn examples() -> Vec<String> {
     let (_, help) = convert(&house(), &["--help"]);
     let (_, examples) = help.split_once("Examples:\n").expect("examples");
@@ -327,7 +327,7 @@ fn limits_are_those_of_the_configuration_that_is_named() {
     assert!(!house.path().join("out.png").exists());
 }
 
-/// Runs a job of `images` with a manifest, and returns what it says.
+/// Runs a job for `images` with a manifest, and returns its output.
 fn resumed(house: &TempDir, recipe: &str, images: &str, out: &str) -> (Option<i32>, String) {
     convert(house, &[recipe, images, "-o", out, "--manifest", "m.jsonl"])
 }
@@ -376,7 +376,7 @@ fn a_result_belongs_to_its_image_as_long_as_that_is_there() {
     let photos = house.path().join("photos");
     resumed(&house, RECIPE, "photos/a.jpg", "out");
     fs::copy(sample("png/alpha.png"), photos.join("a.png")).unwrap();
-    // Under another recipe, too.
+    // With another recipe, too.
     for recipe in [RECIPE, "fit:20x20,as:webp"] {
         let (code, said) = resumed(&house, recipe, "photos/a.png", "out");
         assert_eq!(code, Some(1), "{said}");
@@ -403,7 +403,7 @@ fn names_that_are_no_text_are_different_images_of_a_manifest() {
     fs::copy(sample("jpeg/420.jpg"), &first).unwrap();
     let (code, said) = resumed(&house, RECIPE, "names", "out");
     assert_eq!(code, Some(0), "{said}");
-    // Of the same length and date.
+    // A link to the first file, so with the same length and date.
     fs::hard_link(&first, &second).unwrap();
     let (code, said) = resumed(&house, RECIPE, "names", "out");
     assert_eq!(code, Some(0), "{said}");

@@ -1,5 +1,6 @@
 //! Buckets with `credentials = "platform"`: `andon serve` under load, while services on loopback issue credentials that
-//! expire after seconds. No request fails. `./dev credentials` runs the long test, 10 minutes of 5 seconds each.
+//! expire within seconds. No request fails. `./dev credentials` runs the long test, 10 minutes of credentials that are
+//! valid for 5 s.
 
 mod cloud;
 
@@ -12,10 +13,10 @@ use self::cloud::Cloud;
 use crate::common::{Client, Served};
 use tempfile::TempDir;
 
-/// How long credentials are valid here, unless a test says otherwise.
+/// Lifetime of credentials in these tests, unless a test says otherwise.
 const LIFE: Duration = Duration::from_secs(3);
 
-/// A server whose environment has these variables and none of this process.
+/// Starts a server whose environment has only these variables.
 fn serve(folder: &TempDir, cloud: &Cloud, origin: &str, variables: &[(&str, String)]) -> Served {
     let config = format!(
         "metrics.allow = \"all\"\n[cache]\nmemory = \"0\"\nsources = \"0\"\n{}\n",
@@ -44,8 +45,8 @@ fn azure_origin() -> &'static str {
      allow = [\"127.0.0.1\"]"
 }
 
-/// Requests images on four connections until the buckets have seen so many credentials, and calls `meanwhile` again and
-/// again. Returns how many requests there were.
+/// Requests images on four connections until the buckets have received `seen` different credentials, and calls
+/// `meanwhile` repeatedly. Returns the number of requests.
 fn load_until(served: &Served, cloud: &Cloud, seen: usize, meanwhile: impl Fn()) -> usize {
     let (requests, is_over) = (AtomicUsize::new(0), AtomicBool::new(false));
     std::thread::scope(|scope| {
@@ -76,8 +77,8 @@ fn ask(client: &mut Client, target: &str) {
     assert_eq!(reply.status, 200, "{target}: {said}");
 }
 
-/// Serves under load until three credentials were used, and sees that nothing was refused and nobody asked more often
-/// than there are credentials.
+/// Serves under load until three credentials were used, and checks that no request was refused and that credentials
+/// were not requested more often than they expired.
 fn rotates(
     origin: &str,
     exchanges: usize,
@@ -97,7 +98,7 @@ fn rotates(
     let served = serve(&folder, &cloud, origin, &variables);
     load_until(&served, &cloud, 3, || {});
     assert_eq!(cloud.refused(), 0);
-    // The next one may have been asked for.
+    // The next credential may already have been requested.
     assert!(
         cloud.asked() <= exchanges * (cloud.seen() + 1),
         "{}",
@@ -227,7 +228,7 @@ fn tokens_of_an_azure_pod_rotate_without_a_failed_request() {
     });
 }
 
-/// Waits for a condition, for a minute at most.
+/// Waits for a condition, for up to a minute.
 fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let began = Instant::now();
     while !is_so() {
@@ -239,7 +240,7 @@ fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// A token file as a kubelet keeps it: a link to a link to a folder that is replaced by another.
+/// A token file as a kubelet maintains it: a link to a link to a folder that is replaced by another one.
 struct Projected {
     folder: TempDir,
 }
@@ -325,7 +326,7 @@ fn a_service_that_is_down_costs_nothing_before_the_end_and_is_named_afterwards()
         "the server has no valid credentials for the origin\n"
     );
     assert_eq!(cloud.refused(), 0);
-    // A renewal without valid credentials, which is logged as such. Most requests fail without one.
+    // A renewal without valid credentials, which is logged. Most requests fail without credentials.
     let (tried, mut requests) = (cloud.asked(), 0);
     while cloud.asked() < tried + 2 {
         assert_eq!(client.get("/a.jpg").unwrap().status, 502);
@@ -434,7 +435,7 @@ fn a_command_reads_a_bucket_with_the_credentials_of_a_pod() {
     assert_eq!(cloud.refused(), 0);
 }
 
-/// 10 minutes of credentials that are valid for 5 s, or as many seconds as `ANDON_SECONDS` says.
+/// 10 minutes, or `ANDON_SECONDS` seconds, of credentials that are valid for 5 s.
 #[test]
 #[ignore = "takes 10 minutes; ./dev credentials"]
 fn ten_minutes_of_five_second_credentials_cost_no_request() {

@@ -1,5 +1,5 @@
-//! Thousands of clients that mean no good, or read slowly, against the real program; meanwhile good ones
-//! are served, and afterwards everything is as before.
+//! Thousands of malicious or slow clients against the real program. Meanwhile well-behaved clients are served, and
+//! afterwards the program has its initial state.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
@@ -12,24 +12,24 @@ use std::time::Duration;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, connect, socket_with, sockopt};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// The program, serving a folder of its own.
+/// The running program, which serves a folder of its own.
 struct Server {
     child: Child,
     address: SocketAddr,
     log: Receiver<String>,
     folder: tempfile::TempDir,
-    /// Open descriptors before anybody came.
+    /// Number of open file descriptors before the first connection.
     open_before: usize,
 }
 
 impl Server {
-    /// `descriptors`: as many as it may have open, or as many as the system grants.
+    /// Starts the program. `descriptors` is its limit of open file descriptors; `None` means the system's limit.
     fn start(descriptors: Option<u32>, keys: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples/jpeg/420.jpg");
         std::fs::copy(sample, folder.path().join("a.jpg")).unwrap();
         let config = folder.path().join("andon.toml");
-        // Sockets of worker processes come while descriptors are counted.
+        // No worker processes, because their sockets would appear while descriptors are counted.
         let text = format!(
             "listen = [\"127.0.0.1:0\"]\n{keys}\n[sandbox]\nprocesses = \"none\"\n[[origin]]\nfs.root = \".\"\nfs.files = \"all\"\n[log]\nformat = \"off\"\n"
         );
@@ -66,19 +66,19 @@ impl Server {
             folder,
             open_before: 0,
         };
-        // What is opened once and kept, such as the folder's first thread, is there after this.
-        assert_eq!(server.get(PICTURE), 200);
+        // After this request, everything that is opened once and stays open is open, such as the folder's first thread.
+        assert_eq!(server.get(IMAGE), 200);
         server.open_before = server.open();
         server
     }
 
-    /// One GET on a connection of its own: its status, once the whole body is here.
+    /// Sends one GET on a new connection, and returns its status once the whole body has arrived.
     fn get(&self, target: &str) -> u16 {
         let mut client = TcpStream::connect(self.address).unwrap();
         client.set_read_timeout(Some(PATIENCE)).unwrap();
         let request = format!("GET {target} HTTP/1.1\r\nHost: t\r\nConnection: close\r\n\r\n");
         let mut reply = Vec::new();
-        // A refusal may reach the other end before the request has.
+        // A refusal may arrive before the request is sent completely.
         let asked = client.write_all(request.as_bytes());
         if asked.and_then(|()| client.read_to_end(&mut reply)).is_err() {
             return 0;
@@ -97,7 +97,7 @@ impl Server {
         std::fs::read_dir(self.of_process("fd")).unwrap().count()
     }
 
-    /// Resident bytes at their peak.
+    /// Returns the peak of resident memory in bytes.
     fn peak(&self) -> u64 {
         let status = std::fs::read_to_string(self.of_process("status")).unwrap();
         let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -105,14 +105,14 @@ impl Server {
         kibibytes.parse::<u64>().unwrap() << 10
     }
 
-    /// Everything as before: descriptors, good requests, and no panic in the log.
+    /// Checks that everything is as before: descriptors, successful requests, and no panic in the log.
     fn recovers(mut self) {
         let closed = (0..6000).any(|_| {
             thread::sleep(Duration::from_millis(10));
             self.open() <= self.open_before
         });
         assert!(closed, "{} open, {} before", self.open(), self.open_before);
-        assert_eq!(self.get(PICTURE), 200);
+        assert_eq!(self.get(IMAGE), 200);
         assert_eq!(self.get("/healthz"), 200);
         let stopped = Command::new("kill")
             .args(["-TERM", &self.child.id().to_string()])
@@ -126,15 +126,15 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // It has gone already, unless a test failed.
+        // The process has already ended, unless a test failed.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// A connection from any address of this machine, with a small buffer for what comes.
+/// Connects from any loopback address of this machine, with a small receive buffer.
 fn connect_from(last: u8, to: SocketAddr) -> TcpStream {
-    // A server that is started later must not inherit it.
+    // A server that is started later must not inherit the socket.
     let flags = SocketFlags::CLOEXEC;
     let socket = socket_with(AddressFamily::INET, SocketType::STREAM, flags, None).unwrap();
     sockopt::set_socket_recv_buffer_size(&socket, 4096).unwrap();
@@ -144,7 +144,7 @@ fn connect_from(last: u8, to: SocketAddr) -> TcpStream {
     TcpStream::from(socket)
 }
 
-/// As many connections as wanted, if this process may have them.
+/// Returns `wanted`, or the number of connections that this process may open if that is smaller.
 fn may_open(wanted: usize) -> usize {
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
     let limit = Rlimit {
@@ -156,9 +156,9 @@ fn may_open(wanted: usize) -> usize {
     wanted.min(most.saturating_sub(100) / 2)
 }
 
-const PICTURE: &str = "/small_light(dw=40)/a.jpg";
+const IMAGE: &str = "/small_light(dw=40)/a.jpg";
 
-/// Longer than anything takes.
+/// Timeout that is longer than any operation takes.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 #[test]
@@ -167,24 +167,24 @@ fn five_thousand_half_open_connections_keep_nobody_from_being_served() {
     let half_open: Vec<TcpStream> = (0..may_open(5000))
         .map(|number| {
             let mut client = connect_from(2 + (number % 20) as u8, server.address);
-            // Those for whom there was no room are gone by now.
+            // Clients for whom there was no room have been disconnected by now.
             let _ = client.write_all(b"GET /a.jpg HTTP/1.1\r\nHost: t");
             if number % 50 == 0 {
-                // While all others have only just come, one more may be asked to come back.
-                let status = server.get(PICTURE);
+                // While all other connections are new, one more may be rejected with a request to retry.
+                let status = server.get(IMAGE);
                 assert!(matches!(status, 200 | 503), "{status} beside {number}");
             }
             client
         })
         .collect();
-    // The oldest of them have come long enough ago to make room.
+    // The oldest connections are old enough to be closed for new ones.
     let served = (0..6000).any(|_| {
         thread::sleep(Duration::from_millis(10));
-        server.get(PICTURE) == 200
+        server.get(IMAGE) == 200
     });
     assert!(served);
     for _ in 0..100 {
-        assert_eq!(server.get(PICTURE), 200);
+        assert_eq!(server.get(IMAGE), 200);
         assert_eq!(server.get("/healthz"), 200);
     }
     assert!(server.peak() < 256 << 20, "{} bytes", server.peak());
@@ -227,7 +227,7 @@ fn five_hundred_slow_readers_of_ten_megabytes_hold_pieces_and_not_the_file() {
         for reader in &mut readers {
             assert!(reader.read(&mut [0; 512]).unwrap() > 0, "it goes on");
         }
-        assert_eq!(server.get(PICTURE), 200);
+        assert_eq!(server.get(IMAGE), 200);
     }
     let grown = server.peak().saturating_sub(before);
     let most = readers.len() as u64 * (256 << 10);

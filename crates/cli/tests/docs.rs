@@ -1,4 +1,4 @@
-//! The documentation leads somewhere: its links, and its table of contents.
+//! The documentation's links lead somewhere, and its table of contents is complete.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,12 +14,12 @@ fn root() -> PathBuf {
         .unwrap()
 }
 
-/// Every Markdown file of `folder` and of those in it.
+/// Returns every Markdown file in `folder` and its subfolders.
 fn pages(folder: &Path) -> Vec<PathBuf> {
     files(folder, "md")
 }
 
-/// Every file with this extension in `folder` and in those in it.
+/// Returns every file with this extension in `folder` and its subfolders.
 fn files(folder: &Path, wanted: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -36,7 +36,7 @@ fn files(folder: &Path, wanted: &str) -> Vec<PathBuf> {
     found
 }
 
-/// `page` without what stands in blocks and spans of code.
+/// Returns `page` without code blocks and code spans.
 fn prose(page: &str) -> String {
     let blocks = Regex::new(r"(?ms)^```.*?^```").unwrap();
     let spans = Regex::new(r"`[^`\n]*`").unwrap();
@@ -45,7 +45,7 @@ fn prose(page: &str) -> String {
         .into_owned()
 }
 
-/// The anchors that forges and mdBook give to the headings of `page`.
+/// Returns the anchors that forges and mdBook generate for the headings of `page`.
 fn anchors(page: &str) -> BTreeSet<String> {
     let blocks = Regex::new(r"(?ms)^```.*?^```").unwrap();
     let page = blocks.replace_all(page, "");
@@ -98,7 +98,7 @@ fn every_link_between_files_leads_to_a_file_and_every_anchor_to_a_heading() {
     assert!(seen > 100, "{seen} links only: are they still found?");
 }
 
-/// Runs what these pages print; without any, all of README.md and `docs/`.
+/// Runs the examples of these pages; without any, those of README.md and `docs/`.
 fn run_pages(pages: &[&Path]) -> Output {
     let started = Command::new("/usr/bin/python3")
         .arg("-B")
@@ -173,7 +173,8 @@ fn every_page_is_in_the_table_of_contents() {
     }
 }
 
-/// The tables and shared computations that the server and the cache declare: fields and newtypes of these types.
+/// Returns the tables and shared computations that the server and the cache declare: fields and newtypes of these
+/// types.
 fn tables(root: &Path) -> Vec<String> {
     let field = r"(\w+): (?:Arc<|Option<)*(?:Table|Flights|SourceMemo)<";
     let newtype = r"struct (\w+)\((?:Table|Flights)<";
@@ -185,7 +186,7 @@ fn tables(root: &Path) -> Vec<String> {
     let sources = crates
         .map(|folder| files(&root.join(folder), "rs"))
         .concat();
-    // The parts of a type that is declared elsewhere.
+    // The fields of a type that is declared in another file.
     let sources = sources
         .iter()
         .filter(|path| !path.ends_with("source_memo.rs"));
@@ -229,7 +230,7 @@ fn the_figure_of_caches_has_every_table_and_names_files_that_know_it() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    // What is of another type: each says in its file why.
+    // Fields of another type: the reason is in the file of each.
     rows.sort_unstable();
     let others = [
         "KeptSources",

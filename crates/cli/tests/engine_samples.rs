@@ -1,5 +1,5 @@
-//! The engine over the real codecs and the sample images: every sample in every format, upright in
-//! every orientation, and no broken one taken for a whole one.
+//! The engine with the real codecs and the sample images: every sample in every format, upright in every orientation,
+//! and no corrupt sample accepted as valid.
 
 use std::path::{Path, PathBuf};
 
@@ -55,7 +55,7 @@ fn body(bytes: &[u8], text: &str) -> Vec<u8> {
     render(bytes, text).body.expect("a new image")
 }
 
-/// The frame that a finished image shows, as RGB or gray.
+/// Decodes the frame of a finished image, as RGB or gray.
 fn shown(bytes: &[u8]) -> Frame {
     let engine = engine();
     let plan = engine
@@ -65,7 +65,7 @@ fn shown(bytes: &[u8]) -> Frame {
     frame.expect("a frame")
 }
 
-/// Mean difference of the samples of two frames of one kind, in levels.
+/// Returns the mean difference of the samples of two frames of the same model, in levels.
 fn difference(a: &Frame, b: &Frame) -> f64 {
     assert_eq!((a.model, a.width, a.height), (b.model, b.width, b.height));
     let pairs = a.planes.iter().zip(&b.planes).flat_map(|(a, b)| {
@@ -140,7 +140,7 @@ fn a_image_says_how_it_becomes_upright_where_it_is_left_as_it_was_stored() {
 
 #[test]
 fn a_flip_or_turn_of_an_odd_side_keeps_thinned_chroma_in_its_place() {
-    // Blocks of colours, whose edges chroma that moves by half a pixel would blur.
+    // Blocks of colours, whose edges a chroma shift of half a pixel would blur.
     let chart = "exact:41x29,as:png";
     let png = body(&sample("png/rgb.png"), chart);
     for chroma in ["420", "422"] {
@@ -272,7 +272,7 @@ fn broken_samples_are_the_sources_fault() {
                 | Error::Internal(_),
             ) => panic!("{}: not the source's fault", path.display()),
             Err(_) => {}
-            // VP8 has no checksum: some changes only make another image.
+            // VP8 has no checksum, so some changes yield another valid image.
             Ok(_) if path.ends_with("corrupt.webp") => {}
             Ok(_) => panic!("{} was taken for whole", path.display()),
         }

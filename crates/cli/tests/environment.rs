@@ -8,7 +8,7 @@ use std::process::Command;
 use crate::common::said::{Said, command};
 use crate::common::{Served, andon, program, sample};
 
-/// A folder with an image in `photos`.
+/// Creates a folder with an image in `photos`.
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let photos = folder.path().join("photos");
@@ -29,7 +29,7 @@ fn variables_override_the_file_and_arguments_override_them() {
         ("ANDON_NATIVE__PREFIX", "/env".to_owned()),
         ("ANDON_LISTEN", "256.0.0.1:1".to_owned()),
     ];
-    // The address is an argument, and the folder `nowhere` of the file is not there.
+    // The address is an argument, and the folder `nowhere` in the file does not exist.
     let served = Served::start_with(folder.path(), text, |command| {
         command.envs(variables.iter().map(|(name, value)| (name, value)));
     });
@@ -102,7 +102,7 @@ fn healthcheck_does_not_wait_longer_than_it_is_told() {
     let mut check = Command::new(program());
     let child = check.args(["healthcheck", &url, "--timeout", "0.2"]);
     let child = child.stderr(std::process::Stdio::piped()).spawn().unwrap();
-    // A server that accepts, sends half a line, and never the rest.
+    // A server that accepts a connection and sends half a line, but never the rest.
     let (mut stream, _) = listener.accept().unwrap();
     assert!(stream.read(&mut [0; 1 << 10]).unwrap() > 0);
     stream.write_all(b"HTTP/1.1 2").unwrap();

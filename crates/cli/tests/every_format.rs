@@ -1,4 +1,4 @@
-//! Files of every format, as the server serves them: in its own threads, or read by worker processes.
+//! Files of every format as the server serves them: decoded in its own threads, or in worker processes.
 
 use std::fs;
 use std::path::Path;
@@ -23,7 +23,7 @@ fn every_sample_is_served_in_the_same_bytes_with_worker_processes_and_without() 
         assert_eq!(usual.status, 200, "{target}: {}", said(&usual));
         assert!(usual.body.starts_with(b"\x89PNG"), "{target}");
         assert!(usual.body == all.body, "{target}: {}", said(&all));
-        // hpvcd starts threads, which the server's worker threads may not.
+        // hpvcd starts threads, which the server's sandboxed worker threads may not do.
         if !target.contains("/heic/") {
             assert!(usual.body == none.body, "{target}: {}", said(&none));
         }
@@ -39,7 +39,7 @@ fn said(reply: &Reply) -> String {
     )
 }
 
-/// A small PNG of each sample that is read here, below its format's folder.
+/// Returns a target that makes a small PNG, for each readable sample below its format's folder.
 fn targets(samples: &Path) -> Vec<String> {
     let mut targets = Vec::new();
     for codec in ALL {

@@ -1,4 +1,4 @@
-//! The examples for PHP and Perl, run by their real interpreters against the real server.
+//! The examples in PHP and Perl, run by their real interpreters against the real server.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ fn project(path: &str) -> PathBuf {
         .join(path)
 }
 
-/// A server on a Unix socket that takes images, with the badge among its materials.
+/// A server on a Unix socket that accepts uploads, with the badge in its folder of overlay images.
 struct Served {
     folder: TempDir,
     server: Child,
@@ -57,7 +57,7 @@ impl Drop for Served {
     }
 }
 
-/// Is the interpreter there, with what the example needs?
+/// Whether the interpreter is installed, with the modules that the example needs.
 fn has(command: &str, args: &[&str]) -> bool {
     let found = Command::new(command)
         .args(args)
@@ -73,7 +73,7 @@ const PHOTO: &str = "samples/jpeg/420.jpg";
 const BASE: &str = "samples/gif/still.gif";
 const BADGE: &str = "samples/icons/lamp.png";
 
-/// One image, under whatever name.
+/// Overlay images of which every name is the same image.
 struct Only(Vec<u8>);
 
 impl Materials for Only {
@@ -82,7 +82,7 @@ impl Materials for Only {
     }
 }
 
-/// What the engine makes of an image without any server, `badge` being the only material.
+/// Returns what the engine makes of an image without a server, with `badge` as the only overlay image.
 fn made(image: &[u8], recipe: &str, badge: &[u8]) -> Vec<u8> {
     let engine = Engine::new(andon_codecs::ALL, Limits::default());
     let recipe: andon_recipe::Recipe = recipe.parse().expect("a recipe");
@@ -97,7 +97,7 @@ fn made(image: &[u8], recipe: &str, badge: &[u8]) -> Vec<u8> {
     rendered.expect("an image").body.expect("a new image")
 }
 
-/// Format, width and height of an image.
+/// Returns format, width and height of an image.
 fn look(bytes: &[u8]) -> (&'static str, u32, u32) {
     let engine = Engine::new(andon_codecs::ALL, Limits::default());
     let info = engine.probe(bytes).expect("an image");

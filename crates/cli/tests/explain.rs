@@ -1,4 +1,4 @@
-//! `andon explain` beside the server that it speaks of.
+//! `andon explain` compared with the server whose responses it explains.
 
 use crate::common::{Served, andon, one_image, printed, sample};
 

@@ -1,4 +1,4 @@
-//! Faces in a real photograph: crops keep them, and they are blurred.
+//! Faces in a real photo: crops keep them, and they are blurred.
 
 mod common;
 
@@ -21,7 +21,7 @@ prefix = '/imgix'
 prefix = '/cdn-cgi/image'
 ";
 
-/// The portrait, stored in each orientation; cut through its chin; and left of something that draws the eye.
+/// The portrait: stored in each orientation, cut through the chin, and to the left of something that attracts the crop.
 const WRITTEN: &str = "\
 import sys
 from PIL import Image
@@ -53,7 +53,7 @@ fn folder() -> tempfile::TempDir {
     folder
 }
 
-/// The recipe in whole pixels that a URL comes to.
+/// Returns the recipe in whole pixels for a URL.
 fn recipe(folder: &Path, target: &str) -> String {
     let config = folder.join("andon.toml");
     std::fs::write(&config, CONFIG).expect("writes");
@@ -63,7 +63,7 @@ fn recipe(folder: &Path, target: &str) -> String {
     line.expect(&told).trim().to_owned()
 }
 
-/// Left, top, width and height of the crop in a recipe.
+/// Returns left, top, width and height of the crop in a recipe.
 fn crop(recipe: &str) -> [u32; 4] {
     let crop = recipe
         .split(',')
@@ -76,13 +76,13 @@ fn crop(recipe: &str) -> [u32; 4] {
     numbers.try_into().expect(recipe)
 }
 
-/// Does a crop hold this part of the image that it is taken from?
+/// Whether a crop contains this part of the image.
 fn holds([x, y, w, h]: [u32; 4], [left, top, right, bottom]: [u32; 4]) -> bool {
     x <= left && y <= top && x + w >= right && y + h >= bottom
 }
 
 #[test]
-fn crops_keep_the_face_however_the_photograph_is_stored() {
+fn crops_keep_the_face_however_the_photo_is_stored() {
     let folder = folder();
     let turned =
         (1..=8).map(|number| format!("orient,focus:faces,crop:120x120/turned-{number}.jpg"));
@@ -106,7 +106,7 @@ fn without_a_face_what_draws_the_eye_is_kept() {
         let target = format!("/r/focus:{point},crop:300x300/otter.jpg");
         crop(&recipe(folder.path(), &target))
     };
-    // The one is measured on a larger image than the other, so the cells are not quite the same.
+    // The two are measured on images of different sizes, so their cells are not exactly the same.
     let apart = kept("faces").into_iter().zip(kept("smart"));
     let apart: Vec<u32> = apart.map(|(one, other)| one.abs_diff(other)).collect();
     assert!(apart.iter().all(|px| *px <= 4), "{apart:?}");
@@ -129,7 +129,7 @@ fn the_words_of_other_servers_keep_the_same_part() {
     }
 }
 
-/// How much the gray levels of a part differ from those of the same part of another image: the mean and the most.
+/// Prints by how much the gray levels of a part differ between two images: the mean and the maximum.
 const DIFFERENCE: &str = "\
 import sys
 from PIL import Image, ImageChops, ImageStat

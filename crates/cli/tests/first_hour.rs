@@ -1,4 +1,4 @@
-//! What a server without a configuration file answers: all dialects, and its pages for the user of this machine.
+//! What a server without a configuration file serves: all dialects, and its pages for the user of this machine.
 
 use std::fs;
 use std::net::TcpListener;
@@ -9,7 +9,7 @@ use tempfile::TempDir;
 /// Headers of a browser on this machine.
 const BROWSER: &str = "Host: localhost\r\nAccept: text/html,application/xhtml+xml,*/*;q=0.8\r\n";
 
-/// A folder with one photograph, `trip/a b.jpg`.
+/// Creates a folder with one photo, `trip/a b.jpg`.
 fn folder() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("trip")).unwrap();
@@ -21,7 +21,7 @@ fn page(served: &Served, target: &str) -> Reply {
     served.client().ask(target, BROWSER).unwrap()
 }
 
-/// Values of an attribute in a page, unescaped.
+/// Returns the values of an attribute in a page, unescaped.
 fn values(page: &str, attribute: &str) -> Vec<String> {
     let begin = format!(" {attribute}=\"");
     let parts = page.split(&begin).skip(1);
@@ -286,7 +286,7 @@ fn a_path_that_begins_with_the_served_folder_is_answered_with_the_one_below_it()
     }
     let other = served.get("/r/fit:120x/your/a.jpg").text();
     assert!(!other.contains("my photos"), "{other}");
-    // The name of a folder that is served to others is nobody's business.
+    // Other clients must not see the name of a folder.
     let keys = format!("[[origin]]\nfs.root = {:?}\n", folder.to_str().unwrap());
     let configured = Served::start(parent.path(), &keys);
     let reply = configured.get("/r/fit:120x/my%20photos/a.jpg");

@@ -9,8 +9,8 @@ use tempfile::TempDir;
 
 use crate::common::{Reply, Served};
 
-/// A folder with a photograph, a drawing with Japanese text, and a folder with a Japanese font and
-/// one of emoji.
+/// Creates a folder with a photo, a drawing with Japanese text, a folder with a Japanese font, and a folder with an
+/// emoji font.
 fn folder() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -47,7 +47,7 @@ fn letters_that_no_font_has_are_named_in_a_note_and_counted() {
     let folder = folder();
     let served = Served::start(folder.path(), PLAIN);
     for (target, whose) in [(TEXT, "text"), (SVG, "text in an image")] {
-        // Made, and then from the cache.
+        // The first is made, the second comes from the cache.
         for _ in 0..2 {
             let reply = served.get(target);
             assert_eq!(reply.status, 200, "{target}");
@@ -79,7 +79,7 @@ fn a_folder_of_fonts_serves_text_and_drawings_and_changes_only_their_keys() {
     }
     assert_eq!(header(&japanese[2], "etag"), header(&plain[2], "etag"));
     assert_eq!(japanese[2].body, plain[2].body);
-    // A set with no further fonts draws as the bundled one.
+    // A configuration without further fonts draws like the bundled font.
     for (one, other) in empty.iter().zip(&plain) {
         assert_eq!(one.body, other.body);
     }
@@ -136,7 +136,7 @@ fn emoji_are_drawn_in_their_own_colours_in_text_and_in_svg() {
                    <text x='4' y='30' font-size='24'>\u{1f600}</text></svg>";
     fs::write(folder.path().join("photos/emoji.svg"), drawing).unwrap();
     let served = Served::start(folder.path(), JAPANESE);
-    // A face between letters, and a family that is one glyph, which this font draws in gray.
+    // An emoji between letters, and a family emoji that is one glyph, both of which this font draws in gray.
     for (target, apart) in [
         (
             "/r/exact:80x40,brightness:255,text:A%F0%9F%98%80A:24,as:png/a.jpg",
@@ -150,7 +150,7 @@ fn emoji_are_drawn_in_their_own_colours_in_text_and_in_svg() {
     ] {
         let reply = served.get(target);
         assert_eq!(header(&reply, "andon-note"), "", "{target}");
-        let image = andon_client::Picture::decode(&reply.body).unwrap();
+        let image = andon_client::DecodedImage::decode(&reply.body).unwrap();
         let is_drawn = |pixel: &&[u8]| pixel[0].abs_diff(pixel[2]) >= apart && pixel[2] < 190;
         let drawn = image.rgb.chunks(3).filter(is_drawn).count();
         assert!(drawn > 50, "{target}: {drawn}");

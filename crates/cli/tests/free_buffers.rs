@@ -1,10 +1,10 @@
-//! Buffers of a decoded photograph stay for the next one, but not in a server that has nothing to do.
+//! The buffers of a decoded photo are reused for the next one, but an idle server frees them.
 
 use std::time::Duration;
 
 use crate::common::{Served, sample};
 
-/// `andon_free_buffers_bytes` as the server tells it now.
+/// Returns the current value of `andon_free_buffers_bytes`.
 fn free_bytes(served: &Served) -> u64 {
     let figures = String::from_utf8(served.get("/metrics").body).unwrap();
     let line = figures
@@ -21,8 +21,8 @@ fn buffers_are_kept_for_the_next_image_and_freed_once_all_workers_rest() {
         folder.path(),
         "workers = 2\nmetrics.allow = \"all\"\n[[origin]]\nfs.root = \".\"\n[cache]\nmemory = \"0\"\nframes = \"0\"\n",
     );
-    // It may have rested before it is asked for the figure, on a machine with much else to do: then once more. Every width is
-    // new, and the photograph is decoded in full for each.
+    // On a busy machine, the server may have become idle before the metric is read, so this is retried. Every width is
+    // new, so that the photo is decoded in full each time.
     let kept = (1001..1501).any(|width| {
         let reply = served.get(&format!("/r/fit:{width}x{width},as:jpeg/otter.jpg"));
         assert_eq!(reply.status, 200);

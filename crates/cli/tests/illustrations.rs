@@ -1,4 +1,4 @@
-//! The images of docs/reference.md show what the recipes beside them do.
+//! The images of docs/reference.md show the results of the recipes next to them.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,7 +8,7 @@ use regex::Regex;
 
 use crate::common::{andon, printed, python, sample};
 
-/// Mean and largest difference of two images in levels, as Pillow decodes them.
+/// Prints the mean and the largest difference of two images in levels, as Pillow decodes them.
 const COMPARE: &str = "\
 import sys
 from PIL import Image, ImageChops, ImageStat
@@ -20,7 +20,7 @@ fn docs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs")
 }
 
-/// Recipe and file of each image of the page, as it names them.
+/// Returns recipe and file of each image on the page.
 fn illustrations() -> Vec<(String, String)> {
     let page = fs::read_to_string(docs().join("reference.md")).unwrap();
     let image = Regex::new(r"!\[`([^`]+)`\]\(images/reference/([a-z0-9-]+\.webp)\)").unwrap();
@@ -49,7 +49,7 @@ fn make(recipe: &str, folder: &Path) -> PathBuf {
     folder.join("otter.webp")
 }
 
-/// With `ANDON_BLESS=1` it writes the images.
+/// With `ANDON_BLESS=1` the test writes the images.
 #[test]
 fn every_image_of_the_reference_is_what_its_recipe_makes() {
     let folder = docs().join("images/reference");

@@ -1,4 +1,4 @@
-//! `andon import`: what nginx is configured for, Andon does too.
+//! `andon import` of nginx configurations: Andon then does what nginx was configured for.
 
 use crate::common;
 use std::fs;
@@ -9,7 +9,7 @@ use crate::common::said::{Said, said as run};
 use crate::common::{Served, sample};
 use tempfile::TempDir;
 
-/// A folder with `nginx.conf`, whose images are in `files`.
+/// A folder with `nginx.conf`, and images in `files`.
 pub(crate) struct Site(TempDir);
 
 impl Site {
@@ -38,12 +38,12 @@ impl Site {
         run(program(), self.path(), &format!("import nginx.conf {more}"))
     }
 
-    /// What is imported, checked and served.
+    /// Imports, checks and serves the configuration. Returns the imported configuration.
     pub(crate) fn serve(&self) -> (String, Served) {
         self.serve_with("")
     }
 
-    /// Imports with further arguments (which of several servers), checks and serves the result.
+    /// Imports with further arguments (which of several servers), checks and serves the configuration.
     pub(crate) fn serve_with(&self, more: &str) -> (String, Served) {
         let imported = self.import(more).ending(0);
         assert_eq!(imported.err, "");
@@ -57,13 +57,13 @@ impl Site {
     }
 }
 
-/// Width and height of a reply, or its status.
+/// Returns width and height of a response, or its status.
 pub(crate) fn size(served: &Served, target: &str) -> String {
     let reply = served.get(target);
     if reply.status != 200 {
         return reply.status.to_string();
     }
-    let image = andon_client::Picture::decode(&reply.body).unwrap();
+    let image = andon_client::DecodedImage::decode(&reply.body).unwrap();
     format!("{}x{}", image.width, image.height)
 }
 
@@ -172,11 +172,11 @@ fn sides(name: &str) -> [u32; 2] {
     } else {
         "jpeg/420.jpg"
     };
-    let image = andon_client::Picture::decode(&fs::read(sample(from)).unwrap()).unwrap();
+    let image = andon_client::DecodedImage::decode(&fs::read(sample(from)).unwrap()).unwrap();
     [image.width, image.height]
 }
 
-/// Made to fit this width as the module does.
+/// Returns the size of a sample scaled to fit this width as the nginx module does it.
 pub(crate) fn size_of(name: &str, width: u32) -> String {
     let [w, h] = sides(name);
     match w > width {
@@ -329,7 +329,7 @@ fn a_mistake_is_named_with_its_line() {
     assert_eq!(said.err, "andon: nginx.conf: there is no server block\n");
 }
 
-/// nginx with its module, if this machine has both; dropping it kills it.
+/// A running nginx with its module, if this machine has both. It is killed when this is dropped.
 pub(crate) struct Nginx(std::process::Child);
 
 impl Nginx {
@@ -429,7 +429,7 @@ http {{
         "/trip/b%20c.png",
         "/a.txt",
     ] {
-        // nginx closes connections after some faults.
+        // nginx closes connections after some errors.
         let mut client = common::Client::connect(&address).unwrap();
         client.get(target).unwrap();
     }
@@ -518,7 +518,7 @@ http { server {
 }
 
 /// `next build` of Next.js 15 writes neither `qualities` nor `localPatterns`, and adds `basePath` and the slash of
-/// `trailingSlash` to the optimizer's path. `distDir` is where it writes.
+/// `trailingSlash` to the optimizer's path. `distDir` is the folder that it writes to.
 #[test]
 fn an_earlier_next_keeps_its_qualities_queries_paths_and_folders() {
     let site = Site::new("");

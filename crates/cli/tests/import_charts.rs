@@ -1,4 +1,4 @@
-//! `andon import` of what runs an image server on Kubernetes: values of charts, stores of one's own, keys that are elsewhere.
+//! `andon import` of image servers on Kubernetes: values of charts, self-hosted object stores, keys that are elsewhere.
 
 use std::fs;
 
@@ -63,7 +63,7 @@ fn a_store_of_ones_own_is_imported_with_its_addresses_and_keys() {
         );
         assert!(!said.out.contains("hush"), "{}", said.out);
     }
-    // What else is allowed is allowed beside it.
+    // Further permitted addresses are added.
     let also = "  IMGPROXY_ALLOW_LOOPBACK_SOURCE_ADDRESSES: true\n";
     let site = Site::new(
         "values.yaml",
@@ -151,7 +151,7 @@ fn without_secrets_a_server_is_closed_until_its_environment_has_them() {
     );
 }
 
-/// The variables in the table of a page of docs/dialects.
+/// Returns the variables in the table of a page in docs/dialects.
 fn variables(page: &str) -> Vec<String> {
     let path = format!("{}/../../docs/dialects/{page}", env!("CARGO_MANIFEST_DIR"));
     let text = fs::read_to_string(path).unwrap();
@@ -162,7 +162,7 @@ fn variables(page: &str) -> Vec<String> {
     names.map(|name| name.replace('*', "OTHER")).collect()
 }
 
-/// The lines of a configuration that are not comments.
+/// Returns the lines of a configuration that are not comments.
 fn lines(text: &str) -> Vec<&str> {
     let lines = text.lines().map(str::trim);
     lines
@@ -241,7 +241,7 @@ fn values_of_an_old_chart_that_switch_everything_off_are_no_texts() {
     assert!(text.contains("[cors]\norigins = [\"*\"]"), "{text}");
 }
 
-/// Imports variables of an imgproxy, and returns the lines and the notes that it makes of them.
+/// Imports variables of an imgproxy, and returns the resulting lines and notes.
 fn of_imgproxy(conf: &str) -> (String, String) {
     let site = Site::new(
         "env",

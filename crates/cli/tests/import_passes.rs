@@ -1,4 +1,4 @@
-//! `andon import` of an nginx whose servers pass requests on to each other, as those with a cache before `image_filter` do.
+//! `andon import` of an nginx whose servers pass requests on to each other, such as a cache in front of `image_filter`.
 
 use std::fs;
 
@@ -7,7 +7,8 @@ use crate::common;
 use crate::import::{Site, size, size_of};
 use crate::import_sites::both_answer_alike;
 
-/// A server with a cache, and one behind it that resizes. PASS is how the first names the second, LISTEN how that listens.
+/// A server with a cache, and one behind it that resizes. PASS is the first server's address for the second, LISTEN the
+/// second's own.
 const PAIR: &str = r#"
 events {}
 http {
@@ -91,7 +92,7 @@ fn a_path_that_the_cache_puts_together_is_answered_by_the_location_behind_it() {
         };
         assert_eq!(size(&served, target), size_of("trip/a.jpg", 40), "{text}");
         assert!(!text.contains("not imported: proxy_pass"), "{text}");
-        // The server behind cannot be reached by clients.
+        // Clients cannot reach the server behind.
         assert_eq!(served.get("/img/40x-/trip/a.jpg").status, 404, "{text}");
     }
 }
@@ -99,7 +100,7 @@ fn a_path_that_the_cache_puts_together_is_answered_by_the_location_behind_it() {
 #[test]
 fn a_server_whose_locations_do_not_fit_is_named() {
     for (outer, inner) in [
-        // The path is another one, and its parts may be others.
+        // The path is replaced by another one, whose groups are in another order.
         (
             "~ ^/img/(\\d+)/(.+)$ { proxy_pass http://127.0.0.1:23189/by/$1/$2; }",
             "~ ^/by/([0-9]+)/(.+)$",
@@ -112,12 +113,12 @@ fn a_server_whose_locations_do_not_fit_is_named() {
             "~* ^/img/(a|b)/(.+)$ { proxy_pass http://127.0.0.1:23189/by/$1/$2; }",
             "~ ^/by/(a|b)/(.+)$",
         ),
-        // Words differ.
+        // The expressions differ.
         (
             "~ ^/img/(\\d+)/(.+)$ { proxy_pass http://127.0.0.1:23189; }",
             "~ ^/img/([0-9]+)/(.+)$",
         ),
-        // Not only the prefix is known.
+        // More than the prefix of the path matters.
         (
             "/img/ { proxy_pass http://127.0.0.1:23189; }",
             "~ ^/i(mg)/(\\d+)",
@@ -126,7 +127,7 @@ fn a_server_whose_locations_do_not_fit_is_named() {
             "/img/ { rewrite ^/img/(.*)$ /$1 break; proxy_pass http://127.0.0.1:23189; }",
             "~ ^/(\\d+)/(.+)$",
         ),
-        // The location reads the path that it is given.
+        // The location uses the path that is passed to it.
         (
             "~ ^/img/(\\d+)/(.+)$ { proxy_pass http://127.0.0.1:23189/by/$1/$2; }",
             "~ ^/by/(\\d+)/(.+)$ { alias FILES$uri; image_filter resize $1 -; } location ~ ^/none/(.+)/(.+)$",
@@ -191,7 +192,7 @@ fn a_server_without_a_name_is_chosen_by_its_address() {
     );
 }
 
-/// The rest of a server, and another one that listens at INNER.
+/// Returns a configuration with a server that has these lines, and another one that listens on INNER.
 fn pair(outer: &str, inner: &str) -> String {
     let address = common::free_address();
     format!("{outer} }}\n server {{ listen INNER; image_filter_buffer 20M; {inner}")
@@ -277,7 +278,7 @@ fn adopting_such_a_pair_compares_the_server_behind() {
     );
     site.log(&["/img/60x-/trip/b.jpg".to_owned()]);
     let old = site.old.address.clone();
-    // What is asked behind the cache would answer as the old server does.
+    // Requests to the server behind the cache get the old server's responses.
     let conf = PAIR
         .replace("PASS", &format!("http://{old}"))
         .replace("LISTEN", &old);
@@ -291,7 +292,7 @@ fn adopting_such_a_pair_compares_the_server_behind() {
     has(&said, &["as configured", "100.00 % of 1 image URL"]);
     let text = site.read("andon.toml");
     assert!(!text.contains("http.base"), "{text}");
-    // It listens where the lines say that nginx passes requests on to.
+    // It listens on the address to which the printed nginx lines pass requests.
     assert!(
         text.contains("\nlisten = [\"127.0.0.1:8080\"]  # "),
         "{text}"
@@ -327,7 +328,7 @@ fn adopting_such_a_pair_compares_the_server_behind() {
     );
 }
 
-/// A site whose first server only leads to HTTPS, with a script of another program and thumbnails.
+/// A site whose first server only redirects to HTTPS, with a script of another program and thumbnails.
 const WITH_SCRIPT: &str = r#"
 http {
     server {

@@ -1,4 +1,4 @@
-//! `andon import` of imgproxy, thumbor and imagor: URLs that they served are served.
+//! `andon import` of imgproxy, thumbor and imagor: Andon serves the URLs that they served.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use crate::common::said::{Said, said};
 use crate::common::{Served, program, python, sample};
 use tempfile::TempDir;
 
-/// A folder with a configuration and images in `files`.
+/// A folder with a configuration, and images in `files`.
 pub(crate) struct Site(TempDir);
 
 impl Site {
@@ -29,7 +29,7 @@ impl Site {
         said(program(), self.path(), &format!("import {file}"))
     }
 
-    /// Imports, checks and serves, and returns what was imported.
+    /// Imports, checks and serves the configuration. Returns what was imported.
     pub(crate) fn serve(&self, file: &str) -> (String, Served) {
         let imported = self.import(file).ending(0);
         assert_eq!(imported.err, "");
@@ -40,16 +40,20 @@ impl Site {
     }
 }
 
-/// Width of a reply's image, or its status.
+/// Returns the width of a response's image, or its status.
 pub(crate) fn width(served: &Served, target: &str) -> u32 {
     let reply = served.get(target);
     match reply.status {
-        200 => andon_client::Picture::decode(&reply.body).unwrap().width,
+        200 => {
+            andon_client::DecodedImage::decode(&reply.body)
+                .unwrap()
+                .width
+        }
         status => status.into(),
     }
 }
 
-/// An HMAC as URL-safe base64: of SHA-256 with a key and salt in hexadecimal digits, or of SHA-1 with a key.
+/// Returns an HMAC in URL-safe Base64: of SHA-256 with a key and salt in hexadecimal digits, or of SHA-1 with a key.
 pub(crate) fn signed(digest: &str, key: &str, path: &str) -> String {
     let script = format!(
         "import base64, hashlib, hmac\n\
@@ -153,7 +157,7 @@ fn buckets_that_imgproxy_lists_among_its_sources_are_imported() {
     }
 }
 
-/// A Deployment of imgproxy whose container has this `env` and further lines.
+/// Returns a Deployment of imgproxy whose container has this `env` and further lines.
 fn deployment(env: &str) -> String {
     format!(
         "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: images\nspec:\n  template:\n    spec:\n      \

@@ -1,5 +1,5 @@
-//! Sites as they are: nginx and Andon with the configuration that `andon import` wrote of it, asked for the same URLs.
-//! Whatever is answered otherwise is named by the import.
+//! Realistic sites: nginx, and Andon with the configuration that `andon import` wrote for it, receive the same
+//! requests. The import names every URL that is answered differently.
 
 use crate::common;
 use crate::import::{Nginx, Site};
@@ -8,15 +8,15 @@ use crate::import::{Nginx, Site};
 type Answer = (u16, String, Option<(u32, u32)>, String);
 
 fn ask(address: &str, target: &str) -> Answer {
-    // nginx closes connections after some faults.
+    // nginx closes connections after some errors.
     let mut client = common::Client::connect(address).expect("a connection");
     let reply = client.get(target).expect("an answer");
     let header = |name: &str| reply.headers.get(name).cloned().unwrap_or_default();
     if reply.status != 200 {
         return (reply.status, String::new(), None, String::new());
     }
-    let picture = andon_client::Picture::decode(&reply.body).ok();
-    let sides = picture.map(|picture| (picture.width, picture.height));
+    let image = andon_client::DecodedImage::decode(&reply.body).ok();
+    let sides = image.map(|image| (image.width, image.height));
     (
         reply.status,
         header("content-type"),
@@ -25,7 +25,7 @@ fn ask(address: &str, target: &str) -> Answer {
     )
 }
 
-/// A configuration of nginx that writes nothing outside of its folder.
+/// Returns an nginx configuration that writes nothing outside of its folder.
 fn conf(server: &str) -> String {
     format!(
         "load_module /usr/lib/nginx/modules/ngx_http_image_filter_module.so;\n\
@@ -36,8 +36,8 @@ fn conf(server: &str) -> String {
     )
 }
 
-/// Asks both; `named` are the beginnings of targets that are answered otherwise, with what the import says of it. Returns
-/// what was imported, if there is an nginx.
+/// Sends the same requests to both. `named` are prefixes of targets that are answered differently, with what the import
+/// says about that. Returns what was imported, if nginx is installed.
 pub(crate) fn both_answer_alike(
     server: &str,
     targets: &[&str],
@@ -188,7 +188,7 @@ fn lifetimes_and_headers_of_every_location_are_its_own() {
             "/nobody/a.jpg",
         ],
         &[
-            // 404 instead of 403: nobody is told what is there.
+            // 404 instead of 403, so that clients do not learn what exists.
             (
                 "/office/",
                 "allow 10.0.0.0/8; allow 192.168.0.0/16; deny all: Andon has no lists of addresses",

@@ -1,4 +1,5 @@
-//! `andon convert --into-store`: a store is filled without a server, and a node that has nothing else makes nothing.
+//! `andon convert --into-store`: a store is filled without a server, and a node with nothing but that store makes no
+//! image.
 
 use std::fs;
 use std::process::Command;
@@ -9,14 +10,15 @@ use tempfile::TempDir;
 
 const SECRET: &str = "a secret of sixteen bytes and more";
 
-/// A bucket with images that is served at `/far`, a folder of them at `/shop`, and a configuration with a store.
+/// A bucket with images that is served at `/far`, a folder of images that is served at `/shop`, and a configuration
+/// with a store.
 struct House {
     s3: S3,
     folder: TempDir,
     config: String,
 }
 
-/// Where the store is.
+/// The place of the store.
 enum Store {
     Folder,
     Bucket,
@@ -53,7 +55,7 @@ impl House {
         Self { s3, folder, config }
     }
 
-    /// What `andon convert` says, run in the folder.
+    /// Runs `andon convert` in the folder, and returns its exit code and output.
     fn fill(&self, args: &[&str]) -> (Option<i32>, String) {
         let output = Command::new(env!("CARGO_BIN_EXE_andon"))
             .arg("convert")
@@ -70,7 +72,7 @@ impl House {
         (output.status.code(), String::from_utf8(said).unwrap())
     }
 
-    /// A node that has nothing but the store, once it may use that.
+    /// Starts a node that has only the store, and waits until it may use the store.
     fn node(&self) -> Served {
         let served = Served::start_with(self.folder.path(), &self.config, |command| {
             command.env("ANDON_STORE_SECRET", SECRET);
@@ -108,7 +110,7 @@ fn a_node_with_a_filled_store_makes_nothing() {
         let (code, said) = house.fill(&recipe);
         let stored = "2 made and stored, 0 already there, 0 not stored\n";
         assert_eq!((code, said.as_str()), (Some(0), stored));
-        // Nothing of the server's own was touched.
+        // None of the server's own state has changed.
         assert!(!house.folder.path().join("kept").exists());
         let (code, said) = house.fill(&recipe);
         let there = "0 made and stored, 2 already there, 0 not stored\n";
@@ -221,7 +223,7 @@ fn without_a_store_and_with_a_wrong_secret_nothing_is_made() {
         "{said}"
     );
     drop(house.node());
-    // The node has begun the list of purges; nobody else can read it.
+    // The node has created the list of purges, which no other user can read.
     let text = house
         .config
         .replace("ANDON_STORE_SECRET", "CARGO_PKG_DESCRIPTION");

@@ -1,7 +1,7 @@
-//! `kill -9` of the server while it serves photographs and writes its disk tier: after each restart
-//! every reply has the bytes it always had, and nothing half-written is left.
+//! `kill -9` of the server while it serves photos and writes its disk cache: after each restart every response has the
+//! expected bytes, and no partial file is left.
 //!
-//! Many more by hand, with many entries there already, and with a report:
+//! For a manual run with many more kills, many existing entries, and a report:
 //! `ANDON_TEST_KILLS=200 ANDON_TEST_ENTRIES=20000 ANDON_TEST_REPORT=report.json`.
 
 use std::path::Path;
@@ -12,9 +12,9 @@ use crate::common::{Client, Reply, Served, sample};
 
 const PHOTOS: [&str; 4] = ["wren", "sunset", "dandelion", "osprey"];
 const WIDTHS: u64 = 24;
-/// Every photograph has so many names: there is always one more result to write, of bytes known before.
+/// Number of URLs of every photo, so that there is always another result to write whose bytes are known beforehand.
 const NAMES: u64 = 5000;
-/// Those asked for again and again.
+/// Number of URLs per photo that are requested repeatedly.
 const POPULAR: u64 = 2;
 
 #[test]
@@ -50,7 +50,7 @@ fn a_killed_server_comes_back_with_every_byte_right() {
         });
     }
 
-    // After the last kill, all of them.
+    // After the last kill, request all of them.
     let served = Served::start(folder.path(), &config(true, entries));
     let mut client = served.client();
     for (result, name) in known
@@ -69,7 +69,7 @@ fn a_killed_server_comes_back_with_every_byte_right() {
     report(rounds, entries, &total, ready);
 }
 
-/// A recipe, a photograph, and what comes of them.
+/// A recipe, a photo, and the bytes of the result.
 struct Known {
     options: String,
     photo: &'static str,
@@ -82,7 +82,7 @@ impl Known {
     }
 }
 
-/// Replies that were compared with the known bytes; another ends the test.
+/// Number of responses that were equal to the known bytes. A different one ends the test.
 #[derive(Default)]
 struct Tally {
     replies: AtomicU64,
@@ -118,7 +118,7 @@ fn furnish(folder: &Path) {
 }
 
 fn config(keeps: bool, entries: u64) -> String {
-    // Without many entries there is so little room that some always leave.
+    // Without many entries there is so little room that some are always evicted.
     let size = if entries > 0 { "1GiB" } else { "1MiB" };
     let disk = match keeps {
         true => format!("disk.path = \"kept\"\ndisk.size = \"{size}\"\n"),
@@ -127,7 +127,7 @@ fn config(keeps: bool, entries: u64) -> String {
     format!("[[origin]]\nfs.root = \"root\"\n[cache]\nmemory = 0\n{disk}[log]\nformat = \"off\"\n")
 }
 
-/// What a server without a cache makes.
+/// Makes the results with a server without a cache.
 fn known(folder: &Path) -> Vec<Known> {
     let served = Served::start(folder, &config(false, 0));
     let mut client = served.client();
@@ -148,7 +148,7 @@ fn known(folder: &Path) -> Vec<Known> {
     known
 }
 
-/// Makes so many other entries.
+/// Makes this number of other entries.
 fn fill(folder: &Path, entries: u64) {
     if entries == 0 {
         return;
@@ -163,7 +163,7 @@ fn fill(folder: &Path, entries: u64) {
     served.stop();
 }
 
-/// Asks until the server is gone.
+/// Sends requests until the server has ended.
 fn load(address: &str, known: &[Known], total: &Tally, seed: u64) {
     let mut random = seed.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     while let Ok(mut client) = Client::connect(address) {
@@ -174,7 +174,7 @@ fn load(address: &str, known: &[Known], total: &Tally, seed: u64) {
             let result = &known[random as usize % known.len()];
             let names = [POPULAR, NAMES][random as usize >> 20 & 1];
             let name = (random >> 32) % names;
-            // A reply that is cut is known as cut; one that is whole must be right.
+            // A truncated response is recognised as such; a complete one must be correct.
             let Ok(reply) = client.get(&result.target(name)) else {
                 break;
             };
@@ -183,7 +183,7 @@ fn load(address: &str, known: &[Known], total: &Tally, seed: u64) {
     }
 }
 
-/// Half-written files.
+/// Returns the number of partial files.
 fn litter(folder: &Path) -> usize {
     std::fs::read_dir(folder.join("kept/andon-cache-1/tmp")).map_or(0, Iterator::count)
 }

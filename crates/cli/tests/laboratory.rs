@@ -1,4 +1,4 @@
-//! `andon lab` and `andon tune`: the laboratory is a program of another package.
+//! `andon lab` and `andon tune`: the laboratory is a program from another package.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -9,18 +9,18 @@ use tempfile::TempDir;
 use crate::common::program;
 use crate::common::said::{Said, command};
 
-/// `andon` alone in a folder, as where the laboratory is not installed.
+/// Returns a folder that has only `andon`, as if the laboratory were not installed.
 fn alone() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a folder");
     let own = folder.path().join("andon");
-    // Its folder counts, so that no link will do that leads to another one.
+    // The folder of the program matters, so a symbolic link to another folder would not do.
     if fs::hard_link(program(), &own).is_err() {
         fs::copy(program(), &own).expect("copies");
     }
     (folder, own)
 }
 
-/// Puts a program there that says what it is called with, and ends with 3.
+/// Writes a program that prints its arguments and exits with 3.
 fn write_laboratory(folder: &Path) {
     let file = folder.join("andon-lab");
     fs::write(&file, "#!/bin/sh\necho \"$0 $*\"\nexit 3\n").expect("writes");

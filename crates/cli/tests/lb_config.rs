@@ -1,4 +1,5 @@
-//! `andon lb-config`: what is printed is what was tried with real load balancers (`./dev nodes`), and nothing else.
+//! `andon lb-config` prints the configurations that were tested with real load balancers (`./dev nodes`), without a
+//! change.
 
 use crate::common::{andon, printed};
 

@@ -1,4 +1,4 @@
-//! docs/logging.md, held against what the server writes.
+//! docs/logging.md compared with what the server writes.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,7 +9,7 @@ use std::path::Path;
 use crate::common::{Served, one_image, sample};
 use serde_json::{Map, Value};
 
-/// The names in the first column of the tables below a heading, up to the next heading.
+/// Returns the names in the first column of the tables below a heading, up to the next heading.
 fn documented(heading: &str) -> BTreeSet<String> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/logging.md");
     let page = fs::read_to_string(path).expect("the page");
@@ -43,10 +43,10 @@ fn ask(served: &Served, head: &str, body: &[u8]) {
     assert!(reply.starts_with(b"HTTP/1.1 "), "{head}");
 }
 
-/// Every line of a server that had something of everything to write.
+/// Returns every line that a server wrote after events of all kinds.
 fn written() -> Vec<Map<String, Value>> {
     let folder = one_image();
-    // A file where the disk cache keeps its folder.
+    // A file in the place of the disk cache's folder.
     fs::create_dir(folder.path().join("kept")).unwrap();
     fs::write(folder.path().join("kept/andon-cache-1"), "no folder").unwrap();
     let config = "metrics.allow = \"all\"\n[[origin]]\nfs.root = \".\"\n[cache]\ndisk = { path = \"kept\", size = \"1MiB\" }\n\

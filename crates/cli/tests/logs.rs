@@ -1,11 +1,11 @@
-//! What a running server writes on standard error: requests and what it says about itself, in one shape.
+//! What a running server writes to standard error: requests and its own messages, in one format.
 
 use std::path::Path;
 
 use crate::common::{Served, one_image};
 use serde_json::Value;
 
-/// A folder with one image, and a file where the disk tier keeps its folder.
+/// Creates a folder with one image, and a file in the place of the disk cache's folder.
 fn folder() -> tempfile::TempDir {
     let folder = one_image();
     std::fs::create_dir(folder.path().join("kept")).unwrap();
@@ -19,7 +19,7 @@ fn config(log: &str) -> String {
     )
 }
 
-/// What is said while one image is asked for.
+/// Returns what the server writes while it answers a request for one image.
 fn said(folder: &Path, log: &str) -> String {
     let served = Served::start(folder, &config(log));
     let reply = served.get("/small_light(dw=10)/a.jpg");
@@ -79,7 +79,7 @@ fn as_json_every_line_is_an_object() {
 #[test]
 fn an_origins_error_names_prefix_url_and_address_in_the_log_and_none_of_them_to_the_client() {
     let folder = folder();
-    // Nobody listens on a port that was free a moment ago.
+    // The port was free a moment ago, so nothing listens on it.
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = free.local_addr().unwrap().port();
     drop(free);
@@ -128,7 +128,7 @@ fn the_level_says_what_is_left_out() {
     }
 }
 
-/// Lets a server read its configuration again, and waits until it has.
+/// Makes a server reload its configuration, and waits until it has.
 fn reload(served: &Served) {
     served.signal("-HUP");
     for _ in 0..3000 {

@@ -1,7 +1,8 @@
-//! The commands as their users run them.
+//! Integration tests of the commands.
 //!
-//! One program, because each takes seconds to link. What looks at its own process (memory, threads, open files) or needs the
-//! processor to itself, or a feature that is off by default, is a program of its own, in Cargo.toml.
+//! They are one program, because each program takes seconds to link. Tests that measure their own process (memory,
+//! threads, open files), need all processor cores, or need a feature that is off by default are programs of their own,
+//! listed in Cargo.toml.
 
 mod adopt;
 mod adopt_files;

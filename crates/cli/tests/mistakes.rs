@@ -1,4 +1,4 @@
-//! What the program answers to the mistakes that people make at first: what was wrong, and the way out.
+//! The program's messages for typical mistakes of new users: what was wrong, and the remedy.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! `andon purge` against a running server: what is named is made again, and nothing else is.
+//! `andon purge` against a running server: purged results are made again, and no others.
 
 use crate::common::{Served, andon, sample};
 
@@ -21,7 +21,7 @@ impl House {
         for name in ["trip/a.jpg", "trip/b.jpg", "c.jpg"] {
             std::fs::copy(sample("jpeg/420.jpg"), root.join(name)).unwrap();
         }
-        // Files are not looked at again, so that only a purge makes a miss.
+        // Files are not revalidated, so only a purge causes a cache miss.
         let config = "metrics.allow = \"all\"\n[admin]\ntoken_env = \"ANDON_TOKEN\"\n[[origin]]\nfs.root = \"root\"\n\
                       [cache]\nfs_fresh = \"1h\"\ndisk.path = \"kept\"\ndisk.size = \"1MiB\"\n[log]\nformat = \"off\"\n";
         let served = Served::start_with(folder.path(), config, |command| {
@@ -30,7 +30,7 @@ impl House {
         Self { folder, served }
     }
 
-    /// Fills the cache, purges, and tells which of the four are still there.
+    /// Fills the cache, purges, and returns which of the four results are still cached.
     fn left_after(&self, purge: &[&str]) -> [bool; 4] {
         let all = [SMALL, LARGE, OTHER, PLAIN];
         for target in all {
@@ -137,7 +137,7 @@ fn without_the_token_nothing_is_purged() {
 fn a_purge_outlives_the_server() {
     let house = House::new();
     house.left_after(&["--source", "/trip/a.jpg"]);
-    // What was made since is kept; purge once more and ask nobody before the restart.
+    // Results made after the purge stay; purge once more and send no request before the restart.
     assert!(
         house
             .purge(&["--source", "/trip/a.jpg"], TOKEN)
@@ -172,7 +172,7 @@ fn all_nodes_are_purged_and_those_that_cannot_be_reached_are_named() {
     assert_eq!(said.matches("\"entries_in_memory\":1").count(), 2, "{said}");
     assert!(!one.served.get(SMALL).is_hit() && !two.served.get(SMALL).is_hit());
 
-    // One that has stopped; the other is purged all the same.
+    // One node has stopped; the other one is purged all the same.
     let gone = two.served.address.clone();
     drop(two);
     let done = purge(&format!("{gone},{}", one.served.address));

@@ -1,5 +1,5 @@
-//! `render` and `explain` on images of another web server, `convert` with overlays of one, and an environment full of
-//! proxies that nobody asks.
+//! `render` and `explain` with images of another web server, `convert` with overlays from one, and proxy settings in
+//! the environment that must be ignored.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::common::{one_image, sample};
 
-/// Answers every request with the image, and counts.
+/// Starts a server that answers every request with the image, and counts the requests.
 fn origin(image: Vec<u8>) -> (u16, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let port = listener.local_addr().expect("its number").port();
@@ -23,7 +23,7 @@ fn origin(image: Vec<u8>) -> (u16, Arc<AtomicUsize>) {
                 "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: {}\r\n\r\n",
                 image.len()
             );
-            // Whoever left does not matter here.
+            // A client that has disconnected does not matter here.
             let _ = stream.read(&mut [0; 4096]);
             let _ = stream.write_all(head.as_bytes());
             let _ = stream.write_all(&image);

@@ -1,4 +1,4 @@
-//! Reloads and restarts under load, and what systemd is told of them.
+//! Reloads and restarts under load, and the notifications to systemd about them.
 
 use std::fs;
 use std::io;
@@ -19,7 +19,7 @@ fn keys(queue: usize) -> String {
     format!("queue = {queue}\n[[origin]]\nfs.root = \".\"\n[log]\nformat = \"off\"\n")
 }
 
-/// As systemd starts it: the socket is descriptor 3, and stays open here.
+/// Returns a command like that of systemd: the socket is descriptor 3, and stays open here.
 fn with_socket(socket: &TcpListener) -> Command {
     let mut command = Command::new("sh");
     let passed = "exec 3<&0 0</dev/null; LISTEN_PID=$$ LISTEN_FDS=1 exec \"$@\"";
@@ -29,15 +29,15 @@ fn with_socket(socket: &TcpListener) -> Command {
     command
 }
 
-/// One of many clients: keeps its connection for as long as the server does.
+/// One of many clients, which keeps its connection until the server closes it.
 struct Visitor<'a> {
     address: &'a str,
     connection: Option<Client>,
 }
 
 impl Visitor<'_> {
-    /// As every HTTP client does, it asks once more on a new connection when an old one turns out to be closed
-    /// (RFC 9112, 9.3.1). Whatever goes wrong on a new one is lost.
+    /// Requests a target. Like every HTTP client, retries once on a new connection if a reused one turns out to be
+    /// closed (RFC 9112, 9.3.1). An error on a new connection counts as a lost request.
     fn get(&mut self, target: &str) -> io::Result<Reply> {
         let kept = self.connection.take();
         if let Some(mut connection) = kept {
@@ -90,7 +90,7 @@ fn two_hundred_busy_clients_lose_nothing_of_100_000_requests_to_50_reloads_and_2
                 }
             });
         }
-        // Each server, and each configuration, has answered before the next one comes.
+        // Each server, and each configuration, must have answered requests before the next one starts.
         let let_them_ask = || {
             let goal = answered.load(Ordering::Relaxed) + REQUESTS.div_ceil(RELOADS + RESTARTS);
             while answered.load(Ordering::Relaxed) < goal {
@@ -188,7 +188,7 @@ fn a_descriptor_that_does_not_listen_is_refused_in_words() {
     );
 }
 
-/// The next message that is no watchdog's.
+/// Returns the next message other than a watchdog notification.
 fn next(systemd: &UnixDatagram) -> String {
     loop {
         let text = message(systemd);
@@ -218,7 +218,7 @@ fn systemd_hears_of_start_reload_and_stop_and_that_the_server_lives() {
     assert_eq!(message(&systemd), "WATCHDOG=1\n");
     assert_eq!(message(&systemd), "WATCHDOG=1\n");
 
-    // A configuration that is refused ends a reload, too.
+    // A rejected configuration ends a reload, too.
     for config in [keys(1001), "nonsense".to_owned()] {
         fs::write(folder.path().join("andon.toml"), config).unwrap();
         served.signal("-HUP");
@@ -276,7 +276,7 @@ fn a_release_that_a_link_leads_to_is_served_without_a_reload() {
     ] {
         assert_eq!(status(target), 200, "{target}");
     }
-    // A result is taken for current for a moment.
+    // A result is considered fresh for a moment.
     let deadline = Instant::now() + Duration::from_secs(30);
     for target in ["/old.jpg", "/r/fit:60x/old.jpg"] {
         while status(target) != 404 {

@@ -1,5 +1,5 @@
-//! The sandbox of the real binary, as the kernel tells of it and as a client meets it. What its threads can no longer
-//! call is tried out on the filters themselves, in `crates/server/src/sandbox`.
+//! The sandbox of the real binary, as reported by the kernel and as seen by a client. Tests of the system call filters
+//! themselves are in `crates/server/src/sandbox`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -20,7 +20,7 @@ fn folder() -> TempDir {
     folder
 }
 
-/// Can this kernel do it all? Says so where not.
+/// Whether this kernel supports everything that the sandbox needs. Prints a message if not.
 fn is_supported(folder: &Path) -> bool {
     let file = folder.join("required.toml");
     let text = "[[origin]]\nfs.root = \"photos\"\n[sandbox]\nmode = \"required\"\n";
@@ -34,7 +34,7 @@ fn is_supported(folder: &Path) -> bool {
     checked.status.success()
 }
 
-/// The status of each thread, by its name.
+/// Returns the status of each thread by its name.
 fn threads(served: &Served) -> BTreeMap<String, String> {
     let tasks = fs::read_dir(format!("/proc/{}/task", served.id())).unwrap();
     let about = |task: std::io::Result<fs::DirEntry>| {
@@ -58,7 +58,7 @@ fn filters_of(status: &str) -> usize {
     field(status, "Seccomp_filters").parse().unwrap_or(0)
 }
 
-/// Those that this test itself runs under.
+/// Returns the number of filters that apply to this test itself.
 fn own_filters() -> usize {
     filters_of(&fs::read_to_string("/proc/thread-self/status").unwrap())
 }
@@ -72,11 +72,11 @@ fn every_thread_has_the_filters_of_the_process_and_workers_one_more() {
     let folder = folder();
     let keys = "workers = 2\n[[origin]]\nfs.root = \"photos\"\n";
     let served = Served::start(folder.path(), keys);
-    // What the system has in memory is read by no thread of its own, but a PNG's header is.
+    // Files in the page cache are not read by another thread, but a PNG's header is.
     fs::copy(sample("png/rgb.png"), folder.path().join("photos/a.png")).unwrap();
     assert_eq!(served.get("/small_light(dw=20)/a.png").status, 200);
     let threads = threads(&served);
-    // A container may have filters of its own.
+    // A container may have its own filters.
     let own = own_filters();
     for name in [
         "andon",
@@ -154,7 +154,7 @@ fn a_reload_stays_in_the_sandbox_and_says_what_to_do() {
     }
     let keys = |root: &str| format!("metrics.allow = \"all\"\n[[origin]]\nfs.root = \"{root}\"\n");
     let served = Served::start(folder.path(), &keys("photos"));
-    // Another file of its name, as an editor leaves it.
+    // Replaces the file by another one of its name, as an editor does.
     let replace = |text: &str| {
         fs::write(folder.path().join("new.toml"), text).unwrap();
         fs::rename(
@@ -164,7 +164,7 @@ fn a_reload_stays_in_the_sandbox_and_says_what_to_do() {
         .unwrap();
         served.signal("-HUP");
     };
-    // The folder of the configuration is readable, and all below it: only what is elsewhere is out of reach.
+    // The folder of the configuration and everything below it are readable; only files elsewhere are out of reach.
     let elsewhere = tempfile::tempdir().unwrap();
     replace(&keys(elsewhere.path().to_str().unwrap()));
     wait_for(&served, "andon_reloads_total{outcome=\"refused\"} 1");

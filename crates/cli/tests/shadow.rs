@@ -1,4 +1,4 @@
-//! `andon shadow` between two running servers.
+//! `andon shadow` with two running servers.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 const QUIET: &str = "[log]\nformat = \"off\"\n[[origin]]\nfs.root = \"root\"\n";
 
-/// A server of these samples under these names.
+/// Starts a server with these samples under these names.
 fn serve(folder: &Path, files: &[(&str, &str)], config: &str) -> Served {
     let root = folder.join("root");
     fs::create_dir_all(&root).unwrap();
@@ -51,7 +51,7 @@ impl Pair {
         }
     }
 
-    /// Replays a log of these requests.
+    /// Replays a log with these requests.
     fn shadow(&self, requests: &[&str], more: &str) -> Said {
         write_log(self.folder.path(), requests);
         let (old, new) = (&self.old.address, &self.new.address);
@@ -207,7 +207,7 @@ fn an_old_server_that_speaks_tls_is_compared_by_its_certificates_name_or_by_any(
         "{}",
         said.err
     );
-    // No authority has signed it, whatever its name is.
+    // The certificate is signed by no authority, whatever its name.
     let said = shadow("-H Host:shop.example").ending(1);
     assert!(
         said.err.contains("has to be of shop.example "),

@@ -1,4 +1,4 @@
-//! `andon sign`, and every command of docs/signing.md: it prints what stands there, and a server takes what it prints.
+//! `andon sign`, and every command of docs/signing.md: it prints what the page shows, and a server accepts its output.
 
 use crate::common;
 use std::path::Path;
@@ -8,7 +8,7 @@ use crate::common::{Served, python, sample};
 
 const PAGE: &str = include_str!("../../../docs/signing.md");
 
-/// A folder with the images of the page, and its configuration.
+/// Creates a folder with the images of the page, and its configuration.
 fn folder() -> (tempfile::TempDir, String) {
     let folder = tempfile::tempdir().unwrap();
     for name in ["trip/a.jpg", "secure/a.jpg"] {
@@ -21,7 +21,7 @@ fn folder() -> (tempfile::TempDir, String) {
     (folder, config)
 }
 
-/// The page's blocks of one language, without the indent of those in lists.
+/// Returns the page's code blocks in one language, without the indentation of those in lists.
 fn blocks(language: &str) -> Vec<String> {
     let mut blocks = Vec::new();
     let mut lines = PAGE.lines();
@@ -89,7 +89,7 @@ fn every_command_of_the_page_prints_what_it_says_and_the_server_takes_it() {
         };
         let reply = served.get(&format!("{target}{rest}"));
         assert_eq!(reply.status, 200, "{target}");
-        // One letter of what is signed makes it another URL.
+        // Changing one letter of the signed text makes the signature invalid.
         let other = target.replace("a.jpg", "b.jpg");
         assert_eq!(
             served.get(&format!("{other}{rest}")).status,
@@ -115,7 +115,7 @@ fn a_signature_ends_with_its_time_and_with_its_key() {
         signed.trim().to_owned()
     };
     let (hour, viewers) = (sign(&["--expires", "3600"]), sign(&["--key", "viewers"]));
-    // The same signature for a moment that is past.
+    // The same signature with an expiry in the past.
     let past = "/~vSavJSZyZUXDPlzpNQ6C5xduTnACzkVgQQE52oez2Ow.1/r/fit:250x250/trip/a.jpg";
     let served = Served::start(folder.path(), &config);
     for (target, status) in [

@@ -1,5 +1,5 @@
-//! The programs in examples/sign, run by their own interpreters and compilers: they sign as the server does, and fetch
-//! what it serves.
+//! The programs in examples/sign, run by their own interpreters and compilers: they sign as the server does, and can
+//! fetch from it.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -14,7 +14,7 @@ fn example(name: &str) -> PathBuf {
         .join(name)
 }
 
-/// What each URL of the shared file is when it is signed, there and by the server.
+/// Returns the signed form of each URL in the shared file, on which that file and the server must agree.
 fn signed() -> Vec<String> {
     let text = std::fs::read_to_string(example("vectors.json")).expect("the vectors");
     let vectors: Vec<Value> = serde_json::from_str(&text).expect("a list");
@@ -34,7 +34,8 @@ fn signed() -> Vec<String> {
     vectors.iter().map(sign).collect()
 }
 
-/// Is a program installed? A message where it is missing (`./dev setup` installs all but .NET's SDK, which Debian has not).
+/// Whether a program is installed. Prints a message if not (`./dev setup` installs all but .NET's SDK, which Debian
+/// lacks).
 fn is_installed(program: &str) -> bool {
     let asked = Command::new(program).stdin(Stdio::null()).output();
     if asked.is_err() {
@@ -50,7 +51,7 @@ fn run(command: &mut Command) -> Vec<u8> {
     output.stdout
 }
 
-/// A program of the folder, ready to be given its arguments.
+/// A program of the folder, complete except for its arguments.
 struct Client {
     name: &'static str,
     words: Vec<PathBuf>,
@@ -67,7 +68,7 @@ impl Client {
     }
 }
 
-/// Those whose programs are installed; what has to be compiled first goes into `folder`.
+/// Returns the clients whose programs are installed. Those that need compilation are compiled into `folder`.
 fn clients(folder: &Path) -> Vec<Client> {
     let mut clients = Vec::new();
     for (name, needed, words) in [

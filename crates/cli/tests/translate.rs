@@ -1,4 +1,4 @@
-//! `andon translate`: what one dialect says, said in another, and what that one cannot say.
+//! `andon translate`: translates URLs of one dialect to another, and reports what the other cannot express.
 
 use crate::common::andon;
 
@@ -34,7 +34,7 @@ fn what_rounds_otherwise_is_told() {
         !done && told.contains("native       /r/fit:150x,q:75/a.jpg"),
         "{told}"
     );
-    // image_filter cuts fractions off too.
+    // image_filter truncates fractions, too.
     let (done, told) = translate(&["/image_filter(resize,150,-)/a.jpg", "--to", "small_light"]);
     assert!(told.contains("/small_light(dw=150"), "{told}");
     assert_eq!(done, !told.contains("but "), "{told}");

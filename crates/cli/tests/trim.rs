@@ -1,11 +1,11 @@
-//! `trim` on files of many kinds, held against what Pillow finds of them.
+//! `trim` with files of many formats, compared with measurements by Pillow.
 
 use crate::common;
 use std::path::Path;
 
 use crate::common::{andon, python};
 
-/// A photograph in a border, in as many kinds of files; one is too large to be measured in full, one moves.
+/// A photo with a border, in many formats; one file is too large to be measured in full, one is an animation.
 const WRITTEN: &str = "\
 import os, sys
 from PIL import Image
@@ -32,7 +32,7 @@ frames[0].save(os.path.join(folder, 'moves.gif'), save_all=True, append_images=f
 Image.new('RGB', (40, 30), (5, 5, 5)).save(os.path.join(folder, 'uniform.png'))
 ";
 
-/// Name, size, frames; and whether nothing of the border is left on any side.
+/// Prints name, size, number of frames, and whether nothing of the border is left on any side.
 const LOOKED_AT: &str = "\
 import os, sys
 from PIL import Image
@@ -76,7 +76,7 @@ fn a_border_goes_to_the_pixel_up_to_four_megapixels_and_nearly_so_above() {
             "uniform.png 40 30 1",
         ]
     );
-    // Measured at 1/2: a pixel of it is two of the source, and JPEG's blocks are not aligned with the content.
+    // Measured at half scale: a pixel there is two of the source, and JPEG's blocks are not aligned with the content.
     let sides: Vec<u32> = large
         .split(' ')
         .skip(1)

@@ -1,4 +1,4 @@
-//! `andon warm` against a running server: what it asks for is in the cache afterwards.
+//! `andon warm` against a running server: the requested results are in the cache afterwards.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
@@ -97,7 +97,7 @@ fn failures_are_listed_and_tried_again_by_the_next_run_which_leaves_out_what_is_
         "{said}"
     );
     assert!(said.contains("did you mean `fit`?"), "{said}");
-    // The next run was stopped in the middle of a line.
+    // As if the next run was stopped in the middle of a line.
     let mut text = std::fs::read_to_string(&done).unwrap();
     assert_eq!(text, "/r/fit:20x20/trip/a.jpg\n");
     text.push_str("/r/fit:20x20/trip/n");
@@ -108,7 +108,7 @@ fn failures_are_listed_and_tried_again_by_the_next_run_which_leaves_out_what_is_
         "urls.txt",
         "/r/fit:20x20/trip/a.jpg\n/r/fit:20x20/trip/new.jpg\n",
     );
-    // The server remembers for a while that the file was missing.
+    // The server caches for a while that the file was missing.
     let purge = ["purge", "--server", &house.served.address, "--prefix", "/"];
     assert!(andon(&purge, &[("ANDON_TOKEN", TOKEN)]).status.success());
     let (code, said) = house.warm(&args);
@@ -153,7 +153,7 @@ fn a_manifest_is_every_source_in_every_variant() {
     );
     let (code, said) = house.warm(&["--manifest", &manifest, "-c", "1"]);
     assert_eq!(code, Some(0), "{said}");
-    // The second URL says its format: Accept changes nothing about it.
+    // The second URL names its format, so Accept has no effect on it.
     assert_eq!(said, "2 hit, 6 made, 0 failed\n");
     assert!(
         house
@@ -169,7 +169,7 @@ fn a_server_that_puts_requests_off_is_asked_again_when_it_says() {
     let address = listener.local_addr().unwrap().to_string();
     let served = std::thread::spawn(move || {
         let mut seen = Vec::new();
-        // The first connection only tries whether somebody is there.
+        // The first connection only checks whether a server is listening.
         for (stream, _) in std::iter::repeat_with(|| listener.accept().unwrap()) {
             let mut reader = BufReader::new(stream);
             loop {

@@ -1,7 +1,7 @@
-//! Every byte of every reply arrives: bodies of 0.2 to 10 MB, files and results, over TCP and a Unix
-//! socket, on connections that close and connections that stay, to readers with small buffers who nap.
+//! Every byte of every response arrives: bodies of 0.2 to 10 MB, files and results, over TCP and a Unix socket, on
+//! connections that close and connections that stay open, to clients with small buffers that pause.
 //!
-//! `./dev bench bodies 30000` runs as many replies and keeps what came of it.
+//! `./dev bench bodies 30000` runs this number of responses and saves the statistics.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -14,13 +14,13 @@ use std::time::{Duration, Instant};
 
 use rustix::net::{AddressFamily, SocketFlags, SocketType, connect, socket_with, sockopt};
 
-/// A target, and the reply that it must get.
+/// A target, and the expected response.
 struct Wanted {
     target: String,
     body: Vec<u8>,
 }
 
-/// The way in which a client reads one reply.
+/// How a client reads one response.
 #[derive(Clone, Copy, Debug)]
 struct Manner {
     unix: bool,
@@ -30,7 +30,7 @@ struct Manner {
 }
 
 impl Manner {
-    /// All sixteen take their turns.
+    /// Returns one of the sixteen combinations, in turn.
     fn of(number: usize) -> Self {
         let bit = |place: usize| number >> place & 1 == 1;
         Self {
@@ -42,7 +42,7 @@ impl Manner {
     }
 }
 
-/// Ended with the test, however that ends.
+/// A server process that is killed when the test ends, even if it fails.
 struct Server(std::process::Child);
 
 impl Drop for Server {
@@ -52,7 +52,7 @@ impl Drop for Server {
     }
 }
 
-/// Where the server listens.
+/// The addresses that the server listens on.
 struct Places {
     tcp: SocketAddr,
     unix: PathBuf,
@@ -85,7 +85,7 @@ impl Places {
     }
 }
 
-/// Reads one reply to its end and compares it; the error says what is wrong with it.
+/// Reads a complete response and compares it. The error describes the difference.
 fn read(
     stream: &mut dyn Stream,
     wanted: &Wanted,
@@ -123,7 +123,7 @@ fn read(
         ));
     }
     let mut at = 0;
-    // 1 to 50 ms, five times in a body.
+    // Pauses of 1 to 50 ms, five times per body.
     let mut next_nap = 0;
     while at < wanted.body.len() {
         if manner.naps && at >= next_nap {
@@ -155,13 +155,13 @@ fn read(
     Ok(())
 }
 
-/// Bytes of which no two places are alike.
+/// Returns bytes without repetitions.
 fn noise(length: usize) -> Vec<u8> {
     let words = (0..length as u32 / 4).map(|word| word.wrapping_mul(2_654_435_761).to_le_bytes());
     words.flatten().collect()
 }
 
-/// What the server has to answer with, by the same program without a server.
+/// Returns the body that the server must send, made by the same program without a server.
 fn rendered(root: &Path, target: &str) -> Vec<u8> {
     let done = Command::new(env!("CARGO_BIN_EXE_andon"))
         .args(["render", target, "-o", "-"])
@@ -177,7 +177,7 @@ fn rendered(root: &Path, target: &str) -> Vec<u8> {
     done.stdout
 }
 
-/// Longer than anything takes.
+/// Timeout that is longer than any operation takes.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 #[test]
@@ -188,7 +188,7 @@ fn no_reply_is_cut() {
     std::fs::create_dir(&root).unwrap();
     let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples/jpeg/420.jpg");
     std::fs::copy(sample, root.join("a.jpg")).unwrap();
-    // Small ones more often: in ten replies 0.2 MB three times, 10 MB once.
+    // Small bodies are more frequent: of ten responses three have 0.2 MB and one has 10 MB.
     let mut wanted = Vec::new();
     for (name, size) in [
         ("200k", 200_000),
@@ -237,7 +237,7 @@ fn no_reply_is_cut() {
     thread::scope(|scope| {
         for _ in 0..READERS {
             scope.spawn(|| {
-                // One kept connection per kind of socket and buffer.
+                // One persistent connection for each kind of socket and buffer.
                 let mut kept: [Option<Box<dyn Stream>>; 4] = Default::default();
                 loop {
                     let number = next.fetch_add(1, Ordering::Relaxed);
@@ -287,5 +287,5 @@ fn no_reply_is_cut() {
     );
 }
 
-/// At the same time.
+/// Number of concurrent clients.
 const READERS: usize = 48;

@@ -1,4 +1,4 @@
-//! The program of the worker processes: the server's own, or one that a package has installed for it.
+//! The program of the worker processes: the server's own, or one that another package has installed.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use crate::common::{Served, program, sample};
 
-/// Below a folder: `bin/andon`, `lib/andon/andon-worker` as `install` makes it, and a folder of images.
+/// Creates a folder with `bin/andon`, `lib/andon/andon-worker` as `install` makes it, and a folder of images.
 fn installed(install: impl FnOnce(&Path)) -> TempDir {
     let root = tempfile::tempdir().unwrap();
     for folder in ["bin", "lib/andon", "photos"] {
@@ -29,7 +29,7 @@ fn serve(root: &TempDir) -> Served {
     Served::start_by(command, root.path(), "[[origin]]\nfs.root = \"photos\"\n")
 }
 
-/// The programs of all processes that descend from `server`.
+/// Returns the programs of all processes that descend from `server`.
 fn programs(server: u32) -> Vec<PathBuf> {
     let mut found = vec![server];
     let mut programs = Vec::new();

@@ -1,4 +1,4 @@
-//! A connection to a server: opens it, and sends requests over it.
+//! A connection to a server: opening it, and sending requests over it.
 
 use std::io;
 use std::net::SocketAddr;
@@ -14,7 +14,7 @@ use tokio::net::{TcpStream, UnixStream};
 
 use super::{Endpoint, Tls};
 
-/// Version of HTTP.
+/// The HTTP version that a connection uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum HttpVersion {
     /// HTTP/1.1.
@@ -56,7 +56,7 @@ impl Connection {
     /// Connects with TLS and performs the handshake of HTTP/1.1. Must be called in a Tokio runtime.
     ///
     /// # Errors
-    /// As [`Connection::open`]; if the server's certificate is not accepted.
+    /// The errors of [`Connection::open`], and an error if the server's certificate is not accepted.
     pub async fn open_secure(address: SocketAddr, tls: &Tls) -> io::Result<Self> {
         let stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
@@ -68,7 +68,7 @@ impl Connection {
     where
         I: hyper::rt::Read + hyper::rt::Write + Unpin + Send + 'static,
     {
-        // Its errors reach the request that is under way.
+        // Errors of this background task are also returned by the request in progress, so they need no handling here.
         match http {
             HttpVersion::One => {
                 let (sender, connection) = http1::handshake(io).await.map_err(io::Error::other)?;
@@ -85,7 +85,7 @@ impl Connection {
         }
     }
 
-    /// Waits until the connection can take a request.
+    /// Waits until the connection is ready for the next request.
     ///
     /// # Errors
     /// If the server has closed the connection.
@@ -96,10 +96,11 @@ impl Connection {
         }
     }
 
-    /// Sends a request, and waits for the head of its reply.
+    /// Sends a request, and waits for the status and headers of its response. The body is read from the returned
+    /// response.
     ///
     /// # Errors
-    /// If the connection breaks, or the reply is not HTTP.
+    /// If the connection breaks, or the response is not valid HTTP.
     pub async fn send(
         &mut self,
         request: Request<Full<Bytes>>,

@@ -21,14 +21,14 @@ impl Endpoint {
     /// server accepts the connection.
     ///
     /// # Errors
-    /// If the server cannot be reached, or its reply is not HTTP.
+    /// If the server cannot be reached, or its response is not HTTP.
     pub fn ask(&self, path: &str, patience: Duration) -> io::Result<u16> {
         let mut stream = self.connect(patience)?;
         if path.is_empty() {
             return Ok(0);
         }
         request(&mut stream, path)?;
-        // "HTTP/1.1 200" and no more: the body may be long.
+        // Only "HTTP/1.1 200" is read, because the body may be long.
         let mut line = [0; 12];
         stream.read_exact(&mut line)?;
         let status = (line.starts_with(b"HTTP/1."))
@@ -37,20 +37,20 @@ impl Endpoint {
         status.ok_or_else(|| io::Error::other("no HTTP reply"))
     }
 
-    /// Connects once and closes the connection again, to find out why no server can be reached there.
+    /// Opens a connection and closes it at once, to check whether a server listens on this address.
     ///
     /// # Errors
-    /// The kernel's error with the address: `127.0.0.1:9: connection refused`.
+    /// The kernel's error, prefixed by the address: `127.0.0.1:9: connection refused`.
     pub fn accepts(&self, patience: Duration) -> io::Result<()> {
         self.connect(patience)
             .map(drop)
             .map_err(|error| io::Error::new(error.kind(), format!("{self}: {}", reason(&error))))
     }
 
-    /// Returns the body of a small reply, such as that of `/metrics`.
+    /// Returns the body of a small response, such as that of `/metrics`.
     ///
     /// # Errors
-    /// If the server cannot be reached, or answers with another status than 200.
+    /// If the server cannot be reached, or responds with a status other than 200.
     pub fn fetch(&self, path: &str, patience: Duration) -> io::Result<String> {
         let mut stream = self.connect(patience)?;
         request(&mut stream, path)?;
@@ -118,7 +118,7 @@ fn reachable(address: SocketAddr) -> SocketAddr {
     }
 }
 
-/// Sends a `GET` request with HTTP/1.0, so that the reply has no chunks to put together and ends with the connection.
+/// Writes a `GET` request with HTTP/1.0, so that the response is not chunked and ends when the connection is closed.
 fn request(stream: &mut impl Write, path: &str) -> io::Result<()> {
     write!(
         stream,
@@ -126,5 +126,5 @@ fn request(stream: &mut impl Write, path: &str) -> io::Result<()> {
     )
 }
 
-/// Most bytes of a reply that are read. Metrics are far smaller.
+/// Maximum number of response bytes that are read. Responses of `/metrics` are far smaller.
 const MOST_FETCHED: u64 = 16 << 20;

@@ -1,4 +1,4 @@
-//! Fetches whole replies, one after the other, to examine them rather than to time them.
+//! Fetches complete responses, one after the other, to examine them rather than to time them.
 
 use std::io::{self, ErrorKind};
 use std::time::Duration;
@@ -12,7 +12,7 @@ use tokio::time::timeout;
 use super::tls::refused_certificate;
 use super::{Connection, Endpoint, Error, HttpVersion, Tls};
 
-/// A client with one connection, which is opened again if the server has closed it.
+/// An HTTP client with one connection, which it reopens if the server has closed it.
 #[derive(Debug)]
 pub struct Fetcher {
     endpoint: Endpoint,
@@ -22,20 +22,20 @@ pub struct Fetcher {
     runtime: Runtime,
 }
 
-/// A whole reply to a request.
+/// A complete response to a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Fetched {
     /// The HTTP status.
     pub status: u16,
-    /// Headers in the order of the reply, with names in lower case.
+    /// Headers in the order of the response, with names in lower case.
     pub headers: Vec<(String, String)>,
     /// The whole body.
     pub body: Vec<u8>,
 }
 
 impl Fetched {
-    /// Returns the values of a header, joined by commas, or `None` if the reply has no such header. `name` must be in
-    /// lower case.
+    /// Returns the values of a header, joined by commas, or `None` if the response has no such header. `name` must be
+    /// in lower case.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<String> {
         let values = self.headers.iter().filter(|(key, _)| key == name);
@@ -45,10 +45,11 @@ impl Fetched {
 }
 
 impl Fetcher {
-    /// Creates a client that sends these headers with every request. Without a `Host` among them, `host` becomes one.
+    /// Creates a client that sends these headers with every request. If they do not include `Host`, it is set to
+    /// `host`.
     ///
     /// # Errors
-    /// If a header cannot be sent, or no threads or files are left.
+    /// If a header is invalid, or the runtime cannot be created for lack of threads or file descriptors.
     pub fn new(
         endpoint: Endpoint,
         host: &str,
@@ -78,7 +79,7 @@ impl Fetcher {
         })
     }
 
-    /// Speaks TLS from now on.
+    /// Uses TLS for all connections that are opened from now on.
     pub fn secure(&mut self, tls: Tls) {
         self.tls = Some(tls);
     }
@@ -88,28 +89,28 @@ impl Fetcher {
     /// # Errors
     /// If the server cannot be reached, or its certificate is not accepted.
     pub fn connect(&mut self) -> Result<(), Error> {
-        let opening = open(&self.endpoint, self.tls.as_ref());
-        let opened = self.runtime.block_on(opening);
+        let attempt = open(&self.endpoint, self.tls.as_ref());
+        let result = self.runtime.block_on(attempt);
         let unreachable = |error: io::Error| {
             if let Some(why) = refused_certificate(&error) {
                 return Error::Certificate(format!("{}: {why}", self.endpoint));
             }
             let why = match (error.kind(), error.get_ref()) {
-                // It is about the protocol, and the kind says nothing.
+                // A protocol error, whose kind is generic: use its message instead.
                 (ErrorKind::Other | ErrorKind::InvalidData, Some(why)) => why.to_string(),
                 (kind, _) => kind.to_string(),
             };
             let why = format!("{}: {why}", self.endpoint);
             Error::Unreachable(io::Error::new(error.kind(), why))
         };
-        self.connection = Some(opened.map_err(unreachable)?);
+        self.connection = Some(result.map_err(unreachable)?);
         Ok(())
     }
 
     /// Requests a target. `headers` replace the client's headers of the same names. Redirects are not followed.
     ///
     /// # Errors
-    /// If no whole reply arrives within a minute, if the body is longer than 256 MiB, or if a header cannot be sent.
+    /// If no complete response arrives within a minute, if the body is longer than 256 MiB, or if a header is invalid.
     pub fn get(&mut self, target: &str, headers: &[(&str, &str)]) -> io::Result<Fetched> {
         let request = Request::get(target).body(Full::default());
         let mut request = request.map_err(io::Error::other)?;
@@ -118,14 +119,15 @@ impl Fetcher {
             let (name, value) = header(name, value).map_err(io::Error::other)?;
             request.headers_mut().insert(name, value);
         }
-        let (endpoint, tls, kept) = (&self.endpoint, self.tls.as_ref(), self.connection.take());
+        let (endpoint, tls, idle_connection) =
+            (&self.endpoint, self.tls.as_ref(), self.connection.take());
         let exchange = async {
-            // The server may have closed it meanwhile.
-            if let Some(mut kept) = kept
-                && kept.ready().await.is_ok()
-                && let Ok(fetched) = read(&mut kept, request.clone()).await
+            // The server may have closed the idle connection; then the request is sent again over a new one.
+            if let Some(mut idle_connection) = idle_connection
+                && idle_connection.ready().await.is_ok()
+                && let Ok(fetched) = read(&mut idle_connection, request.clone()).await
             {
-                return Ok((fetched, kept));
+                return Ok((fetched, idle_connection));
             }
             let mut fresh = open(endpoint, tls).await?;
             let fetched = read(&mut fresh, request).await?;

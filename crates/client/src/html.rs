@@ -11,7 +11,7 @@ pub fn escape(text: &str) -> String {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
-            // Most control characters may not be in a document at all.
+            // HTML forbids most control characters.
             c if c.is_control() => out.push(' '),
             c => out.push(c),
         }

@@ -1,10 +1,10 @@
-//! Sends requests to a server that is already running, and examines its replies: for `andon warm`, `shadow` and
+//! Sends requests to a server that is already running, and examines its responses: for `andon warm`, `shadow` and
 //! `purge`, and for the laboratory.
 //!
-//! - [`from_url`] finds the [`Endpoint`] that a user names, which is where a server listens. A [`Connection`] is one
-//!   connection to it, and a [`Fetcher`] requests one whole reply after the other.
+//! - [`from_url`] parses a server's URL into an [`Endpoint`], the address on which the server listens. A
+//!   [`Connection`] is one connection to it, and a [`Fetcher`] requests complete responses one after the other.
 //! - [`Past`] reads access logs, [`urls`] reads lists of URLs.
-//! - [`Picture`] is a decoded reply. [`ssim`] tells how similar two of them are.
+//! - [`DecodedImage`] is the decoded body of a response. [`ssim`] measures how similar two of them are.
 
 #![forbid(unsafe_code)]
 
@@ -12,9 +12,9 @@ mod connection;
 mod endpoint;
 mod fetch;
 mod html;
+mod image;
 mod numbers;
 mod past;
-mod picture;
 mod random;
 mod similarity;
 mod target;
@@ -28,16 +28,16 @@ pub use connection::{Connection, HttpVersion};
 pub use endpoint::{Endpoint, reason};
 pub use fetch::{Fetched, Fetcher};
 pub use html::escape;
+pub use image::DecodedImage;
 pub use numbers::{median, quantile};
 pub use past::{Past, Request};
-pub use picture::Picture;
 pub use random::Random;
 pub use similarity::ssim;
 pub use target::{TargetError, from_secure_url, from_url, headers};
 pub use tls::Tls;
 pub use units::{Seconds, Share};
 
-/// Why no request can be sent to a server.
+/// The reasons for which no request can be sent to a server.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A target, method or header cannot be sent.
@@ -51,10 +51,10 @@ pub enum Error {
     /// The server cannot be reached.
     #[error("cannot connect to {0}")]
     Unreachable(io::Error),
-    /// The server has another certificate than it should.
+    /// The server's certificate is not accepted, for example because it is for another host.
     #[error("cannot connect to {0}")]
     Certificate(String),
-    /// The client could not start, for lack of threads or files.
+    /// The client could not start, for lack of threads or file descriptors.
     #[error("the client could not start: {0}")]
     Client(io::Error),
 }

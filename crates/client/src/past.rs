@@ -1,4 +1,4 @@
-//! The requests that a server once received, with their times, read from access logs in order to be sent again.
+//! The requests that a server once received, with their times, read from access logs in order to replay them.
 
 mod balancer;
 mod custom;
@@ -11,38 +11,38 @@ use std::io::{BufRead, BufReader};
 
 use flate2::bufread::MultiGzDecoder;
 
-/// The requests of an access log or a list, in order to be sent again.
+/// The requests of an access log or a list, in order to replay them.
 #[derive(Clone, Debug, Default)]
 pub struct Past {
-    /// Requests in the order of their times.
+    /// Requests, sorted by time.
     pub requests: Vec<Request>,
-    /// Number of requests that cannot be sent again, by reason.
+    /// Number of requests that cannot be replayed, by reason.
     pub left_out: BTreeMap<String, u64>,
 }
 
-/// One request of the past.
+/// One request to replay.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
     /// Seconds from the beginning of the first request to the beginning of this one.
     pub at: f64,
     /// `GET` or `HEAD`.
     pub method: String,
-    /// The request target as it was sent.
+    /// The request target as the client sent it.
     pub target: String,
-    /// The status of a good reply: that of the logged reply, or 200 if the request failed through no fault of its own,
-    /// or depended on headers that no log contains. 0 if it comes from a list without statuses.
+    /// The expected status: the logged status, or 200 if the request failed because of the server or the network, or if
+    /// the status depended on headers that logs do not contain (206 and 304). 0 for a list without statuses.
     pub status: u16,
 }
 
 impl Past {
-    /// Reads an access log: Andon's own, as text or JSON, one in the common or combined format of Apache and nginx, JSON
-    /// of nginx, Caddy, Traefik and of content delivery networks, one of Amazon CloudFront or of another server in W3C's
-    /// extended format, one of Amazon's load balancers, or one of a format whose lines have a method, a target, a status
-    /// and a time. It may be compressed by gzip. Where a log contains only whole seconds, requests of the same second are
-    /// spread evenly over it.
+    /// Reads an access log: Andon's own, as text or JSON; the common or combined format of Apache and nginx; JSON of
+    /// nginx, Caddy, Traefik and content delivery networks; the W3C extended format of Amazon CloudFront and other
+    /// servers; the formats of AWS load balancers; or any format whose lines contain a method, a target, a status and a
+    /// time. The log may be compressed by gzip. If its times have a resolution of one second, the requests of a second
+    /// are spread evenly over that second.
     ///
     /// # Errors
-    /// If the log cannot be read, or is compressed in another way.
+    /// If the log cannot be read, or its compression is not supported.
     pub fn of_log(mut log: impl BufRead) -> std::io::Result<Self> {
         let beginning = log.fill_buf()?;
         if beginning.starts_with(GZIP) {
@@ -55,7 +55,7 @@ impl Past {
     fn of_lines(log: impl BufRead) -> std::io::Result<Self> {
         let mut past = Self::default();
         let mut lines = line::Lines::default();
-        let mut seen: Vec<(f64, bool, Request)> = Vec::new();
+        let mut entries: Vec<(f64, bool, Request)> = Vec::new();
         for line in log.split(b'\n') {
             let line = line?;
             let line = String::from_utf8_lossy(&line);
@@ -63,11 +63,11 @@ impl Past {
             if line.is_empty() {
                 continue;
             }
-            let Some(parsed) = lines.parse(line) else {
+            let Some(result) = lines.parse(line) else {
                 continue;
             };
-            match parsed {
-                Ok(entry) => seen.push((
+            match result {
+                Ok(entry) => entries.push((
                     entry.began,
                     entry.whole_second,
                     Request {
@@ -80,10 +80,10 @@ impl Past {
                 Err(why) => *past.left_out.entry(why.to_owned()).or_default() += 1,
             }
         }
-        // Servers log when they have answered.
-        seen.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let first = seen.first().map_or(0.0, |(began, ..)| *began);
-        for together in seen.chunk_by(|a, b| a.1 && a.0 == b.0) {
+        // Sorted, because servers log a request when it ends.
+        entries.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let first = entries.first().map_or(0.0, |(began, ..)| *began);
+        for together in entries.chunk_by(|a, b| a.1 && a.0 == b.0) {
             let share = 1.0 / together.len() as f64;
             for (at, (began, whole_second, request)) in together.iter().enumerate() {
                 let spread = if *whole_second {
@@ -100,7 +100,7 @@ impl Past {
         Ok(past)
     }
 
-    /// Creates requests for these targets, each once and one after the other, `rate` per second.
+    /// Creates one request for each of these targets, in this order, at `rate` requests per second.
     #[must_use]
     pub fn of_list(targets: &[String], rate: f64) -> Self {
         let request = |(at, target): (usize, &String)| Request {
@@ -115,33 +115,32 @@ impl Past {
         }
     }
 
-    /// Returns the time in seconds from the first request to the last.
+    /// Returns the time in seconds from the beginning of the first request to that of the last.
     #[must_use]
     pub fn seconds(&self) -> f64 {
         self.requests.last().map_or(0.0, |last| last.at)
     }
 
-    /// Keeps the requests of the first `seconds`, and drops the rest.
+    /// Keeps the requests of the first `seconds`, and drops the others.
     pub fn cut(&mut self, seconds: f64) {
         self.requests.retain(|request| request.at < seconds);
     }
 }
 
-/// Returns an error if a log with this beginning is compressed.
+/// Returns an error if the log begins with the magic bytes of an unsupported compression.
 fn refuse_compressed(beginning: &[u8]) -> std::io::Result<()> {
-    let mut known = COMPRESSED.iter();
-    let Some((_, name, example)) = known.find(|(magic, ..)| beginning.starts_with(magic)) else {
+    let mut formats = COMPRESSED.iter();
+    let Some((_, name, example)) = formats.find(|(magic, ..)| beginning.starts_with(magic)) else {
         return Ok(());
     };
     let why = format!("it is compressed by {name}: unpack it first ({example})");
     Err(std::io::Error::new(std::io::ErrorKind::InvalidData, why))
 }
 
-/// The first bytes of a file that gzip has compressed.
+/// The magic bytes of gzip.
 const GZIP: &[u8] = b"\x1f\x8b";
 
-/// Compressed files that are not read, by their first bytes, with the name of the format and a command that unpacks such
-/// a file.
+/// Unsupported compressions: the magic bytes, the name of the format, and a command that decompresses such a file.
 const COMPRESSED: [(&[u8], &str, &str); 3] = [
     (
         b"\x28\xb5\x2f\xfd",
@@ -156,12 +155,12 @@ const COMPRESSED: [(&[u8], &str, &str); 3] = [
     ),
 ];
 
-/// Returns the status that a good server answers now if the log has `status`.
+/// Returns the status to expect from a server that works correctly, given the logged status.
 fn good(status: u16) -> u16 {
     match status {
-        // Conditions and ranges stand in headers that are not logged.
+        // Caused by conditional and range headers, which logs do not contain.
         206 | 304 => 200,
-        // The client left, the server was too slow, too busy or broken.
+        // The client disconnected, or the server was too slow, overloaded or broken.
         408 | 429 | 499 | 500.. => 200,
         other => other,
     }

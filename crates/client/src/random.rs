@@ -49,17 +49,17 @@ impl Random {
 
     /// Returns a Poisson-distributed number: how many independent events happen if `mean` are expected.
     pub fn events(&mut self, mean: f64) -> u64 {
-        let (mut left, mut events) = (mean, 0);
+        let (mut remainder, mut events) = (mean, 0);
         loop {
-            left -= self.exponential();
-            if left < 0.0 {
+            remainder -= self.exponential();
+            if remainder < 0.0 {
                 return events;
             }
             events += 1;
         }
     }
 
-    /// Puts items into a uniformly random order (Fisher and Yates).
+    /// Shuffles a slice into a uniformly random order (Fisher and Yates).
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             let other = (self.unit() * (last + 1) as f64) as usize;
@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn the_sequence_is_the_published_one() {
-        // What every implementation of SplitMix64 gives first for the seed 1234567.
+        // The reference values of SplitMix64 for the seed 1234567.
         let mut random = Random::new(1_234_567);
         assert_eq!(random.bits(), 6_457_827_717_110_365_317);
         assert_eq!(random.bits(), 3_203_168_211_198_807_973);

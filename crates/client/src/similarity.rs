@@ -1,12 +1,12 @@
-//! Tells how similar two images are: the mean structural similarity index of luma (Wang, Bovik, Sheikh, Simoncelli
-//! 2004), over windows of 8 × 8 px in steps of 4 px. Box windows instead of Gaussian ones need a tenth of the work, and
-//! are accurate enough to tell a different crop or quality from a different encoder.
+//! Measures how similar two images are: the mean structural similarity index of luma (Wang, Bovik, Sheikh, Simoncelli
+//! 2004), over windows of 8 × 8 px in steps of 4 px. Box windows cost a tenth of Gaussian ones, and are accurate enough
+//! to distinguish a different crop or quality from a different encoder.
 
-use super::Picture;
+use super::DecodedImage;
 
 /// Returns the structural similarity of two images, from below 0 (opposite) to 1 (equal). `None` if their sizes differ.
 #[must_use]
-pub fn ssim(a: &Picture, b: &Picture) -> Option<f64> {
+pub fn ssim(a: &DecodedImage, b: &DecodedImage) -> Option<f64> {
     if (a.width, a.height) != (b.width, b.height) {
         return None;
     }
@@ -64,8 +64,8 @@ impl Moments {
 
 const WINDOW: usize = 8;
 const STEP: usize = 4;
-/// The constants of the index, (0.01 × 255)² and (0.03 × 255)². They keep its quotients defined in windows without
-/// content.
+/// The constants of the index, (0.01 × 255)² and (0.03 × 255)². They keep its denominators from becoming zero in
+/// windows of uniform colour.
 const C1: f64 = 6.5025;
 const C2: f64 = 58.5225;
 
@@ -73,12 +73,12 @@ const C2: f64 = 58.5225;
 mod tests {
     use super::*;
 
-    fn gradient(noise: u8) -> Picture {
+    fn gradient(noise: u8) -> DecodedImage {
         let rgb = (0..64 * 48_u32).flat_map(|at| {
             let sample = (at % 64 * 3) as u8 + if (at * 7919) % 13 < 6 { noise } else { 0 };
             [sample; 3]
         });
-        Picture {
+        DecodedImage {
             format: "png",
             width: 64,
             height: 48,

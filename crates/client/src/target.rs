@@ -1,4 +1,4 @@
-//! Parses what users of a command-line program write: a server's URL, and headers.
+//! Parses a server's URL, and headers, as users write them on a command line.
 
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -8,13 +8,13 @@ use crate::Endpoint;
 /// Why a URL or a header on a command line cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum TargetError {
-    /// The URL is neither HTTP nor a Unix socket.
+    /// The URL's scheme is neither `http` nor `unix`.
     #[error("`{0}`: write http://HOST:PORT/PATH or unix:/path")]
     Scheme(String),
     /// The host's name cannot be resolved.
     #[error("`{0}` cannot be found")]
     UnknownHost(String, #[source] io::Error),
-    /// The host's name is known, but has no address.
+    /// The host resolves to no address.
     #[error("`{0}` has no address")]
     NoAddress(String),
     /// The header has no colon.
@@ -22,11 +22,11 @@ pub enum TargetError {
     Header(String),
 }
 
-/// Returns the server that a URL names (`http://HOST:PORT/PATH` or `unix:/path`), and the path in the URL, which is `/`
-/// if the URL has none.
+/// Parses the URL of a server (`http://HOST:PORT/PATH` or `unix:/path`), and returns its endpoint and the path in the
+/// URL, which is `/` if the URL has none.
 ///
 /// # Errors
-/// If the URL has another scheme, or its host is unknown.
+/// If the URL has another scheme, or its host cannot be resolved.
 pub fn from_url(url: &str) -> Result<(Endpoint, String), TargetError> {
     if let Some(path) = url.strip_prefix("unix:") {
         return Ok((Endpoint::Unix(path.into()), "/".to_owned()));
@@ -38,17 +38,17 @@ pub fn from_url(url: &str) -> Result<(Endpoint, String), TargetError> {
     Ok((Endpoint::Tcp(address), path))
 }
 
-/// Returns the address of the server that a URL with TLS names (`https://HOST:PORT/PATH`), and the path in the URL, which
-/// is `/` if the URL has none. `None` if the URL has another scheme.
+/// Parses the URL of a server with TLS (`https://HOST:PORT/PATH`), and returns the server's address and the path in the
+/// URL, which is `/` if the URL has none. Returns `None` if the URL has another scheme.
 ///
 /// # Errors
-/// If the host is unknown.
+/// If the host cannot be resolved.
 pub fn from_secure_url(url: &str) -> Result<Option<(SocketAddr, String)>, TargetError> {
     let rest = url.strip_prefix("https://");
     rest.map(|rest| at(rest, 443)).transpose()
 }
 
-/// Returns the address and the path of a URL without its scheme.
+/// Resolves a URL without its scheme into an address and a path. `usual_port` applies if the URL has no port.
 fn at(rest: &str, usual_port: u16) -> Result<(SocketAddr, String), TargetError> {
     let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
     let with_port = if host.rsplit(']').next().is_some_and(|end| end.contains(':')) {
@@ -70,8 +70,8 @@ fn at(rest: &str, usual_port: u16) -> Result<(SocketAddr, String), TargetError> 
 ///
 /// # Errors
 /// If a header has no colon.
-pub fn headers(written: &[String]) -> Result<Vec<(String, String)>, TargetError> {
-    let pairs = written.iter().map(|header| {
+pub fn headers(texts: &[String]) -> Result<Vec<(String, String)>, TargetError> {
+    let pairs = texts.iter().map(|header| {
         let (name, value) = header
             .split_once(':')
             .ok_or_else(|| TargetError::Header(header.clone()))?;

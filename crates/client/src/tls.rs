@@ -1,4 +1,4 @@
-//! TLS of a client: which certificate a server has to have.
+//! TLS of a client, and which server certificates it accepts.
 
 use std::io;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
-/// What a client accepts from a server that speaks TLS.
+/// The TLS configuration of a client, for one server name.
 #[derive(Clone)]
 pub struct Tls {
     connector: TlsConnector,
@@ -27,11 +27,12 @@ impl std::fmt::Debug for Tls {
 }
 
 impl Tls {
-    /// Creates a client of the server that a `Host` header names, with or without a port. Its certificate has to be of an
-    /// authority that browsers trust, unless `takes_any`.
+    /// Creates the configuration for the server that a `Host` header names, with or without a port. The server's
+    /// certificate must be issued by an authority that browsers trust, unless `takes_any` is set, which accepts any
+    /// certificate.
     ///
     /// # Errors
-    /// If the host is neither a name nor an address.
+    /// If the host is neither a valid name nor an IP address.
     pub fn new(host: &str, takes_any: bool) -> io::Result<Self> {
         let name = ServerName::try_from(without_port(host).to_owned()).map_err(io::Error::other)?;
         let provider = Arc::new(ring::default_provider());
@@ -54,16 +55,16 @@ impl Tls {
         Ok(Self { connector, name })
     }
 
-    /// Performs the handshake.
+    /// Performs the TLS handshake.
     ///
     /// # Errors
-    /// If the server's certificate is not accepted, or it does not speak TLS.
+    /// If the server's certificate is not accepted, or the server does not speak TLS.
     pub(crate) async fn connect(&self, stream: TcpStream) -> io::Result<TlsStream<TcpStream>> {
         self.connector.connect(self.name.clone(), stream).await
     }
 }
 
-/// Says why a certificate was not accepted, if an error is about one.
+/// Returns why a certificate was not accepted, or `None` if the error has another cause.
 pub(crate) fn refused_certificate(error: &io::Error) -> Option<String> {
     let Error::InvalidCertificate(wrong) = error.get_ref()?.downcast_ref::<Error>()? else {
         return None;
@@ -72,7 +73,8 @@ pub(crate) fn refused_certificate(error: &io::Error) -> Option<String> {
         CertificateError::UnknownIssuer => {
             "its certificate is of no authority that browsers trust".to_owned()
         }
-        // webpki has no authority's certificate for a server, and `openssl req -x509` makes such ones.
+        // webpki returns `Other` for a certificate authority's certificate used as a server's, as `openssl req -x509`
+        // creates it.
         CertificateError::Other(_) => {
             "its certificate is not one for a server, such as one that it has signed itself"
                 .to_owned()
@@ -81,7 +83,7 @@ pub(crate) fn refused_certificate(error: &io::Error) -> Option<String> {
     })
 }
 
-/// Returns a host without its port, and an address of IPv6 without its brackets.
+/// Returns a host without its port, and an IPv6 address without its brackets.
 fn without_port(host: &str) -> &str {
     let is_port = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
     let name = match host.rsplit_once(':') {
@@ -91,7 +93,7 @@ fn without_port(host: &str) -> &str {
     name.trim_start_matches('[').trim_end_matches(']')
 }
 
-/// Accepts any certificate whose key the server has, as one that it has signed itself.
+/// A verifier that accepts any certificate whose private key the server has, including self-signed ones.
 #[derive(Debug)]
 struct AnyCertificate(Arc<CryptoProvider>);
 

@@ -1,4 +1,4 @@
-//! Values with a unit: `8s`, `100ms`, `10m`; `3%`.
+//! Command-line values with a unit: durations such as `8s`, `100ms` or `10m`, and percentages such as `3%`.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 pub struct Seconds(pub f64);
 
-/// A share of a whole: 0.03 for `3%`.
+/// A share of a whole, written as a percentage: 0.03 for `3%`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 pub struct Share(pub f64);
 
@@ -33,7 +33,7 @@ impl Seconds {
         Ok(Self(number * factor))
     }
 
-    /// Returns the duration as the standard library's type.
+    /// Converts the duration to the standard library's type.
     #[must_use]
     pub fn duration(self) -> std::time::Duration {
         std::time::Duration::try_from_secs_f64(self.0).unwrap_or(std::time::Duration::MAX)
@@ -41,7 +41,7 @@ impl Seconds {
 }
 
 impl Share {
-    /// Parses a share such as `3%` or `0.5%`.
+    /// Parses a percentage such as `3%` or `0.5%`.
     ///
     /// # Errors
     /// A sentence with the invalid value and an example of a valid one.
@@ -71,7 +71,7 @@ impl fmt::Display for Share {
     }
 }
 
-/// Rounds to six decimal places, to hide the errors of binary fractions.
+/// Rounds to six decimal places, to hide binary rounding errors such as 0.30000000000000004.
 fn round(value: f64) -> f64 {
     (value * 1e6).round() / 1e6
 }

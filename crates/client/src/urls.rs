@@ -14,12 +14,12 @@ pub struct ListedUrl {
     pub host: Option<String>,
 }
 
-/// Reads a list. Blank lines and lines that begin with `#` are skipped. Each of the others is either a full URL
+/// Reads a list. Blank lines and lines that begin with `#` are skipped. Every other line is either an absolute URL
 /// (`http://host/path`) or only a path.
 ///
 /// # Errors
-/// File, line and value of the first line that is neither, or why the file cannot be read. A list without URLs is an
-/// error, too.
+/// The file, line and value of the first invalid line, or the reason why the file cannot be read. A list without URLs
+/// is an error, too.
 pub fn read(file: &Path) -> Result<Vec<ListedUrl>, Error> {
     let text = fs::read_to_string(file)
         .map_err(|error| Error::new("", error.to_string()).in_file(file))?;

@@ -1,7 +1,7 @@
-//! Reads `Accept` header values as command-line options and manifests give them.
+//! Parses the `Accept` values of command-line options and manifests.
 
-/// Returns the value of the `Accept` header, or `None` if `given` is empty, which stands for requests without the
-/// header.
-pub(crate) fn value(given: &str) -> Option<&str> {
-    Some(given).filter(|it| !it.is_empty())
+/// Returns the value of the `Accept` header to send, or `None` if `text` is empty, which stands for requests without
+/// that header.
+pub(crate) fn value(text: &str) -> Option<&str> {
+    Some(text).filter(|it| !it.is_empty())
 }

@@ -1,4 +1,5 @@
-//! `andon adopt`: puts Andon beside the server of today, by that server's log, and says whether it can take over.
+//! `andon adopt`: tries Andon alongside an existing image server, using that server's access log, and reports whether
+//! it can replace it.
 
 mod base;
 mod draft;
@@ -29,65 +30,65 @@ use anyhow::{Context, bail};
 
 use crate::shadow::Tolerance;
 
-/// Write an andon.toml by a log of another image server, and try it beside that server
+/// Write an andon.toml from the access log of another image server, and try it alongside that server
 ///
-/// Recognises the URL languages in the log and their prefixes, writes the configuration, starts a server with it on a free
-/// port of loopback, sends the log's URLs to both servers, and ends with one page: what is recognised, what differs, with
-/// the images side by side, bytes, times, processor time, what services would cost, whether it is safe to switch, and the
-/// lines for nginx. Nothing is installed, and the old server only answers requests.
+/// Recognises the URL dialects in the log and their prefixes, writes the configuration, starts a server with it on a
+/// free loopback port, sends the log's URLs to both servers, and writes one page: what is recognised, which responses
+/// differ, with the images side by side, bytes, times, processor time, what hosted services would cost, whether it is
+/// safe to switch, and the lines for nginx. Nothing is installed, and the old server only receives requests.
 #[derive(clap::Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct Args {
-    /// The server that answers today: http://HOST:PORT[/PREFIX], https://… or unix:/path
+    /// The old server: http://HOST:PORT[/PREFIX], https://… or unix:/path
     #[arg(value_name = "OLD")]
     old: String,
     /// Its access log; may be given more than once
     #[arg(long, value_name = "FILE", required = true)]
     log: Vec<PathBuf>,
-    /// Its configuration, as `andon import` reads it; or an andon.toml, which is tried as it is
+    /// Its configuration, in a format that `andon import` reads; or an andon.toml, which is tried unchanged
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// The server block of nginx with this server_name, or without one the one that listens at this address [default: the
-    /// first that makes images and that no other one passes requests on to]
+    /// The nginx server block to import, by its server_name or the address that it listens on [default: the first that
+    /// makes images and is not behind another one]
     #[arg(long, value_name = "NAME")]
     server: Option<String>,
-    /// The folder with the originals that URLs name by their paths, also in place of folders of --config that are not on
-    /// this machine [default: the old server is asked for them]
+    /// The folder with the originals that URLs name by their paths, also in place of folders of --config that are not
+    /// on this machine [default: the old server, if it sends the originals]
     #[arg(long, value_name = "DIR")]
     root: Option<PathBuf>,
     /// The file to write
     #[arg(short, long, value_name = "FILE", default_value = "andon.toml")]
     output: PathBuf,
-    /// Replace the file if there is one
+    /// Replace the file if it exists
     #[arg(long)]
     force: bool,
     /// The page to write
     #[arg(long, value_name = "FILE", default_value = "andon-adopt.html")]
     html: PathBuf,
-    /// Distinct URLs to replay at most, the most frequent first
+    /// Maximum number of distinct URLs to replay, the most frequent first
     #[arg(long, value_name = "N", default_value_t = 500)]
     limit: usize,
-    /// URLs per second at most
+    /// Maximum number of URLs per second
     #[arg(long, value_name = "RATE", default_value_t = 20.0)]
     rate: f64,
     /// Connections to each server
     #[arg(short, long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=64))]
     connections: u32,
-    /// URLs at most that the old server is asked for, to learn whether they are images
+    /// Maximum number of URLs to request from the old server only to learn whether they are images
     #[arg(long, value_name = "N", default_value_t = 200)]
     ask: usize,
     #[command(flatten)]
     tolerance: Tolerance,
-    /// Differences to list, the worst first
+    /// Maximum number of differences to list, the worst first
     #[arg(long, value_name = "N", default_value_t = 20)]
     show: usize,
     /// Header for all requests, `name: value`; may be given more than once
     #[arg(short = 'H', long, value_name = "HEADER")]
     header: Vec<String>,
-    /// Take any certificate of an old server at https://, as one that it has signed itself
+    /// Accept any certificate of an old server at https://, including a self-signed one
     #[arg(long)]
     insecure: bool,
-    /// The old server's process, if it runs here, to measure its processor time
+    /// Process id of the old server, if it runs on this machine, to measure its processor time
     #[arg(long, value_name = "PID")]
     old_pid: Option<u32>,
 }

@@ -1,4 +1,4 @@
-//! Clients of a server that is already running. Each has its own connection and is used by its own thread.
+//! Clients of a server that is already running. Each client has its own connection, and is used by one thread.
 
 use std::io;
 
@@ -10,7 +10,7 @@ pub(crate) struct Server {
     endpoint: Endpoint,
     /// The host as the URL names it, or `localhost` for a Unix socket.
     host: String,
-    /// Path of the server's URL, without a slash at its end. It is put before every target.
+    /// Path of the server's URL, without the slash at its end. It precedes every target.
     prefix: String,
     headers: Vec<(String, String)>,
     tls: Option<Tls>,
@@ -23,8 +23,9 @@ pub(crate) struct Client<'a> {
 }
 
 impl Server {
-    /// Creates the server at `url`, which was given with the command-line option `option`, and checks that it accepts a
-    /// connection. One at `https://` has to have a certificate for the `Host` that is sent, unless `takes_any_certificate`.
+    /// Creates the server at `url`, the value of the command-line option `option`, and checks that it accepts a
+    /// connection. A server at `https://` must have a certificate for the `Host` that is sent, unless
+    /// `takes_any_certificate`.
     pub(crate) fn new(
         option: &str,
         url: &str,
@@ -73,7 +74,7 @@ impl Server {
         Ok(server)
     }
 
-    /// Returns a client that connects with its first request.
+    /// Returns a client, which connects on its first request.
     pub(crate) fn client(&self) -> anyhow::Result<Client<'_>> {
         let mut fetcher = Fetcher::new(self.endpoint.clone(), &self.host, &self.headers)?;
         if let Some(tls) = &self.tls {
@@ -102,8 +103,8 @@ pub(crate) fn on_threads(
     std::thread::scope(|scope| {
         let threads: Vec<_> = (0..count).map(|_| scope.spawn(&work)).collect();
         threads.into_iter().try_for_each(|thread| {
-            let ended = thread.join();
-            ended.unwrap_or_else(|_| bail!("a client thread panicked"))
+            let result = thread.join();
+            result.unwrap_or_else(|_| bail!("a client thread panicked"))
         })
     })
 }

@@ -1,4 +1,4 @@
-//! `andon config check`: checks whether a configuration is understood. `andon config show` prints what it amounts to.
+//! `andon config check` validates a configuration, and `andon config show` prints all of its keys, including defaults.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use crate::import::unfilled;
 use crate::read;
 use andon_terminal::print;
 
-/// Look at a configuration without serving anything
+/// Check or print a configuration, without serving anything
 #[derive(clap::Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct Args {
@@ -33,13 +33,13 @@ struct CheckArgs {
     named: Named,
 }
 
-/// Which file is looked at.
+/// The file of these commands, as an argument or an option.
 #[derive(clap::Args)]
 struct Named {
     /// The file; `-` is standard input
     #[arg(default_value = "andon.toml")]
     file: PathBuf,
-    /// The file, named as other commands name it
+    /// The file, as an option like that of other commands
     #[arg(long, value_name = "FILE", conflicts_with = "file")]
     config: Option<PathBuf>,
 }
@@ -50,7 +50,7 @@ impl Named {
     }
 }
 
-/// Print all keys of a file, defaults included, and who may use what
+/// Print all keys of a file, including defaults, and which clients may use what
 #[derive(clap::Args)]
 #[command(after_help = AFTER_SHOW)]
 struct ShowArgs {
@@ -80,12 +80,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     match &args.command {
         Command::Check(check) => {
             let file = check.named.file();
-            checked(file)?;
+            check_file(file)?;
             eprintln!("andon: {}: ok", file.display());
             Ok(())
         }
         Command::Show(show) => {
-            let (whole, config) = checked(show.named.file())?;
+            let (whole, config) = check_file(show.named.file())?;
             let mut out = "# What answers requests, and who may use it:\n".to_owned();
             for door in andon_server::doors(&config)? {
                 out += &format!("#   {door}\n");
@@ -95,18 +95,18 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     }
 }
 
-/// Validates a file, prints its warnings, and returns an equivalent file with all keys and the configuration.
-fn checked(file: &Path) -> anyhow::Result<(String, Config)> {
+/// Validates a file and prints its warnings. Returns an equivalent file with all keys, and the configuration.
+fn check_file(file: &Path) -> anyhow::Result<(String, Config)> {
     let name = file.display();
     let text = read::text(file).with_context(|| format!("{name} cannot be read"))?;
     let folder = file.parent().unwrap_or(Path::new(""));
     let overrides = Overrides::of_process();
-    let checked = overrides.parse(&text, folder).and_then(|config| {
+    let result = overrides.parse(&text, folder).and_then(|config| {
         let whole = effective(&overrides.laid_over(&text)?, folder)?;
         andon_server::check(&config, andon_codecs::ALL).map_err(|error| error.located(&text))?;
         Ok((whole, config))
     });
-    let (whole, config) = checked.map_err(|error| error.in_file(file))?;
+    let (whole, config) = result.map_err(|error| error.in_file(file))?;
     for variable in overrides.names() {
         eprintln!("andon: {name}: the environment variable {variable} applies");
     }
@@ -116,7 +116,8 @@ fn checked(file: &Path) -> anyhow::Result<(String, Config)> {
     Ok((whole, config))
 }
 
-/// Returns what an operator should know of a valid configuration, and what is still to be filled in in its text.
+/// Returns warnings about a valid configuration: settings that may surprise, and values in its text that still have to
+/// be filled in.
 pub(crate) fn warnings(config: &Config, text: &str, file: Option<&Path>) -> Vec<String> {
     let overrides = Overrides::of_process();
     let is_set = |variable: &str| overrides.names().any(|name| name == variable);

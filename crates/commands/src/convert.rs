@@ -46,18 +46,18 @@ use crate::processes::Codecs;
 #[derive(clap::Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct Args {
-    /// What to make of each, as `andon explain` prints it, such as fit:1200x1200,as:webp,q:80. With --into-store also a
-    /// URL path with {source} in it
+    /// The recipe, in the notation of `andon explain`, such as fit:1200x1200,as:webp,q:80. With --into-store also a URL
+    /// path with {source} in it
     #[arg(value_parser = Spec::parse)]
     recipe: Spec,
     /// The images, which are never overwritten: files, folders for all images below them, s3://BUCKET/KEY, or
     /// s3://BUCKET/FOLDER/ for all below it
     #[arg(required_unless_present = "from", value_name = "IN")]
     inputs: Vec<PathBuf>,
-    /// A file with more of them, one a line; - reads standard input
+    /// A file with names of further images, one per line; - reads standard input
     #[arg(long, value_name = "FILE")]
     from: Option<PathBuf>,
-    /// A folder that the images are in: results keep the folders that their images have below it, also those of images
+    /// A folder that contains the images: results keep the folders of their images below it, including those of images
     /// that are named one by one
     #[arg(long, value_name = "DIR", conflicts_with = "into_store")]
     relative_to: Option<PathBuf>,
@@ -70,29 +70,30 @@ pub(crate) struct Args {
         required_unless_present = "into_store"
     )]
     output: Option<String>,
-    /// How results are named, without the extension of their format: {name} is the image's name, and {ext} its own
-    /// extension, as in {name}.{ext} for a.png.webp, or {name}-256
+    /// Template for names of results, without the extension of their format: {name} is the image's name, and {ext} its
+    /// own extension, as in {name}.{ext} for a.png.webp, or {name}-256
     #[arg(long, value_name = "TEMPLATE", value_parser = Naming::parse, default_value = "{name}", conflicts_with = "into_store")]
     name: Naming,
-    /// The folder of images to compose with, which recipes name without a slash at the beginning and without a scheme
+    /// The folder of overlay images, which recipes name without a leading slash and without a scheme
     #[arg(long, value_name = "DIR")]
     materials: Option<PathBuf>,
-    /// A file that records what is done, a line of JSON for each result; a job that is run again skips what it records, and
-    /// warns if results of that are not there any more
+    /// A file that records what is done, a line of JSON for each result; a later run skips what it records, and warns
+    /// if recorded results are missing
     #[arg(long, value_name = "FILE")]
     manifest: Option<PathBuf>,
-    /// Look for the results that the manifest lists: images whose result is not there, or has another length, are made again
+    /// Check the results that the manifest lists: if a result is missing or has another length, its image is converted
+    /// again
     #[arg(long, requires = "manifest", conflicts_with = "into_store")]
     verify: bool,
-    /// A file to write when the run ends: the images of which it has made nothing, as --from reads them. They have failed, or
-    /// are left after Ctrl-C. Those whose results would replace the results of others are not in it
+    /// A file for the names of the images that this run has not converted, in the format of --from. They have failed,
+    /// or are left after Ctrl-C. Images whose results would replace the results of others are not listed
     #[arg(long, value_name = "FILE")]
     failures: Option<PathBuf>,
-    /// Images that are worked on at a time [default: one for each core]
+    /// Maximum number of images that are converted at the same time [default: the number of processor cores]
     #[arg(long, value_name = "N", value_parser = at_least_one, conflicts_with = "into_store")]
     threads: Option<NonZeroUsize>,
-    /// Formats whose images are read and written by worker processes, which know nothing but their job: third-party (what
-    /// code of others does, such as SVG, AVIF, WebP and TIFF), all, or none; with --into-store the configuration says it
+    /// Formats that isolated worker processes read and write: third-party (those with code of others, such as SVG,
+    /// AVIF, WebP and TIFF), all, or none; with --into-store the configuration sets it
     #[arg(
         long,
         value_name = "WHICH",
@@ -100,26 +101,26 @@ pub(crate) struct Args {
         conflicts_with = "into_store"
     )]
     processes: Processes,
-    /// Write results into the store that the nodes of a server share, under the server's own keys
+    /// Write results to the store that the nodes of a server share, with the keys that the server uses
     #[arg(long, requires = "config", conflicts_with_all = ["output", "materials"])]
     into_store: bool,
     /// The server's configuration: for --into-store, or to compose with images of its origins, by path or URL, to write
     /// text in its fonts, and within its limits
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Accept header of the clients that results are for, with --into-store; several times: each image once
-    /// for each; "" is none
+    /// Accept header of the clients that results are for, with --into-store; may be repeated, and each image is then
+    /// stored once for each; "" is none
     #[arg(long, value_name = "VALUE", requires = "into_store")]
     accept: Vec<String>,
 }
 
-/// Reads a number of threads.
+/// Parses a number of threads.
 fn at_least_one(text: &str) -> Result<NonZeroUsize, String> {
     let why = "it is a number from 1; leave the option out for one thread per core";
     text.parse().map_err(|_| why.to_owned())
 }
 
-/// What to make of each image: a recipe, or a URL with a placeholder for the source.
+/// The transformation of each image: a recipe, or a URL with a placeholder for the source.
 #[derive(Clone, Debug)]
 enum Spec {
     Recipe(Recipe),
@@ -143,7 +144,7 @@ impl Spec {
         let recipe: Recipe = text
             .parse()
             .map_err(|error: ParseError| error.to_string())?;
-        // Not once for each image.
+        // Checked here so that the error is not repeated for each image.
         Engine::new(andon_codecs::ALL, Limits::default())
             .check(&recipe)
             .map_err(|error| error.to_string())?;
@@ -158,7 +159,7 @@ impl Spec {
     }
 }
 
-/// Returns what is wrong if a file or folder is in the place of the recipe.
+/// Returns an error message if the argument for the recipe is an existing file or folder.
 fn misplaced(text: &str) -> Option<String> {
     let what = match std::fs::metadata(text).ok()?.is_dir() {
         true => "folder",
@@ -249,23 +250,23 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         renderer,
         outputs: Outputs::new(target, &args.name, &buckets, &job, format)?,
         format,
-        working: Semaphore::new(cores),
-        written: Written::default(),
+        semaphore: Semaphore::new(cores),
+        totals: Written::default(),
     };
     let convert = |input: &Input| batch.convert(input, &job);
     let is_taken = |input: &Input| batch.is_taken(input);
-    job.run(threads, convert, is_taken, || batch.written.text())
+    job.run(threads, convert, is_taken, || batch.totals.text())
 }
 
 /// Returns all images that the arguments name.
 fn images(args: &Args, buckets: &Buckets, results: Option<&Path>) -> anyhow::Result<Vec<Input>> {
     let mut names = args.inputs.clone();
     if let Some(from) = &args.from {
-        let listed = names::listed(from)?;
-        if listed.is_empty() {
+        let list = names::read_list(from)?;
+        if list.is_empty() {
             eprintln!("note: --from {} names no image", from.display());
         }
-        names.extend(listed);
+        names.extend(list);
     }
     let mut images = inputs::all(&names, buckets, results)?;
     if let Some(folder) = &args.relative_to {
@@ -274,7 +275,8 @@ fn images(args: &Args, buckets: &Buckets, results: Option<&Path>) -> anyhow::Res
     Ok(images)
 }
 
-/// Returns the job for these images: those that no earlier run has converted are left. `results` is the folder of results.
+/// Returns the job for these images, without those that earlier runs have converted. `results` is the folder of
+/// results.
 fn job(args: &Args, mut images: Vec<Input>, results: Option<&Path>) -> anyhow::Result<Job> {
     if args.verify
         && args
@@ -307,22 +309,23 @@ fn job(args: &Args, mut images: Vec<Input>, results: Option<&Path>) -> anyhow::R
         manifest::note_bytes(&images);
     }
     let is_done = |input: &Input| (manifest.as_ref()).is_some_and(|it| it.has(input, args.verify));
-    let (done, left): (Vec<Input>, Vec<Input>) = images.into_iter().partition(is_done);
+    let (done, inputs): (Vec<Input>, Vec<Input>) = images.into_iter().partition(is_done);
     Ok(Job {
-        inputs: left,
+        inputs,
         done,
         manifest,
         failures,
     })
 }
 
-/// Returns the name of the format that all results are in, if the recipe names it.
+/// Returns the format of all results, if the recipe determines it.
 fn format_of_all(recipe: &Recipe) -> Option<&'static str> {
     if recipe.output.moving.is_some() {
         return None;
     }
-    let asked = recipe.output.format.as_ref()?.as_str();
-    let named = |format: &Format| format.name == asked || format.aliases.contains(&asked);
+    let format_name = recipe.output.format.as_ref()?.as_str();
+    let named =
+        |format: &Format| format.name == format_name || format.aliases.contains(&format_name);
     let codec = andon_codecs::ALL.iter().find(|it| named(&it.format()))?;
     Some(codec.name())
 }
@@ -331,14 +334,14 @@ struct Batch<'a> {
     recipe: Recipe,
     renderer: Renderer,
     outputs: Outputs<'a>,
-    /// The format of all results, if the recipe names it.
+    /// The format of all results, if the recipe determines it.
     format: Option<&'static str>,
     /// Limits the number of threads that work on pixels at the same time.
-    working: Semaphore,
-    written: Written,
+    semaphore: Semaphore,
+    totals: Written,
 }
 
-/// Number of results, and bytes of their sources and of themselves.
+/// Number of results, and the total bytes of their sources and of the results.
 #[derive(Default)]
 struct Written {
     results: AtomicUsize,
@@ -363,7 +366,7 @@ impl Written {
     }
 }
 
-/// Writes a number of bytes in the largest fitting unit, such as `3.1 MB`.
+/// Formats a number of bytes with the largest fitting unit, such as `3.1 MB`.
 fn size(bytes: usize) -> String {
     let mut amount = bytes as f64;
     let mut units = ["B", "kB", "MB", "GB", "TB"].into_iter();
@@ -383,25 +386,25 @@ fn size(bytes: usize) -> String {
 
 impl Batch<'_> {
     fn convert(&self, input: &Input, job: &Job) -> anyhow::Result<()> {
-        let planned = input.read().and_then(|source| {
+        let preparation = input.read().and_then(|source| {
             let plan = self.renderer.plan(&self.recipe, &source)?;
             Ok((source, plan))
         });
-        let (source, plan) = planned.inspect_err(|_| self.outputs.release(input))?;
+        let (source, plan) = preparation.inspect_err(|_| self.outputs.release(input))?;
         let output = self.outputs.claim(input, plan.format())?;
-        let made = (self.working).run(|| self.renderer.run(&plan, &source, &Never));
-        let made = made.inspect_err(|_| output.release(input))?;
-        for note in &made.notes {
+        let result = (self.semaphore).run(|| self.renderer.run(&plan, &source, &Never));
+        let result = result.inspect_err(|_| output.release(input))?;
+        for note in &result.notes {
             eprintln!("{}: note: {note}", input.name);
         }
-        let bytes = made.bytes(&source);
+        let bytes = result.bytes(&source);
         output.write(bytes)?;
         let (name, length) = (output.name(), bytes.len());
-        self.written.add(source.len(), length);
+        self.totals.add(source.len(), length);
         job.note(input, &[("output", name.into()), ("bytes", length.into())])
     }
 
-    /// Whether the result of an image would replace an image of the job, or the result of another one.
+    /// Whether the result of an image would replace an input of the job, or the result of another image.
     fn is_taken(&self, input: &Input) -> bool {
         let is_taken = |format: &str| self.outputs.is_taken(input, format);
         if let Some(format) = self.format {
@@ -414,7 +417,7 @@ impl Batch<'_> {
         let plan = source.and_then(|source| Ok(self.renderer.plan(&self.recipe, &source)?));
         match plan {
             Ok(plan) => is_taken(plan.format()),
-            // It may be a good image in the next run.
+            // In the next run the image may be readable, so its result's format is guessed from its name.
             Err(_) => match format_of(&input.name) {
                 Ok(Some(format)) if self.keeps_formats() => is_taken(format),
                 _ => true,
@@ -422,22 +425,22 @@ impl Batch<'_> {
         }
     }
 
-    /// Whether results have the formats of their images.
+    /// Whether each result has the format of its source.
     fn keeps_formats(&self) -> bool {
         let output = &self.recipe.output;
         (output.format.is_none() || output.is_open()) && output.moving.is_none()
     }
 }
 
-/// How long an image is refused after it has ended two worker processes: in effect for the whole of a run.
+/// How long an image is refused after it has crashed two worker processes: longer than any run.
 const SUSPECT: Duration = Duration::from_secs(24 * 3600);
 
 fn cores() -> usize {
     thread::available_parallelism().map_or(1, NonZeroUsize::get)
 }
 
-/// Returns the number of threads: one for each of `cores`, or several for each if some wait for a network. Even then, only
-/// one thread for each works on pixels at a time.
+/// Returns the number of threads: one for each of `cores`, or several per core if the job reads or writes buckets. Even
+/// then, only one thread per core works on pixels at a time.
 fn threads(job: &Job, output: &str, cores: usize) -> usize {
     let is_remote = |name: &str| name.starts_with(buckets::SCHEME);
     let waits = is_remote(output) || job.inputs.iter().any(|input| is_remote(&input.name));
@@ -447,7 +450,7 @@ fn threads(job: &Job, output: &str, cores: usize) -> usize {
     }
 }
 
-/// Returns a progress bar, which is drawn on a terminal only.
+/// Returns a progress bar, which is visible only on a terminal.
 pub(crate) fn progress_bar(length: usize) -> ProgressBar {
     let style = ProgressStyle::with_template("{bar:32} {pos}/{len}  {rate}  {eta} left  {msg}");
     let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
@@ -459,7 +462,7 @@ pub(crate) fn progress_bar(length: usize) -> ProgressBar {
 
 const THREADS_PER_CORE: usize = 4;
 
-/// Largest number of threads. Each may hold an image in memory.
+/// Maximum number of threads. Each may have an image in memory.
 const MOST_THREADS: usize = 64;
 
 #[cfg(test)]

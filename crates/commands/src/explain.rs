@@ -1,4 +1,4 @@
-//! `andon explain`: shows how a reply would come about, without making it.
+//! `andon explain`: shows how the server would answer a URL, without doing so.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -31,14 +31,14 @@ in that order. Of a [store] that nodes share it is said whether the result is wo
 store.min_life).";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
-    let mut told = String::new();
-    let outcome = tell(args, &mut told);
-    // Also what was found out before it failed.
-    print(told.as_bytes())?;
+    let mut report = String::new();
+    let outcome = tell(args, &mut report);
+    // Printed even if there was an error, because the output up to then helps to find its cause.
+    print(report.as_bytes())?;
     outcome
 }
 
-fn tell(args: &Args, told: &mut String) -> anyhow::Result<()> {
+fn tell(args: &Args, report: &mut String) -> anyhow::Result<()> {
     let config = args.place.config()?;
     let (resolver, engine, background) = Place::of(&config)?;
     let target = place::target(&args.target);
@@ -48,74 +48,73 @@ fn tell(args: &Args, told: &mut String) -> anyhow::Result<()> {
         Err(error) => (resolver.read(&target)?, Some(error)),
     };
     negotiation::settle_without_accept(&mut request, &background);
-    writeln!(told, "target  {target}")?;
-    if let Some(rewritten) = resolver.rewritten(&target) {
-        writeln!(told, "rewrite {rewritten}")?;
+    writeln!(report, "target  {target}")?;
+    if let Some(new_target) = resolver.rewritten(&target) {
+        writeln!(report, "rewrite {new_target}")?;
     }
-    writeln!(told, "file    /{}", request.source.place())?;
+    writeln!(report, "file    /{}", request.source.place())?;
     if let Some(error) = closed {
-        writeln!(told, "access  {}", with_status(error))?;
+        writeln!(report, "access  {}", with_status(error))?;
     }
     for note in &request.notes {
-        writeln!(told, "note    {note}")?;
+        writeln!(report, "note    {note}")?;
     }
     if !request.is_file() {
-        writeln!(told, "asks    {}", request.rules.text())?;
+        writeln!(report, "asks    {}", request.rules.text())?;
     } else {
-        let found = resolver.open(&request).map_err(|error| {
+        let file = resolver.open(&request).map_err(|error| {
             let hint = resolver.hint(&target).map(|hint| format!("\n{hint}"));
             let error = with_status(error);
             anyhow::anyhow!("{error}{}", hint.unwrap_or_default())
         })?;
-        writeln!(told, "etag    {}", found.validators("").etag)?;
+        writeln!(report, "etag    {}", file.validators("").etag)?;
         writeln!(
-            told,
+            report,
             "plan    the file /{} as it is, {} bytes",
-            found.path,
-            found.size()
+            file.path,
+            file.size()
         )?;
         return Ok(());
     }
-    // A request is worth explaining even if its file is missing.
-    let planned = resolver.open(&request).and_then(|found| {
-        let read = found.read()?;
-        let (rules, source) = (&*request.rules, &read.source);
+    // A request can be explained even if its file is missing.
+    let result = resolver.open(&request).and_then(|file| {
+        let contents = file.read()?;
+        let (rules, source) = (&*request.rules, &contents.source);
         let measuring = engine.measurement(rules, source)?.map(|it| it.cost());
-        let plan = engine.plan_with(rules, source, &read.materials, None, None)?;
+        let plan = engine.plan_with(rules, source, &contents.materials, None, None)?;
         let facts = engine.facts(source)?;
         let validators = resolver
-            .validators(&request, &facts, &found)
+            .validators(&request, &facts, &file)
             .map_err(andon_pixels::Error::of_rules)?;
-        let tiers =
-            andon_server::tiers(&config, andon_codecs::ALL, &request, &facts, &found, &plan);
+        let tiers = andon_server::tiers(&config, andon_codecs::ALL, &request, &facts, &file, &plan);
         let sizes = geometry::explain(rules, &facts);
         let cpu = CpuTime::from(measuring.unwrap_or_default()) + plan.cpu();
-        let over = engine.limits().check_cpu(cpu, source.len() as u64).err();
-        Ok((validators, measuring, plan, over, sizes, tiers))
+        let excess = engine.limits().check_cpu(cpu, source.len() as u64).err();
+        Ok((validators, measuring, plan, excess, sizes, tiers))
     });
-    match planned {
-        Ok((validators, measuring, plan, over, sizes, tiers)) => {
-            if let Some(over) = over {
-                writeln!(told, "refused {}", with_status(over.into()))?;
+    match result {
+        Ok((validators, measuring, plan, excess, sizes, tiers)) => {
+            if let Some(excess) = excess {
+                writeln!(report, "refused {}", with_status(excess.into()))?;
             }
-            writeln!(told, "etag    {}", validators.etag)?;
+            writeln!(report, "etag    {}", validators.etag)?;
             for (tier, words) in tiers {
-                writeln!(told, "{tier:<7} {words}")?;
+                writeln!(report, "{tier:<7} {words}")?;
             }
-            let resolved = ImageRequest {
+            let resolved_request = ImageRequest {
                 rules: Arc::new(plan.recipe().clone()),
                 ..request.clone()
             };
-            let written = resolver
+            let urls = resolver
                 .written(&request)
-                .chain(resolver.written(&resolved));
-            for (_, same) in written.filter(|(_, same)| *same != target) {
-                writeln!(told, "same    {same}")?;
+                .chain(resolver.written(&resolved_request));
+            for (_, same) in urls.filter(|(_, same)| *same != target) {
+                writeln!(report, "same    {same}")?;
             }
             for line in sizes {
-                writeln!(told, "{line}")?;
+                writeln!(report, "{line}")?;
             }
-            write!(told, "{}", plan.explain(measuring))?;
+            write!(report, "{}", plan.explain(measuring))?;
             Ok(())
         }
         Err(error) => Err(with_status(error)),

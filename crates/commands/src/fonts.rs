@@ -7,10 +7,10 @@ use andon_server::ConfigError;
 use andon_server::config::FontsConfig;
 use anyhow::Context;
 
-/// Loads the fonts and installs them for this process.
+/// Loads the fonts of a configuration and installs them for this process. Does nothing for the default configuration.
 ///
 /// # Errors
-/// If a folder cannot be read or a family is not there.
+/// If a folder cannot be read or a font family is missing.
 pub(crate) fn install(config: &FontsConfig) -> Result<(), ConfigError> {
     if *config != FontsConfig::default() {
         load(config)?.install();
@@ -18,11 +18,11 @@ pub(crate) fn install(config: &FontsConfig) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// Does the same, and returns the file from which worker processes read the fonts. `None` if they need none, because
-/// they have the bundled font.
+/// Loads and installs the fonts like [`install`], and returns a file from which worker processes read them. Returns
+/// `None` for the default configuration, because workers have the bundled font.
 ///
 /// # Errors
-/// As for `install`, and if the system cannot make such a file.
+/// The errors of [`install`], and an error if the system cannot create such a file.
 pub(crate) fn share(config: &FontsConfig) -> anyhow::Result<Option<File>> {
     if *config == FontsConfig::default() {
         return Ok(None);
@@ -30,7 +30,7 @@ pub(crate) fn share(config: &FontsConfig) -> anyhow::Result<Option<File>> {
     let fonts = load(config)?;
     let file = andon_isolation::sealed(|file| fonts.write(file))
         .context("cannot make the file of fonts that worker processes read")?;
-    // From now on this process reads that file, too, and holds only fonts that text is drawn with.
+    // From now on this process also reads fonts from that file, and has only those in memory that text is drawn with.
     let copy = file.try_clone().and_then(Fonts::read);
     copy.context("cannot read the file of fonts")?.install();
     Ok(Some(file))

@@ -1,4 +1,4 @@
-//! `andon healthcheck`: whether a server answers, for containers without another program to ask it.
+//! `andon healthcheck`: checks whether a server responds, for containers without another HTTP client.
 
 use std::path::PathBuf;
 use std::sync::mpsc;
@@ -10,7 +10,7 @@ use andon_server::config::Overrides;
 use andon_server::{Config, Listen};
 use anyhow::{Context, bail, ensure};
 
-/// Ask a running server whether it is healthy
+/// Check whether a running server is healthy
 #[derive(clap::Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct Args {
@@ -19,7 +19,7 @@ pub(crate) struct Args {
     /// The server's configuration file, for its address
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Longest time that an answer may take, in seconds
+    /// Maximum time for the response, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 3.0)]
     timeout: f64,
 }
@@ -47,10 +47,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         Some(url) => url.clone(),
         None => address(&Overrides::of_process().read(args.config.as_deref())?),
     };
-    // The answer may never come, so that it is waited for elsewhere; the end of the process ends that thread.
+    // The response may never arrive, so another thread waits for it; that thread ends with the process.
     let (sender, answer) = mpsc::channel();
-    let asked = url.clone();
-    thread::spawn(move || sender.send(ask(&asked)));
+    let target_url = url.clone();
+    thread::spawn(move || sender.send(ask(&target_url)));
     let Ok(answer) = answer.recv_timeout(timeout) else {
         bail!("{url}: no answer within {timeout:?}");
     };
@@ -70,7 +70,8 @@ fn ask(url: &str) -> anyhow::Result<Fetched> {
     Ok(Fetcher::new(endpoint, "localhost", &[])?.get(path, &[])?)
 }
 
-/// Returns the URL of the first address that a health check can use: with a PROXY protocol, only proxies can.
+/// Returns the URL of the first address that a health check can use. Addresses with the PROXY protocol are skipped,
+/// because only proxies can use them.
 fn address(config: &Config) -> String {
     let monitoring = config.metrics.listen.iter();
     let plain = |listen: &&Listen| !config.proxy.protocol.contains(listen);
@@ -78,7 +79,7 @@ fn address(config: &Config) -> String {
     match listen.or(config.listen.first()) {
         Some(Listen::Unix(path)) => format!("unix:{}", path.display()),
         Some(Listen::Tcp(address)) => {
-            // These mean every address of the machine, of which loopback is one.
+            // Wildcard addresses include loopback.
             let address = match address.rsplit_once(':') {
                 Some(("0.0.0.0", port)) => format!("127.0.0.1:{port}"),
                 Some(("[::]", port)) => format!("[::1]:{port}"),

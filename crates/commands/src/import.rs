@@ -37,35 +37,35 @@ pub(crate) use values::is_weak;
 pub(crate) use variables::own_variable;
 pub(crate) use write::quoted;
 
-/// Placeholder for the bucket of a server that names none: `andon.toml` has to name it.
+/// Placeholder for a bucket's name if the imported server names none: the user has to replace it in `andon.toml`.
 pub(crate) const UNNAMED_BUCKET: &str = "name-of-the-bucket";
 
 use self::variables::Variable;
 
-/// Write the andon.toml of another image server: nginx, imgproxy, thumbor, imagor or Next.js
+/// Translate the configuration of another image server to an andon.toml: nginx, imgproxy, thumbor, imagor or Next.js
 ///
-/// The content of the file tells which one it is. Of nginx, locations with image_filter and ngx_small_light become
-/// rewrites; roots, aliases and proxy_pass become origins; caches, limits and addresses become their keys. imgproxy is
-/// read from its environment (IMGPROXY_KEY=…: an environment file, a docker-compose file, a unit of systemd, a command
-/// line, values of a Helm chart), imagor from its environment or flags, thumbor from thumbor.conf or from the environment
-/// of its container, and Next.js from .next/required-server-files.json, which `next build` writes. What has no equivalent
-/// stands in a comment, with its line and why.
+/// The format is detected from the content of the file. From nginx, locations with image_filter and ngx_small_light
+/// become rewrites; roots, aliases and proxy_pass become origins; caches, limits and addresses become their keys.
+/// imgproxy is read from its environment (IMGPROXY_KEY=…: an environment file, a docker-compose file, a systemd unit, a
+/// command line, values of a Helm chart), imagor from its environment or flags, thumbor from thumbor.conf or from the
+/// environment of its container, and Next.js from .next/required-server-files.json, which `next build` writes. Settings
+/// without an equivalent become comments with their line and the reason.
 #[derive(clap::Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct Args {
-    /// nginx's main file, or one of a site; an environment file or docker-compose.yml; thumbor.conf; or a configuration
-    /// of Next.js as JSON; `-` is standard input
+    /// nginx's main file, or one of a site; an environment file or docker-compose.yml; thumbor.conf; or a Next.js
+    /// configuration as JSON; `-` is standard input
     #[arg(value_name = "FILE", required_unless_present = "variables")]
     file: Option<PathBuf>,
-    /// Of nginx, the server block with this server_name, or without one the one that listens at this address [default: the
-    /// first that makes images and that no other one passes requests on to]
+    /// The nginx server block to import, by its server_name or the address that it listens on [default: the first that
+    /// makes images and is not behind another one]
     #[arg(long, value_name = "NAME")]
     server: Option<String>,
-    /// Of imgproxy, thumbor and imagor: write random keys in the place of the secrets, each with the variable of the environment
+    /// For imgproxy, thumbor and imagor: write random keys instead of the secrets, each with the environment variable
     /// that sets it, for files that others may read, such as a `ConfigMap`
     #[arg(long)]
     no_secrets: bool,
-    /// Print what each variable of this server becomes: imgproxy, thumbor or imagor
+    /// Print how each variable of this server is imported: imgproxy, thumbor or imagor
     #[arg(long, value_name = "SERVER", conflicts_with_all = ["file", "server", "no_secrets"])]
     variables: Option<String>,
 }
@@ -83,23 +83,23 @@ Examples:
 Files that nginx includes are read too. Keys and secrets are written to the result as they are, so treat it like the \
 original. `andon shadow` then compares both servers.";
 
-/// A configuration that can be imported.
+/// A configuration format that can be imported.
 struct Format {
-    /// Description of the files, for messages.
+    /// Description of the format's files, for messages.
     name: &'static str,
     /// Whether a text is of this format.
     is: fn(&str) -> bool,
-    /// Translates a file into the text of an `andon.toml`.
+    /// Translates a file to the text of an `andon.toml`.
     read: fn(&Input<'_>) -> anyhow::Result<String>,
 }
 
-/// A file that is imported.
+/// The file to import.
 struct Input<'a> {
     text: &'a str,
     path: &'a Path,
-    /// Name of the file, for comments.
+    /// Name of the file, for comments in the generated configuration.
     name: &'a str,
-    /// The `server_name` of the block of nginx to import.
+    /// The `server_name` of the nginx server block to import.
     server: Option<&'a str>,
     no_secrets: bool,
 }
@@ -113,7 +113,7 @@ const FORMATS: &[Format] = &[
     nginx::FORMAT,
 ];
 
-/// The tables of variables, by server.
+/// The servers that are imported from variables, with their tables of variables.
 const TABLES: &[(&str, &[Variable])] = &[
     ("imgproxy", imgproxy::TABLE),
     ("thumbor", thumbor::TABLE),
@@ -128,7 +128,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     }
 }
 
-/// Prints the variables of a server.
+/// Prints the table of variables of a server.
 fn list(server: &str) -> anyhow::Result<()> {
     let table = TABLES.iter().find(|(name, _)| *name == server);
     let names: Vec<&str> = TABLES.iter().map(|(name, _)| *name).collect();
@@ -143,33 +143,33 @@ fn list(server: &str) -> anyhow::Result<()> {
 
 fn import(file: &Path, server: Option<&str>, no_secrets: bool) -> anyhow::Result<()> {
     let text = text(file, server, no_secrets)?;
-    // What the other server takes and Andon does not should be said here, not when it is started.
+    // Report values that Andon refuses now, rather than when the server is started.
     if let Err(error) = Config::parse(&text, Path::new("")) {
         eprintln!("andon: what was written needs a change: {error:#}");
     }
     print(text.as_bytes())
 }
 
-/// Returns the text of the `andon.toml` for the configuration of another server. `server` names one of several server
-/// blocks of nginx.
+/// Returns the text of the `andon.toml` for the configuration of another server. `server` selects one of several nginx
+/// server blocks, and `no_secrets` replaces secrets by random values.
 pub(crate) fn text(file: &Path, server: Option<&str>, no_secrets: bool) -> anyhow::Result<String> {
     let name = file.display().to_string();
-    let own = file.file_name().unwrap_or_default().to_string_lossy();
+    let file_name = file.file_name().unwrap_or_default().to_string_lossy();
     ensure!(
-        !own.starts_with("next.config."),
+        !file_name.starts_with("next.config."),
         "{name} is a program: run `next build`, then import .next/required-server-files.json"
     );
     let bytes = crate::read::bytes(file).with_context(|| format!("{name} cannot be read"))?;
     let text = String::from_utf8_lossy(&bytes);
     let Some(format) = FORMATS.iter().find(|format| (format.is)(&text)) else {
-        let known: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
+        let names: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
         let hint = match text.contains("USER-SUPPLIED VALUES:") {
             true => "\n`helm get values RELEASE --all` prints the values of the chart, too",
             false => "",
         };
         bail!(
             "{name} is of no format that can be imported: {}{hint}",
-            known.join("; ")
+            names.join("; ")
         );
     };
     ensure!(

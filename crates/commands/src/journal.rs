@@ -1,5 +1,5 @@
-//! Records in a file what a long job has done, so that an interrupted job can continue. Each piece of work becomes a
-//! line when it is finished.
+//! Records the progress of a long job in a file, so that an interrupted job can be continued. Each finished piece of
+//! work adds a line.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, Write};
@@ -8,14 +8,14 @@ use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, bail};
 
-/// The journal file, which only one job may use at a time.
+/// The journal file, which is locked so that only one job uses it at a time.
 pub(crate) struct Journal {
     path: PathBuf,
     file: Mutex<File>,
 }
 
 impl Journal {
-    /// Opens or creates the journal, and returns it with the lines that are in it, each with a line break behind it. An
+    /// Opens or creates the journal, and returns it with the existing lines, each terminated by a line break. An
     /// incomplete last line is removed.
     pub(crate) fn open(path: &Path) -> anyhow::Result<(Self, String)> {
         let name = || path.display().to_string();
@@ -47,11 +47,11 @@ impl Journal {
         &self.path
     }
 
-    /// Records a finished piece of work.
+    /// Appends the line of a finished piece of work.
     pub(crate) fn add(&self, line: &str) -> anyhow::Result<()> {
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        let written = file.write_all(format!("{line}\n").as_bytes());
-        written.with_context(|| format!("cannot write to {}", self.path.display()))
+        let result = file.write_all(format!("{line}\n").as_bytes());
+        result.with_context(|| format!("cannot write to {}", self.path.display()))
     }
 }
 

@@ -1,4 +1,4 @@
-//! `andon lab` and `andon tune`: start the laboratory, a separate program, in place of this one.
+//! `andon lab` and `andon tune`: replace this process by the laboratory, which is a separate program.
 
 use std::env;
 use std::ffi::OsString;
@@ -6,11 +6,11 @@ use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
-/// Compare servers, or one server's settings, and say which is faster (starts andon-lab)
+/// Compare servers, or settings of one server, and report which is faster (starts andon-lab)
 #[derive(clap::Args)]
 #[command(disable_help_flag = true, after_help = LAB_EXAMPLES)]
 pub(crate) struct Lab {
-    /// Words for andon-lab, its commands and their options
+    /// Arguments for andon-lab: its commands and their options
     #[arg(
         trailing_var_arg = true,
         allow_hyphen_values = true,
@@ -23,7 +23,7 @@ pub(crate) struct Lab {
 #[derive(clap::Args)]
 #[command(disable_help_flag = true, after_help = TUNE_EXAMPLES)]
 pub(crate) struct Tune {
-    /// Words for andon-lab tune, its folder and options
+    /// Arguments for andon-lab tune: its folder and options
     #[arg(
         trailing_var_arg = true,
         allow_hyphen_values = true,
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &Lab) -> ExitCode {
     become_lab(&args.words, NOT_UNDERSTOOD)
 }
 
-/// Replaces this process by `andon-lab tune` with the given arguments, for the server that this program is.
+/// Replaces this process by `andon-lab tune` with the given arguments, to tune the server in this executable.
 pub(crate) fn tune(args: &Tune) -> ExitCode {
     let mut words = vec![OsString::from("tune")];
     if let Ok(server) = env::current_exe() {
@@ -74,12 +74,12 @@ fn become_lab(words: &[OsString], code: u8) -> ExitCode {
     ExitCode::from(code)
 }
 
-/// Returns the path of the program `andon-lab` beside this one, or else of the first in `PATH`.
+/// Returns the path of the program `andon-lab` in the same folder as this one, or else of the first one in `PATH`.
 fn laboratory() -> Option<PathBuf> {
-    let own = env::current_exe().ok();
-    let beside = own.as_deref().and_then(std::path::Path::parent);
+    let executable = env::current_exe().ok();
+    let own_folder = executable.as_deref().and_then(std::path::Path::parent);
     let path = env::var_os("PATH").unwrap_or_default();
-    let folders = beside
+    let folders = own_folder
         .map(PathBuf::from)
         .into_iter()
         .chain(env::split_paths(&path));
@@ -88,6 +88,6 @@ fn laboratory() -> Option<PathBuf> {
         .find(|file| file.is_file())
 }
 
-/// The laboratory's exit code for a command that it could not carry out. Its exit code 1 means a regression.
+/// The laboratory's exit code if a command could not be carried out. Its exit code 1 means a regression.
 const NOT_UNDERSTOOD: u8 = 4;
 const FAILED: u8 = 1;

@@ -14,17 +14,17 @@ use anyhow::bail;
 
 use andon_terminal::print;
 
-/// Print a load balancer's configuration that sends all URLs of one image to one node
+/// Print a load balancer configuration that sends all URLs of one image to the same node
 #[derive(clap::Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct Args {
     /// The load balancer
     #[arg(value_enum)]
     balancer: Balancer,
-    /// A node; once for each
+    /// The address of a node; may be repeated
     #[arg(long = "node", value_name = "HOST:PORT", required = true)]
     nodes: Vec<String>,
-    /// The nodes' configuration, for its dialects; the defaults if absent
+    /// The nodes' configuration, for its dialects [default: the default configuration]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// The port that the load balancer listens on
@@ -48,13 +48,13 @@ Examples:
 All sizes and formats of one image reach one node, which so fetches and decodes it once. A request that its node rejects, or \
 that finds the node gone, is sent to one other node.";
 
-/// The values that go into a load balancer's configuration.
+/// The values for a load balancer's configuration.
 struct Setup {
-    /// Names of dialects, each with a regular expression for its URLs whose only group is the source.
+    /// Names of dialects, each with a regular expression for its URLs, whose only group is the source.
     patterns: Vec<(&'static str, String)>,
     nodes: Vec<String>,
     port: u16,
-    /// Longest time that a node takes for a reply.
+    /// Maximum time in which a node responds.
     answer: Duration,
 }
 

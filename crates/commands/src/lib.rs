@@ -1,4 +1,4 @@
-//! The commands of `andon`: their arguments, and what they do.
+//! The commands of `andon`, with their arguments.
 //!
 //! # Where to begin
 //!
@@ -85,16 +85,16 @@ enum Command {
     Man(man::Args),
 }
 
-/// Runs the command that the program's arguments name, and returns the exit code.
+/// Parses the program's arguments, runs the command, and returns the exit code.
 #[must_use]
 pub fn main() -> ExitCode {
-    // Before there is a second thread, and anything to free.
+    // Must run before a second thread exists and before memory is freed.
     andon_codecs::allocator::return_free_memory();
     let arguments = std::env::args_os().skip(1);
-    if let Some(ended) =
+    if let Some(outcome) =
         andon_isolation::as_process(andon_codecs::ALL, andon_codecs::Fonts::adopt, arguments)
     {
-        return ended.map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
+        return outcome.map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
     }
     let result = match Cli::parse().command {
         Command::Serve(args) => serve::run(&args),

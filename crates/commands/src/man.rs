@@ -1,4 +1,4 @@
-//! `andon man`: a manual page for each command, from the same text as `--help`.
+//! `andon man`: writes a manual page for each command, from the same text as `--help`.
 
 use std::path::PathBuf;
 
@@ -19,6 +19,6 @@ Examples:
   andon man /tmp/andon && man /tmp/andon/andon-serve.1";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
-    // The page andon-lab.1 comes with the laboratory.
+    // The laboratory comes with its own page, andon-lab.1.
     write_manual(crate::Cli::command(), &args.folder, &["lab"])
 }

@@ -1,4 +1,4 @@
-//! Finds the images for `render` and `explain`, which are in a folder or where a server's configuration says.
+//! Finds the images for `render` and `explain`, which are in a folder or in the origins of a server's configuration.
 
 use std::path::{Path, PathBuf};
 
@@ -24,7 +24,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Returns the configuration that a server for this place would have.
+    /// Returns the configuration of a server for this place.
     pub(crate) fn config(&self) -> Result<Config, ConfigError> {
         match (&self.root, &self.config) {
             (_, Some(file)) => Overrides::of_process().read(Some(file)),
@@ -34,14 +34,14 @@ impl Place {
         }
     }
 
-    /// Returns the parts of a server for this place: those that resolve targets, make images, and choose the background
-    /// of formats without opacity.
+    /// Returns the components of a server for this place that resolve targets, make images, and choose the background
+    /// of formats without transparency.
     pub(crate) fn open(&self) -> Result<(Resolver, Engine, Background), ConfigError> {
         Self::of(&self.config()?)
     }
 
-    /// Returns the parts of a server with this configuration: those that resolve targets, make images, and choose the
-    /// background of formats without opacity.
+    /// Returns the components of a server with this configuration that resolve targets, make images, and choose the
+    /// background of formats without transparency. Installs the configuration's fonts.
     pub(crate) fn of(config: &Config) -> Result<(Resolver, Engine, Background), ConfigError> {
         fonts::install(&config.fonts)?;
         let engine = Engine::new(andon_codecs::ALL, config.limits.pixels());

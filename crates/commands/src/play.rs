@@ -14,7 +14,7 @@ use crate::serve;
 #[derive(clap::Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct Args {
-    /// The folder with images; replaces the origins of the configuration [default: the current folder]
+    /// The folder with images, instead of the origins of the configuration [default: the current folder]
     dir: Option<PathBuf>,
     /// The server's configuration, with its origins, dialects and presets
     #[arg(long, value_name = "FILE")]
@@ -58,7 +58,7 @@ fn configuration(args: &Args, token: &str) -> Result<Config, ConfigError> {
     config.metrics.listen = None;
     config.cache.disk = None;
     config.dialects.open_all();
-    // A configuration may be of a server that has a proxy in front.
+    // The configuration may be for a server behind a proxy, where loopback does not mean local clients.
     config.play.allow = match config.loopback_is_local {
         true => AllowedClients::Local,
         false => AllowedClients::All,
@@ -66,12 +66,12 @@ fn configuration(args: &Args, token: &str) -> Result<Config, ConfigError> {
     if config.admin.secret()?.is_none() && !config.loopback_is_local {
         config.admin.token = Some(token.to_owned());
     }
-    // Requests are nobody's news here.
+    // A log of requests would only be noise here.
     config.log.level = config.log.level.min(LogLevel::Warn);
     Ok(config)
 }
 
-/// The port of the playground, beside that of `andon serve`.
+/// The default port of the playground, different from that of `andon serve`.
 const PORT: u16 = 8088;
 
 /// Prints a line with the playground's address and flushes it, so that users can click on it. The token of this run is

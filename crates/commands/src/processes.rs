@@ -1,4 +1,4 @@
-//! Worker processes of commands that make images.
+//! Worker processes for commands that make images.
 
 use std::env;
 use std::time::Duration;
@@ -10,16 +10,16 @@ use anyhow::Context;
 
 use crate::fonts;
 
-/// The codecs of a command, whose worker processes are not started yet.
+/// The codecs of a command, whose worker processes have not been started yet.
 pub(crate) struct Codecs(Option<(Prepared, Which)>);
 
 impl Codecs {
-    /// Prepares a worker process for each of `threads`, with at most `kept` bytes of free buffers each, and
-    /// installs the fonts for it and for this process. Must be called
-    /// before there is a second thread, and before the process gives up any privileges.
+    /// Prepares one worker process per thread in `threads`, each with at most `kept` bytes of free buffers, and
+    /// installs the fonts for the workers and for this process. Must be called before a second thread exists, and
+    /// before the process gives up privileges.
     ///
     /// # Errors
-    /// If the system cannot start a process, or the fonts are not there.
+    /// If the system cannot start a process, or a font is missing.
     pub(crate) fn prepare(
         processes: Processes,
         threads: usize,
@@ -62,11 +62,11 @@ impl Codecs {
     }
 }
 
-/// Returns the program of the worker processes: the one that a package has installed for this program, which reads formats
-/// that this one refuses, or else this one.
+/// Returns the program of the worker processes: the separately packaged one if it is installed, because it can read
+/// formats that this executable cannot, or else this executable.
 fn program() -> Program {
-    let own = env::current_exe().unwrap_or_default();
-    let folder = own.parent();
+    let executable = env::current_exe().unwrap_or_default();
+    let folder = executable.parent();
     let places = ["andon-worker", "../lib/andon/andon-worker"];
     let mut installed = places
         .into_iter()

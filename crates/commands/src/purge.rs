@@ -1,4 +1,4 @@
-//! `andon purge`: remove results from the cache of a running server.
+//! `andon purge`: removes results from the cache of a running server.
 
 use std::io::{Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
@@ -23,7 +23,7 @@ pub(crate) struct Args {
         conflicts_with = "nodes"
     )]
     server: String,
-    /// Several servers, for nodes without a shared store: addresses, or dns:NAME:PORT for all that a name has
+    /// Several servers, for nodes without a shared store: addresses, or dns:NAME:PORT for all addresses of a name
     #[arg(long, value_name = "ADDRESS,…", value_delimiter = ',')]
     nodes: Vec<String>,
     /// The environment variable that holds the administrator's token
@@ -34,13 +34,13 @@ pub(crate) struct Args {
 #[derive(clap::Args)]
 #[group(required = true, multiple = false)]
 struct What {
-    /// The result of one URL: its path and query, in every format it is negotiated to
+    /// The result of one URL: its path and query, in every negotiated format
     #[arg(long, value_name = "URL-PATH")]
     url: Option<String>,
     /// Everything made from one source
     #[arg(long, value_name = "PATH")]
     source: Option<String>,
-    /// Everything made from sources whose path begins so
+    /// Everything made from sources whose path has this prefix
     #[arg(long, value_name = "PATH")]
     prefix: Option<String>,
     /// Everything with a tag: material:NAME, type:image/webp
@@ -82,7 +82,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     }
 }
 
-/// Sends the request for a purge to one server, and returns the body of its reply.
+/// Sends a purge request to one server, and returns the body of its response.
 fn purge(server: &str, request: &str) -> anyhow::Result<String> {
     if server.starts_with("https://") {
         bail!(
@@ -101,17 +101,17 @@ fn purge(server: &str, request: &str) -> anyhow::Result<String> {
     Ok(body.to_owned())
 }
 
-/// Sends the request for a purge to all nodes at the same time, so that a node that hangs does not delay the others.
+/// Sends a purge request to all nodes concurrently, so that a node that hangs does not delay the others.
 fn purge_all(nodes: &[String], request: &str) -> anyhow::Result<()> {
     let mut servers = Vec::new();
     for node in nodes {
         match node.strip_prefix("dns:") {
             None => servers.push(node.clone()),
             Some(name) => {
-                let found = name.to_socket_addrs().with_context(|| {
+                let addresses = name.to_socket_addrs().with_context(|| {
                     format!("{node}: no addresses; write it like dns:andon-headless:8080")
                 })?;
-                servers.extend(found.map(|address| address.to_string()));
+                servers.extend(addresses.map(|address| address.to_string()));
             }
         }
     }
@@ -122,15 +122,15 @@ fn purge_all(nodes: &[String], request: &str) -> anyhow::Result<()> {
             .iter()
             .map(|server| scope.spawn(move || purge(server, request)))
             .collect();
-        let ended = asking.into_iter().map(|it| it.join());
-        ended
+        let results = asking.into_iter().map(|it| it.join());
+        results
             .map(|it| it.unwrap_or_else(|_| Err(anyhow::anyhow!("it could not be asked"))))
             .collect()
     });
     let mut failed = 0;
     for (server, purged) in servers.iter().zip(purged) {
         let line = match purged {
-            Ok(said) => format!("{server}: {}\n", said.trim_end()),
+            Ok(body) => format!("{server}: {}\n", body.trim_end()),
             Err(error) => {
                 failed += 1;
                 format!("{server}: failed: {error:#}\n")
@@ -196,5 +196,5 @@ fn exchange(mut stream: impl Read + Write, request: &str) -> std::io::Result<Str
 
 const CONNECT: Duration = Duration::from_secs(5);
 
-/// Longest wait for the server's reply. A purge waits for the disk for a few seconds at most.
+/// Timeout for the server's response. A purge waits for the disk for a few seconds at most.
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -18,10 +18,10 @@ pub(crate) struct Args {
     /// One word only: a step, an effect, an option of a format, or a small_light parameter
     #[arg(value_name = "WORD", conflicts_with_all = ["markdown", "fuzz_dictionary"])]
     word: Option<String>,
-    /// As Markdown: docs/reference.md is this text
+    /// Print Markdown; docs/reference.md is this text
     #[arg(long, conflicts_with = "fuzz_dictionary")]
     markdown: bool,
-    /// As a dictionary for libFuzzer: words, parameters and values on the edges of their ranges
+    /// Print a dictionary for libFuzzer: words, parameters and values at the limits of their ranges
     #[arg(long)]
     fuzz_dictionary: bool,
 }
@@ -55,11 +55,13 @@ fn effects() -> impl Iterator<Item = &'static Word> {
     ops::ALL.iter().map(|op| op.word())
 }
 
-/// Prints what there is to say of one word.
+/// Prints the reference of one word.
 fn one(to: &mut String, name: &str) -> anyhow::Result<()> {
     let encoders = ALL.iter().filter_map(|codec| codec.encoder());
-    let own = encoders.flat_map(|encoder| encoder.options()).copied();
-    let all: Vec<&Word> = words().chain(own.filter(|word| is_own(word))).collect();
+    let format_options = encoders.flat_map(|encoder| encoder.options()).copied();
+    let all: Vec<&Word> = words()
+        .chain(format_options.filter(|word| is_own(word)))
+        .collect();
     let name = name.trim_start_matches("with:");
     for word in all.iter().filter(|word| word.name == name) {
         entry(to, word, false, word.example)?;
@@ -96,18 +98,18 @@ fn reference(to: &mut String, markdown: bool) -> std::fmt::Result {
         "Steps as any other. Each example is a command that shows what it does to a photograph, in out/photo.png.\n"
     )?;
     for word in effects() {
-        let materials = match word.args.first() {
+        let overlays = match word.args.first() {
             Some(arg) if arg.name == "name" => "--materials icons/ ",
             _ => "",
         };
-        // A photograph has no transparency, behind which something could be seen.
+        // Photos have no transparency, so without rounded corners nothing would show the shadow.
         let before = match word.name {
             "shadow" => "round:60,pad:30:30:30:30,",
             _ => "",
         };
         let step = word.example;
         let command =
-            format!("andon convert fit:600x600,{before}{step},as:png {materials}photo.jpg -o out/");
+            format!("andon convert fit:600x600,{before}{step},as:png {overlays}photo.jpg -o out/");
         entry(to, word, markdown, &command)?;
     }
     writeln!(to, "\n{section}Formats\n")?;
@@ -121,9 +123,9 @@ fn reference(to: &mut String, markdown: bool) -> std::fmt::Result {
         let Some(encoder) = codec.encoder() else {
             continue;
         };
-        let (shared, own): (Vec<&Word>, Vec<&Word>) =
+        let (shared, format_options): (Vec<&Word>, Vec<&Word>) =
             encoder.options().iter().partition(|word| is_shared(word));
-        let mut names: Vec<String> = shared.iter().map(|word| taken(word)).collect();
+        let mut names: Vec<String> = shared.iter().map(|word| option_text(word)).collect();
         if names.is_empty() {
             names.push("none".to_owned());
         }
@@ -132,18 +134,18 @@ fn reference(to: &mut String, markdown: bool) -> std::fmt::Result {
             true => writeln!(to, "- `as:{name}`: {}", names.join(", "))?,
             false => writeln!(to, "as:{name}\n    {}", names.join(", "))?,
         }
-        for word in own {
+        for word in format_options {
             entry(to, word, markdown, word.example)?;
         }
     }
-    let read = ALL.iter().filter(|codec| codec.encoder().is_none());
-    let (behind_features, read): (Vec<&str>, Vec<&str>) =
-        (read.map(|codec| codec.name())).partition(|name| BEHIND_FEATURES.contains(name));
+    let formats = ALL.iter().filter(|codec| codec.encoder().is_none());
+    let (behind_features, formats): (Vec<&str>, Vec<&str>) =
+        (formats.map(|codec| codec.name())).partition(|name| BEHIND_FEATURES.contains(name));
     writeln!(
         to,
         "\nOnly read: {}; {} in builds with the cargo feature of that name. Where no format is asked for, these and bmp, \
          ico and tiff become PNG or JPEG.",
-        read.join(", "),
+        formats.join(", "),
         behind_features.join(" and ")
     )?;
     writeln!(to, "\n{section}small_light URLs\n")?;
@@ -173,9 +175,9 @@ fn entry(to: &mut String, word: &Word, markdown: bool, example: &str) -> std::fm
     word.args.iter().try_for_each(|arg| argument(to, arg))
 }
 
-/// Returns the name of the image in docs/images/reference that shows what a word does to a photograph, and the recipe by
-/// which it is made. An effect shows its example, unless the table has another recipe for it; any other word has an image
-/// only if the table has it.
+/// Returns the name of the image in docs/images/reference that shows the effect of a word on a photo, and the recipe
+/// that makes the image. An effect shows its example, unless the table has another recipe for it. Any other word has an
+/// image only if the table has it.
 fn illustration(word: &Word) -> Option<(String, String)> {
     let by_table = ILLUSTRATIONS.iter().find(|it| it.0 == word.example);
     by_table
@@ -187,7 +189,7 @@ fn illustration(word: &Word) -> Option<(String, String)> {
         })
 }
 
-/// The example of a word, and the file and the recipe of the image that shows it.
+/// The example of a word, the file name of the image that shows it, and the recipe of that image.
 const ILLUSTRATIONS: &[(&str, &str, &str)] = &[
     (
         "around:10:10:40x30:ffffff",
@@ -247,19 +249,19 @@ const ILLUSTRATIONS: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// Whether the word is an option that formats share.
+/// Whether several formats share the option.
 fn is_shared(word: &Word) -> bool {
     options::ALL.iter().any(|shared| shared.name == word.name)
 }
 
-/// Whether the word is an option that a single format has for itself.
+/// Whether the option belongs to a single format.
 fn is_own(word: &Word) -> bool {
-    !words().any(|known| known.name == word.name)
+    !words().any(|other| other.name == word.name)
 }
 
-/// Returns a shared option as a format takes it: with its values if they are fewer than in the recipe language, or else
-/// only its name.
-fn taken(word: &Word) -> String {
+/// Returns a shared option as a format accepts it: with its values if the format accepts fewer than the recipe
+/// language, or else only its name.
+fn option_text(word: &Word) -> String {
     if options::ALL.contains(&word) {
         word.name.to_owned()
     } else {
@@ -284,8 +286,8 @@ fn declared(to: &mut String, arg: &Arg) -> std::fmt::Result {
 fn dictionary(to: &mut String) -> std::fmt::Result {
     let mut entries = std::collections::BTreeSet::new();
     let encoders = ALL.iter().filter_map(|codec| codec.encoder());
-    let own = encoders.flat_map(|encoder| encoder.options()).copied();
-    for word in words().chain(own) {
+    let format_options = encoders.flat_map(|encoder| encoder.options()).copied();
+    for word in words().chain(format_options) {
         entries.insert(word.name.to_owned());
         entries.insert(word.example.to_owned());
         for arg in word.args {

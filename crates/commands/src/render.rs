@@ -1,4 +1,4 @@
-//! `andon render`: makes what the server would answer, without a server.
+//! `andon render`: makes the image that the server would send for a URL.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::format_of::format_of;
 use crate::place::{self, Place};
 use andon_terminal::print;
 
-/// Make the image that a URL path asks for, without a server
+/// Make the image for a URL path, without a server
 #[derive(clap::Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct Args {
@@ -48,15 +48,15 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     for note in &request.notes {
         eprintln!("note: {note}");
     }
-    let found = resolver.open(&request)?;
-    let read = found.read()?;
-    let image = if !request.is_file() || media_type::is_image(andon_codecs::ALL, &read.source) {
+    let file = resolver.open(&request)?;
+    let contents = file.read()?;
+    let image = if !request.is_file() || media_type::is_image(andon_codecs::ALL, &contents.source) {
         let ingredients = Ingredients {
             request: Arc::new(request),
             negotiated: false,
-            path: found.path,
-            source: read.source,
-            materials: read.materials,
+            path: file.path,
+            source: contents.source,
+            materials: contents.materials,
         };
         let ask = ingredients.request.ask.clone();
         let planned = Planned::new(&engine, ingredients, None)?;
@@ -65,10 +65,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
                 let part = |recipe| {
                     let planned = Planned::new(&engine, planned.part(recipe), None)?;
                     planned.check_cpu(&engine)?;
-                    let made = planned.render(&engine, None, &Alone, &Never)?;
+                    let result = planned.render(&engine, None, &Alone, &Never)?;
                     Ok::<_, anyhow::Error>(Part {
-                        media_type: made.media_type,
-                        body: made.body.into(),
+                        media_type: result.media_type,
+                        body: result.body.into(),
                     })
                 };
                 let parts: Vec<Part> = document
@@ -81,25 +81,25 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
             }
             _ => {
                 planned.check_cpu(&engine)?;
-                let made = planned.render(&engine, None, &Alone, &Never)?;
-                for note in &made.notes {
+                let result = planned.render(&engine, None, &Alone, &Never)?;
+                for note in &result.notes {
                     eprintln!("note: {note}");
                 }
-                made.body
+                result.body
             }
         }
     } else {
-        read.source
+        contents.source
     };
     let image = &image[..];
-    let written = andon_codecs::ALL.iter().find(|codec| codec.sniff(image));
+    let actual = andon_codecs::ALL.iter().find(|codec| codec.sniff(image));
     let output = args.output.display();
-    match (promised, written.map(|codec| codec.name())) {
-        (Some(promised), Some(written)) if promised != written => eprintln!(
-            "warning: {output} is written as {written}, not {promised}; name the format in the URL (of={promised})"
+    match (promised, actual.map(|codec| codec.name())) {
+        (Some(promised), Some(actual)) if promised != actual => eprintln!(
+            "warning: {output} is written as {actual}, not {promised}; name the format in the URL (of={promised})"
         ),
-        (None, Some(written)) if args.output != Path::new("-") => {
-            eprintln!("note: {output} is written as {written}; its extension names no format");
+        (None, Some(actual)) if args.output != Path::new("-") => {
+            eprintln!("note: {output} is written as {actual}; its extension names no format");
         }
         _ => {}
     }

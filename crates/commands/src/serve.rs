@@ -1,4 +1,4 @@
-//! `andon serve`: runs the server until it is told to stop.
+//! `andon serve`: runs the server until a signal stops it.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -25,20 +25,20 @@ pub(crate) struct Args {
     config: Option<PathBuf>,
     #[command(flatten)]
     at: At,
-    /// Show everybody who reaches this machine the page with the images, and listen on all its IPv4 addresses, at port 8080
-    /// unless --port or --listen says otherwise. Files are sent as they are, with the places where they were taken
+    /// Show the page with the images to everybody who can reach this machine, and listen on all its IPv4 addresses, at
+    /// port 8080 unless --port or --listen is given. Files are sent unchanged, including the GPS positions in photos
     #[arg(long)]
     share: bool,
-    /// A URL dialect to switch on where the server whose language it is has it, such as thumbor at /; may be repeated
+    /// A URL dialect to enable at the same path as on its original server, such as thumbor at /; may be repeated
     #[arg(long, value_name = "NAME")]
     dialect: Vec<String>,
 }
 
-/// Where to listen.
+/// The addresses to listen on.
 #[derive(clap::Args)]
 pub(crate) struct At {
-    /// Address to listen on: HOST:PORT (port 0: any free one) or unix:/path; may be repeated, and replaces
-    /// the lists of the configuration, that of [tls] as well [default: 127.0.0.1:8080]
+    /// Address to listen on: HOST:PORT (port 0: any free one) or unix:/path; may be repeated, and replaces all lists of
+    /// the configuration, including that of [tls] [default: 127.0.0.1:8080]
     #[arg(long, value_name = "ADDRESS")]
     listen: Vec<Listen>,
     /// The same as --listen 127.0.0.1:PORT, or with --share as --listen 0.0.0.0:PORT, which is all addresses
@@ -47,7 +47,7 @@ pub(crate) struct At {
 }
 
 impl At {
-    /// Returns the addresses; none if the command line names none.
+    /// Returns the addresses; empty if the command line has none.
     pub(crate) fn addresses(&self) -> Vec<Listen> {
         let port = self
             .port
@@ -89,23 +89,23 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
              serves other machines, and `allow = \"all\"` in [folder] shows them a page with the images"
         );
     }
-    // Other commands read it by default.
+    // Warn, because other commands read this file by default.
     if args.config.is_none() && Path::new("andon.toml").is_file() {
         eprintln!("andon: andon.toml of this folder is not read; --config andon.toml reads it");
     }
     until_stopped(&|| configuration(args), args.config.as_deref(), &announce)
 }
 
-/// Runs a server until it is told to stop. `configuration` is called again for each reload. `file` is the file that it
-/// reads, if any.
+/// Runs a server until a signal stops it. `configuration` is called at the start and again for each reload. `file` is
+/// the file that it reads, if any.
 pub(crate) fn until_stopped(
     configuration: &dyn Fn() -> Result<Config, ConfigError>,
     file: Option<&Path>,
     announce: &dyn Fn(&Server, &Config) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
-    // Before there is a second thread.
+    // Must run before a second thread exists.
     let inherited = Inherited::from_environment()?;
-    let here = working_folder().ok();
+    let folder = working_folder().ok();
     let config = configuration()?;
     andon_server::install_log(config.log);
     let codecs = Codecs::prepare(
@@ -143,18 +143,18 @@ pub(crate) fn until_stopped(
         let reload_for_ever = async {
             while hang_up.recv().await.is_some() {
                 tell_of_reload();
-                // Relative paths are those of the folder that is there now.
-                if let Some(here) = &here {
-                    let _ = std::env::set_current_dir(here);
+                // Resolve relative paths again, in case the working folder was replaced by one of the same name.
+                if let Some(folder) = &folder {
+                    let _ = std::env::set_current_dir(folder);
                 }
                 let config = configuration().and_then(|config| {
                     sandbox.permits(&config)?;
                     fonts.permit(&config.fonts)?;
                     Ok(config)
                 });
-                let read = config.as_ref().ok().cloned();
+                let new_config = config.as_ref().ok().cloned();
                 let outcome = reloader.reload(config).await;
-                if let (Ok(()), Some(config)) = (&outcome, read) {
+                if let (Ok(()), Some(config)) = (&outcome, new_config) {
                     andon_server::install_log(config.log);
                     tell_doors(&config, file);
                 }
@@ -165,10 +165,10 @@ pub(crate) fn until_stopped(
                 tell(&[NotifyState::Ready]);
             }
         };
-        let (stop, stopped) = tokio::sync::oneshot::channel();
+        let (stop, stop_signal) = tokio::sync::oneshot::channel();
         let running = server.run(async {
-            // The sender goes only with this whole block.
-            let _ = stopped.await;
+            // The sender is dropped only together with this block.
+            let _ = stop_signal.await;
         });
         tokio::pin!(running);
         tokio::select! {
@@ -185,10 +185,9 @@ pub(crate) fn until_stopped(
     })
 }
 
-/// Logs which parts of the server answer requests and who may use them, and warns of what may be surprising about the
-/// configuration.
+/// Logs which parts of the server respond and to which clients, and warnings about the configuration.
 fn tell_doors(config: &Config, file: Option<&Path>) {
-    // A line for each group of clients: one for each door would hide the address on a terminal.
+    // One line per group of clients: with one line per part, the address would scroll off a terminal.
     let mut groups: Vec<(String, Vec<String>)> = Vec::new();
     for door in andon_server::doors(config).unwrap_or_default() {
         let place = format!("{} {}", door.name, door.places);
@@ -200,21 +199,21 @@ fn tell_doors(config: &Config, file: Option<&Path>) {
     for (who, places) in groups {
         tracing::info!("open to {who}: {}", places.join(" | "));
     }
-    // It was readable when the configuration was read.
+    // The file was readable when the configuration was read; if that has changed, there are only fewer warnings.
     let text = file.and_then(|file| std::fs::read_to_string(file).ok());
     for warning in config_check::warnings(config, &text.unwrap_or_default(), file) {
         tracing::warn!("{warning}");
     }
 }
 
-/// Tells the service manager about new states of the server, if there is a service manager.
+/// Notifies the service manager of new states of the server. Does nothing without a service manager.
 fn tell(states: &[NotifyState<'_>]) {
     if let Err(error) = sd_notify::notify(states) {
         tracing::warn!(%error, "cannot tell the service manager");
     }
 }
 
-/// Tells the service manager that a reload begins, and the time, which it requires.
+/// Notifies the service manager that a reload begins. The protocol requires the current time with this state.
 fn tell_of_reload() {
     match NotifyState::monotonic_usec_now() {
         Ok(now) => tell(&[NotifyState::Reloading, now]),
@@ -222,8 +221,8 @@ fn tell_of_reload() {
     }
 }
 
-/// Reports to the service manager that the server is alive, as long as its connection threads respond and it can make
-/// images. The service manager restarts a server that it has not heard from for too long.
+/// Notifies the service manager's watchdog at this interval, as long as the server's connection threads respond and it
+/// can make images. The service manager restarts a server that has not notified it for too long.
 async fn feed_watchdog(pulse: Pulse, every: Duration) {
     let mut was_stuck = false;
     loop {
@@ -246,8 +245,8 @@ async fn feed_watchdog(pulse: Pulse, every: Duration) {
     }
 }
 
-/// Returns the configuration in `file`, or the default one, with the keys that environment variables set. `dir` replaces
-/// its origins.
+/// Returns the configuration in `file`, or the default one, with the keys that environment variables override. `dir`
+/// replaces its origins.
 pub(crate) fn base(file: Option<&Path>, dir: Option<&Path>) -> Result<Config, ConfigError> {
     let overrides = Overrides::of_process();
     let mut config = match file {
@@ -284,7 +283,7 @@ fn configuration(args: &Args) -> Result<Config, ConfigError> {
     Ok(config)
 }
 
-/// Prints a line with the server's addresses and flushes it, because scripts wait for it.
+/// Prints a line with the server's addresses and flushes it, because scripts wait for that line.
 fn announce(server: &Server, config: &Config) -> anyhow::Result<()> {
     let addresses: Vec<String> = server.addresses().iter().map(ToString::to_string).collect();
     let origins: Vec<String> = config.origin.iter().map(origin).collect();
@@ -304,7 +303,7 @@ fn announce(server: &Server, config: &Config) -> anyhow::Result<()> {
     .context("cannot write to standard output")
 }
 
-/// Describes which URLs an origin serves and from where, such as `/ from /home/me/photos`.
+/// Describes the URLs of an origin and where their images come from, such as `/ from /home/me/photos`.
 fn origin(origin: &OriginConfig) -> String {
     let from = match &origin.keeper {
         OriginKind::Fs(fs) => match fs.root.canonicalize() {

@@ -1,4 +1,4 @@
-//! `andon shadow`: shows what clients would notice if another server answered them.
+//! `andon shadow`: shows which differences clients would notice if another server replaced the current one.
 
 mod ask;
 pub(crate) mod compare;
@@ -22,22 +22,22 @@ use andon_terminal::print;
 use compare::Compared;
 pub(crate) use tolerance::Tolerance;
 
-/// Ask two servers for the requests of an access log, and report how the replies differ
+/// Send the requests of an access log to two servers, and report how the responses differ
 ///
-/// The log has any format whose lines have a method, a path or URL, a status and a time, such as Andon's, that of Apache,
-/// nginx, Caddy, Traefik or a CDN, and may be compressed by gzip. Each distinct GET is sent
-/// once to both servers, the most frequent first. Statuses, media types, images (size, frames, structural
-/// similarity, colours) and headers are compared, and bytes counted.
+/// The log has any format whose lines have a method, a path or URL, a status and a time, such as that of Andon, Apache,
+/// nginx, Caddy, Traefik or a CDN, and may be compressed by gzip. Each distinct GET is sent once to both servers, the
+/// most frequent first. Statuses, media types, images (size, frames, structural similarity, colours) and headers are
+/// compared, and bytes counted.
 #[derive(clap::Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct Args {
     /// The access log
     #[arg(value_name = "ACCESS_LOG")]
     pub(crate) log: PathBuf,
-    /// The server that answers today: http://HOST:PORT[/PREFIX], https://… or unix:/path
+    /// The old server: http://HOST:PORT[/PREFIX], https://… or unix:/path
     #[arg(long, value_name = "URL")]
     pub(crate) old: String,
-    /// The server that is to answer
+    /// The new server
     #[arg(long, value_name = "URL")]
     pub(crate) new: String,
     #[command(flatten)]
@@ -45,22 +45,22 @@ pub(crate) struct Args {
     /// Connections to each server
     #[arg(short, long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=64))]
     pub(crate) connections: u32,
-    /// Distinct URLs at most
+    /// Maximum number of distinct URLs
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<usize>,
-    /// URLs per second at most
+    /// Maximum number of URLs per second
     #[arg(long, value_name = "RATE")]
     pub(crate) rate: Option<f64>,
     /// Header for all requests, `name: value`; may be given more than once
     #[arg(short = 'H', long, value_name = "HEADER")]
     pub(crate) header: Vec<String>,
-    /// Take any certificate of a server at https://, as one that it has signed itself
+    /// Accept any certificate of a server at https://, including a self-signed one
     #[arg(long)]
     pub(crate) insecure: bool,
-    /// Differences to list, the worst first
+    /// Maximum number of differences to list, the worst first
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) show: usize,
-    /// Write a page with the worst differences, side by side
+    /// Write an HTML page with the worst differences, side by side
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
 }
@@ -77,7 +77,7 @@ Redirects are not followed. Other headers and bytes are reported, but are no dif
 says it has left out, as its configuration does not have it (Andon-Note), is one. \
 Exit codes: 0 no reply differs, 1 some do, or it failed and the message says why.";
 
-/// The requests that were compared, and the results.
+/// The requests that are compared, and the results.
 pub(crate) struct Report<'a> {
     pub(crate) args: &'a Args,
     /// Number of requests in the log for the URLs in `rows`.
@@ -88,20 +88,21 @@ pub(crate) struct Report<'a> {
     pub(crate) rows: Vec<Row>,
 }
 
-/// One URL, and how the replies to it differ.
+/// One URL, and how the responses for it differ.
 pub(crate) struct Row {
     pub(crate) target: String,
     /// Number of requests for the URL in the log.
     pub(crate) count: u64,
     pub(crate) compared: Compared,
-    /// Seconds until the whole old and the whole new reply were there; `None` if one of them was not asked or failed.
+    /// Seconds until the complete response of the old and of the new server; `None` if either was not requested or
+    /// failed.
     pub(crate) seconds: Option<[f64; 2]>,
-    /// Bodies of the old and the new reply, if the HTML page shows them.
+    /// Bodies of the old and the new response, if the HTML page shows them.
     bodies: Option<[Vec<u8>; 2]>,
 }
 
 impl Row {
-    /// Creates a row for a URL that is not compared yet.
+    /// Creates a row for a URL that has not been compared yet.
     pub(crate) fn new(target: String, count: u64) -> Self {
         Self {
             target,
@@ -138,10 +139,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(u8::from(differs)))
 }
 
-/// Leaves out what the old server answers with a page.
+/// Removes the URLs for which the old server sends a web page (HTML) instead of an image.
 ///
 /// # Errors
-/// If it answers everything so.
+/// If the old server sends a web page for every URL.
 fn leave_out_pages(report: &mut Report<'_>) -> anyhow::Result<()> {
     let (pages, rows): (Vec<Row>, Vec<Row>) = std::mem::take(&mut report.rows)
         .into_iter()
@@ -163,7 +164,7 @@ fn leave_out_pages(report: &mut Report<'_>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns the old and the new server, after a connection to each.
+/// Returns the old and the new server, both of which have accepted a connection.
 pub(crate) fn servers(args: &Args) -> anyhow::Result<[Server; 2]> {
     let headers = andon_client::headers(&args.header)?;
     Ok([
@@ -172,18 +173,18 @@ pub(crate) fn servers(args: &Args) -> anyhow::Result<[Server; 2]> {
     ])
 }
 
-/// Requests the report's URLs from both servers and compares the replies. What was not asked because of `cancel` is
-/// left out.
+/// Requests the report's URLs from both servers and compares the responses. URLs that were not requested because of
+/// `cancel` are removed from the rows and counted.
 pub(crate) fn compare(
     servers: &[Server; 2],
     report: &mut Report<'_>,
     cancel: &AtomicBool,
 ) -> anyhow::Result<()> {
-    let asked = report.rows.len();
+    let row_count = report.rows.len();
     ask::all(servers, report, cancel)?;
-    if report.rows.len() < asked {
+    if report.rows.len() < row_count {
         let reason = "not asked, as it was interrupted".to_owned();
-        let missing = (asked - report.rows.len()) as u64;
+        let missing = (row_count - report.rows.len()) as u64;
         report.left_out.insert(reason, missing);
     }
     Ok(())

@@ -15,7 +15,7 @@ use anyhow::{Context, bail};
 use crate::place;
 use andon_terminal::print;
 
-/// Sign a URL of any dialect in Andon's own way, with a key of [signing]
+/// Sign a URL of any dialect with Andon's own signature and a key of [signing]
 #[derive(clap::Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct Args {
@@ -28,10 +28,10 @@ pub(crate) struct Args {
     /// The name of the key in [signing.keys], or its number in the list; the first if absent
     #[arg(long, value_name = "NAME")]
     key: Option<String>,
-    /// How long it is good, such as 90s, 10m, 1h or 7d; a bare number is seconds. Absent: for ever
+    /// Validity of the signature, such as 90s, 10m, 1h or 7d; a plain number is seconds [default: for ever]
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     expires: Option<u64>,
-    /// Sign the first segments only, and leave the rest to the viewer
+    /// Sign only this number of leading segments, and let the viewer choose the rest; 0 signs the whole URL
     #[arg(long, value_name = "SEGMENTS", default_value_t = 0)]
     scope: usize,
 }
@@ -43,7 +43,7 @@ Examples:
 
 Prints the path and query of the signed URL, with what a URL cannot contain as %XX. In a file name, `%` is %25, `?` is %3F.";
 
-/// Reads a time as whole seconds: a bare number, or one with a unit.
+/// Parses a duration as whole seconds: a plain number, or a number with a unit.
 fn seconds(text: &str) -> Result<u64, String> {
     if let Ok(seconds) = text.parse() {
         return Ok(seconds);
@@ -64,12 +64,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let keys = config.dialects.signing.named();
     let (name, key) = match &args.key {
         Some(name) => keys.get_key_value(name).with_context(|| {
-            let known: Vec<&str> = keys.keys().map(String::as_str).collect();
-            let known = match &*known {
+            let names: Vec<&str> = keys.keys().map(String::as_str).collect();
+            let names = match &*names {
                 [] => format!("it has none: `keys = {{ {name} = \"…\" }}`"),
-                known => format!("its keys are {}", known.join(", ")),
+                names => format!("its keys are {}", names.join(", ")),
             };
-            format!("there is no key `{name}` in [signing] of {file}; {known}")
+            format!("there is no key `{name}` in [signing] of {file}; {names}")
         })?,
         None => keys.first_key_value().with_context(|| {
             format!(
@@ -100,10 +100,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     print(format!("{signed}\n").as_bytes())
 }
 
-/// Characters of a typed URL that are left as they are. A `%` begins an escape.
+/// Characters of a typed URL that are not percent-encoded. A `%` begins an escape sequence.
 const AS_TYPED: &str = "/?%";
 
-/// Reads the configuration. Where it is not in the current folder, the error names the place of an installed package's.
+/// Reads the configuration. If the file is missing in the current folder, the error names where a package installs it.
 fn read(file: &Path) -> anyhow::Result<Config> {
     if file == Path::new(HERE) && !file.exists() {
         bail!(
@@ -113,9 +113,9 @@ fn read(file: &Path) -> anyhow::Result<Config> {
     Ok(Overrides::of_process().read(Some(file))?)
 }
 
-/// Returns a warning if a server with this configuration refuses a signed URL, or sends an unchanged file for it.
+/// Returns a warning if a server with this configuration would refuse the signed URL, or send an unchanged file for it.
 fn doubt(config: &Config, signed: &str, scope: usize) -> anyhow::Result<Option<String>> {
-    // The rest of the URL is the viewer's.
+    // The viewer chooses the rest of the URL, so it cannot be checked here.
     if scope > 0 {
         return Ok(None);
     }

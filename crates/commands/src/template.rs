@@ -2,15 +2,15 @@
 
 use andon_dialects::{Refusal, Source, percent_encode};
 
-/// Placeholder for the path of a source, including the slash that it begins with.
+/// Placeholder for the path of a source, including its leading slash.
 pub(crate) const SOURCE: &str = "{source}";
 
-/// Returns the URL for a source. `source` is a decoded path that begins with a slash.
+/// Inserts a source into a URL template. `source` is a decoded path that begins with a slash.
 pub(crate) fn filled(template: &str, source: &str) -> String {
     template.replace(SOURCE, &percent_encode(source, "/"))
 }
 
-/// Returns the decoded path of a source, beginning with a slash. `source` is the path as in URLs.
+/// Percent-decodes the path of a source in a URL. The result begins with a slash.
 pub(crate) fn decoded(source: &str) -> Result<String, Refusal> {
     Ok(format!("/{}", Source::from_raw(source)?.place()))
 }

@@ -10,20 +10,20 @@ use anyhow::{Context, anyhow, bail};
 use crate::place;
 use andon_terminal::print;
 
-/// Say a URL in another dialect, and what the other dialect cannot say
+/// Translate a URL to another dialect, and report what that dialect cannot express
 ///
-/// URLs of the other dialect are read back, and what both make is compared for sources of many sizes, or for the one of
-/// --size: upright, turned, transparent and animated ones. What is printed says the same, or where it does not.
+/// The translated URL is parsed again, and the results of both are compared for sources of many sizes, or of --size:
+/// upright, rotated, transparent and animated ones. The printed URL is equivalent, or its differences are listed.
 #[derive(clap::Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct Args {
     /// The URL, or its path and query
     #[arg(value_name = "URL")]
     url: String,
-    /// The dialect to say it in, or `all`
+    /// The dialect to translate to, or `all`
     #[arg(long, value_name = "DIALECT")]
     to: String,
-    /// The dialect that it is in, where more than one can read it
+    /// The dialect of the URL, if more than one can parse it
     #[arg(long, value_name = "DIALECT")]
     from: Option<String>,
     /// The source's size
@@ -32,7 +32,8 @@ pub(crate) struct Args {
     /// The source's format [default: by its name, or jpeg]
     #[arg(long, value_name = "FORMAT")]
     format: Option<String>,
-    /// Prefixes, keys and presets of the dialects; by default each has its usual prefix and signs nothing
+    /// A configuration with prefixes, keys and presets of the dialects; by default each has its usual prefix and signs
+    /// nothing
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 }
@@ -72,24 +73,24 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         }
     }
     let target = place::target(&args.url);
-    let read = translator.read(args.from.as_deref(), &target);
-    let (from, request) = read.map_err(|why| match why {
+    let result = translator.read(args.from.as_deref(), &target);
+    let (from, request) = result.map_err(|why| match why {
         Unread::Ambiguous(_) => anyhow!("{why} with --from"),
         why => why.into(),
     })?;
-    let known = Known {
+    let facts = Known {
         size: args.size,
         format: args.format.as_deref(),
         facts: None,
     };
-    let translation = translator.translation(&request, &known);
-    let mut told = format!("reads        {from}: {}\n", request.rules.text());
+    let translation = translator.translation(&request, &facts);
+    let mut report = format!("reads        {from}: {}\n", request.rules.text());
     let recipe = translation.resolved().with_context(|| {
         let (w, h) = args.size.unwrap_or_default();
         format!("a {} of {w}x{h}", translation.format())
     })?;
     if let Some(recipe) = recipe {
-        let _ = writeln!(told, "recipe       {recipe}");
+        let _ = writeln!(report, "recipe       {recipe}");
     }
     let (mut any, mut exact) = (false, false);
     for name in names
@@ -97,18 +98,18 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         .filter(|name| args.to == "all" || args.to == **name)
     {
         match translation.say_in(name) {
-            Ok(said) => {
+            Ok(output) => {
                 any = true;
-                exact |= said.but.iter().all(|but| but == THIS_SIZE_ONLY);
-                let _ = writeln!(told, "{name:<13}{}", said.url);
-                for but in said.but {
-                    let _ = writeln!(told, "             but {but}");
+                exact |= output.but.iter().all(|but| but == THIS_SIZE_ONLY);
+                let _ = writeln!(report, "{name:<13}{}", output.url);
+                for but in output.but {
+                    let _ = writeln!(report, "             but {but}");
                 }
             }
-            Err(why) => _ = writeln!(told, "{name:<13}no: {why}"),
+            Err(why) => _ = writeln!(report, "{name:<13}no: {why}"),
         }
     }
-    print(told.as_bytes())?;
+    print(report.as_bytes())?;
     if !any {
         bail!(
             "{} does not say that; a translation that says nearly the same may be made by hand",

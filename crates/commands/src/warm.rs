@@ -21,40 +21,40 @@ use outcome::Report;
 
 /// Fill the cache of a running server, without delaying its clients
 ///
-/// Requests of a list, the most frequent ones of an access log, or every variant of a manifest's sources are sent to a
-/// server or load balancer. They have the priority `idle`: the server makes their results while no other request waits
-/// for a worker thread, and puts them off (429) while there is none to spare. Retry-After is obeyed by all connections.
+/// Sends the requests of a list, the most frequent ones of an access log, or every variant of a manifest's sources to a
+/// server or load balancer, with the priority `idle`: the server makes their results while no other request waits for a
+/// worker thread, and otherwise postpones them (429). All connections obey Retry-After.
 #[derive(clap::Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct Args {
     #[command(flatten)]
     from: From,
-    /// Of a log: the N most frequent URLs only
+    /// With a log: only the N most frequent URLs
     #[arg(long, value_name = "N", requires = "from_log")]
     top: Option<usize>,
     /// The server or load balancer: http://HOST:PORT[/PREFIX], https://…, HOST:PORT or unix:/path
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080")]
     server: String,
-    /// Accept header to send, such as image/avif,image/webp; several times: each URL once for each
-    /// of them; "" is none
+    /// Accept header to send, such as image/avif,image/webp; may be repeated, and each URL is then requested once for
+    /// each; "" is none
     #[arg(long, value_name = "VALUE")]
     accept: Vec<String>,
-    /// Take any certificate of a server at https://, as one that it has signed itself
+    /// Accept any certificate of a server at https://, including a self-signed one
     #[arg(long)]
     insecure: bool,
     /// Header for all requests, `name: value`; may be given more than once
     #[arg(short = 'H', long, value_name = "HEADER")]
     header: Vec<String>,
-    /// Requests under way at a time
+    /// Maximum number of concurrent requests
     #[arg(short, long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=64))]
     connections: u32,
-    /// A file that records what is done; a job that is run again skips what it records
+    /// A file that records what is done; a later run skips what it records
     #[arg(long, value_name = "FILE")]
     done: Option<PathBuf>,
-    /// Give up when the server has put off or failed all requests for so long
+    /// Give up after all requests have been postponed or have failed for this time
     #[arg(long, value_name = "TIME", value_parser = Seconds::parse, default_value = "10m")]
     patience: Seconds,
-    /// idle needs the administrator's token; normal requests are like those of clients, and may delay them
+    /// idle requires the administrator's token; normal requests are like those of clients, and may delay them
     #[arg(long, value_name = "PRIORITY", default_value = "idle", value_parser = ["idle", "normal"])]
     priority: String,
     /// The environment variable that holds the administrator's token
@@ -69,11 +69,11 @@ struct From {
     /// URLs or paths, one a line; - reads standard input
     #[arg(value_name = "LIST")]
     list: Option<PathBuf>,
-    /// An access log of any format whose lines have a method, a path or URL, a status and a time, also compressed by
+    /// An access log of any format whose lines have a method, a path or URL, a status and a time; may be compressed by
     /// gzip
     #[arg(long, value_name = "FILE")]
     from_log: Option<PathBuf>,
-    /// A TOML file with sources, and the URLs of each
+    /// A TOML file with sources, and the URLs for each
     #[arg(long, value_name = "FILE")]
     manifest: Option<PathBuf>,
 }
@@ -97,25 +97,25 @@ each URL that failed. Failed URLs are not noted in --done, so the next run tries
 Exit codes: 0 all are done, 1 some failed or were not asked for, and the message says why.";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let (wanted, left_out) = wanted(args)?;
-    let (journal, done) = match &args.done {
+    let (requests, left_out) = requests(args)?;
+    let (journal, done_lines) = match &args.done {
         Some(path) => {
             let (journal, lines) = Journal::open(path)?;
-            let done = lines.lines().map(str::to_owned).collect();
-            (Some(journal), done)
+            let done_lines = lines.lines().map(str::to_owned).collect();
+            (Some(journal), done_lines)
         }
         None => (None, HashSet::<String>::new()),
     };
-    let all = wanted.len();
-    let wanted: Vec<Wanted> = wanted
+    let all = requests.len();
+    let requests: Vec<Wanted> = requests
         .into_iter()
-        .filter(|it| !done.contains(&it.line()))
+        .filter(|it| !done_lines.contains(&it.line()))
         .collect();
-    let mut report = Report::new(left_out, all - wanted.len());
-    if !wanted.is_empty() {
+    let mut report = Report::new(left_out, all - requests.len());
+    if !requests.is_empty() {
         let cancel = interrupt::flag().context("cannot listen for signals")?;
         let job = Job::new(args, headers(args)?, journal.as_ref(), &cancel)?;
-        job.run(&wanted, &mut report)?;
+        job.run(&requests, &mut report)?;
     }
     print(report.text().as_bytes())?;
     Ok(match report.is_complete() {
@@ -124,22 +124,22 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     })
 }
 
-/// Returns each request once, and how many requests of the log were left out, by reason.
-fn wanted(args: &Args) -> anyhow::Result<(Vec<Wanted>, BTreeMap<String, u64>)> {
+/// Returns each distinct request once, and the numbers of requests in the log that were omitted, by reason.
+fn requests(args: &Args) -> anyhow::Result<(Vec<Wanted>, BTreeMap<String, u64>)> {
     let mut left_out = BTreeMap::new();
-    let listed = match (&args.from.list, &args.from.from_log, &args.from.manifest) {
+    let entries = match (&args.from.list, &args.from.from_log, &args.from.manifest) {
         (Some(list), ..) => list::of_file(list)?,
         (_, Some(log), _) => list::of_log(log, args.top, &mut left_out)?,
         (.., Some(file)) => manifest::read(file)?,
         _ => bail!("name a list of URLs, --from-log or --manifest"),
     };
-    let mut wanted = list::accepting(listed, &args.accept);
-    let mut seen = HashSet::new();
-    wanted.retain(|it| seen.insert(it.line()));
-    Ok((wanted, left_out))
+    let mut requests = list::accepting(entries, &args.accept);
+    let mut distinct = HashSet::new();
+    requests.retain(|it| distinct.insert(it.line()));
+    Ok((requests, left_out))
 }
 
-/// Returns the headers that are sent with all requests.
+/// Returns the headers that are sent with every request.
 fn headers(args: &Args) -> anyhow::Result<Vec<(String, String)>> {
     let mut headers = andon_client::headers(&args.header)?;
     if args.priority == "idle" {

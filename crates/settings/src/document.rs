@@ -1,4 +1,5 @@
-//! Documents, which serde reads from the parsed text itself, so that every mistake is told in the terms of the file.
+//! TOML documents, deserialized from the parsed text itself, so that every error has its position in the file and uses
+//! TOML's terms rather than serde's.
 
 use std::any::type_name;
 use std::borrow::Cow;
@@ -16,17 +17,17 @@ use toml::de::{DeTable, DeValue};
 use crate::mistake::{Kind, Mistake};
 use crate::secret::Secret;
 
-/// A TOML document, or some of its top-level keys.
+/// A TOML document, or a part of one that has only some of its top-level keys.
 #[derive(Debug)]
 pub struct Document<'a>(Spanned<DeTable<'a>>);
 
 impl<'a> Document<'a> {
-    /// Parses a text.
+    /// Parses a TOML text.
     pub(crate) fn parse(text: &'a str) -> Result<Self, Mistake> {
         Ok(Self(DeTable::parse(text)?))
     }
 
-    /// Splits the entries with these top-level keys off into a document of their own.
+    /// Moves the entries with these top-level keys to a document of their own, and returns it.
     #[must_use]
     pub fn split_off(&mut self, keys: &[&str]) -> Self {
         let mut theirs = DeTable::new();
@@ -36,10 +37,10 @@ impl<'a> Document<'a> {
         Self(Spanned::new(self.0.span(), theirs))
     }
 
-    /// Reads the document into a type.
+    /// Deserializes the document into a type.
     ///
     /// # Errors
-    /// The first mistake, such as a key that the type does not know.
+    /// The first mistake, such as a key that the type has no field for.
     pub fn read<T: DeserializeOwned>(self) -> Result<T, Mistake> {
         let span = self.0.span();
         T::deserialize(Node {
@@ -50,7 +51,7 @@ impl<'a> Document<'a> {
     }
 }
 
-/// A value and its bytes in the text.
+/// A value and its byte range in the text.
 struct Node<'a> {
     value: DeValue<'a>,
     span: Range<usize>,
@@ -66,7 +67,7 @@ impl<'a> From<Spanned<DeValue<'a>>> for Node<'a> {
 }
 
 impl<'a> Node<'a> {
-    /// Reads this value with the seed of a field or an element.
+    /// Deserializes this value with the seed of a field or an element, and adds this value's position to any error.
     fn seed<S: DeserializeSeed<'a>>(self, seed: S) -> Result<S::Value, Mistake> {
         let span = self.span.clone();
         seed.deserialize(self).map_err(|mistake| mistake.at(&span))
@@ -93,7 +94,7 @@ impl<'a> Node<'a> {
         i128::from_str_radix(number.as_str(), number.radix()).ok()
     }
 
-    /// Reads a whole number from 0 to `most`.
+    /// Deserializes an integer from 0 to `most`.
     fn whole<V: Visitor<'a>>(self, most: u64, visitor: V) -> Result<V::Value, Mistake> {
         let number = self.integer().map(u64::try_from);
         match number {
@@ -105,7 +106,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Reads this value if it is of a type that is expected.
+    /// Deserializes this value if its type `fits`. Otherwise returns an error that names what was `expected`.
     fn read_if<V: Visitor<'a>>(
         self,
         fits: impl Fn(&DeValue<'a>) -> bool,
@@ -190,7 +191,7 @@ impl<'de> Deserializer<'de> for Node<'de> {
         if self.value.is_table() {
             return self.deserialize_any(visitor);
         }
-        // The value is not shown, because it may be a secret, such as one of headers.
+        // The value is not part of the error, because it may be a secret, such as that of a header.
         let what = "expected a table: { name = value }";
         Err(Mistake::custom(what).at(&self.span))
     }
@@ -237,7 +238,7 @@ impl<'de> Deserializer<'de> for Node<'de> {
     }
 }
 
-/// The rest of a list.
+/// The elements of a list that have not been deserialized yet.
 struct Items<I>(I);
 
 impl<'a, I: Iterator<Item = Spanned<DeValue<'a>>>> SeqAccess<'a> for Items<I> {
@@ -252,7 +253,7 @@ impl<'a, I: Iterator<Item = Spanned<DeValue<'a>>>> SeqAccess<'a> for Items<I> {
     }
 }
 
-/// The rest of a table, and the value whose key was read last.
+/// The entries of a table that have not been deserialized yet, and the value of the key that was read last.
 struct Entries<'a, I> {
     rest: I,
     value: Option<Node<'a>>,

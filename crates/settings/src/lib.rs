@@ -1,5 +1,5 @@
-//! Errors in configuration files, with all that is needed to correct them: file, line, key, offending value and the
-//! nearest known word. Such files are the server's configuration and the lab's scenarios.
+//! Errors in configuration files (the server's configuration and the laboratory's scenarios), with everything that is
+//! needed to correct them: file, line, key, offending value and the most similar valid word.
 
 #![forbid(unsafe_code)]
 
@@ -19,7 +19,7 @@ pub use mistake::Mistake;
 pub use reading::Known;
 pub use secret::Secret;
 
-/// An error in a configuration file: what is wrong, in which line of which file, and what would be right.
+/// An error in a configuration file: file, line and key, and a message that says what is wrong and what would be valid.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Error {
     what: Box<str>,
@@ -47,13 +47,13 @@ impl Error {
         &self.key
     }
 
-    /// Returns what is wrong, without file, line and key.
+    /// Returns the message, without file, line and key.
     #[must_use]
     pub fn what(&self) -> &str {
         &self.what
     }
 
-    /// Adds the file that the error is in, unless it is known.
+    /// Sets the file that this error and the further ones are in, unless it is already set.
     #[must_use]
     pub fn in_file(mut self, file: &Path) -> Self {
         for error in [&mut self.file]
@@ -65,14 +65,15 @@ impl Error {
         self
     }
 
-    /// Adds the line that the error is in, unless it is known. The first line is 1.
+    /// Sets the line that the error is in, unless it is already set. The first line is 1.
     #[must_use]
     pub fn on_line(mut self, line: usize) -> Self {
         self.line.get_or_insert(line);
         self
     }
 
-    /// Adds the line of the error's key, which is looked up in the text of the file.
+    /// Sets the line of the error's key, or of its nearest parent that the text of the file has. The text is searched
+    /// for it.
     #[must_use]
     pub fn located(self, text: &str) -> Self {
         let keys = keys(text);

@@ -1,12 +1,12 @@
-//! One mistake in a document, in parts: serde and toml have sentences for them, whose words may change with any
-//! version.
+//! An error in a TOML document, as data: the messages of serde and toml may change with any version, so Andon's are
+//! written from this data instead.
 
 use std::fmt;
 use std::ops::Range;
 
 use serde::de;
 
-/// A mistake in a TOML document, and the bytes of its text that it is in.
+/// An error in a TOML document, and the byte range in the text that it is about.
 #[derive(Debug)]
 pub struct Mistake {
     pub(crate) kind: Kind,
@@ -16,20 +16,20 @@ pub struct Mistake {
 /// The kinds of mistakes in a configuration.
 #[derive(Debug)]
 pub(crate) enum Kind {
-    /// A key that no field has, and the fields that there are.
+    /// An unknown key, and the names of the fields that the type has.
     Key(String, &'static [&'static str]),
-    /// A word that none of an enum's variants has, and those that there are.
+    /// An unknown word for an enum, and the words for its variants.
     Word(String, &'static [&'static str]),
-    /// A field without a default that has no key.
+    /// A missing key, for a field without a default.
     Missing(&'static str),
     /// A table where a list is expected.
     OneTable,
-    /// Anything else, in a sentence.
+    /// Any other error, as a sentence.
     Other(String),
 }
 
 impl Mistake {
-    /// Adds the place of the mistake, unless it is known more exactly.
+    /// Sets the byte range of the error, unless a narrower one is already set.
     pub(crate) fn at(mut self, span: &Range<usize>) -> Self {
         self.span.get_or_insert_with(|| span.clone());
         self

@@ -1,10 +1,10 @@
-//! Where the keys of a document are in its text.
+//! The positions of a document's keys in its text.
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// Returns every key of a document, with its path (`variant.0.env`) and its byte position in the text; none if the
-/// text is not valid TOML.
+/// Returns every key of a document with its path (`variant.0.env`) and its byte position in the text. Returns no keys
+/// if the text is not valid TOML.
 pub(crate) fn keys(text: &str) -> Vec<(String, usize)> {
     let mut keys = Vec::new();
     if let Ok(document) = DeTable::parse(text) {
@@ -13,7 +13,7 @@ pub(crate) fn keys(text: &str) -> Vec<(String, usize)> {
     keys
 }
 
-/// Returns the last key that begins at or before a position, in bytes.
+/// Returns the last key that begins at or before a byte position.
 pub(crate) fn key_at(keys: &[(String, usize)], position: usize) -> &str {
     let before = keys.iter().filter(|(_, start)| *start <= position);
     before
@@ -21,7 +21,7 @@ pub(crate) fn key_at(keys: &[(String, usize)], position: usize) -> &str {
         .map_or("", |(key, _)| key)
 }
 
-/// Returns the line of a position in the text, in bytes. The first line is 1.
+/// Returns the line that a byte position is in. The first line is 1.
 pub(crate) fn line_of(text: &str, position: usize) -> usize {
     let before = text.get(..position).unwrap_or(text);
     before.matches('\n').count() + 1

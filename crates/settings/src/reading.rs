@@ -1,4 +1,4 @@
-//! Reads a whole file, and finds more than one mistake in it.
+//! Reads a configuration file, and reports multiple errors at once.
 
 use andon_recipe::unknown;
 
@@ -7,31 +7,31 @@ use crate::mistake::{Kind, Mistake};
 use crate::places::{key_at, keys, line_of};
 use crate::{Error, is_index};
 
-/// What is known of the keys of a file beside the type that it is read into.
+/// Facts about the keys of a file that the type it is deserialized into does not have.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Known<'a> {
-    /// Further keys at the top level.
+    /// Keys that are valid at the top level in addition to the type's fields.
     pub also: &'a [&'a str],
-    /// Keys of the top level that are no tables, and are written above all of them.
+    /// Top-level keys that are not tables, and therefore must be written before the first table.
     pub plain: &'a [&'a str],
-    /// Keys that people write and that are called otherwise, as paths without the numbers of lists, such as
-    /// `origin.root`, and for each what to write.
+    /// Advice for keys that users write by mistake: the key's path without list indices, such as `origin.root`, and a
+    /// text that says what to write instead.
     pub advice: &'a [(&'a str, &'a str)],
 }
 
 impl Known<'_> {
-    /// Returns what to write in place of an unknown key. `path` may contain numbers of lists.
+    /// Returns the advice for an unknown key. `path` may contain list indices.
     fn advice_on(&self, path: &str) -> Option<&str> {
         let words: Vec<&str> = path.split('.').filter(|word| !is_index(word)).collect();
         let path = words.join(".");
-        let found = self.advice.iter().find(|(wrong, _)| *wrong == path);
-        found.map(|(_, advice)| *advice)
+        let entry = self.advice.iter().find(|(wrong, _)| *wrong == path);
+        entry.map(|(_, advice)| *advice)
     }
 }
 
 impl Error {
-    /// Creates the error of a mistake in a text.
-    fn of(mistake: &Mistake, text: &str, known: &Known<'_>) -> Self {
+    /// Creates the error for a mistake in a text, with the key and the line.
+    fn of(mistake: &Mistake, text: &str, facts: &Known<'_>) -> Self {
         let Some(span) = &mistake.span else {
             return Self::new("", mistake.to_string());
         };
@@ -40,12 +40,12 @@ impl Error {
         let error = match &mistake.kind {
             Kind::Key(wrong, fields) => {
                 let is_top = keys.iter().any(|(key, _)| key == wrong);
-                let also = if is_top { known.also } else { &[] };
-                let is_plain = !is_top && known.plain.contains(&&**wrong);
+                let also = if is_top { facts.also } else { &[] };
+                let is_plain = !is_top && facts.plain.contains(&&**wrong);
                 let table = key
                     .strip_suffix(&**wrong)
                     .map(|it| it.trim_end_matches('.'));
-                let what = match known.advice_on(key) {
+                let what = match facts.advice_on(key) {
                     Some(advice) => format!("unknown key `{wrong}`; {advice}"),
                     None if is_plain => format!(
                         "unknown key `{wrong}` of [{}]; `{wrong}` stands above the first [table] of the file",
@@ -56,20 +56,20 @@ impl Error {
                 Self::new("", what)
             }
             Kind::OneTable => Self::new(key, one_table(key, text, span.start)),
-            Kind::Word(wrong, known) => Self::new(key, unknown("value", wrong, known)),
+            Kind::Word(wrong, words) => Self::new(key, unknown("value", wrong, words)),
             Kind::Missing(_) | Kind::Other(_) => Self::new(key, mistake.to_string()),
         };
         error.on_line(line)
     }
 
-    /// Parses a text and has `read` read the document. If that fails, the error also contains the further mistakes that
-    /// can be found independently of each other.
+    /// Parses a text, and passes the document to `read`. If that fails, the lines with the error are blanked and the
+    /// rest is read again, so that the returned error also contains further, independent errors.
     ///
     /// # Errors
-    /// All mistakes in one error, in the order of their lines.
+    /// All errors found (up to 10), as one error, in the order of their lines.
     pub fn reading<T>(
         text: &str,
-        known: &Known<'_>,
+        facts: &Known<'_>,
         read: impl Fn(Document<'_>) -> Result<T, Mistake>,
     ) -> Result<T, Self> {
         let read = |text: &str| Document::parse(text).and_then(&read);
@@ -77,7 +77,7 @@ impl Error {
             Ok(value) => return Ok(value),
             Err(mistake) => mistake,
         };
-        let mut all = vec![Self::of(&mistake, text, known)];
+        let mut all = vec![Self::of(&mistake, text, facts)];
         let mut rest = text.to_owned();
         let mut left_out = Vec::new();
         for _ in 1..MOST_ERRORS {
@@ -87,7 +87,7 @@ impl Error {
             }
             mistake = match read(&rest) {
                 Ok(_) => break,
-                // It may be missing because it was left out.
+                // The key may be missing only because its line was blanked.
                 Err(Mistake {
                     kind: Kind::Missing(_),
                     ..
@@ -96,7 +96,7 @@ impl Error {
             };
             let is_new = line(&mistake, &rest)
                 .is_none_or(|header| !left_out.iter().any(|key| is_in_table(text, *key, header)));
-            all.extend(is_new.then(|| Self::of(&mistake, &rest, known)));
+            all.extend(is_new.then(|| Self::of(&mistake, &rest, facts)));
         }
         all.sort_by_key(|error| error.line);
         let more = all.split_off(1);
@@ -105,7 +105,8 @@ impl Error {
     }
 }
 
-/// Returns where to look for the key of a value that starts at `start`: in the header, if it is a table that has one.
+/// Returns the position to look for the key of a value that starts at `start`: inside its header, if the value is a
+/// table with a header.
 fn key_of(text: &str, start: usize) -> usize {
     let line = text[..start].rfind('\n').map_or(0, |end| end + 1);
     let is_header = text[line..start].trim().is_empty() && text[start..].starts_with('[');
@@ -113,7 +114,8 @@ fn key_of(text: &str, start: usize) -> usize {
     start + if is_header { brackets } else { 0 }
 }
 
-/// Says that a list is expected where one table is. If the table has a header, the lines that would do are shown.
+/// Returns the message for a table where a list is expected. If the table has a header, the message shows the corrected
+/// lines.
 fn one_table(key: &str, text: &str, start: usize) -> String {
     let line = text[..start].rfind('\n').map_or(0, |end| end + 1);
     let mut lines = text[line..].lines();
@@ -129,14 +131,14 @@ fn one_table(key: &str, text: &str, start: usize) -> String {
     )
 }
 
-/// Returns the number of the line that a mistake begins in, counted from 1.
+/// Returns the line that a mistake begins in, counted from 1.
 fn line(mistake: &Mistake, text: &str) -> Option<usize> {
     let span = mistake.span.as_ref()?;
     Some(line_of(text, span.start))
 }
 
-/// Whether the line `key` is in the table whose header is the line `header`: an error about the whole of that table may
-/// only follow from the key that was left out of it.
+/// Whether the line `key` is inside the table whose header is the line `header`. An error about that whole table may
+/// only be a consequence of blanking the key's line.
 fn is_in_table(text: &str, key: usize, header: usize) -> bool {
     let is_header = |line: &str| line.trim_start().starts_with('[');
     let mut lines = text.lines().skip(header.saturating_sub(1));
@@ -144,7 +146,7 @@ fn is_in_table(text: &str, key: usize, header: usize) -> bool {
 }
 
 /// Blanks the lines of a mistake and its value, or the whole table if the mistake is in a table's header. Returns
-/// `false` if that leaves the text as it was.
+/// `false` if the text is unchanged.
 fn leave_out(text: &mut String, mistake: &Mistake) -> bool {
     let Some(span) = mistake.span.clone().filter(|span| span.end <= text.len()) else {
         return false;
@@ -165,5 +167,5 @@ fn leave_out(text: &mut String, mistake: &Mistake) -> bool {
     left_out
 }
 
-/// Largest number of errors that are reported. A file with more is probably of another kind.
+/// Maximum number of errors that are reported. A file with more is probably not a configuration.
 const MOST_ERRORS: usize = 10;

@@ -1,18 +1,18 @@
-//! Values that no error and no log may show.
+//! Configuration values that must not appear in errors and logs.
 
 use std::fmt;
 
 use serde::Deserialize;
 
-/// A text that is a secret. Neither `Debug` nor an error about its type shows it.
+/// A text that is a secret: neither `Debug` nor an error about its type prints it.
 #[derive(Clone, Default, PartialEq, Eq, Deserialize)]
 pub struct Secret(String);
 
 impl Secret {
-    /// Name of this type, as serde knows it.
+    /// The name under which serde knows this type.
     pub(crate) const NAME: &'static str = "Secret";
 
-    /// Returns the text.
+    /// Returns the secret text.
     #[must_use]
     pub fn reveal(&self) -> &str {
         &self.0

@@ -1,5 +1,5 @@
-//! The workspaces of this repository share one folder of what is compiled. That pays only while they agree on versions and on how
-//! dependencies are compiled.
+//! The workspaces of this repository share one target folder. That saves time only if they agree on the versions and
+//! features of their dependencies.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use toml::{Table, Value};
 
-/// The folders of the other workspaces. What one of them has and the server has not, those after it have in the same version.
+/// The folders of the other workspaces. A package that one of them has and the server does not must have the same
+/// version in the workspaces after it.
 const OTHERS: [&str; 2] = ["lab", "tools"];
 
 fn root() -> PathBuf {
@@ -19,7 +20,8 @@ fn read(path: &Path) -> Table {
     text.parse().expect("TOML")
 }
 
-/// The packages of a lock file with their versions. What Cargo takes for compatible is there once: its first number that is not 0.
+/// Returns the packages of a lock file with their versions. Of the versions that Cargo considers compatible, a lock
+/// file has one; the key has a version's first number that is not 0.
 fn locked(path: &Path) -> BTreeMap<(String, String), String> {
     let lock = read(path);
     let packages = lock["package"].as_array().expect("packages").iter();

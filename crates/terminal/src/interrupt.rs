@@ -1,5 +1,5 @@
-//! Handles Ctrl-C and SIGTERM. The first one ends a command with a report of the results so far, the second ends it at
-//! once.
+//! Handles Ctrl-C and SIGTERM. The first signal makes a command stop and report the results so far, the second ends the
+//! process at once.
 
 use std::io;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ pub fn flag() -> io::Result<Arc<AtomicBool>> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
-    // Before the thread runs, so that no signal from now on ends the process.
+    // The handlers are installed before the thread starts, so that no signal from now on ends the process.
     let (mut int, mut term) = {
         let _inside = runtime.enter();
         let [int, term] = [SignalKind::interrupt(), SignalKind::terminate()].map(signal);
@@ -31,7 +31,7 @@ pub fn flag() -> io::Result<Arc<AtomicBool>> {
                         _ = term.recv() => {}
                     }
                     if set.swap(true, Ordering::Relaxed) {
-                        // The guards notice that we are gone, and clean up.
+                        // The guard processes notice that this process has ended, and clean up.
                         std::process::exit(130);
                     }
                 }
@@ -46,10 +46,10 @@ pub fn wait_until(due: Instant, cancel: &AtomicBool) -> bool {
         if cancel.load(Ordering::Relaxed) {
             return false;
         }
-        let left = due.saturating_duration_since(Instant::now());
-        if left.is_zero() {
+        let wait = due.saturating_duration_since(Instant::now());
+        if wait.is_zero() {
             return true;
         }
-        std::thread::sleep(left.min(Duration::from_millis(100)));
+        std::thread::sleep(wait.min(Duration::from_millis(100)));
     }
 }

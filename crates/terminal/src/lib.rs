@@ -1,4 +1,5 @@
-//! The common parts of the command-line programs `andon` and `andon-lab`: output, Ctrl-C, manual pages and completions.
+//! Shared parts of the command-line programs `andon` and `andon-lab`: output, Ctrl-C, manual pages and shell
+//! completions.
 
 #![forbid(unsafe_code)]
 
@@ -11,7 +12,7 @@ use clap_complete::Shell;
 pub use manual::write_manual;
 pub use print::print;
 
-/// Returns the script with which a shell completes a program's commands and options.
+/// Returns the script with which a shell completes the commands and options of `program`.
 #[must_use]
 pub fn completions(program: &mut Command, shell: Shell) -> Vec<u8> {
     let name = program.get_name().to_owned();

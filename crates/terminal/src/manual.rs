@@ -1,4 +1,4 @@
-//! Writes manual pages, from the same text as `--help`.
+//! Generates manual pages from the same text as `--help`.
 
 use std::path::Path;
 
@@ -57,8 +57,8 @@ fn page(command: &Command, man: &Man) -> std::io::Result<Vec<u8>> {
     Ok(page)
 }
 
-/// Formats what `--help` shows above the usage and below the options: sentences as notes, and then examples, whose lines
-/// stay as they are.
+/// Formats the text that `--help` shows around the usage and options: sentences become notes, and the lines of examples
+/// are kept unchanged.
 fn epilogue(text: &str) -> Roff {
     let mut roff = Roff::new();
     let (mut sentences, mut examples) = (Vec::new(), None);

@@ -1,10 +1,11 @@
-//! Writes to standard output for commands that end. `println!` would panic if standard output is closed or full.
+//! Writes the output of a command to standard output. Unlike `println!`, it does not panic if standard output is closed
+//! or full.
 
 use std::io::{self, ErrorKind, Write};
 
 use anyhow::Context;
 
-/// Writes all of `bytes` to standard output. If the reader, such as `head`, has stopped reading, this is no failure.
+/// Writes all of `bytes` to standard output. If the reader, such as `head`, has closed the pipe, that is not an error.
 ///
 /// # Errors
 /// If standard output cannot be written to, for example because the disk is full.

@@ -7,5 +7,5 @@
 mod judge;
 mod size;
 
-pub use andon_client::{Picture, ssim};
+pub use andon_client::{DecodedImage, ssim};
 pub use judge::{Judged, judge};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use andon_codecs::ALL;
 use andon_lab::analysis::{Counted, Differing};
-use andon_lab::bodies::{Judged, Picture, judge};
+use andon_lab::bodies::{DecodedImage, Judged, judge};
 use andon_lab::record::{
     Arm, Block, BodySeen, Folder, Header, Kind, Likeness, Machine, Purpose, Reply, Run, SCHEMA,
     SavedBodies, UrlResult,
@@ -191,7 +191,7 @@ fn a_image_with_alpha_is_laid_on_white() {
     let Ok(body) = std::fs::read(sample) else {
         panic!("samples/png/alpha.png is missing");
     };
-    let image = Picture::decode(&body).expect("decodes");
+    let image = DecodedImage::decode(&body).expect("decodes");
     assert_eq!(image.rgb.len(), (image.width * image.height * 3) as usize);
     assert_eq!(image.format, "png");
 }

@@ -1,13 +1,13 @@
-//! What a program says about its commands: help, manual pages, completions.
+//! Checks of a program's help, manual pages and completions.
 
 use std::path::Path;
 
 use super::said::said;
 
-/// A command whose help another program gives, and whether its manual page is this program's.
+/// A command whose help another program prints, and whether this program has its manual page.
 type Other = (&'static str, bool);
 
-/// Each command of a program and those below it, as their help lists them, without `others`.
+/// Returns each command and subcommand of a program, as its help lists them, without `others`.
 fn commands(program: &Path, others: &[Other]) -> Vec<(String, String)> {
     let name = program.file_name().expect("a name").to_str();
     let mut names = vec![name.expect("text").to_owned()];
@@ -18,7 +18,7 @@ fn commands(program: &Path, others: &[Other]) -> Vec<(String, String)> {
         let help = help.ending(0).out;
         let listed = help.lines().skip_while(|line| *line != "Commands:");
         let listed = listed.skip(1).take_while(|line| !line.is_empty());
-        // What is indented more goes on about the one above.
+        // A line with more indentation continues the one above.
         let named = listed.filter_map(|line| line.strip_prefix("  "));
         let named = named.filter(|line| !line.starts_with([' ', '\t']));
         let below = named.filter_map(|line| line.split_whitespace().next());
@@ -30,7 +30,7 @@ fn commands(program: &Path, others: &[Other]) -> Vec<(String, String)> {
     commands
 }
 
-/// The help of every command has examples of its own, and no colours where no terminal is.
+/// Every command's help has its own examples, and no colours if the output is not a terminal.
 pub fn every_command_has_help_with_examples(program: &Path, others: &[Other]) {
     for (command, help) in commands(program, others) {
         let (_, examples) = help.split_once("Examples:\n").unwrap_or_default();
@@ -39,7 +39,7 @@ pub fn every_command_has_help_with_examples(program: &Path, others: &[Other]) {
     }
 }
 
-/// Every command has a page with the parts that a manual page has, and examples of its own; nothing else has one.
+/// Every command has a manual page with the usual sections and its own examples, and there are no other pages.
 pub fn every_command_has_a_page(program: &Path, folder: &Path, others: &[Other]) {
     said(program, folder, "man man/man1").ending(0);
     let pages = folder.join("man/man1");
@@ -66,7 +66,7 @@ pub fn every_command_has_a_page(program: &Path, folder: &Path, others: &[Other])
     assert!(refused.err.contains(why), "{}", refused.err);
 }
 
-/// What shells complete names every command.
+/// The completion scripts of all shells contain every command.
 pub fn completions_name_every_command(program: &Path, folder: &Path, others: &[Other]) {
     for shell in ["bash", "zsh", "fish"] {
         let script = said(program, folder, &format!("completions {shell}"))

@@ -1,4 +1,4 @@
-//! The binary as a running server, and a client that tells a whole reply from a cut one.
+//! The binary as a running server, and a client that distinguishes a complete response from a truncated one.
 
 #![allow(
     dead_code,
@@ -16,13 +16,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
-/// An address of loopback on which nobody listened a moment ago.
+/// Returns a loopback address that was free a moment ago.
 pub fn free_address() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     listener.local_addr().expect("bound").to_string()
 }
 
-/// The program `andon`: that of these tests, or in another workspace the one in the folder that all of them build into.
+/// Returns the path of the program `andon`: that of these tests, or in another workspace the one in the shared target
+/// folder.
 pub fn program() -> PathBuf {
     let Some(own) = option_env!("CARGO_BIN_EXE_andon") else {
         let tests = std::env::current_exe().expect("a file");
@@ -38,14 +39,14 @@ pub fn program() -> PathBuf {
     own.into()
 }
 
-/// A folder with one image of 400×300 px, `a.jpg`.
+/// Creates a folder with one image of 400×300 px, `a.jpg`.
 pub fn one_image() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::copy(sample("jpeg/420.jpg"), folder.path().join("a.jpg")).expect("a copy");
     folder
 }
 
-/// `andon serve` on a free port. Dropping it kills it.
+/// A running `andon serve` on a free port, which is killed when this is dropped.
 pub struct Served {
     child: Child,
     pub address: String,
@@ -54,24 +55,25 @@ pub struct Served {
 }
 
 impl Served {
-    /// Starts it on `folder/andon.toml` with this text, and waits until it listens.
+    /// Starts the server on `folder/andon.toml` with this text, and waits until it listens.
     pub fn start(folder: &Path, config: &str) -> Self {
         Self::start_with(folder, config, |_| {})
     }
 
-    /// Starts it on `folder/andon.toml` with this text, after `change` was applied to its command, and waits until it listens.
+    /// Starts the server on `folder/andon.toml` with this text, after `change` was applied to its command, and waits
+    /// until it listens.
     pub fn start_with(folder: &Path, config: &str, change: impl FnOnce(&mut Command)) -> Self {
         let mut command = Command::new(program());
         change(&mut command);
         Self::start_by(command, folder, config)
     }
 
-    /// Starts it by a command that ends in the binary's name, and waits until it listens.
+    /// Starts the server with a command that ends in the binary's name, and waits until it listens.
     pub fn start_by(command: Command, folder: &Path, config: &str) -> Self {
         Self::start_at("127.0.0.1:0", command, folder, config)
     }
 
-    /// Starts it by such a command, listening at this address.
+    /// Starts the server with such a command on this address, and waits until it listens.
     pub fn start_at(listen: &str, mut command: Command, folder: &Path, config: &str) -> Self {
         let file = folder.join("andon.toml");
         std::fs::write(&file, config).unwrap();
@@ -81,7 +83,7 @@ impl Served {
         Self::listening(command)
     }
 
-    /// Starts it on `folder/andon.toml` with this text and further arguments, and waits until it listens.
+    /// Starts the server on `folder/andon.toml` with this text and further arguments, and waits until it listens.
     pub fn start_adding(folder: &Path, config: &str, args: &[&str]) -> Self {
         let file = folder.join("andon.toml");
         std::fs::write(&file, config).unwrap();
@@ -93,7 +95,8 @@ impl Served {
         Self::listening(command)
     }
 
-    /// Starts it on a folder, without a configuration file and with these further arguments, and waits until it listens.
+    /// Starts the server on a folder, without a configuration file and with further arguments, and waits until it
+    /// listens.
     pub fn without_config(folder: &Path, args: &[&str]) -> Self {
         let mut command = Command::new(program());
         command
@@ -104,7 +107,7 @@ impl Served {
         Self::listening(command)
     }
 
-    /// Runs a command that serves, and waits until it listens.
+    /// Runs a command that starts a server, and waits until it listens.
     pub fn listening(mut command: Command) -> Self {
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
@@ -137,7 +140,7 @@ impl Served {
         self.client().get(target).unwrap()
     }
 
-    /// The number of its process.
+    /// Returns the id of the server's process.
     pub fn id(&self) -> u32 {
         self.child.id()
     }
@@ -148,18 +151,18 @@ impl Served {
         assert!(told.unwrap().success());
     }
 
-    /// Waits until it has ended by itself; its exit code.
+    /// Waits until the server has ended by itself, and returns its exit code.
     pub fn wait(&mut self) -> Option<i32> {
         self.child.wait().unwrap().code()
     }
 
-    /// `kill -9`, and waits until it has gone.
+    /// Kills the server with SIGKILL, and waits until it has ended.
     pub fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
 
-    /// Stops it gracefully; what it wrote to standard error.
+    /// Stops the server gracefully, and returns what it wrote to standard error.
     pub fn stop(mut self) -> String {
         self.signal("-TERM");
         let mut said = String::new();
@@ -172,16 +175,16 @@ impl Served {
 
 impl Drop for Served {
     fn drop(&mut self) {
-        // It may have been waited for already.
+        // The process may already have ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// One connection.
+/// A client with one connection.
 pub struct Client(BufReader<TcpStream>);
 
-/// A whole reply.
+/// A complete response.
 #[derive(Debug)]
 pub struct Reply {
     pub status: u16,
@@ -196,12 +199,13 @@ impl Client {
         Ok(Self(BufReader::new(stream)))
     }
 
-    /// An error for a reply that is not whole; `ConnectionAborted` when the connection was closed before there was any.
+    /// Requests a target. Fails if the response is truncated, with `ConnectionAborted` if the connection was closed
+    /// before it began.
     pub fn get(&mut self, target: &str) -> io::Result<Reply> {
         self.ask(target, "Host: test\r\n")
     }
 
-    /// As [`Client::get`], with these lines of headers.
+    /// Requests a target like [`Client::get`], with these header lines.
     pub fn ask(&mut self, target: &str, headers: &str) -> io::Result<Reply> {
         let request = format!("GET {target} HTTP/1.1\r\n{headers}\r\n");
         let asked = self.0.get_mut().write_all(request.as_bytes());
@@ -219,7 +223,7 @@ impl Client {
             let Some((name, value)) = line.trim_end().split_once(": ") else {
                 break;
             };
-            // Lines of one name are one list (RFC 9110, 5.3).
+            // Header lines of one name form one list (RFC 9110, 5.3).
             let joined = headers.entry(name.to_ascii_lowercase());
             joined
                 .and_modify(|all: &mut String| *all = format!("{all}, {value}"))
@@ -246,12 +250,12 @@ impl Client {
 }
 
 impl Reply {
-    /// The body as text.
+    /// Returns the body as text.
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.body).into_owned()
     }
 
-    /// Did it come from the cache?
+    /// Whether the response came from the cache.
     pub fn is_hit(&self) -> bool {
         self.headers
             .get("cache-status")
@@ -259,7 +263,7 @@ impl Reply {
     }
 }
 
-/// The command, run to its end.
+/// Runs the binary until it ends.
 pub fn andon(args: &[&str], env: &[(&str, &str)]) -> Output {
     Command::new(program())
         .args(args)
@@ -268,7 +272,7 @@ pub fn andon(args: &[&str], env: &[(&str, &str)]) -> Output {
         .unwrap()
 }
 
-/// What Pillow says.
+/// Runs a Python script that uses Pillow, and returns its output.
 pub fn python(script: &str, args: &[&Path]) -> String {
     let told = Command::new("/usr/bin/python3")
         .args(["-c", script])
@@ -277,7 +281,7 @@ pub fn python(script: &str, args: &[&Path]) -> String {
     printed(told.expect("python3 with Pillow"))
 }
 
-/// What a command printed; it succeeded.
+/// Returns what a command printed, and fails the test if the command failed.
 pub fn printed(output: Output) -> String {
     assert!(
         output.status.success(),
@@ -287,7 +291,7 @@ pub fn printed(output: Output) -> String {
     String::from_utf8(output.stdout).expect("text")
 }
 
-/// An image of the repository's `samples`.
+/// Returns the path of an image in the repository's `samples`.
 pub fn sample(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../samples")

@@ -1,10 +1,10 @@
-//! One of our programs in a folder of its own, and what it said.
+//! Runs a program of this repository in a folder of its own, and captures its output.
 
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// What a command said, and how it ended.
+/// The output and the exit code of a command.
 pub struct Said {
     pub code: Option<i32>,
     pub out: String,
@@ -31,13 +31,14 @@ impl From<Output> for Said {
     }
 }
 
-/// `program` with these words, as one types them.
+/// Runs `program` with these arguments, split as by a shell.
 pub fn said(program: impl AsRef<Path>, folder: &Path, words: &str) -> Said {
     let output = command(program, folder, words).output();
     output.expect("the program runs").into()
 }
 
-/// The command `program` with these words, not yet started. Its state goes into `folder/state`, temporary files into `folder/tmp`.
+/// Returns the command `program` with these arguments, not yet started. Its state goes to `folder/state`, temporary
+/// files to `folder/tmp`.
 pub fn command(program: impl AsRef<Path>, folder: &Path, words: &str) -> Command {
     let temporary = folder.join("tmp");
     fs::create_dir_all(&temporary).expect("a folder");

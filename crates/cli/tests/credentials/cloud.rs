@@ -1,5 +1,5 @@
-//! The services of three clouds on loopback: those that issue credentials for seconds, and buckets that refuse every other
-//! credential. Signatures of S3 are checked by a real S3 server.
+//! Fake services of three clouds on loopback: those that issue credentials with a lifetime of seconds, and buckets that
+//! refuse all other credentials. A real S3 server verifies signatures of S3.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
@@ -26,9 +26,9 @@ use tokio::net::TcpListener;
 
 use crate::common::sample;
 
-/// All services at one address. They stop when this is dropped.
+/// All services on one address. They stop when this is dropped.
 pub(super) struct Cloud {
-    /// Folders in it are buckets.
+    /// The folders in it are buckets.
     pub(super) buckets: TempDir,
     pub(super) address: String,
     state: Arc<State>,
@@ -41,25 +41,25 @@ struct State {
     issued: Arc<Issued>,
     s3: SharedS3Service,
     is_down: AtomicBool,
-    /// Requests to services that issue credentials.
+    /// Number of requests to services that issue credentials.
     asked: AtomicUsize,
-    /// Requests to buckets with no credential, or with one that is not valid.
+    /// Number of requests to buckets without a valid credential.
     refused: AtomicUsize,
-    /// The credentials with which buckets were asked.
+    /// The credentials of requests to buckets.
     seen: Mutex<BTreeSet<String>>,
-    /// The token of another issuer that is valid now.
+    /// The valid token of another issuer.
     subject: Mutex<String>,
 }
 
 #[derive(Default)]
 struct Issued {
-    /// The end of each credential, by its key or token.
+    /// The expiry of each credential, by its key or token.
     ends: Mutex<BTreeMap<String, SystemTime>>,
 }
 
 impl Cloud {
-    /// With the bucket `assets-eu`, which has `a.jpg` to `d.jpg`, and an empty one, `results`. Credentials are valid for so
-    /// long.
+    /// Starts the services, with a bucket `assets-eu` that has `a.jpg` to `d.jpg`, and an empty bucket `results`.
+    /// Credentials are valid for `life`.
     pub(super) fn start(life: Duration) -> Self {
         let buckets = tempfile::tempdir().unwrap();
         for bucket in ["assets-eu", "results"] {
@@ -113,33 +113,33 @@ impl Cloud {
         }
     }
 
-    /// Makes the services that issue credentials fail, or work again.
+    /// Makes the services that issue credentials fail, or succeed again.
     pub(super) fn is_down(&self, down: bool) {
         self.state.is_down.store(down, Ordering::SeqCst);
     }
 
-    /// Makes this the only token that services accept as a proof.
+    /// Makes this the only token that the services accept as proof of identity.
     pub(super) fn trusts(&self, token: &str) {
         token.clone_into(&mut self.state.subject.lock().unwrap());
     }
 
-    /// How often credentials were asked for.
+    /// Returns how many credentials were requested.
     pub(super) fn asked(&self) -> usize {
         self.state.asked.load(Ordering::SeqCst)
     }
 
-    /// How many requests the buckets refused.
+    /// Returns how many requests the buckets refused.
     pub(super) fn refused(&self) -> usize {
         self.state.refused.load(Ordering::SeqCst)
     }
 
-    /// How many different credentials the buckets have seen.
+    /// Returns how many different credentials the buckets have received.
     pub(super) fn seen(&self) -> usize {
         self.state.seen.lock().unwrap().len()
     }
 }
 
-/// The secret of each access key that was issued, for the S3 server.
+/// Looks up the secret of each issued access key, for the S3 server.
 struct Known(Arc<Issued>);
 
 type Answer<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -161,7 +161,7 @@ impl S3Auth for Known {
 }
 
 impl Issued {
-    /// Issues the next key or token.
+    /// Issues a new key or token.
     fn next(&self, life: Duration) -> (String, SystemTime) {
         let mut ends = self.ends.lock().unwrap();
         let name = format!("ASIA{:016}", ends.len());
@@ -209,7 +209,7 @@ impl State {
             "/latest/meta-data/iam/security-credentials/reader" => self.keys_in_json(),
             "/v1/credentials" if header("authorization") == Some(&subject) => self.keys_in_json(),
             "/" if query.contains("Action=AssumeRole&") => {
-                // Signed for the name of the service, with a credential of the chain's beginning.
+                // Signed for the service's name, with the first credential of the chain.
                 let host = head.headers.get(HOST).unwrap().to_str().unwrap();
                 let signed = header("authorization").unwrap_or_default();
                 let is_signed = host == "sts.eu-central-1.amazonaws.com"
@@ -292,7 +292,7 @@ impl State {
         text(StatusCode::OK, &body.to_string())
     }
 
-    /// A bucket, by a signature with issued keys or an issued token.
+    /// Answers a request to a bucket, if it has a signature with issued keys or an issued token.
     async fn bucket(&self, request: Request<Incoming>) -> Response<Body> {
         let header = |name: &str| Some(request.headers().get(name)?.to_str().ok()?.to_owned());
         let authorization = header(AUTHORIZATION.as_str()).unwrap_or_default();
@@ -339,7 +339,7 @@ fn text(status: StatusCode, text: &str) -> Response<Body> {
     response
 }
 
-/// A time as XML and JSON of the clouds have it, with milliseconds.
+/// Formats a time with milliseconds, as in the XML and JSON of the clouds.
 fn rfc3339(time: SystemTime) -> String {
     let mut text = Vec::new();
     let time = s3s::dto::Timestamp::from(time);

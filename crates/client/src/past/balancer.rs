@@ -1,22 +1,22 @@
-//! Parses access logs of Amazon's load balancers, the application and the classic one.
+//! Parses access logs of AWS load balancers, both the Application Load Balancer and the Classic Load Balancer.
 
 use super::line::{Entry, rfc_3339};
 
 /// Parses a line: the time of the response, the load balancer, the addresses of client and target, three durations in
-/// seconds (-1 for none), two statuses, two sizes, and the request in quotes with a whole URL. Lines of the application
-/// load balancer begin with the protocol.
+/// seconds (-1 for none), two statuses, two sizes, and the request in quotes with an absolute URL. Lines of an
+/// Application Load Balancer have the protocol before these fields.
 pub(super) fn parse(line: &str) -> Option<Entry> {
     let (head, rest) = line.split_once(" \"")?;
     let (request, _) = rest.split_once("\" ")?;
     let words: Vec<&str> = head.split(' ').collect();
     let [
-        answered,
+        end,
         _balancer,
         _client,
         _target,
-        waited,
-        worked,
-        sent,
+        request_time,
+        target_time,
+        response_time,
         status,
         ..,
     ] = words
@@ -28,13 +28,13 @@ pub(super) fn parse(line: &str) -> Option<Entry> {
         return None;
     };
     let mut took = 0.0;
-    for duration in [waited, worked, sent] {
+    for duration in [request_time, target_time, response_time] {
         took += duration.parse::<f64>().ok()?.max(0.0);
     }
     let mut words = request.split(' ');
     let (method, url) = (words.next()?, words.next()?);
     Some(Entry {
-        began: rfc_3339(answered)? - took,
+        began: rfc_3339(end)? - took,
         whole_second: false,
         method: method.to_owned(),
         target: target(url)?,
@@ -42,7 +42,7 @@ pub(super) fn parse(line: &str) -> Option<Entry> {
     })
 }
 
-/// Returns the path and query of a URL as they stand in it.
+/// Returns the path and query of an absolute URL unchanged, without decoding them.
 pub(super) fn target(url: &str) -> Option<String> {
     let (_, rest) = url.split_once("://")?;
     let start = rest.find(['/', '?']).unwrap_or(rest.len());

@@ -1,10 +1,10 @@
-//! Parses lines of formats that nobody has named, such as an nginx `log_format` with times before the request, HAProxy's
-//! or thumbor's: lines with a method, a target, a status and a time somewhere in them.
+//! Parses lines of custom log formats, such as an nginx `log_format` with the time before the request, HAProxy's or
+//! thumbor's format: lines that contain a method, a target, a status and a time, in any order.
 
 use super::line::{Entry, day, is_url, rfc_3339, zoned};
 
-/// Parses a line. The fields are separated by the first separator that leaves the method alone; quotes around them do not
-/// count.
+/// Parses a line. The fields are separated by the first separator that makes the method a field of its own. Quotes
+/// around fields are ignored.
 pub(super) fn parse(line: &str) -> Option<Entry> {
     let began = moment(line)?;
     let is_named_method = |field: &&str| is_method(value(field, &METHOD));
@@ -18,7 +18,7 @@ pub(super) fn parse(line: &str) -> Option<Entry> {
         let target = value(field, &TARGET);
         target.starts_with('/') || is_url(target)
     };
-    // A method behind its name may stand after the target, as imgproxy writes it.
+    // With a label such as `method=GET`, the method may also be behind the target, as imgproxy writes it.
     let target = match is_method(fields[at]) {
         true => after.iter().find(is_target)?,
         false => before.iter().chain(after).find(is_target)?,
@@ -41,17 +41,18 @@ const SEPARATORS: [fn(char) -> bool; 4] = [
     |c| c == ';',
 ];
 
-/// Names that fields may have before their values.
+/// Labels that the field of the method may have.
 const METHOD: [&str; 3] = ["method", "req", "request"];
 const TARGET: [&str; 4] = ["path", "uri", "url", "request_uri"];
 const STATUS: [&str; 2] = ["status", "code"];
 
-/// Returns a field without quotes around it.
+/// Returns a field without the quotes around it.
 fn bare(field: &str) -> &str {
     field.trim().trim_matches('"')
 }
 
-/// Returns the value of a field that may be written as `name=value` or `name:value`.
+/// Returns the value of a field, without its label if it is written as `name=value` or `name:value` with one of
+/// `names`.
 fn value<'a>(field: &'a str, names: &[&str]) -> &'a str {
     let named = field
         .split_once(['=', ':'])
@@ -60,10 +61,10 @@ fn value<'a>(field: &'a str, names: &[&str]) -> &'a str {
 }
 
 fn is_method(word: &str) -> bool {
-    let known = [
+    let methods = [
         "GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "PURGE",
     ];
-    known.contains(&word)
+    methods.contains(&word)
 }
 
 fn status(word: &str) -> Option<u16> {
@@ -72,9 +73,9 @@ fn status(word: &str) -> Option<u16> {
     (100..600).contains(&status).then_some(status)
 }
 
-/// Returns the first time in a line, in seconds since 1970. It may be written as in RFC 3339, as in the common format with
-/// or without a zone, as a date and a time with a blank between them, or as seconds with a fraction, as nginx's `$msec`
-/// is.
+/// Returns the first time in a line, in seconds since 1970. Its format may be that of RFC 3339, the common log format
+/// with or without a time zone, a date and a time separated by a space, or seconds with a fraction, such as nginx's
+/// `$msec`.
 fn moment(line: &str) -> Option<f64> {
     let separators = |c: char| c.is_whitespace() || "[]|\",;".contains(c);
     let words: Vec<&str> = line
@@ -107,7 +108,7 @@ mod tests {
 
     use super::*;
 
-    /// Lines of one request, with its target and status.
+    /// Returns lines of several formats for one request with this target and status.
     fn lines(target: &str, status: u16) -> Vec<String> {
         vec![
             format!(

@@ -1,13 +1,13 @@
-//! Parses lines of JSON: those of Andon, of Caddy, Traefik, Google's and Azure's load balancers, Cloudflare, Fastly,
-//! CloudFront and imgproxy as they log by default, of nginx with keys named after its variables, in Elastic's common schema, and those
-//! that a container runtime has put a line of text into.
+//! Parses log lines in JSON: those of Andon; the default formats of Caddy, Traefik, the load balancers of Google and
+//! Azure, Cloudflare, Fastly, CloudFront and imgproxy; nginx with keys named after its variables; the Elastic Common
+//! Schema; and text lines that a container runtime has wrapped in JSON.
 
 use serde_json::Value;
 
 use super::line::{Entry, day, rfc_3339, zoned};
 use super::w3c;
 
-/// Where the method is.
+/// JSON pointers to the method; the first one that matches is used.
 const METHOD: [&str; 10] = [
     "/method",
     "/request/method",
@@ -21,7 +21,7 @@ const METHOD: [&str; 10] = [
     "/properties/httpMethod",
 ];
 
-/// Where the target is, or the whole URL.
+/// JSON pointers to the target or the absolute URL.
 const TARGET: [&str; 12] = [
     "/target",
     "/request/uri",
@@ -37,10 +37,10 @@ const TARGET: [&str; 12] = [
     "/properties/requestUri",
 ];
 
-/// Where the query is, if the target has none.
+/// JSON pointers to the query, for formats whose target has none.
 const QUERY: [&str; 4] = ["/args", "/query_string", "/query", "/url/query"];
 
-/// Where the status is.
+/// JSON pointers to the status.
 const STATUS: [&str; 10] = [
     "/status",
     "/DownstreamStatus",
@@ -54,7 +54,7 @@ const STATUS: [&str; 10] = [
     "/properties/httpStatusCode",
 ];
 
-/// Where the time is.
+/// JSON pointers to the time.
 const TIME: [&str; 10] = [
     "/time",
     "/StartUTC",
@@ -68,8 +68,8 @@ const TIME: [&str; 10] = [
     "/date",
 ];
 
-/// Parses a line. `text` parses the line of text that another program has put into it. Andon's and Traefik's time is
-/// that of the reply.
+/// Parses a line. If a container runtime has wrapped a text line in JSON, `text` parses that text line. The time of
+/// lines with a duration (Andon's and Traefik's) is the end of the response.
 pub(super) fn parse(line: &str, text: impl Fn(&str) -> Option<Entry>) -> Option<Entry> {
     let line: Value = serde_json::from_str(line).ok()?;
     if line.get("cs-uri-stem").is_some() {
@@ -80,7 +80,7 @@ pub(super) fn parse(line: &str, text: impl Fn(&str) -> Option<Entry>) -> Option<
         return text(inner.trim_end());
     }
     let words = |keys: &[&str]| keys.iter().find_map(|key| line.pointer(key)?.as_str());
-    // nginx writes numbers as texts, too.
+    // nginx writes numbers as strings, too.
     let number = |keys: &[&str]| {
         keys.iter().find_map(|key| match line.pointer(key)? {
             Value::String(text) => text.parse().ok(),
@@ -88,19 +88,19 @@ pub(super) fn parse(line: &str, text: impl Fn(&str) -> Option<Entry>) -> Option<
         })
     };
     let first_line = |word| words(&["/request"])?.split(' ').nth(word);
-    // Apache's examples have the path alone there.
-    let alone = || words(&["/request"]).filter(|request| request.starts_with('/'));
+    // In the examples of Apache's documentation `request` is only the path.
+    let path_only = || words(&["/request"]).filter(|request| request.starts_with('/'));
     let method = words(&METHOD).or_else(|| first_line(0))?;
-    // imgproxy ends its message with the path.
-    let said = || {
+    // imgproxy's message ends with the path.
+    let path_in_message = || {
         words(&["/message", "/msg"])?
             .rsplit(' ')
             .find(|word| word.starts_with('/'))
     };
     let target = words(&TARGET)
         .or_else(|| first_line(1))
-        .or_else(alone)
-        .or_else(said)?;
+        .or_else(path_only)
+        .or_else(path_in_message)?;
     let query = words(&QUERY).filter(|query| !query.is_empty() && !target.contains('?'));
     let moment = TIME.iter().find_map(|key| moment(line.pointer(key)?))?;
     let took = number(&["/total_ms"]).map(|took| took / 1e3);
@@ -116,8 +116,8 @@ pub(super) fn parse(line: &str, text: impl Fn(&str) -> Option<Entry>) -> Option<
     })
 }
 
-/// Returns a time in seconds since 1970. A number is one of seconds, milliseconds, microseconds or nanoseconds by its
-/// magnitude.
+/// Returns a time in seconds since 1970. The unit of a number (seconds, milliseconds, microseconds or nanoseconds)
+/// follows from its magnitude.
 fn moment(value: &Value) -> Option<f64> {
     let number = match value {
         Value::String(text) => {

@@ -1,37 +1,37 @@
-//! Parses the lines of an access log. This is where the format of a line is recognised.
+//! Parses the lines of an access log, and detects the format of each line.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::{balancer, custom, json, w3c};
 
-/// The contents of a line.
+/// The request that a log line describes.
 #[derive(Debug, PartialEq)]
 pub(super) struct Entry {
     /// When the request began, in seconds since 1970.
     pub(super) began: f64,
-    /// Whether the log contains only whole seconds, so that `began` is one.
+    /// Whether the log has a resolution of one second, so that `began` is a whole number.
     pub(super) whole_second: bool,
     pub(super) method: String,
     pub(super) target: String,
     pub(super) status: u16,
 }
 
-/// Parses lines. The fields of a line may be named by a directive in an earlier line.
+/// A parser of log lines that keeps state: a directive in an earlier line may name the fields of the lines after it.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     fields: w3c::Fields,
 }
 
 impl Lines {
-    /// Parses a line of any known format, or returns the reason why its request cannot be sent again. `None` for a
-    /// directive.
+    /// Parses a line of any supported format. Returns `None` for a directive, and for a line whose request cannot be
+    /// replayed the reason.
     pub(super) fn parse(&mut self, line: &str) -> Option<Result<Entry, &'static str>> {
         let is_directive = self.fields.take(line);
         (!is_directive).then(|| usable(self.entry(line)))
     }
 
     fn entry(&self, line: &str) -> Option<Entry> {
-        // What collects logs puts names and times before a line.
+        // Log collectors put a host name and a time before the JSON object of a line.
         let is_object = |(before, rest): &(&str, &str)| {
             !before.contains('"') && rest.trim_start().starts_with('"')
         };
@@ -51,7 +51,7 @@ fn usable(entry: Option<Entry>) -> Result<Entry, &'static str> {
     if !["GET", "HEAD"].contains(&entry.method.as_str()) {
         return Err("neither GET nor HEAD, and no log tells a body");
     }
-    // Proxies log whole URLs.
+    // Proxies log absolute URLs.
     if is_url(&entry.target) {
         entry.target = balancer::target(&entry.target).unwrap_or(entry.target);
     }
@@ -61,16 +61,16 @@ fn usable(entry: Option<Entry>) -> Result<Entry, &'static str> {
     Ok(entry)
 }
 
-/// Whether a target is a whole URL.
+/// Whether a target is an absolute URL.
 pub(super) fn is_url(target: &str) -> bool {
     target.starts_with("http://") || target.starts_with("https://")
 }
 
-/// Parses a line of Andon's text format: `2026-11-21T19:50:00.123Z 127.0.0.1 GET /a.jpg 200 123B 23.4ms …`. The time is
-/// that of the reply.
+/// Parses a line of Andon's text format: `2026-11-21T19:50:00.123Z 127.0.0.1 GET /a.jpg 200 123B 23.4ms …`. The time in
+/// the line is the end of the response.
 fn andon(line: &str) -> Option<Entry> {
     let mut words = line.split(' ');
-    let answered = rfc_3339(words.next()?)?;
+    let end = rfc_3339(words.next()?)?;
     let _client = words.next()?;
     let method = words.next()?.to_owned();
     let target = words
@@ -82,7 +82,7 @@ fn andon(line: &str) -> Option<Entry> {
     let _bytes = words.next()?.strip_suffix('B')?;
     let took: f64 = words.next()?.strip_suffix("ms")?.parse().ok()?;
     Some(Entry {
-        began: answered - took / 1e3,
+        began: end - took / 1e3,
         whole_second: false,
         method,
         target,
@@ -90,15 +90,16 @@ fn andon(line: &str) -> Option<Entry> {
     })
 }
 
-/// Parses a time of RFC 3339 with an offset, such as `2000-10-10T13:55:36-07:00`, and returns it in seconds since 1970.
+/// Parses a time in RFC 3339 format with an offset, such as `2000-10-10T13:55:36-07:00`, and returns seconds since
+/// 1970.
 pub(super) fn zoned(text: &str) -> Option<f64> {
     let (local, zone) = text.split_at_checked(text.len().checked_sub(6)?)?;
     let ahead = offset(&zone.replace(':', ""))?;
     Some(rfc_3339(&format!("{local}Z"))? - ahead)
 }
 
-/// Parses a line of the common or combined format, with anything before and after: `HOST - USER [10/Oct/2000:13:55:36
-/// -0700] "GET /a.gif HTTP/1.0" 200 2326 …`.
+/// Parses a line of the common or combined log format, with any text before or after it: `HOST - USER
+/// [10/Oct/2000:13:55:36 -0700] "GET /a.gif HTTP/1.0" 200 2326 …`.
 fn common(line: &str) -> Option<Entry> {
     let (_, rest) = line.split_once('[')?;
     let (date, rest) = rest.split_once("] \"")?;
@@ -122,7 +123,7 @@ fn seconds(time: SystemTime) -> Option<f64> {
     Some(since.as_secs_f64())
 }
 
-/// Parses a time such as `10/Oct/2000:13:55:36 -0700`, and returns it in seconds since 1970.
+/// Parses a time such as `10/Oct/2000:13:55:36 -0700`, and returns seconds since 1970.
 pub(super) fn day(text: &str) -> Option<f64> {
     let (local, zone) = text.split_once(' ')?;
     let mut parts = local.splitn(3, '/');
@@ -133,7 +134,7 @@ pub(super) fn day(text: &str) -> Option<f64> {
     Some(local - offset(zone)?)
 }
 
-/// Parses an offset such as `-0700`, and returns the seconds that it is ahead of UTC.
+/// Parses an offset from UTC such as `-0700`, and returns it in seconds, positive east of Greenwich.
 fn offset(zone: &str) -> Option<f64> {
     let (hours, minutes) = (zone.get(1..3)?, zone.get(3..5)?);
     let ahead = hours.parse::<f64>().ok()? * 3600.0 + minutes.parse::<f64>().ok()? * 60.0;

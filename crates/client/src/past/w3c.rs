@@ -1,20 +1,20 @@
-//! Parses logs in the Extended Log File Format of W3C, whose directive `#Fields` names the fields of the lines that follow:
+//! Parses logs in the W3C Extended Log File Format, whose directive `#Fields` names the fields of the lines after it:
 //! access logs of Amazon CloudFront, with tabs between fields, and of other servers, with spaces.
 
 use percent_encoding::percent_decode_str;
 
 use super::line::{Entry, rfc_3339};
 
-/// The fields of lines, by their places.
+/// The names of the fields in a line, in their order.
 #[derive(Debug)]
 pub(super) struct Fields {
     names: Vec<String>,
-    /// Whether a `#Fields` has named them.
+    /// Whether the log has a `#Fields` directive.
     is_given: bool,
 }
 
 impl Default for Fields {
-    /// The fields of CloudFront's standard logs, for a log without its directives.
+    /// The fields of CloudFront's standard logs, for a log without a `#Fields` directive.
     fn default() -> Self {
         Self {
             names: names(OF_CLOUDFRONT),
@@ -30,34 +30,34 @@ fn names(text: &str) -> Vec<String> {
 }
 
 impl Fields {
-    /// Applies a directive. Returns `false` if the line is not a directive.
+    /// Updates the field names if the line is a `#Fields` directive. Returns `false` if the line is not a directive.
     pub(super) fn take(&mut self, line: &str) -> bool {
-        if let Some(given) = line.strip_prefix("#Fields:") {
-            self.names = names(given);
+        if let Some(list) = line.strip_prefix("#Fields:") {
+            self.names = names(list);
             self.is_given = true;
         }
         line.starts_with('#')
     }
 
-    /// Parses a line of these fields. `None` if the line does not have them.
+    /// Parses a line with these fields. Returns `None` if the line does not have them.
     pub(super) fn parse(&self, line: &str) -> Option<Entry> {
         let values: Vec<&str> = match line.contains('\t') {
             true => line.split('\t').collect(),
             false if self.is_given => line.split(' ').collect(),
             false => return None,
         };
-        // CloudFront appends fields in newer versions of the format.
+        // Newer versions of CloudFront's format have further fields at the end.
         if values.len() < self.names.len() {
             return None;
         }
         entry(|name| {
-            let place = self.names.iter().position(|known| known == name)?;
+            let place = self.names.iter().position(|field| field == name)?;
             values.get(place).copied()
         })
     }
 }
 
-/// Builds the request from named fields. Its time is in whole seconds.
+/// Builds the request from its fields, which `value` looks up by name. Its time has a resolution of one second.
 pub(super) fn entry<'a>(value: impl Fn(&str) -> Option<&'a str>) -> Option<Entry> {
     let (date, time) = (value("date")?, value("time")?);
     let escapes = value("x-edge-location").is_some();
@@ -151,7 +151,7 @@ mod tests {
         }
     }
 
-    /// What CloudFront escapes in fields.
+    /// The characters that CloudFront escapes in fields.
     const ESCAPED: &AsciiSet = &CONTROLS
         .add(b' ')
         .add(b'<')

@@ -1,4 +1,5 @@
-//! The configuration that an adoption starts from: another server's in Andon's words, or one of Andon's.
+//! The configuration that an adoption starts from: the imported configuration of another server, or an existing
+//! andon.toml.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -13,13 +14,14 @@ use super::proxy;
 use super::secrets::{self, value};
 use crate::import::{self, UNNAMED_BUCKET, own_variable, quoted, unknown_secret_in};
 
-/// A configuration that is completed by what a log has; empty if none was given.
+/// The configuration that the adoption completes with settings derived from the log. Empty if the user gave none.
 #[derive(Debug, Default)]
 pub(super) struct Base {
     pub(super) text: String,
-    /// Whether it is an andon.toml already, which is tried without changes.
+    /// Whether the user gave an andon.toml, which is tried without changes.
     pub(super) is_own: bool,
-    /// Keys with random values in the text, by their paths, each with the variable that has the right one.
+    /// Keys of the text with random values in the place of unknown secrets: the key's path, and the environment
+    /// variable of the other server that has the secret.
     unknown: BTreeMap<String, String>,
 }
 
@@ -36,16 +38,16 @@ impl Base {
                 ..Self::default()
             });
         }
-        let text = beside(&import::text(file, args.server.as_deref(), false)?);
+        let text = without_old_addresses(&import::text(file, args.server.as_deref(), false)?);
         let text = match &args.root {
             Some(root) => in_place_of_missing(&text, folder, root)?,
             None => text,
         };
-        Ok(Self::filled(&text, &value))
+        Ok(Self::with_secrets(&text, &value))
     }
 
-    /// Puts the keys that `value` has for a variable in the place of random ones.
-    fn filled(text: &str, value: &dyn Fn(&str) -> Option<String>) -> Self {
+    /// Replaces random keys by the secrets that `value` returns for the other server's environment variables.
+    fn with_secrets(text: &str, value: &dyn Fn(&str) -> Option<String>) -> Self {
         let mut base = Self::default();
         let mut table = "";
         for line in text.lines() {
@@ -59,15 +61,15 @@ impl Base {
             };
             let path = format!("{table}.{key}");
             match value(variable) {
-                Some(given) => {
+                Some(secret) => {
                     let permitted = text.contains("\nweak_keys");
-                    let lines = secrets::lines(table, key, &given, "");
+                    let lines = secrets::lines(table, key, &secret, "");
                     let lines = lines.iter().take(if permitted { 1 } else { 2 });
                     lines.for_each(|line| base.add(line));
                 }
                 None => {
                     base.add(line);
-                    // The variable of Andon's own is over the file.
+                    // Andon's own environment variable overrides the file, so the secret is known if it is set.
                     if value(&own_variable(&path)).is_none() {
                         base.unknown.insert(path, variable.to_owned());
                     }
@@ -82,7 +84,7 @@ impl Base {
         self.text.push('\n');
     }
 
-    /// Returns the text that is tried, in which signatures with unknown keys are not checked.
+    /// Returns the text for a trial, in which signatures with unknown keys are not verified.
     pub(super) fn trial(&self) -> anyhow::Result<String> {
         if self.unknown.is_empty() {
             return Ok(self.text.clone());
@@ -107,32 +109,33 @@ impl Base {
                 rules.push(Value::Table(Table::from_iter(rule)));
             }
         }
-        let known = all
+        let rewrites = all
             .entry("rewrite")
             .or_insert_with(|| Value::Array(Vec::new()));
-        if let Value::Array(known) = known {
-            known.splice(0..0, rules);
+        if let Value::Array(rewrites) = rewrites {
+            rewrites.splice(0..0, rules);
         }
         Ok(all.to_string())
     }
 
-    /// Returns the keys that are to be filled in, each with its variable.
+    /// Returns the keys that the user has to fill in, each with the environment variable that has the secret.
     pub(super) fn unknown(&self) -> impl Iterator<Item = String> {
         let all = self.unknown.iter();
         all.map(|(path, variable)| format!("{path} ({variable})"))
     }
 
-    /// Names buckets in the only origin that has such ones, `s3` or `gcs`. Returns whether there is one.
+    /// Adds the names of buckets to the only origin of this kind (`s3` or `gcs`). Returns `false` without a change if
+    /// there is no such origin, or more than one.
     pub(super) fn name_buckets(&mut self, kind: &str, names: &BTreeSet<String>) -> bool {
         let key = format!("{kind}.buckets = ");
         let lines = || self.text.lines().filter(|line| line.starts_with(&key));
         let (Some(line), 1) = (lines().next(), lines().count()) else {
             return false;
         };
-        let Ok(Value::Array(listed)) = line[key.len()..].parse::<Value>() else {
+        let Ok(Value::Array(list)) = line[key.len()..].parse::<Value>() else {
             return false;
         };
-        let named = listed.iter().filter_map(Value::as_str);
+        let named = list.iter().filter_map(Value::as_str);
         let named: Vec<&str> = named.filter(|name| *name != UNNAMED_BUCKET).collect();
         let more = names.iter().map(String::as_str);
         let more = more.filter(|name| !named.contains(name));
@@ -144,7 +147,8 @@ impl Base {
     }
 }
 
-/// Whether all addresses of a `listen` are those that requests are passed on to, or that of all interfaces at its port.
+/// Whether every address of a `listen` value is the one that nginx passes requests to, or a wildcard address with its
+/// port.
 fn is_there(listen: &str) -> bool {
     let Ok(Value::Array(all)) = listen.parse::<Value>() else {
         return false;
@@ -156,41 +160,40 @@ fn is_there(listen: &str) -> bool {
     all.iter().all(|it| it.as_str().is_some_and(fits))
 }
 
-/// Returns a configuration that listens where requests are passed on to, and not at the old server's addresses, which has
-/// them while both run. It ends no TLS: the server that passes requests on does.
-fn beside(text: &str) -> String {
-    let mut beside = String::new();
+/// Returns a configuration that listens on the address that the old server passes requests to, because the old server
+/// keeps its own addresses while both run. TLS is commented out: the old server terminates it.
+fn without_old_addresses(text: &str) -> String {
+    let mut config = String::new();
     let mut table = "";
     for line in text.lines() {
         table = if line.starts_with('[') { line } else { table };
         let is_tls = table == "[tls]" && !line.is_empty();
-        let own = line.strip_prefix("listen = ").filter(|_| table.is_empty());
-        let own = own.filter(|it| !is_there(it));
-        match own {
+        let address = line.strip_prefix("listen = ").filter(|_| table.is_empty());
+        let address = address.filter(|it| !is_there(it));
+        match address {
             Some(old) => {
                 let address = quoted(proxy::LISTEN);
                 let _ = writeln!(
-                    beside,
+                    config,
                     "listen = [{address}]  # the old server has {}",
                     old.replace('#', " ")
                 );
             }
             None if is_tls => {
                 if line == table {
-                    beside += "# The old server ends TLS, and passes requests on to `listen`:\n";
+                    config += "# The old server ends TLS, and passes requests on to `listen`:\n";
                 }
-                let _ = writeln!(beside, "# {line}");
+                let _ = writeln!(config, "# {line}");
             }
             None => {
-                let _ = writeln!(beside, "{line}");
+                let _ = writeln!(config, "{line}");
             }
         }
     }
-    beside
+    config
 }
 
-/// Returns a configuration whose folders of originals that are not on this machine, such as those of a container, are
-/// replaced by `root`.
+/// Replaces `fs.root` by `root` in origins whose folder does not exist on this machine, such as one inside a container.
 fn in_place_of_missing(text: &str, folder: &Path, root: &Path) -> anyhow::Result<String> {
     let table: Table = toml::from_str(text)?;
     let origins = table.get("origin").and_then(Value::as_array);
@@ -205,8 +208,8 @@ fn in_place_of_missing(text: &str, folder: &Path, root: &Path) -> anyhow::Result
     let mut text = text.to_owned();
     for missing in folders.filter(|it| !folder.join(it).is_dir()) {
         let line = |value: &str| format!("fs.root = {value}");
-        let said = format!("{}  # {} of --config", line(&root), quoted(missing));
-        text = text.replace(&line(&quoted(missing)), &said);
+        let replacement = format!("{}  # {} of --config", line(&root), quoted(missing));
+        text = text.replace(&line(&quoted(missing)), &replacement);
     }
     Ok(text)
 }
@@ -231,12 +234,12 @@ keys = [\"0123456789abcdef0123456789abcdef\"]  # SECRET: SECURITY_KEY goes here;
 prefix = \"/thumbs\"
 ";
 
-    fn filled(given: &[(&str, &str)]) -> Base {
+    fn with_secrets(given: &[(&str, &str)]) -> Base {
         let value = |name: &str| {
             let own = given.iter().find(|(known, _)| *known == name);
             own.map(|(_, value)| (*value).to_owned())
         };
-        Base::filled(IMPORTED, &value)
+        Base::with_secrets(IMPORTED, &value)
     }
 
     fn config(text: &str) -> Table {
@@ -247,14 +250,14 @@ prefix = \"/thumbs\"
     #[test]
     fn a_configuration_beside_the_old_server_has_other_addresses() {
         let text = "# listen = [1]\n\nlisten = [\"0.0.0.0:80\", \"[::]:80\"]\n\n[tls]\nlisten = [\"0.0.0.0:443\"]\nkey = \"k\"\n\n[metrics]\nlisten = \"127.0.0.1:9\"\n";
-        let text = beside(text);
+        let text = without_old_addresses(text);
         let table: Table = toml::from_str(&text).expect("a table");
         assert_eq!(table["listen"].to_string(), "[\"127.0.0.1:8080\"]");
         assert!(!table.contains_key("tls"), "{text}");
         assert_eq!(table["metrics"]["listen"], "127.0.0.1:9".into());
         for kept in ["[\"0.0.0.0:8080\"]", "[\"127.0.0.1:8080\", \"[::]:8080\"]"] {
             let text = format!("listen = {kept}\n");
-            assert_eq!(beside(&text), text);
+            assert_eq!(without_old_addresses(&text), text);
         }
         assert!(
             text.contains("# the old server has [\"0.0.0.0:80\", \"[::]:80\"]\n"),
@@ -264,7 +267,7 @@ prefix = \"/thumbs\"
 
     #[test]
     fn keys_of_the_environment_take_the_place_of_random_ones() {
-        let base = filled(&[
+        let base = with_secrets(&[
             ("IMGPROXY_KEY", "00112233, 4455"),
             ("IMGPROXY_SALT", "66,77"),
             ("SECURITY_KEY", "a secret of thumbor"),
@@ -278,7 +281,7 @@ prefix = \"/thumbs\"
 
     #[test]
     fn a_trial_does_not_check_signatures_whose_keys_are_not_known() {
-        let base = filled(&[]);
+        let base = with_secrets(&[]);
         assert_eq!(base.text, IMPORTED);
         let trial = config(&base.trial().expect("a text"));
         let has = |table: &str, key: &str| trial[table].get(key).is_some();
@@ -291,7 +294,7 @@ prefix = \"/thumbs\"
 
     #[test]
     fn a_variable_of_andons_own_makes_a_key_known() {
-        let base = filled(&[
+        let base = with_secrets(&[
             ("ANDON_IMGPROXY__KEYS", "ab"),
             ("ANDON_IMGPROXY__SALTS", "cd"),
         ]);
@@ -301,7 +304,7 @@ prefix = \"/thumbs\"
 
     #[test]
     fn the_logs_buckets_are_named_at_the_endpoint_that_is_known() {
-        let mut base = filled(&[]);
+        let mut base = with_secrets(&[]);
         let names = ["photos", "more"].map(str::to_owned).into();
         assert!(base.name_buckets("s3", &names));
         assert!(base.name_buckets("s3", &names));

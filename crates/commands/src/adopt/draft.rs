@@ -1,4 +1,4 @@
-//! The configuration for what a log has, as text.
+//! Generates the text of the configuration for the URLs of a log.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -12,18 +12,18 @@ use super::secrets::{self, Secret};
 use super::settings;
 use crate::import::quoted;
 
-/// A configuration before it is written.
+/// A configuration that is still being built.
 #[derive(Debug, Default)]
 pub(super) struct Draft {
-    /// The configuration that it is based on; empty if there is none.
+    /// The text of the configuration that the draft completes; empty if there is none.
     base: String,
-    /// The text of that configuration for a trial.
+    /// The text of that configuration for a trial, in which signatures with unknown keys are not verified.
     base_tried: String,
-    /// What is said at the top.
+    /// Comment lines at the top of the file.
     head: Vec<String>,
     rewrites: Vec<Rule>,
     tables: Vec<Table>,
-    /// Whether plain files have to be opened, because a key closes them.
+    /// Whether plain files have to be enabled explicitly, because the signing key of a dialect would refuse them.
     opens_files: bool,
     pub(super) origins: String,
 }
@@ -36,65 +36,66 @@ struct Rule {
     why: String,
 }
 
-/// The table of a dialect.
+/// The configuration table of a dialect.
 #[derive(Debug)]
 struct Table {
     name: &'static str,
     lines: Vec<String>,
     secrets: Vec<Secret>,
-    /// Rules that replace signatures whose key is not known, so that the URLs can be tried.
+    /// Rewrites for the trial that remove signatures whose key is unknown, so that the URLs can be tried.
     lifted: Vec<Rule>,
-    /// Whether other dialects' keys would close it.
+    /// Whether the table needs `open = true`, because the signing key of another dialect would refuse its unsigned
+    /// URLs.
     opens: bool,
 }
 
-/// Which text of a draft is wanted.
+/// The purpose of a draft's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum For {
-    /// The file that is kept.
+    /// The file to be written.
     Use,
-    /// A trial, in which signatures with unknown keys are not checked.
+    /// A trial, in which signatures with unknown keys are not verified.
     Trial,
 }
 
 impl Draft {
-    /// Makes the configuration for what was recognised. `base` is another configuration that it completes.
+    /// Builds the configuration for the recognised URLs. `base` is the configuration that it completes.
     pub(super) fn new(
         base: &Base,
-        recognised: &Recognised,
+        recognition: &Recognised,
         targets: &[(String, u64)],
     ) -> anyhow::Result<Self> {
-        let known: toml::Table = toml::from_str(&base.text)?;
+        let base_table: toml::Table = toml::from_str(&base.text)?;
         let mut draft = Self::default();
         draft.rebase(base)?;
-        let mut taken: Vec<String> = places(&known)
+        let mut prefixes: Vec<String> = places(&base_table)
             .into_iter()
             .map(|(_, prefix)| prefix)
             .collect();
         let mut by_kind: BTreeMap<&Form, Vec<&Found>> = BTreeMap::new();
-        for found in &recognised.found {
-            by_kind.entry(found.kind).or_default().push(found);
+        for entry in &recognition.entries {
+            by_kind.entry(entry.kind).or_default().push(entry);
         }
         for kind in andon_dialects::forms() {
-            let Some(found) = by_kind.get(kind) else {
+            let Some(entries) = by_kind.get(kind) else {
                 continue;
             };
-            let mount = match known.get(kind.dialect) {
+            let mount = match base_table.get(kind.dialect) {
                 Some(table) => own_prefix(kind, table),
                 None => {
-                    let mount = mount(found, recognised, targets, &taken);
-                    taken.push(mount.clone());
-                    let all = recognised
-                        .found
+                    let mount = mount(entries, recognition, targets, &prefixes);
+                    prefixes.push(mount.clone());
+                    let all = recognition
+                        .entries
                         .iter()
                         .filter(|it| it.kind.dialect == kind.dialect);
                     let all: Vec<&Found> = all.collect();
-                    draft.add_table(kind, &mount, found, &all, targets)?;
+                    draft.add_table(kind, &mount, entries, &all, targets)?;
                     Some(mount)
                 }
             };
             if let Some(mount) = mount {
-                draft.add_rewrites(kind, &mount, found, targets);
+                draft.add_rewrites(kind, &mount, entries, targets);
             }
         }
         let has_key = |table: &Table| table.secrets.iter().any(|it| it.is_key);
@@ -104,43 +105,45 @@ impl Draft {
         for table in &mut draft.tables {
             table.opens = !has_key(table) && !closers.is_empty();
         }
-        draft.opens_files =
-            !closers.is_empty() && !recognised.files.is_empty() && !known.contains_key("files");
+        draft.opens_files = !closers.is_empty()
+            && !recognition.files.is_empty()
+            && !base_table.contains_key("files");
         if base.text.is_empty() {
             let is_used = |name: &str| draft.tables.iter().any(|table| table.name == name);
-            let unused = ["native", "small_light"]
+            let unused_dialects = ["native", "small_light"]
                 .into_iter()
                 .filter(|name| !is_used(name));
-            let off: Vec<Table> = unused.map(Table::off).collect();
+            let off: Vec<Table> = unused_dialects.map(Table::off).collect();
             draft.tables.extend(off);
         }
         Ok(draft)
     }
 
-    /// Replaces the configuration that it completes.
+    /// Replaces the text of the configuration that this draft completes.
     pub(super) fn rebase(&mut self, base: &Base) -> anyhow::Result<()> {
         self.base.clone_from(&base.text);
         self.base_tried = base.trial()?;
         Ok(())
     }
 
-    /// Adds a line at the top.
+    /// Adds a comment line at the top of the file.
     pub(super) fn say(&mut self, line: impl Into<String>) {
         self.head.push(line.into());
     }
 
-    /// Returns the secrets that have to be filled in.
+    /// Returns the secrets that the user has to fill in.
     pub(super) fn unknown_secrets(&self) -> impl Iterator<Item = &Secret> {
         let all = self.tables.iter().flat_map(|table| &table.secrets);
         all.filter(|secret| !secret.is_known)
     }
 
-    /// Adds the table of a dialect. `found` is what is of this kind, `all` what is of its table.
+    /// Adds the table of a dialect, or only the prefix if the table exists already. `entries` are the places with URLs of
+    /// this form, `all` those of all forms that share the table.
     fn add_table(
         &mut self,
         kind: &'static Form,
         mount: &str,
-        found: &[&Found],
+        entries: &[&Found],
         all: &[&Found],
         targets: &[(String, u64)],
     ) -> anyhow::Result<()> {
@@ -149,7 +152,7 @@ impl Draft {
             let prefix = if mount.is_empty() { "/" } else { mount };
             lines.push(format!("{key} = {}", quoted(prefix)));
         }
-        // Two kinds may share a table, such as both versions of IIIF.
+        // Two forms may share a table, such as both versions of IIIF.
         if let Some(table) = self
             .tables
             .iter_mut()
@@ -159,11 +162,11 @@ impl Draft {
             return Ok(());
         }
         lines.extend(settings::lines(kind, all, targets));
-        let secrets = secrets::of(found, targets)?;
+        let secrets = secrets::of(entries, targets)?;
         let is_lifted = ["thumbor", "imagor"].contains(&kind.dialect)
             && secrets.iter().any(|secret| !secret.is_known);
-        let lifted = found.iter().filter(|_| is_lifted).map(|found| {
-            let (from, to) = unsigned(&found.prefix, mount);
+        let lifted = entries.iter().filter(|_| is_lifted).map(|entry| {
+            let (from, to) = unsigned(&entry.prefix, mount);
             let why = String::new();
             Rule { from, to, why }
         });
@@ -178,17 +181,18 @@ impl Draft {
         Ok(())
     }
 
-    /// Adds rules for places other than where the dialect is mounted, and for slashes that are left over.
+    /// Adds rewrites for prefixes other than the dialect's mount point, and for a slash at the end of an endpoint's
+    /// path.
     fn add_rewrites(
         &mut self,
         kind: &'static Form,
         mount: &str,
-        found: &[&Found],
+        entries: &[&Found],
         targets: &[(String, u64)],
     ) {
-        for found in found {
-            let prefix = regex::escape(&found.prefix);
-            let paths = found.readings.iter().map(|(index, _)| &*targets[*index].0);
+        for entry in entries {
+            let prefix = regex::escape(&entry.prefix);
+            let paths = entry.readings.iter().map(|(index, _)| &*targets[*index].0);
             let is_slashed =
                 |target: &str| target.split('?').next().unwrap_or_default().ends_with('/');
             let is_endpoint = kind.room == Room::OnePath;
@@ -199,11 +203,11 @@ impl Draft {
                     why: "a slash at the end".to_owned(),
                 });
             }
-            if found.prefix != mount && kind.prefix_key.is_some() {
-                let place = if found.prefix.is_empty() {
+            if entry.prefix != mount && kind.prefix_key.is_some() {
+                let place = if entry.prefix.is_empty() {
                     "/"
                 } else {
-                    &found.prefix
+                    &entry.prefix
                 };
                 self.rewrites.push(Rule {
                     from: format!("^{prefix}({})$", kind.pattern),
@@ -270,7 +274,8 @@ impl Draft {
     }
 }
 
-/// Returns a rule, from and to, that takes signed URLs of thumbor or imagor below `prefix` for unsigned ones at `mount`.
+/// Returns `from` and `to` of a rewrite that removes the signature from URLs of thumbor or imagor below `prefix`, and
+/// leads to `mount`.
 pub(super) fn unsigned(prefix: &str, mount: &str) -> (String, String) {
     let prefix = regex::escape(prefix);
     let from = format!("^{prefix}/[A-Za-z0-9_-]{{26,88}}(?:=|%3D){{0,2}}(/.+)$");
@@ -289,44 +294,51 @@ impl Table {
     }
 }
 
-/// Returns where a dialect is mounted: at the prefix of most of its URLs, or at one of its own if another dialect is there
-/// already, or if other URLs are below that and it would refuse them.
+/// Returns the prefix at which to mount a dialect: the prefix of most of its URLs, or one of its own (`/_DIALECT`) if
+/// another dialect is mounted there, or if the dialect would refuse other URLs of the log below that prefix.
 fn mount(
-    found: &[&Found],
-    recognised: &Recognised,
+    entries: &[&Found],
+    recognition: &Recognised,
     targets: &[(String, u64)],
-    taken: &[String],
+    prefixes: &[String],
 ) -> String {
-    let Some(first) = found.iter().max_by_key(|it| it.readings.len()) else {
+    let Some(first) = entries.iter().max_by_key(|it| it.readings.len()) else {
         return String::new();
     };
     let below = format!("{}/", first.prefix);
-    let others = recognised.found.iter().filter(|it| it.kind != first.kind);
+    let others = recognition
+        .entries
+        .iter()
+        .filter(|it| it.kind != first.kind);
     let others = others.flat_map(|it| it.readings.iter().map(|(index, _)| *index));
-    let mut others = others.chain(recognised.files.iter().copied());
+    let mut others = others.chain(recognition.files.iter().copied());
     let is_shared = others.any(|index| targets[index].0.starts_with(&below));
     let number = first
         .kind
         .prefix_key
         .and_then(|key| key.strip_prefix("prefix"));
-    let mut neighbours = recognised.found.iter().filter(|it| it.kind != first.kind);
-    // Nothing else can be at the path of files, which is the prefix of an endpoint.
+    let mut neighbours = recognition
+        .entries
+        .iter()
+        .filter(|it| it.kind != first.kind);
+    // An endpoint is one path, which nothing else can share.
     let is_between = first.kind.is_endpoint() && neighbours.any(|it| it.prefix == first.prefix);
     let refuses = first.kind.room == Room::Everything && is_shared;
-    match refuses || is_between || taken.contains(&first.prefix) {
+    match refuses || is_between || prefixes.contains(&first.prefix) {
         true => format!("/_{}{}", first.kind.dialect, number.unwrap_or_default()),
         false => first.prefix.clone(),
     }
 }
 
-/// Returns the places where a configuration has mounted its dialects.
+/// Returns the dialects that a configuration enables, each with its prefix.
 pub(super) fn places(config: &toml::Table) -> Vec<Place> {
     let forms = andon_dialects::forms();
     let place = |form: &'static Form| Some((form, own_prefix(form, config.get(form.dialect)?)?));
     forms.filter_map(place).collect()
 }
 
-/// Returns where a configuration has mounted a dialect, without a slash at its end; `None` if it is off.
+/// Returns the prefix of a dialect in its configuration table, without the slash at its end. `None` if the dialect is
+/// disabled.
 fn own_prefix(kind: &Form, table: &toml::Value) -> Option<String> {
     let key = kind.prefix_key?;
     let prefix = table.get(key)?.as_str()?;

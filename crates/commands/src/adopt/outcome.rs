@@ -1,4 +1,4 @@
-//! What came of an adoption, and whether it is safe to switch.
+//! The result of an adoption, and whether it is safe to switch to the new server.
 
 mod sized;
 
@@ -16,7 +16,7 @@ use crate::shadow::{Report, summary};
 
 pub(super) use sized::looks_resized;
 
-/// A kind of URLs at its place, with the numbers of distinct URLs and requests.
+/// The URLs of one form at one prefix: the numbers of distinct URLs and of requests.
 #[derive(Debug)]
 pub(super) struct Group {
     pub(super) name: String,
@@ -25,7 +25,7 @@ pub(super) struct Group {
     pub(super) requests: u64,
 }
 
-/// Distinct URLs of one sort, and the requests for them.
+/// A number of distinct URLs, and of the requests for them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Count {
     pub(super) urls: usize,
@@ -39,7 +39,7 @@ impl Count {
     }
 }
 
-/// An image URL that is not answered.
+/// An image URL that the configuration does not answer.
 #[derive(Debug)]
 pub(super) struct Unread {
     pub(super) target: String,
@@ -47,42 +47,42 @@ pub(super) struct Unread {
     pub(super) why: String,
 }
 
-/// What the targets of a log turned out to be.
+/// The URLs of a log, counted by category.
 #[derive(Debug, Default)]
 pub(super) struct Sorted {
     pub(super) groups: Vec<Group>,
     /// Image URLs that the configuration reads.
     pub(super) read: Count,
-    /// Image URLs with sources that only a secret decrypts.
+    /// Image URLs whose encrypted source only a missing secret decrypts.
     pub(super) sealed: Count,
     /// Image URLs that the configuration does not read, the most frequent first.
     pub(super) unread: Vec<Unread>,
     /// Files that no dialect reads and that were not compared, although their URLs look as if the old server resized
     /// them, the most frequent first.
     pub(super) sized: Vec<Unread>,
-    /// Plain files with the extension of an image that stay with the old server.
+    /// Plain files with an image's extension that the old server keeps serving.
     pub(super) files: Count,
-    /// Plain files that both servers were asked for.
+    /// Plain files that were requested from both servers.
     pub(super) compared: Count,
-    /// What the old server answers with something that is no image, and what is a page by its extension.
+    /// URLs for which the old server does not send an image, and URLs with the extension of a page.
     pub(super) pages: Count,
-    /// URLs of which nobody asked whether they are images.
+    /// URLs that were not checked, because the limit of requests to the old server was reached.
     pub(super) unasked: Vec<(String, u64)>,
 }
 
 impl Sorted {
     /// Returns the share of image URLs that the configuration reads, 0 to 1.
     pub(super) fn share(&self) -> f64 {
-        let read = self.read.urls + self.sealed.urls;
-        read as f64 / self.images().max(1) as f64
+        let read_count = self.read.urls + self.sealed.urls;
+        read_count as f64 / self.images().max(1) as f64
     }
 
-    /// Returns the number of distinct URLs of images that are made.
+    /// Returns the number of distinct image URLs, not counting plain files.
     pub(super) fn images(&self) -> usize {
         self.read.urls + self.sealed.urls + self.unread.len() + self.sized.len()
     }
 
-    /// Adds an image URL that is not recognised, and why.
+    /// Adds an image URL that is not answered, with the reason.
     pub(super) fn add_unread(&mut self, (target, requests): &(String, u64), why: String) {
         self.unread.push(Unread {
             target: target.clone(),
@@ -91,7 +91,7 @@ impl Sorted {
         });
     }
 
-    /// Adds a file that is not compared.
+    /// Adds a plain file that is not compared.
     pub(super) fn add_file(&mut self, target: &str, requests: u64) {
         if !looks_resized(target) {
             self.files.add(requests);
@@ -105,48 +105,50 @@ impl Sorted {
     }
 }
 
-/// Processor time for the replayed images, in seconds.
+/// Processor time of both servers for the replayed images, in seconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Processor {
     pub(super) old: Option<f64>,
     pub(super) new: Option<f64>,
 }
 
-/// The whole result.
+/// Everything that the report of an adoption shows.
 pub(super) struct Outcome<'a> {
     pub(super) logs: Vec<PathBuf>,
     pub(super) file: PathBuf,
-    /// Whether the file was written by this run.
+    /// Whether this run has written the configuration file.
     pub(super) is_written: bool,
     pub(super) page: PathBuf,
     /// Seconds from the first request of the log to the last.
     pub(super) seconds: f64,
     pub(super) sorted: Sorted,
-    pub(super) found: Vec<Found>,
-    /// The rewrite rules that read URLs of the log, if the configuration is not written by this run.
+    pub(super) entries: Vec<Found>,
+    /// The rewrite rules that apply to URLs of the log, if the configuration was given rather than written by this run.
     pub(super) rules: Vec<Rewrite>,
-    /// Number of replayed images that neither a recognised dialect nor a rule reads, but a dialect of the configuration.
+    /// Number of replayed images that match neither a recognised place nor a rewrite rule, but a dialect of the given
+    /// configuration.
     pub(super) others: usize,
-    /// The URL by which a proxy reaches the new server.
+    /// The URL that a proxy uses to reach the new server.
     pub(super) address: String,
-    /// Dialects of the configuration that answer URLs without any signature.
+    /// Dialects of the configuration that answer unsigned URLs.
     pub(super) unsigned: Vec<&'static str>,
-    /// Number of replayed URLs that are signed, and answered without a signature as well.
+    /// Number of replayed URLs that have a signature, but would be answered without one as well.
     pub(super) unchecked: usize,
-    /// Keys of the configuration that have to be filled in, with the environment variables that give them.
+    /// Keys of the configuration that the user has to fill in, each with the environment variables that may have the
+    /// secret.
     pub(super) secrets: Vec<String>,
     pub(super) report: Report<'a>,
-    /// Targets among the rows of the report that are answered by files as they are.
+    /// Targets in the rows of the report that the new server answers with an unchanged file.
     pub(super) plain: BTreeSet<String>,
-    /// Seconds that the new server needed for each URL when it was asked again.
-    pub(super) again: Vec<f64>,
+    /// Seconds that the new server took for each URL on the second request, from its cache.
+    pub(super) repeat_seconds: Vec<f64>,
     pub(super) processor: Processor,
 }
 
 /// Seconds in a month, the twelfth of a mean year.
 const MONTH: f64 = 365.25 / 12.0 * 86_400.0;
 
-/// Shortest log in seconds whose rate of requests is taken for that of a month.
+/// Shortest log, in seconds, whose request rate is extrapolated to a month.
 const LEAST_SECONDS: f64 = 3600.0;
 
 impl Outcome<'_> {
@@ -224,18 +226,18 @@ impl Outcome<'_> {
         }
     }
 
-    /// Returns the quantile at `share` of the seconds that the old and the new server needed, and the new one when it
-    /// was asked again.
+    /// Returns the quantile at `share` of the response times in seconds: of the old server, of the new server, and of
+    /// the new server on the second request.
     pub(super) fn seconds_at(&self, share: f64) -> [Option<f64>; 3] {
         let of = |which: usize| {
             let all = self.report.rows.iter().filter_map(|row| row.seconds);
             let all: Vec<f64> = all.map(|both| both[which]).collect();
             quantile(&all, share)
         };
-        [of(0), of(1), quantile(&self.again, share)]
+        [of(0), of(1), quantile(&self.repeat_seconds, share)]
     }
 
-    /// Returns the bytes of all old and all new bodies that were compared.
+    /// Returns the total bytes of all compared bodies, of the old and the new server.
     pub(super) fn bytes(&self) -> [f64; 2] {
         let all = self.report.rows.iter().filter_map(|row| row.compared.bytes);
         all.fold([0.0; 2], |sum, both| {
@@ -243,7 +245,7 @@ impl Outcome<'_> {
         })
     }
 
-    /// Returns by how much the log's requests are multiplied to be those of a month.
+    /// Returns the factor that extrapolates the log's requests to a month.
     pub(super) fn months(&self) -> f64 {
         match self.seconds >= LEAST_SECONDS {
             true => MONTH / self.seconds,
@@ -251,7 +253,8 @@ impl Outcome<'_> {
         }
     }
 
-    /// Returns what a month asks of a service: each distinct image of the log made once, and its requests.
+    /// Returns the usage of a service in a month: each distinct image of the log is generated once, and the requests
+    /// are extrapolated.
     pub(super) fn usage(&self) -> Usage {
         let made = self.sorted.read.urls as f64;
         let sent = self.sorted.read.requests as f64 * self.months();

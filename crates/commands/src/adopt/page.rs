@@ -1,4 +1,4 @@
-//! The result as one HTML page.
+//! Writes the result of an adoption as a single HTML page.
 
 use std::fmt::Write;
 
@@ -13,9 +13,9 @@ use crate::shadow::summary::counted;
 pub(super) fn page(outcome: &Outcome<'_>) -> String {
     let mut html = head("andon adopt");
     html += &verdict(outcome);
-    html += &recognised(outcome);
-    html += &unread(outcome);
-    html += &measured(outcome);
+    html += &recognition(outcome);
+    html += &unread_tables(outcome);
+    html += &measurement_table(outcome);
     html += &costs(outcome);
     html += "<h2>To switch</h2>\n";
     html += &preformatted(&summary::to_switch(outcome));
@@ -26,7 +26,7 @@ pub(super) fn page(outcome: &Outcome<'_>) -> String {
     html
 }
 
-/// Whether it is safe to switch, each obstacle on a line of its own.
+/// Returns whether it is safe to switch, with each obstacle on a line of its own.
 fn verdict(outcome: &Outcome<'_>) -> String {
     let mut html = match &*outcome.obstacles() {
         [] => "<p><strong>Safe to switch.</strong></p>\n".to_owned(),
@@ -53,7 +53,7 @@ fn verdict(outcome: &Outcome<'_>) -> String {
     html
 }
 
-fn recognised(outcome: &Outcome<'_>) -> String {
+fn recognition(outcome: &Outcome<'_>) -> String {
     let rows = outcome.sorted.groups.iter().map(|group| {
         [
             escape(&group.name),
@@ -70,7 +70,7 @@ fn recognised(outcome: &Outcome<'_>) -> String {
     html
 }
 
-fn unread(outcome: &Outcome<'_>) -> String {
+fn unread_tables(outcome: &Outcome<'_>) -> String {
     let sorted = &outcome.sorted;
     let mut html = String::new();
     for (title, list) in summary::unread_lists(sorted) {
@@ -98,7 +98,7 @@ fn unread(outcome: &Outcome<'_>) -> String {
     html
 }
 
-fn measured(outcome: &Outcome<'_>) -> String {
+fn measurement_table(outcome: &Outcome<'_>) -> String {
     let rows = summary::measurements(outcome);
     let rows = rows.iter().map(|row| row.each_ref().map(|it| escape(it)));
     let mut html = "<h2>Measured</h2>\n".to_owned();
@@ -128,7 +128,7 @@ fn costs(outcome: &Outcome<'_>) -> String {
     html
 }
 
-/// Returns a table whose cells are HTML. Cells that begin with a digit are aligned as numbers.
+/// Returns an HTML table. Cells contain HTML; those that begin with a digit are aligned as numbers.
 fn table<const N: usize>(names: &[&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
     let mut html = "<table>\n<tr>".to_owned();
     for name in names {

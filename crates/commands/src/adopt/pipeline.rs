@@ -28,7 +28,7 @@ use crate::client::{Client, Server};
 use crate::shadow::Args as Comparison;
 use crate::shadow::{self, Report, Row};
 
-/// Returns how the replies are compared. The new server's URL is filled in when it runs.
+/// Returns the settings of the comparison. Its `new` is replaced by the new server's URL once that server runs.
 pub(super) fn comparison(args: &Args) -> Comparison {
     Comparison {
         log: args.log.first().cloned().unwrap_or_default(),
@@ -54,7 +54,7 @@ pub(super) fn outcome<'a>(args: &Args, comparison: &'a Comparison) -> anyhow::Re
             args.output.display()
         );
     }
-    let seen = seen::read(&args.log)?;
+    let log_urls = seen::read(&args.log)?;
     let cancel = interrupt::flag().context("cannot listen for signals")?;
     let headers = andon_client::headers(&args.header)?;
     let old = Server::new("OLD", &args.old, headers, args.insecure)?;
@@ -67,12 +67,23 @@ pub(super) fn outcome<'a>(args: &Args, comparison: &'a Comparison) -> anyhow::Re
         },
         &args.output,
     );
-    let known = known(&base, folder, &seen)?;
-    let recognised = match base.is_own {
-        true => as_configured(&known, &seen.targets),
-        false => recognise(&seen.targets, &known, &places(&toml::from_str(&base.text)?))?,
+    let base_images = images_of_base(&base, folder, &log_urls)?;
+    let recognition = match base.is_own {
+        true => as_configured(&base_images, &log_urls.targets),
+        false => recognise(
+            &log_urls.targets,
+            &base_images,
+            &places(&toml::from_str(&base.text)?),
+        )?,
     };
-    let draft = draft(args, &mut base, &seen, &recognised, folder, &mut asking)?;
+    let draft = draft(
+        args,
+        &mut base,
+        &log_urls,
+        &recognition,
+        folder,
+        &mut asking,
+    )?;
     let text = draft.text(For::Use);
     check(&text, folder).context(match args.root {
         None if !base.text.is_empty() => "the configuration for this log is not sound (--root DIR takes the place of a folder that is not here)",
@@ -81,9 +92,9 @@ pub(super) fn outcome<'a>(args: &Args, comparison: &'a Comparison) -> anyhow::Re
     let trial_text = draft.text(For::Trial);
     let router = Router::new(&trial_text, folder)?;
     let sorting = Sorting {
-        targets: &seen.targets,
-        known: &known,
-        recognised: &recognised,
+        targets: &log_urls.targets,
+        base_images: &base_images,
+        recognition: &recognition,
         router: &router,
         compares_files: args.config.is_some(),
         most_asked: args.ask,
@@ -93,13 +104,20 @@ pub(super) fn outcome<'a>(args: &Args, comparison: &'a Comparison) -> anyhow::Re
         write(&args.output, &text, args.force)?;
     }
     let trial = Trial::start(&trial_text, folder)?;
-    let mut measured = replay(args, comparison, &seen, &replayed.indices, &trial, &cancel)?;
+    let mut measurements = replay(
+        args,
+        comparison,
+        &log_urls,
+        &replayed.indices,
+        &trial,
+        &cancel,
+    )?;
     let draws_on_old = draws_on(&trial_text, &args.old)?;
     let plain = part_files(
-        &seen,
+        &log_urls,
         &replayed,
         draws_on_old,
-        &mut measured.report,
+        &mut measurements.report,
         &mut sorted,
     );
     for list in [&mut sorted.unread, &mut sorted.sized] {
@@ -114,16 +132,18 @@ pub(super) fn outcome<'a>(args: &Args, comparison: &'a Comparison) -> anyhow::Re
         _ => args.output.clone(),
     };
     let router = Router::new(&text, folder)?;
-    let targets = || measured.report.rows.iter().map(|row| &row.target);
+    let targets = || measurements.report.rows.iter().map(|row| &row.target);
     let unchecked = targets().filter(|it| router.ignores_signature(it)).count();
-    let made = || targets().filter(|it| !plain.contains(*it));
-    // Imported rules are the old server's own locations, in expressions that nobody wants to read.
+    let generated_targets = || targets().filter(|it| !plain.contains(*it));
+    // Rules that this run imported are omitted: they are the old server's own locations, as regular expressions.
     let rules = match base.is_own {
-        true => router.rules_of(made()),
+        true => router.rules_of(generated_targets()),
         false => Vec::new(),
     };
-    let others = match recognised.found.is_empty() {
-        true => made().filter(|it| !router.has_rule(it)).count(),
+    let others = match recognition.entries.is_empty() {
+        true => generated_targets()
+            .filter(|it| !router.has_rule(it))
+            .count(),
         false => 0,
     };
     Ok(Outcome {
@@ -131,7 +151,7 @@ pub(super) fn outcome<'a>(args: &Args, comparison: &'a Comparison) -> anyhow::Re
         file,
         is_written: !base.is_own,
         page: args.html.clone(),
-        seconds: seen.seconds,
+        seconds: log_urls.seconds,
         unsigned: router.unsigned(),
         rules,
         others,
@@ -139,15 +159,15 @@ pub(super) fn outcome<'a>(args: &Args, comparison: &'a Comparison) -> anyhow::Re
         unchecked,
         secrets: secrets.chain(base.unknown()).collect(),
         sorted,
-        found: recognised.found,
-        report: measured.report,
+        entries: recognition.entries,
+        report: measurements.report,
         plain,
-        again: measured.again,
-        processor: measured.processor,
+        repeat_seconds: measurements.repeat_seconds,
+        processor: measurements.processor,
     })
 }
 
-/// Brings URLs with the same reason together, in the order of the first of each.
+/// Groups URLs with the same reason, in the order of the first URL of each group.
 fn sort_by_reason(list: &mut [Unread]) {
     let mut order: BTreeMap<String, usize> = BTreeMap::new();
     for unread in list.iter() {
@@ -157,7 +177,7 @@ fn sort_by_reason(list: &mut [Unread]) {
     list.sort_by_key(|unread| order[&unread.why]);
 }
 
-/// Returns the words by which the same log is replayed against the same server.
+/// Returns the command-line arguments that replay the same log against the same server.
 fn words_again(args: &Args) -> String {
     let mut words: Vec<String> = Vec::new();
     for log in &args.log {
@@ -172,29 +192,30 @@ fn words_again(args: &Args) -> String {
     shlex::try_join(words).unwrap_or_else(|_| args.old.clone())
 }
 
-/// Returns the folder that relative paths of the configuration are relative to.
+/// Returns the folder that relative paths in the configuration refer to.
 fn folder<'a>(config: Option<&'a Path>, output: &'a Path) -> &'a Path {
     let file = config.unwrap_or(output);
     file.parent().unwrap_or(Path::new(""))
 }
 
-/// Returns for each target whether the base reads it as an image.
-fn known(base: &Base, folder: &Path, seen: &Seen) -> anyhow::Result<Vec<bool>> {
+/// Returns for each target whether the base configuration answers it with an image.
+fn images_of_base(base: &Base, folder: &Path, log_urls: &Seen) -> anyhow::Result<Vec<bool>> {
     if base.text.is_empty() {
-        return Ok(vec![false; seen.targets.len()]);
+        return Ok(vec![false; log_urls.targets.len()]);
     }
     let router = Router::new(&base.trial()?, folder).context("--config")?;
     let is_image = |target: &str| matches!(router.route(target), Route::Image(_));
-    Ok(seen
+    Ok(log_urls
         .targets
         .iter()
         .map(|(target, _)| is_image(target))
         .collect())
 }
 
-/// Returns what is left if only a configuration counts: nothing else is recognised, and the rest is asked for.
-fn as_configured(known: &[bool], targets: &[(String, u64)]) -> Recognised {
-    let open = (0..known.len()).filter(|index| !known[*index]);
+/// Sorts the targets for a given andon.toml, where no dialects are recognised: what the configuration does not answer
+/// is a file or has to be requested from the old server.
+fn as_configured(base_images: &[bool], targets: &[(String, u64)]) -> Recognised {
+    let open = (0..base_images.len()).filter(|index| !base_images[*index]);
     let is_file = |index: &usize| {
         let path = targets[*index].0.split('?').next().unwrap_or_default();
         looks_like_file(path)
@@ -210,23 +231,23 @@ fn as_configured(known: &[bool], targets: &[(String, u64)]) -> Recognised {
 fn draft(
     args: &Args,
     base: &mut Base,
-    seen: &Seen,
-    recognised: &Recognised,
+    log_urls: &Seen,
+    recognition: &Recognised,
     folder: &Path,
     asking: &mut Asking<'_>,
 ) -> anyhow::Result<Draft> {
     if base.is_own {
-        return Draft::new(base, &Recognised::default(), &seen.targets);
+        return Draft::new(base, &Recognised::default(), &log_urls.targets);
     }
-    let mut draft = Draft::new(base, recognised, &seen.targets)?;
+    let mut draft = Draft::new(base, recognition, &log_urls.targets)?;
     let router = Router::new(&draft.text(For::Trial), folder)?;
-    let mut sources = Sources::of(&router, &seen.targets, &recognised.found);
-    if base.text.is_empty() && recognised.found.is_empty() && sources.is_empty() {
+    let mut sources = Sources::of(&router, &log_urls.targets, &recognition.entries);
+    if base.text.is_empty() && recognition.entries.is_empty() && sources.is_empty() {
         bail!(
             "none of the {} URLs that were answered with 200 is an image of a dialect that is known (docs/index.md lists them); for URLs \
              of a script of your own, docs/behind-nginx.md has rules that turn them into Andon's: write them and an [[origin]] into an \
              andon.toml, and `andon adopt --config andon.toml {}` tries them",
-            seen.targets.len(),
+            log_urls.targets.len(),
             words_again(args)
         );
     }
@@ -254,7 +275,7 @@ fn draft(
     Ok(draft)
 }
 
-/// Returns whether a configuration has origins of URLs, and of paths.
+/// Whether a configuration has origins for URLs, and whether it has origins for paths.
 fn origins_of(table: &toml::Table) -> (bool, bool) {
     let origins = table.get("origin").and_then(toml::Value::as_array);
     let origins = origins.into_iter().flatten();
@@ -274,7 +295,7 @@ pub(super) fn check(text: &str, folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Writes the configuration, which may have keys in it: only its owner can read it.
+/// Writes the configuration, which may contain keys: only its owner can read it.
 fn write(file: &Path, text: &str, replaces: bool) -> anyhow::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).mode(0o600);
@@ -282,13 +303,13 @@ fn write(file: &Path, text: &str, replaces: bool) -> anyhow::Result<()> {
         true => options.create(true).truncate(true),
         false => options.create_new(true),
     };
-    let written = options
+    let result = options
         .open(file)
         .and_then(|mut file| file.write_all(text.as_bytes()));
-    written.with_context(|| format!("cannot write {}", file.display()))
+    result.with_context(|| format!("cannot write {}", file.display()))
 }
 
-/// The old server, which is asked at a bounded rate.
+/// A client of the old server with a limited request rate.
 struct Asking<'a> {
     client: Client<'a>,
     gap: Duration,
@@ -315,32 +336,32 @@ impl<'a> Asking<'a> {
     }
 }
 
-/// What was measured during the replay.
+/// The measurements of a replay.
 struct Measured<'a> {
     report: Report<'a>,
-    again: Vec<f64>,
+    repeat_seconds: Vec<f64>,
     processor: Processor,
 }
 
-/// Sends the URLs to both servers.
+/// Sends the replayed URLs to both servers, and compares the responses.
 fn replay<'a>(
     args: &Args,
     comparison: &'a Comparison,
-    seen: &Seen,
+    log_urls: &Seen,
     replayed: &[usize],
     trial: &Trial,
     cancel: &AtomicBool,
 ) -> anyhow::Result<Measured<'a>> {
     let rows = replayed.iter().take(args.limit);
     let rows: Vec<Row> = rows
-        .map(|index| &seen.targets[*index])
+        .map(|index| &log_urls.targets[*index])
         .map(|(target, count)| Row::new(target.clone(), *count))
         .collect();
-    let mut left_out: BTreeMap<String, u64> = seen.left_out.clone();
+    let mut left_out: BTreeMap<String, u64> = log_urls.left_out.clone();
     let rare = replayed
         .iter()
         .skip(args.limit)
-        .map(|index| seen.targets[*index].1);
+        .map(|index| log_urls.targets[*index].1);
     let rare: u64 = rare.sum();
     if rare > 0 {
         left_out.insert("less frequent than the URLs of --limit".to_owned(), rare);
@@ -356,20 +377,26 @@ fn replay<'a>(
         header: args.header.clone(),
         ..self::comparison(args)
     })?;
-    let used = |process: Option<u32>| process.and_then(processor_seconds);
-    let before = [used(args.old_pid), used(Some(trial.id()))];
+    let processor_time = |process: Option<u32>| process.and_then(processor_seconds);
+    let before = [
+        processor_time(args.old_pid),
+        processor_time(Some(trial.id())),
+    ];
     shadow::compare(&servers, &mut report, cancel)?;
-    let after = [used(args.old_pid), used(Some(trial.id()))];
+    let after = [
+        processor_time(args.old_pid),
+        processor_time(Some(trial.id())),
+    ];
     let [old, new] = [0, 1].map(|which: usize| Some((after[which]? - before[which]?).max(0.0)));
-    let again = again(&servers[1], &report, cancel)?;
+    let repeat_seconds = request_again(&servers[1], &report, cancel)?;
     Ok(Measured {
         report,
-        again,
+        repeat_seconds,
         processor: Processor { old, new },
     })
 }
 
-/// Whether the images of a configuration come from a server.
+/// Whether an origin of the configuration fetches images from this server.
 fn draws_on(text: &str, server: &str) -> anyhow::Result<bool> {
     let table: toml::Table = toml::from_str(text)?;
     let origins = table.get("origin").and_then(toml::Value::as_array);
@@ -385,17 +412,17 @@ fn draws_on(text: &str, server: &str) -> anyhow::Result<bool> {
     Ok(bases.any(is_there))
 }
 
-/// Takes those files out of the report that the comparison says nothing of: those that the configuration does not have,
-/// and if it fetches its images from the old server, those that this may have resized. Counts all files, and returns the
-/// targets of the rest.
+/// Removes plain files from the report whose comparison proves nothing: files that the new server does not have, and
+/// files that it fetches from the old server, which may have resized them. Counts all files, and returns the targets of
+/// those that stay in the report.
 fn part_files(
-    seen: &Seen,
+    log_urls: &Seen,
     replayed: &Replayed,
     draws_on_old: bool,
     report: &mut Report<'_>,
     sorted: &mut Sorted,
 ) -> BTreeSet<String> {
-    let files = replayed.files.iter().map(|index| &seen.targets[*index]);
+    let files = replayed.files.iter().map(|index| &log_urls.targets[*index]);
     let mut plain: BTreeMap<String, u64> = files.cloned().collect();
     let stays = |row: &Row| {
         let statuses = row.compared.statuses;
@@ -424,8 +451,12 @@ fn part_files(
     plain.into_keys().collect()
 }
 
-/// Asks the new server again for what it has made, and returns the seconds of each reply.
-fn again(server: &Server, report: &Report<'_>, cancel: &AtomicBool) -> anyhow::Result<Vec<f64>> {
+/// Requests the compared URLs from the new server a second time, and returns the seconds that each response took.
+fn request_again(
+    server: &Server,
+    report: &Report<'_>,
+    cancel: &AtomicBool,
+) -> anyhow::Result<Vec<f64>> {
     let mut client = server.client()?;
     let mut seconds = Vec::new();
     for row in report
@@ -436,9 +467,9 @@ fn again(server: &Server, report: &Report<'_>, cancel: &AtomicBool) -> anyhow::R
         if cancel.load(Ordering::Relaxed) {
             break;
         }
-        let asked = Instant::now();
+        let start = Instant::now();
         if client.get(&row.target, &[]).is_ok() {
-            seconds.push(asked.elapsed().as_secs_f64());
+            seconds.push(start.elapsed().as_secs_f64());
         }
     }
     Ok(seconds)

@@ -1,4 +1,4 @@
-//! Presets of imgproxy, whose names are in URLs and whose options are in no log.
+//! Presets of imgproxy: URLs contain their names, but no log contains their options.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,13 +7,14 @@ use andon_dialects::imgproxy::only_presets;
 use super::secrets::{Secret, value};
 use crate::import::quoted;
 
-/// The environment variable with presets: `name=options`, with commas between them.
+/// The environment variable of imgproxy with its presets: `name=options`, separated by commas.
 const VARIABLE: &str = "IMGPROXY_PRESETS";
 
-/// Options that change nothing, for presets that are not known.
+/// Options without an effect on the image, for presets whose options are unknown.
 const NOTHING: &str = "cb:0";
 
-/// Returns the line of TOML with presets for all names in these targets, which change nothing; empty without names.
+/// Returns a line of TOML that defines all presets named in these targets, with options that have no effect. Empty if
+/// no preset is named.
 pub(super) fn placeholders<'a>(targets: impl Iterator<Item = &'a str>) -> String {
     let names = targets
         .flat_map(names)
@@ -25,15 +26,15 @@ pub(super) fn placeholders<'a>(targets: impl Iterator<Item = &'a str>) -> String
     }
 }
 
-/// Returns the presets that URLs name, or `None` if they name none.
+/// Returns the presets that these URLs name, as a secret to fill in, or `None` if they name none.
 pub(super) fn of<'a>(targets: impl Iterator<Item = &'a str>) -> Option<Secret> {
     let names: BTreeSet<String> = targets.flat_map(names).collect();
     if names.is_empty() {
         return None;
     }
-    let given = value(VARIABLE).unwrap_or_default();
-    let given = given.split(',').filter_map(|it| it.split_once('='));
-    let mut all: BTreeMap<String, String> = given
+    let definitions = value(VARIABLE).unwrap_or_default();
+    let definitions = definitions.split(',').filter_map(|it| it.split_once('='));
+    let mut all: BTreeMap<String, String> = definitions
         .map(|(name, options)| (name.trim().to_owned(), options.trim().to_owned()))
         .collect();
     let unknown: Vec<&String> = names
@@ -64,8 +65,8 @@ fn line(presets: &BTreeMap<String, String>) -> String {
     format!("presets = {{ {} }}", all.join(", "))
 }
 
-/// Returns the names of presets in a target of imgproxy: the arguments of `pr` and `preset`, and what stands alone in place
-/// of options.
+/// Returns the names of presets in a target of imgproxy: the arguments of `pr` and `preset`, and a segment without
+/// arguments in the place of options.
 fn names(target: &str) -> Vec<String> {
     let path = target.split('?').next().unwrap_or_default();
     let starts = path.match_indices('/').map(|(at, _)| &path[at..]);

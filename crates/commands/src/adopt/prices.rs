@@ -1,32 +1,32 @@
-//! What services would charge for a log, at their public prices.
+//! Estimates what hosted image services would charge for the requests of a log, at their public prices.
 //!
-//! The table has a date, because prices change: check the source before you decide by them.
+//! The table has a date, because prices change: check its sources before you rely on them.
 
-/// What a month asks of a service.
+/// The usage of a service in a month.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Usage {
-    /// Distinct images, each of which is made once.
+    /// Distinct images, each of which is generated once.
     pub(super) made: f64,
-    /// Requests that are answered.
+    /// Responses that are sent.
     pub(super) sent: f64,
-    /// Bytes of the distinct images together.
+    /// Total bytes of the distinct images.
     pub(super) made_bytes: f64,
-    /// Bytes that are sent.
+    /// Total bytes of the responses.
     pub(super) sent_bytes: f64,
 }
 
 /// The price list of a service.
 pub(super) struct Price {
     pub(super) service: &'static str,
-    /// What is counted, and how much it is.
+    /// The terms: what the service counts, and at which price.
     pub(super) terms: &'static str,
-    /// Where the prices were read.
+    /// The URL of the price list.
     pub(super) source: &'static str,
-    /// Dollars a month, from and to; `None` if only a contract says it.
+    /// Dollars per month, as a range; `None` if the price is only by contract.
     pub(super) cost: fn(&Usage) -> Option<(f64, f64)>,
 }
 
-/// The day on which the sources were read.
+/// The date on which the price lists were read.
 pub(super) const READ: &str = "2026-11-28";
 
 pub(super) const ALL: &[Price] = &[
@@ -66,12 +66,12 @@ pub(super) const ALL: &[Price] = &[
 const GB: f64 = 1e9;
 
 fn vercel(usage: &Usage) -> Option<(f64, f64)> {
-    // Each image takes up whole units.
+    // Each image occupies whole units, so half a unit per image is added on average.
     let units = |bytes: f64, images: f64| bytes / 8192.0 + images / 2.0;
-    let written = units(usage.made_bytes, usage.made) / 1e6;
-    let read = units(usage.sent_bytes, usage.sent) / 1e6;
-    let low = usage.made / 1e3 * 0.05 + written * 4.0;
-    let high = usage.made / 1e3 * 0.0812 + written * 6.4 + read * 0.64;
+    let writes = units(usage.made_bytes, usage.made) / 1e6;
+    let reads = units(usage.sent_bytes, usage.sent) / 1e6;
+    let low = usage.made / 1e3 * 0.05 + writes * 4.0;
+    let high = usage.made / 1e3 * 0.0812 + writes * 6.4 + reads * 0.64;
     Some((low, high))
 }
 

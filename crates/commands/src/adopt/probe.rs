@@ -1,4 +1,4 @@
-//! Reads targets as URLs of one kind, with signatures put aside.
+//! Tries to parse targets as URLs of each form, ignoring signatures.
 
 use andon_dialects::forms::{Cut, Room, Strength, Suits, has_page_extension};
 use andon_dialects::thumbor::is_foreign;
@@ -7,34 +7,35 @@ use anyhow::Context;
 
 use super::presets;
 
-/// The parsers of all kinds, each alone at [`MOUNT`] and with settings that refuse as little as possible.
+/// One parser for each URL form, with only that dialect enabled, mounted at [`MOUNT`], and with settings that refuse as
+/// little as possible.
 pub(super) struct Probes(Vec<(&'static Form, Dialects)>);
 
-/// One way to read a target.
+/// One possible interpretation of a target.
 #[derive(Clone, Debug)]
 pub(super) struct Reading {
     pub(super) kind: &'static Form,
-    /// Path below which the kind's URLs are, without a slash at its end.
+    /// Path prefix of the form's URLs, without the slash at its end.
     pub(super) prefix: String,
     pub(super) is_strong: bool,
-    /// Whether the target has marks of the kind, and the parser knew every option.
+    /// Whether the target has characteristics of the form, and the parser understood all options.
     pub(super) is_clean: bool,
-    /// How well the prefix suits the kind.
+    /// How well the prefix suits the form.
     pub(super) suits: Suits,
     pub(super) signature: Option<String>,
-    /// Whether the source is encrypted, so that `source` is not the one of the URL.
+    /// Whether the source is encrypted, in which case `source` is not the real one.
     pub(super) is_sealed: bool,
     pub(super) source: Source,
 }
 
-/// Where the dialects are mounted while targets are tried.
+/// The prefix at which dialects are mounted while targets are tried.
 const MOUNT: &str = "/-";
 
-/// The largest number of leading segments of a path that can be a prefix.
+/// Maximum number of leading path segments that can be a prefix.
 const MOST_SEGMENTS: usize = 4;
 
 impl Probes {
-    /// Makes the parsers for the targets of a log, in which presets may be named.
+    /// Creates the parsers for the targets of a log. Presets that the targets name are defined for them.
     pub(super) fn new(targets: &[(String, u64)]) -> anyhow::Result<Self> {
         let presets = presets::placeholders(targets.iter().map(|(target, _)| &**target));
         let probes = andon_dialects::forms().map(|form| {
@@ -60,13 +61,13 @@ impl Probes {
         Ok(Self(probes.context("a dialect cannot be tried")?))
     }
 
-    /// Returns all ways to read a target as an image.
+    /// Returns all possible interpretations of a target as an image URL.
     pub(super) fn readings(&self, target: &str) -> Vec<Reading> {
         let (path, query) = match target.split_once('?') {
             Some((path, query)) => (path, Some(query)),
             None => (target, None),
         };
-        let mut found = Vec::new();
+        let mut readings = Vec::new();
         for prefix in prefixes(path) {
             let cut = Cut {
                 prefix,
@@ -74,15 +75,15 @@ impl Probes {
                 query,
             };
             for (kind, dialects) in &self.0 {
-                found.extend(reading(kind, dialects, &cut));
+                readings.extend(reading(kind, dialects, &cut));
             }
         }
-        found
+        readings
     }
 }
 
-/// Returns the beginnings of a path that can be a prefix, from the empty one on. The whole path is among them, because
-/// some dialects have their options in the query.
+/// Returns the leading parts of a path that can be a prefix, beginning with the empty one. The whole path is among
+/// them, because some dialects have their options in the query.
 fn prefixes(path: &str) -> impl Iterator<Item = &str> {
     let ends = path.match_indices('/').map(|(at, _)| at);
     let ends = ends.chain((!path.ends_with('/')).then_some(path.len()));
@@ -109,7 +110,8 @@ fn reading(kind: &'static Form, dialects: &Dialects, cut: &Cut<'_>) -> Option<Re
     if !is_image(kind, &request) {
         return None;
     }
-    // A filter that is done in another way, or has a wrong value, is known.
+    // A note about a filter that is implemented differently, or has an invalid value, still means that the filter is
+    // known.
     let is_known = |note: &String| {
         ["thumbor", "imagor"].contains(&kind.dialect) && !is_foreign(kind.dialect, note)
     };
@@ -130,20 +132,20 @@ fn reading(kind: &'static Form, dialects: &Dialects, cut: &Cut<'_>) -> Option<Re
     })
 }
 
-/// Whether a request is for an image, or facts about one, with a source that can be one.
+/// Whether a request asks for an image, or for facts about one, and its source can be an image.
 fn is_image(kind: &Form, request: &ImageRequest) -> bool {
     let is_imgproxy = kind.dialect == "imgproxy";
     let place = request.source.place();
     let is_named = |place: &str| {
         let all_visible =
             !place.contains(|letter: char| letter.is_control() || letter == '\u{fffd}');
-        // Base64 of anything is a text of some kind.
+        // Any Base64 decodes to some text, so the source must also look like a path or URL.
         let looks = !is_imgproxy || place.contains(['.', '/']);
         !place.is_empty() && all_visible && looks
     };
     let asks = match &request.ask {
         Ask::Image | Ask::Describe(_) => true,
-        // An original, as one option asks for it.
+        // imgproxy's option for the original image.
         Ask::File => is_imgproxy,
         Ask::Redirect(_) | Ask::Text { .. } => false,
     };
@@ -156,7 +158,7 @@ fn is_image(kind: &Form, request: &ImageRequest) -> bool {
 mod tests {
     use super::*;
 
-    /// The kinds and prefixes that read a target, the strong ones only.
+    /// Returns the forms and prefixes that read a target, without the weak interpretations.
     fn read(target: &str) -> Vec<String> {
         let probes = Probes::new(&[]).expect("probes");
         let strong = probes

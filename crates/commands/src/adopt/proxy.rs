@@ -1,4 +1,4 @@
-//! The lines of nginx that let a new server answer what was recognised.
+//! Writes the nginx configuration that passes the recognised URLs to the new server.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -8,19 +8,19 @@ use andon_dialects::forms::Room;
 
 use super::recognise::Found;
 
-/// Where a new server listens that has no address of its own.
+/// The address that a new server listens on unless its configuration has another one.
 pub(super) const LISTEN: &str = "127.0.0.1:8080";
 
-/// Returns the locations for the recognised URLs, and for those that rewrite rules read, which a server at `address`
-/// answers. What else the old server sends stays with it.
-pub(super) fn nginx(found: &[Found], rules: &[Rewrite], address: &str) -> String {
+/// Returns nginx locations that pass the recognised URLs, and those that rewrite rules match, to the server at
+/// `address`. The old server keeps all other URLs.
+pub(super) fn nginx(entries: &[Found], rules: &[Rewrite], address: &str) -> String {
     let pass = |location: &str| pass(location, address);
     let mut text = String::from(
         "# In the server block that answers these URLs today, above its other locations, and in place of those for the same URLs:\n",
     );
     let mut by_query = false;
-    let mut written = BTreeSet::new();
-    for Found { kind, prefix, .. } in found {
+    let mut locations = BTreeSet::new();
+    for Found { kind, prefix, .. } in entries {
         let location = match kind.room {
             Room::OnePath => pass(&format!("= {prefix}")),
             Room::OneArgument(name) => {
@@ -38,7 +38,7 @@ pub(super) fn nginx(found: &[Found], rules: &[Rewrite], address: &str) -> String
             _ if prefix.is_empty() => pass(&format!("~ \"^(?:{})$\"", kind.pattern)),
             Room::Everything | Room::OwnForm => pass(&format!("^~ {prefix}/")),
         };
-        if written.insert(location.clone()) {
+        if locations.insert(location.clone()) {
             let _ = write!(text, "# {kind}\n{location}");
         }
     }
@@ -57,41 +57,46 @@ pub(super) fn nginx(found: &[Found], rules: &[Rewrite], address: &str) -> String
     text
 }
 
-/// Returns the expression of each rule once, and one for the queries that the rules with it need; `None` if one of them
-/// applies to any query.
+/// Returns each distinct expression of the rules, with one expression for the queries that its rules require. The
+/// latter is `None` if one of these rules applies to any query.
 fn by_path(rules: &[Rewrite]) -> Vec<(&str, Option<String>)> {
     let mut paths: Vec<(&str, Option<String>)> = Vec::new();
     for rule in rules {
         let all = rule.query.iter().map(|it| format!("(?=.*(?:{it}))"));
-        let own = (!rule.query.is_empty()).then(|| format!("^{}", all.collect::<String>()));
+        let condition = (!rule.query.is_empty()).then(|| format!("^{}", all.collect::<String>()));
         match paths.iter_mut().find(|(from, _)| *from == rule.from) {
-            None => paths.push((&rule.from, own)),
-            Some((_, known)) => *known = known.take().zip(own).map(|(a, b)| format!("{a}|{b}")),
+            None => paths.push((&rule.from, condition)),
+            Some((_, conditions)) => {
+                *conditions = conditions
+                    .take()
+                    .zip(condition)
+                    .map(|(a, b)| format!("{a}|{b}"))
+            }
         }
     }
     paths
 }
 
-/// Returns an expression as it stands between quotes in nginx's files, where a backslash is one unless it stands before a
-/// quote, another backslash or the letter of a control character.
+/// Escapes an expression for quotes in nginx's configuration, where a backslash is literal unless it precedes a quote,
+/// another backslash or the letter of a control character.
 fn quoted(expression: &str) -> String {
-    let mut quoted = String::new();
+    let mut out = String::new();
     let mut chars = expression.chars().peekable();
     while let Some(char) = chars.next() {
         match (char, chars.peek()) {
             ('\\', Some('\\')) => {
                 chars.next();
-                quoted += r"\\\\";
+                out += r"\\\\";
             }
-            ('\\', Some('"' | '\'' | 't' | 'r' | 'n')) => quoted += r"\\",
-            ('"', _) => quoted += "\\\"",
-            (char, _) => quoted.push(char),
+            ('\\', Some('"' | '\'' | 't' | 'r' | 'n')) => out += r"\\",
+            ('"', _) => out += "\\\"",
+            (char, _) => out.push(char),
         }
     }
-    quoted
+    out
 }
 
-/// Returns the location of a rule's expression: an exact one if nothing else matches it.
+/// Returns the head of the location for a rule's expression: an exact location if the expression matches only one path.
 fn by_rule(from: &str) -> String {
     let path = from.strip_prefix('^').and_then(|it| it.strip_suffix('$'));
     let path = path.map(|path| path.replace("\\.", "."));
@@ -110,7 +115,7 @@ fn pass(location: &str, address: &str) -> String {
     )
 }
 
-/// Returns a location that passes on requests with certain arguments, and leaves the others as they are.
+/// Returns a location that passes on requests with certain arguments, and keeps all others on the old server.
 fn query(location: &str, arguments: &str) -> String {
     format!(
         "location {location} {{\n    error_page 418 = @andon;\n    if ($args ~ \"{arguments}\") {{ return 418; }}\n    # … what answers the others today\n}}\n"
@@ -162,7 +167,7 @@ mod tests {
             r#"location ~ "^/thumb/([0-9]{2,4})/(.+)$" {"#,
             r#"location ~ "^/a.jpg$" {"#,
             "proxy_pass http://127.0.0.1:8090;",
-            // Pages of the same script stay where they are.
+            // Other pages of the same script stay on the old server.
             "location = /index.php {\n    error_page 418 = @andon;\n    if ($args ~ \"^(?=.*(?:(^|&)img=))(?=.*(?:(^|&)w=))|^(?=.*(?:(^|&)thumb=))\") { return 418; }",
             r#"location ~ "^/\\\\\"\d$" {"#,
         ] {

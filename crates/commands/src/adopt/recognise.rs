@@ -1,4 +1,4 @@
-//! Chooses the kinds of URLs, each with its prefix, that explain a log.
+//! Chooses the URL forms, each with its prefix, that explain the URLs of a log.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -8,34 +8,35 @@ use andon_dialects::forms::{Room, Suits, looks_like_file};
 
 use super::probe::{Probes, Reading};
 
-/// A kind of URLs at a prefix, and the targets that are read so.
+/// A URL form at a prefix, and the targets that it explains.
 #[derive(Debug)]
 pub(super) struct Found {
     pub(super) kind: &'static Form,
-    /// Path below which the URLs are, without a slash at its end.
+    /// Path prefix of the URLs, without the slash at its end.
     pub(super) prefix: String,
-    /// Index of each target, and how it is read.
+    /// The index of each target, with its interpretation.
     pub(super) readings: Vec<(usize, Reading)>,
 }
 
-/// What the targets of a log are.
+/// The targets of a log, by what they were recognised as.
 #[derive(Debug, Default)]
 pub(super) struct Recognised {
-    pub(super) found: Vec<Found>,
-    /// Indices of targets that no kind reads, and that end in the extension of an image: files as they are.
+    pub(super) entries: Vec<Found>,
+    /// Indices of targets that match no form and end in an image's extension: plain files.
     pub(super) files: Vec<usize>,
     /// Indices of all other targets.
     pub(super) others: Vec<usize>,
 }
 
-/// A kind of URLs, and their prefix without a slash at its end.
+/// A URL form, and the prefix of its URLs without the slash at the end.
 pub(super) type Place = (&'static Form, String);
 
-/// Recognises the targets that are not to be skipped. `taken` are the places of a configuration that is completed.
+/// Recognises the targets whose entry in `skip` is not set. `taken` are the dialects and prefixes of the configuration
+/// that is to be completed.
 pub(super) fn recognise(
     targets: &[(String, u64)],
     skip: &[bool],
-    taken: &[Place],
+    base_places: &[Place],
 ) -> anyhow::Result<Recognised> {
     let probes = Probes::new(targets)?;
     let mut open: BTreeMap<usize, Vec<Reading>> = BTreeMap::new();
@@ -44,10 +45,10 @@ pub(super) fn recognise(
             open.insert(index, probes.readings(target));
         }
     }
-    let mut recognised = Recognised::default();
+    let mut recognition = Recognised::default();
     let forms: Vec<&Form> = andon_dialects::forms().collect();
     for row in forms.chunk_by(|a, b| a.order.0 == b.order.0) {
-        while let Some((kind, prefix)) = best(row, &open, &recognised.found, taken) {
+        while let Some((kind, prefix)) = best(row, &open, &recognition.entries, base_places) {
             let is_it = |reading: &Reading| reading.kind == kind && reading.prefix == prefix;
             let mut readings = Vec::new();
             open.retain(|index, all| match all.iter().position(is_it) {
@@ -57,7 +58,7 @@ pub(super) fn recognise(
                 }
                 None => true,
             });
-            recognised.found.push(Found {
+            recognition.entries.push(Found {
                 kind,
                 prefix,
                 readings,
@@ -67,19 +68,20 @@ pub(super) fn recognise(
     for index in open.into_keys() {
         let path = targets[index].0.split('?').next().unwrap_or_default();
         match looks_like_file(path) {
-            true => recognised.files.push(index),
-            false => recognised.others.push(index),
+            true => recognition.files.push(index),
+            false => recognition.others.push(index),
         }
     }
-    Ok(recognised)
+    Ok(recognition)
 }
 
-/// Returns the kind and prefix that read most of the remaining targets, if any does for sure.
+/// Returns the form and prefix that explain most of the remaining targets (`open`). `None` if no interpretation of them
+/// is strong.
 fn best(
     row: &[&'static Form],
     open: &BTreeMap<usize, Vec<Reading>>,
-    found: &[Found],
-    taken: &[Place],
+    entries: &[Found],
+    base_places: &[Place],
 ) -> Option<Place> {
     let mut scores: BTreeMap<Place, (usize, usize, usize)> = BTreeMap::new();
     let mut suits: BTreeMap<Place, Suits> = BTreeMap::new();
@@ -87,26 +89,27 @@ fn best(
     for reading in all.filter(|reading| row.contains(&reading.kind)) {
         let place = (reading.kind, reading.prefix.clone());
         suits.insert(place.clone(), reading.suits);
-        let (strong, clean, read) = scores.entry(place).or_default();
+        let (strong, clean, total) = scores.entry(place).or_default();
         *strong += usize::from(reading.is_strong);
         *clean += usize::from(reading.is_clean);
-        *read += 1;
+        *total += 1;
     }
     let is_free = |(kind, prefix): &Place| {
-        let mut others = found.iter().filter(|other| row.contains(&other.kind));
-        // Only one variant of a dialect can be configured where both have the same keys.
-        let mut variants = found.iter().filter(|other| other.kind != *kind);
+        let mut others = entries.iter().filter(|other| row.contains(&other.kind));
+        // Two variants of a dialect that share a configuration key cannot both be configured.
+        let mut variants = entries.iter().filter(|other| other.kind != *kind);
         let same_key = |other: &Found| {
             other.kind.dialect == kind.dialect && other.kind.prefix_key == kind.prefix_key
         };
-        // The query alone would not tell two of these apart.
-        let here = found.iter().map(|it| (it.kind, &it.prefix));
-        let mut here = here.chain(taken.iter().map(|(other, at)| (*other, at)));
-        let has_endpoint =
-            kind.is_endpoint() && here.any(|(other, at)| other.is_endpoint() && at == prefix);
-        // What a configuration has there refuses what a relative would read, and stands in the way of files.
+        // Two endpoints at one path could only be told apart by their queries.
+        let places_here = entries.iter().map(|it| (it.kind, &it.prefix));
+        let mut places_here = places_here.chain(base_places.iter().map(|(other, at)| (*other, at)));
+        let has_endpoint = kind.is_endpoint()
+            && places_here.any(|(other, at)| other.is_endpoint() && at == prefix);
+        // A dialect that is configured at this prefix would refuse the URLs of a related one, and would be in the way
+        // of files.
         let is_file = matches!(kind.room, Room::Files(_));
-        let mut places = taken.iter().filter(|(_, other)| other == prefix);
+        let mut places = base_places.iter().filter(|(_, other)| other == prefix);
         let is_taken = places.any(|(other, _)| is_file || row.contains(other));
         !others.any(|other| other.prefix == *prefix)
             && !variants.any(same_key)
@@ -115,17 +118,17 @@ fn best(
     };
     let places = scores.into_iter().filter(|(_, (strong, ..))| *strong > 0);
     let free = places.filter(|(place, _)| is_free(place));
-    let chosen = free.max_by_key(|(place, (_, clean, read))| {
+    let winner = free.max_by_key(|(place, (_, clean, total))| {
         // The number of targets counts most, because a wrong prefix reads fewer of them.
         let suits = suits.get(place).copied().unwrap_or_default();
         let is_sure = suits == Suits::Sure;
         let preference = preference(suits, &place.1);
-        (is_sure, *read, *clean, preference, Reverse(place.0))
+        (is_sure, *total, *clean, preference, Reverse(place.0))
     });
-    chosen.map(|(place, _)| place)
+    winner.map(|(place, _)| place)
 }
 
-/// Returns how much a prefix is preferred to others that read equally many targets.
+/// Returns a score by which a prefix is preferred to others that explain equally many targets.
 fn preference(suits: Suits, prefix: &str) -> usize {
     let segments = prefix.matches('/').count();
     match suits {
@@ -141,14 +144,15 @@ fn preference(suits: Suits, prefix: &str) -> usize {
 mod tests {
     use super::*;
 
-    /// The kinds and prefixes of a log, with the number of targets of each, then those of files and of others.
+    /// Returns the forms and prefixes of a log, with the number of targets of each, then the numbers of files and of
+    /// others.
     fn explain(targets: &[&str]) -> Vec<String> {
         let targets: Vec<(String, u64)> = targets
             .iter()
             .map(|target| ((*target).to_owned(), 1))
             .collect();
         let recognised = recognise(&targets, &[], &[]).expect("probes");
-        let found = recognised.found.iter();
+        let found = recognised.entries.iter();
         let mut said: Vec<String> = found
             .map(|it| format!("{} {} {}", it.kind, it.prefix, it.readings.len()))
             .collect();
@@ -189,7 +193,7 @@ mod tests {
         let path = "/UBxLALN6vtd9ae4xwZDmjIQfmhg=/300x200";
         for (targets, name) in [
             (vec![format!("{path}/a.jpg")], "thumbor"),
-            // A colour that nobody can read is no mark of the other one.
+            // An unparsable colour is no characteristic of the other dialect.
             (vec![format!("{path}/filters:fill(ff00)/a.jpg")], "thumbor"),
             (vec![format!("{path}/filters:equalize()/a.jpg")], "thumbor"),
             (vec![format!("{path}/filters:hue(20)/a.jpg")], "imagor"),
@@ -220,7 +224,7 @@ mod tests {
         };
         let names = |taken: &[Place]| {
             let recognised = recognise(&targets, &[], taken).expect("probes");
-            let found = recognised.found.iter();
+            let found = recognised.entries.iter();
             found.map(|it| it.kind.name).collect::<Vec<_>>().join(" ")
         };
         assert_eq!(names(&[]), "imgproxy thumbor imgix");
@@ -229,7 +233,7 @@ mod tests {
         let endpoint = [("/_next/image?url=%2Fa.jpg&w=5&h=5".to_owned(), 1)];
         for (taken, found) in [(taken("next", "/_next/image"), 0), (Vec::new(), 1)] {
             let recognised = recognise(&endpoint, &[], &taken).expect("probes");
-            assert_eq!(recognised.found.len(), found);
+            assert_eq!(recognised.entries.len(), found);
         }
     }
 

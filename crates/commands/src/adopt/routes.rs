@@ -1,4 +1,4 @@
-//! Checks that a configuration reads the URLs of a log as they were recognised.
+//! Checks that a configuration answers the URLs of a log as they were recognised.
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -8,20 +8,20 @@ use andon_dialects::forms::{is_script, looks_signed};
 use andon_dialects::{Ask, Dialects, ImageRequest, NoHeaders, Nowhere, Refusal, Rewrite, Source};
 use andon_server::config::{Listen, Overrides};
 
-/// Where a configuration leads a target.
+/// What a server with a given configuration does for a target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Route {
-    /// An image is made of this source, or facts are told about it.
+    /// It makes an image of this source, or reports facts about the source.
     Image(Source),
-    /// A file is sent unchanged.
+    /// It sends a file unchanged.
     File,
-    /// Something else is sent, such as a redirect.
+    /// It sends something else, such as a redirect.
     Other,
-    /// It is refused, for this reason.
+    /// It refuses the target, for this reason.
     Refused(String),
 }
 
-/// Reads targets as a server with this configuration does, under the environment variables of this process.
+/// Resolves targets as a server with this configuration would, including the environment variables of this process.
 pub(super) struct Router {
     dialects: Dialects,
     rules: Vec<Rewrite>,
@@ -38,12 +38,12 @@ impl Router {
         })
     }
 
-    /// Returns the URL by which a proxy on the same machine reaches the server.
+    /// Returns the URL that a proxy on the same machine uses to reach the server.
     pub(super) fn address(&self) -> String {
         match self.listen.first() {
             Some(Listen::Tcp(address)) => {
-                let parsed = address.parse::<SocketAddr>().ok();
-                match parsed.filter(|it| it.ip().is_unspecified()) {
+                let socket_address = address.parse::<SocketAddr>().ok();
+                match socket_address.filter(|it| it.ip().is_unspecified()) {
                     Some(all) => format!("http://127.0.0.1:{}", all.port()),
                     None => format!("http://{address}"),
                 }
@@ -67,13 +67,13 @@ impl Router {
         rules.cloned().collect()
     }
 
-    /// Returns the names of the dialects that answer URLs without any signature.
+    /// Returns the names of the dialects that answer unsigned URLs.
     pub(super) fn unsigned(&self) -> Vec<&'static str> {
         self.dialects.unsigned().to_vec()
     }
 
-    /// Whether a target has a signature in front, as those of imgproxy, thumbor and imagor have, and is answered without
-    /// one as well.
+    /// Whether a target begins with a signature, as URLs of imgproxy, thumbor and imagor do, but would be answered
+    /// without one as well.
     pub(super) fn ignores_signature(&self, target: &str) -> bool {
         let request = self
             .dialects
@@ -84,13 +84,13 @@ impl Router {
             && begins_with_signature(target)
     }
 
-    /// Whether a rule makes the URL of a script of a target, which nothing here runs.
+    /// Whether a rewrite rule turns a target into the URL of a script, which Andon does not run.
     pub(super) fn leads_to_script(&self, target: &str) -> bool {
-        let rewritten = self.dialects.rewritten(target).filter(|new| new != target);
-        rewritten.is_some_and(|new| is_script(&new))
+        let new_target = self.dialects.rewritten(target).filter(|new| new != target);
+        new_target.is_some_and(|new| is_script(&new))
     }
 
-    /// Says why no dialect reads a target that is that of an image.
+    /// Returns the reason why no dialect reads the target of an image.
     pub(super) fn why_unread(&self, target: &str) -> String {
         let Some(new) = self.dialects.rewritten(target) else {
             return UNREAD.to_owned();
@@ -116,23 +116,23 @@ impl Router {
     }
 }
 
-/// Dialects whose URLs begin with a signature behind their prefix.
+/// Dialects whose URLs have a signature directly after the prefix.
 const SIGNING: [&str; 3] = ["imgproxy", "thumbor", "imagor"];
 
-/// What stands in the place of a signature where there is none.
+/// Words in the place of a signature that mark a URL as unsigned.
 const NO_SIGNATURES: [&str; 3] = ["unsafe", "insecure", "_"];
 
-/// Whether a segment before the options and the source of a target looks like a signature.
+/// Whether the segment before the options and the source of a target looks like a signature.
 fn begins_with_signature(target: &str) -> bool {
     let Some((beginning, _)) = target.rsplit_once('/') else {
         return false;
     };
     let is_open = |segment: &str| segment.contains(':') || NO_SIGNATURES.contains(&segment);
-    let mut before = beginning.split('/').take_while(|segment| !is_open(segment));
-    before.any(looks_signed)
+    let mut segments = beginning.split('/').take_while(|segment| !is_open(segment));
+    segments.any(looks_signed)
 }
 
-/// Why a target is listed that no rule and no dialect reads.
+/// The reason in the report for an image that neither a rewrite rule nor a dialect reads.
 const UNREAD: &str = "the old server sends an image, and no dialect reads the URL; docs/behind-nginx.md has rules that turn URLs of a script into Andon's (\"In place of a script that resizes\")";
 
 #[cfg(test)]

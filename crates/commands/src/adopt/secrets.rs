@@ -1,4 +1,4 @@
-//! Keys of signatures, which no log has: they come from the environment, or are to be filled in.
+//! Signing keys, which no log contains: they come from the environment, or the user has to fill them in.
 
 use andon_dialects::signature::unhex;
 use anyhow::Context;
@@ -9,34 +9,35 @@ use super::settings::imgproxy_signatures;
 use crate::import::{is_weak, quoted, unknown_secret};
 use crate::play;
 
-/// A value that the URLs of a log need and that is in no log.
+/// A configuration value that the URLs of a log require and that no log contains.
 #[derive(Debug)]
 pub(super) struct Secret {
-    /// The key of the configuration, such as `thumbor.keys`.
+    /// The path of the key in the configuration, such as `thumbor.keys`.
     pub(super) key: String,
-    /// The environment variables that are looked at.
+    /// The environment variables that may have the value.
     pub(super) variables: Vec<&'static str>,
-    /// Lines of TOML with the values. If they are not known, these are random keys, which open nothing, or presets that
-    /// change nothing.
+    /// Lines of TOML with the values. If the values are unknown, these are random keys, which no URL was signed with,
+    /// or presets without an effect.
     pub(super) lines: Vec<String>,
     pub(super) is_known: bool,
-    /// Whether URLs are checked with it, so that none is read without the right one.
+    /// Whether it is a key that URLs are verified with, so that the server refuses all of them until it is correct.
     pub(super) is_key: bool,
 }
 
-/// Returns the secrets that the URLs of a kind need.
-pub(super) fn of(found: &[&Found], targets: &[(String, u64)]) -> anyhow::Result<Vec<Secret>> {
-    let Some(kind) = found.first().map(|it| it.kind) else {
+/// Returns the secrets that the URLs of a dialect require.
+pub(super) fn of(entries: &[&Found], targets: &[(String, u64)]) -> anyhow::Result<Vec<Secret>> {
+    let Some(kind) = entries.first().map(|it| it.kind) else {
         return Ok(Vec::new());
     };
-    let readings = || found.iter().flat_map(|it| &it.readings);
+    let readings = || entries.iter().flat_map(|it| &it.readings);
     let signatures = || readings().filter_map(|(_, it)| it.signature.as_deref());
     let is_signed = signatures().any(|signature| signature != "unsafe");
     let mut secrets = Vec::new();
     match kind.dialect {
         "imgproxy" => {
             let is_sealed = readings().any(|(_, reading)| reading.is_sealed);
-            // Encrypted sources need keys, and the words in place of signatures are trusted then.
+            // Encrypted sources require keys, and then words in the place of signatures have to be configured as
+            // trusted.
             if is_sealed || imgproxy_signatures(signatures()).bytes.is_some() {
                 secrets.push(imgproxy_keys()?);
             }
@@ -49,7 +50,7 @@ pub(super) fn of(found: &[&Found], targets: &[(String, u64)]) -> anyhow::Result<
         }
         "thumbor" if is_signed => secrets.push(key("thumbor", "keys", "THUMBOR_SECURITY_KEY")?),
         "imagor" if is_signed => secrets.push(key("imagor", "keys", "IMAGOR_SECRET")?),
-        // With a token, unsigned URLs are refused.
+        // With a token configured, imgix URLs without a signature are refused, so all URLs must have one.
         "imgix" if readings().all(|(_, it)| it.signature.is_some()) => {
             secrets.push(key("imgix", "tokens", "IMGIX_TOKEN")?);
         }
@@ -58,9 +59,9 @@ pub(super) fn of(found: &[&Found], targets: &[(String, u64)]) -> anyhow::Result<
     Ok(secrets)
 }
 
-/// Returns the keys of a dialect that are listed in one line of TOML.
+/// Returns the secret for a list of a dialect's keys, which is one line of TOML.
 fn key(dialect: &str, name: &str, variable: &'static str) -> anyhow::Result<Secret> {
-    let (values, note) = given(&[variable])?;
+    let (values, note) = values_or_random(&[variable])?;
     Ok(Secret {
         key: format!("{dialect}.{name}"),
         variables: vec![variable],
@@ -72,7 +73,7 @@ fn key(dialect: &str, name: &str, variable: &'static str) -> anyhow::Result<Secr
 
 fn imgproxy_keys() -> anyhow::Result<Secret> {
     let variables = vec!["IMGPROXY_KEY", "IMGPROXY_SALT"];
-    let (values, note) = given(&variables)?;
+    let (values, note) = values_or_random(&variables)?;
     let mut all = lines("imgproxy", "keys", &values[0], &note);
     all.splice(1..1, lines("imgproxy", "salts", &values[1], ""));
     Ok(Secret {
@@ -84,10 +85,10 @@ fn imgproxy_keys() -> anyhow::Result<Secret> {
     })
 }
 
-/// Returns the key that sources in imgproxy's URLs are encrypted with.
+/// Returns the secret for the key that encrypts sources in imgproxy's URLs.
 fn source_key() -> anyhow::Result<Secret> {
     let variables = vec!["IMGPROXY_SOURCE_URL_ENCRYPTION_KEY"];
-    let (values, note) = given(&variables)?;
+    let (values, note) = values_or_random(&variables)?;
     Ok(Secret {
         key: "imgproxy.source_key".to_owned(),
         variables,
@@ -97,10 +98,10 @@ fn source_key() -> anyhow::Result<Secret> {
     })
 }
 
-/// Returns the values of environment variables, or random ones and a comment that says so.
-fn given(variables: &[&str]) -> anyhow::Result<(Vec<String>, String)> {
-    let known: Option<Vec<String>> = variables.iter().map(|name| value(name)).collect();
-    if let Some(values) = known {
+/// Returns the values of environment variables, or random values and a comment that marks them as such.
+fn values_or_random(variables: &[&str]) -> anyhow::Result<(Vec<String>, String)> {
+    let all_values: Option<Vec<String>> = variables.iter().map(|name| value(name)).collect();
+    if let Some(values) = all_values {
         return Ok((values, String::new()));
     }
     let random: Result<Vec<String>, _> = variables.iter().map(|_| play::token()).collect();
@@ -108,7 +109,8 @@ fn given(variables: &[&str]) -> anyhow::Result<(Vec<String>, String)> {
     Ok((random.context("cannot make a random key")?, note))
 }
 
-/// Returns what an environment variable has, unless it is empty. thumbor's key is found by thumbor's name for it, too.
+/// Returns the value of an environment variable, unless it is empty. thumbor's key is also looked up under thumbor's
+/// own name for it.
 pub(super) fn value(name: &str) -> Option<String> {
     let names: &[&str] = match name {
         "SECURITY_KEY" | "THUMBOR_SECURITY_KEY" => &["THUMBOR_SECURITY_KEY", "SECURITY_KEY"],
@@ -118,23 +120,23 @@ pub(super) fn value(name: &str) -> Option<String> {
     { values }.find(|value| !value.is_empty())
 }
 
-/// Returns the lines of TOML that set a secret of a dialect to what a variable has, with `note` behind it. Keys that could
-/// be guessed need a line that permits them.
-pub(super) fn lines(dialect: &str, name: &str, given: &str, note: &str) -> Vec<String> {
-    // imgproxy separates its keys by commas, and writes them in hexadecimal.
+/// Returns the lines of TOML that set a secret of a dialect to the value `secret`, with the comment `note` after it.
+/// Keys that are short enough to be guessed need a second line that permits them.
+pub(super) fn lines(dialect: &str, name: &str, secret: &str, note: &str) -> Vec<String> {
+    // imgproxy's keys are hexadecimal and separated by commas.
     let is_imgproxy = dialect == "imgproxy";
     let keys: Vec<&str> = match is_imgproxy {
-        true => given.split(',').map(str::trim).collect(),
-        false => vec![given],
+        true => secret.split(',').map(str::trim).collect(),
+        false => vec![secret],
     };
     let is_guessed = |key: &&str| match is_imgproxy {
         true => unhex(key).is_some_and(|key| is_weak(&key)),
         false => is_weak(key.as_bytes()),
     };
-    let listed: Vec<String> = keys.iter().map(|key| quoted(key)).collect();
+    let list: Vec<String> = keys.iter().map(|key| quoted(key)).collect();
     let value = match name {
-        "source_key" => quoted(given),
-        _ => format!("[{}]", listed.join(", ")),
+        "source_key" => quoted(secret),
+        _ => format!("[{}]", list.join(", ")),
     };
     let signs = ["keys", "tokens"].contains(&name);
     let is_permitted = signs && keys.iter().any(is_guessed);

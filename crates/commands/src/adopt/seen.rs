@@ -1,4 +1,4 @@
-//! The distinct URLs that a log has, and how often each was asked for.
+//! Reads the distinct URLs of logs, with the number of requests for each.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -8,29 +8,29 @@ use std::path::PathBuf;
 use andon_client::Past;
 use anyhow::{Context, bail};
 
-/// What a log says.
+/// The contents of one or more logs.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
-    /// Path and query of every distinct GET that was answered well, and the number of requests for it, the most frequent
+    /// Path and query of every distinct GET with status 200, and the number of requests for it, the most frequent
     /// first.
     pub(super) targets: Vec<(String, u64)>,
-    /// Number of requests that do not count, by reason.
+    /// Number of ignored requests, by reason.
     pub(super) left_out: BTreeMap<String, u64>,
-    /// Seconds from the first request to the last.
+    /// Seconds from the first request to the last, summed over the logs.
     pub(super) seconds: f64,
 }
 
-/// Reads logs one after the other.
+/// Reads all logs, one after the other, and adds up their requests.
 pub(super) fn read(logs: &[PathBuf]) -> anyhow::Result<Seen> {
-    let mut seen = Seen::default();
+    let mut contents = Seen::default();
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
     for log in logs {
         let name = log.display().to_string();
         let file = File::open(log).with_context(|| name.clone())?;
         let past = Past::of_log(BufReader::new(file)).with_context(|| name.clone())?;
-        seen.seconds += past.seconds();
+        contents.seconds += past.seconds();
         for (why, count) in past.left_out {
-            *seen.left_out.entry(why).or_default() += count;
+            *contents.left_out.entry(why).or_default() += count;
         }
         for request in past.requests {
             let why = match (&*request.method, request.status) {
@@ -41,7 +41,7 @@ pub(super) fn read(logs: &[PathBuf]) -> anyhow::Result<Seen> {
                 ("GET", status) => format!("answered with {status}"),
                 (method, _) => method.to_owned(),
             };
-            *seen.left_out.entry(why).or_default() += 1;
+            *contents.left_out.entry(why).or_default() += 1;
         }
     }
     if counts.is_empty() {
@@ -51,8 +51,9 @@ pub(super) fn read(logs: &[PathBuf]) -> anyhow::Result<Seen> {
             names.join(", ")
         );
     }
-    seen.targets = counts.into_iter().collect();
-    seen.targets
+    contents.targets = counts.into_iter().collect();
+    contents
+        .targets
         .sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    Ok(seen)
+    Ok(contents)
 }

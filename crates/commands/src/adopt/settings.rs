@@ -1,4 +1,4 @@
-//! The settings that the URLs of a log ask for, other than prefixes and keys.
+//! Derives the settings that the URLs of a log require, other than prefixes and keys.
 
 use std::collections::BTreeSet;
 
@@ -8,23 +8,23 @@ use andon_dialects::{Form, ImagorConfig, NextConfig, Source};
 use super::recognise::Found;
 use crate::import::quoted;
 
-/// A target and how it is read.
+/// A target and its interpretation.
 type Read<'a> = (&'a str, &'a super::probe::Reading);
 
-/// Returns the keys of a dialect's table beside its prefixes, each a line of TOML, for all its URLs. `kind` is one of
-/// its kinds.
-pub(super) fn lines(kind: &Form, found: &[&Found], targets: &[(String, u64)]) -> Vec<String> {
-    let read: Vec<Read<'_>> = found
+/// Returns the settings of a dialect's table as lines of TOML, without its prefixes and keys, so that they suit all of
+/// its URLs. `kind` is one of the dialect's URL forms.
+pub(super) fn lines(kind: &Form, entries: &[&Found], targets: &[(String, u64)]) -> Vec<String> {
+    let readings: Vec<Read<'_>> = entries
         .iter()
-        .flat_map(|found| &found.readings)
+        .flat_map(|entry| &entry.readings)
         .map(|(index, reading)| (&*targets[*index].0, reading))
         .collect();
     match kind.dialect {
-        "next" => next(found, &read),
-        "thumbor" => thumbor(&read),
-        "imagor" => imagor(&read),
+        "next" => next(entries, &readings),
+        "thumbor" => thumbor(&readings),
+        "imagor" => imagor(&readings),
         "imgproxy" => {
-            let mut lines = imgproxy(&read);
+            let mut lines = imgproxy(&readings);
             if kind.lenient.contains("only_presets") {
                 lines.push("only_presets = true  # the log's URLs name presets only".to_owned());
             }
@@ -42,9 +42,11 @@ pub(super) fn argument<'a>(target: &'a str, name: &str) -> Option<&'a str> {
     pairs.find_map(|(key, value)| (key == name).then_some(value))
 }
 
-fn next(found: &[&Found], read: &[Read<'_>]) -> Vec<String> {
+fn next(entries: &[&Found], readings: &[Read<'_>]) -> Vec<String> {
     let numbers = |name| -> BTreeSet<u32> {
-        let values = read.iter().filter_map(|(target, _)| argument(target, name));
+        let values = readings
+            .iter()
+            .filter_map(|(target, _)| argument(target, name));
         values.filter_map(|value| value.parse().ok()).collect()
     };
     let usual = NextConfig::default();
@@ -71,13 +73,16 @@ fn next(found: &[&Found], read: &[Read<'_>]) -> Vec<String> {
         ));
     }
     let ends = ["/_next/image", "/_vercel/image"];
-    let prefixes = found.iter().map(|found| found.prefix.as_str());
+    let prefixes = entries.iter().map(|entry| entry.prefix.as_str());
     let mut bases = prefixes.flat_map(|it| ends.iter().filter_map(move |end| it.strip_suffix(end)));
     let base = bases.next();
     if let Some(base) = base.filter(|base| !base.is_empty()) {
         lines.push(format!("base_path = {}", quoted(base)));
     }
-    let hosts: BTreeSet<&str> = read.iter().filter_map(|(_, it)| host(&it.source)).collect();
+    let hosts: BTreeSet<&str> = readings
+        .iter()
+        .filter_map(|(_, it)| host(&it.source))
+        .collect();
     if !hosts.is_empty() {
         let hosts: Vec<String> = hosts.into_iter().map(quoted).collect();
         lines.push(format!(
@@ -86,7 +91,7 @@ fn next(found: &[&Found], read: &[Read<'_>]) -> Vec<String> {
         ));
     }
     let has_query = |source: &Source| matches!(source, Source::Path(_) | Source::Escaped(_));
-    let versions = read.iter().any(|(target, it)| {
+    let versions = readings.iter().any(|(target, it)| {
         has_query(&it.source) && argument(target, "url").is_some_and(|url| url.contains("%3F"))
     });
     if versions {
@@ -112,47 +117,47 @@ fn list(numbers: impl IntoIterator<Item = u32>) -> String {
     format!("[{}]", numbers.join(", "))
 }
 
-fn thumbor(read: &[Read<'_>]) -> Vec<String> {
-    let mut lines = loader("http", read);
-    let is_signed = signatures(read).any(|it| it != UNSAFE);
-    lines.extend(unsafe_line(read).filter(|_| is_signed));
+fn thumbor(readings: &[Read<'_>]) -> Vec<String> {
+    let mut lines = loader("http", readings);
+    let is_signed = signatures(readings).any(|it| it != UNSAFE);
+    lines.extend(unsafe_line(readings).filter(|_| is_signed));
     lines
 }
 
-fn imagor(read: &[Read<'_>]) -> Vec<String> {
-    let mut lines = loader("https", read);
-    // imagor serves nothing without a key unless it is told to.
-    lines.extend(unsafe_line(read));
-    let signature = signatures(read).filter(|it| *it != UNSAFE).min();
+fn imagor(readings: &[Read<'_>]) -> Vec<String> {
+    let mut lines = loader("https", readings);
+    // imagor refuses all URLs if it has neither a key nor this setting.
+    lines.extend(unsafe_line(readings));
+    let signature = signatures(readings).filter(|it| *it != UNSAFE).min();
     lines.extend(signature.into_iter().flat_map(|it| digest(it.len())));
     let filters = |target: &str| target.matches("):").count() + 1;
-    let most = read.iter().map(|(target, _)| filters(target)).max();
+    let most = readings.iter().map(|(target, _)| filters(target)).max();
     if most > Some(ImagorConfig::default().max_filters) {
         lines.push("max_filters = 0".to_owned());
     }
     lines
 }
 
-/// The word in place of a signature.
+/// The word in the place of a signature that marks a URL as unsigned.
 const UNSAFE: &str = "unsafe";
 
-/// Returns the line for sources that begin with hosts.
-fn loader(scheme: &str, read: &[Read<'_>]) -> Vec<String> {
+/// Returns the lines for sources that begin with a host name.
+fn loader(scheme: &str, readings: &[Read<'_>]) -> Vec<String> {
     let line = format!(
         "loader = \"{scheme}\"  # sources are hosts and paths there; \"https\" and \"http\" say how they are fetched"
     );
-    let has_hosts = names_hosts(read.iter().map(|(_, it)| &it.source));
+    let has_hosts = names_hosts(readings.iter().map(|(_, it)| &it.source));
     has_hosts.then_some(line).into_iter().collect()
 }
 
-/// Returns the line for URLs without signatures, if there are any.
-fn unsafe_line(read: &[Read<'_>]) -> Option<String> {
-    let has_some = signatures(read).any(|it| it == UNSAFE);
+/// Returns the line that permits unsigned URLs, if there are any.
+fn unsafe_line(readings: &[Read<'_>]) -> Option<String> {
+    let has_some = signatures(readings).any(|it| it == UNSAFE);
     has_some.then(|| "allow_unsafe = true  # the log has such URLs".to_owned())
 }
 
-/// Returns the digest of imagor's signatures by their length in characters. SHA-1 gives 28, and what is shorter than a
-/// whole digest is truncated.
+/// Returns the line for the digest of imagor's signatures, guessed from their length in characters. SHA-1 has 28; a
+/// length that no digest has means that signatures are truncated.
 fn digest(length: usize) -> Vec<String> {
     let (name, truncate) = match length {
         28 => return Vec::new(),
@@ -169,7 +174,7 @@ fn digest(length: usize) -> Vec<String> {
     lines
 }
 
-/// Whether most relative sources begin with the name of a host.
+/// Whether most relative sources begin with a host name.
 pub(super) fn names_hosts<'a>(sources: impl Iterator<Item = &'a Source>) -> bool {
     let paths = sources.filter(|source| !matches!(source, Source::Url(_)));
     let (mut hosts, mut all) = (0, 0);
@@ -185,26 +190,28 @@ pub(super) fn names_hosts<'a>(sources: impl Iterator<Item = &'a Source>) -> bool
     hosts * 2 > all
 }
 
-fn signatures<'a>(read: &[Read<'a>]) -> impl Iterator<Item = &'a str> {
-    read.iter().filter_map(|(_, it)| it.signature.as_deref())
+fn signatures<'a>(readings: &[Read<'a>]) -> impl Iterator<Item = &'a str> {
+    readings
+        .iter()
+        .filter_map(|(_, it)| it.signature.as_deref())
 }
 
-/// How imgproxy's URLs are signed.
+/// How the imgproxy URLs of a log are signed.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Signatures {
-    /// Length of signatures in bytes; `None` if URLs are not signed.
+    /// Length of signatures in bytes; `None` if the URLs are unsigned.
     pub(super) bytes: Option<usize>,
-    /// Words that stand in place of signatures.
+    /// Words in the place of signatures, which the log has instead of them.
     pub(super) words: BTreeSet<String>,
 }
 
-/// Tells signatures from words in their place: a word is the same for many sources.
+/// Distinguishes signatures from words in their place: a word repeats for many sources.
 pub(super) fn imgproxy_signatures<'a>(all: impl Iterator<Item = &'a str>) -> Signatures {
     let all: Vec<&str> = all.collect();
     let distinct: BTreeSet<&str> = all.iter().copied().collect();
     let length = |text: &&str| text.trim_end_matches('=').len();
     let whole = |text: &&str| length(text) == 43;
-    // Without a whole digest: texts of one length that hardly repeat are truncated ones.
+    // Without a full-length digest, texts of one length that hardly repeat are truncated signatures.
     let first = distinct.iter().map(length).max().unwrap_or_default();
     let alike = distinct.iter().filter(|text| length(text) == first).count();
     let is_truncated = first >= 6 && alike > 1 && alike * 2 > all.len();
@@ -223,7 +230,7 @@ pub(super) fn imgproxy_signatures<'a>(all: impl Iterator<Item = &'a str>) -> Sig
     }
 }
 
-/// Options that clients may use only if imgproxy is told to allow them.
+/// Options that clients may use only if the configuration permits them.
 const LIMITS: [&str; 8] = [
     "/max_src_resolution:",
     "/msr:",
@@ -235,19 +242,19 @@ const LIMITS: [&str; 8] = [
     "/mrd:",
 ];
 
-fn imgproxy(read: &[Read<'_>]) -> Vec<String> {
+fn imgproxy(readings: &[Read<'_>]) -> Vec<String> {
     let mut lines = Vec::new();
-    let signed = imgproxy_signatures(signatures(read));
-    if let Some(bytes) = signed.bytes.filter(|bytes| *bytes != 32) {
+    let signing = imgproxy_signatures(signatures(readings));
+    if let Some(bytes) = signing.bytes.filter(|bytes| *bytes != 32) {
         lines.push(format!("signature_size = {bytes}"));
     }
-    let has_keys = signed.bytes.is_some() || read.iter().any(|(_, it)| it.is_sealed);
-    if has_keys && !signed.words.is_empty() {
-        let words: Vec<String> = signed.words.iter().map(|word| quoted(word)).collect();
+    let has_keys = signing.bytes.is_some() || readings.iter().any(|(_, it)| it.is_sealed);
+    if has_keys && !signing.words.is_empty() {
+        let words: Vec<String> = signing.words.iter().map(|word| quoted(word)).collect();
         lines.push(format!("trusted_signatures = [{}]", words.join(", ")));
     }
     let sets = |target: &&str| LIMITS.iter().any(|limit| target.contains(limit));
-    if read.iter().any(|(target, _)| sets(target)) {
+    if readings.iter().any(|(target, _)| sets(target)) {
         lines.push("allow_security_options = true".to_owned());
     }
     lines

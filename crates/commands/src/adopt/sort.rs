@@ -1,4 +1,5 @@
-//! Sorts the targets of a log: images that a configuration reads, those that it does not, files, and pages.
+//! Sorts the targets of a log into images that a configuration answers, images that it does not answer, files, and
+//! pages.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,68 +9,70 @@ use super::outcome::{Group, Sorted};
 use super::recognise::Recognised;
 use super::routes::{Route, Router};
 
-/// What is needed to sort.
+/// The inputs of sorting.
 pub(super) struct Sorting<'a> {
     pub(super) targets: &'a [(String, u64)],
-    /// Whether the configuration that everything is based on reads each target already.
-    pub(super) known: &'a [bool],
-    pub(super) recognised: &'a Recognised,
-    /// Reads targets as the trial will.
+    /// For each target, whether the base configuration answers it with an image.
+    pub(super) base_images: &'a [bool],
+    pub(super) recognition: &'a Recognised,
+    /// Resolves targets as the trial server will.
     pub(super) router: &'a Router,
-    /// Whether plain files are compared as well, because a configuration was given that answers them.
+    /// Whether plain files are compared as well, because a configuration was given that may answer them.
     pub(super) compares_files: bool,
-    /// Number of targets that the old server may be asked for.
+    /// Maximum number of targets that are requested from the old server.
     pub(super) most_asked: usize,
 }
 
-/// The targets that can be replayed.
+/// The targets to be replayed against both servers.
 #[derive(Debug, Default)]
 pub(super) struct Replayed {
-    /// Indices of all of them, in ascending order.
+    /// Indices of all targets to be replayed, in ascending order.
     pub(super) indices: Vec<usize>,
-    /// Indices of those that the configuration answers with something that it does not make, such as a plain file.
+    /// Indices of those that the configuration answers with something other than a generated image, such as a plain
+    /// file.
     pub(super) files: BTreeSet<usize>,
 }
 
 impl Sorting<'_> {
-    /// Returns the sorted targets, and those that can be replayed. `is_image` asks the old server whether it answers a
-    /// target with an image.
+    /// Sorts the targets. Returns the counts, and the targets that can be replayed. `is_image` asks the old server
+    /// whether it answers a target with an image.
     pub(super) fn sort(&self, is_image: &mut dyn FnMut(&str) -> bool) -> (Sorted, Replayed) {
         let mut sorted = Sorted::default();
-        let mut replayed = Vec::new();
+        let mut selection = Vec::new();
         let mut files = BTreeSet::new();
-        let known = (0..self.targets.len()).filter(|index| self.known.get(*index) == Some(&true));
+        let known_indices =
+            (0..self.targets.len()).filter(|index| self.base_images.get(*index) == Some(&true));
         self.group(
             &mut sorted,
             ("as configured", "", false),
-            known,
-            &mut replayed,
+            known_indices,
+            &mut selection,
         );
-        for found in &self.recognised.found {
-            let place = if found.prefix.is_empty() {
+        for entry in &self.recognition.entries {
+            let place = if entry.prefix.is_empty() {
                 "/"
             } else {
-                &found.prefix
+                &entry.prefix
             };
-            let (sealed, open): (Vec<_>, Vec<_>) = found
+            let (sealed, open): (Vec<_>, Vec<_>) = entry
                 .readings
                 .iter()
                 .partition(|(_, reading)| reading.is_sealed);
-            let mut tried = open
+            let mut candidates = open
                 .into_iter()
                 .map(|(index, _)| *index)
                 .collect::<Vec<_>>();
             for (index, _) in sealed {
                 match self.router.route(&self.targets[*index].0) {
-                    Route::Image(_) => tried.push(*index),
+                    Route::Image(_) => candidates.push(*index),
                     _ => sorted.sealed.add(self.targets[*index].1),
                 }
             }
-            let sends_files = found.kind.dialect == "imgproxy";
-            let group = (found.kind.name, place, sends_files);
-            self.group(&mut sorted, group, tried.into_iter(), &mut replayed);
+            let sends_files = entry.kind.dialect == "imgproxy";
+            let group = (entry.kind.name, place, sends_files);
+            self.group(&mut sorted, group, candidates.into_iter(), &mut selection);
         }
-        for index in &self.recognised.files {
+        for index in &self.recognition.files {
             let (target, requests) = &self.targets[*index];
             if self.router.leads_to_script(target) {
                 sorted.add_unread(&self.targets[*index], self.router.why_unread(target));
@@ -80,30 +83,35 @@ impl Sorting<'_> {
                 false => sorted.add_file(target, *requests),
             }
         }
-        let asked = self.ask(&mut sorted, is_image, &mut files);
+        let unmarked_images = self.ask(&mut sorted, is_image, &mut files);
         let group = ("told by asking", "", false);
-        self.group(&mut sorted, group, asked.into_iter(), &mut replayed);
-        replayed.extend(&files);
-        replayed.sort_unstable();
-        let replayed = Replayed {
-            indices: replayed,
+        self.group(
+            &mut sorted,
+            group,
+            unmarked_images.into_iter(),
+            &mut selection,
+        );
+        selection.extend(&files);
+        selection.sort_unstable();
+        let selection = Replayed {
+            indices: selection,
             files,
         };
-        (sorted, replayed)
+        (sorted, selection)
     }
 
-    /// Whether the configuration answers a target with anything but an error.
+    /// Whether the configuration does not refuse a target.
     fn answers(&self, target: &str) -> bool {
         !matches!(self.router.route(target), Route::Refused(_))
     }
 
-    /// Adds a group: its name, where its URLs are, and whether some of them ask for originals.
+    /// Adds a group of targets (`indices`): its name, its prefix, and whether its URLs may request original files.
     fn group(
         &self,
         sorted: &mut Sorted,
         (name, place, sends_files): (&str, &str, bool),
         indices: impl Iterator<Item = usize>,
-        replayed: &mut Vec<usize>,
+        selection: &mut Vec<usize>,
     ) {
         let mut group = Group {
             name: name.to_owned(),
@@ -114,14 +122,14 @@ impl Sorting<'_> {
         for index in indices {
             let (target, requests) = &self.targets[index];
             let why = match self.router.route(target) {
-                // An original, as imgproxy's URLs may ask for it, is a file to the parser.
+                // imgproxy's URLs can request the original, which the router reports as a file.
                 route
                     if matches!(route, Route::Image(_)) || route == Route::File && sends_files =>
                 {
                     group.urls += 1;
                     group.requests += requests;
                     sorted.read.add(*requests);
-                    replayed.push(index);
+                    selection.push(index);
                     continue;
                 }
                 Route::Refused(why) => why,
@@ -134,19 +142,19 @@ impl Sorting<'_> {
         }
     }
 
-    /// Asks the old server for what is neither recognised nor a file. Returns the indices of images that the
-    /// configuration reads although their URLs have no mark of a dialect, and adds those that it answers as they are to
-    /// `files` if files are compared.
+    /// Requests the targets from the old server that are neither recognised nor files. Returns the indices of images
+    /// that the configuration answers although their URLs have no characteristics of a dialect. If files are compared,
+    /// adds images that it answers with something else to `files`.
     fn ask(
         &self,
         sorted: &mut Sorted,
         is_image: &mut dyn FnMut(&str) -> bool,
         files: &mut BTreeSet<usize>,
     ) -> Vec<usize> {
-        let mut read = Vec::new();
-        let mut asked = 0;
+        let mut images = Vec::new();
+        let mut request_count = 0;
         let mut scripts = Scripts::default();
-        for index in &self.recognised.others {
+        for index in &self.recognition.others {
             let (target, requests) = &self.targets[*index];
             let (path, query) = target.split_once('?').unwrap_or((target, ""));
             let is_page = match is_script(path) && !query.is_empty() {
@@ -157,11 +165,11 @@ impl Sorting<'_> {
                 sorted.pages.add(*requests);
                 continue;
             }
-            if asked == self.most_asked {
+            if request_count == self.most_asked {
                 sorted.unasked.push((target.clone(), *requests));
                 continue;
             }
-            asked += 1;
+            request_count += 1;
             let sends_image = is_image(target);
             scripts.add(path, sends_image);
             if !sends_image {
@@ -170,7 +178,7 @@ impl Sorting<'_> {
             }
             let why = match self.router.route(target) {
                 Route::Image(_) => {
-                    read.push(*index);
+                    images.push(*index);
                     continue;
                 }
                 Route::Refused(why) => format!("{} ({why})", self.router.why_unread(target)),
@@ -182,27 +190,29 @@ impl Sorting<'_> {
             };
             sorted.add_unread(&self.targets[*index], why);
         }
-        read
+        images
     }
 }
 
-/// What the old server sent for URLs with queries, by their paths, which may be those of scripts.
+/// Statistics of the old server's responses to URLs with queries, by their paths, which may be those of scripts: the
+/// number of requests, and whether an image was sent.
 #[derive(Default)]
 struct Scripts(BTreeMap<String, (usize, bool)>);
 
 impl Scripts {
     fn add(&mut self, path: &str, is_image: bool) {
-        let (asked, sends_images) = self.0.entry(path.to_owned()).or_default();
-        *asked += 1;
+        let (request_count, sends_images) = self.0.entry(path.to_owned()).or_default();
+        *request_count += 1;
         *sends_images |= is_image;
     }
 
-    /// Whether a script was asked for its most frequent URLs, and sent no image.
+    /// Whether a script sent no image for its `ASKED_OF_SCRIPT` most frequent URLs, so that the others count as pages.
     fn are_pages(&self, path: &str) -> bool {
-        let (asked, sends_images) = self.0.get(path).copied().unwrap_or_default();
-        asked >= ASKED_OF_SCRIPT && !sends_images
+        let (request_count, sends_images) = self.0.get(path).copied().unwrap_or_default();
+        request_count >= ASKED_OF_SCRIPT && !sends_images
     }
 }
 
-/// Number of URLs that a script is asked for. If it sends no image for them, its other URLs are pages.
+/// Number of URLs that are requested of each script. If it sends no image for them, its other URLs are considered
+/// pages.
 const ASKED_OF_SCRIPT: usize = 3;

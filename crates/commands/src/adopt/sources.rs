@@ -1,4 +1,4 @@
-//! Where the images are that the URLs of a log name, as origins of a configuration.
+//! Derives the origins of a configuration from the sources that the URLs of a log name.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -18,33 +18,33 @@ use crate::import::quoted;
 /// The sources of a log.
 #[derive(Debug, Default)]
 pub(super) struct Sources {
-    /// Beginnings of URLs, `https://host:port/`.
+    /// The scheme and host of each source that is a URL, `https://host:port/`.
     urls: BTreeSet<String>,
-    /// Names of buckets, by the scheme of their URLs.
+    /// Names of buckets, by the scheme of the source.
     buckets: BTreeMap<&'static str, BTreeSet<String>>,
-    /// Paths below the origins, in their URL spelling, with a leading slash.
+    /// Paths of sources below the origins, percent-encoded as in URLs, with a leading slash.
     paths: BTreeSet<String>,
-    /// Paths of applications that are mounted below the root of their server.
+    /// Paths at which applications are mounted, other than the root of their server.
     bases: BTreeSet<String>,
 }
 
-/// The largest number of hosts that are listed.
+/// Maximum number of hosts that are listed.
 const MOST_HOSTS: usize = 2000;
 
-/// Number of paths that are tried to find out where the sources are.
+/// Number of source paths that are tried to find out where the originals are.
 const TRIED: usize = 8;
 
 impl Sources {
-    /// Collects the sources of all targets that a configuration makes images of. `found` says where applications are
-    /// mounted.
-    pub(super) fn of(router: &Router, targets: &[(String, u64)], found: &[Found]) -> Self {
+    /// Collects the sources of all targets that a configuration makes images of. `entries` has the prefixes of the
+    /// applications.
+    pub(super) fn of(router: &Router, targets: &[(String, u64)], entries: &[Found]) -> Self {
         let mut sources = Self::default();
         for (target, _) in targets {
             if let Route::Image(source) = router.route(target) {
                 sources.add(&source);
             }
         }
-        let bases = found
+        let bases = entries
             .iter()
             .filter_map(|it| it.prefix.strip_suffix("/_next/image"));
         sources.bases = bases
@@ -91,7 +91,7 @@ impl Sources {
         }
     }
 
-    /// Names the log's buckets in the origins that a configuration has for buckets. Returns whether there are any.
+    /// Adds the log's buckets to existing bucket origins of the configuration. Returns whether any were added.
     pub(super) fn name_buckets(&mut self, base: &mut Base) -> bool {
         let before = self.buckets.len();
         let kind = |scheme| if scheme == "gs" { "gcs" } else { scheme };
@@ -100,8 +100,7 @@ impl Sources {
         self.buckets.len() < before
     }
 
-    /// Returns the origins in TOML. `has` says which kinds of origins the configuration has already: of URLs, and of
-    /// paths.
+    /// Returns the origins as TOML. `has` says whether the configuration already has origins for URLs, and for paths.
     pub(super) fn origins(
         &self,
         has: (bool, bool),
@@ -110,7 +109,7 @@ impl Sources {
     ) -> anyhow::Result<String> {
         let mut text = String::new();
         if !has.0 && !self.urls.is_empty() {
-            let listed: Vec<String> = self
+            let list: Vec<String> = self
                 .urls
                 .iter()
                 .take(MOST_HOSTS)
@@ -119,18 +118,18 @@ impl Sources {
             let _ = writeln!(
                 text,
                 "\n[[origin]]  # the hosts whose images the log's URLs name; redirects must stay on them\nhttp.urls = [{}]",
-                listed.join(", ")
+                list.join(", ")
             );
             if self.urls.len() > MOST_HOSTS {
                 let more = self.urls.len() - MOST_HOSTS;
                 let _ = writeln!(text, "# {more} more hosts are in the log");
             }
-            text += &allowed(self.urls.iter().map(|url| &**url));
+            text += &allow_line(self.urls.iter().map(|url| &**url));
         }
         for (scheme, names) in &self.buckets {
             let table = match *scheme {
                 "gs" => "gcs",
-                // Azure's need the name of an account, which is in no URL.
+                // An Azure origin needs the name of an account, which no URL contains.
                 "abs" => {
                     text += "\n# Sources of abs://… need an [[origin]] with azure.containers and azure.account.\n";
                     continue;
@@ -151,63 +150,63 @@ impl Sources {
     }
 
     fn path_origin(&self, root: Option<&Path>, old: &mut Old<'_>) -> anyhow::Result<String> {
-        // Pages may look like images without an extension to a dialect that reads every path.
+        // To a dialect that reads every path, pages look like images without an extension; so they are tried last.
         let (images, others): (Vec<_>, Vec<_>) =
             self.paths.iter().partition(|path| looks_like_file(path));
-        let tried: Vec<&String> = images.into_iter().chain(others).take(TRIED).collect();
+        let candidates: Vec<&String> = images.into_iter().chain(others).take(TRIED).collect();
         if let Some(root) = root {
             let is_there = |path: &&&String| {
                 let plain = Source::from_raw(path).map(|source| source.place().into_owned());
                 plain.is_ok_and(|path| root.join(path).is_file())
             };
-            let there = tried.iter().filter(is_there).count();
-            if there == 0 {
+            let hits = candidates.iter().filter(is_there).count();
+            if hits == 0 {
                 bail!(
                     "--root {}: none of the sources that were tried is there, such as {}",
                     root.display(),
-                    tried[0]
+                    candidates[0]
                 );
             }
             let root = root.canonicalize()?;
             return Ok(format!(
-                "\n[[origin]]  # {there} of {} sources that were tried are here\nprefix = \"/\"\nfs.root = {}\n",
-                tried.len(),
+                "\n[[origin]]  # {hits} of {} sources that were tried are here\nprefix = \"/\"\nfs.root = {}\n",
+                candidates.len(),
                 quoted(&root.display().to_string())
             ));
         }
         let bases = std::iter::once("").chain(self.bases.iter().map(String::as_str));
         for base in bases.filter(|_| old.url.starts_with("http://")) {
-            let sent = tried
+            let successes = candidates
                 .iter()
                 .filter(|path| (old.sends_image)(&format!("{base}{path}")));
-            let sent = sent.count();
-            if sent > 0 {
+            let successes = successes.count();
+            if successes > 0 {
                 let url = format!("{}{base}", old.url.trim_end_matches('/'));
                 return Ok(format!(
-                    "\n[[origin]]  # assumed: the old server sends the originals at their paths ({sent} of {} that were\n\
+                    "\n[[origin]]  # assumed: the old server sends the originals at their paths ({successes} of {} that were\n\
                      # tried). It has to stay reachable there, without going through this server.\nprefix = \"/\"\nhttp.base = {}\n{}",
-                    tried.len(),
+                    candidates.len(),
                     quoted(&url),
-                    allowed([&*format!("{url}/")].into_iter())
+                    allow_line([&*format!("{url}/")].into_iter())
                 ));
             }
         }
         bail!(
             "URLs name images by their paths, such as {}, and {} does not send the originals there: say where they are by --root DIR",
-            tried[0],
+            candidates[0],
             old.url
         )
     }
 }
 
-/// The server that answers today.
+/// The server that is to be replaced.
 pub(super) struct Old<'a> {
     pub(super) url: &'a str,
     /// Whether the server answers a target with an image.
     pub(super) sends_image: &'a mut dyn FnMut(&str) -> bool,
 }
 
-/// Whether a server answers a target with an image.
+/// Whether the server behind a client answers a target with an image.
 pub(super) fn sends_image(client: &mut Client<'_>, target: &str) -> bool {
     let reply = client.get(target, &[]);
     reply.is_ok_and(|reply| {
@@ -216,8 +215,8 @@ pub(super) fn sends_image(client: &mut Client<'_>, target: &str) -> bool {
     })
 }
 
-/// Returns the `allow` line for hosts that are not public, or nothing if all are.
-fn allowed<'a>(urls: impl Iterator<Item = &'a str>) -> String {
+/// Returns the `allow` line for the hosts whose addresses are not public. Empty if all are public.
+fn allow_line<'a>(urls: impl Iterator<Item = &'a str>) -> String {
     let addresses: BTreeSet<IpAddr> = urls.flat_map(private_addresses).collect();
     if addresses.is_empty() {
         return String::new();
@@ -229,7 +228,7 @@ fn allowed<'a>(urls: impl Iterator<Item = &'a str>) -> String {
     format!("allow = [{}]  # they are not public\n", ranges.join(", "))
 }
 
-/// Returns the addresses of a URL's host that are not public. Names with a dot are taken for public ones.
+/// Returns the addresses of a URL's host that are not public. Names with a dot are assumed to be public.
 fn private_addresses(url: &str) -> Vec<IpAddr> {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let host = rest.split('/').next().unwrap_or_default();
@@ -242,8 +241,8 @@ fn private_addresses(url: &str) -> Vec<IpAddr> {
     if name.contains('.') && !is_address {
         return Vec::new();
     }
-    let found = with_port.to_socket_addrs().into_iter().flatten();
-    let mut addresses: Vec<IpAddr> = found
+    let socket_addresses = with_port.to_socket_addrs().into_iter().flatten();
+    let mut addresses: Vec<IpAddr> = socket_addresses
         .map(|it| it.ip())
         .filter(|it| !is_public(*it))
         .collect();

@@ -1,4 +1,4 @@
-//! The result as text.
+//! Writes the result of an adoption as text.
 
 use std::fmt::Write;
 
@@ -7,27 +7,27 @@ use super::prices::{Price, Usage};
 use super::{prices, proxy};
 use crate::shadow::summary::{self, counted};
 
-/// Number of URLs that are listed as not recognised.
+/// Maximum number of unrecognised URLs that are listed.
 pub(super) const LISTED: usize = 40;
 
 pub(super) fn text(outcome: &Outcome<'_>) -> String {
-    let mut text = recognised(outcome);
-    text += &unread(outcome);
+    let mut text = recognition(outcome);
+    text += &unread_text(outcome);
     text += "\nReplayed\n";
     text += &indented(&summary::text(&outcome.report));
     text.push('\n');
-    text += &measured(outcome);
+    text += &measurement_table(outcome);
     text.push('\n');
     text += &costs(outcome);
     text += "\nTo switch\n";
     text += &indented(&to_switch(outcome));
-    let written = match outcome.is_written {
+    let status = match outcome.is_written {
         true => "written",
         false => "as it was",
     };
     let _ = writeln!(
         text,
-        "\nconfiguration  {} ({written})\npage           {}\n\n{}",
+        "\nconfiguration  {} ({status})\npage           {}\n\n{}",
         outcome.file.display(),
         outcome.page.display(),
         outcome.verdict()
@@ -35,7 +35,7 @@ pub(super) fn text(outcome: &Outcome<'_>) -> String {
     text
 }
 
-fn recognised(outcome: &Outcome<'_>) -> String {
+fn recognition(outcome: &Outcome<'_>) -> String {
     let sorted = &outcome.sorted;
     let mut text = String::from("Recognised\n");
     for group in &sorted.groups {
@@ -51,7 +51,7 @@ fn recognised(outcome: &Outcome<'_>) -> String {
     text
 }
 
-/// Returns the share of image URLs that are recognised, and what the others are, a sentence each.
+/// Returns one sentence on the share of image URLs that are recognised, and one on each other category.
 pub(super) fn shares(sorted: &Sorted) -> Vec<String> {
     let percent = (sorted.share() * 1e4).floor() / 1e2;
     let all = counted(sorted.images() as u64, "image URL");
@@ -79,14 +79,14 @@ pub(super) fn shares(sorted: &Sorted) -> Vec<String> {
     lines
 }
 
-/// Returns the URLs that are not recognised, with the reasons.
-fn unread(outcome: &Outcome<'_>) -> String {
+/// Returns the lists of unrecognised URLs, with the reasons.
+fn unread_text(outcome: &Outcome<'_>) -> String {
     let sorted = &outcome.sorted;
     let mut text = String::new();
     for (title, list) in unread_lists(sorted) {
         let _ = writeln!(text, "\n{title}");
-        let listed = &list[..list.len().min(LISTED)];
-        for alike in listed.chunk_by(|a, b| a.why == b.why) {
+        let items = &list[..list.len().min(LISTED)];
+        for alike in items.chunk_by(|a, b| a.why == b.why) {
             for unread in alike {
                 let requests = counted(unread.requests, "request");
                 let _ = writeln!(text, "  {} ({requests})", unread.target);
@@ -108,7 +108,7 @@ fn unread(outcome: &Outcome<'_>) -> String {
     text
 }
 
-/// Returns the lists of URLs that are not recognised, without empty ones, each with its title.
+/// Returns the non-empty lists of unrecognised URLs, each with its title.
 pub(super) fn unread_lists(sorted: &Sorted) -> impl Iterator<Item = (&'static str, &[Unread])> {
     let lists = [
         ("Not recognised", &*sorted.unread),
@@ -120,7 +120,7 @@ pub(super) fn unread_lists(sorted: &Sorted) -> impl Iterator<Item = (&'static st
     lists.into_iter().filter(|(_, list)| !list.is_empty())
 }
 
-/// Returns the lines for nginx, or what to do if there are none, and which URLs need no signature.
+/// Returns the nginx configuration for the switch, or what to do instead, and the dialects that answer unsigned URLs.
 pub(super) fn to_switch(outcome: &Outcome<'_>) -> String {
     let mut text = lines_to_switch(outcome);
     if !outcome.unsigned.is_empty() {
@@ -136,8 +136,8 @@ pub(super) fn to_switch(outcome: &Outcome<'_>) -> String {
 
 fn lines_to_switch(outcome: &Outcome<'_>) -> String {
     let mut text = String::new();
-    if !outcome.found.is_empty() || !outcome.rules.is_empty() {
-        text += &proxy::nginx(&outcome.found, &outcome.rules, &outcome.address);
+    if !outcome.entries.is_empty() || !outcome.rules.is_empty() {
+        text += &proxy::nginx(&outcome.entries, &outcome.rules, &outcome.address);
     }
     let which = match (text.is_empty(), outcome.others) {
         (false, 0) => return text,
@@ -156,13 +156,13 @@ fn lines_to_switch(outcome: &Outcome<'_>) -> String {
     text
 }
 
-fn measured(outcome: &Outcome<'_>) -> String {
+fn measurement_table(outcome: &Outcome<'_>) -> String {
     let mut text = format!(
         "{:<28}{:>12}{:>12}{:>12}\n",
         "Measured", "old", "new", "new again"
     );
-    for [name, old, new, again] in measurements(outcome) {
-        let line = format!("  {name:<26}{old:>12}{new:>12}{again:>12}");
+    for [name, old, new, repeat] in measurements(outcome) {
+        let line = format!("  {name:<26}{old:>12}{new:>12}{repeat:>12}");
         let _ = writeln!(text, "{}", line.trim_end());
     }
     for note in measuring_notes(outcome) {
@@ -171,13 +171,13 @@ fn measured(outcome: &Outcome<'_>) -> String {
     text
 }
 
-/// Returns times, bytes and processor time: what it is, and the values of the old server, of the new one, and of the
-/// new one when it was asked again.
+/// Returns rows with response times, bytes and processor time: a label, and the values of the old server, of the new
+/// server, and of the new server on the second request.
 pub(super) fn measurements(outcome: &Outcome<'_>) -> Vec<[String; 4]> {
     let mut rows = Vec::new();
     for (name, share) in [("p50, ms", 0.5), ("p99, ms", 0.99)] {
-        let [old, new, again] = outcome.seconds_at(share).map(milliseconds);
-        rows.push([name.to_owned(), old, new, again]);
+        let [old, new, repeat] = outcome.seconds_at(share).map(milliseconds);
+        rows.push([name.to_owned(), old, new, repeat]);
     }
     let [old, new] = outcome.bytes().map(|bytes| match bytes > 0.0 {
         true => format!("{:.1}", bytes / 1e3),
@@ -197,21 +197,21 @@ pub(super) fn measurements(outcome: &Outcome<'_>) -> Vec<[String; 4]> {
     rows
 }
 
-/// Returns what is to be known of the measurements, a line each.
+/// Returns notes that explain the measurements, one line each.
 pub(super) fn measuring_notes(outcome: &Outcome<'_>) -> Vec<&'static str> {
-    let made = "The new server made every image; the old one may have had it in a cache. \"Again\" is from the new server's cache.";
+    let cache_note = "The new server made every image; the old one may have had it in a cache. \"Again\" is from the new server's cache.";
     let unknown = "The old server's processor time is known if --old-pid names its process, and that runs here.";
     let accept = "No Accept header was sent, so that only formats that URLs name were compared: -H 'Accept: image/avif,image/webp,*/*' asks as browsers do.";
     let is_unknown = outcome.processor.old.is_none();
     let is_accept = |header: &String| header.to_ascii_lowercase().starts_with("accept:");
     let has_accept = outcome.report.args.header.iter().any(is_accept);
-    std::iter::once(made)
+    std::iter::once(cache_note)
         .chain(is_unknown.then_some(unknown))
         .chain((!has_accept).then_some(accept))
         .collect()
 }
 
-/// Stands for what was not measured.
+/// Shown for a value that was not measured.
 const UNKNOWN: &str = "unknown";
 
 fn milliseconds(seconds: Option<f64>) -> String {
@@ -237,7 +237,7 @@ fn costs(outcome: &Outcome<'_>) -> String {
     text
 }
 
-/// Says what a month asks of a service.
+/// Describes the usage of a service in a month.
 pub(super) fn month(usage: &Usage) -> String {
     format!(
         "A month at public prices, as read on {}: {:.0} distinct images made once, {:.0} requests, {:.2} GB sent",
@@ -248,7 +248,7 @@ pub(super) fn month(usage: &Usage) -> String {
     )
 }
 
-/// Says how the requests of a month follow from those of the log.
+/// Describes how a month's requests were extrapolated from those of the log.
 pub(super) fn rate(outcome: &Outcome<'_>) -> &'static str {
     match outcome.months() == 1.0 {
         true => "(the log's requests, as it spans less than an hour)",
@@ -258,7 +258,7 @@ pub(super) fn rate(outcome: &Outcome<'_>) -> &'static str {
     }
 }
 
-/// Returns the dollars that a service would charge.
+/// Returns the dollars that a service would charge, as text.
 pub(super) fn cost(price: &Price, usage: &Usage) -> String {
     match (price.cost)(usage) {
         None => "by contract".to_owned(),

@@ -1,4 +1,4 @@
-//! Properties of what is recognised: URLs of every dialect, at any prefix and among anything else that a website has.
+//! Property tests of recognition: URLs of every dialect, at any prefix and mixed with other URLs of a website.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -14,10 +14,10 @@ use super::pipeline::check;
 use super::recognise::{Recognised, recognise};
 use super::routes::{Route, Router};
 
-/// Dialects whose URLs are paths of files, or are marked wherever they are, so that they have no prefix in a log.
+/// Dialects whose URLs are paths of files, or can be recognised at any path, so that they have no prefix in a log.
 const AT_ROOT: [&str; 2] = ["imgix", "small_light"];
 
-/// A recipe that most dialects have words for.
+/// Recipes that most dialects can express.
 fn recipes() -> impl Strategy<Value = String> {
     let boxed = (select(vec!["fit", "cover"]), 1_u32..2000, 1_u32..2000);
     let boxed = boxed.prop_map(|(word, w, h)| format!("{word}:{w}x{h}"));
@@ -37,7 +37,7 @@ fn prefixes() -> impl Strategy<Value = String> {
     "(/[a-z][a-z0-9-]{1,8}){1,2}"
 }
 
-/// Paths of images as a website has them.
+/// Paths of images on a website.
 fn files() -> impl Strategy<Value = String> {
     let folders = "([a-z]{1,9}/|20[0-2][0-9]/|%C3%A9t%C3%A9/|[A-Z]{2}_[0-9]{3}/){0,3}";
     let name = "[A-Za-z0-9][A-Za-z0-9_-]{0,12}";
@@ -45,7 +45,7 @@ fn files() -> impl Strategy<Value = String> {
     (folders, name, extension).prop_map(|(folders, name, it)| format!("{folders}{name}.{it}"))
 }
 
-/// What a website is asked for that is no image of any dialect.
+/// Other URLs of a website, which are images of no dialect.
 fn noise() -> impl Strategy<Value = String> {
     let page = "(/[a-z][a-z-]{0,11}){1,4}(/|\\.html|\\.php)?";
     let asked = "/(search|login|go|share)\\?(q|page|id|lang|url|next)=[a-z0-9%]{0,3}(&(l|n|v|ref)=[a-z0-9]{1,4})?";
@@ -57,7 +57,8 @@ fn noise() -> impl Strategy<Value = String> {
     prop_oneof![of(page), of(asked), of(asset), of(image), of(scan)]
 }
 
-/// Returns a dialect's URL for a recipe, at its usual prefix and below another one, unless the dialect cannot say it.
+/// Returns a dialect's URL for a recipe, at its usual prefix or below another one. `None` if the dialect cannot express
+/// the recipe.
 fn said(dialect: &str, recipe: &str, file: &str, prefix: &str) -> Option<String> {
     let translator = Translator::usual();
     let native = format!("/r/{recipe}/{file}");
@@ -77,7 +78,7 @@ fn said(dialect: &str, recipe: &str, file: &str, prefix: &str) -> Option<String>
     })
 }
 
-/// Recognises targets, writes the configuration, and checks that it is sound.
+/// Recognises targets, writes the configuration, and checks that it is valid.
 fn adopted(targets: &[String]) -> (Recognised, Router) {
     let targets: Vec<(String, u64)> = targets.iter().map(|it| (it.clone(), 1)).collect();
     let recognised = recognise(&targets, &[], &[]).expect("probes");
@@ -90,12 +91,12 @@ fn adopted(targets: &[String]) -> (Recognised, Router) {
 
 /// Returns the name of the dialect that read a target, and its prefix.
 fn place_of(recognised: &Recognised, index: usize) -> Option<(&'static str, String)> {
-    let mut found = recognised.found.iter();
+    let mut found = recognised.entries.iter();
     let it = found.find(|it| it.readings.iter().any(|(at, _)| *at == index))?;
     Some((it.kind.dialect, it.prefix.clone()))
 }
 
-/// thumbor's URLs are imagor's as well, and Photon's paths imgix's.
+/// Whether two dialects are equivalent for a URL: thumbor's URLs are imagor's as well, and Photon's paths imgix's.
 fn is_same(found: &str, wanted: &str) -> bool {
     let is_of = |two: [&str; 2]| two.contains(&found) && two.contains(&wanted);
     found == wanted || is_of(["thumbor", "imagor"]) || is_of(["photon", "imgix"])
@@ -116,7 +117,7 @@ proptest! {
         noise in proptest::collection::vec(noise(), 0..12),
     ) {
         for dialect in dialects() {
-            // Photon's usual source is a host.
+            // Photon's sources usually begin with a host.
             let file = |file: &str| match dialect {
                 "photon" => format!("img.example/{file}"),
                 _ => file.to_owned(),
@@ -161,7 +162,7 @@ proptest! {
     fn what_is_no_image_of_a_dialect_yields_none(noise in proptest::collection::vec(noise(), 1..40)) {
         let targets: Vec<(String, u64)> = noise.iter().map(|it| (it.clone(), 1)).collect();
         let recognised = recognise(&targets, &[], &[]).expect("probes");
-        let found: Vec<_> = recognised.found.iter().map(|it| (it.kind.name, &it.prefix)).collect();
+        let found: Vec<_> = recognised.entries.iter().map(|it| (it.kind.name, &it.prefix)).collect();
         prop_assert!(found.is_empty(), "{found:?}: {noise:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! A server that runs for a trial, beside the old one.
+//! Runs a temporary server next to the old one.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek};
@@ -8,19 +8,19 @@ use std::process::{Child, Command, Stdio};
 use anyhow::{Context, bail};
 use tempfile::NamedTempFile;
 
-/// `andon serve` on a free port of loopback. Dropping it stops it.
+/// An `andon serve` on a free loopback port, which is stopped when this is dropped.
 pub(super) struct Trial {
     child: Child,
     /// The server's URL.
     pub(super) url: String,
-    /// The configuration, which is removed at the end.
+    /// The temporary configuration file, deleted when this is dropped.
     _config: NamedTempFile,
 }
 
-/// Tables and keys that a trial leaves out: they name addresses and folders of the real server.
+/// Tables and keys that a trial omits, because they name addresses and folders of the real server.
 const LEFT_OUT: [&str; 6] = ["listen", "tls", "proxy", "metrics", "store", "log"];
 
-/// Keeps the variables that set what a trial leaves out from the server.
+/// Removes the environment variables that would set these tables and keys.
 fn leave_out_variables(serve: &mut Command) {
     for (name, _) in std::env::vars_os() {
         let Some(key) = name.to_str().and_then(|it| it.strip_prefix("ANDON_")) else {
@@ -35,7 +35,7 @@ fn leave_out_variables(serve: &mut Command) {
 }
 
 impl Trial {
-    /// Starts the server with a configuration, whose relative paths are relative to `folder`.
+    /// Starts a server with the configuration `text`, in which relative paths refer to `folder`.
     pub(super) fn start(text: &str, folder: &Path) -> anyhow::Result<Self> {
         let mut table: toml::Table = toml::from_str(text)?;
         for key in LEFT_OUT {
@@ -79,10 +79,10 @@ impl Trial {
         let Some(url) = url.map(str::to_owned) else {
             let _ = child.kill();
             let _ = child.wait();
-            let mut said = String::new();
+            let mut message = String::new();
             errors.rewind()?;
-            errors.read_to_string(&mut said)?;
-            bail!("the server does not start: {}", said.trim());
+            errors.read_to_string(&mut message)?;
+            bail!("the server does not start: {}", message.trim());
         };
         Ok(Self {
             child,
@@ -98,14 +98,14 @@ impl Trial {
 
 impl Drop for Trial {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The process may already have ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// Returns the processor time in seconds that a process and its descendants have used, or `None` where /proc does not
-/// tell.
+/// Returns the processor time in seconds that a process and its descendants have used, or `None` if /proc does not have
+/// it.
 pub(super) fn processor_seconds(process: u32) -> Option<f64> {
     let mut all = Vec::new();
     for entry in std::fs::read_dir("/proc").ok()?.flatten() {
@@ -120,28 +120,28 @@ pub(super) fn processor_seconds(process: u32) -> Option<f64> {
     }
     let mut family = vec![process];
     let mut ticks = 0;
-    let mut found = false;
+    let mut exists = false;
     while let Some(id) = family.pop() {
-        for (number, parent, own) in &all {
+        for (number, parent, own_ticks) in &all {
             if *number == id {
-                ticks += own;
-                found = true;
+                ticks += own_ticks;
+                exists = true;
             }
             if *parent == id {
                 family.push(*number);
             }
         }
     }
-    found.then_some(ticks as f64 / TICKS_PER_SECOND)
+    exists.then_some(ticks as f64 / TICKS_PER_SECOND)
 }
 
-/// Unit of times in /proc: the kernel's USER_HZ, which is 100 on all architectures that are built for.
+/// Unit of times in /proc: the kernel's USER_HZ, which is 100 on all supported architectures.
 const TICKS_PER_SECOND: f64 = 100.0;
 
-/// Parses a line of /proc/PID/stat: the parent, and the time in user and kernel mode, that of children included which
+/// Parses /proc/PID/stat. Returns the parent, and the ticks in user and kernel mode, including those of children that
 /// have ended.
 fn parent_and_ticks(stat: &str) -> Option<(u32, u64)> {
-    // The name of the program may have spaces and parentheses.
+    // The name of the program may contain spaces and parentheses.
     let (_, rest) = stat.rsplit_once(") ")?;
     let fields: Vec<&str> = rest.split(' ').collect();
     let parent = fields.get(1)?.parse().ok()?;

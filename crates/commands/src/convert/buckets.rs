@@ -13,7 +13,7 @@ pub(super) const SCHEME: &str = "s3://";
 pub(super) struct Buckets(Mutex<HashMap<String, Arc<Objects>>>);
 
 impl Buckets {
-    /// Returns the bucket that `url` names, which is opened if necessary, and the key of the object.
+    /// Returns the bucket of `url`, which is opened on first use, and the key of the object.
     pub(super) fn open<'a>(&self, url: &'a str) -> anyhow::Result<(Arc<Objects>, &'a str)> {
         let (bucket, key) = parts(url).with_context(|| {
             format!("`{url}` names no bucket; write it like s3://photos/trip/a.jpg")
@@ -31,12 +31,12 @@ impl Buckets {
     }
 }
 
-/// Splits the URL of an object into bucket and key. Returns `None` if it names no bucket.
+/// Splits the URL of an object into bucket and key. Returns `None` for any other URL.
 pub(super) fn parts(url: &str) -> Option<(&str, &str)> {
     let rest = url.strip_prefix(SCHEME)?;
     let (bucket, key) = rest.split_once('/').unwrap_or((rest, ""));
     (!bucket.is_empty()).then_some((bucket, key))
 }
 
-/// Size in bytes of the largest object that is read: more than any image has that can be decoded.
+/// Maximum size in bytes of an object that is read: larger than any image that can be decoded.
 const MOST_BYTES: usize = 1 << 30;

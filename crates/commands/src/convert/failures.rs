@@ -1,4 +1,4 @@
-//! The file that lists the images of which a run has made nothing.
+//! The file that lists the images that a run has not converted.
 
 use std::fs;
 use std::io::Write;
@@ -12,16 +12,16 @@ use super::inputs::Input;
 use super::names::folder_of;
 use super::outputs::Existing;
 
-/// A list of images that failed or were not begun. It takes the place of an older one when the run ends, so that a run that
-/// is killed leaves that as it was.
+/// The path of a list of images that failed or were not started. The file is replaced when the run ends, so that a run
+/// that is killed leaves the previous list unchanged.
 #[derive(Debug)]
 pub(super) struct Failures(PathBuf);
 
 impl Failures {
-    /// Checks that the list can be written to `path` without a loss.
+    /// Checks that the list may be written to `path` without destroying another file.
     ///
     /// # Errors
-    /// If there is a folder, an image or another file of the job: one of `inputs`, or its `manifest`.
+    /// If the path is a folder, an image, or another file of the job: one of `inputs`, or its `manifest`.
     pub(super) fn new(
         path: &Path,
         inputs: &[Input],
@@ -44,8 +44,9 @@ impl Failures {
         Ok(Self(path.to_owned()))
     }
 
-    /// Replaces the list by one with the names of these images: one a line or, if one of them has a line break, each with a NUL
-    /// behind it. Says how many are left out because their results would replace others (`taken`).
+    /// Replaces the file by a list of these images: one name per line or, if a name contains a line break, each
+    /// terminated by NUL. Prints how many images (`taken`) are not in the list because their results would replace
+    /// others.
     pub(super) fn write(&self, images: &[&Input], taken: usize) -> anyhow::Result<()> {
         let names: Vec<&[u8]> = images.iter().map(|it| it.bytes()).collect();
         let end = u8::from(!names.iter().any(|name| name.contains(&b'\n'))) * b'\n';

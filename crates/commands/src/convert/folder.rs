@@ -12,7 +12,7 @@ use anyhow::{Context, bail};
 use super::inputs::Input;
 use super::names;
 
-/// Adds all images below `folder` to `inputs`, in the order of their names, except those below the folder `results`.
+/// Adds all images below `folder` to `inputs`, sorted by name, except those below the folder `results`.
 pub(super) fn add(
     folder: &Path,
     results: Option<&Path>,
@@ -22,13 +22,13 @@ pub(super) fn add(
         results: results.and_then(|path| path.canonicalize().ok()),
         images: Vec::new(),
         others: Vec::new(),
-        linked: Vec::new(),
+        links: Vec::new(),
     };
     walk.folder(folder)?;
     let Walk {
         images,
         others,
-        linked,
+        links,
         ..
     } = walk;
     if !others.is_empty() {
@@ -39,14 +39,14 @@ pub(super) fn add(
         };
         eprintln!("note: {} {is_none} and left out", some_of(&others));
     }
-    if !linked.is_empty() {
-        let are = match linked.len() {
+    if !links.is_empty() {
+        let are = match links.len() {
             1 => "is a link to a folder".to_owned(),
             all => format!("are {all} links to folders"),
         };
         eprintln!(
             "note: {} {are} and left out; name a folder itself to convert what is in it",
-            some_of(&linked)
+            some_of(&links)
         );
     }
     if images.is_empty() {
@@ -64,8 +64,8 @@ struct Walk {
     results: Option<PathBuf>,
     images: Vec<PathBuf>,
     others: Vec<PathBuf>,
-    /// Links to folders.
-    linked: Vec<PathBuf>,
+    /// Symbolic links to folders, which are not followed.
+    links: Vec<PathBuf>,
 }
 
 impl Walk {
@@ -81,7 +81,7 @@ impl Walk {
             if entry.file_name().as_encoded_bytes().starts_with(b".") {
                 continue;
             }
-            // A link to a folder may lead back up.
+            // A link to a folder may lead to a parent of it.
             if entry.file_type().with_context(|| named(&path))?.is_dir() {
                 if !self.is_of_results(&path) {
                     self.folder(&path)?;
@@ -93,10 +93,11 @@ impl Walk {
                 }
             } else if path.is_dir() {
                 if !self.is_of_results(&path) {
-                    self.linked.push(path);
+                    self.links.push(path);
                 }
             } else if !path.exists() {
-                // A link to nothing, such as one of a disk that is not mounted: an image that cannot be read.
+                // A broken link, for example to a disk that is not mounted: an image that cannot be read, if its name
+                // is that of an image.
                 match promises_image(&path) {
                     true => self.images.push(path),
                     false => self.others.push(path),
@@ -111,7 +112,7 @@ impl Walk {
     }
 }
 
-/// Returns the first paths as text, and how many more there are.
+/// Returns the first paths as text, and the number of further ones.
 fn some_of(paths: &[PathBuf]) -> String {
     let named: Vec<String> = paths.iter().take(NAMED).map(|it| names::text(it)).collect();
     match &paths[named.len()..] {
@@ -125,7 +126,7 @@ fn some_of(paths: &[PathBuf]) -> String {
     }
 }
 
-/// Returns how many of these paths have each extension, those of most first.
+/// Returns the number of paths for each extension, the most frequent first.
 fn extensions(paths: &[PathBuf]) -> String {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for path in paths {
@@ -145,7 +146,7 @@ fn extensions(paths: &[PathBuf]) -> String {
     texts.join(", ")
 }
 
-/// Whether a file is an image, judged by its name, or else by its first bytes.
+/// Whether a file is an image, according to its name or, if that is inconclusive, its first bytes.
 pub(super) fn is_image(path: &Path) -> io::Result<bool> {
     if promises_image(path) {
         return Ok(true);
@@ -155,13 +156,13 @@ pub(super) fn is_image(path: &Path) -> io::Result<bool> {
     Ok(media_type::is_image(andon_codecs::ALL, &head))
 }
 
-/// Whether a file's name is that of an image.
+/// Whether a file has an image's extension.
 fn promises_image(path: &Path) -> bool {
     media_type::promises_image(andon_codecs::ALL, &path.to_string_lossy())
 }
 
-/// Number of bytes at the beginning of a file that suffice to recognise nearly every image.
+/// Number of leading bytes of a file that suffice to recognise nearly every image format.
 const HEAD: u64 = 1024;
 
-/// Number of files or folders that are named as left out.
+/// Maximum number of skipped files or folders that are named.
 const NAMED: usize = 10;

@@ -15,16 +15,16 @@ use super::names::{identity, text};
 
 /// One image to convert.
 pub(super) struct Input {
-    /// Path or source as it was given or found below a given folder, or the URL of an object.
+    /// Path or source as the user gave it or as it was found below a given folder, or the URL of an object.
     pub(super) name: String,
-    /// Name by which it is the same image, however its path is spelled; see [`identity`].
+    /// Identity of the image, the same for all spellings of its path; see [`identity`].
     pub(super) id: String,
-    /// Distinguishes the image from another one of the same name, such as a newer version: length and date of a file,
-    /// or the version that a bucket lists. Empty if unknown.
+    /// Identifies the version of the image: length and modification time of a file, or the version that a bucket lists.
+    /// Empty if unknown.
     pub(super) version: String,
-    /// Path below the folder that was given, or only the file name if the image itself was given.
+    /// Path below the folder that the user gave, or only the file name if the user gave the image itself.
     pub(super) below: PathBuf,
-    /// Whether it was found in a folder, and not named itself.
+    /// Whether the image was found in a folder, rather than named by the user.
     pub(super) is_found: bool,
     place: Place,
 }
@@ -32,12 +32,12 @@ pub(super) struct Input {
 enum Place {
     File(PathBuf),
     Object(Arc<Objects>, String),
-    /// A source of the server, known only by its path in URLs.
+    /// A source of the server, of which only the path in URLs is known.
     Source,
 }
 
 impl Input {
-    /// Reads the whole file or object. Fails if it is empty, and for a source of a server.
+    /// Reads the whole file or object. Fails if it is empty, or if the image is a source of a server.
     pub(super) fn read(&self) -> anyhow::Result<Vec<u8>> {
         let bytes = match &self.place {
             Place::File(path) => match scheme(path).filter(|_| !path.exists()) {
@@ -63,7 +63,7 @@ impl Input {
         }
     }
 
-    /// Returns the path as it was given, or else the name.
+    /// Returns the bytes of the path or, if the image is not a file, of the name.
     pub(super) fn bytes(&self) -> &[u8] {
         let path = self.file().map(|path| path.as_os_str().as_encoded_bytes());
         path.unwrap_or(self.name.as_bytes())
@@ -74,7 +74,7 @@ impl Input {
         Self {
             name: text(path),
             id: identity(path),
-            // One that is not there fails when it is read.
+            // A missing file is reported when it is read.
             version: path.metadata().map(|it| version(&it)).unwrap_or_default(),
             below: below.to_owned(),
             is_found: false,
@@ -82,10 +82,10 @@ impl Input {
         }
     }
 
-    /// Has the result keep the folders that the image is in below `folder`.
+    /// Sets `below` to the path below `folder`, so that the result keeps the image's folders.
     ///
     /// # Errors
-    /// If it is not below that.
+    /// If the image is not below `folder`.
     pub(super) fn keep_folders_below(&mut self, folder: &Path) -> anyhow::Result<()> {
         let plain = |path: &Path| -> PathBuf {
             let parts = path.components();
@@ -118,7 +118,8 @@ impl Input {
     }
 }
 
-/// Reads a file. Pipes are read as those of a shell alone (`/dev/stdin`, `/dev/fd/63`): others may have nobody who writes.
+/// Reads a file. Of pipes, only those that a shell has created (`/dev/stdin`, `/dev/fd/63`) are read: a named pipe may
+/// have no writer, and would block for ever.
 fn read_file(path: &Path) -> std::io::Result<Vec<u8>> {
     let is_of_shell = ["/dev/", "/proc/"]
         .iter()
@@ -129,14 +130,14 @@ fn read_file(path: &Path) -> std::io::Result<Vec<u8>> {
     std::fs::read(path)
 }
 
-/// Returns the scheme of a URL.
+/// Returns the scheme of a URL, or `None` for a path.
 fn scheme(path: &Path) -> Option<&str> {
     let (scheme, _) = path.to_str()?.split_once("://")?;
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "+-.".contains(letter);
     (!scheme.is_empty() && scheme.chars().all(is_plain)).then_some(scheme)
 }
 
-/// Returns the version of a file: its length in bytes and its time of modification in ns since 1970.
+/// Returns the version of a file: its length in bytes, and its modification time in ns since 1970.
 fn version(metadata: &Metadata) -> String {
     let modified = metadata.modified().ok();
     let since = modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
@@ -147,8 +148,8 @@ fn version(metadata: &Metadata) -> String {
     )
 }
 
-/// Returns all images that `names` stand for. If `results` is `None`, results do not go into a folder, and a name that
-/// is no existing file is taken as a source named as in URLs.
+/// Returns all images that `names` stand for. `results` is the folder of results. If it is `None`, the results do not
+/// go into a folder, and a name that is no existing file is a source, as in the server's URLs.
 pub(super) fn all(
     names: &[PathBuf],
     buckets: &Buckets,
@@ -175,18 +176,18 @@ fn name_of(path: &Path) -> &Path {
     Path::new(path.file_name().unwrap_or_default())
 }
 
-/// Adds the object at `url`, or all objects below it if it is a folder.
+/// Adds the object at `url`, or all objects below it if `url` ends with a slash.
 fn objects(url: &str, buckets: &Buckets, inputs: &mut Vec<Input>) -> anyhow::Result<()> {
     let (objects, key) = buckets.open(url)?;
     let is_folder = key.is_empty() || key.ends_with('/');
-    let found = match is_folder {
+    let entries = match is_folder {
         true => objects.list(key)?,
         false => vec![objects.info(key)?],
     };
     let bucket = &url[..url.len() - key.len()];
     let bucket = bucket.trim_end_matches('/');
-    let before = inputs.len();
-    for it in found {
+    let count_before = inputs.len();
+    for it in entries {
         if is_folder && it.bytes == 0 && is_marker(&objects, &it.key)? {
             continue;
         }
@@ -204,14 +205,14 @@ fn objects(url: &str, buckets: &Buckets, inputs: &mut Vec<Input>) -> anyhow::Res
             place: Place::Object(objects.clone(), it.key),
         });
     }
-    match inputs.len() == before {
+    match inputs.len() == count_before {
         true => bail!("there is no object below {url}"),
         false => Ok(()),
     }
 }
 
-/// Whether an empty object is the marker that a storage console creates for a folder. Such an object is listed without
-/// the slash at the end of its key, and no object exists under the key as listed.
+/// Whether an empty object is the marker that a storage console creates for a folder. A listing has the marker without
+/// the slash at the end of its key, so that no object exists under the listed key.
 fn is_marker(objects: &Objects, key: &str) -> anyhow::Result<bool> {
     match objects.info(key) {
         Ok(_) => Ok(false),

@@ -1,4 +1,4 @@
-//! `andon convert --into-store`: writes results into the store that the nodes of a server share.
+//! `andon convert --into-store`: writes results to the shared store of a server's nodes.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -38,18 +38,18 @@ pub(super) fn run(
                 "no URL of the configuration says this recipe: switch [native] on, or write a URL with {source} in place of the recipe"
             })?,
         };
-        let mut left = None;
+        let mut reason = None;
         for accept in &accepts {
             match filler.fill(&target, *accept)? {
                 Filled::Present => counts.present.fetch_add(1, Ordering::Relaxed),
                 Filled::Stored => counts.stored.fetch_add(1, Ordering::Relaxed),
                 Filled::Left(why) => {
-                    left = Some(why);
+                    reason = Some(why);
                     counts.left.fetch_add(1, Ordering::Relaxed)
                 }
             };
         }
-        match left {
+        match reason {
             Some(why) => eprintln!("{}: not stored: {why}", input.name),
             None => job.note(input, &[("target", target.into())])?,
         }
@@ -58,7 +58,7 @@ pub(super) fn run(
     job.run(2 * cores(), fill, |_| false, || counts.text())
 }
 
-/// Number of results that were stored, already in the store, and not stored.
+/// Number of results that were stored, that the store already had, and that were not stored.
 #[derive(Default)]
 struct Counts {
     stored: AtomicUsize,
@@ -74,7 +74,7 @@ impl Counts {
     }
 }
 
-/// Returns the path by which the server's URLs name an image, percent-decoded.
+/// Returns the percent-decoded path of an image in the server's URLs.
 fn source(config: &Config, input: &Input) -> anyhow::Result<String> {
     let below = |prefix: &str, rest: &str| {
         let parts = [prefix, rest].map(|part| part.trim_matches('/'));
@@ -82,23 +82,23 @@ fn source(config: &Config, input: &Input) -> anyhow::Result<String> {
         parts.map(|part| format!("/{part}")).collect::<String>()
     };
     if let Some((bucket, key)) = parts(&input.name) {
-        let found = config
+        let source_path = config
             .origin
             .iter()
             .find_map(|origin| match &origin.keeper {
-                OriginKind::Bucket(Store::S3, own, _) if own.bucket == bucket => {
-                    let folder = own.folder.trim_matches('/');
+                OriginKind::Bucket(Store::S3, settings, _) if settings.bucket == bucket => {
+                    let folder = settings.folder.trim_matches('/');
                     let rest = key.strip_prefix(folder)?;
                     let is_whole = folder.is_empty() || rest.starts_with('/');
                     is_whole.then(|| below(&origin.prefix, rest))
                 }
                 _ => None,
             });
-        return found.with_context(|| "no origin of the configuration is this bucket");
+        return source_path.with_context(|| "no origin of the configuration is this bucket");
     }
     let file = input.file().and_then(|path| path.canonicalize().ok());
     if let Some(file) = file {
-        let found = config
+        let source_path = config
             .origin
             .iter()
             .find_map(|origin| match &origin.keeper {
@@ -108,8 +108,8 @@ fn source(config: &Config, input: &Input) -> anyhow::Result<String> {
                 }
                 _ => None,
             });
-        if let Some(found) = found {
-            return Ok(found);
+        if let Some(source_path) = source_path {
+            return Ok(source_path);
         }
     }
     let name = &input.name;

@@ -1,4 +1,4 @@
-//! A job: the images that are left to convert, what becomes of each, and what is said of all in the end.
+//! Runs a job: converts the remaining images, records each result, and prints a summary.
 
 use std::collections::BTreeSet;
 use std::io::{self, ErrorKind};
@@ -14,7 +14,7 @@ use super::manifest::Manifest;
 use super::outputs::Held;
 use super::progress_bar;
 
-/// The images that are left to convert, with what earlier runs have done.
+/// The images of a job, both those that are left to convert and those that earlier runs have converted.
 pub(super) struct Job {
     pub(super) inputs: Vec<Input>,
     /// Images that earlier runs have converted.
@@ -24,36 +24,37 @@ pub(super) struct Job {
 }
 
 impl Job {
-    /// Runs `work` for each image, and prints one line on all of them, for which `written` says what was written; it may
-    /// be empty. The list of failures has what another run can make: the images that failed or were not begun, except those
-    /// whose results, as `is_taken` tells of each, would replace others. After a first SIGINT or SIGTERM, or when there is
-    /// no space left for results, no more images are begun.
+    /// Runs `work` for each image, and prints a summary line, for which `description` returns a text of what was
+    /// written; it may be empty. The list of failures contains the images that failed or were not started, without
+    /// those whose results would replace others according to `is_taken`. No further images are started after SIGINT or
+    /// SIGTERM, or when the disk of the results is full.
     ///
     /// # Errors
-    /// If `work` failed for at least one image, or not all were begun.
+    /// If `work` failed for at least one image, or not all images were started.
     pub(super) fn run(
         &self,
         threads: usize,
         work: impl Fn(&Input) -> anyhow::Result<()> + Sync,
         is_taken: impl Fn(&Input) -> bool,
-        written: impl FnOnce() -> String,
+        description: impl FnOnce() -> String,
     ) -> anyhow::Result<()> {
         let cancel = interrupt::flag().context("cannot listen for signals")?;
         let progress = progress_bar(self.inputs.len());
-        let made: Vec<AtomicBool> = self.inputs.iter().map(|_| AtomicBool::new(false)).collect();
+        let flags: Vec<AtomicBool> = self.inputs.iter().map(|_| AtomicBool::new(false)).collect();
         let [failed, begun] = [AtomicUsize::new(0), AtomicUsize::new(0)];
         let no_space = AtomicBool::new(false);
-        let held = Mutex::new(BTreeSet::new());
+        let conflicts = Mutex::new(BTreeSet::new());
         let convert = |index: usize, is_last: bool| {
             if cancel.load(Ordering::Relaxed) || no_space.load(Ordering::Relaxed) {
                 return;
             }
             let input = &self.inputs[index];
             match work(input) {
-                Ok(()) => made[index].store(true, Ordering::Relaxed),
-                // The image that has its result may still fail.
+                Ok(()) => flags[index].store(true, Ordering::Relaxed),
+                // Another image has claimed the same result, but may still fail: try again after all others.
                 Err(error) if error.is::<Held>() && !is_last => {
-                    held.lock()
+                    conflicts
+                        .lock()
                         .unwrap_or_else(PoisonError::into_inner)
                         .insert(index);
                     return;
@@ -68,63 +69,66 @@ impl Job {
             progress.inc(1);
         };
         andon_batch::each(threads, self.inputs.len(), |index| convert(index, false));
-        let held = std::mem::take(&mut *held.lock().unwrap_or_else(PoisonError::into_inner));
-        held.into_iter().for_each(|index| convert(index, true));
+        let conflicts =
+            std::mem::take(&mut *conflicts.lock().unwrap_or_else(PoisonError::into_inner));
+        conflicts.into_iter().for_each(|index| convert(index, true));
         progress.finish_and_clear();
         let (failed, begun) = (failed.into_inner(), begun.into_inner());
-        self.say(begun - failed, failed, written())?;
+        self.say(begun - failed, failed, description())?;
         if let Some(manifest) = &self.manifest {
-            manifest.warn_of_outdated(self.missing(&made));
+            manifest.warn_of_outdated(self.missing(&flags));
         }
         if let Some(failures) = &self.failures {
-            self.list(failures, &made, is_taken)?;
+            self.list(failures, &flags, is_taken)?;
         }
-        let left = self.inputs.len() - begun;
+        let rest_count = self.inputs.len() - begun;
         let all = self.inputs.len() + self.done.len();
         match failed {
-            _ if left > 0 && no_space.into_inner() => {
-                bail!("stopped, as there is no space left for results: {left} of {all} images left")
+            _ if rest_count > 0 && no_space.into_inner() => {
+                bail!(
+                    "stopped, as there is no space left for results: {rest_count} of {all} images left"
+                )
             }
-            _ if left > 0 => bail!("interrupted: {left} of {all} images left"),
+            _ if rest_count > 0 => bail!("interrupted: {rest_count} of {all} images left"),
             0 => Ok(()),
-            // It is reported already, and "1 of 1" would tell nothing.
+            // The error is already printed, and "1 of 1" would add nothing.
             1 if all == 1 => bail!("the image failed"),
             _ => bail!("{failed} of {all} images failed"),
         }
     }
 
-    /// Writes the list of images that are not `made`, and that another run can make without a loss.
+    /// Writes the list of images that are not set in `flags`, without those whose results would replace others.
     fn list(
         &self,
         failures: &Failures,
-        made: &[AtomicBool],
+        flags: &[AtomicBool],
         is_taken: impl Fn(&Input) -> bool,
     ) -> anyhow::Result<()> {
-        let missing = self.missing(made);
-        let (taken, missing): (Vec<&Input>, Vec<&Input>) = missing.partition(|it| is_taken(it));
-        failures.write(&missing, taken.len())
+        let missing = self.missing(flags);
+        let (conflicts, missing): (Vec<&Input>, Vec<&Input>) = missing.partition(|it| is_taken(it));
+        failures.write(&missing, conflicts.len())
     }
 
-    /// Returns the images that are not `made`.
-    fn missing<'a>(&'a self, made: &'a [AtomicBool]) -> impl Iterator<Item = &'a Input> {
-        let all = self.inputs.iter().zip(made);
-        let missing = all.filter(|(_, made)| !made.load(Ordering::Relaxed));
+    /// Returns the images that are not set in `flags`.
+    fn missing<'a>(&'a self, flags: &'a [AtomicBool]) -> impl Iterator<Item = &'a Input> {
+        let all = self.inputs.iter().zip(flags);
+        let missing = all.filter(|(_, flag)| !flag.load(Ordering::Relaxed));
         missing.map(|(input, _)| input)
     }
 
-    /// Prints what was done, for a job with a manifest, and what was `written`.
-    fn say(&self, done: usize, failed: usize, written: String) -> anyhow::Result<()> {
-        let mut said = Some(written).filter(|said| !said.is_empty());
+    /// Prints the summary: the counts if the job has a manifest, and the text `description`.
+    fn say(&self, done: usize, failed: usize, description: String) -> anyhow::Result<()> {
+        let mut summary = Some(description).filter(|summary| !summary.is_empty());
         if self.manifest.is_some() {
             let before = self.done.len();
             let done = format!("{done} done, {failed} failed, {before} done by an earlier run");
-            said = Some(match said {
-                Some(written) => format!("{done}; {written}"),
+            summary = Some(match summary {
+                Some(description) => format!("{done}; {description}"),
                 None => done,
             });
         }
-        if let Some(said) = said {
-            print(format!("{said}\n").as_bytes())?;
+        if let Some(summary) = summary {
+            print(format!("{summary}\n").as_bytes())?;
         }
         if let Some(manifest) = &self.manifest {
             manifest.warn_of_missing(&self.done);
@@ -145,7 +149,7 @@ impl Job {
     }
 }
 
-/// Whether the cause of an error is a full disk.
+/// Whether an error was caused by a full disk or an exceeded quota.
 fn says_no_space(error: &anyhow::Error) -> bool {
     let mut causes = error
         .chain()

@@ -1,4 +1,5 @@
-//! The manifest of a job: a file with a line of JSON for each result, from which the next run knows what is done.
+//! The manifest of a job: a file with a line of JSON for each result, from which the next run learns what is already
+//! converted.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io::ErrorKind;
@@ -13,26 +14,27 @@ use super::inputs::Input;
 use super::names;
 use crate::journal::Journal;
 
-/// The entries of a manifest file. It may hold entries for several recipes and destinations.
+/// The entries of a manifest file. The file may have entries for multiple recipes and destinations.
 pub(super) struct Manifest {
     journal: Journal,
     recipe: String,
     into: String,
-    /// Images that are done with this recipe and for this destination, by [`Input::id`] and version, each with the identity of its
-    /// result's path and its length in bytes, unless the result is in a store.
+    /// Images that were converted with this recipe and for this destination, by [`Input::id`] and version. The value is
+    /// the result's file, or `None` if the result is in a store.
     done: HashMap<(String, String), Option<Made>>,
-    /// Results by the identities of their paths.
+    /// The recorded results, by the identities of their paths.
     outputs: HashMap<Arc<str>, Recorded>,
 }
 
-/// A result as its line describes it.
+/// A result file as its line describes it: the identity of its path, and its length in bytes.
 struct Made {
     output: Arc<str>,
     bytes: Option<u64>,
 }
 
 impl Made {
-    /// Whether a file is there with this length. Results in buckets, and those that cannot be looked up, are taken to be.
+    /// Whether the file exists with this length. Results in buckets, and files whose metadata cannot be read, are
+    /// assumed to exist.
     fn is_there(&self) -> bool {
         if self.output.starts_with(SCHEME) {
             return true;
@@ -44,14 +46,14 @@ impl Made {
     }
 }
 
-/// A result that a job has made.
+/// A result that a job has recorded, whatever its recipe and destination.
 struct Recorded {
     image: Image,
-    /// The destination as that job named it.
+    /// The destination as the user of that job wrote it.
     into: String,
 }
 
-/// The image that a result is of.
+/// The source image of a result.
 #[derive(Clone, Debug)]
 pub(super) struct Image {
     pub(super) id: String,
@@ -69,7 +71,7 @@ impl Manifest {
             );
         }
         let mut done = HashMap::new();
-        // The last line of a result says what it is now, whichever job wrote it.
+        // The last line for a result file is the valid one, whichever job wrote it.
         let mut last = HashMap::new();
         for line in lines.lines() {
             let Ok(line) = serde_json::from_str::<Map<String, Value>>(line) else {
@@ -86,8 +88,8 @@ impl Manifest {
                     let into = text("into").to_owned();
                     let result = Recorded { image, into };
                     let bytes = line.get("bytes").and_then(Value::as_u64);
-                    let own = is_own.then_some((version, bytes));
-                    last.insert(identity(output), (result, own));
+                    let own_entry = is_own.then_some((version, bytes));
+                    last.insert(identity(output), (result, own_entry));
                 }
                 None if text("recipe") == recipe && text("into") == into => {
                     done.insert((identity(&name), version), None);
@@ -96,12 +98,12 @@ impl Manifest {
             }
         }
         let mut outputs = HashMap::new();
-        for (output, (result, own)) in last {
+        for (output, (result, own_entry)) in last {
             let output = Arc::<str>::from(output);
-            if let Some((version, bytes)) = own {
+            if let Some((version, bytes)) = own_entry {
                 let output = output.clone();
-                let made = Made { output, bytes };
-                done.insert((result.image.id.clone(), version), Some(made));
+                let file = Made { output, bytes };
+                done.insert((result.image.id.clone(), version), Some(file));
             }
             outputs.insert(output, result);
         }
@@ -114,20 +116,20 @@ impl Manifest {
         })
     }
 
-    /// Whether an image is done. With `verify` its result has to be there, too.
+    /// Whether an image is already converted. With `verify`, its result must also exist.
     pub(super) fn has(&self, input: &Input, verify: bool) -> bool {
         let key = (input.id.clone(), input.version.clone());
-        let made = self.done.get(&key);
-        made.is_some_and(|made| !verify || made.as_ref().is_none_or(Made::is_there))
+        let file = self.done.get(&key);
+        file.is_some_and(|file| !verify || file.as_ref().is_none_or(Made::is_there))
     }
 
-    /// Warns of files that are recorded as results of these images, and are not there.
+    /// Prints a warning if recorded results of these images are missing or have another length.
     pub(super) fn warn_of_missing(&self, images: &[Input]) {
-        let recorded = images.iter().filter_map(|image| {
+        let files = images.iter().filter_map(|image| {
             let key = (image.id.clone(), image.version.clone());
             self.done.get(&key)?.as_ref()
         });
-        let mut missing = recorded.filter(|made| !made.is_there());
+        let mut missing = files.filter(|file| !file.is_there());
         let Some(first) = missing.next() else {
             return;
         };
@@ -142,12 +144,12 @@ impl Manifest {
         );
     }
 
-    /// Warns of files that are recorded as results of these images, which have other versions now.
+    /// Prints a warning if recorded results were made from earlier versions of these images.
     pub(super) fn warn_of_outdated<'a>(&self, images: impl Iterator<Item = &'a Input>) {
         let ids: HashSet<&str> = images.map(|image| image.id.as_str()).collect();
-        let recorded = self.done.iter();
-        let recorded = recorded.filter(|((id, _), _)| ids.contains(id.as_str()));
-        let results = recorded.filter_map(|(_, made)| Some(&*made.as_ref()?.output));
+        let entries = self.done.iter();
+        let entries = entries.filter(|((id, _), _)| ids.contains(id.as_str()));
+        let results = entries.filter_map(|(_, file)| Some(&*file.as_ref()?.output));
         let results = results.filter(|result| names::path(result).is_file());
         let results: BTreeSet<&str> = results.collect();
         let Some(first) = results.first() else {
@@ -169,7 +171,7 @@ impl Manifest {
         );
     }
 
-    /// Whether an image is a result of an earlier job in the folder `output`, under whatever name.
+    /// Whether an image is itself a result that an earlier job wrote to the folder `output`, or to a file in it.
     pub(super) fn is_result_in(&self, input: &Input, output: &str) -> bool {
         self.outputs.get(input.id.as_str()).is_some_and(|result| {
             let folder = result.into.rsplit_once('/');
@@ -179,7 +181,7 @@ impl Manifest {
         })
     }
 
-    /// Returns the image that a result of an earlier job is of, given the identity of the result's path.
+    /// Returns the source image of an earlier job's result, given the identity of the result's path.
     pub(super) fn image_of(&self, output: &str) -> Option<&Image> {
         Some(&self.outputs.get(output)?.image)
     }
@@ -200,7 +202,7 @@ impl Manifest {
     }
 }
 
-/// Says how a manifest writes names that are not UTF-8.
+/// Prints how the manifest writes names that are not UTF-8, if there are any.
 pub(super) fn note_bytes(images: &[Input]) {
     let mut odd = images
         .iter()
@@ -219,12 +221,12 @@ pub(super) fn note_bytes(images: &[Input]) {
     );
 }
 
-/// Returns the identity of the path that is written in a line.
+/// Returns the identity of a path in a line of the manifest.
 fn identity(text: &str) -> String {
     names::identity(&names::path(text))
 }
 
-/// Whether two destinations are one folder or file.
+/// Whether two destinations are the same folder or file.
 fn same(one: &str, other: &str) -> bool {
     let of = |into: &str| match into.trim_end_matches('/') {
         "" => into.to_owned(),

@@ -1,4 +1,4 @@
-//! Names of files as text, and lists of them.
+//! Converts file names to text and back, and reads lists of them.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -9,8 +9,8 @@ use anyhow::Context;
 use super::buckets::SCHEME;
 use crate::read;
 
-/// Returns a path as text, from which [`path`] returns the same path: bytes that are no UTF-8 are written as `\xFF`, and a
-/// backslash before an `x` as `\x5C`.
+/// Returns a path as text, which [`path`] converts back to the same path: bytes that are not UTF-8 become `\xFF`, and a
+/// backslash before an `x` becomes `\x5C`.
 pub(super) fn text(path: &Path) -> String {
     let mut text = String::new();
     for chunk in path.as_os_str().as_bytes().utf8_chunks() {
@@ -20,7 +20,7 @@ pub(super) fn text(path: &Path) -> String {
     text
 }
 
-/// Returns the path that [`text`] has written. The URL of an object is returned unchanged.
+/// Returns the path for a text written by [`text`]. The URL of an object is returned unchanged.
 pub(super) fn path(text: &str) -> PathBuf {
     if text.starts_with(SCHEME) {
         return PathBuf::from(text);
@@ -43,8 +43,8 @@ pub(super) fn path(text: &str) -> PathBuf {
     PathBuf::from(std::ffi::OsString::from_vec(bytes))
 }
 
-/// Returns the absolute path of a file as text, which is the same for `a.jpg` and `./a.jpg`. The URL of an object stays as
-/// it is.
+/// Returns the absolute path of a file as text, which is the same for `a.jpg` and `./a.jpg`. The URL of an object is
+/// returned unchanged.
 pub(super) fn identity(path: &Path) -> String {
     match path.to_str() {
         Some(url) if url.starts_with(SCHEME) => url.to_owned(),
@@ -52,15 +52,15 @@ pub(super) fn identity(path: &Path) -> String {
     }
 }
 
-/// Returns the folder that a file is in, which is `.` for a name alone.
+/// Returns the folder of a file, which is `.` if the path is only a name.
 pub(super) fn folder_of(path: &Path) -> &Path {
     let folder = path.parent().filter(|it| *it != Path::new(""));
     folder.unwrap_or(Path::new("."))
 }
 
-/// Reads the names in a file: one per line, or each with a NUL behind it, as `find -print0` writes them. They may be any
-/// bytes; a byte order mark at the beginning is no part of the first one.
-pub(super) fn listed(file: &Path) -> anyhow::Result<Vec<PathBuf>> {
+/// Reads a file with names: one per line, or each terminated by NUL, as `find -print0` writes them. Names may be any
+/// bytes; a byte order mark at the beginning is skipped.
+pub(super) fn read_list(file: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let bytes = read::bytes(file).with_context(|| file.display().to_string())?;
     let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&bytes);
     let (end, behind) = match bytes.contains(&0) {
@@ -120,7 +120,7 @@ mod tests {
             (b"", vec![]),
         ] {
             std::fs::write(&file, list).unwrap();
-            let read = listed(&file).unwrap();
+            let read = read_list(&file).unwrap();
             let read: Vec<&[u8]> = read
                 .iter()
                 .map(|name| name.as_os_str().as_bytes())

@@ -1,18 +1,18 @@
-//! How results are named after their images.
+//! The template for the file names of results.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-/// The name of a result without the extension of its format: a text with `{name}`, the image's name without its extension,
-/// and `{ext}`, that extension.
+/// The template for a result's file name without the extension of its format. `{name}` is the image's name without its
+/// extension, and `{ext}` is that extension.
 #[derive(Clone, Debug)]
 pub(super) struct Naming(String);
 
 impl Naming {
-    /// Reads a template.
+    /// Parses a template.
     ///
     /// # Errors
-    /// If `{name}` is not in it, so that all images would have one result, or something that is not known is.
+    /// If the template lacks `{name}`, so that all results would have one name, or contains an unknown placeholder.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let rest = text.replace("{name}", "").replace("{ext}", "");
         match () {
@@ -27,12 +27,12 @@ impl Naming {
         }
     }
 
-    /// Whether results have the names of their images.
+    /// Whether results keep the names of their images.
     pub(super) fn keeps_names(&self) -> bool {
         self.0 == "{name}"
     }
 
-    /// Returns what results in a folder are called by in a manifest: the folder, unless they are named otherwise there.
+    /// Returns the destination as a manifest records it: the folder, plus the template unless it is the default.
     pub(super) fn place_in(&self, folder: &str) -> String {
         match self.keeps_names() {
             true => folder.to_owned(),
@@ -40,13 +40,13 @@ impl Naming {
         }
     }
 
-    /// Returns the name of the result of an image. `None` if the image has no name.
+    /// Returns the file name for the result of `image`. `None` if the image's path has no file name.
     pub(super) fn of(&self, image: &Path, extension: &str) -> Option<OsString> {
         let stem = image.file_stem()?;
-        let own = image.extension().unwrap_or_default();
+        let own_extension = image.extension().unwrap_or_default();
         let mut name = OsString::new();
-        // Without an extension, its dot goes, too.
-        let text = match own.is_empty() {
+        // Without an extension, the dot before `{ext}` is omitted, too.
+        let text = match own_extension.is_empty() {
             true => self.0.replace(".{ext}", ""),
             false => self.0.clone(),
         };
@@ -54,7 +54,7 @@ impl Naming {
             if index > 0 {
                 name.push(stem);
             }
-            join(&mut name, part, own);
+            join(&mut name, part, own_extension);
         }
         name.push(".");
         name.push(extension);
@@ -62,7 +62,7 @@ impl Naming {
     }
 }
 
-/// Adds a part of the text, with the image's extension in the place of `{ext}`.
+/// Appends a part of the template, with `{ext}` replaced by the image's extension.
 fn join(name: &mut OsString, part: &str, extension: &OsStr) {
     for (index, text) in part.split("{ext}").enumerate() {
         if index > 0 {

@@ -1,4 +1,4 @@
-//! Chooses the names of results, and ensures that no input is overwritten and no two results have the same name.
+//! Chooses the file names of results, and ensures that no input is overwritten and no two results share a file.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
@@ -19,29 +19,29 @@ use super::naming::Naming;
 use super::target::{self, Target};
 use super::whole::write_file;
 
-/// The destination of results, and the names that must not be written to.
+/// The destination of results, and the files that must not be overwritten.
 pub(super) struct Outputs<'a> {
     place: Place,
-    /// The only result, if the user named its file.
+    /// The only result file, if the user named it.
     file: Option<target::File>,
     naming: Naming,
-    /// The format of all results, if it is known beforehand.
+    /// The format of all results, if the recipe determines it.
     format: Option<&'static str>,
-    /// All images of the job, also those that earlier runs have converted: they must not be overwritten.
+    /// All images of the job, including those that earlier runs have converted: none may be overwritten.
     inputs: HashSet<Existing>,
-    /// Results by the identities of their paths, each with the first image that it is the result of.
-    taken: Mutex<HashMap<String, Image>>,
-    /// Results that are written, each with the image that it is of: two names that differ are one file where upper and lower
-    /// case are the same.
-    written: Mutex<HashMap<Existing, Image>>,
-    /// Results of earlier jobs, with the images that they are of.
+    /// Claimed results by the identities of their paths, each with the first image that claimed it.
+    claims: Mutex<HashMap<String, Image>>,
+    /// Results written so far, each with its image. On a case-insensitive file system, two different names can be the
+    /// same file.
+    writers: Mutex<HashMap<Existing, Image>>,
+    /// The manifest, with the results of earlier jobs and their source images.
     earlier: Option<&'a Manifest>,
 }
 
-/// A file or object that is there, however its name is spelled.
+/// An existing file or object, independent of how its name is spelled.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Existing {
-    /// Device and number of a file.
+    /// Device and inode number of a file.
     File(u64, u64),
     Object(String),
 }
@@ -59,7 +59,7 @@ enum Place {
     Bucket(Arc<Objects>, String, String),
 }
 
-/// The error of an image whose result another image has.
+/// The error for an image whose result file another image has claimed.
 #[derive(Debug)]
 pub(super) struct Held(String);
 
@@ -71,7 +71,7 @@ impl fmt::Display for Held {
 
 impl std::error::Error for Held {}
 
-/// A claimed place that one result may be written to.
+/// A claimed result file or object, which one result may be written to.
 pub(super) struct Output<'a> {
     outputs: &'a Outputs<'a>,
     /// The image that the result is of.
@@ -84,8 +84,9 @@ pub(super) struct Output<'a> {
 }
 
 impl<'a> Outputs<'a> {
-    /// Prepares the destination: creates the folder, or opens the bucket. `format` is that of all results if it is known
-    /// already: of inputs that share a result the first one has it then, however long each takes.
+    /// Prepares the destination: creates the folder, or opens the bucket. If `format`, the format of all results, is
+    /// known, every result file is claimed here, so that the first of the inputs with the same result gets it, however
+    /// long each takes to convert.
     pub(super) fn new(
         target: Target,
         naming: &Naming,
@@ -118,7 +119,7 @@ impl<'a> Outputs<'a> {
             file,
             naming: naming.clone(),
             format,
-            // What cannot be resolved cannot be read either, and fails there.
+            // An input that cannot be resolved cannot be read either, and is reported then.
             inputs: (job.inputs.iter())
                 .chain(&job.done)
                 .filter_map(|input| match input.file() {
@@ -126,8 +127,8 @@ impl<'a> Outputs<'a> {
                     None => Some(Existing::Object(input.name.clone())),
                 })
                 .collect(),
-            taken: Mutex::default(),
-            written: Mutex::default(),
+            claims: Mutex::default(),
+            writers: Mutex::default(),
             earlier: job.manifest.as_ref(),
         };
         let may_replace = format.is_none() && naming.keeps_names();
@@ -136,7 +137,7 @@ impl<'a> Outputs<'a> {
         }
         if let (Some(format), None) = (format, &outputs.file) {
             for input in &job.inputs {
-                // One that cannot have a result fails when it is claimed.
+                // An input without a possible result is reported when its result is claimed.
                 let below = outputs.below(input, format).unwrap_or_default();
                 let (name, _) = outputs.name(&below);
                 outputs.hold(&name, input);
@@ -145,16 +146,17 @@ impl<'a> Outputs<'a> {
         Ok(outputs)
     }
 
-    /// Refuses results beside their images: if these may have the same format, and so the same name, or if the images were
-    /// found in a folder, where the next run would find the results as well. A manifest tells them from images.
+    /// Refuses a destination in the same folder as the images in two cases: results may have the same names as images,
+    /// or the images were found in a folder and the next run would find the results as well. A manifest prevents the
+    /// latter, because it distinguishes results from images.
     fn check_beside(&self, inputs: &[Input], may_replace: bool) -> anyhow::Result<()> {
         let Place::Folder(folder) = &self.place else {
             return Ok(());
         };
         let parent = |path: &Path| Existing::file(names::folder_of(path));
         let is_beside = |input: &&Input| {
-            let own = input.file().and_then(parent);
-            own.is_some() && own == parent(&folder.join(&input.below))
+            let image_folder = input.file().and_then(parent);
+            image_folder.is_some() && image_folder == parent(&folder.join(&input.below))
         };
         let is_meant = |input: &&Input| may_replace || input.is_found;
         let mut inputs = inputs.iter().filter(is_meant).take(LOOKED_AT);
@@ -173,7 +175,8 @@ impl<'a> Outputs<'a> {
         }
     }
 
-    /// Returns the full path or URL of a result, and what is there already; in a bucket something may be.
+    /// Returns the full path or URL of a result, and the existing file at that path. An object in a bucket is assumed
+    /// to exist.
     fn name(&self, below: &OsStr) -> (String, Option<Existing>) {
         match &self.place {
             Place::Folder(folder) => {
@@ -187,17 +190,18 @@ impl<'a> Outputs<'a> {
         }
     }
 
-    /// Returns the image that a file, which is there already, was written for in this job.
+    /// Returns the image whose result this job has written to an existing file.
     fn writer(&self, existing: &Existing) -> Option<Image> {
-        let written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
-        written.get(existing).cloned()
+        let writers = self.writers.lock().unwrap_or_else(PoisonError::into_inner);
+        writers.get(existing).cloned()
     }
 
-    /// Returns the image that has the result called `name`: this one, unless an earlier one has it.
+    /// Claims the result called `name` for `input`, and returns its owner: `input`, or the image that claimed it
+    /// earlier.
     fn hold(&self, name: &str, input: &Input) -> Image {
-        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut claims = self.claims.lock().unwrap_or_else(PoisonError::into_inner);
         let key = names::identity(&names::path(name));
-        let holder = taken.entry(key).or_insert_with_key(|key| {
+        let holder = claims.entry(key).or_insert_with_key(|key| {
             self.earlier(key).cloned().unwrap_or_else(|| Image {
                 id: input.id.clone(),
                 name: input.name.clone(),
@@ -206,21 +210,20 @@ impl<'a> Outputs<'a> {
         holder.clone()
     }
 
-    /// Returns the image that an earlier job has made a result of, given the identity of the result's path, if the image is
-    /// still there.
+    /// Returns the source image of an earlier job's result, given the identity of the result's path, if that image
+    /// still exists.
     fn earlier(&self, result: &str) -> Option<&Image> {
         let image = self.earlier.and_then(|manifest| manifest.image_of(result));
         image.filter(|image| image.id.starts_with(SCHEME) || names::path(&image.id).exists())
     }
 
-    /// Whether the result of an input in a format would replace an image of the job, or a result that was made of another
-    /// one.
+    /// Whether the result of an input in a format would replace an input of the job, or the result of another image.
     pub(super) fn is_taken(&self, input: &Input, format: &str) -> bool {
         let below = match &self.file {
             Some(file) => Ok(OsString::from(&file.name)),
             None => self.below(input, format),
         };
-        // One without a name cannot have a result.
+        // An input without a file name cannot have a result.
         let Ok(below) = below else {
             return false;
         };
@@ -231,14 +234,15 @@ impl<'a> Outputs<'a> {
         is_image || owner.or_else(earlier).is_some_and(|it| it.id != input.id)
     }
 
-    /// Returns the path of an input's result in a format, below the folder of results.
+    /// Returns the path of an input's result in a format, relative to the folder of results.
     fn below(&self, input: &Input, format: &str) -> anyhow::Result<OsString> {
         let name = self.naming.of(&input.below, extension(format));
         let name = name.context("has no name to call its result by")?;
         Ok(input.below.with_file_name(name).into_os_string())
     }
 
-    /// Leaves the result of an image that failed, in a format that was known beforehand, to another image of the same name.
+    /// Releases the claim of an image that failed before its format was determined, so that another image may have the
+    /// result file.
     pub(super) fn release(&self, input: &Input) {
         let name = self
             .format
@@ -248,17 +252,17 @@ impl<'a> Outputs<'a> {
         }
     }
 
-    /// Leaves a result to other images if it is still that of `input`.
+    /// Releases the result called `name` if `input` has claimed it.
     fn free(&self, name: &str, input: &Input) {
-        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut claims = self.claims.lock().unwrap_or_else(PoisonError::into_inner);
         let key = names::identity(&names::path(name));
-        if taken.get(&key).is_some_and(|holder| holder.id == input.id) {
-            taken.remove(&key);
+        if claims.get(&key).is_some_and(|holder| holder.id == input.id) {
+            claims.remove(&key);
         }
     }
 
-    /// Claims the place of `input`'s result in `format`. Fails if the result would overwrite an input or another
-    /// input's result.
+    /// Claims the result file of `input` in `format`. Fails if the result would overwrite an input or another input's
+    /// result.
     pub(super) fn claim(&self, input: &Input, format: &str) -> anyhow::Result<Output<'_>> {
         let codec = andon_codecs::ALL.iter().find(|it| it.name() == format);
         let below = match &self.file {
@@ -276,7 +280,7 @@ impl<'a> Outputs<'a> {
         }
         let holder = self.hold(&name, input);
         let holder = existing.and_then(|it| self.writer(&it)).unwrap_or(holder);
-        // A new version of an image takes the place of the old one.
+        // The holder may be an earlier version of the same image, whose result is replaced.
         if holder.id != input.id {
             let folder = |id: &str| Path::new(id).parent().map(Path::to_owned);
             let way = match folder(&holder.id) == folder(&input.id) {
@@ -302,7 +306,7 @@ impl<'a> Outputs<'a> {
 }
 
 impl Output<'_> {
-    /// Leaves the result of an image that failed to another image of the same name.
+    /// Releases the claim of an image that failed, so that another image may have the result file.
     pub(super) fn release(&self, input: &Input) {
         self.outputs.free(&self.name, input);
     }
@@ -312,9 +316,9 @@ impl Output<'_> {
         &self.name
     }
 
-    /// Writes the whole result, or leaves nothing behind if it fails.
+    /// Writes the whole result, or nothing if it fails.
     pub(super) fn write(&self, bytes: &[u8]) -> anyhow::Result<()> {
-        let written = match &self.outputs.place {
+        let file = match &self.outputs.place {
             Place::Folder(folder) => {
                 let path = folder.join(&self.below);
                 write_file(&path, bytes)?;
@@ -326,19 +330,19 @@ impl Output<'_> {
                 Some(Existing::Object(self.name.clone()))
             }
         };
-        if let Some(written) = written {
-            let all = self.outputs.written.lock();
+        if let Some(file) = file {
+            let all = self.outputs.writers.lock();
             let mut all = all.unwrap_or_else(PoisonError::into_inner);
-            all.insert(written, self.image.clone());
+            all.insert(file, self.image.clone());
         }
         Ok(())
     }
 }
 
-/// Number of images that are looked at to see whether results would be beside them.
+/// Maximum number of images that are checked for being in the same folder as their results.
 const LOOKED_AT: usize = 1000;
 
-/// Returns the extension that most files of a format have.
+/// Returns the usual file extension of a format.
 fn extension(format: &str) -> &str {
     match format {
         "jpeg" => "jpg",
@@ -355,7 +359,7 @@ mod tests {
     use super::super::inputs;
     use super::*;
 
-    /// Returns a job with these files, for results in a folder.
+    /// Returns a job that converts these files into a folder.
     fn job<P: AsRef<Path>>(names: &[P]) -> Job {
         let names: Vec<PathBuf> = names.iter().map(|it| it.as_ref().into()).collect();
         Job {
@@ -416,7 +420,7 @@ mod tests {
     #[test]
     fn names_that_are_one_file_are_one_result() {
         let folder = tempfile::tempdir().unwrap();
-        // A second name of the file stands for its name in other letters, on a disk that takes them for the same.
+        // A hard link stands for the same name in other case, as on a case-insensitive file system.
         let job = job(&["x/a.jpg", "y/A.jpg"]);
         let outputs = outputs(folder.path(), &job);
         outputs
@@ -453,7 +457,7 @@ mod tests {
         std::os::unix::fs::symlink(folder.path(), &link).unwrap();
         let job = job(&[input.to_str().unwrap()]);
         assert!(outputs(&link, &job).claim(&job.inputs[0], "jpeg").is_err());
-        // A second name of the input stands for its name in other letters, as in the test before.
+        // A hard link stands for the input's name in other case, as in the test before.
         let upper = folder.path().join("IMG.JPG");
         std::fs::write(&upper, "b").unwrap();
         std::fs::hard_link(&upper, folder.path().join("IMG.jpg")).unwrap();

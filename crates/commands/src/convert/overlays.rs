@@ -1,4 +1,4 @@
-//! The overlay images of a batch, read from a folder and from the origins of a configuration.
+//! Reads the overlay images of a batch from a folder or from the origins of a configuration.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path};
@@ -10,8 +10,8 @@ use andon_recipe::{Effect, Recipe, Step};
 use andon_server::{Config, Resolver};
 use anyhow::{Context, bail};
 
-/// Reads the overlay images of these names. Names that are paths from a slash on, or URLs, are those of images of the
-/// origins of `config`; the others lie in `folder` or, without one, in the configuration's folder of materials.
+/// Reads the overlay images with these names. A name that begins with a slash, or is a URL, refers to an image in the
+/// origins of `config`. All others are files in `folder` or, without it, in the configuration's `material_dir`.
 pub(super) fn read(
     folder: Option<&Path>,
     config: Option<&Config>,
@@ -47,17 +47,17 @@ fn in_folder(folder: &Path, name: &str) -> anyhow::Result<Vec<u8>> {
     std::fs::read(&path).with_context(|| format!("{} cannot be read", path.display()))
 }
 
-/// Reads overlay images as a server with this configuration would.
+/// Reads overlay images from the origins, as a server with this configuration would.
 fn from_origins(config: &Config, names: Vec<String>) -> anyhow::Result<BTreeMap<String, Vec<u8>>> {
-    let laid = |name: &String| {
+    let step = |name: &String| {
         let args = vec![name.clone(), "0".to_owned(), "0".to_owned()];
         Effect::new(Effect::OVER, args).map(Step::Effect)
     };
-    let steps: Vec<Step> = names.iter().map(laid).collect::<Result<_, _>>()?;
+    let steps: Vec<Step> = names.iter().map(step).collect::<Result<_, _>>()?;
     let request = ImageRequest::image(Source::Path(String::new()), Recipe::from(steps));
-    let read = Resolver::new(config, andon_codecs::ALL)?.read_overlays(&request)?;
+    let overlays = Resolver::new(config, andon_codecs::ALL)?.read_overlays(&request)?;
     let load = |name: String| {
-        let file = read.load(&name)?;
+        let file = overlays.load(&name)?;
         Ok((name, file))
     };
     names.into_iter().map(load).collect()

@@ -1,34 +1,38 @@
-//! A limit on how many threads work at the same time, for jobs with additional threads that wait for a network.
+//! A limit on the number of threads that work at the same time, for jobs with additional threads that wait for the
+//! network.
 
 use std::sync::{Condvar, Mutex, PoisonError};
 
 /// A semaphore that lets a fixed number of threads work at the same time.
 pub(super) struct Semaphore {
     free: Mutex<usize>,
-    left: Condvar,
+    vacancy: Condvar,
 }
 
 impl Semaphore {
     pub(super) fn new(most: usize) -> Self {
         Self {
             free: Mutex::new(most),
-            left: Condvar::new(),
+            vacancy: Condvar::new(),
         }
     }
 
-    /// Waits until fewer threads work than may, and then runs `work`.
+    /// Waits until fewer threads than the limit work, and then runs `work`.
     pub(super) fn run<T>(&self, work: impl FnOnce() -> T) -> T {
-        /// Gives the place back when it is dropped, which happens after a panic as well.
+        /// Releases the slot when dropped, which also happens during a panic.
         struct Leave<'a>(&'a Semaphore);
         impl Drop for Leave<'_> {
             fn drop(&mut self) {
                 *self.0.free.lock().unwrap_or_else(PoisonError::into_inner) += 1;
-                self.0.left.notify_one();
+                self.0.vacancy.notify_one();
             }
         }
         let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
         while *free == 0 {
-            free = self.left.wait(free).unwrap_or_else(PoisonError::into_inner);
+            free = self
+                .vacancy
+                .wait(free)
+                .unwrap_or_else(PoisonError::into_inner);
         }
         *free -= 1;
         drop(free);

@@ -1,4 +1,4 @@
-//! The destination of results as the user wrote it: a folder, or the name of one file.
+//! The destination of results as the user wrote it: a folder, or a single file.
 
 use std::path::{self, Component, Path};
 
@@ -9,27 +9,27 @@ use super::buckets::SCHEME;
 use super::names::folder_of;
 use crate::format_of::format_of;
 
-/// A destination of results.
+/// The destination of results.
 pub(super) struct Target {
     /// A folder's path, or `s3://BUCKET/FOLDER`.
     pub(super) folder: String,
-    /// The only file to write into the folder, if the user named one.
+    /// The name of the only result file in the folder, if the user named one.
     pub(super) file: Option<File>,
 }
 
-/// A result whose file name the user gave.
+/// A result file that the user named.
 pub(super) struct File {
     pub(super) name: String,
-    /// The format that the file's extension names.
+    /// The format that the file's extension stands for.
     pub(super) format: &'static str,
 }
 
 impl Target {
-    /// Reads a destination. A name with an image's extension is a file, unless it ends with a slash or a folder of that
-    /// name exists.
+    /// Parses a destination. A name with an image's extension is a file, unless it ends with a slash or is an existing
+    /// folder.
     ///
     /// # Errors
-    /// If the extension is that of a format that cannot be written, or for standard output.
+    /// If the extension stands for a format that cannot be written, or if the destination is standard output.
     pub(super) fn of(output: &str) -> anyhow::Result<Self> {
         anyhow::ensure!(
             output != "-",
@@ -63,28 +63,29 @@ impl Target {
         })
     }
 
-    /// Returns the recipe with the format of the named file, if the recipe names none.
+    /// Sets the recipe's format to that of the named file, unless the recipe has one.
     ///
     /// # Errors
-    /// If the recipe names another format.
+    /// If the recipe's format is not that of the named file.
     pub(super) fn completed(&self, mut recipe: Recipe) -> anyhow::Result<Recipe> {
         let Some(File { name, format }) = &self.file else {
             return Ok(recipe);
         };
         recipe.output.without_accept();
         match &recipe.output.format {
-            // What it is made of alone says its format.
+            // The result of `original` always has the format of its source.
             None if recipe.is_original() => {}
             None => recipe.output.format = Some(FormatName::new(format)?),
-            Some(asked) => {
+            Some(recipe_format) => {
                 let is_asked = |codec: &&&dyn andon_pixels::Codec| {
                     let format = codec.format();
-                    format.name == asked.as_str() || format.aliases.contains(&asked.as_str())
+                    format.name == recipe_format.as_str()
+                        || format.aliases.contains(&recipe_format.as_str())
                 };
                 let codec = andon_codecs::ALL.iter().find(is_asked);
                 if codec.is_some_and(|codec| codec.name() != *format) {
                     bail!(
-                        "the recipe says as:{asked}, and {name} is the name of a {format}; leave as: out, or give the file another extension"
+                        "the recipe says as:{recipe_format}, and {name} is the name of a {format}; leave as: out, or give the file another extension"
                     );
                 }
             }
@@ -92,10 +93,11 @@ impl Target {
         Ok(recipe)
     }
 
-    /// Checks that the destination can hold this number of images.
+    /// Checks that this number of images fits the destination.
     ///
     /// # Errors
-    /// If it is one file, and there is more than one image, or it looks like the name of a file of no known format.
+    /// If the destination is one file and there is more than one image, or if it looks like a file name with the
+    /// extension of no image format.
     pub(super) fn holds(&self, images: usize) -> anyhow::Result<()> {
         let folder = Path::new(&self.folder);
         let is_name = |extension: &std::ffi::OsStr| {
@@ -122,10 +124,10 @@ impl Target {
     }
 }
 
-/// Makes the folder that the file of an `option` is in, if it is the folder of the `results` or below that.
+/// Creates the parent folder of the `option`'s file, if that folder is the folder of `results` or below it.
 ///
 /// # Errors
-/// If it is elsewhere and not there.
+/// If another folder is missing.
 pub(super) fn make_folder_of(
     option: &str,
     file: &Path,
@@ -144,8 +146,8 @@ pub(super) fn make_folder_of(
     if !results.is_some_and(|results| is_below(results).unwrap_or(false)) {
         bail!("{name}: there is no folder {}", folder.display());
     }
-    let made = std::fs::create_dir_all(folder);
-    made.with_context(|| format!("{name}: cannot make the folder {}", folder.display()))
+    let result = std::fs::create_dir_all(folder);
+    result.with_context(|| format!("{name}: cannot make the folder {}", folder.display()))
 }
 
 #[cfg(test)]

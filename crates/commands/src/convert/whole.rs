@@ -1,4 +1,4 @@
-//! Writes files that are whole or not there.
+//! Writes files atomically: they are complete or do not exist.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -9,7 +9,7 @@ use anyhow::Context;
 
 use super::outputs::Existing;
 
-/// Writes a file, and the folders that it is in, or leaves nothing behind if that fails.
+/// Writes a file, creating its parent folders, or leaves no file behind if that fails.
 pub(super) fn write_file(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     let write = || {
         if let Some(folder) = path.parent() {
@@ -19,19 +19,19 @@ pub(super) fn write_file(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
         unfinished.push(".part");
         let unfinished = Path::new(&unfinished);
         let mut file = locked(unfinished)?;
-        let written = emptied(&file)
+        let result = emptied(&file)
             .and_then(|()| file.write_all(bytes))
             .and_then(|()| std::fs::rename(unfinished, path));
-        if written.is_err() {
-            // The error that counts is the first.
+        if result.is_err() {
+            // Only the first error is reported.
             let _ = std::fs::remove_file(unfinished);
         }
-        written
+        result
     };
     write().with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// Removes what a job has left in a file that was killed.
+/// Truncates what a killed job has left in a temporary file.
 fn emptied(file: &File) -> io::Result<()> {
     match file.metadata()?.len() {
         0 => Ok(()),
@@ -39,14 +39,14 @@ fn emptied(file: &File) -> io::Result<()> {
     }
 }
 
-/// Opens a file, or creates it, that only this job writes until it is closed. One that a job has left which was killed is
-/// taken over.
+/// Opens or creates a file with an exclusive lock, so that only this job writes it. A file that a killed job has left
+/// behind is reused.
 fn locked(path: &Path) -> io::Result<File> {
     let file = (File::options().write(true).create(true).truncate(false)).open(path)?;
     let metadata = file.metadata()?;
-    let own = Existing::File(metadata.dev(), metadata.ino());
-    // The other job may have renamed it since it was opened.
-    match file.try_lock().is_ok() && Existing::file(path) == Some(own) {
+    let identity = Existing::File(metadata.dev(), metadata.ino());
+    // The other job may have renamed the file since it was opened here.
+    match file.try_lock().is_ok() && Existing::file(path) == Some(identity) {
         true => Ok(file),
         false => Err(io::Error::other("another job is writing it")),
     }

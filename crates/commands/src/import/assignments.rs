@@ -1,6 +1,6 @@
-//! Finds the variables that what people start containers with sets: environment files, docker-compose files, manifests of
-//! Kubernetes, values of charts, Dockerfiles, units of systemd, scripts of the shell, and the flags of command lines.
-//! Variables whose values are in another place are found too.
+//! Finds the environment variables that are set in the files that start containers: environment files, docker-compose
+//! files, Kubernetes manifests, values of Helm charts, Dockerfiles, systemd units, shell scripts, and the flags of
+//! command lines. Variables whose values are elsewhere are reported as well.
 
 mod compose;
 mod lines;
@@ -15,26 +15,26 @@ use std::sync::LazyLock;
 use regex::Regex;
 use toml::Value;
 
-/// A place in one of the files that are imported.
+/// A position in one of the imported files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct At {
-    /// 0 is the file that is imported; the others are those that it names.
+    /// Index of the file: 0 for the imported file, higher numbers for the files that it refers to.
     pub(super) file: usize,
-    /// Line of the file, counted from 1. 0 stands for the file as a whole.
+    /// Line in the file, counted from 1. 0 stands for the whole file.
     pub(super) line: usize,
 }
 
 impl At {
-    /// The file that is imported.
+    /// The imported file as a whole.
     pub(super) const FILE: Self = Self::line(0);
 
-    /// A line of the file that is imported.
+    /// Returns the position of a line in the imported file.
     pub(super) const fn line(line: usize) -> Self {
         Self { file: 0, line }
     }
 }
 
-/// One variable and its value, as a file sets it.
+/// A variable and the value that a file sets it to.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Assignment {
     pub(super) name: String,
@@ -42,41 +42,42 @@ pub(super) struct Assignment {
     pub(super) at: At,
 }
 
-/// A variable that is named, and whose value is in another place.
+/// A variable that a file names, but whose value is elsewhere.
 #[derive(Clone, Debug)]
 pub(super) struct Absent {
     pub(super) name: String,
     pub(super) at: At,
-    /// What follows "its value is", such as "in a Secret (keys)".
+    /// Where the value is, as the end of a sentence that begins with "its value is", such as "in a Secret (keys)".
     pub(super) place: String,
 }
 
-/// A place with further variables, whose names are not told.
+/// A source of further variables whose names the file does not contain.
 #[derive(Clone, Debug)]
 pub(super) struct Elsewhere {
     pub(super) at: At,
-    /// The key that names the place, such as `envFrom`.
+    /// The key that refers to the source, such as `envFrom`.
     pub(super) key: String,
-    /// The place in words, such as "the Secret `keys`".
+    /// Description of the source, such as "the Secret `keys`".
     pub(super) place: String,
-    /// Path of the file that it is.
+    /// Path of the source if it is a file.
     pub(super) path: Option<String>,
 }
 
-/// The variables of a server.
+/// The environment variables that configure a server.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Environment {
     pub(super) set: Vec<Assignment>,
     pub(super) absent: Vec<Absent>,
     pub(super) elsewhere: Vec<Elsewhere>,
-    /// Names of the files that were read besides, from `At::file` 1 on.
+    /// Names of the further files that were read; `At::file` is 1 for the first of them.
     pub(super) files: Vec<String>,
-    /// Whether this is a docker-compose file, in whose values `${NAME}` stands for the value of a variable.
+    /// Whether the imported file is a docker-compose file, in whose values `${NAME}` is replaced by the value of a
+    /// variable.
     pub(super) is_compose: bool,
 }
 
-/// Returns the variables that a text sets or names, in its order. Flags such as `-imagor-secret` count as the variables
-/// of the same name, `IMAGOR_SECRET`.
+/// Returns the variables that a text sets or names, in order. Flags such as `-imagor-secret` are converted to the
+/// variables of the same name, `IMAGOR_SECRET`.
 pub(super) fn environment(text: &str) -> Environment {
     let mut environment = match yaml::documents(text) {
         Some(documents) => manifest::read(documents),
@@ -87,22 +88,23 @@ pub(super) fn environment(text: &str) -> Environment {
     environment
 }
 
-/// A value of a document of YAML that is neither a map nor a list.
+/// A scalar value of a YAML document, i.e. neither a map nor a list.
 #[derive(Clone, Debug)]
 pub(super) struct Leaf {
-    /// The keys on the way to it, with dots between them.
+    /// The keys that lead to the value, joined by dots.
     pub(super) path: String,
     pub(super) value: String,
     pub(super) at: At,
 }
 
-/// Returns the values below a key of a text, if that is YAML with this key at the top or in a map there.
+/// Returns the scalar values below a key of a YAML text that is at the top level, or in a map at the top level. Empty
+/// if there is none.
 pub(super) fn below(text: &str, key: &str) -> Vec<Leaf> {
     yaml::documents(text).map_or_else(Vec::new, |all| manifest::leaves(&all, key))
 }
 
 impl Environment {
-    /// Keeps the variables whose names are of a server.
+    /// Keeps only the variables whose name belongs to a server according to `is_own`.
     pub(super) fn retain(&mut self, is_own: impl Fn(&str) -> bool) {
         self.set.retain(|it| is_own(&it.name));
         self.absent.retain(|it| is_own(&it.name));
@@ -112,8 +114,8 @@ impl Environment {
         self.set.is_empty() && self.absent.is_empty()
     }
 
-    /// Whether this is of a server although it names none of its variables: they are elsewhere, and the text starts
-    /// `program`.
+    /// Whether the text starts `program` with variables from elsewhere, so that it configures this server although it
+    /// names none of the server's variables.
     pub(super) fn starts(&self, program: &str, text: &str) -> bool {
         const KEYS: &[&str] = &["image", "repo", "docker ", "ExecStart"];
         let starts =
@@ -121,43 +123,44 @@ impl Environment {
         !self.elsewhere.is_empty() && text.lines().any(starts)
     }
 
-    /// Reads the files of variables that this names, whose paths are relative to the folder of `file`. What `file` itself
-    /// sets takes precedence over what they set.
+    /// Reads the environment files that this refers to. Their paths are relative to the folder of `file`. Assignments
+    /// in `file` itself override those of the environment files.
     pub(super) fn read_files(&mut self, file: &Path) {
         let folder = file.parent().unwrap_or(Path::new(""));
         if self.is_compose {
             compose::interpolate(self, &folder.join(compose::FILE));
         }
         let mut of_files = Self::default();
-        let mut unread = Vec::new();
+        let mut unread_sources = Vec::new();
         for mut other in std::mem::take(&mut self.elsewhere) {
             let text = other.path.as_ref().map(|path| text_of(&folder.join(path)));
             match text {
                 Some(Ok(text)) => {
                     self.files.push(other.path.unwrap_or_default());
                     let number = self.files.len();
-                    let mut read = lines::read(&text);
-                    let ats = read.set.iter_mut().map(|it| &mut it.at);
-                    for at in ats.chain(read.absent.iter_mut().map(|it| &mut it.at)) {
+                    let mut file_environment = lines::read(&text);
+                    let ats = file_environment.set.iter_mut().map(|it| &mut it.at);
+                    for at in ats.chain(file_environment.absent.iter_mut().map(|it| &mut it.at)) {
                         at.file = number;
                     }
-                    of_files.set.append(&mut read.set);
-                    of_files.absent.append(&mut read.absent);
+                    of_files.set.append(&mut file_environment.set);
+                    of_files.absent.append(&mut file_environment.absent);
                 }
                 Some(Err(why)) => {
                     other.place = format!("{} ({why})", other.place);
-                    unread.push(other);
+                    unread_sources.push(other);
                 }
-                None => unread.push(other),
+                None => unread_sources.push(other),
             }
         }
-        self.elsewhere = unread;
+        self.elsewhere = unread_sources;
         of_files.set.append(&mut self.set);
         self.set = of_files.set;
         self.absent.append(&mut of_files.absent);
     }
 
-    /// Adds the places from which a template of Helm takes variables, such as `{{- toYaml .Values.env | nindent 8 }}`.
+    /// Adds the Helm template lines that generate variables, such as `{{- toYaml .Values.env | nindent 8 }}`, as
+    /// sources of further variables.
     fn add_templates(&mut self, text: &str) {
         for (index, line) in text.lines().enumerate() {
             let line = line.trim();
@@ -176,21 +179,25 @@ impl Environment {
         }
     }
 
-    /// Adds the variables that a text names in another way than those that are read, so that none is lost.
+    /// Adds variables whose names occur in the text in a form that is not parsed, so that the report names every
+    /// variable.
     fn add_named(&mut self, text: &str) {
         static NAME: LazyLock<Option<Regex>> =
             LazyLock::new(|| Regex::new(r"(^|[^$\w{])([A-Z][A-Z0-9]*_[A-Z0-9_]+)\b").ok());
         let Some(regex) = NAME.as_ref() else { return };
         let set = self.set.iter().map(|it| it.name.clone());
         let absent = self.absent.iter().map(|it| it.name.clone());
-        let mut known: BTreeSet<String> = set.chain(absent).collect();
+        let mut names: BTreeSet<String> = set.chain(absent).collect();
         for (index, line) in text.lines().enumerate() {
             let code = line.split(" #").next().unwrap_or_default();
             if code.trim_start().starts_with('#') {
                 continue;
             }
-            for name in regex.captures_iter(code).map(|found| found[2].to_owned()) {
-                if known.insert(name.clone()) {
+            for name in regex
+                .captures_iter(code)
+                .map(|captures| captures[2].to_owned())
+            {
+                if names.insert(name.clone()) {
                     self.absent.push(Absent {
                         name,
                         at: At::line(index + 1),
@@ -202,7 +209,7 @@ impl Environment {
     }
 }
 
-/// Reads a file of variables, or says why it cannot be read.
+/// Reads an environment file, or returns why it cannot be read.
 fn text_of(path: &Path) -> Result<String, String> {
     const LARGEST: u64 = 1 << 20;
     let of_error = |error: std::io::Error| format!("cannot be read: {error}");
@@ -213,8 +220,8 @@ fn text_of(path: &Path) -> Result<String, String> {
     std::fs::read_to_string(path).map_err(of_error)
 }
 
-/// Whether a value names another variable, or is that of a template, so that the file does not tell it: `$KEY`,
-/// `${KEY:-x}`, `$(command)` or `{{ .Values.key }}`.
+/// Whether a value refers to something outside the file, such as a variable or a template's value: `$KEY`, `${KEY:-x}`,
+/// `$(command)` or `{{ .Values.key }}`.
 pub(super) fn is_reference(value: &str) -> bool {
     static REFERENCE: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(r"^\$(\{[^}]*\}|\(.*\)|[A-Za-z_]\w*)$|\$\{[A-Za-z_]\w*[^}]*\}|\{\{.*\}\}").ok()

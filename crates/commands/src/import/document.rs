@@ -1,4 +1,4 @@
-//! The `andon.toml` that is made of another server's variables.
+//! The `andon.toml` that is generated from another server's environment variables.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -14,19 +14,19 @@ use super::write::{key, quoted};
 use super::{Input, UNNAMED_BUCKET};
 use crate::play;
 
-/// Keys, origins, and notes on what has no key.
+/// The keys, origins and fallbacks of the generated file, and notes on variables that have no key.
 #[derive(Debug)]
 pub(super) struct Document {
-    /// Names of the files: the one that is imported, and those that it names.
+    /// Names of the files: the imported one, and those that it refers to.
     files: Vec<String>,
-    /// What was not taken over, with the lines that could be added.
+    /// Notes on what was not imported, with the lines that the user could add instead.
     notes: Vec<(At, String, Vec<String>)>,
     keys: Table,
-    /// Keys with random values, and what goes in their place.
+    /// Keys with random values, by path, and the comment that names the value to fill in.
     unknown: BTreeMap<String, String>,
     origins: Vec<Table>,
     fallbacks: Vec<Table>,
-    /// Whether the text is to have no secrets.
+    /// Whether secrets are replaced by random values.
     no_secrets: bool,
 }
 
@@ -39,12 +39,12 @@ const SECRETS: [&str; 5] = [
     "imagor.keys",
 ];
 
-/// Returns the comment behind a random key, in whose place the value of `variable` goes.
+/// Returns the comment after a random key, which says that the value of `variable` goes there.
 pub(crate) fn unknown_secret(variable: &str) -> String {
     format!("{SECRET}{variable}{GOES_HERE}; this random one opens nothing")
 }
 
-/// Returns the key and the variable of a line with such a comment.
+/// Returns the key and the variable of a line with a comment from [`unknown_secret`].
 pub(crate) fn unknown_secret_in(line: &str) -> Option<(&str, &str)> {
     let (line, comment) = line.split_once(SECRET)?;
     let (variable, _) = comment.split_once(GOES_HERE)?;
@@ -52,8 +52,8 @@ pub(crate) fn unknown_secret_in(line: &str) -> Option<(&str, &str)> {
     Some((key, variable))
 }
 
-/// Returns what is still to be filled in below: random keys, unless `is_set` says of the variable of Andon's that takes
-/// the place of one that it is set, and buckets without a name.
+/// Returns the values in a configuration that the user still has to fill in, one line each: random keys, unless
+/// `is_set` says that Andon's environment variable for the key is set, and buckets without a name.
 pub(crate) fn unfilled(text: &str, is_set: impl Fn(&str) -> bool) -> Vec<String> {
     let mut table = "";
     let mut list = Vec::new();
@@ -95,17 +95,17 @@ impl Document {
         }
     }
 
-    /// Adds the names of files that were read besides the one that is imported.
+    /// Adds the names of files that were read in addition to the imported one.
     pub(super) fn add_files(&mut self, files: &[String]) {
         self.files.extend_from_slice(files);
     }
 
-    /// Notes why a variable was not taken over, or what is to be known of it.
+    /// Adds a note on why a variable was not imported, or what to know about its import.
     pub(super) fn note(&mut self, at: At, name: &str, why: &str) {
         self.advise(at, name, why, Vec::new());
     }
 
-    /// Notes why a variable was not taken over, and the lines to add to the file in its place.
+    /// Adds a note on why a variable was not imported, with lines to add to the file instead.
     pub(super) fn advise(&mut self, at: At, name: &str, why: &str, lines: Vec<String>) {
         let whole = |text: String| text.replace(['\n', '\r'], " ");
         let lines = lines.into_iter().map(whole).collect();
@@ -113,7 +113,7 @@ impl Document {
             .push((at, whole(format!("{name}: {why}")), lines));
     }
 
-    /// Sets a key, such as `imgproxy.quality`.
+    /// Sets a key, given by its path, such as `imgproxy.quality`.
     pub(super) fn set(&mut self, key: &str, value: impl Into<Value>) {
         let mut table = &mut self.keys;
         let mut rest = key;
@@ -129,7 +129,8 @@ impl Document {
         table.insert(rest.to_owned(), value.into());
     }
 
-    /// Sets a secret that is not known to a random text, which opens nothing, with a comment that says what goes there.
+    /// Sets an unknown secret to a random text, which no URL was signed with, and a comment that names the variable to
+    /// fill in.
     ///
     /// # Errors
     /// If the system has no random numbers.
@@ -139,10 +140,10 @@ impl Document {
         Ok(())
     }
 
-    /// Sets a list of secrets that are not known to random texts.
+    /// Sets a list of `count` unknown secrets to random texts, with a comment that names the variable to fill in.
     ///
     /// # Errors
-    /// As [`Document::set_unknown`].
+    /// The errors of [`Document::set_unknown`].
     pub(super) fn set_all_unknown(
         &mut self,
         key: &str,
@@ -160,8 +161,8 @@ impl Document {
             .insert(key.to_owned(), unknown_secret(variable));
     }
 
-    /// Replaces each secret by a random one, which a variable of Andon's environment replaces in turn: without that
-    /// variable the server is closed.
+    /// Replaces all secrets by random ones, with comments that name Andon's environment variables for them. Until these
+    /// are set, the server accepts no signature.
     fn leave_out_secrets(&mut self) -> anyhow::Result<()> {
         for key in SECRETS {
             let (table, below) = key.split_once('.').unwrap_or_default();
@@ -191,7 +192,7 @@ impl Document {
         }
     }
 
-    /// Whether a key is set to true.
+    /// Whether a key is set to `true`.
     pub(super) fn is_true(&self, key: &str) -> bool {
         let (table, key) = key.rsplit_once('.').unwrap_or(("", key));
         let table = self.keys.get(table).and_then(Value::as_table);
@@ -218,7 +219,7 @@ impl Document {
         self.origins.iter().find_map(|origin| origin.get(key))
     }
 
-    /// Whether one of the remote origins serves this URL.
+    /// Whether one of the remote origins may fetch this URL.
     pub(super) fn serves(&self, url: &str) -> bool {
         let remote = self.origins.iter().filter(|it| !it.contains_key("fs.root"));
         let mut text = String::new();
@@ -236,7 +237,7 @@ impl Document {
     /// Returns the text of the file.
     ///
     /// # Errors
-    /// As [`Document::set_unknown`].
+    /// The errors of [`Document::set_unknown`].
     pub(super) fn text(mut self) -> anyhow::Result<String> {
         if self.no_secrets {
             self.leave_out_secrets()?;
@@ -271,7 +272,7 @@ impl Document {
     }
 }
 
-/// Writes a list of tables, whose names may have dots.
+/// Writes a list of tables. The name of the list may contain dots.
 fn write_list<'a>(out: &mut String, name: &str, tables: impl IntoIterator<Item = &'a Table>) {
     for table in tables {
         let _ = writeln!(out, "\n[[{name}]]");
@@ -281,7 +282,7 @@ fn write_list<'a>(out: &mut String, name: &str, tables: impl IntoIterator<Item =
     }
 }
 
-/// Writes a table, its own keys before the tables in it.
+/// Writes a table: its plain keys before the tables in it.
 fn write_table(out: &mut String, name: &str, value: &Value, unknown: &BTreeMap<String, String>) {
     let Value::Table(table) = value else {
         return;

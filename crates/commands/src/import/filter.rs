@@ -1,11 +1,11 @@
-//! Translates the directives of nginx's `image_filter` module into the options of Andon's dialect.
+//! Translates directives of nginx's `image_filter` module to options of Andon's image_filter dialect.
 
 use super::syntax::Directive;
 
-/// The `image_filter` directives of a block, with values as they are written.
+/// The `image_filter` directives of a block, with their values unparsed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Filter {
-    /// The filter with its arguments, such as `resize,$1,$2` for `resize $1 $2`. `None` if the block names none.
+    /// The filter with its arguments, such as `resize,$1,$2` for `resize $1 $2`. `None` if the block has no filter.
     what: Option<String>,
     rotate: Option<String>,
     jpeg_quality: Option<String>,
@@ -20,7 +20,7 @@ impl Filter {
         let value = || Some(directive.arg(0).to_owned());
         match directive.name.as_str() {
             "image_filter" => match directive.arg(0) {
-                // Beside resize or crop; alone it is the filter itself.
+                // `rotate` accompanies resize or crop; as the only directive it is the filter itself.
                 "rotate" => self.rotate = Some(directive.arg(1).to_owned()),
                 _ => self.what = Some(directive.args.join(",")),
             },
@@ -33,7 +33,7 @@ impl Filter {
         true
     }
 
-    /// Returns the options of the dialect, or `None` if no filter is applied.
+    /// Returns the options for the dialect, or `None` if no filter is applied.
     pub(super) fn options(&self) -> Option<String> {
         let mut options = match (self.what.as_deref(), &self.rotate) {
             (None | Some("off"), None) => return None,
@@ -51,7 +51,7 @@ impl Filter {
         if jpeg != "75" {
             options += &format!(",q={jpeg}");
         }
-        // `q` says both.
+        // The option `q` sets the quality of both JPEG and WebP.
         if webp != if jpeg == "75" { "80" } else { &jpeg } {
             options += &format!(",webp_q={webp}");
         }

@@ -1,4 +1,5 @@
-//! Imports what a location passes on to another server of the same configuration as that server's own locations.
+//! Imports a location that passes requests on to another server of the same nginx configuration, by importing that
+//! server's locations in its place.
 
 use regex::Regex;
 
@@ -7,19 +8,19 @@ use super::passes::{DEEPEST, Target};
 use super::pattern::fixed_start;
 use super::syntax::Directive;
 
-/// A server that requests are passed on to.
+/// A server that requests are passed on to, with its own directives.
 struct Inner {
     site: Site,
     scope: Scope,
 }
 
 impl Site {
-    /// Imports the locations of the server that a location passes its requests on to, if it is one of this configuration.
-    /// Returns whether it is, and its locations are known.
+    /// Imports the locations of the server that a location passes its requests on to. Returns `false` if `proxy_pass`
+    /// leads to no server of this configuration, or to one that makes no images of these paths.
     ///
     /// # Errors
-    /// If that server makes images, and which of its locations answer is not known.
-    pub(super) fn followed(&mut self, location: &Location) -> Result<bool, String> {
+    /// If that server makes images, but it cannot be determined which of its locations answer.
+    pub(super) fn follow_pass(&mut self, location: &Location) -> Result<bool, String> {
         let scope = &location.scope;
         let Some(pass) = &scope.here.proxy else {
             return Ok(false);
@@ -34,12 +35,12 @@ impl Site {
         let inner = self.inner(at);
         let is_as_it_is = target.path.is_empty() || is_own(&target.path, &location.words);
         let is_alone = scope.here.rewrites.is_empty() && scope.makes_nothing();
-        let fitting = match is_alone && self.servers.depth < DEEPEST {
-            true if is_as_it_is => inner.fitting(location),
+        let matching = match is_alone && self.servers.depth < DEEPEST {
+            true if is_as_it_is => inner.matching_locations(location),
             true => inner.answering(&target.path, location),
             false => None,
         };
-        let Some(fitting) = fitting else {
+        let Some(matching) = matching else {
             let beginning = match () {
                 () if !scope.here.rewrites.is_empty() => "",
                 () if is_as_it_is => beginning(&location.words),
@@ -56,7 +57,7 @@ impl Site {
         }
         let named = std::mem::replace(&mut self.named, named);
         if self.servers.followed.insert(at) {
-            self.getparam(&inner.site.small_light, &fitting);
+            self.getparam(&inner.site.small_light, &matching);
             self.small_light.complete(inner.site.small_light);
             self.notes.extend(inner.site.notes);
             self.source_bytes = self.source_bytes.max(inner.site.source_bytes);
@@ -67,7 +68,7 @@ impl Site {
             }
         }
         self.servers.depth += 1;
-        for mut inner in fitting {
+        for mut inner in matching {
             inner.scope.pass_through(scope);
             self.take(&inner);
         }
@@ -76,14 +77,18 @@ impl Site {
         Ok(true)
     }
 
-    /// Reads a server that requests are passed on to.
+    /// Reads the server with the index `at`.
     fn inner(&self, at: usize) -> Inner {
         let mut site = Self::default();
         let mut scope = self.servers.scope.clone();
-        site.block(opened(&self.servers.all[at]).inside(), &mut scope);
+        site.block(
+            without_local_access(&self.servers.all[at]).inside(),
+            &mut scope,
+        );
         let is_rewritten = !scope.here.rewrites.is_empty();
         let mut inner = Inner { site, scope };
-        // A server that rewrites paths first answers none of them unchanged.
+        // `rewrite` directives in the server block apply before any location is chosen, so they are kept to detect such
+        // servers.
         if !is_rewritten {
             let here = Here {
                 variables: std::mem::take(&mut inner.scope.here.variables),
@@ -95,7 +100,7 @@ impl Site {
         inner
     }
 
-    /// Whether a server makes no images of paths with a beginning.
+    /// Whether a server only sends files for paths that begin with `beginning`, i.e. makes no images of them.
     fn sends_files(&self, inner: &Inner, beginning: &str) -> bool {
         let passes_on = |scope: &Scope| {
             let pass = scope.here.proxy.as_deref().map(Target::of);
@@ -134,9 +139,9 @@ impl Site {
 }
 
 impl Inner {
-    /// Returns the locations of this server that answer what `outer` passes on, in nginx's order. `None` if that is not
-    /// known.
-    fn fitting(&self, outer: &Location) -> Option<Vec<Location>> {
+    /// Returns the locations of this server that answer the requests that `outer` passes on, in the order in which
+    /// nginx tries them. `None` if they cannot be determined.
+    fn matching_locations(&self, outer: &Location) -> Option<Vec<Location>> {
         if !self.scope.here.rewrites.is_empty() {
             return None;
         }
@@ -152,7 +157,7 @@ impl Inner {
             }
             let start = beginning(&outer.words);
             let (_, covering) = self.covering(start);
-            // Its part of the path is replaced.
+            // This location replaces a part of the path.
             let replaces = covering.here.alias.is_some() || covering.here.proxy.is_some();
             let is_only = self.others(start).next().is_none() && !replaces;
             return is_only.then(|| vec![as_outer(covering)]);
@@ -175,8 +180,9 @@ impl Inner {
         Some(all)
     }
 
-    /// Returns the location of this server that answers a path that `outer` puts together from its groups, such as `/size/$1/$2`,
-    /// with the words of `outer`: `^/size/(\d+)/(.+)$` has the same groups. `None` if that is not sure.
+    /// Returns the location of this server that answers a path that `outer` builds from its groups, such as
+    /// `/size/$1/$2`. The location gets the words of `outer`, whose groups must be equivalent: `^/size/(\d+)/(.+)$` in
+    /// this example. `None` if that is uncertain.
     fn answering(&self, path: &str, outer: &Location) -> Option<Vec<Location>> {
         if !self.scope.here.rewrites.is_empty() {
             return None;
@@ -199,8 +205,8 @@ impl Inner {
             .then(|| vec![only.copy(outer.words.clone())])
     }
 
-    /// Returns the longest prefix of a location that all paths with a beginning have, and its directives, or those of the
-    /// server.
+    /// Returns the longest location prefix that `beginning` starts with, and that location's directives, or an empty
+    /// prefix and the directives of the server.
     fn covering(&self, beginning: &str) -> (&str, &Scope) {
         let all = self.site.locations.iter();
         let prefixes = all.filter_map(|it| Some((it.prefix()?, &it.scope)));
@@ -209,7 +215,7 @@ impl Inner {
         longest.unwrap_or(("", &self.scope))
     }
 
-    /// Returns the other locations that may answer paths with a beginning.
+    /// Returns the locations, other than that of the longest prefix, that may answer paths that begin with `beginning`.
     fn others<'a>(&'a self, beginning: &'a str) -> impl Iterator<Item = &'a Location> {
         let (longest, _) = self.covering(beginning);
         let ends = |it: &Location| it.words[0] == "^~" && it.prefix() == Some(longest);
@@ -235,19 +241,19 @@ impl Location {
         }
     }
 
-    /// Returns the path of `location /x/` and `location ^~ /x/`.
+    /// Returns the path of `location /x/` or `location ^~ /x/`.
     fn prefix(&self) -> Option<&str> {
         plain_prefix(&self.words)
     }
 }
 
 impl Scope {
-    /// Whether files are sent as they are.
+    /// Whether files are sent unchanged, i.e. no image filter applies.
     fn makes_nothing(&self) -> bool {
         self.filter.options().is_none() && !self.small_light
     }
 
-    /// Adds what the location before, which passes requests on to this one, does to responses: `expires` replaces the
+    /// Applies the response settings of the location that passes requests on to this one: `expires` replaces the
     /// lifetime of a response, and `add_header` adds to it.
     fn pass_through(&mut self, before: &Self) {
         if before.expires.is_some() {
@@ -269,7 +275,7 @@ impl Scope {
 }
 
 impl SmallLight {
-    /// Adds the settings of another server.
+    /// Adds the settings of another server; settings that this one has take precedence.
     fn complete(&mut self, other: Self) {
         self.material_dir = self.material_dir.take().or(other.material_dir);
         self.radius_max = self.radius_max.take().or(other.radius_max);
@@ -279,24 +285,30 @@ impl SmallLight {
     }
 }
 
-/// Returns a block without the `allow` and `deny` that let only this machine in: there, requests that are passed on come
-/// from this machine.
-fn opened(block: &Directive) -> Directive {
+/// Returns a server block without the `allow` and `deny` rules that admit only this machine. Requests that the other
+/// server passes on come from this machine, so such rules do not restrict clients.
+fn without_local_access(block: &Directive) -> Directive {
     let is_own = |it: &Directive| {
         let from = it.arg(0);
-        let own = ["all", "localhost", "::1", "unix:"].contains(&from) || from.starts_with("127.");
-        it.name == "allow" && own
+        let is_local =
+            ["all", "localhost", "::1", "unix:"].contains(&from) || from.starts_with("127.");
+        it.name == "allow" && is_local
     };
     let lets_in = block.inside().iter().any(is_own);
     let is_kept = |it: &&Directive| !lets_in || !matches!(it.name.as_str(), "allow" | "deny");
-    let inside = block.inside().iter().filter(is_kept).map(opened).collect();
+    let inside = block
+        .inside()
+        .iter()
+        .filter(is_kept)
+        .map(without_local_access)
+        .collect();
     Directive {
         block: block.block.is_some().then_some(inside),
         ..block.clone()
     }
 }
 
-/// Returns the prefix that a location's paths have and that is all they must have: `location /x/`, and also
+/// Returns the prefix of a location if the location matches all paths with that prefix: `location /x/`, and also
 /// `location ~ ^/x/`.
 fn prefix(words: &[String]) -> Option<&str> {
     match words {
@@ -310,7 +322,7 @@ fn prefix(words: &[String]) -> Option<&str> {
     }
 }
 
-/// Returns the path of `location /x/` and `location ^~ /x/`.
+/// Returns the path of `location /x/` or `location ^~ /x/`.
 fn plain_prefix(words: &[String]) -> Option<&str> {
     match words {
         [path] if path.starts_with('/') => Some(path),
@@ -319,16 +331,18 @@ fn plain_prefix(words: &[String]) -> Option<&str> {
     }
 }
 
-/// Whether a new path is the one that the location has: its prefix, or what its expression matches, group by group.
+/// Whether the path of a `proxy_pass` leaves the request's path unchanged: it is the location's prefix, or what the
+/// location's expression matches, group by group.
 fn is_own(path: &str, words: &[String]) -> bool {
     match words {
         [sign, text] if sign.starts_with('~') => whole(text).as_deref() == Some(path),
-        [sign, own] if sign == "=" => own == path,
+        [sign, exact_path] if sign == "=" => exact_path == path,
         words => prefix(words) == Some(path),
     }
 }
 
-/// Returns the whole path that an expression matches as text with its groups, such as `/x/$1` for `^/x/(.+)$`.
+/// Returns the path that an expression matches in full, with its groups as references, such as `/x/$1` for `^/x/(.+)$`.
+/// `None` if it cannot be written in this way.
 fn whole(text: &str) -> Option<String> {
     let inner = text.strip_prefix('^')?.strip_suffix('$')?;
     let (mut path, mut depth, mut groups) = (String::new(), 0, 0);
@@ -336,7 +350,7 @@ fn whole(text: &str) -> Option<String> {
     while let Some(char) = chars.next() {
         match char {
             '(' => {
-                // `(?:…)` and the like have no number, or a name as well.
+                // `(?:…)` has no number, and other such groups have a name or no match.
                 if chars.peek() == Some(&'?') {
                     return None;
                 }
@@ -364,8 +378,8 @@ fn whole(text: &str) -> Option<String> {
     (depth == 0).then_some(path)
 }
 
-/// Whether the groups `after` match in a path what was put in their places, and nothing else: the groups `before`.
-/// `has_case` says whether both expressions treat capital letters alike.
+/// Whether matching a `path` against groups `after` yields exactly the texts that the groups `before` were replaced by
+/// in it. `has_case` says whether both expressions treat case alike.
 fn have_same_groups(path: &str, before: &[String], after: &[String], has_case: bool) -> bool {
     let is_empty =
         |group: &str| Regex::new(&format!("^(?:{group})$")).is_ok_and(|it| it.is_match(""));
@@ -388,7 +402,7 @@ fn have_same_groups(path: &str, before: &[String], after: &[String], has_case: b
     before.len() == after.len() && rest.is_empty()
 }
 
-/// Whether no text that a group matches contains `next`, so that the group ends there.
+/// Whether no text that a group matches contains `next`, so that the group's match ends before it.
 fn ends_before(group: &str, next: Option<char>) -> bool {
     let Some(next) = next.filter(|it| *it != '$') else {
         return false;
@@ -396,19 +410,19 @@ fn ends_before(group: &str, next: Option<char>) -> bool {
     if group == "[^/]+" {
         return next == '/';
     }
-    // Of digits, letters and their lists alone is it known what they match.
-    let known = group.replace(r"\d", "0").replace("[0-9]", "0");
+    // Only for digits, letters and alternatives of them is it known what they match.
+    let literals = group.replace(r"\d", "0").replace("[0-9]", "0");
     let is_known = |char: char| char.is_ascii_alphanumeric() || "-_|+*?{,}".contains(char);
-    known.chars().all(is_known)
+    literals.chars().all(is_known)
         && !next.is_ascii_digit()
-        && !known.contains(next)
-        && !known.contains(next.to_ascii_uppercase())
-        && !known.contains(next.to_ascii_lowercase())
+        && !literals.contains(next)
+        && !literals.contains(next.to_ascii_uppercase())
+        && !literals.contains(next.to_ascii_lowercase())
 }
 
-/// Whether a location reads something of the request that another path or query would change.
+/// Whether a location uses properties of the request that a different path or query would change.
 fn reads_request(scope: &Scope) -> bool {
-    // Whatever directive it is in: all of them show here.
+    // The debug format has every directive, so a variable is found wherever it is used.
     let all = format!("{scope:?}");
     let variables = [
         "$uri",
@@ -422,7 +436,7 @@ fn reads_request(scope: &Scope) -> bool {
     scope.link.is_some() || variables.iter().any(|name| all.contains(name))
 }
 
-/// Returns the groups of an expression, without their parentheses. `None` if one lies in another or has no number.
+/// Returns the groups of an expression without their parentheses. `None` if groups are nested or not captured.
 fn groups(text: &str) -> Option<Vec<String>> {
     let (mut all, mut depth) = (Vec::new(), 0);
     let mut chars = text.chars().peekable();
@@ -448,7 +462,7 @@ fn groups(text: &str) -> Option<Vec<String>> {
     (depth == 0).then_some(all)
 }
 
-/// Returns a beginning that all paths of a location have.
+/// Returns a prefix that all paths of a location have.
 fn beginning(words: &[String]) -> &str {
     match words {
         [sign, text] if sign.starts_with('~') => fixed_start(text),
@@ -457,7 +471,7 @@ fn beginning(words: &[String]) -> &str {
     }
 }
 
-/// Returns the words of a location for those of its paths that have a prefix. `None` if that cannot be said.
+/// Returns the words of a location restricted to paths with `prefix`. `None` if that cannot be expressed.
 fn restricted(words: &[String], prefix: &str) -> Option<Vec<String>> {
     let [sign, text] = words else {
         return Some(words.to_vec());
@@ -468,7 +482,7 @@ fn restricted(words: &[String], prefix: &str) -> Option<Vec<String>> {
     if text.contains('^') {
         return None;
     }
-    // The slash at the end of the prefix may be the first that the expression has.
+    // The slash at the end of the prefix may be the same as the one that the expression begins with.
     let (start, between) = match prefix.strip_suffix('/') {
         Some(start) if text.starts_with('/') => (start, "(?:/.*?)?"),
         _ => (prefix, ".*?"),
@@ -518,7 +532,7 @@ mod tests {
                 ["[^/]+", "crop|fit", ".+"],
                 true,
             ),
-            // A part may hold what stands behind it, or be empty, or be of another shape.
+            // A group may contain the separator after it, be empty, or have a different expression.
             (
                 "/s/$1-$2/$3",
                 [".+", ".+", r"\d+"],

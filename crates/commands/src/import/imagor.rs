@@ -1,4 +1,4 @@
-//! Reads the environment or the flags of an imagor.
+//! Imports the environment variables or flags of an imagor.
 
 use toml::Value;
 
@@ -12,12 +12,12 @@ use super::{Format, Input};
 pub(super) const FORMAT: Format = Format {
     name: "the environment or the flags of an imagor (IMAGOR_SECRET=…, imagor -imagor-secret …)",
     is: |text| {
-        let given = given(text);
-        let set = given.set.iter().map(|it| &it.name);
-        let mut names = set.chain(given.absent.iter().map(|it| &it.name));
+        let variables = variables_of(text);
+        let set = variables.set.iter().map(|it| &it.name);
+        let mut names = set.chain(variables.absent.iter().map(|it| &it.name));
         names.any(|name| name.starts_with("IMAGOR_") || name.starts_with("VIPS_"))
-            || (text.contains("imagor") && !given.set.is_empty())
-            || given.starts("imagor", text)
+            || (text.contains("imagor") && !variables.set.is_empty())
+            || variables.starts("imagor", text)
     },
     read: text_of,
 };
@@ -30,8 +30,8 @@ const BLOCKED: &str =
     "addresses that are not public are refused unless `allow` of the `[[origin]]` lists them";
 const RESPONSES: &str = "it has no equivalent";
 
-/// Every variable of imagor 1.9, in the order of its documentation of August 2026. Flags have the same names in small
-/// letters: `-imagor-secret`.
+/// Every variable of imagor 1.9, in the order of its documentation of August 2026. Flags have the same names in lower
+/// case: `-imagor-secret`.
 #[rustfmt::skip]
 pub(super) const TABLE: &[Variable] = &[
     part(&["PORT", "BIND", "SERVER_ADDRESS"], "`listen`"),
@@ -102,11 +102,11 @@ pub(super) const TABLE: &[Variable] = &[
     nothing(&["LOG_ECS"], "`log.format` may be \"json\""),
 ];
 
-fn given(text: &str) -> Environment {
-    own(environment(text))
+fn variables_of(text: &str) -> Environment {
+    own_variables(environment(text))
 }
 
-fn own(mut all: Environment) -> Environment {
+fn own_variables(mut all: Environment) -> Environment {
     let is_known = |name: &str| TABLE.iter().any(|row| row.is(name));
     all.retain(|name| name.starts_with("IMAGOR_") || is_known(name));
     all
@@ -115,9 +115,9 @@ fn own(mut all: Environment) -> Environment {
 fn text_of(input: &Input<'_>) -> anyhow::Result<String> {
     let mut out = Document::new(input);
     out.set("imagor.prefix", "/");
-    let mut given = environment(input.text);
-    given.read_files(input.path);
-    let parts = translate(&own(given), TABLE, "imagor", &mut out);
+    let mut variables = environment(input.text);
+    variables.read_files(input.path);
+    let parts = translate(&own_variables(variables), TABLE, "imagor", &mut out);
     listen(&parts, &mut out);
     signing(&parts, &mut out)?;
     let on = |(format, name)| parts.is_on(name).then_some(format);
@@ -181,7 +181,7 @@ fn signing(parts: &Parts, out: &mut Document) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Adds an origin for each loader. Paths belong to the folder or bucket, if there is one, and else to web servers.
+/// Adds an origin for each loader. Paths are read from the folder or bucket if there is one, or else from web servers.
 fn origins(parts: &Parts, out: &mut Document) {
     let mut common = Common::new();
     let total = parts.put("IMAGOR_LOAD_TIMEOUT", span, out);
@@ -189,10 +189,10 @@ fn origins(parts: &Parts, out: &mut Document) {
     let mut of_hosts = common.clone();
     let size = parts.put("HTTP_LOADER_MAX_ALLOWED_SIZE", limit, out);
     of_hosts.extend(size.map(|size| ("max_bytes".to_owned(), size)));
-    let mut taken: Vec<String> = Vec::new();
+    let mut prefixes: Vec<String> = Vec::new();
     if let Some(root) = parts.text("FILE_LOADER_BASE_DIR") {
         let place = place(parts, "FILE_LOADER_PATH_PREFIX");
-        taken.push(place.clone());
+        prefixes.push(place.clone());
         out.add_origin([
             ("prefix".to_owned(), place.into()),
             ("fs.root".to_owned(), root.into()),
@@ -210,7 +210,7 @@ fn origins(parts: &Parts, out: &mut Document) {
         add_below(
             place,
             keys,
-            &mut taken,
+            &mut prefixes,
             &format!("{name}_BUCKET"),
             parts,
             out,
@@ -223,18 +223,19 @@ fn origins(parts: &Parts, out: &mut Document) {
         add_below(
             "/".to_owned(),
             keys,
-            &mut taken,
+            &mut prefixes,
             "HTTP_LOADER_BASE_URL",
             parts,
             out,
         );
     }
     if !parts.is_on("HTTP_LOADER_DISABLE") {
-        hosts(parts, &of_hosts, taken.is_empty(), out);
+        hosts(parts, &of_hosts, prefixes.is_empty(), out);
     }
 }
 
-/// Returns the keys of a bucket beside its name. `name` begins the loader's variables, and `key` those of the origin.
+/// Returns the keys of a bucket's origin other than the bucket's name. `name` is the prefix of the loader's variables,
+/// and `key` the prefix of the origin's keys.
 fn of_bucket(parts: &Parts, name: &str, key: &str) -> Common {
     let mut keys = vec![(format!("{key}.credentials"), "platform".into())];
     let folder = parts
@@ -251,7 +252,7 @@ fn of_bucket(parts: &Parts, name: &str, key: &str) -> Common {
     keys
 }
 
-/// Adds the origin of absolute URLs, and says how an image without a scheme is read.
+/// Adds the origin for absolute URLs, and sets how images without a scheme are read.
 fn hosts(parts: &Parts, common: &Common, is_alone: bool, out: &mut Document) {
     let scheme = parts.text("HTTP_LOADER_DEFAULT_SCHEME").unwrap_or("https");
     if is_alone && ["http", "https"].contains(&scheme) {
@@ -268,27 +269,28 @@ fn hosts(parts: &Parts, common: &Common, is_alone: bool, out: &mut Document) {
     }
 }
 
-/// Returns the path below which a loader finds images.
+/// Returns the path prefix that a loader finds images below.
 fn place(parts: &Parts, name: &str) -> String {
     let prefix = parts.text(name).unwrap_or_default().trim_matches('/');
     format!("/{prefix}")
 }
 
-/// Adds an origin unless another one has its prefix: imagor asks one loader after the other, and an origin has no next.
+/// Adds an origin, unless another one has the same prefix: imagor tries its loaders one after the other, but an origin
+/// has no successor.
 fn add_below(
     place: String,
     keys: Vec<(String, Value)>,
-    taken: &mut Vec<String>,
+    prefixes: &mut Vec<String>,
     name: &str,
     parts: &Parts,
     out: &mut Document,
 ) {
-    if taken.contains(&place) {
+    if prefixes.contains(&place) {
         let what =
             format!("another loader has the prefix {place}, and only one origin can have it");
         parts.note(name, &what, out);
     } else {
-        taken.push(place);
+        prefixes.push(place);
         out.add_origin(keys);
     }
 }

@@ -1,4 +1,4 @@
-//! Reads the environment of an imgproxy.
+//! Imports the environment variables of an imgproxy.
 
 mod chart;
 mod images;
@@ -18,39 +18,39 @@ pub(super) use table::ALL as TABLE;
 pub(super) const FORMAT: Format = Format {
     name: "the environment of an imgproxy (IMGPROXY_KEY=…)",
     is: |text| {
-        let given = given(text);
-        !given.is_empty() || given.starts("imgproxy", text)
+        let variables = variables_of(text);
+        !variables.is_empty() || variables.starts("imgproxy", text)
     },
     read: text,
 };
 
 const PREFIX: &str = "IMGPROXY_";
 
-/// The flags of imgproxy that name files of keys, as variables.
+/// imgproxy's flags for key files, as variables, with the variables that contain the keys themselves.
 const KEY_FILES: &[(&str, &str)] = &[("KEYPATH", "IMGPROXY_KEY"), ("SALTPATH", "IMGPROXY_SALT")];
 
 const AMAZON_KEY: &str = "AWS_ACCESS_KEY_ID";
 
-/// Returns where a key of Amazon is set or named, which imgproxy reads as Amazon's own programs do.
-fn amazon_key(given: &Environment) -> Option<At> {
-    let set = given.set.iter().map(|it| (&it.name, it.at));
-    let mut all = set.chain(given.absent.iter().map(|it| (&it.name, it.at)));
+/// Returns the position of AWS's access key, which imgproxy reads from the environment as AWS's own programs do.
+fn amazon_key(variables: &Environment) -> Option<At> {
+    let set = variables.set.iter().map(|it| (&it.name, it.at));
+    let mut all = set.chain(variables.absent.iter().map(|it| (&it.name, it.at)));
     all.find(|(name, _)| *name == AMAZON_KEY).map(|(_, at)| at)
 }
 
-fn given(text: &str) -> Environment {
-    own(all(text))
+fn variables_of(text: &str) -> Environment {
+    own_variables(all(text))
 }
 
-/// Returns the variables of a text, and those that an old chart makes of it.
+/// Returns the variables of a text, including those that an old version of the chart generates from it.
 fn all(text: &str) -> Environment {
     let mut all = environment(text);
     all.set.splice(0..0, chart::variables(text));
     all
 }
 
-/// Keeps the variables of imgproxy, and says where those are that it reads from other places.
-fn own(mut all: Environment) -> Environment {
+/// Keeps the variables of imgproxy, and reports other places from which imgproxy reads values or further variables.
+fn own_variables(mut all: Environment) -> Environment {
     for it in all.set.iter().filter(|it| !values::is_none(&it.value)) {
         let key = KEY_FILES.iter().find(|(flag, _)| *flag == it.name);
         all.absent.extend(key.map(|(_, name)| Absent {
@@ -58,7 +58,7 @@ fn own(mut all: Environment) -> Environment {
             at: it.at,
             place: format!("in the file {}", it.value),
         }));
-        // imgproxy loads further variables from where these say.
+        // These variables name sources from which imgproxy loads further variables.
         if it.name.starts_with("IMGPROXY_ENV_") {
             all.elsewhere.push(Elsewhere {
                 at: it.at,
@@ -75,10 +75,10 @@ fn own(mut all: Environment) -> Environment {
 fn text(input: &Input<'_>) -> anyhow::Result<String> {
     let mut out = Document::new(input);
     out.set("imgproxy.prefix", "/");
-    let mut given = all(input.text);
-    given.read_files(input.path);
-    let of_amazon = amazon_key(&given);
-    let parts = translate(&own(given), TABLE, "imgproxy", &mut out);
+    let mut variables = all(input.text);
+    variables.read_files(input.path);
+    let of_amazon = amazon_key(&variables);
+    let parts = translate(&own_variables(variables), TABLE, "imgproxy", &mut out);
     if let Some(at) = of_amazon.filter(|_| parts.is_on("IMGPROXY_USE_S3")) {
         out.note(at, AMAZON_KEY, "give it and AWS_SECRET_ACCESS_KEY to this server, too, which reads them from its environment");
     }
@@ -104,8 +104,8 @@ fn listen(parts: &Parts, out: &mut Document) {
     );
 }
 
-/// Carries over keys and salts, which imgproxy uses only if it has both. Those that are in another place become random
-/// ones, so that the server is closed until they are filled in.
+/// Imports keys and salts, which imgproxy uses only in pairs. Those whose values are elsewhere are replaced by random
+/// ones, so that the server refuses all URLs until they are filled in.
 fn keys(parts: &Parts, out: &mut Document) -> anyhow::Result<()> {
     source_key(parts, out)?;
     let (keys, salts) = (parts.list("IMGPROXY_KEY"), parts.list("IMGPROXY_SALT"));
@@ -153,7 +153,7 @@ fn keys(parts: &Parts, out: &mut Document) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Carries over the key that sources in URLs are encrypted with.
+/// Imports the key that encrypts sources in URLs.
 fn source_key(parts: &Parts, out: &mut Document) -> anyhow::Result<()> {
     const NAME: &str = "IMGPROXY_SOURCE_URL_ENCRYPTION_KEY";
     let (key, secrets) = ("imgproxy.source_key", parts.list(NAME));
@@ -165,7 +165,7 @@ fn source_key(parts: &Parts, out: &mut Document) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Carries over the formats that are chosen by `Accept`.
+/// Imports the formats that are negotiated by `Accept`.
 fn formats(parts: &Parts, out: &mut Document) {
     let name = |start: &str, format: &str, end: &str| {
         format!("{PREFIX}{start}{}{end}", format.to_ascii_uppercase())
@@ -196,10 +196,10 @@ fn formats(parts: &Parts, out: &mut Document) {
     }
 }
 
-/// The preset that applies to all URLs.
+/// The name of the preset that applies to all URLs.
 const DEFAULT: &str = "default";
 
-/// Variables that set an option for all URLs, if they are true.
+/// Variables that enable an option for all URLs.
 const SWITCHES: [(&str, &str); 2] = [
     ("IMGPROXY_JPEG_PROGRESSIVE", "jpgo"),
     ("IMGPROXY_PNG_INTERLACED", "pngo"),
@@ -233,9 +233,9 @@ fn presets(parts: &Parts, out: &mut Document) {
         }
     }
     if !usual.is_empty() {
-        // What the preset says itself counts more, so that it comes last.
-        let own = presets.get(DEFAULT).and_then(Value::as_str);
-        usual.extend(own.map(str::to_owned));
+        // Options in the default preset override those of the variables, so they come last.
+        let default_options = presets.get(DEFAULT).and_then(Value::as_str);
+        usual.extend(default_options.map(str::to_owned));
         presets.insert(DEFAULT.to_owned(), usual.join("/").into());
     }
     if !presets.is_empty() {
@@ -243,7 +243,7 @@ fn presets(parts: &Parts, out: &mut Document) {
     }
 }
 
-/// Carries over the limit of a source's size. The memory for sources has room for one of that size at least.
+/// Imports the maximum size of a source. The memory for sources must fit at least one source of that size.
 fn source_size(parts: &Parts, out: &mut Document) -> Option<i64> {
     let size = parts
         .put("IMGPROXY_MAX_SRC_FILE_SIZE", values::limit, out)?

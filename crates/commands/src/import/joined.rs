@@ -1,5 +1,5 @@
-//! Joins the expression of a location with the one of a `rewrite` in it: variables that the location sets refer to the
-//! groups of the first, and the new path to those of the second.
+//! Joins the expression of a location with that of a `rewrite` in it. Variables that the location sets refer to the
+//! groups of the former, and the new path to the groups of the latter.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use regex::Regex;
 
 use super::pattern::{Groups, Pattern};
 
-/// A location's paths as one expression with the groups of both.
+/// One expression for the paths of a location that has the groups of both expressions.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Joined {
     /// The pattern in which `$1` is the location's first group.
@@ -16,8 +16,8 @@ pub(super) struct Joined {
     pub(super) rewrite: Pattern,
 }
 
-/// Joins the expression of a location with that of a `rewrite`, segment by segment: each segment of the second has no
-/// groups, is one group, or is the same as that of the first. `None` if it is otherwise.
+/// Joins the expression of a location with that of a `rewrite`, segment by segment. A segment of the latter must have
+/// no groups, be a single group, or be the same as that of the former; otherwise returns `None`.
 pub(super) fn joined(location: &str, any_case: bool, rewrite: &str) -> Option<Joined> {
     let (all, new) = (segments(location)?, segments(rewrite)?);
     let (last, before) = new.split_last()?;
@@ -27,24 +27,24 @@ pub(super) fn joined(location: &str, any_case: bool, rewrite: &str) -> Option<Jo
     let mut from = String::new();
     let (mut outer, mut inner) = (Numbers::default(), Numbers::default());
     let mut next = 1;
-    for (at, (own, new)) in pairs.enumerate() {
+    for (at, (segment, new)) in pairs.enumerate() {
         if at > 0 {
             from.push('/');
         }
-        if own == *new {
-            inner.take(&own, next)?;
-            next = outer.take(&own, next)?;
-            from += &own;
+        if segment == *new {
+            inner.take(&segment, next)?;
+            next = outer.take(&segment, next)?;
+            from += &segment;
         } else if Regex::new(new).ok()?.captures_len() == 1 {
-            if is_literal(&own) && is_literal(new) {
+            if is_literal(&segment) && is_literal(new) {
                 return None;
             }
-            next = outer.take(&own, next)?;
-            from += &own;
+            next = outer.take(&segment, next)?;
+            from += &segment;
         } else if is_group(new) {
             inner.take(new, next)?;
-            next = outer.take(&own, next + 1)?;
-            from += &format!("({own})");
+            next = outer.take(&segment, next + 1)?;
+            from += &format!("({segment})");
         } else {
             return None;
         }
@@ -58,7 +58,7 @@ pub(super) fn joined(location: &str, any_case: bool, rewrite: &str) -> Option<Jo
     })
 }
 
-/// The numbers of an expression's groups in another one that it became a part of.
+/// Maps the groups of an expression to their numbers in a joined expression.
 #[derive(Debug, Default)]
 struct Numbers {
     numbers: Vec<usize>,
@@ -66,7 +66,8 @@ struct Numbers {
 }
 
 impl Numbers {
-    /// Adds the groups of a part whose first one has the number `first`. Returns the number after them.
+    /// Adds the groups of `part`, the first of which has the number `first` in the joined expression. Returns the next
+    /// number.
     fn take(&mut self, part: &str, first: usize) -> Option<usize> {
         let regex = Regex::new(part).ok()?;
         for (at, name) in regex.capture_names().skip(1).enumerate() {
@@ -83,8 +84,8 @@ impl Numbers {
     }
 }
 
-/// Splits an expression that is anchored at its beginning at the slashes outside its groups and classes. `None` if it has
-/// alternatives there, or is not anchored.
+/// Splits an expression that is anchored at its beginning at the slashes that are outside groups and classes. `None` if
+/// it is not anchored or has alternatives outside groups.
 fn segments(text: &str) -> Option<Vec<String>> {
     let text = text.strip_prefix('^')?;
     let (text, more) = match text.strip_suffix('$').filter(|text| !text.ends_with('\\')) {
@@ -99,7 +100,7 @@ fn segments(text: &str) -> Option<Vec<String>> {
         let segment = all.last_mut()?;
         if std::mem::take(&mut escapes) {
             match letter {
-                // A slash needs no backslash.
+                // An escaped slash is an ordinary slash.
                 '/' if is_outside => {
                     segment.pop();
                     all.push(String::new());
@@ -127,7 +128,7 @@ fn segments(text: &str) -> Option<Vec<String>> {
     Some(all)
 }
 
-/// Whether an expression is one group that captures, and nothing else.
+/// Whether an expression consists of a single capture group.
 fn is_group(text: &str) -> bool {
     let inner = text.strip_prefix('(').and_then(|it| it.strip_suffix(')'));
     let is_one = |text: &str| Regex::new(text).is_ok_and(|it| it.captures_len() == 2);
@@ -146,7 +147,7 @@ fn is_literal(text: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// The path that a location and its `rewrite` make of a path, and its two sides.
+    /// Returns the path that a location and its `rewrite` make of `path`, with both sides of the joined expression.
     fn made(location: &str, rewrite: &str, path: &str) -> Option<String> {
         let joined = joined(location, false, rewrite)?;
         let none = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! Turns nginx's locations into origins and rewrites.
+//! Converts nginx locations to origins and rewrites.
 
 use std::collections::BTreeMap;
 
@@ -16,8 +16,8 @@ mod small_light;
 use small_light::has_options;
 
 impl Site {
-    /// Turns locations into origins and rewrites, in nginx's order: exact paths, prefixes that end the search (`^~`),
-    /// regular expressions as they are written, and other prefixes. Longer prefixes come first.
+    /// Converts the locations to origins and rewrites, in the order in which nginx tries them: exact paths, prefixes
+    /// that end the search (`^~`), regular expressions in their order, and other prefixes. Longer prefixes come first.
     pub(super) fn finish(&mut self, base: Option<Base>, server: &Scope) {
         if let Some(base) = base {
             self.origins.push(Origin {
@@ -46,7 +46,7 @@ impl Site {
             let why = format!("location {name}: only nginx reaches it");
             self.notes.push((named.place.clone(), why));
         }
-        // What nothing follows, and which changes nothing, need not be said.
+        // A rule at the end of the list that rewrites paths to themselves has no effect.
         while self.rewrites.last().is_some_and(Rewrite::changes_nothing) {
             self.rewrites.pop();
         }
@@ -64,7 +64,7 @@ impl Site {
         self.others();
         let mut notes: Vec<(Place, String)> = Vec::new();
         for note in std::mem::take(&mut self.notes) {
-            // A location that several others lead to has its notes once.
+            // A location that several others lead to adds its notes only once.
             if !notes.contains(&note) {
                 notes.push(note);
             }
@@ -73,7 +73,7 @@ impl Site {
         self.notes = notes;
     }
 
-    /// Imports a location, or notes why not.
+    /// Imports a location, or adds a note on why it cannot be imported.
     pub(super) fn take(&mut self, location: &Location) {
         if let Err(why) = self.location(location) {
             let words = location.words.join(" ");
@@ -82,7 +82,7 @@ impl Site {
         }
     }
 
-    /// Closes the prefix that only rewrites lead to, if there are such rewrites.
+    /// Makes the prefix for rewritten targets inaccessible to clients, if there are such targets.
     fn close_internal(&mut self) {
         let internal = |it: &&Rewrite| it.to.starts_with(INTERNAL);
         let Some(first) = self.rewrites.iter().find(internal) else {
@@ -110,27 +110,28 @@ impl Site {
         if scope.here.proxy.is_some() && words.last().is_some_and(|words| names_scripts(words)) {
             return Err(format!("a script: {SCRIPT}"));
         }
-        self.signed(location);
+        self.add_secure_link(location);
         if scope.here.closed {
             self.rewrite(location, &pattern, CLOSED.to_owned());
             return Ok(());
         }
         let mut variables = BTreeMap::new();
         scope.set(&pattern, &mut variables);
-        let elsewhere = self.tried(location, &mut pattern, &variables)?;
-        let location = elsewhere.as_ref().unwrap_or(location);
-        if self.followed(location)? {
+        let named_location = self.apply_try_files(location, &mut pattern, &variables)?;
+        let location = named_location.as_ref().unwrap_or(location);
+        if self.follow_pass(location)? {
             return Ok(());
         }
         location.scope.set(&pattern, &mut variables);
-        match self.rewritten(location, &pattern, prefix, &variables)? {
+        match self.import_rewrites(location, &pattern, prefix, &variables)? {
             true => Ok(()),
-            false => self.mapped(location, &pattern, prefix, &variables),
+            false => self.add_mapping(location, &pattern, prefix, &variables),
         }
     }
 
-    /// Imports the `rewrite` directives of a location. Returns whether one of them is for all of its paths.
-    fn rewritten(
+    /// Imports the `rewrite` directives of a location. Returns whether one of them applies to all paths of the
+    /// location.
+    fn import_rewrites(
         &mut self,
         location: &Location,
         pattern: &Pattern,
@@ -145,27 +146,28 @@ impl Site {
                 self.note(rewrite, "Andon redirects nobody");
                 continue;
             }
-            let same = location.words.last().is_some_and(|own| own == from);
+            let same = location.words.last().is_some_and(|word| word == from);
             if from == "^" || same {
-                let mut moved = pattern.clone();
-                moved.uri = pattern.say(&to, variables)?;
-                self.mapped(location, &moved, None, variables)?;
+                let mut new_pattern = pattern.clone();
+                new_pattern.uri = pattern.say(&to, variables)?;
+                self.add_mapping(location, &new_pattern, None, variables)?;
                 return Ok(true);
             }
             if let Some(joined) = joined_with(&words, variables, from) {
                 let mut variables = BTreeMap::new();
                 scope.set(&joined.location, &mut variables);
-                let mut own = joined.rewrite;
-                own.uri = own.say(&to, &variables)?;
-                self.mapped(location, &own, None, &variables)?;
+                let mut rewrite_pattern = joined.rewrite;
+                rewrite_pattern.uri = rewrite_pattern.say(&to, &variables)?;
+                self.add_mapping(location, &rewrite_pattern, None, &variables)?;
                 continue;
             }
-            let mut own = Pattern::rewrite(from)?;
-            // Groups of the location's expression are others in this one.
+            let mut rewrite_pattern = Pattern::rewrite(from)?;
+            // Group numbers of the location's expression are meaningless in this one, so variables that use them are
+            // dropped.
             let mut variables = variables.clone();
             variables.retain(|_, value| !names_group(value));
-            own.uri = own.say(&to, &variables)?;
-            self.mapped(location, &own, None, &variables)?;
+            rewrite_pattern.uri = rewrite_pattern.say(&to, &variables)?;
+            self.add_mapping(location, &rewrite_pattern, None, &variables)?;
             if !from.starts_with('^') || prefix.is_some_and(|prefix| !from[1..].starts_with(prefix))
             {
                 self.note(rewrite, "imported as if it stood in the server block");
@@ -174,21 +176,21 @@ impl Site {
         Ok(false)
     }
 
-    /// Applies a location's `try_files`: changes the path in `pattern`, or returns the location with the directives of
+    /// Applies a location's `try_files`: updates the path in `pattern`, or returns the location with the directives of
     /// the named location that serves it instead.
-    fn tried(
+    fn apply_try_files(
         &mut self,
         location: &Location,
         pattern: &mut Pattern,
         variables: &BTreeMap<String, String>,
     ) -> Result<Option<Location>, String> {
-        let Some(tried) = &location.scope.here.tried else {
+        let Some(directive) = &location.scope.here.try_files else {
             return Ok(None);
         };
-        let Some((last, paths)) = tried.args.split_last() else {
+        let Some((last, paths)) = directive.args.split_last() else {
             return Ok(None);
         };
-        // Folders have indexes, and are no images.
+        // Entries that end with a slash look for index files, which are not images.
         let files: Vec<&String> = paths.iter().filter(|path| !path.ends_with('/')).collect();
         if let Some(named) = self.named(last, location) {
             let why = match files[..] {
@@ -201,13 +203,13 @@ impl Site {
                 }
             };
             if let Some(why) = why {
-                self.note(tried, why);
+                self.note(directive, why);
             }
             return Ok(Some(named));
         }
         if let Some((first, more)) = files.split_first() {
             if !more.is_empty() {
-                self.note(tried, &format!("only {first} is looked for"));
+                self.note(directive, &format!("only {first} is looked for"));
             }
             if *first != "$uri" {
                 pattern.uri = pattern.say(first, variables)?;
@@ -218,7 +220,7 @@ impl Site {
             let plain = scope.filter.options().is_none() && !scope.small_light;
             match plain {
                 true => self.note(
-                    tried,
+                    directive,
                     "a missing file is 404; `[[fallback]]` is for images that are made",
                 ),
                 false => {
@@ -228,14 +230,15 @@ impl Site {
             }
         } else if !last.starts_with('=') {
             self.note(
-                tried,
+                directive,
                 &format!("{last} is not what a missing file comes to: it is 404"),
             );
         }
         Ok(None)
     }
 
-    /// Returns a location with the directives of the named location `name`, if there is one, and its variables and root.
+    /// Returns the location with the directives of the named location `name`, but its own variables and root. `None` if
+    /// there is no such named location.
     fn named(&mut self, name: &str, location: &Location) -> Option<Location> {
         let named = self.named.get_mut(name)?;
         named.is_used = true;
@@ -252,7 +255,7 @@ impl Site {
         })
     }
 
-    /// Adds the fallback image for images that are missing below an origin's `prefix`, if the block has one.
+    /// Adds the fallback image for missing images below an origin's `prefix`, if the scope has one.
     fn fall_back(&mut self, prefix: &str, scope: &Scope) {
         if let Some((image, status)) = scope.fallback.clone() {
             self.fallback(prefix.to_owned(), image, status);
@@ -271,11 +274,11 @@ impl Site {
         }
     }
 
-    /// Adds the `[[secure_link]]` that checks a location's URLs, if the location has one. It applies to all paths with
-    /// the fixed beginning of the location's.
-    fn signed(&mut self, location: &Location) {
+    /// Adds the `[[secure_link]]` that verifies the URLs of a location, if the location has one. It applies to all
+    /// paths that begin with the fixed prefix of the location's paths.
+    fn add_secure_link(&mut self, location: &Location) {
         let scope = &location.scope;
-        let (Some(given), Some(signed)) = (&scope.link, &scope.link_md5) else {
+        let (Some(arguments), Some(expression)) = (&scope.link, &scope.link_md5) else {
             return;
         };
         let start = match location
@@ -290,21 +293,20 @@ impl Site {
         };
         let link = Link {
             location: if start.is_empty() { "/" } else { start }.to_owned(),
-            given: given.clone(),
-            signed: signed.clone(),
+            given: arguments.clone(),
+            signed: expression.clone(),
         };
-        let covers = |known: &Link| {
-            let same = (&known.given, &known.signed) == (&link.given, &link.signed);
-            same && link.location.starts_with(&known.location)
+        let covers = |other: &Link| {
+            let same = (&other.given, &other.signed) == (&link.given, &link.signed);
+            same && link.location.starts_with(&other.location)
         };
         if !self.links.iter().any(covers) {
             self.links.push(link);
         }
     }
 
-    /// Adds the rewrite, and if necessary the origin, of a location. The path in `pattern.uri` is the one that nginx
-    /// calls `$uri`.
-    fn mapped(
+    /// Adds the rewrite and, if necessary, the origin of a location. `pattern.uri` is the path that nginx calls `$uri`.
+    fn add_mapping(
         &mut self,
         location: &Location,
         pattern: &Pattern,
@@ -313,7 +315,7 @@ impl Site {
     ) -> Result<(), String> {
         let scope = &location.scope;
         let uri = pattern.uri.split('?').next().unwrap_or_default();
-        if is_script(uri) && location.words.last().is_none_or(|own| own != uri) {
+        if is_script(uri) && location.words.last().is_none_or(|word| word != uri) {
             return Err(format!(
                 "it leads to the script {uri}, and rules do not follow one another: give it a [[rewrite]] of its own; {SCRIPT}"
             ));
@@ -345,7 +347,7 @@ impl Site {
             self.rewrite(location, pattern, path);
             return Ok(());
         }
-        // Files of another root below their own prefix.
+        // A folder or server whose files have this prefix in their paths becomes an origin with the prefix in its root.
         let rest = below
             .and_then(|below| path.strip_prefix(below))
             .map(str::to_owned);
@@ -378,7 +380,7 @@ impl Site {
         Ok(())
     }
 
-    /// Returns where a location's files are, if a directive says so, and the path of a file there.
+    /// Returns the folder or server with a location's files, if a directive sets one, and the path of a file there.
     fn source(
         &self,
         scope: &Scope,
@@ -387,8 +389,9 @@ impl Site {
         variables: &BTreeMap<String, String>,
     ) -> Result<(Option<Base>, String), String> {
         let uri = pattern.uri.clone();
-        // What replaces a prefix is followed by the rest of the path; in expressions it is all of it.
-        let replaced = |with: &str| -> Result<String, String> {
+        // In a prefix location, the replacement is followed by the rest of the path; in an expression's location, it is
+        // the whole path.
+        let replacement = |with: &str| -> Result<String, String> {
             match prefix {
                 Some(_) => Ok(format!("{with}$1")),
                 None => pattern.say(with, variables),
@@ -407,7 +410,7 @@ impl Site {
             }
             let path = match &*path {
                 "" => uri,
-                path => replaced(path)?,
+                path => replacement(path)?,
             };
             if path.contains('?') {
                 return Err("origins are asked for paths, without a query".to_owned());
@@ -419,7 +422,7 @@ impl Site {
             ));
         }
         if let Some(alias) = &scope.here.alias {
-            let (folder, path) = fixed(&replaced(alias)?);
+            let (folder, path) = fixed(&replacement(alias)?);
             return Ok((Some(Base::Folder(folder)), path));
         }
         let Some(root) = &scope.root else {
@@ -432,30 +435,30 @@ impl Site {
         Ok((Some(Base::Folder(root.to_owned())), uri))
     }
 
-    /// Whether a path below this prefix is one of the origin at `/`, whose files are in `base` as well.
+    /// Whether `path` is below the prefix `below`, and `base` has the files of the origin at `/` as well.
     fn is_part(&self, base: &Base, below: &str, path: &str) -> bool {
         let whole = self.origins.iter().find(|it| it.prefix.is_empty());
         !below.is_empty() && whole.is_some_and(|it| it.base == *base) && path.starts_with(below)
     }
 
-    /// Returns the prefix of the origin with the files in `base`, and adds this origin if there is none. `prefix` is
+    /// Returns the prefix of the origin with the files in `base`, which is added if it does not exist. `prefix` is
     /// preferred for a new origin.
     fn origin(&mut self, base: Option<Base>, scope: &Scope, prefix: Option<&str>) -> String {
         let Some(base) = base else {
             return String::new();
         };
-        // What is told of lifetimes, and what stands for missing images, is told of an origin.
+        // Lifetimes and fallback images are settings of an origin, so an existing origin must have the same ones.
         let lifetimes = (scope.cache_control(), scope.ttl.clone());
         let stands_for = |prefix: &str| {
-            let own = self.fallbacks.iter().find(|it| it.prefix == prefix);
-            own.map(|it| (it.image.clone(), it.status))
+            let fallback = self.fallbacks.iter().find(|it| it.prefix == prefix);
+            fallback.map(|it| (it.image.clone(), it.status))
         };
         let is_the_same = |it: &&Origin| {
             let fits = scope.fallback.is_none() || stands_for(&it.prefix) == scope.fallback;
             it.base == base && fits && (&it.cache_control, &it.ttl) == (&lifetimes.0, &lifetimes.1)
         };
-        if let Some(known) = self.origins.iter().find(is_the_same) {
-            return known.prefix.clone();
+        if let Some(origin) = self.origins.iter().find(is_the_same) {
+            return origin.prefix.clone();
         }
         let free = |prefix: &str| self.origins.iter().all(|it| it.prefix != prefix);
         let named = prefix
@@ -490,8 +493,8 @@ impl Site {
     }
 }
 
-/// Joins the expression of a location with that of a `rewrite` in it, if variables refer to groups of the location's and
-/// both can be joined.
+/// Joins the expression of a location with that of a `rewrite` in it, if variables refer to groups of the location's
+/// expression. `None` if none do, or if the expressions cannot be joined.
 fn joined_with(
     words: &[&str],
     variables: &BTreeMap<String, String>,
@@ -505,13 +508,13 @@ fn joined_with(
     }
 }
 
-/// Whether a value refers to a group of an expression by its number.
+/// Whether a value refers to a numbered group of an expression.
 fn names_group(value: &str) -> bool {
-    let mut after = value.split('$').skip(1);
-    after.any(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    let mut parts = value.split('$').skip(1);
+    parts.any(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
 }
 
-/// Returns the place to state in notes that concern the whole server: that of its first location.
+/// Returns the place for notes that concern the whole server: that of its first location.
 fn server_place(locations: &[Location]) -> Place {
     locations.first().map_or_else(
         || Place {
@@ -522,9 +525,9 @@ fn server_place(locations: &[Location]) -> Place {
     )
 }
 
-/// Splits a path with references to groups, such as `$1`, into the folder before the first reference and the rest.
+/// Splits a path with group references, such as `$1`, into the folder before the first reference and the rest.
 fn fixed(path: &str) -> (String, String) {
-    let fixed = &path[..path.find('$').unwrap_or(path.len())];
-    let (folder, rest) = path.split_at(fixed.rfind('/').unwrap_or(0));
+    let start = &path[..path.find('$').unwrap_or(path.len())];
+    let (folder, rest) = path.split_at(start.rfind('/').unwrap_or(0));
     (folder.to_owned(), rest.to_owned())
 }

@@ -1,4 +1,4 @@
-//! The parts of an nginx configuration: what is written to `andon.toml`, and what is kept of blocks until their
+//! The parts of an nginx configuration: those that are written to `andon.toml`, and those that are collected until all
 //! locations are read.
 
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use super::passes::Servers;
 use super::pattern::Pattern;
 use super::syntax::{Directive, Place};
 
-/// Everything in an nginx configuration that becomes a key of `andon.toml`.
+/// Everything in an nginx configuration that is written to `andon.toml`.
 #[derive(Debug, Default)]
 pub(super) struct Site {
     pub(super) listen: Vec<String>,
@@ -18,22 +18,22 @@ pub(super) struct Site {
     /// The largest `image_filter_buffer` or `small_light_buffer`, in bytes.
     pub(super) source_bytes: Option<u64>,
     pub(super) tls: Tls,
-    /// Headers that all replies get.
+    /// Headers that all responses have.
     pub(super) headers: Vec<(String, String)>,
     pub(super) fallbacks: Vec<Fallback>,
     pub(super) origins: Vec<Origin>,
-    /// Folders of the origin at `/` that have lifetimes of their own.
+    /// Parts of the origin at `/` with their own lifetimes, as origins with longer prefixes.
     pub(super) parts: Vec<Origin>,
     pub(super) rewrites: Vec<Rewrite>,
     pub(super) small_light: SmallLight,
     pub(super) links: Vec<Link>,
     pub(super) cache: Cache,
-    /// The lines of nginx's configuration that have no counterpart in Andon's, each with the reason.
+    /// Notes on the lines of nginx's configuration that have no equivalent in Andon, with the reasons.
     pub(super) notes: Vec<(Place, String)>,
     /// All servers of the configuration.
     pub(super) servers: Servers,
     pub(super) locations: Vec<Location>,
-    /// Named locations, which are reached only from other locations, by their names.
+    /// Named locations by name. They are reached only from other locations.
     pub(super) named: BTreeMap<String, Named>,
 }
 
@@ -51,7 +51,7 @@ pub(super) struct Fallback {
     /// Path prefix, without the slash at its end.
     pub(super) prefix: String,
     pub(super) image: String,
-    /// Status of the reply. 0 keeps the status of the error.
+    /// Status of the response. 0 keeps the status of the error.
     pub(super) status: u16,
 }
 
@@ -62,11 +62,11 @@ pub(super) struct Origin {
     pub(super) prefix: String,
     pub(super) base: Base,
     pub(super) cache_control: Option<String>,
-    /// How long results are kept, as nginx writes it.
+    /// How long results are cached, in nginx's notation.
     pub(super) ttl: Option<String>,
 }
 
-/// Where the files of an origin are.
+/// The place of an origin's files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Base {
     Folder(String),
@@ -78,8 +78,8 @@ pub(super) enum Base {
 pub(super) struct Rewrite {
     pub(super) from: String,
     pub(super) to: String,
-    /// Whether nginx serves the new path in the same location, without looking for the new path's own location and thus
-    /// without its `secure_link`.
+    /// Whether nginx serves the new path within the same location, so that the `secure_link` of the new path's own
+    /// location does not apply.
     pub(super) opens: bool,
     pub(super) place: Place,
 }
@@ -87,7 +87,7 @@ pub(super) struct Rewrite {
 /// A `[[secure_link]]` table.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Link {
-    /// Beginning of the paths that are served only with a valid signature.
+    /// Prefix of the paths that are served only with a valid signature.
     pub(super) location: String,
     pub(super) given: String,
     pub(super) signed: String,
@@ -98,7 +98,7 @@ pub(super) struct Link {
 pub(super) struct SmallLight {
     pub(super) on: bool,
     pub(super) getparam_mode: bool,
-    /// The `small_light_getparam_mode on` of locations.
+    /// The `small_light_getparam_mode on` directives inside locations.
     pub(super) getparam_of_locations: Vec<Directive>,
     pub(super) material_dir: Option<String>,
     pub(super) radius_max: Option<String>,
@@ -114,7 +114,7 @@ pub(super) struct Cache {
     pub(super) negative: Option<String>,
 }
 
-/// The directives that apply in a block, including those of the blocks around it.
+/// The directives that apply in a block, including those inherited from outer blocks.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scope {
     pub(super) root: Option<String>,
@@ -140,12 +140,12 @@ pub(super) struct Here {
     pub(super) alias: Option<String>,
     pub(super) proxy: Option<String>,
     pub(super) closed: bool,
-    /// Whether a program answers.
+    /// Whether a program generates the responses, as with `fastcgi_pass`.
     pub(super) runs: bool,
     /// The `allow` and `deny` directives of the block.
     pub(super) access: Vec<Directive>,
     pub(super) adds_headers: bool,
-    pub(super) tried: Option<Directive>,
+    pub(super) try_files: Option<Directive>,
     pub(super) rewrites: Vec<Directive>,
     pub(super) variables: Vec<(String, String)>,
 }
@@ -165,7 +165,7 @@ pub(super) struct Location {
     pub(super) scope: Scope,
 }
 
-/// The place of a location in the order in which nginx tries them, as [`Site::finish`] describes it.
+/// Returns the sort key of a location in the order in which nginx tries them, as [`Site::finish`] describes it.
 pub(super) fn rank(location: &Location) -> (usize, usize) {
     match location.words.first().map(String::as_str) {
         Some("=") => (0, 0),
@@ -176,14 +176,13 @@ pub(super) fn rank(location: &Location) -> (usize, usize) {
     }
 }
 
-/// Path that targets are rewritten to if clients must not get them. Names that begin with a dot are never served.
+/// The target of rewrites for paths that clients must not access. Names that begin with a dot are never served.
 pub(super) const CLOSED: &str = "/.closed";
-/// Prefix of the rewritten targets of `image_filter`, and of origins that only locations refer to.
+/// Prefix of the rewritten targets of `image_filter`, and of origins that only rewrites refer to.
 pub(super) const INTERNAL: &str = "/_nginx";
 
 impl Scope {
-    /// Sets variables to the values that the block's `set` directives give them, as far as these values can be
-    /// translated.
+    /// Sets variables to the values of the block's `set` directives. Values that cannot be translated are skipped.
     pub(super) fn set(&self, pattern: &Pattern, variables: &mut BTreeMap<String, String>) {
         for (name, value) in &self.here.variables {
             if let Ok(value) = pattern.say(value, variables) {
@@ -192,7 +191,7 @@ impl Scope {
         }
     }
 
-    /// Returns the value of `Cache-Control`: that of `expires`, and what `add_header` adds. `None` if there is neither.
+    /// Returns the value of `Cache-Control`, from `expires` and `add_header`. `None` if there is neither.
     pub(super) fn cache_control(&self) -> Option<String> {
         let parts: Vec<&str> = (self.expires.iter().chain(&self.added))
             .map(String::as_str)
@@ -202,7 +201,8 @@ impl Scope {
 }
 
 impl Location {
-    /// Whether nginx serves the location's files in this location itself, which requires no signature.
+    /// Whether nginx serves files from within this location, without choosing another one, and without verifying a
+    /// signature.
     pub(super) fn stays(&self) -> bool {
         let mut rewrites = self.scope.here.rewrites.iter();
         self.scope.link.is_none() && rewrites.all(|it| it.arg(2) == "break")

@@ -1,4 +1,4 @@
-//! Reads `images` of a Next.js configuration that was exported as JSON, and writes it as the text of an `andon.toml`.
+//! Imports `images` of a Next.js configuration that was exported as JSON.
 
 use std::fmt::Write;
 
@@ -12,7 +12,7 @@ use super::{Format, Input, imagor, imgproxy, thumbor};
 pub(super) const FORMAT: Format = Format {
     name: "the configuration of a Next.js as JSON (.next/required-server-files.json)",
     is: |text| {
-        // A template of Helm, and a task definition of Amazon ECS, begin so too.
+        // A Helm template and a task definition of Amazon ECS begin with a brace, too.
         let text = text.trim_start();
         text.starts_with('{')
             && !text.starts_with("{{")
@@ -22,20 +22,20 @@ pub(super) const FORMAT: Format = Format {
     read: |input: &Input<'_>| text(input.text, input.name).with_context(|| input.name.to_owned()),
 };
 
-/// Whether a text has a key `images`.
+/// Whether a JSON text has a key `images`.
 fn has_images(text: &str) -> bool {
     let mut all = text.match_indices("\"images\"");
-    all.any(|(at, found)| text[at + found.len()..].trim_start().starts_with(':'))
+    all.any(|(at, key)| text[at + key.len()..].trim_start().starts_with(':'))
 }
 
-/// Whether a text names variables of another server, as values of charts and manifests in JSON do.
+/// Whether a text names variables of another server, as chart values and manifests in JSON do.
 fn is_of_variables(text: &str) -> bool {
     [imgproxy::FORMAT, imagor::FORMAT, thumbor::FORMAT]
         .iter()
         .any(|format| (format.is)(text))
 }
 
-/// Keys of `images` and the keys of `[next]` that they become.
+/// Keys of `images`, with the keys of `[next]` that they are written to.
 const KEYS: &[(&str, &str)] = &[
     ("deviceSizes", "device_sizes"),
     ("imageSizes", "image_sizes"),
@@ -50,13 +50,13 @@ const KEYS: &[(&str, &str)] = &[
     ("contentDispositionType", "content_disposition"),
 ];
 
-/// The path of the optimizer's URLs, below `basePath`.
+/// The default path of the image optimizer, below `basePath`.
 const USUAL_PATH: &str = "/_next/image";
 
-/// The key of `images` by which hosts may have addresses that are not public.
+/// The key of `images` that permits hosts with addresses that are not public.
 const LOCAL_ADDRESSES: &str = "dangerouslyAllowLocalIP";
 
-/// Keys of `images` that have no equivalent, and why.
+/// Keys of `images` without an equivalent, with the reasons.
 const LEFT_OUT: &[(&str, &str)] = &[
     ("loader", "what is imported is the default loader"),
     ("loaderFile", "what is imported is the default loader"),
@@ -82,10 +82,11 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("sizes", "deviceSizes and imageSizes have them"),
 ];
 
-/// Writes the configuration for an exported one: the whole of it, or `.next/required-server-files.json`.
+/// Returns the `andon.toml` for an exported configuration: the configuration itself, or
+/// `.next/required-server-files.json`.
 ///
 /// # Errors
-/// A text that is no such export.
+/// If the text is not such an export.
 fn text(json: &str, file: &str) -> anyhow::Result<String> {
     let whole: Value = serde_json::from_str(json).context("it is no JSON")?;
     let config = whole.get("config").unwrap_or(&whole);
@@ -97,11 +98,11 @@ fn text(json: &str, file: &str) -> anyhow::Result<String> {
         .and_then(Value::as_str)
         .unwrap_or_default();
     let mut out = format!("# Imported from {file} by `andon import`.\n");
-    let (urls, unlisted) = urls(images);
+    let (urls, unlisted_hosts) = urls(images);
     let is_local = images.get(LOCAL_ADDRESSES) == Some(&Value::Bool(true)) && !urls.is_empty();
     let mut notes = notes(images);
     notes.retain(|note| !is_local || !note.contains(LOCAL_ADDRESSES));
-    notes.extend(unlisted);
+    notes.extend(unlisted_hosts);
     if !is_local {
         notes.extend(urls.iter().filter_map(|url| of_local_address(url)));
     }
@@ -113,17 +114,18 @@ fn text(json: &str, file: &str) -> anyhow::Result<String> {
     }
     let built = built_folder(config);
     let built_images = format!("{built}/static");
-    let elsewhere = asset_prefix(config, base_path).map(|prefix| format!("{prefix}/_next/static"));
+    let assets_path =
+        asset_prefix(config, base_path).map(|prefix| format!("{prefix}/_next/static"));
     let folders = [("/", "public"), ("/_next/static", &built_images)];
-    let elsewhere = elsewhere.as_deref();
+    let assets_path = assets_path.as_deref();
     for (prefix, root) in folders
         .into_iter()
-        .chain(elsewhere.map(|it| (it, &*built_images)))
+        .chain(assets_path.map(|it| (it, &*built_images)))
     {
         let (prefix, root) = (quoted(prefix), quoted(root));
         let _ = writeln!(out, "\n[[origin]]\nprefix = {prefix}\nfs.root = {root}");
     }
-    if let Some(prefix) = elsewhere {
+    if let Some(prefix) = assets_path {
         let prefix = quoted(prefix);
         let _ = writeln!(
             out,
@@ -149,42 +151,43 @@ fn text(json: &str, file: &str) -> anyhow::Result<String> {
     if !base_path.is_empty() {
         let _ = writeln!(out, "base_path = {}", quoted(base_path));
     }
-    // `next build` writes all keys that its version has: before Next.js 16 what is missing permits anything.
+    // `next build` writes all keys of its version. In an export from before Next.js 16, a missing key means that
+    // everything is permitted.
     let earlier = match whole.get("config") {
         Some(_) => json!({ "qualities": [], "localPatterns": [{ "pathname": "**" }] }),
         None => Value::Null,
     };
     for (name, key) in KEYS {
-        let given = images.get(*name).filter(|given| !given.is_null());
-        let given = given.or_else(|| earlier.get(*name));
-        if let Some(given) = given {
+        let setting = images.get(*name).filter(|setting| !setting.is_null());
+        let setting = setting.or_else(|| earlier.get(*name));
+        if let Some(setting) = setting {
             ensure!(
-                !is_regex(given),
+                !is_regex(setting),
                 "`{name}` has regular expressions, as `.next/images-manifest.json` has; \
                  `.next/required-server-files.json` has the patterns themselves"
             );
-            let given = value(given).with_context(|| format!("`{name}`"))?;
-            let _ = writeln!(out, "{key} = {given}");
+            let setting = value(setting).with_context(|| format!("`{name}`"))?;
+            let _ = writeln!(out, "{key} = {setting}");
         }
     }
     Ok(out)
 }
 
-/// Returns the path of `assetPrefix`, which is before that of what pages import, if it is another than `basePath`.
+/// Returns the path of `assetPrefix`, which precedes the paths of imported images, if it differs from `basePath`.
 fn asset_prefix<'a>(config: &'a Value, base_path: &str) -> Option<&'a str> {
     let path = config.get("assetPrefix")?.as_str()?.trim_end_matches('/');
     (path.starts_with('/') && path != base_path).then_some(path)
 }
 
-/// Returns the folder that `next build` writes to, relative to that of the application.
+/// Returns the folder that `next build` writes to, relative to the folder of the application.
 fn built_folder(config: &Value) -> &str {
     let named = config.get("distDir").and_then(Value::as_str);
     let named = named.map(|dir| dir.trim_start_matches("./").trim_end_matches('/'));
     named.filter(|dir| !dir.is_empty()).unwrap_or(".next")
 }
 
-/// Returns the path of the optimizer's URLs: `images.path`, which may be a URL, end with a slash (`trailingSlash`), and
-/// has `basePath` in it already if `next build` has written it.
+/// Returns the path of the optimizer's URLs: `images.path` without a scheme, host and trailing slash. An export by
+/// `next build` already has `basePath` in it.
 fn prefix(images: &Map<String, Value>, base_path: &str) -> String {
     let path = images.get("path").and_then(Value::as_str);
     let path = path.unwrap_or_default().trim_end_matches('/');
@@ -197,7 +200,7 @@ fn prefix(images: &Map<String, Value>, base_path: &str) -> String {
     }
 }
 
-/// Returns what is said of each key that is not taken over. Keys that have the default of Next.js are not named.
+/// Returns a note for each key that is not imported. Keys with Next.js's default value are skipped.
 fn notes(images: &Map<String, Value>) -> Vec<String> {
     let is_set = |value: &&Value| match value {
         Value::Null | Value::Bool(false) => false,
@@ -207,18 +210,18 @@ fn notes(images: &Map<String, Value>) -> Vec<String> {
         _ => true,
     };
     let mut notes = Vec::new();
-    for (name, given) in images.iter().filter(|(_, given)| is_set(given)) {
-        if name == "path" || KEYS.iter().any(|(known, _)| known == name) {
+    for (name, setting) in images.iter().filter(|(_, setting)| is_set(setting)) {
+        if name == "path" || KEYS.iter().any(|(key, _)| key == name) {
             continue;
         }
-        let why = LEFT_OUT.iter().find(|(known, _)| known == name);
+        let why = LEFT_OUT.iter().find(|(key, _)| key == name);
         let why = why.map_or("there is no such key in Next.js 16", |(_, why)| *why);
-        notes.push(format!("images.{name} = {given}: {why}"));
+        notes.push(format!("images.{name} = {setting}: {why}"));
     }
     notes
 }
 
-/// Whether a list of patterns is of regular expressions.
+/// Whether a list of patterns contains regular expressions.
 fn is_regex(value: &Value) -> bool {
     let patterns = value.as_array().into_iter().flatten();
     let texts = patterns.filter_map(|pattern| pattern.get("hostname").or(pattern.get("pathname")));
@@ -227,7 +230,7 @@ fn is_regex(value: &Value) -> bool {
         .any(|text| text.starts_with('^'))
 }
 
-/// Says that the host of a URL has an address that is not public, if it tells so itself.
+/// Returns a note if the host of a URL appears to have an address that is not public.
 fn of_local_address(url: &str) -> Option<String> {
     let address = match (is_of_this_machine(url), is_of_own_network(url)) {
         (true, _) => LOOPBACK[0],
@@ -239,8 +242,8 @@ fn of_local_address(url: &str) -> Option<String> {
     ))
 }
 
-/// Returns the URLs that an origin has to allow for the hosts of the patterns, and notes on hosts that cannot be written
-/// so. They may allow more than the patterns, which are checked as well.
+/// Returns the URLs that an origin must permit for the hosts of the patterns, and notes on hosts that cannot be
+/// expressed as URLs. The URLs may permit more than the patterns, which are checked as well.
 fn urls(images: &Map<String, Value>) -> (Vec<String>, Vec<String>) {
     let list = |name| {
         images
@@ -301,7 +304,7 @@ fn urls(images: &Map<String, Value>) -> (Vec<String>, Vec<String>) {
     (urls, notes)
 }
 
-/// Returns a value as TOML writes it. Numbers have to be whole.
+/// Formats a JSON value as TOML. Numbers must be non-negative integers.
 fn value(json: &Value) -> anyhow::Result<String> {
     Ok(match json {
         Value::Bool(flag) => flag.to_string(),

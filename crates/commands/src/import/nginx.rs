@@ -1,4 +1,4 @@
-//! Reads the configuration of an nginx, and the files that it includes.
+//! Imports the configuration of an nginx, including the files that it includes.
 
 use anyhow::Context;
 

@@ -1,21 +1,21 @@
-//! Which server block of a configuration answers what a `proxy_pass` passes on.
+//! Finds the server block of an nginx configuration that answers the requests of a `proxy_pass`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::model::Scope;
 use super::syntax::Directive;
 
-/// The value of a `proxy_pass`.
+/// A parsed `proxy_pass` value.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Target {
     pub(super) scheme: String,
     /// Host and port, the name of an upstream, or `unix:` and the path of a socket.
     pub(super) host: String,
-    /// The path in place of the request's; empty if that is passed on unchanged.
+    /// The path that replaces the request's path; empty if the request's path is passed on unchanged.
     pub(super) path: String,
 }
 
-/// Variables that stand for the whole path, with its query or without.
+/// Variables that stand for the whole path of a request, with or without its query.
 const WHOLE: [&str; 5] = [
     "$request_uri",
     "$uri$is_args$args",
@@ -35,8 +35,8 @@ impl Target {
         let path = path.strip_prefix(':').unwrap_or(path);
         let (host, path) = match path {
             "" => {
-                let before = WHOLE.iter().find_map(|all| host.strip_suffix(all));
-                (before.unwrap_or(host), "")
+                let host_part = WHOLE.iter().find_map(|all| host.strip_suffix(all));
+                (host_part.unwrap_or(host), "")
             }
             all if WHOLE.contains(&all) => (host, ""),
             path => (host, path),
@@ -49,25 +49,25 @@ impl Target {
     }
 }
 
-/// The server blocks of a configuration, of which one is imported.
+/// The server blocks of a configuration, one of which is imported.
 #[derive(Debug, Default)]
 pub(super) struct Servers {
     pub(super) all: Vec<Directive>,
     /// The addresses of each upstream.
     pub(super) upstreams: BTreeMap<String, Vec<String>>,
-    /// What applies to all of them.
+    /// The directives that apply to all servers.
     pub(super) scope: Scope,
-    /// The index of the one that is imported.
+    /// The index of the server that is imported.
     pub(super) own: usize,
-    /// The indices of those whose locations are imported in the place of a `proxy_pass`.
+    /// The indices of the servers whose locations are imported in the place of a `proxy_pass`.
     pub(super) followed: BTreeSet<usize>,
-    /// Number of servers that have been followed from one to the next, at present.
+    /// The number of nested `proxy_pass` directives that are being followed.
     pub(super) depth: usize,
 }
 
 impl Servers {
-    /// Returns the index of the server that answers at `target`, if it is one of this configuration. `name` is the value of
-    /// the `Host` header if a directive sets it.
+    /// Returns the index of the server of this configuration that answers at `target`, if there is one. `name` is the
+    /// `Host` header that a directive sets.
     pub(super) fn answering(&self, target: &Target, name: Option<&str>) -> Option<usize> {
         let one = vec![target.host.clone()];
         let addresses = self.upstreams.get(&target.host).unwrap_or(&one);
@@ -78,16 +78,18 @@ impl Servers {
         };
         let to: Vec<Address> = addresses.iter().map(|it| Address::of(it, port)).collect();
         let listens = |fits: &dyn Fn(&Address, &Address) -> bool| -> Vec<usize> {
-            let is_there = |own: &Address| to.iter().any(|to| fits(own, to));
+            let is_there = |listener: &Address| to.iter().any(|to| fits(listener, to));
             let all = self.all.iter().enumerate();
             let all = all.filter(|(_, server)| listened(server).iter().any(is_there));
             all.map(|(at, _)| at).collect()
         };
-        // As in nginx, servers of just this address go before those of all addresses.
-        let mut found = listens(&Address::is);
-        if found.is_empty() {
-            found =
-                listens(&|own, to| own.is_wildcard() && own.port == to.port && self.is_here(to));
+        // As in nginx, servers that listen on exactly this address take precedence over those that listen on all
+        // addresses.
+        let mut candidates = listens(&Address::is);
+        if candidates.is_empty() {
+            candidates = listens(&|listener, to| {
+                listener.is_wildcard() && listener.port == to.port && self.is_here(to)
+            });
         }
         let name = match name {
             None => &target.host,
@@ -100,47 +102,47 @@ impl Servers {
             let mut listen = directives(&self.all[**at], "listen");
             listen.any(|it| it.args.iter().any(|arg| arg.starts_with("default")))
         };
-        let chosen = found.iter().find(named);
-        let chosen = chosen.or_else(|| found.iter().find(is_default));
-        chosen.or(found.first()).copied()
+        let server = candidates.iter().find(named);
+        let server = server.or_else(|| candidates.iter().find(is_default));
+        server.or(candidates.first()).copied()
     }
 
-    /// Whether an address is one of the machine with this configuration.
+    /// Whether an address belongs to the machine of this configuration.
     fn is_here(&self, address: &Address) -> bool {
         let mut all = self.all.iter().flat_map(listened);
         address.is_local() || address.is_wildcard() || all.any(|it| it.host == address.host)
     }
 
-    /// Returns the word by which `--server` finds a server: a name, or else an address.
+    /// Returns a value of `--server` that selects this server: a name, or else an address.
     pub(super) fn word(&self, at: usize) -> Option<&str> {
         let server = &self.all[at];
         let listens = || {
-            let own = directives(server, "listen").next()?.arg(0);
-            let alone = self.all.iter().filter(|it| listens_at(it, own)).count() == 1;
-            alone.then_some(own)
+            let address = directives(server, "listen").next()?.arg(0);
+            let is_unique = self.all.iter().filter(|it| listens_at(it, address)).count() == 1;
+            is_unique.then_some(address)
         };
         let means_it = |name: &&str| self.of(name) == Some(at);
         names(server).find(means_it).or_else(listens)
     }
 
-    /// Returns the index of the server with a name, or at an address. Of several with one name, such as one that only
-    /// redirects to HTTPS, it is the first that makes images.
+    /// Returns the index of the server with this name or address. If several have the name, for example because one
+    /// only redirects to HTTPS, the first that makes images is returned.
     pub(super) fn of(&self, word: &str) -> Option<usize> {
         let is_named = |at: &usize| names(&self.all[*at]).any(|it| it == word);
         let named: Vec<usize> = (0..self.all.len()).filter(is_named).collect();
         let maker = named.iter().find(|at| self.makes(**at, 0));
-        let found = maker.or(named.first()).copied();
-        found.or_else(|| self.all.iter().position(|it| listens_at(it, word)))
+        let by_name = maker.or(named.first()).copied();
+        by_name.or_else(|| self.all.iter().position(|it| listens_at(it, word)))
     }
 
-    /// Returns the first server that makes images and that no other one passes them on to, or else the first one that
-    /// makes images, or else the first.
+    /// Returns the first server that makes images and is not behind another such server. If there is none, returns the
+    /// first that makes images, or else the first.
     pub(super) fn first(&self) -> Option<usize> {
         let all = 0..self.all.len();
         let makers: Vec<usize> = all.filter(|at| self.makes(*at, 0)).collect();
         let is_behind = |at: &usize| {
             let mut others = makers.iter().filter(|other| *other != at);
-            others.any(|other| self.passed(*other).contains(at))
+            others.any(|other| self.pass_targets(*other).contains(at))
         };
         let front = makers.iter().find(|at| !is_behind(at));
         let first = front.or(makers.first()).copied();
@@ -149,29 +151,30 @@ impl Servers {
 
     /// Whether a server makes images, or passes requests on to one that does.
     fn makes(&self, at: usize, depth: usize) -> bool {
-        let passed = || self.passed(at).into_iter().filter(|to| *to != at);
+        let targets = || self.pass_targets(at).into_iter().filter(|to| *to != at);
         makes_images(&self.all[at])
-            || depth < DEEPEST && passed().any(|to| self.makes(to, depth + 1))
+            || depth < DEEPEST && targets().any(|to| self.makes(to, depth + 1))
     }
 
-    /// Returns the servers that one passes requests on to.
-    fn passed(&self, at: usize) -> BTreeSet<usize> {
-        fn all<'a>(block: &'a Directive, found: &mut Vec<&'a str>) {
+    /// Returns the indices of the servers that a server passes requests on to.
+    fn pass_targets(&self, at: usize) -> BTreeSet<usize> {
+        fn all<'a>(block: &'a Directive, values: &mut Vec<&'a str>) {
             for inner in block.inside() {
                 match inner.name.as_str() {
-                    "proxy_pass" => found.push(inner.arg(0)),
-                    _ => all(inner, found),
+                    "proxy_pass" => values.push(inner.arg(0)),
+                    _ => all(inner, values),
                 }
             }
         }
-        let mut found = Vec::new();
-        all(&self.all[at], &mut found);
-        let targets = found.into_iter().map(Target::of);
+        let mut values = Vec::new();
+        all(&self.all[at], &mut values);
+        let targets = values.into_iter().map(Target::of);
         targets.filter_map(|to| self.answering(&to, None)).collect()
     }
 }
 
-/// Number of servers that are followed from one to the next. Those that pass requests on to each other end there.
+/// Maximum number of nested `proxy_pass` directives that are followed. Servers that pass requests on to each other end
+/// there.
 pub(super) const DEEPEST: usize = 8;
 
 fn makes_images(server: &Directive) -> bool {
@@ -196,7 +199,7 @@ fn listens_at(server: &Directive, word: &str) -> bool {
     directives(server, "listen").any(|it| it.arg(0) == word)
 }
 
-/// Returns the addresses at which a server listens over TCP or a socket.
+/// Returns the addresses on which a server listens, except for QUIC.
 fn listened(server: &Directive) -> Vec<Address> {
     let all = directives(server, "listen");
     let all = all.filter(|it| !it.args.iter().any(|arg| arg == "quic"));
@@ -209,13 +212,13 @@ fn listened(server: &Directive) -> Vec<Address> {
 
 #[derive(Debug, PartialEq, Eq)]
 struct Address {
-    /// `*` for all addresses; `unix:` and a path for a socket.
+    /// `*` for all addresses, or `unix:` and the path of a socket.
     host: String,
     port: String,
 }
 
 impl Address {
-    /// Parses an address as `listen` and upstreams have it. `port` is what it has without one.
+    /// Parses an address of a `listen` directive or an upstream. `port` is the default port.
     fn of(text: &str, port: &str) -> Self {
         let is_number = |text: &str| !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit());
         let (host, port) = match text.rsplit_once(':') {
@@ -243,7 +246,7 @@ impl Address {
         host == "localhost" || host == "[::1]" || host.starts_with("127.")
     }
 
-    /// Whether both are the same; `localhost` is any address of loopback.
+    /// Whether both are the same address. `localhost` equals any loopback address.
     fn is(&self, other: &Self) -> bool {
         let has_name = self.host == "localhost" || other.host == "localhost";
         let is_one = has_name && self.is_local() && other.is_local();
@@ -291,7 +294,7 @@ mod tests {
             ("http://socket", Some(4)),
             ("http://127.0.0.1:8004", Some(5)),
             ("http://10.0.0.1:8005", Some(6)),
-            // An address of this machine, as another server listens there.
+            // 10.0.0.1 is an address of this machine, because another server listens on it.
             ("https://10.0.0.1:8006", Some(7)),
             ("http://10.0.0.2:8006", None),
             ("http://127.0.0.2:8001", None),

@@ -1,30 +1,30 @@
-//! Translates the paths of a location into a regular expression for `[[rewrite]]`, and nginx's variables into its
-//! groups.
+//! Translates the paths of a location to a regular expression for `[[rewrite]]`, and nginx's variables to groups of
+//! that expression.
 
 use std::collections::BTreeMap;
 
 use andon_dialects::forms::is_script;
 use regex::Regex;
 
-/// The paths that a location or a rewrite matches.
+/// The paths that a location or a `rewrite` directive matches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Pattern {
     /// Regular expression that is matched against the raw path.
     pub(super) from: String,
-    /// The path that nginx calls `$uri`, written with the groups of `from`.
+    /// The path that nginx calls `$uri`, expressed with the groups of `from`.
     pub(super) uri: String,
-    /// The groups that nginx's `$1` and `$name` refer to, with their numbers in `from`.
+    /// The groups that nginx's `$1` and `$name` refer to.
     groups: Groups,
 }
 
-/// The groups of nginx's expression.
+/// Maps the groups of nginx's expression to those of the translated one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Groups {
-    /// Whether `from` has one more group around everything.
+    /// Whether `from` has an additional group around the whole expression.
     is_wrapped: bool,
-    /// The number in `from` of each group.
+    /// The number in `from` of each group of nginx's expression.
     numbers: Vec<usize>,
-    /// The number in nginx's expression of each group with a name.
+    /// The number in nginx's expression of each named group.
     names: BTreeMap<String, usize>,
 }
 
@@ -58,7 +58,7 @@ impl Groups {
     }
 }
 
-/// Whether the path or the expression of a location names extensions of scripts, and no others.
+/// Whether the path or expression of a location has only extensions of scripts, and at least one.
 pub(super) fn names_scripts(text: &str) -> bool {
     let plain = text.replace(['\\', '(', ')', '$', '^', '?', ':'], "");
     let mut names = plain
@@ -73,7 +73,7 @@ pub(super) fn names_scripts(text: &str) -> bool {
 }
 
 impl Pattern {
-    /// Creates the pattern of an expression for `[[rewrite]]`, with the groups that nginx's names refer to.
+    /// Creates the pattern for a finished `[[rewrite]]` expression, with a mapping of nginx's groups.
     pub(super) fn new(from: &str, groups: Groups) -> Self {
         Self {
             from: from.to_owned(),
@@ -82,7 +82,7 @@ impl Pattern {
         }
     }
 
-    /// Creates the pattern of `location /x/` and `location ^~ /x/`.
+    /// Creates the pattern of `location /x/` or `location ^~ /x/`.
     pub(super) fn prefix(path: &str) -> Self {
         Self {
             from: format!("^{}(.*)$", regex::escape(path)),
@@ -100,11 +100,11 @@ impl Pattern {
         }
     }
 
-    /// Creates the pattern of `location ~ …`, or of `location ~* …` if `any_case`. It has one more group around
-    /// everything, so that the whole path can be referred to.
+    /// Creates the pattern of `location ~ …`, or of `location ~* …` if `any_case`. It has an additional group around
+    /// the whole expression, so that the whole path can be referred to.
     ///
     /// # Errors
-    /// If the expression uses what PCRE supports and Andon's expressions do not.
+    /// If the expression uses features of PCRE that Andon's regular expressions do not support.
     pub(super) fn regex(text: &str, any_case: bool) -> Result<Self, String> {
         let groups = Groups::of(&compiled(text)?, true);
         let flag = if any_case { "(?i)" } else { "" };
@@ -122,10 +122,10 @@ impl Pattern {
         })
     }
 
-    /// Creates the pattern of a `rewrite` directive's own expression, whose groups keep their numbers.
+    /// Creates the pattern of a `rewrite` directive's expression, whose groups keep their numbers.
     ///
     /// # Errors
-    /// As [`Pattern::regex`].
+    /// The errors of [`Pattern::regex`].
     pub(super) fn rewrite(text: &str) -> Result<Self, String> {
         Ok(Self {
             from: text.to_owned(),
@@ -143,11 +143,11 @@ impl Pattern {
         text: &str,
         variables: &BTreeMap<String, String>,
     ) -> Result<String, String> {
-        let mut said = String::new();
+        let mut out = String::new();
         for piece in pieces(text) {
             let name = match piece {
                 Piece::Text(text) => {
-                    said += text;
+                    out += text;
                     continue;
                 }
                 Piece::Variable(name) => name,
@@ -156,32 +156,32 @@ impl Pattern {
                 if number > 9 {
                     return Err(format!("${name}: a rewrite has nine groups"));
                 }
-                said += &format!("${number}");
+                out += &format!("${number}");
             } else if let Some(value) = variables.get(name) {
-                // Said when it was set.
-                said += value;
+                // The value was already translated when the variable was set.
+                out += value;
             } else if name.starts_with("arg_") {
-                // With braces: what follows may be a letter.
-                said += &format!("${{{name}}}");
+                // Braces are needed, because a letter may follow.
+                out += &format!("${{{name}}}");
             } else if matches!(name, "uri" | "document_uri" | "request_uri") {
-                said += &self.uri;
+                out += &self.uri;
             } else {
                 return Err(format!("the variable ${name} has no equivalent"));
             }
         }
-        Ok(said)
+        Ok(out)
     }
 
-    /// Returns the expression in its simplest form: without the outer group if `to` does not refer to it. The groups in
-    /// `to` are renumbered accordingly.
+    /// Returns the expression in its simplest form: if `to` does not refer to the additional outer group, that group is
+    /// removed and the groups in `to` are renumbered.
     pub(super) fn without_unused_group(&self, to: &mut String) -> String {
         let inner = self
             .from
             .strip_prefix("^(")
             .and_then(|from| from.strip_suffix(")$"));
         let count = self.groups.numbers.len();
-        let unused = self.groups.is_wrapped && !to.contains("$1") && count < 9;
-        match inner.filter(|inner| unused && !inner.starts_with(".*?(?:")) {
+        let is_unused = self.groups.is_wrapped && !to.contains("$1") && count < 9;
+        match inner.filter(|inner| is_unused && !inner.starts_with(".*?(?:")) {
             Some(inner) => {
                 for number in 1..=count {
                     *to = to.replace(&format!("${}", number + 1), &format!("${number}"));
@@ -193,20 +193,20 @@ impl Pattern {
     }
 }
 
-/// Returns the folders with which all paths begin that an expression matches, such as `/x/` of `^/x/(.+)$`.
+/// Returns the folders that all paths matched by an expression begin with, such as `/x/` for `^/x/(.+)$`.
 pub(super) fn fixed_start(text: &str) -> &str {
     let Some(rest) = text.strip_prefix('^').filter(|_| !has_choice(text)) else {
         return "";
     };
     let meta = |c: char| !(c.is_ascii_alphanumeric() || matches!(c, '/' | '-' | '_'));
-    // The last letter before may be repeated, or left out, and so may a slash.
+    // A quantifier may repeat or omit the last character before it, even a slash.
     let end = rest.find(meta).unwrap_or(rest.len());
     let is_repeated = rest[end..].starts_with(['*', '?', '+', '{']);
-    let fixed = &rest[..end - usize::from(is_repeated)];
-    &fixed[..fixed.rfind('/').map_or(0, |at| at + 1)]
+    let start = &rest[..end - usize::from(is_repeated)];
+    &start[..start.rfind('/').map_or(0, |at| at + 1)]
 }
 
-/// Whether an expression has several alternatives outside of its groups.
+/// Whether an expression has alternatives outside of its groups.
 fn has_choice(text: &str) -> bool {
     let (mut depth, mut is_escaped) = (0, false);
     text.chars().any(|char| {
@@ -232,7 +232,7 @@ enum Piece<'a> {
     Variable(&'a str),
 }
 
-/// Splits a text into plain pieces and the variables `$1`, `$name` and `${name}`.
+/// Splits a text into literal pieces and the variables `$1`, `$name` and `${name}`.
 fn pieces(text: &str) -> Vec<Piece<'_>> {
     let mut pieces = Vec::new();
     let mut rest = text;

@@ -1,16 +1,16 @@
-//! Reads the assignments of a Python file whose values are literals, or products of whole numbers. Nothing else is
-//! evaluated: another expression, a call or a block is told as such, with its line.
+//! Reads a Python file's assignments whose values are literals or products of integers. Nothing is executed: any other
+//! expression, call or block is only reported with its line.
 
 use toml::{Table, Value};
 
 use super::assignments::{Assignment, At};
 
-/// What a Python file sets.
+/// The contents of a Python configuration file.
 #[derive(Debug, Default)]
 pub(super) struct Python {
-    /// The names that are set to a literal. Those that are set to `None` are left out: they count as not set.
+    /// The names that are set to a literal. Names that are set to `None` are omitted, because they count as not set.
     pub(super) assignments: Vec<Assignment>,
-    /// The names that are set to something else, with their lines.
+    /// The names that are set to another expression, with their lines.
     pub(super) expressions: Vec<(String, usize)>,
     /// Lines that begin with something other than an assignment.
     pub(super) others: Vec<usize>,
@@ -18,7 +18,7 @@ pub(super) struct Python {
 
 /// Reads all statements of a file.
 pub(super) fn read(text: &str) -> Python {
-    let mut found = Python::default();
+    let mut file = Python::default();
     let mut rest = Text { text, at: 0 };
     while rest.at < text.len() {
         let (start, line) = (rest.at, rest.line());
@@ -28,7 +28,7 @@ pub(super) fn read(text: &str) -> Python {
             continue;
         }
         let Some((name, value)) = target(statement) else {
-            found.others.push(line);
+            file.others.push(line);
             continue;
         };
         let value_at = start + (statement.len() - value.len());
@@ -37,16 +37,16 @@ pub(super) fn read(text: &str) -> Python {
             at: value_at,
         };
         match literal.value(0).filter(|_| literal.is_at_end()) {
-            Some(Some(value)) => found.assignments.push(Assignment {
+            Some(Some(value)) => file.assignments.push(Assignment {
                 name: name.to_owned(),
                 value,
                 at: At::line(line),
             }),
             Some(None) => {}
-            None => found.expressions.push((name.to_owned(), line)),
+            None => file.expressions.push((name.to_owned(), line)),
         }
     }
-    found
+    file
 }
 
 /// Splits `NAME = value` at the beginning of a line.
@@ -58,10 +58,10 @@ fn target(statement: &str) -> Option<(&str, &str)> {
     (is_name && !value.starts_with('=')).then_some((name, value))
 }
 
-/// Depth of lists in lists beyond which nothing is read.
+/// Maximum nesting depth of lists.
 const DEEPEST: usize = 32;
 
-/// A text that is read from front to back.
+/// A cursor in a text.
 struct Text<'a> {
     text: &'a str,
     at: usize,
@@ -76,7 +76,7 @@ impl<'a> Text<'a> {
         self.text[..self.at].matches('\n').count() + 1
     }
 
-    /// Takes the lines up to the end of a statement: brackets and texts in quotes may go on in the next line.
+    /// Consumes the rest of a statement, which continues on the next line inside brackets and multi-line strings.
     fn logical_line(&mut self) -> &'a str {
         let (start, mut depth) = (self.at, 0_usize);
         while let Some(next) = self.rest().chars().next() {
@@ -111,7 +111,7 @@ impl<'a> Text<'a> {
         self.at += end;
     }
 
-    /// Takes blanks, comments and line ends.
+    /// Consumes spaces, comments and line breaks.
     fn skip_blanks(&mut self) {
         loop {
             let rest = self.rest();
@@ -138,7 +138,7 @@ impl<'a> Text<'a> {
         is_there
     }
 
-    /// Takes one literal; `Some(None)` for Python's `None`, and `None` for anything that is no literal.
+    /// Consumes one literal. Returns `Some(None)` for Python's `None`, and `None` for anything that is not a literal.
     #[allow(clippy::option_option, reason = "a literal may be Python's None")]
     fn value(&mut self, depth: usize) -> Option<Option<Value>> {
         if depth > DEEPEST {
@@ -165,7 +165,7 @@ impl<'a> Text<'a> {
         Some(Some(literal))
     }
 
-    /// Takes what stands in parentheses: a tuple, or one value.
+    /// Consumes a parenthesised expression: a tuple, or one value.
     #[allow(clippy::option_option, reason = "a literal may be Python's None")]
     fn parenthesis(&mut self, depth: usize) -> Option<Option<Value>> {
         let start = self.at;
@@ -179,7 +179,7 @@ impl<'a> Text<'a> {
         Some(Some(Value::Array(self.items('(', ")", depth)?)))
     }
 
-    /// Takes the items of a list or tuple.
+    /// Consumes the items of a list or tuple.
     fn items(&mut self, open: char, close: &str, depth: usize) -> Option<Vec<Value>> {
         self.at += open.len_utf8();
         let mut items = Vec::new();
@@ -219,7 +219,7 @@ impl<'a> Text<'a> {
         word
     }
 
-    /// Takes a number, or several whole ones that are multiplied, such as `24 * 60 * 60`.
+    /// Consumes a number, or a product of integers, such as `24 * 60 * 60`.
     fn product(&mut self) -> Option<Value> {
         let mut product = self.number()?;
         while self.takes("*") {
@@ -246,7 +246,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// Whether what follows are the letters before a text in quotes, such as `r'…'`.
+    /// Whether the next characters are the prefix of a string literal, such as `r'…'`.
     fn is_prefix(&self) -> bool {
         let letters = self
             .rest()
@@ -257,7 +257,7 @@ impl<'a> Text<'a> {
             && !self.rest()[..length].contains(['f', 'F'])
     }
 
-    /// Takes texts that follow each other, which Python joins.
+    /// Consumes adjacent string literals, which Python concatenates.
     fn strings(&mut self) -> Option<String> {
         let mut text = String::new();
         loop {
@@ -279,7 +279,8 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// Reads a text in quotes and returns what is written between them, or `None` if the closing quote is missing.
+    /// Consumes a string literal and returns the raw text between the quotes, or `None` if the closing quote is
+    /// missing.
     fn string(&mut self) -> Option<&'a str> {
         let rest = self.rest();
         let quote = rest.get(..1).filter(|quote| ["'", "\""].contains(quote))?;
@@ -304,7 +305,7 @@ impl<'a> Text<'a> {
     }
 }
 
-/// Resolves the usual escapes. `None` if there is another one.
+/// Resolves common escape sequences. Returns `None` if there is another one.
 fn unescaped(text: &str) -> Option<String> {
     let mut out = String::new();
     let mut rest = text.chars();
@@ -324,7 +325,7 @@ fn unescaped(text: &str) -> Option<String> {
                 out.push(char::from(u8::from_str_radix(&digits, 16).ok()?));
             }
             'u' | 'N' | 'U' | 'a' | 'b' | 'f' | 'v' | '0'..='7' => return None,
-            // Python keeps the backslash of what is no escape, such as `\.` of an expression.
+            // Python keeps the backslash of an unknown escape sequence, such as `\.` of a regular expression.
             other => out.extend(['\\', other]),
         }
     }

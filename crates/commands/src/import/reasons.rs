@@ -1,4 +1,4 @@
-//! Reasons why directives of nginx have no key in Andon's configuration.
+//! Reasons why nginx directives have no equivalent key in Andon's configuration.
 
 const TLS: &str = "is not needed: TLS 1.2 and 1.3 with the ciphers of today";
 pub(super) const QUIC: &str = "Andon speaks no HTTP/3: put a proxy in front of it";
@@ -8,7 +8,7 @@ pub(super) const SCRIPT: &str = "has no equivalent: Andon runs no programs; docs
 const SENDING: &str = "is not needed: Andon decides by itself how it reads and sends files";
 const CACHE: &str = "is not needed: equal requests share one transform and one entry of the cache";
 
-/// Beginnings of directive names, each with the reason. The first one that matches applies.
+/// Prefixes of directive names, each with the reason. The first match applies.
 const REASONS: &[(&str, &str)] = &[
     ("ssl", TLS),
     ("http3", QUIC),
@@ -114,11 +114,11 @@ const REASONS: &[(&str, &str)] = &[
 ];
 
 pub(super) fn why(name: &str) -> &'static str {
-    let found = REASONS.iter().find(|(start, _)| name.starts_with(start));
-    found.map_or("has no equivalent", |(_, why)| why)
+    let entry = REASONS.iter().find(|(start, _)| name.starts_with(start));
+    entry.map_or("has no equivalent", |(_, why)| why)
 }
 
-/// Whether a directive lets a program answer.
+/// Whether a directive passes requests to a program, as `fastcgi_pass` does.
 pub(super) fn is_program(name: &str) -> bool {
     name.ends_with("_pass") || name.contains("_by_lua") || ["perl", "js_content"].contains(&name)
 }

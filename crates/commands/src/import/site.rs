@@ -1,4 +1,4 @@
-//! Reads the directives of the blocks of a configuration, down to the locations.
+//! Reads the directives of the blocks of an nginx configuration, down to the locations.
 
 use std::collections::BTreeMap;
 
@@ -11,17 +11,17 @@ use super::reasons;
 use super::syntax::Directive;
 use super::units::{bytes, max_age};
 
-/// Reads the server called `name` from a configuration. Without a name, reads the first server that makes images, or
-/// else the first.
+/// Reads the server with the name or address `name` from a configuration. Without a name, reads the first server that
+/// makes images and is not behind another one, or else the first.
 ///
 /// # Errors
-/// If there is no server, or none of that name.
+/// If the configuration has no server, or none with this name or address.
 pub(super) fn read(all: &[Directive], name: Option<&str>) -> anyhow::Result<Site> {
     let http = all
         .iter()
         .filter(|it| it.name == "http")
         .flat_map(Directive::inside);
-    // A file of sites-available has no http block around its servers.
+    // A file in sites-available has server blocks without an http block around them.
     let http: Vec<&Directive> = http
         .chain(all.iter().filter(|it| it.name != "http"))
         .collect();
@@ -31,7 +31,7 @@ pub(super) fn read(all: &[Directive], name: Option<&str>) -> anyhow::Result<Site
     for directive in http.iter().filter(|it| it.name == "upstream") {
         site.upstream(directive);
     }
-    site.servers.own = chosen(&site.servers, name)?;
+    site.servers.own = server_index(&site.servers, name)?;
     let mut outer = Scope::default();
     let others = http
         .iter()
@@ -41,18 +41,18 @@ pub(super) fn read(all: &[Directive], name: Option<&str>) -> anyhow::Result<Site
         site.directive(directive, &mut outer);
     }
     site.servers.scope = outer.clone();
-    let chosen = site.servers.all[site.servers.own].clone();
+    let server = site.servers.all[site.servers.own].clone();
     let mut scope = outer.clone();
-    site.block(chosen.inside(), &mut scope);
+    site.block(server.inside(), &mut scope);
     site.before_locations(&scope.here);
-    let base = outer_base(&chosen, &outer);
+    let base = outer_base(&server, &outer);
     site.finish(base, &scope);
     Ok(site)
 }
 
-/// Returns the index of the server called `name`, or at that address. Without a name, returns that of the first one that
-/// makes images for clients, or else of the first.
-fn chosen(servers: &Servers, name: Option<&str>) -> anyhow::Result<usize> {
+/// Returns the index of the server with this name or address. Without a name, returns the index of the first server
+/// that makes images for clients, or else of the first server.
+fn server_index(servers: &Servers, name: Option<&str>) -> anyhow::Result<usize> {
     let Some(name) = name else {
         return servers.first().context("there is no server block");
     };
@@ -64,7 +64,7 @@ fn chosen(servers: &Servers, name: Option<&str>) -> anyhow::Result<usize> {
     })
 }
 
-/// Says which names the servers have.
+/// Returns the names of the servers, for an error message.
 fn names_of(servers: &[Directive]) -> String {
     let names: Vec<&str> = servers.iter().flat_map(names).collect();
     match names.is_empty() {
@@ -73,10 +73,12 @@ fn names_of(servers: &[Directive]) -> String {
     }
 }
 
-/// Returns the folder that the server's files are in unless a location says otherwise.
+/// Returns the folder with the server's files, for locations that do not set another one.
 fn outer_base(server: &Directive, outer: &Scope) -> Option<Base> {
-    let own = server.inside().iter().find(|it| it.name == "root");
-    let root = own.map(|it| it.arg(0)).or(outer.root.as_deref())?;
+    let root_directive = server.inside().iter().find(|it| it.name == "root");
+    let root = root_directive
+        .map(|it| it.arg(0))
+        .or(outer.root.as_deref())?;
     Some(Base::Folder(root.trim_end_matches('/').to_owned()))
 }
 
@@ -98,7 +100,7 @@ impl Site {
         }
     }
 
-    /// Notes the servers that are not imported.
+    /// Adds a note for each server that is not imported.
     pub(super) fn others(&mut self) {
         let servers = &self.servers;
         for (at, other) in servers.all.iter().enumerate() {
@@ -113,7 +115,7 @@ impl Site {
         }
     }
 
-    /// Reads the directives of a server or location into `scope`, and then the locations in it.
+    /// Reads the directives of a server or location into `scope`, and then its nested locations.
     pub(super) fn block(&mut self, directives: &[Directive], scope: &mut Scope) {
         scope.here = Here {
             variables: std::mem::take(&mut scope.here.variables),
@@ -172,12 +174,12 @@ impl Site {
             }
             "secure_link" => scope.link = Some(value.to_owned()),
             "secure_link_md5" => scope.link_md5 = Some(value.to_owned()),
-            // What follows from it is fixed here: 403 and 410.
+            // The responses that follow from this condition are fixed in Andon: 403 and 410.
             "if" if value.starts_with("($secure_link") => {}
             "internal" => scope.here.closed = true,
             "allow" | "deny" => scope.here.access.push(directive.clone()),
             "return" if value.starts_with('4') => scope.here.closed = true,
-            "try_files" => scope.here.tried = Some(directive.clone()),
+            "try_files" => scope.here.try_files = Some(directive.clone()),
             "expires" if value == "off" => scope.expires = None,
             "expires" => match max_age(value) {
                 Some(value) => scope.expires = Some(value),
@@ -204,7 +206,7 @@ impl Site {
         }
     }
 
-    /// Notes a directive that becomes no key, and what it says of servers that requests are passed on to.
+    /// Adds a note on a directive that has no key, and stores what it sets for requests that are passed on.
     fn without_key(&mut self, directive: &Directive, scope: &mut Scope) {
         let name = directive.name.as_str();
         scope.here.runs |= reasons::is_program(name);
@@ -214,7 +216,7 @@ impl Site {
         self.note(directive, reasons::why(name));
     }
 
-    /// Reads a directive of ngx_small_light.
+    /// Reads a directive of the ngx_small_light module.
     fn of_small_light(&mut self, directive: &Directive, scope: &mut Scope) {
         let value = directive.arg(0);
         match directive.name.as_str() {
@@ -232,8 +234,8 @@ impl Site {
         }
     }
 
-    /// Reads a `small_light_getparam_mode`. Andon's is for all paths, so that those of locations are looked at when all
-    /// locations are known.
+    /// Reads `small_light_getparam_mode`. Andon's setting applies to all paths, so directives in locations are
+    /// collected and decided on when all locations are known.
     fn getparam_mode(&mut self, directive: &Directive, scope: &mut Scope) {
         let is_on = directive.arg(0) == "on";
         match (scope.in_location, is_on) {
@@ -276,8 +278,8 @@ impl Site {
         }
     }
 
-    /// Applies `allow` and `deny`. Andon has no lists of addresses, so a location that denies all other addresses is
-    /// closed to every client.
+    /// Applies `allow` and `deny`. Andon has no address lists, so a location that denies all other addresses is closed
+    /// to every client.
     fn access(&mut self, scope: &mut Scope) {
         let rules = std::mem::take(&mut scope.here.access);
         let Some(first) = rules.first() else { return };
@@ -298,7 +300,7 @@ impl Site {
             .push((first.place.clone(), format!("{}: {why}", rules.join("; "))));
     }
 
-    /// Reads an `add_header`. As in nginx, a block with one of its own inherits none from the blocks around it.
+    /// Reads `add_header`. As in nginx, a block with its own `add_header` inherits none from outer blocks.
     fn add_header(&mut self, directive: &Directive, scope: &mut Scope) {
         if !scope.here.adds_headers {
             scope.here.adds_headers = true;
@@ -326,7 +328,7 @@ impl Site {
         }
     }
 
-    /// Reads an `error_page`, which may name an image to send in place of one that is missing or broken.
+    /// Reads `error_page`, which may name an image to send in the place of a missing or broken one.
     fn error_page(&mut self, directive: &Directive, scope: &mut Scope) {
         let Some((uri, rest)) = directive.args.split_last() else {
             return;
@@ -353,7 +355,7 @@ impl Site {
             .args
             .iter()
             .find_map(|arg| arg.strip_prefix("max_size="));
-        // A folder of its own: nginx deletes files that it does not know from its folder.
+        // Uses another folder than nginx, because nginx deletes files that it does not know from its cache.
         let path = format!("{}-andon", directive.arg(0).trim_end_matches('/'));
         self.cache.disk = Some((path, size.and_then(bytes)));
         if let Some(inactive) = directive
@@ -389,11 +391,11 @@ impl Site {
         }
     }
 
-    /// Imports the `rewrite` directives that nginx runs in the server block before it looks for a location.
+    /// Imports the `rewrite` directives that nginx applies in the server block before it chooses a location.
     fn before_locations(&mut self, here: &Here) {
         for rewrite in &here.rewrites {
-            let to = Pattern::rewrite(rewrite.arg(0)).and_then(|own| {
-                let path = own.say(rewrite.arg(1), &BTreeMap::new())?;
+            let to = Pattern::rewrite(rewrite.arg(0)).and_then(|pattern| {
+                let path = pattern.say(rewrite.arg(1), &BTreeMap::new())?;
                 let (_, options) = path
                     .split_once("small_light(")
                     .ok_or("write a [[rewrite]] to what the location of its new path comes to")?;

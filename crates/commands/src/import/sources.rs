@@ -1,4 +1,4 @@
-//! The origins of an imported server: which URLs they permit, and what all remote ones have in common.
+//! The origins of an imported server: the URLs that they permit, and the keys that all remote origins share.
 
 use andon_server::config::UrlPattern;
 use std::net::Ipv4Addr;
@@ -9,8 +9,8 @@ use url::{Host, Url};
 use super::assignments::At;
 use super::document::Document;
 
-/// Addresses of private networks.
-/// Pods of some clouds have those of 100.64.0.0/10 (RFC 6598), which other servers take for public.
+/// Addresses of private networks. 100.64.0.0/10 (RFC 6598) is included, because pods of some clouds have such
+/// addresses; other servers consider them public.
 pub(super) const PRIVATE: [&str; 5] = [
     "10.0.0.0/8",
     "172.16.0.0/12",
@@ -19,16 +19,16 @@ pub(super) const PRIVATE: [&str; 5] = [
     "fc00::/7",
 ];
 
-/// Addresses of this machine.
+/// Loopback addresses.
 pub(super) const LOOPBACK: [&str; 2] = ["127.0.0.0/8", "::1/128"];
 
-/// The keys that every remote origin of a server gets, such as `timeouts.total`.
+/// The keys that every remote origin of a server has, such as `timeouts.total`, with their values.
 pub(super) type Common = Vec<(String, Value)>;
 
-/// Placeholder for the URLs of a server that names no sources: `andon.toml` has to name them.
+/// Placeholder for URLs if the imported server names no sources: the user has to replace it in `andon.toml`.
 const UNNAMED: &str = "https://pictures.example/";
 
-/// Adds an origin of absolute URLs. URLs that `andon.toml` cannot permit are noted.
+/// Adds an origin for absolute URLs. URLs that `andon.toml` cannot express are noted.
 pub(super) fn add_urls(urls: &[String], variable: &str, common: &Common, out: &mut Document) {
     let mut permitted: Vec<String> = Vec::new();
     for url in urls {
@@ -48,7 +48,8 @@ pub(super) fn add_urls(urls: &[String], variable: &str, common: &Common, out: &m
     }
 }
 
-/// Adds an origin of a placeholder, with a note, if there is none: sources of any host are not served.
+/// Adds an origin with a placeholder, and a note, if the document has no origin: Andon does not serve sources of
+/// arbitrary hosts.
 pub(super) fn add_unnamed(variable: &str, common: &Common, out: &mut Document) {
     if !out.has_origin() {
         out.note(
@@ -60,7 +61,7 @@ pub(super) fn add_unnamed(variable: &str, common: &Common, out: &mut Document) {
     }
 }
 
-/// Returns the URL of a pattern of URLs up to the last whole segment of its path.
+/// Cuts a URL pattern after the last complete segment of its path.
 pub(super) fn whole_segments(pattern: &str) -> String {
     let Some((scheme, rest)) = pattern.split_once("://") else {
         return pattern.to_owned();
@@ -74,8 +75,8 @@ pub(super) fn whole_segments(pattern: &str) -> String {
     }
 }
 
-/// Whether the host of a URL may be one of a private network: by its name, such as a service in a cluster, by its address,
-/// or as one that is named and has no TLS.
+/// Whether the host of a URL may be in a private network, judging by its name, such as a service in a cluster, by its
+/// address, or because its URL has no TLS.
 pub(super) fn is_of_own_network(url: &str) -> bool {
     let url = Url::parse(url).ok();
     match url.as_ref().and_then(Url::host) {
@@ -91,7 +92,7 @@ pub(super) fn is_of_own_network(url: &str) -> bool {
     }
 }
 
-/// Ends of names that are of no public network.
+/// Suffixes of names in private networks.
 const OWN_NAMES: [&str; 10] = [
     ".svc",
     ".cluster.local",
@@ -105,12 +106,12 @@ const OWN_NAMES: [&str; 10] = [
     ".lan",
 ];
 
-/// Whether an address is one of 100.64.0.0/10.
+/// Whether an address is in 100.64.0.0/10.
 fn is_shared(address: Ipv4Addr) -> bool {
     matches!(address.octets(), [100, 64..=127, ..])
 }
 
-/// Whether a URL leads to this machine.
+/// Whether the host of a URL is this machine.
 pub(super) fn is_of_this_machine(url: &str) -> bool {
     let url = Url::parse(url).ok();
     match url.as_ref().and_then(Url::host) {

@@ -1,4 +1,4 @@
-//! Parses an nginx configuration, including the files that it includes, into directives with words and blocks.
+//! Parses an nginx configuration, including the files that it includes, into directives with arguments and blocks.
 
 use std::path::{Path, PathBuf};
 
@@ -10,12 +10,12 @@ use regex::Regex;
 pub(super) struct Directive {
     pub(super) name: String,
     pub(super) args: Vec<String>,
-    /// The directives in the braces, if it has any.
+    /// The directives between the braces, if it is a block.
     pub(super) block: Option<Vec<Self>>,
     pub(super) place: Place,
 }
 
-/// A place in a configuration file, such as `nginx.conf:12`.
+/// A line of a configuration file, such as `nginx.conf:12`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) file: String,
@@ -23,7 +23,7 @@ pub(super) struct Place {
 }
 
 impl Directive {
-    /// Returns the directive with its arguments, without its block.
+    /// Returns the directive with its arguments, but without its block.
     pub(super) fn text(&self) -> String {
         let mut text = self.name.clone();
         for arg in &self.args {
@@ -42,18 +42,18 @@ impl Directive {
     }
 }
 
-/// Reads a file and the files that it includes. As in nginx, patterns that match no file include nothing.
+/// Reads a file and the files that it includes. As in nginx, patterns that match no file are ignored.
 pub(super) fn read(file: &Path) -> anyhow::Result<Vec<Directive>> {
     let folder = file.parent().unwrap_or(Path::new(""));
     Files { folder }.read(file, 0)
 }
 
 struct Files<'a> {
-    /// Folder of the main file. Names of included files are relative to it.
+    /// Folder of the main file. Paths of included files are relative to it.
     folder: &'a Path,
 }
 
-/// Depth of includes beyond which files are taken to include each other.
+/// Maximum nesting depth of includes; beyond it, files are assumed to include each other.
 const DEEPEST: usize = 32;
 
 impl Files<'_> {
@@ -76,7 +76,7 @@ impl Files<'_> {
         for mut directive in directives {
             if directive.name == "include" {
                 for file in matching(&self.folder.join(directive.arg(0))) {
-                    // Most of what a site includes has nothing to do with images.
+                    // Usually, an included file that is missing here has nothing to do with images.
                     if !file.exists() {
                         let Place { file: by, line } = &directive.place;
                         let missing = file.display();
@@ -98,14 +98,14 @@ impl Files<'_> {
     }
 }
 
-/// Returns the files that match a path with `*`, `?` and `[…]` in its names, sorted. A path without these is returned
-/// even if there is no such file.
+/// Returns the files that match a path with the wildcards `*`, `?` and `[…]`, sorted. A path without wildcards is
+/// returned even if there is no such file.
 fn matching(path: &Path) -> Vec<PathBuf> {
-    let mut found = vec![PathBuf::new()];
+    let mut paths = vec![PathBuf::new()];
     for part in path {
         let name = part.to_string_lossy();
         if !name.contains(['*', '?', '[']) {
-            found.iter_mut().for_each(|path| path.push(part));
+            paths.iter_mut().for_each(|path| path.push(part));
             continue;
         }
         let pattern = regex::escape(&name)
@@ -117,7 +117,7 @@ fn matching(path: &Path) -> Vec<PathBuf> {
         let Ok(pattern) = Regex::new(&format!("^{pattern}$")) else {
             return Vec::new();
         };
-        found = found
+        paths = paths
             .iter()
             .flat_map(|folder| std::fs::read_dir(folder).into_iter().flatten().flatten())
             .filter(|entry| {
@@ -128,18 +128,18 @@ fn matching(path: &Path) -> Vec<PathBuf> {
             .map(|entry| entry.path())
             .collect();
     }
-    found.sort();
-    found
+    paths.sort();
+    paths
 }
 
-/// Parses the text of a configuration file. `file` is the name that errors and directives state.
+/// Parses the text of a configuration file. `file` is its name in errors and directives.
 pub(super) fn parse(text: &str, file: &str) -> anyhow::Result<Vec<Directive>> {
     let mut open: Vec<(Directive, Vec<Directive>)> = Vec::new();
     let mut directives = Vec::new();
     let mut words: Vec<(String, usize)> = Vec::new();
     let mut tokens = Tokens::new(text);
     while let Some((token, line)) = tokens.next() {
-        let begun = |words: &mut Vec<(String, usize)>| {
+        let take_directive = |words: &mut Vec<(String, usize)>| {
             let mut all = std::mem::take(words).into_iter();
             let (name, line) = all.next()?;
             Some(Directive {
@@ -154,9 +154,9 @@ pub(super) fn parse(text: &str, file: &str) -> anyhow::Result<Vec<Directive>> {
         };
         match token {
             Token::Word(word) => words.push((word, line)),
-            Token::End => directives.extend(begun(&mut words)),
+            Token::End => directives.extend(take_directive(&mut words)),
             Token::Open => {
-                let Some(directive) = begun(&mut words) else {
+                let Some(directive) = take_directive(&mut words) else {
                     bail!("{file}:{line}: `{{` follows no directive");
                 };
                 if directive.name.ends_with("_by_lua_block") {
@@ -170,10 +170,10 @@ pub(super) fn parse(text: &str, file: &str) -> anyhow::Result<Vec<Directive>> {
                 if let Some((word, line)) = words.first() {
                     bail!("{file}:{line}: `{word}` lacks its `;`");
                 }
-                let Some((mut directive, before)) = open.pop() else {
+                let Some((mut directive, outer)) = open.pop() else {
                     bail!("{file}:{line}: `}}` closes nothing");
                 };
-                directive.block = Some(std::mem::replace(&mut directives, before));
+                directive.block = Some(std::mem::replace(&mut directives, outer));
                 directives.push(directive);
             }
         }
@@ -216,7 +216,7 @@ impl<'a> Tokens<'a> {
         Some(next)
     }
 
-    /// Returns the next token and the line that it is on.
+    /// Returns the next token, and the line that it is on.
     fn next(&mut self) -> Option<(Token, usize)> {
         loop {
             let line = self.line;
@@ -250,7 +250,7 @@ impl<'a> Tokens<'a> {
         word
     }
 
-    /// Reads a word without quotes up to white space, `;` or `{`. The braces of `${name}` are part of the word.
+    /// Reads an unquoted word up to white space, `;` or `{`. The braces of `${name}` are part of the word.
     fn word(&mut self, first: char) -> String {
         let mut word = String::new();
         let mut next = Some(first);
@@ -277,7 +277,7 @@ impl<'a> Tokens<'a> {
         word
     }
 
-    /// Adds what follows a backslash to the word. Most escapes stay as they are, because they belong to regular
+    /// Adds an escape sequence to a word. The backslash of most sequences is kept, because they belong to regular
     /// expressions.
     fn escape(&mut self, word: &mut String) {
         match self.take() {
@@ -290,7 +290,7 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// Skips a program in another language, up to the brace that closes its block.
+    /// Skips a block that contains another language, up to its closing brace.
     fn skip_block(&mut self) {
         let mut depth = 1;
         while depth > 0

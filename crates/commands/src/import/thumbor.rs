@@ -1,4 +1,4 @@
-//! Reads a `thumbor.conf`: assignments of Python, of which only literals are read. Without one, the environment of a
+//! Imports a `thumbor.conf`, a Python file, of which only literals are read. Alternatively imports the environment of a
 //! container whose variables have the same names.
 
 mod table;
@@ -33,7 +33,7 @@ fn is_known(name: &str) -> bool {
     TABLE.iter().any(|row| row.is(name))
 }
 
-/// Whether an environment is that of a container with thumbor: one of its variables is thumbor's alone, or the file
+/// Whether the environment is that of a thumbor container: one of its variables belongs to thumbor only, or the file
 /// starts a thumbor whose variables are elsewhere.
 fn is_of_container(all: &Environment, text: &str) -> bool {
     let is_alone = |name: &String| ["SECURITY_KEY", "ALLOW_UNSAFE_URL"].contains(&&**name);
@@ -45,11 +45,12 @@ fn is_of_container(all: &Environment, text: &str) -> bool {
         })
 }
 
-/// Keeps the variables whose names are those of a thumbor.conf, as images of containers take them.
-fn own(mut all: Environment) -> Environment {
+/// Keeps the variables that have names of `thumbor.conf`, which container images read from the environment, and parses
+/// their values.
+fn own_variables(mut all: Environment) -> Environment {
     all.retain(is_known);
     for it in &mut all.set {
-        // A list is written as in Python, a text without quotes.
+        // A list is written as in Python, but a string without quotes.
         let text = it.value.as_str().unwrap_or_default();
         let literal = python::read(&format!("VALUE = {text}")).assignments.pop();
         it.value = literal.map_or_else(|| it.value.clone(), |literal| literal.value);
@@ -57,7 +58,8 @@ fn own(mut all: Environment) -> Environment {
     all
 }
 
-/// Whether a file is of Python: it sets a literal, or something else with blanks around the `=`.
+/// Whether a file is a `thumbor.conf`: it sets a known name to a literal, or to another expression with spaces around
+/// the `=`.
 fn is_conf(conf: &Python, text: &str) -> bool {
     let lines: Vec<&str> = text.lines().collect();
     let is_spaced = |(name, line): &(String, usize)| {
@@ -71,10 +73,10 @@ fn text(input: &Input<'_>) -> anyhow::Result<String> {
     let mut out = Document::new(input);
     out.set("thumbor.prefix", "/");
     let conf = python::read(input.text);
-    let mut given = environment(input.text);
-    let parts = if !is_conf(&conf, input.text) && is_of_container(&given, input.text) {
-        given.read_files(input.path);
-        translate(&own(given), TABLE, "thumbor", &mut out)
+    let mut variables = environment(input.text);
+    let parts = if !is_conf(&conf, input.text) && is_of_container(&variables, input.text) {
+        variables.read_files(input.path);
+        translate(&own_variables(variables), TABLE, "thumbor", &mut out)
     } else {
         of_python(conf, input.text, &mut out)
     };
@@ -86,13 +88,13 @@ fn text(input: &Input<'_>) -> anyhow::Result<String> {
     out.text()
 }
 
-/// Translates a thumbor.conf.
+/// Imports a `thumbor.conf`.
 fn of_python(conf: Python, text: &str, out: &mut Document) -> Parts {
-    let given = Environment {
+    let variables = Environment {
         set: conf.assignments,
         ..Environment::default()
     };
-    let mut parts = translate(&given, TABLE, "thumbor", out);
+    let mut parts = translate(&variables, TABLE, "thumbor", out);
     for (name, line) in conf.expressions {
         out.note(
             At::line(line),
@@ -105,7 +107,7 @@ fn of_python(conf: Python, text: &str, out: &mut Document) -> Parts {
     for line in conf.others {
         let what = "it is no assignment, and not read";
         out.note(At::line(line), "this line", what);
-        // An assignment in a block, such as that of an `if`.
+        // An assignment inside a block, such as an `if`.
         let code = lines
             .get(line.saturating_sub(1))
             .copied()
@@ -119,7 +121,7 @@ fn of_python(conf: Python, text: &str, out: &mut Document) -> Parts {
     parts
 }
 
-/// Writes what thumbor does by default and Andon does not.
+/// Sets the keys for which thumbor's default differs from Andon's.
 fn differing_defaults(parts: &Parts, out: &mut Document) {
     out.set("thumbor.progressive", !parts.is_off("PROGRESSIVE_JPEG"));
     out.set(
@@ -128,9 +130,10 @@ fn differing_defaults(parts: &Parts, out: &mut Document) {
     );
 }
 
-/// Carries over the key and whether unsigned URLs are answered. What was not read is a random key, and no.
+/// Imports the key, and whether unsigned URLs are answered. If these could not be read, the key is random and unsigned
+/// URLs are refused.
 fn signing(parts: &Parts, out: &mut Document) -> anyhow::Result<()> {
-    // thumbor's own default, which everybody knows.
+    // thumbor's default key, which is public knowledge.
     const KNOWN: &str = "MY_SECURE_KEY";
     let is_key_unread = parts.is_unread("SECURITY_KEY");
     let is_unread = is_key_unread || parts.is_unread("ALLOW_UNSAFE_URL");
@@ -157,7 +160,7 @@ fn signing(parts: &Parts, out: &mut Document) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Carries over the formats that are chosen by `Accept`.
+/// Imports the formats that are negotiated by `Accept`.
 fn formats(parts: &Parts, out: &mut Document) {
     let on = |(format, name)| parts.is_on(name).then_some(format);
     let formats = [("avif", "AUTO_AVIF"), ("webp", "AUTO_WEBP")];
@@ -230,7 +233,7 @@ fn origins(parts: &Parts, out: &mut Document) {
     }
 }
 
-/// Returns the keys that web servers get.
+/// Returns the keys that origins on web servers have.
 fn common(parts: &Parts, out: &mut Document) -> Common {
     let redirects = match parts.is_off("HTTP_LOADER_FOLLOW_REDIRECTS") {
         true => Some(Value::Integer(0)),
@@ -264,7 +267,7 @@ fn common(parts: &Parts, out: &mut Document) -> Common {
         .collect()
 }
 
-/// Returns the host that an allowed source names: a host, or an expression for all hosts below one.
+/// Returns the host for an allowed source, which is a host name, or a regular expression for all hosts below a domain.
 fn host(source: &str) -> Option<String> {
     let source = source.trim_start_matches('^').trim_end_matches('$');
     let below = [r".+\.", r".*\.", r".+?\.", r".*?\.", r"[^.]+\.", r"\w+\."];

@@ -1,6 +1,6 @@
-//! Parses sizes and durations as nginx writes them.
+//! Parses sizes and durations in nginx's notation.
 
-/// Parses a size, such as `10g` or `512k`, and returns it in bytes.
+/// Parses a size, such as `10g` or `512k`, and returns bytes.
 pub(super) fn bytes(text: &str) -> Option<u64> {
     let (number, unit) = text.split_at(
         text.find(|c: char| !c.is_ascii_digit())
@@ -25,7 +25,7 @@ pub(super) fn max_age(text: &str) -> Option<String> {
     }
 }
 
-/// Parses a duration, such as `1h 30m`, `90` or `30d`, and returns it in seconds.
+/// Parses a duration, such as `1h 30m`, `90` or `30d`, and returns seconds.
 pub(super) fn seconds(text: &str) -> Option<u64> {
     let mut total = 0_u64;
     let mut rest = text.trim();

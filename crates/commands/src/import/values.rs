@@ -1,10 +1,10 @@
-//! Translates values of other servers' variables into those of `andon.toml`. Each value is a text from an environment,
-//! or a literal of Python.
+//! Translates values of other servers' variables to values of `andon.toml`. A value is a string from an environment, or
+//! a Python literal.
 
 use toml::{Table, Value};
 
-/// Whether a value stands for none: an empty text, or the `false` that charts write in place of a text that is not set.
-/// Flags are not asked.
+/// Whether a value means that a variable is not set: an empty string, or `false`, which charts write for an unset
+/// string. Not to be used for flags.
 pub(super) fn is_none(value: &Value) -> bool {
     match value {
         Value::String(text) => text.is_empty() || text.eq_ignore_ascii_case("false"),
@@ -12,7 +12,7 @@ pub(super) fn is_none(value: &Value) -> bool {
     }
 }
 
-/// A text.
+/// Translates a string.
 pub(super) fn text(value: &Value) -> Result<Value, String> {
     match value {
         Value::String(_) => Ok(value.clone()),
@@ -20,7 +20,7 @@ pub(super) fn text(value: &Value) -> Result<Value, String> {
     }
 }
 
-/// A whole number.
+/// Translates an integer.
 pub(super) fn number(value: &Value) -> Result<Value, String> {
     let number = match value {
         Value::Integer(number) => Some(*number),
@@ -36,7 +36,7 @@ pub(super) fn number(value: &Value) -> Result<Value, String> {
     }
 }
 
-/// A whole number that is not 0, which stands for no limit in other servers.
+/// Translates an integer other than 0, which other servers use for no limit.
 pub(super) fn limit(value: &Value) -> Result<Value, String> {
     match number(value)? {
         Value::Integer(0) => {
@@ -46,7 +46,7 @@ pub(super) fn limit(value: &Value) -> Result<Value, String> {
     }
 }
 
-/// True or false, as Go and Python write it.
+/// Translates a boolean, in the notation of Go or Python.
 pub(super) fn flag(value: &Value) -> Result<Value, String> {
     let flag = match value {
         Value::Boolean(flag) => Some(*flag),
@@ -62,7 +62,7 @@ pub(super) fn flag(value: &Value) -> Result<Value, String> {
         .ok_or_else(|| format!("{value} is neither true nor false"))
 }
 
-/// A list of texts, which an environment divides by commas.
+/// Translates a list of strings, which is comma-separated in an environment.
 pub(super) fn list(value: &Value) -> Result<Value, String> {
     match value {
         Value::String(_) | Value::Array(_) => Ok(texts(value).into()),
@@ -70,7 +70,7 @@ pub(super) fn list(value: &Value) -> Result<Value, String> {
     }
 }
 
-/// The texts of a list.
+/// Returns the strings of a list.
 pub(super) fn texts(value: &Value) -> Vec<String> {
     match value {
         Value::String(text) => {
@@ -89,7 +89,7 @@ pub(super) fn texts(value: &Value) -> Vec<String> {
     }
 }
 
-/// A duration: a number of seconds, or Go's `1h30m`.
+/// Translates a duration: a number of seconds, or Go's notation, such as `1h30m`.
 pub(super) fn span(value: &Value) -> Result<Value, String> {
     let seconds = seconds(value)?;
     match seconds > 0.0 {
@@ -102,7 +102,7 @@ pub(super) fn span(value: &Value) -> Result<Value, String> {
     }
 }
 
-/// A duration as a whole number of seconds.
+/// Translates a duration to an integer number of seconds.
 pub(super) fn whole_seconds(value: &Value) -> Result<Value, String> {
     seconds(value).map(|seconds| Value::Integer(seconds.ceil() as i64))
 }
@@ -122,7 +122,7 @@ fn seconds(value: &Value) -> Result<f64, String> {
     seconds.ok_or_else(|| format!("{value} is no duration"))
 }
 
-/// Parses a duration of Go, such as `1h30m` or `500ms`, and returns it in seconds.
+/// Parses a duration in Go's notation, such as `1h30m` or `500ms`, and returns seconds.
 fn go_duration(text: &str) -> Option<f64> {
     let (mut rest, mut total) = (text, 0.0);
     while !rest.is_empty() {
@@ -145,7 +145,7 @@ fn go_duration(text: &str) -> Option<f64> {
     (!text.is_empty()).then_some(total)
 }
 
-/// Megapixels, as a number of pixels.
+/// Translates megapixels to a number of pixels.
 pub(super) fn megapixels(value: &Value) -> Result<Value, String> {
     let number = match value {
         Value::String(text) => text.trim().parse::<f64>().ok(),
@@ -156,7 +156,7 @@ pub(super) fn megapixels(value: &Value) -> Result<Value, String> {
     pixels.ok_or_else(|| format!("{value} is no number of megapixels over 0"))
 }
 
-/// An address to listen on. Without a host it is every address of the machine.
+/// Translates an address to listen on. Without a host it means all addresses of the machine.
 pub(super) fn address(value: &Value) -> Result<Value, String> {
     let text = value.as_str().unwrap_or_default();
     match text.strip_prefix(':') {
@@ -166,35 +166,35 @@ pub(super) fn address(value: &Value) -> Result<Value, String> {
     }
 }
 
-/// An address in a list of addresses.
+/// Translates an address to a list with that address.
 pub(super) fn addresses(value: &Value) -> Result<Value, String> {
     address(value).map(|address| Value::Array(vec![address]))
 }
 
-/// One text as a list of it.
+/// Translates a string to a list with that string.
 pub(super) fn one(value: &Value) -> Result<Value, String> {
     text(value).map(|text| Value::Array(vec![text]))
 }
 
-/// The prefix of URLs. An empty one is the root.
+/// Translates a URL prefix. An empty one becomes `/`.
 pub(super) fn prefix(value: &Value) -> Result<Value, String> {
     let text = value.as_str().unwrap_or_default().trim_matches('/');
     Ok(format!("/{text}").into())
 }
 
-/// Pairs such as `jpeg=70,webp=60`, as a table of whole numbers.
+/// Translates pairs such as `jpeg=70,webp=60` to a table of integers.
 pub(super) fn numbers_by_name(value: &Value) -> Result<Value, String> {
     let mut table = Table::new();
     for pair in texts(value) {
-        let (name, given) = pair
+        let (name, number_text) = pair
             .split_once('=')
             .ok_or_else(|| format!("`{pair}` has no `=`"))?;
-        table.insert(name.trim().to_owned(), number(&Value::from(given))?);
+        table.insert(name.trim().to_owned(), number(&Value::from(number_text))?);
     }
     Ok(Value::Table(table))
 }
 
-/// Whether a key of these bytes can be guessed, which `andon.toml` has to allow.
+/// Whether a key is so short that it could be guessed, which `andon.toml` has to permit explicitly.
 pub(crate) fn is_weak(key: &[u8]) -> bool {
     key.len() < andon_dialects::signature::Key::LEAST
         || key.iter().all(|byte| Some(byte) == key.first())

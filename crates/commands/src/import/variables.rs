@@ -1,4 +1,5 @@
-//! Translates variables of another server by a table: each has a key of `andon.toml`, or a reason why it has none.
+//! Translates the variables of another server according to a table: each has a key of `andon.toml`, or a reason why it
+//! has none.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -13,23 +14,23 @@ use super::values;
 /// One row of a server's table.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Variable {
-    /// Names of variables with one meaning or one reason. A name that ends in `*` stands for all that begin so.
+    /// Names of variables with the same translation. A name that ends with `*` matches all names with that prefix.
     pub(super) names: &'static [&'static str],
     pub(super) becomes: Becomes,
 }
 
-/// What becomes of a variable.
+/// The translation of a variable.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Becomes {
-    /// A key, such as `imgproxy.quality`, and how its value is written there.
+    /// A key, such as `imgproxy.quality`, and the function that translates the value.
     Key(&'static str, Translate),
-    /// A part of what is written together with other variables, in words.
+    /// A part of a setting that several variables contribute to, and a description of that setting.
     Part(&'static str),
-    /// Nothing, and why.
+    /// No key, and the reason.
     Nothing(&'static str),
 }
 
-/// Translates a value, or says why it cannot be translated.
+/// Translates a value, or returns why it cannot be translated.
 pub(super) type Translate = fn(&Value) -> Result<Value, String>;
 
 pub(super) const fn key(
@@ -58,7 +59,7 @@ pub(super) const fn nothing(names: &'static [&'static str], why: &'static str) -
 }
 
 impl Variable {
-    /// Whether the row is about the variable of this name.
+    /// Whether the row is about the variable with this name.
     pub(super) fn is(&self, name: &str) -> bool {
         self.names
             .iter()
@@ -69,32 +70,36 @@ impl Variable {
     }
 }
 
-/// The variables that are translated together, by their names.
+/// The variables that contribute to a setting together ([`Becomes::Part`]), with their values and positions.
 #[derive(Debug, Default)]
 pub(super) struct Parts {
     values: BTreeMap<String, (Value, At)>,
-    /// The variables whose values are in another place.
+    /// The variables whose values are elsewhere.
     absent: BTreeSet<String>,
-    /// Whether further variables may be in another place.
+    /// Whether there are further sources of variables that were not read.
     are_elsewhere: bool,
 }
 
-/// What a value is that names another variable.
+/// Description of a value that refers to another variable.
 const OF_VARIABLE: &str = "that of another variable, which this file does not tell";
 
-/// Translates variables by a table. What has no key is noted in the document, and the parts are returned. `server` is
-/// the name of the server whose variables they are.
+/// Translates variables according to a table, and writes them to the document. Adds a note for each variable without a
+/// key. Returns the variables that are parts of a setting, for the caller to translate. `server` is the name of the
+/// server whose variables these are.
 pub(super) fn translate(
-    given: &Environment,
+    environment: &Environment,
     table: &[Variable],
     server: &str,
     out: &mut Document,
 ) -> Parts {
-    out.add_files(&given.files);
-    let mut parts = unread(given, table, server, out);
-    let mut seen: BTreeMap<&str, &Value> = BTreeMap::new();
-    for Assignment { name, value, at } in &given.set {
-        if seen.insert(name, value).is_some_and(|other| other != value) {
+    out.add_files(&environment.files);
+    let mut parts = note_unread(environment, table, server, out);
+    let mut values_by_name: BTreeMap<&str, &Value> = BTreeMap::new();
+    for Assignment { name, value, at } in &environment.set {
+        if values_by_name
+            .insert(name, value)
+            .is_some_and(|other| other != value)
+        {
             out.note(
                 *at,
                 name,
@@ -107,12 +112,12 @@ pub(super) fn translate(
                 at: *at,
                 place: OF_VARIABLE.to_owned(),
             };
-            absent(&it, table, server, out);
+            note_absent(&it, table, server, out);
             parts.absent.insert(name.clone());
             parts.values.remove(name);
             continue;
         }
-        // An empty variable counts as none.
+        // An empty variable counts as not set.
         if value.as_str() == Some("") {
             continue;
         }
@@ -132,38 +137,43 @@ pub(super) fn translate(
     parts
 }
 
-/// Translates a value. `None`: it stands for none, and does not say no to a question.
+/// Translates a value. Returns `None` if it means that the variable is not set, unless the variable is a flag.
 fn translated(value: &Value, translate: Translate) -> Option<Result<Value, String>> {
-    let translated = translate(value);
-    let is_flag = matches!(translated, Ok(Value::Boolean(_)));
-    (is_flag || !values::is_none(value)).then_some(translated)
+    let result = translate(value);
+    let is_flag = matches!(result, Ok(Value::Boolean(_)));
+    (is_flag || !values::is_none(value)).then_some(result)
 }
 
-/// Notes the places with further variables, and the variables whose values are in another place. Returns parts without
-/// values that know of both.
-fn unread(given: &Environment, table: &[Variable], server: &str, out: &mut Document) -> Parts {
+/// Adds notes on sources of variables that were not read, and on variables whose values are elsewhere. Returns
+/// [`Parts`] that record both, without any values.
+fn note_unread(
+    environment: &Environment,
+    table: &[Variable],
+    server: &str,
+    out: &mut Document,
+) -> Parts {
     let mut parts = Parts {
-        are_elsewhere: !given.elsewhere.is_empty(),
+        are_elsewhere: !environment.elsewhere.is_empty(),
         ..Parts::default()
     };
-    for it in &given.elsewhere {
+    for it in &environment.elsewhere {
         let what = format!(
             "the variables in {} were not read: those of {server} are to be added here",
             it.place
         );
         out.note(it.at, &it.key, &what);
     }
-    for it in &given.absent {
-        if given.set.iter().all(|set| set.name != it.name) {
-            absent(it, table, server, out);
+    for it in &environment.absent {
+        if environment.set.iter().all(|set| set.name != it.name) {
+            note_absent(it, table, server, out);
             parts.absent.insert(it.name.clone());
         }
     }
     parts
 }
 
-/// Notes where the value of a variable is, and what it becomes.
-fn absent(it: &Absent, table: &[Variable], server: &str, out: &mut Document) {
+/// Adds a note on where the value of a variable is, and which key it belongs to.
+fn note_absent(it: &Absent, table: &[Variable], server: &str, out: &mut Document) {
     let Absent { name, at, place } = it;
     let row = table.iter().find(|row| row.is(name));
     let key = match row.map(|row| row.becomes) {
@@ -179,7 +189,8 @@ fn absent(it: &Absent, table: &[Variable], server: &str, out: &mut Document) {
     out.note(*at, name, &format!("its value is {place}: {what}"));
 }
 
-/// Returns the key that a description such as "`imgproxy.keys`" consists of.
+/// Returns the key that a description such as "`imgproxy.keys`" consists of. `None` if the description is not a single
+/// key.
 fn single_key(what: &str) -> Option<&str> {
     let key = what
         .split(';')
@@ -190,7 +201,7 @@ fn single_key(what: &str) -> Option<&str> {
     key.chars().all(is_key).then_some(key)
 }
 
-/// Returns the variable of Andon's environment that sets a key.
+/// Returns the environment variable of Andon that sets a key.
 pub(crate) fn own_variable(key: &str) -> String {
     format!("ANDON_{}", key.replace('.', "__").to_ascii_uppercase())
 }
@@ -211,27 +222,28 @@ impl Parts {
         self.values.contains_key(name)
     }
 
-    /// Returns the value of a variable that is no flag, unless it stands for none.
-    fn given(&self, name: &str) -> Option<&Value> {
+    /// Returns the value of a variable, unless the value means that it is not set. Not for flags, whose `false` is a
+    /// value.
+    fn value_of(&self, name: &str) -> Option<&Value> {
         self.get(name).filter(|value| !values::is_none(value))
     }
 
-    /// Whether a variable that is no flag has a value.
+    /// Whether a variable that is not a flag has a value.
     pub(super) fn is_given(&self, name: &str) -> bool {
-        self.given(name).is_some()
+        self.value_of(name).is_some()
     }
 
-    /// Whether a variable has a value that was not read, or may have one.
+    /// Whether a variable has no value here, but has one elsewhere or may have one in a source that was not read.
     pub(super) fn is_unread(&self, name: &str) -> bool {
         !self.is_given(name) && (self.are_elsewhere || self.absent.contains(name))
     }
 
-    /// Whether a variable is named whose value was not read.
+    /// Whether a variable has no value here, but is named with a value elsewhere.
     pub(super) fn is_absent(&self, name: &str) -> bool {
         !self.is_given(name) && self.absent.contains(name)
     }
 
-    /// Keeps in mind that the value of a variable was not read.
+    /// Records that the value of a variable could not be read.
     pub(super) fn miss(&mut self, name: &str) {
         self.absent.insert(name.to_owned());
     }
@@ -242,11 +254,11 @@ impl Parts {
     }
 
     pub(super) fn text(&self, name: &str) -> Option<&str> {
-        self.given(name)?.as_str()
+        self.value_of(name)?.as_str()
     }
 
     pub(super) fn list(&self, name: &str) -> Vec<String> {
-        self.given(name).map_or_else(Vec::new, values::texts)
+        self.value_of(name).map_or_else(Vec::new, values::texts)
     }
 
     /// Whether a variable is set and true.
@@ -261,7 +273,7 @@ impl Parts {
             .is_some_and(|value| values::flag(value) == Ok(Value::Boolean(false)))
     }
 
-    /// Translates a variable, if it is set. If its value cannot be translated, the document notes why.
+    /// Translates a variable if it is set. If the value cannot be translated, adds a note on why.
     pub(super) fn put(
         &self,
         name: &str,
@@ -278,13 +290,13 @@ impl Parts {
         }
     }
 
-    /// Notes something about a variable, with the line that sets it, and the lines to add to the file because of it.
+    /// Adds a note about a variable, with the position that sets it, and lines to add to the file.
     pub(super) fn advise(&self, name: &str, why: &str, lines: Vec<String>, out: &mut Document) {
         let at = self.values.get(name).map_or(At::FILE, |(_, at)| *at);
         out.advise(at, name, why, lines);
     }
 
-    /// Notes something about a variable, with the line that sets it.
+    /// Adds a note about a variable, with the position that sets it.
     pub(super) fn note(&self, name: &str, why: &str, out: &mut Document) {
         self.advise(name, why, Vec::new(), out);
     }

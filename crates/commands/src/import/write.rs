@@ -54,7 +54,8 @@ fn not_taken_over(out: &mut String, notes: &[(Place, String)]) {
     if !notes.is_empty() {
         *out += "#\n# What was not taken over:\n";
     }
-    // Parameters of `fastcgi` and the like stand in long lists, and go to programs that stay with nginx.
+    // Parameters of `fastcgi` and similar modules come in long lists, and belong to programs that stay with nginx, so
+    // they share one note.
     let is_parameter = |(_, why): &(Place, String)| {
         let name = why.split(' ').next().unwrap_or_default();
         name.ends_with("_param").then(|| name.to_owned())
@@ -99,7 +100,7 @@ fn origins(out: &mut String, origins: &[Origin]) {
     }
 }
 
-/// Writes the rewrites, and the secure links of the locations that they lead to.
+/// Writes the rewrites, and the secure links of the locations that they belong to.
 fn rewrites(out: &mut String, site: &Site) {
     for rewrite in &site.rewrites {
         let Place { file, line } = &rewrite.place;
@@ -178,7 +179,8 @@ fn cache(out: &mut String, site: &Site) {
         ttl,
         negative,
     } = &site.cache;
-    // The rule of the longest prefix holds, so that an origin without lifetimes needs an empty one below another's.
+    // Andon applies the rule with the longest prefix, so an origin without lifetimes below one with lifetimes needs an
+    // empty rule.
     let says = |it: &Origin| it.cache_control.is_some() || it.ttl.is_some();
     let is_below =
         |it: &Origin, other: &Origin| it.prefix.starts_with(&format!("{}/", other.prefix));
@@ -243,7 +245,8 @@ fn limits(out: &mut String, site: &Site) {
     }
 }
 
-/// Returns the `allow` line of an HTTP origin. Servers at addresses that are not public must be allowed explicitly.
+/// Returns the `allow` line for an HTTP origin, because servers at addresses that are not public must be permitted
+/// explicitly.
 fn allowed(url: &str) -> String {
     let host = url::host(url);
     let address = match host {
@@ -283,7 +286,7 @@ pub(super) fn key(name: &str) -> String {
     }
 }
 
-/// Returns `text` as a TOML string, without escapes where that is possible.
+/// Formats `text` as a TOML string, without escape sequences if possible.
 pub(crate) fn quoted(text: &str) -> String {
     let plain = text
         .chars()

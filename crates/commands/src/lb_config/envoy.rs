@@ -41,7 +41,7 @@ static_resources:
     let files = ("files", "^/+([^?]*)".to_owned());
     for (dialect, pattern) in setup.patterns.iter().chain([&files]) {
         let path = match pattern.contains("[?]") {
-            // Routes do not see the query.
+            // Envoy matches routes against the path without its query.
             true => pattern.split("[?]").next().unwrap_or_default().to_owned() + "$",
             false => format!("{pattern}$"),
         };

@@ -17,7 +17,7 @@ frontend andon
 ",
         setup.port
     );
-    // The first that matches counts, and so stands last.
+    // The last rule that matches sets the variable. The first pattern should, so the rules are in reverse order.
     for (dialect, pattern) in setup.patterns.iter().rev() {
         let _ = writeln!(text, "    # {dialect}");
         let _ = writeln!(

@@ -1,10 +1,10 @@
 //! Writes the configuration for nginx: a consistent hash (ketama), a readiness request to the node before each request,
 //! and one retry.
 //!
-//! By itself, nginx detects a node that hangs only by requests that time out, and an image may take long. So each
-//! request is preceded by a short one to the same node (`auth_request`), which is answered at once. A node that does
-//! not answer it within a second is left out for ten seconds. A node that rejects a request does not count as down:
-//! another node is asked.
+//! Without further modules, nginx detects a hanging node only by requests that time out, and an image may take long. So
+//! each request is preceded by a short one to the same node (`auth_request`), which a healthy node answers at once. A
+//! node that does not answer it within a second is skipped for ten seconds. A node that rejects a request with 503 is
+//! not considered down, but the request is retried on another node.
 
 use std::fmt::Write;
 
@@ -86,7 +86,7 @@ server {{
     text
 }
 
-/// Writes an `upstream` block with the nodes, each with `options`. A consistent hash of `key` selects the node.
+/// Writes an `upstream` block with the nodes, each with `options`. The node is selected by a consistent hash of `key`.
 fn upstream(text: &mut String, setup: &Setup, name: &str, key: &str, options: &str) {
     let _ = write!(
         text,

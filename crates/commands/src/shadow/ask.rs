@@ -1,4 +1,4 @@
-//! Requests every URL from both servers, one after the other.
+//! Requests every URL from both servers.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -8,8 +8,8 @@ use super::{Report, Row, compare, page};
 use crate::client::{Server, on_threads};
 use andon_terminal::interrupt::wait_until;
 
-/// Requests the report's URLs from both servers, and fills and sorts its rows. URLs that were not requested because of
-/// `cancel` are dropped.
+/// Requests the report's URLs from both servers, compares the responses, and sorts the rows. Rows whose URLs were not
+/// requested because of `cancel` are dropped.
 pub(super) fn all(
     servers: &[Server; 2],
     report: &mut Report<'_>,
@@ -22,7 +22,7 @@ pub(super) fn all(
     let keeps = report.args.html.is_some();
     let rows = std::mem::take(&mut report.rows);
     let next = AtomicUsize::new(0);
-    let done = Mutex::new(Vec::with_capacity(rows.len()));
+    let results = Mutex::new(Vec::with_capacity(rows.len()));
     on_threads(report.args.connections, || {
         let [mut old, mut new] = [servers[0].client()?, servers[1].client()?];
         while !cancel.load(Ordering::Relaxed) {
@@ -31,15 +31,15 @@ pub(super) fn all(
             if !wait_until(began + Duration::from_secs_f64(at as f64 * gap), cancel) {
                 break;
             }
-            let asked = Instant::now();
+            let start = Instant::now();
             let old = old.get(&row.target, &[]);
             let between = Instant::now();
             let new = new.get(&row.target, &[]);
-            let both = [between - asked, between.elapsed()].map(|time| time.as_secs_f64());
+            let both = [between - start, between.elapsed()].map(|time| time.as_secs_f64());
             let seconds = (old.is_ok() && new.is_ok()).then_some(both);
             let compared = compare::compare(&old, &new, tolerance, &accept);
-            let shown = keeps && compared.differs();
-            let bodies = old.ok().zip(new.ok()).filter(|_| shown);
+            let keeps_bodies = keeps && compared.differs();
+            let bodies = old.ok().zip(new.ok()).filter(|_| keeps_bodies);
             let row = Row {
                 target: row.target.clone(),
                 count: row.count,
@@ -47,22 +47,24 @@ pub(super) fn all(
                 seconds,
                 bodies: bodies.map(|(old, new)| [old.body, new.body]),
             };
-            let mut done = done.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-            done.push(row);
-            if shown {
-                page::forget_all_but_the_worst(&mut done);
+            let mut results = results
+                .lock()
+                .unwrap_or_else(|poisoned| poisoned.into_inner());
+            results.push(row);
+            if keeps_bodies {
+                page::forget_all_but_the_worst(&mut results);
             }
         }
         Ok(())
     })?;
-    report.rows = done
+    report.rows = results
         .into_inner()
         .unwrap_or_else(|poisoned| poisoned.into_inner());
     report.rows.sort_by(Row::worse_first);
     Ok(())
 }
 
-/// Returns the values of `Accept` among headers, `name: value`.
+/// Returns the values of `Accept` among headers, joined by commas. Each header is written as `name: value`.
 fn accept(headers: &[String]) -> String {
     let pairs = headers.iter().filter_map(|header| header.split_once(':'));
     let values = pairs.filter(|(name, _)| name.trim().eq_ignore_ascii_case("accept"));

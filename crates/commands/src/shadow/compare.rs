@@ -1,34 +1,34 @@
-//! Compares two replies to the same request.
+//! Compares two responses to the same request.
 
 use std::collections::BTreeSet;
 use std::io;
 
 use andon_client::Fetched;
-use andon_client::{Picture, ssim};
+use andon_client::{DecodedImage, ssim};
 
 use super::Tolerance;
 
-/// The result of comparing two replies.
+/// The result of comparing two responses.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Compared {
-    /// Differences in the order of their kinds, the worst first.
+    /// Differences, sorted by kind, the worst first.
     pub(crate) differences: Vec<Difference>,
     /// Structural similarity (SSIM), if the bodies are different images of the same size, or of sizes within the
     /// tolerance.
     pub(crate) ssim: Option<f64>,
     /// Width and height in px of both images, if they differ.
     pub(crate) sizes: Option<[[u32; 2]; 2]>,
-    /// Whether both replies have status 200 and equal bodies, byte for byte.
+    /// Whether both responses have status 200 and identical bodies.
     pub(crate) same_bytes: bool,
-    /// Statuses of both replies, if both have arrived.
+    /// Statuses of both responses, if both have arrived.
     pub(crate) statuses: Option<[u16; 2]>,
-    /// Lengths of both bodies in bytes, if both replies have status 200.
+    /// Lengths of both bodies in bytes, if both responses have status 200.
     pub(crate) bytes: Option<[usize; 2]>,
     /// Scheme and host that the old server redirects to.
     pub(crate) moved_to: Option<String>,
-    /// Whether the old server answers with a page (HTML), which is no image server's.
+    /// Whether the old server sends a web page (HTML) instead of an image.
     pub(crate) is_page: bool,
-    /// What the new server says it has left out or done otherwise (`Andon-Note`).
+    /// The notes of the new server on what it has omitted or done differently (`Andon-Note`).
     pub(crate) notes: Vec<String>,
 }
 
@@ -97,45 +97,45 @@ impl Compared {
     }
 }
 
-/// Compares two replies to a request with this `Accept`, which may be empty. Images that are further apart than `tolerance`
-/// count as different.
+/// Compares two responses to a request with this `Accept` value, which may be empty. Images that differ by more than
+/// `tolerance` count as different.
 pub(super) fn compare(
     old: &io::Result<Fetched>,
     new: &io::Result<Fetched>,
     tolerance: Tolerance,
     accept: &str,
 ) -> Compared {
-    let mut compared = Compared::default();
+    let mut comparison = Compared::default();
     let (old, new) = match (old, new) {
         (Ok(old), Ok(new)) => (old, new),
         (old, new) => {
             for (name, reply) in [("old", old), ("new", new)] {
                 if let Err(why) = reply {
-                    compared.add(Kind::NoReply, format!("{name}: {why}"));
+                    comparison.add(Kind::NoReply, format!("{name}: {why}"));
                 }
             }
-            return compared;
+            return comparison;
         }
     };
-    compared.statuses = Some([old.status, new.status]);
-    compared.is_page = old.status == 200 && media_type(old) == "text/html";
+    comparison.statuses = Some([old.status, new.status]);
+    comparison.is_page = old.status == 200 && media_type(old) == "text/html";
     let notes = new.headers.iter().filter(|(name, _)| name == "andon-note");
-    compared.notes = notes.map(|(_, note)| note.clone()).collect();
-    for note in compared.notes.clone() {
+    comparison.notes = notes.map(|(_, note)| note.clone()).collect();
+    for note in comparison.notes.clone() {
         if is_missing(&note) {
-            compared.add(Kind::Missing, note);
+            comparison.add(Kind::Missing, note);
         }
     }
     if old.status != new.status {
         let why = refusal(new).map_or_else(String::new, |why| format!(": {why}"));
-        compared.moved_to = moved_to(old);
-        let to = compared.moved_to.as_ref();
+        comparison.moved_to = moved_to(old);
+        let to = comparison.moved_to.as_ref();
         let to = to.map_or_else(String::new, |to| format!(" (to {to})"));
         let what = format!("{}{to} and {}{why}", old.status, new.status);
-        compared.add(Kind::Status, what);
+        comparison.add(Kind::Status, what);
     } else if old.status == 200 {
-        compared.bytes = Some([old.body.len(), new.body.len()]);
-        compared.same_bytes = old.body == new.body;
+        comparison.bytes = Some([old.body.len(), new.body.len()]);
+        comparison.same_bytes = old.body == new.body;
         let types = [old, new].map(media_type);
         if types[0] != types[1] {
             let is_accepted =
@@ -145,34 +145,34 @@ pub(super) fn compare(
             } else {
                 Kind::MediaType
             };
-            compared.add(kind, format!("{} and {}", types[0], types[1]));
+            comparison.add(kind, format!("{} and {}", types[0], types[1]));
         }
-        if !compared.same_bytes {
+        if !comparison.same_bytes {
             match types.iter().any(|name| name.starts_with("image/")) {
-                true => pictures(&mut compared, [&old.body, &new.body], tolerance),
-                false => compared.add(Kind::Content, "other bytes"),
+                true => compare_images(&mut comparison, [&old.body, &new.body], tolerance),
+                false => comparison.add(Kind::Content, "other bytes"),
             }
         }
     }
     let fallback = new.header("andon-fallback");
     if let Some(error) = fallback.filter(|_| old.body != new.body) {
         let what = format!("the image: a fallback image was sent in its place, because of {error}");
-        compared.add(Kind::Missing, what.clone());
-        compared.notes.push(what);
+        comparison.add(Kind::Missing, what.clone());
+        comparison.notes.push(what);
     }
-    if compared.worst() != Some(Kind::Status) {
-        headers(&mut compared, old, new);
+    if comparison.worst() != Some(Kind::Status) {
+        headers(&mut comparison, old, new);
     }
-    compared.differences.sort_by_key(|it| it.kind);
-    compared
+    comparison.differences.sort_by_key(|it| it.kind);
+    comparison
 }
 
-/// Whether a note is on something that URLs ask for and the configuration does not have, such as a watermark.
+/// Whether a note says that the URL refers to something that the configuration lacks, such as a watermark.
 pub(crate) fn is_missing(note: &str) -> bool {
     note.contains("in the configuration; it is ignored")
 }
 
-/// Returns the scheme and host that a server redirects to.
+/// Returns the scheme and host that a response redirects to.
 fn moved_to(reply: &Fetched) -> Option<String> {
     let location = reply
         .header("location")
@@ -182,7 +182,7 @@ fn moved_to(reply: &Fetched) -> Option<String> {
     Some(format!("{scheme}://{host}"))
 }
 
-/// Returns the sentence of an error that a reply has as text.
+/// Returns the error message in a plain-text response.
 fn refusal(reply: &Fetched) -> Option<String> {
     let is_text = reply.status >= 400 && media_type(reply) == "text/plain";
     let text = is_text.then(|| String::from_utf8_lossy(&reply.body))?;
@@ -192,7 +192,7 @@ fn refusal(reply: &Fetched) -> Option<String> {
 
 const LONGEST_REFUSAL: usize = 200;
 
-/// Returns the media type of a reply without parameters, under its registered name.
+/// Returns the media type of a response without parameters, under its registered name.
 fn media_type(reply: &Fetched) -> String {
     let value = reply.header("content-type").unwrap_or_default();
     let name = value.split(';').next().unwrap_or_default().trim();
@@ -203,7 +203,7 @@ fn media_type(reply: &Fetched) -> String {
     }
 }
 
-/// Whether a client names a media type among those that it accepts.
+/// Whether an `Accept` value names a media type, and does not exclude it.
 fn accepts(accept: &str, media_type: &str) -> bool {
     accept.split(',').any(|range| {
         let mut parts = range.split(';').map(str::trim);
@@ -218,59 +218,59 @@ fn accepts(accept: &str, media_type: &str) -> bool {
     })
 }
 
-fn pictures(compared: &mut Compared, bodies: [&[u8]; 2], tolerance: Tolerance) {
-    let (old, mut new) = match bodies.map(Picture::decode).into() {
+fn compare_images(comparison: &mut Compared, bodies: [&[u8]; 2], tolerance: Tolerance) {
+    let (old, mut new) = match bodies.map(DecodedImage::decode).into() {
         (Ok(old), Ok(new)) => (old, new),
-        (Err(why), Ok(_)) => return compared.add(Kind::Broken, format!("old: {why}")),
-        (Ok(_), Err(why)) => return compared.add(Kind::Broken, format!("new: {why}")),
+        (Err(why), Ok(_)) => return comparison.add(Kind::Broken, format!("old: {why}")),
+        (Ok(_), Err(why)) => return comparison.add(Kind::Broken, format!("new: {why}")),
         (Err(why), Err(_)) => {
             let what = format!("other bytes, and neither can be read: {why}");
-            return compared.add(Kind::Content, what);
+            return comparison.add(Kind::Content, what);
         }
     };
     if old.frames != new.frames {
         let what = format!("{} and {}", old.frames, new.frames);
-        compared.add(Kind::Frames, what);
+        comparison.add(Kind::Frames, what);
     }
     let sizes = [&old, &new].map(|image| [image.width, image.height]);
     if sizes[0] != sizes[1] {
-        compared.sizes = Some(sizes);
+        comparison.sizes = Some(sizes);
         let [before, after] = sizes.map(|[width, height]| format!("{width}x{height}"));
         let what = format!("{before} and {after}");
         if !tolerance.covers(sizes) {
-            return compared.add(Kind::Size, what);
+            return comparison.add(Kind::Size, what);
         }
-        compared.add(Kind::Rounding, what);
-        match Picture::decode_at(bodies[1], sizes[0]) {
+        comparison.add(Kind::Rounding, what);
+        match DecodedImage::decode_at(bodies[1], sizes[0]) {
             Ok(scaled) => new = scaled,
-            Err(why) => return compared.add(Kind::Broken, format!("new: {why}")),
+            Err(why) => return comparison.add(Kind::Broken, format!("new: {why}")),
         }
     }
     let Some(alike) = ssim(&old, &new) else {
         return;
     };
-    compared.ssim = Some(alike);
+    comparison.ssim = Some(alike);
     if alike < tolerance.ssim {
-        compared.add(Kind::Pixels, format!("SSIM {alike:.4}"));
+        comparison.add(Kind::Pixels, format!("SSIM {alike:.4}"));
     }
-    let apart = levels_apart(&old, &new);
-    if apart > MOST_LEVELS {
-        let what = format!("{apart:.0} levels of 255 apart on average");
-        compared.add(Kind::Colours, what);
+    let levels = levels_apart(&old, &new);
+    if levels > MOST_LEVELS {
+        let what = format!("{levels:.0} levels of 255 apart on average");
+        comparison.add(Kind::Colours, what);
     }
 }
 
-/// Returns the mean absolute difference between the colours of two images of one size, in the channel (red, green or blue)
-/// where it is largest. Structural similarity covers luma only. Squares are compared by their means, so that fine patterns
-/// that lie half a pixel elsewhere have the same colours.
-fn levels_apart(old: &Picture, new: &Picture) -> f64 {
+/// Returns the mean absolute difference between the colours of two images of the same size, in the channel (red, green
+/// or blue) where it is largest. It complements structural similarity, which covers luma only. The means of squares are
+/// compared, so that fine patterns that are shifted by half a pixel count as equal.
+fn levels_apart(old: &DecodedImage, new: &DecodedImage) -> f64 {
     let (width, height) = (old.width as usize, old.height as usize);
     let mut sums = [0_u64; 3];
     for top in (0..height).step_by(SQUARE) {
         for left in (0..width).step_by(SQUARE) {
             let rows = top..(top + SQUARE).min(height);
             let columns = left..(left + SQUARE).min(width);
-            let total = |image: &Picture, channel: usize| -> u64 {
+            let total = |image: &DecodedImage, channel: usize| -> u64 {
                 let row = |y: usize| columns.clone().map(move |x| 3 * (y * width + x) + channel);
                 let all = rows.clone().flat_map(row);
                 all.map(|at| u64::from(image.rgb[at])).sum()
@@ -291,22 +291,22 @@ const SQUARE: usize = 8;
 /// qualities are 1 to 5 levels apart. Gray instead of colours, or an ignored profile, results in more.
 const MOST_LEVELS: f64 = 12.0;
 
-fn headers(compared: &mut Compared, old: &Fetched, new: &Fetched) {
+fn headers(comparison: &mut Compared, old: &Fetched, new: &Fetched) {
     for (name, read) in HEADERS {
         let key = name.to_ascii_lowercase();
         let values = [old, new].map(|reply| reply.header(&key).map(|value| read(&value)));
         if values[0] != values[1] {
-            let said = |value: &Option<String>| match value {
+            let text = |value: &Option<String>| match value {
                 None => "none".to_owned(),
                 Some(value) => format!("`{value}`"),
             };
-            let what = format!("{} and {}", said(&values[0]), said(&values[1]));
-            compared.add(Kind::Header(name), what);
+            let what = format!("{} and {}", text(&values[0]), text(&values[1]));
+            comparison.add(Kind::Header(name), what);
         }
     }
 }
 
-/// A function that normalises a header's value, so that values with the same meaning become equal.
+/// Normalises a header's value, so that values with the same meaning become equal.
 type Read = fn(&str) -> String;
 
 const HEADERS: &[(&str, Read)] = &[

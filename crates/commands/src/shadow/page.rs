@@ -1,8 +1,8 @@
-//! The comparison as one HTML file, with the images that differ most side by side.
+//! Writes the comparison as a single HTML file, with the images that differ most next to each other.
 
 use std::fmt::Write;
 
-use andon_client::Picture;
+use andon_client::DecodedImage;
 use andon_client::escape;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -11,16 +11,17 @@ use super::{Report, Row, summary};
 
 /// Largest number of image pairs on the page.
 const MOST_PAIRS: usize = 40;
-/// Size in bytes of the largest file that the page shows itself. Larger ones are shown as thumbnails.
+/// Maximum size in bytes of an image file that is embedded in the page. Larger ones are embedded as thumbnails.
 const MOST_BYTES: usize = 150_000;
 /// Longest side of a thumbnail, in px.
 const SIDE: u32 = 480;
 
-/// Drops the bodies of the best row that has any, if more rows have bodies than the page shows.
+/// If more rows have bodies than the page shows, drops the bodies of the row with the smallest differences.
 pub(super) fn forget_all_but_the_worst(rows: &mut [Row]) {
-    let mut kept: Vec<&mut Row> = rows.iter_mut().filter(|row| row.bodies.is_some()).collect();
-    if kept.len() > MOST_PAIRS {
-        let best = kept.iter_mut().max_by(|a, b| a.worse_first(b));
+    let mut candidates: Vec<&mut Row> =
+        rows.iter_mut().filter(|row| row.bodies.is_some()).collect();
+    if candidates.len() > MOST_PAIRS {
+        let best = candidates.iter_mut().max_by(|a, b| a.worse_first(b));
         if let Some(best) = best {
             best.bodies = None;
         }
@@ -40,13 +41,13 @@ pub(super) fn page(report: &Report<'_>) -> String {
     html
 }
 
-/// Returns the HTML of a text whose lines stay as they are.
+/// Returns the HTML of a text that keeps its line breaks.
 pub(crate) fn preformatted(text: &str) -> String {
     let lines: Vec<String> = text.lines().map(escape).collect();
     format!("<pre>{}</pre>\n", lines.join("\n"))
 }
 
-/// Returns the HTML of all images that differ, the old and the new one side by side.
+/// Returns the HTML of all images that differ, the old one next to the new one.
 pub(crate) fn pairs(report: &Report<'_>) -> String {
     let mut html = String::new();
     for row in report.rows.iter() {
@@ -61,7 +62,7 @@ pub(crate) fn pairs(report: &Report<'_>) -> String {
             let _ = writeln!(
                 html,
                 "<figure>{}<figcaption>{name}, {} bytes</figcaption></figure>",
-                picture(body),
+                image_html(body),
                 body.len()
             );
         }
@@ -70,14 +71,15 @@ pub(crate) fn pairs(report: &Report<'_>) -> String {
     html
 }
 
-/// Returns the HTML of an image: the body itself if browsers can show it and it is small enough, or else a thumbnail.
-fn picture(body: &[u8]) -> String {
-    let (kind, file) = match Picture::decode(body).map(|picture| picture.format) {
+/// Returns the HTML of an image: the file itself if browsers can display it and it is small enough, or else a
+/// thumbnail.
+fn image_html(body: &[u8]) -> String {
+    let (kind, file) = match DecodedImage::decode(body).map(|image| image.format) {
         Err(why) => return format!("<p>no image: {}</p>", escape(&why)),
         Ok(format @ ("jpeg" | "png" | "gif" | "webp" | "avif")) if body.len() <= MOST_BYTES => {
             (format, body.to_vec())
         }
-        Ok(_) => match Picture::thumbnail(body, SIDE) {
+        Ok(_) => match DecodedImage::thumbnail(body, SIDE) {
             Ok(file) => ("png", file),
             Err(why) => return format!("<p>no preview: {}</p>", escape(&why)),
         },
@@ -86,7 +88,7 @@ fn picture(body: &[u8]) -> String {
     format!("<img alt=\"\" src=\"data:image/{kind};base64,{file}\">")
 }
 
-/// Returns the beginning of a page, up to its heading.
+/// Returns the beginning of a page, up to and including its heading.
 pub(crate) fn head(title: &str) -> String {
     HEAD.replace("{title}", &escape(title))
 }

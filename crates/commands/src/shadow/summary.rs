@@ -1,4 +1,4 @@
-//! Describes the comparison as text.
+//! Writes the comparison as text.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -29,12 +29,12 @@ pub(crate) fn text(report: &Report<'_>) -> String {
             "\n{title:<28}{:>7} {:>9}  such as, old and new",
             "URLs", "requests"
         );
-        for (kind, counted) in kinds {
+        for (kind, count) in kinds {
             let Counted {
                 urls,
                 requests,
                 example,
-            } = counted;
+            } = count;
             let share = share(requests, report.requests);
             let _ = writeln!(text, "  {:<26}{urls:>7} {share:>9}  {example}", kind.name());
         }
@@ -49,15 +49,15 @@ pub(crate) fn text(report: &Report<'_>) -> String {
         let of = counted(urls as u64, "URL");
         let _ = writeln!(text, "  {note}\n      {of}, such as {example}");
     }
-    let mut listed = report.differing();
-    let shown: Vec<&Row> = listed.by_ref().take(report.args.show).collect();
-    if !shown.is_empty() {
+    let mut rows = report.differing();
+    let worst: Vec<&Row> = rows.by_ref().take(report.args.show).collect();
+    if !worst.is_empty() {
         text += "\nThe worst\n";
     }
-    for row in shown {
+    for row in worst {
         let _ = writeln!(text, "  {}\n      {}", row.target, differences(row));
     }
-    match listed.count() {
+    match rows.count() {
         0 => {}
         more => {
             _ = writeln!(
@@ -79,7 +79,7 @@ pub(crate) fn counted(number: u64, noun: &str) -> String {
     }
 }
 
-/// Says which option takes differences that come of rounding as none; empty if there are none such.
+/// Returns a hint on the option that tolerates rounding differences; empty if there are no such differences.
 fn rounding(report: &Report<'_>) -> String {
     let differ = report.differing().filter(|row| {
         let all = &row.compared.differences;
@@ -98,7 +98,8 @@ fn rounding(report: &Report<'_>) -> String {
     )
 }
 
-/// Says where the old server is to be asked, if it redirects most of the URLs to one site; empty otherwise.
+/// Returns a hint on which address to use for the old server, if it redirects most of the URLs to one site; empty
+/// otherwise.
 fn redirects(report: &Report<'_>) -> String {
     let mut sites: BTreeMap<&str, usize> = BTreeMap::new();
     for site in report
@@ -116,7 +117,8 @@ fn redirects(report: &Report<'_>) -> String {
     }
 }
 
-/// Returns what the new server says it has left out or done otherwise, with the number of URLs and one of them.
+/// Returns the new server's notes on what it has omitted or done differently, each with the number of URLs and one of
+/// them.
 pub(crate) fn notes<'a>(report: &'a Report<'_>) -> BTreeMap<&'a str, (usize, &'a str)> {
     let mut all = BTreeMap::new();
     for row in &report.rows {
@@ -210,11 +212,11 @@ pub(crate) fn verdict(report: &Report<'_>) -> String {
 
 /// Describes all differences of a URL in one line.
 pub(crate) fn differences(row: &Row) -> String {
-    let told = row.compared.differences.iter();
-    let told: Vec<String> = told
+    let texts = row.compared.differences.iter();
+    let texts: Vec<String> = texts
         .map(|it| format!("{}: {}", it.kind.name(), it.what))
         .collect();
-    told.join("; ")
+    texts.join("; ")
 }
 
 /// Counts URLs and requests by kind of difference. Returns the kinds that clients would notice, and the others.
@@ -224,11 +226,11 @@ fn counts<'a>(
     let mut kinds: BTreeMap<Kind, Counted<'a>> = BTreeMap::new();
     for row in &report.rows {
         for difference in &row.compared.differences {
-            let counted = kinds.entry(difference.kind).or_default();
-            counted.urls += 1;
-            counted.requests += row.count;
-            if counted.example.is_empty() {
-                counted.example = &difference.what;
+            let count = kinds.entry(difference.kind).or_default();
+            count.urls += 1;
+            count.requests += row.count;
+            if count.example.is_empty() {
+                count.example = &difference.what;
             }
         }
     }

@@ -1,20 +1,22 @@
-//! How far two images may be apart and still count as the same.
+//! How much two images may differ and still count as the same.
 
 use anyhow::bail;
 
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(crate) struct Tolerance {
-    /// Images that are less similar differ; 1 is equal
+    /// Images with a lower structural similarity are different; 1 is identical
     #[arg(long, value_name = "LEAST", default_value_t = 0.95)]
     pub(crate) ssim: f64,
-    /// Images whose width or height is more than this apart differ; the others are compared at the old one's size
+    /// Images whose widths or heights differ by more than this are different; others are compared at the old one's size
     #[arg(long, value_name = "PX", default_value_t = 0)]
     pub(crate) size_tolerance: u32,
 }
 
 impl Tolerance {
+    /// Validates the tolerances.
+    ///
     /// # Errors
-    /// For a similarity that no two images can have.
+    /// If the similarity is out of range.
     pub(crate) fn check(self) -> anyhow::Result<()> {
         if !(-1.0..=1.0).contains(&self.ssim) {
             bail!(
@@ -25,7 +27,7 @@ impl Tolerance {
         Ok(())
     }
 
-    /// Whether images of these sizes, each a width and a height in px, may be the same.
+    /// Whether images with these widths and heights in px may count as the same.
     pub(super) fn covers(self, sizes: [[u32; 2]; 2]) -> bool {
         largest_difference(sizes) <= self.size_tolerance
     }

@@ -1,4 +1,4 @@
-//! A client that gives way to others: it sends few requests at a time, and waits when the server says so.
+//! A low-priority client: it sends few requests at a time, and waits when the server asks it to.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -15,7 +15,7 @@ use crate::convert::progress_bar;
 use crate::journal::Journal;
 use andon_terminal::interrupt::wait_until;
 
-/// The state that all connections share.
+/// The state of a job, shared by all connections.
 pub(super) struct Job<'a> {
     server: Server,
     connections: u32,
@@ -28,19 +28,19 @@ pub(super) struct Job<'a> {
 struct Pace {
     /// No request is sent before this time.
     resume: Instant,
-    /// When a request was last answered.
-    answered: Instant,
-    /// The reason for which no more requests are sent, if they are not.
-    stopped: Option<String>,
+    /// When a request last had an outcome other than a retry.
+    last_answer: Instant,
+    /// The reason why no more requests are sent, if the job has stopped.
+    stop_reason: Option<String>,
 }
 
-/// What to do about a request after its reply.
+/// What to do about a request after its response.
 enum Next {
     Done(Outcome),
     Failed(String),
     /// The server does not allow the request: it answered 401 or 403.
     Refused(String),
-    /// Send the request again after this time, because the server has postponed it. The text is the reason.
+    /// Send the request again after this time, because the server has postponed it (429). The text is the reason.
     Later(Duration, String),
     /// Send the request again after this time, up to `MOST_RETRIES` times. The text is the reason.
     Retry(Duration, String),
@@ -69,40 +69,40 @@ impl<'a> Job<'a> {
             cancel,
             pace: Mutex::new(Pace {
                 resume: now,
-                answered: now,
-                stopped: None,
+                last_answer: now,
+                stop_reason: None,
             }),
         })
     }
 
-    /// Requests everything in `wanted`, and adds the outcomes to the report.
-    pub(super) fn run(&self, wanted: &[Wanted], report: &mut Report) -> anyhow::Result<()> {
-        let progress = progress_bar(wanted.len());
+    /// Sends all `requests`, and adds the outcomes to the report.
+    pub(super) fn run(&self, requests: &[Wanted], report: &mut Report) -> anyhow::Result<()> {
+        let progress = progress_bar(requests.len());
         let next = AtomicUsize::new(0);
-        let told = Mutex::new(report);
+        let shared_report = Mutex::new(report);
         let threads = self
             .connections
-            .min(u32::try_from(wanted.len()).unwrap_or(u32::MAX));
+            .min(u32::try_from(requests.len()).unwrap_or(u32::MAX));
         on_threads(threads, || {
             let mut client = self.server.client()?;
-            while let Some(wanted) = wanted.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let ended = self.obtain(&mut client, wanted, &progress);
-                let mut report = told.lock().unwrap_or_else(PoisonError::into_inner);
-                match ended {
+            while let Some(request) = requests.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let verdict = self.obtain(&mut client, request, &progress);
+                let mut report = shared_report.lock().unwrap_or_else(PoisonError::into_inner);
+                match verdict {
                     Next::Done(outcome) => {
                         report.add(outcome);
                         if let Some(journal) = self.journal {
-                            journal.add(&wanted.line())?;
+                            journal.add(&request.line())?;
                         }
                     }
-                    Next::Failed(why) => report.fail(wanted.line(), why),
+                    Next::Failed(why) => report.fail(request.line(), why),
                     Next::Refused(why) => {
-                        report.refuse(wanted.line(), why.clone());
+                        report.refuse(request.line(), why.clone());
                         if report.refusals_only() >= MOST_REFUSALS_AT_FIRST {
                             let all = format!(
                                 "the first {MOST_REFUSALS_AT_FIRST} requests were all refused; the last reply: {why}"
                             );
-                            self.pace().stopped.get_or_insert(all);
+                            self.pace().stop_reason.get_or_insert(all);
                         }
                     }
                     Next::Later(..) | Next::Retry(..) | Next::Stopped => break,
@@ -113,47 +113,49 @@ impl<'a> Job<'a> {
             Ok(())
         })?;
         progress.finish_and_clear();
-        let report = told.into_inner().unwrap_or_else(PoisonError::into_inner);
-        report.stopped = match self.cancel.load(Ordering::Relaxed) {
+        let report = shared_report
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
+        report.stop_reason = match self.cancel.load(Ordering::Relaxed) {
             true => Some("it was interrupted".to_owned()),
-            false => self.pace().stopped.take(),
+            false => self.pace().stop_reason.take(),
         };
-        report.ends(wanted.len());
+        report.ends(requests.len());
         Ok(())
     }
 
-    /// Requests one result, again if necessary, until there is an outcome or the job ends.
-    fn obtain(&self, client: &mut Client<'_>, wanted: &Wanted, progress: &ProgressBar) -> Next {
-        let headers: Vec<(&str, &str)> = [("host", &wanted.host), ("accept", &wanted.accept)]
+    /// Requests one result, with retries if necessary, until there is an outcome or the job ends.
+    fn obtain(&self, client: &mut Client<'_>, request: &Wanted, progress: &ProgressBar) -> Next {
+        let headers: Vec<(&str, &str)> = [("host", &request.host), ("accept", &request.accept)]
             .into_iter()
             .filter_map(|(name, value)| Some((name, value.as_deref()?)))
             .collect();
         let mut retries = 0;
         loop {
             let resume = self.pace().resume;
-            if !wait_until(resume, self.cancel) || self.pace().stopped.is_some() {
+            if !wait_until(resume, self.cancel) || self.pace().stop_reason.is_some() {
                 return Next::Stopped;
             }
             if self.pace().resume > resume {
                 continue;
             }
-            let (pause, why) = match judged(client.get(&wanted.target, &headers)) {
+            let (pause, why) = match judged(client.get(&request.target, &headers)) {
                 Next::Retry(_, why) if retries == MOST_RETRIES => return Next::Failed(why),
                 Next::Retry(pause, why) => {
                     retries += 1;
                     (pause, why)
                 }
                 Next::Later(pause, why) => (pause, why),
-                ended => {
-                    self.pace().answered = Instant::now();
-                    return ended;
+                verdict => {
+                    self.pace().last_answer = Instant::now();
+                    return verdict;
                 }
             };
             let mut pace = self.pace();
             let now = Instant::now();
-            if now.duration_since(pace.answered) + pause > self.patience {
+            if now.duration_since(pace.last_answer) + pause > self.patience {
                 let patience = self.patience;
-                pace.stopped = Some(format!(
+                pace.stop_reason = Some(format!(
                     "nothing was answered for {patience:?} (--patience); the last reply: {why}"
                 ));
                 return Next::Stopped;
@@ -168,7 +170,7 @@ impl<'a> Job<'a> {
     }
 }
 
-/// Decides what to do about a request from its reply.
+/// Decides from the response to a request what to do next.
 fn judged(reply: std::io::Result<Fetched>) -> Next {
     let reply = match reply {
         Ok(reply) => reply,
@@ -199,7 +201,7 @@ fn judged(reply: std::io::Result<Fetched>) -> Next {
     }
 }
 
-/// Largest number of retries of a request that failed for a temporary reason.
+/// Maximum number of retries of a request that failed for a temporary reason.
 const MOST_RETRIES: u32 = 5;
 
 /// Number of refusals after which, if no request had another outcome, the token is assumed to be wrong for all

@@ -1,4 +1,4 @@
-//! Reads what to request from lists of URLs and access logs.
+//! Reads the requests to send from lists of URLs and from access logs.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -22,7 +22,7 @@ pub(super) struct Wanted {
 }
 
 impl Wanted {
-    /// Returns the whole request on one line, as the file of `--done` records it.
+    /// Formats the whole request as one line, as the file of `--done` records it.
     pub(super) fn line(&self) -> String {
         let host = self.host.as_ref().map(|host| format!("http://{host}"));
         let accept = self.accept.as_ref().map(|accept| format!(" {accept}"));
@@ -35,7 +35,7 @@ impl Wanted {
     }
 }
 
-/// Parses a URL or path. `https` is accepted like `http`, because the host only becomes the `Host` header.
+/// Parses a URL or path. `https` is treated like `http`, because the host is only used for the `Host` header.
 pub(super) fn parsed(line: &str) -> Result<Wanted, String> {
     let plain = line
         .strip_prefix("https://")
@@ -48,24 +48,24 @@ pub(super) fn parsed(line: &str) -> Result<Wanted, String> {
     })
 }
 
-/// Reads the requests in a file with one per line. `-` is standard input.
+/// Reads the requests in a file that has one per line. `-` is standard input.
 pub(super) fn of_file(path: &Path) -> anyhow::Result<Vec<Wanted>> {
     let name = path.display();
     let text = read::text(path).with_context(|| name.to_string())?;
-    let mut wanted = Vec::new();
+    let mut requests = Vec::new();
     for (number, line) in lines(&text) {
         match parsed(line) {
-            Ok(it) => wanted.push(it),
+            Ok(it) => requests.push(it),
             Err(why) => bail!("{name}, line {number}: {why}"),
         }
     }
-    if wanted.is_empty() {
+    if requests.is_empty() {
         bail!("{name} has no URL in it");
     }
-    Ok(wanted)
+    Ok(requests)
 }
 
-/// Returns the lines that are neither blank nor comments (`#`), with their numbers.
+/// Returns the lines that are neither blank nor comments (`#`), with their line numbers.
 pub(super) fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let lines = text
         .lines()
@@ -74,7 +74,7 @@ pub(super) fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     all.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
 }
 
-/// Reads the distinct requests of a log that were answered successfully, the most frequent first. Counts the others in
+/// Reads the distinct requests of a log that had a successful response, the most frequent first. Counts the others in
 /// `left_out`, by reason.
 pub(super) fn of_log(
     path: &Path,
@@ -87,8 +87,8 @@ pub(super) fn of_log(
     *left_out = past.left_out;
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
     for request in past.requests {
-        let own = OWN.iter().any(|path| request.target.starts_with(path));
-        match (own, request.status) {
+        let is_own = OWN.iter().any(|path| request.target.starts_with(path));
+        match (is_own, request.status) {
             (true, _) => {
                 *left_out
                     .entry("the server's own pages".to_owned())
@@ -111,20 +111,20 @@ pub(super) fn of_log(
         let rare = counts.drain(top..).map(|(_, count)| count).sum();
         left_out.insert("less frequent than the URLs of --top".to_owned(), rare);
     }
-    let wanted = counts.into_iter().map(|(target, _)| Wanted {
+    let requests = counts.into_iter().map(|(target, _)| Wanted {
         target,
         ..Wanted::default()
     });
-    Ok(wanted.collect())
+    Ok(requests.collect())
 }
 
-/// Returns each request once for each of the given `Accept` headers.
-pub(super) fn accepting(wanted: Vec<Wanted>, given: &[String]) -> Vec<Wanted> {
-    if given.is_empty() {
-        return wanted;
+/// Returns a copy of each request for each of the given `Accept` headers.
+pub(super) fn accepting(requests: Vec<Wanted>, accepts: &[String]) -> Vec<Wanted> {
+    if accepts.is_empty() {
+        return requests;
     }
-    let each = wanted.into_iter().flat_map(|it| {
-        given.iter().map(move |accept| Wanted {
+    let each = requests.into_iter().flat_map(|it| {
+        accepts.iter().map(move |accept| Wanted {
             accept: accept::value(accept).map(str::to_owned),
             ..it.clone()
         })
@@ -132,7 +132,7 @@ pub(super) fn accepting(wanted: Vec<Wanted>, given: &[String]) -> Vec<Wanted> {
     each.collect()
 }
 
-/// Beginnings of paths that belong to the server itself and are no images.
+/// Prefixes of paths that belong to the server itself and are not images.
 const OWN: [&str; 4] = ["/_andon/", "/healthz", "/readyz", "/metrics"];
 
 #[cfg(test)]

@@ -40,7 +40,7 @@ fn of_manifest(path: &Path) -> anyhow::Result<Vec<Wanted>> {
     if let Some(url) = urls.iter().find(|url| !url.contains(SOURCE)) {
         bail!("`{url}` in `urls` has no {SOURCE} in it");
     }
-    let mut wanted = Vec::new();
+    let mut requests = Vec::new();
     for source in &sources {
         if !source.starts_with('/') {
             bail!("the source `{source}` does not begin with a slash; write it like /trip/a.jpg");
@@ -48,10 +48,10 @@ fn of_manifest(path: &Path) -> anyhow::Result<Vec<Wanted>> {
         let source = decoded(source)?;
         for url in &urls {
             let url = filled(url, &source);
-            wanted.push(parsed(&url).map_err(anyhow::Error::msg)?);
+            requests.push(parsed(&url).map_err(anyhow::Error::msg)?);
         }
     }
-    Ok(accepting(wanted, &texts(&table, "accept")?))
+    Ok(accepting(requests, &texts(&table, "accept")?))
 }
 
 fn texts(table: &Table, key: &str) -> anyhow::Result<Vec<String>> {

@@ -1,33 +1,33 @@
-//! The outcomes of requests.
+//! The outcomes of requests, and their report.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use andon_client::Fetched;
 
-/// How a result came about, according to `Cache-Status` (RFC 9211).
+/// How the server obtained a result, according to `Cache-Status` (RFC 9211).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
     /// The result was in memory or on disk.
     Hit,
     /// The result was in the shared store, because another node had made it.
     Store,
-    /// The result was made, and is kept.
+    /// The result was made, and is now cached.
     Made,
-    /// The result was made, and is not kept.
+    /// The result was made, and is not cached.
     NotKept,
-    /// The reply does not say how the result came about.
+    /// The response does not say how the server obtained the result.
     Unknown,
 }
 
-/// Returns the outcome that the server states in the `Cache-Status` of its reply.
+/// Returns the outcome that the `Cache-Status` of a response states.
 pub(super) fn outcome(reply: &Fetched) -> Outcome {
     let status = reply.header("cache-status").unwrap_or_default();
-    // The cache nearest to the origin stands first.
-    let own = status.split(',').map(str::trim);
-    let own = own.into_iter().find(|it| it.starts_with("andon;"));
-    let says = |word: &str| own.is_some_and(|it| it.split(';').any(|part| part.trim() == word));
-    match own {
+    // The cache nearest to the origin comes first in the list.
+    let entries = status.split(',').map(str::trim);
+    let entry = entries.into_iter().find(|it| it.starts_with("andon;"));
+    let says = |word: &str| entry.is_some_and(|it| it.split(';').any(|part| part.trim() == word));
+    match entry {
         None => Outcome::Unknown,
         Some(_) if says("detail=STORE") => Outcome::Store,
         Some(_) if says("hit") => Outcome::Hit,
@@ -41,7 +41,7 @@ pub(super) fn outcome(reply: &Fetched) -> Outcome {
 pub(super) struct Report {
     /// Number of requests in the log that were not used, by reason.
     left_out: BTreeMap<String, u64>,
-    /// Number of requests that an earlier run has done.
+    /// Number of requests that an earlier run has completed.
     before: usize,
     hits: usize,
     from_store: usize,
@@ -50,11 +50,11 @@ pub(super) struct Report {
     unknown: usize,
     /// Requests that failed, each with the reason.
     failed: Vec<(String, String)>,
-    /// How many of the failed requests were refused, with status 401 or 403.
+    /// Number of failed requests that were refused, with status 401 or 403.
     refused: usize,
     not_asked: usize,
-    /// The reason for which the run stopped early, if it did.
-    pub(super) stopped: Option<String>,
+    /// The reason why the run stopped early, if it did.
+    pub(super) stop_reason: Option<String>,
 }
 
 impl Report {
@@ -97,14 +97,14 @@ impl Report {
         self.hits + self.from_store + self.made + self.not_kept + self.unknown
     }
 
-    /// Completes the report of a job with `of` requests. Those without an outcome were not sent.
+    /// Completes the report of a job with `of` requests. Those without an outcome count as not sent.
     pub(super) fn ends(&mut self, of: usize) {
-        let asked = self.succeeded() + self.failed.len();
-        self.not_asked = of.saturating_sub(asked);
+        let outcome_count = self.succeeded() + self.failed.len();
+        self.not_asked = of.saturating_sub(outcome_count);
         self.failed.sort();
     }
 
-    /// Whether all results are in the cache now, as far as they may be kept.
+    /// Whether all results that may be cached are in the cache now.
     pub(super) fn is_complete(&self) -> bool {
         self.failed.is_empty() && self.not_asked == 0
     }
@@ -125,19 +125,19 @@ impl Report {
             ("done by an earlier run", self.before),
         ];
         let always = ["hit", "made", "failed"];
-        let told: Vec<String> = counts
+        let parts: Vec<String> = counts
             .iter()
             .filter(|(what, count)| *count > 0 || always.contains(what))
             .map(|(what, count)| format!("{count} {what}"))
             .collect();
-        let _ = writeln!(text, "{}", told.join(", "));
+        let _ = writeln!(text, "{}", parts.join(", "));
         for (why, count) in &self.left_out {
             let _ = writeln!(text, "{count} requests of the log left out: {why}");
         }
         for (request, why) in &self.failed {
             let _ = writeln!(text, "failed: {request}: {why}");
         }
-        if let Some(why) = &self.stopped {
+        if let Some(why) = &self.stop_reason {
             let _ = writeln!(text, "stopped: {why}");
         }
         text

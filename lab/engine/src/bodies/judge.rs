@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::{Picture, size, ssim};
+use super::{DecodedImage, size, ssim};
 use crate::analysis::{Counted, WorkJudgement};
 use crate::record::{Decoded, Findings, Header, Likeness, Reply, Run, SavedBodies};
 use crate::scenario::{BodyCheck, Expect, SizeCheck};
@@ -186,7 +186,7 @@ fn url_name(run: &Run, variant: u32, url: u32) -> String {
 struct DecodedBodies<'a> {
     saved_bodies: &'a SavedBodies,
     /// The images that were compared most recently, with the hashes of their bodies.
-    images: VecDeque<(String, Picture)>,
+    images: VecDeque<(String, DecodedImage)>,
     findings: Findings,
     missing: BTreeSet<String>,
 }
@@ -327,7 +327,7 @@ impl DecodedBodies<'_> {
             Some((_, image)) => Some(image),
             None => {
                 let body = self.saved_bodies.bodies.get(hash);
-                body.and_then(|body| Picture::decode(body).ok())
+                body.and_then(|body| DecodedImage::decode(body).ok())
             }
         };
         if let Some(image) = image {
@@ -367,7 +367,7 @@ const CACHED_IMAGES: usize = 4;
 
 /// Returns the result of decoding a body.
 fn decode(body: &[u8]) -> Decoded {
-    match Picture::decode(body) {
+    match DecodedImage::decode(body) {
         Ok(image) => Decoded::Image {
             width: image.width,
             height: image.height,
@@ -376,7 +376,7 @@ fn decode(body: &[u8]) -> Decoded {
     }
 }
 
-fn likeness_of(first: &Picture, second: &Picture) -> Likeness {
+fn likeness_of(first: &DecodedImage, second: &DecodedImage) -> Likeness {
     if first.rgb == second.rgb && first.width == second.width {
         return Likeness::SamePixels;
     }

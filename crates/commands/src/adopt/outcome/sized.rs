@@ -1,18 +1,19 @@
-//! URLs of files whose text suggests that a server resizes them.
+//! Detects URLs of files whose path or query suggests that a server resizes them.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// Two sides in px with an `x` between them, of which one may be missing or a dash, and a word before or behind:
-/// `150x150`, `150x-`, `-x150`, `x150`, `fit-150x150`, `150x150_crop`.
+/// A path segment with two sides in px and an `x` between them. One side may be missing or a dash, and a word may
+/// precede or follow: `150x150`, `150x-`, `-x150`, `x150`, `fit-150x150`, `150x150_crop`.
 const SIDES: &str = r"(?i)^(?:(?:[a-z]{1,12}[-_]?)?[1-9]\d{1,3}x(?:[1-9]\d{1,3}|[-0])?[a-z]{0,8}(?:[-_!^<>].*)?|[-0_]?x[1-9]\d{1,3})$";
 
-/// A side in px with its name or unit: `w_300`, `w300`, `width-300`, `thumb300`, `300w`, `300px`.
+/// A path segment with one side in px and its name or unit: `w_300`, `w300`, `width-300`, `thumb300`, `300w`, `300px`.
 const NAMED: &str = r"(?i)^(?:(?:(?:max|min)[-_]?)?(?:w|h|s|sq|width|height|size|dim|max|min|thumb|thumbs|thumbnail|resize|resized|crop|fit)[-_]?[1-9]\d{1,3}(?:[-_].*)?|[1-9]\d{1,3}(?:w|h|px))$";
 
-/// Whether a folder of a target, or an argument of its query, looks like a size in px. A folder that is a number counts
-/// only if no folder before it is a year, and none has digits after a zero, as months and the parts of identifiers have.
+/// Whether a path segment of a target, or an argument of its query, looks like a size in px. A segment that is only a
+/// number counts unless an earlier segment is a year, or one has digits after a zero, as months and parts of
+/// identifiers have.
 pub(crate) fn looks_resized(target: &str) -> bool {
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
     let folders = path.rsplit_once('/').map_or("", |(folders, _)| folders);
@@ -37,10 +38,10 @@ fn is_named(text: &str) -> bool {
     FORM.as_ref().is_some_and(|form| form.is_match(text))
 }
 
-/// Numbers that are taken for years.
+/// Numbers that are considered years.
 const YEARS: std::ops::RangeInclusive<u32> = 1900..=2099;
 
-/// Returns the number that a folder is if it can be a side in px: three or four digits.
+/// Returns the number in a path segment if it can be a side in px: three or four digits.
 fn side(folder: &str) -> Option<u32> {
     let is_digits = folder.bytes().all(|byte| byte.is_ascii_digit());
     let is_long_enough = (3..=4).contains(&folder.len());
@@ -52,7 +53,7 @@ fn is_year(folder: &str) -> bool {
     side(folder).is_some_and(|year| YEARS.contains(&year))
 }
 
-/// Whether a folder is digits after a zero, as months and the parts of long numbers are written.
+/// Whether a path segment consists of digits that begin with a zero, like months and the parts of split identifiers.
 fn is_part(folder: &str) -> bool {
     let is_digits = folder.bytes().all(|byte| byte.is_ascii_digit());
     is_digits && folder.len() > 1 && folder.starts_with('0')

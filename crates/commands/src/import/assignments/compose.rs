@@ -1,6 +1,6 @@
-//! Replaces the variables in the values of a docker-compose file, such as `${KEY}`, as docker compose does: by the file
-//! `.env` beside it, and else by the default in the value. The environment that docker compose is started in, which
-//! overrides both, is not known.
+//! Replaces variables such as `${KEY}` in the values of a docker-compose file, as docker compose does: by values from
+//! the file `.env` in the same folder, or else by the default in the expression. The environment of docker compose
+//! itself, which overrides both, is unknown.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,17 +9,18 @@ use toml::Value;
 
 use super::{Absent, Environment, lines, text_of};
 
-/// Name of the file with variables for the values of a docker-compose file.
+/// Name of the file with the variables for a docker-compose file.
 pub(super) const FILE: &str = ".env";
 
-/// Depth of defaults in defaults beyond which nothing is read.
+/// Maximum nesting depth of defaults in defaults.
 const DEEPEST: usize = 8;
 
-/// A value that cannot be told, and the variable that it needs.
+/// The error for a value that cannot be determined: the name of the variable that is missing.
 #[derive(Debug, PartialEq)]
 struct Unknown(String);
 
-/// Replaces the variables in all values. A value with a variable that is nowhere set becomes an absent one.
+/// Replaces variables in all values. Assignments that use an undefined variable without a default move from `set` to
+/// `absent`.
 pub(super) fn interpolate(environment: &mut Environment, file: &Path) {
     let text = text_of(file).unwrap_or_default();
     let mut variables = BTreeMap::new();
@@ -49,37 +50,37 @@ pub(super) fn interpolate(environment: &mut Environment, file: &Path) {
     environment.set = set;
 }
 
-/// Replaces `$NAME`, `${NAME}`, `${NAME:-default}` and its like in a value, and `$$` by `$`.
+/// Replaces `$NAME`, `${NAME}`, `${NAME:-default}` and the other forms of `${…}` in a value, and `$$` by `$`.
 fn interpolated(
     text: &str,
     variables: &BTreeMap<String, String>,
     depth: usize,
 ) -> Result<String, Unknown> {
-    let mut made = String::new();
+    let mut out = String::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('$') {
-        made.push_str(before);
+        out.push_str(before);
         if let Some(after) = after.strip_prefix('$') {
-            made.push('$');
+            out.push('$');
             rest = after;
         } else if let Some((inner, after)) = after.strip_prefix('{').and_then(braced) {
-            made.push_str(&expression(inner, variables, depth)?);
+            out.push_str(&expression(inner, variables, depth)?);
             rest = after;
         } else {
             let (name, after) = name(after);
             match (name, variables.get(name)) {
-                ("", _) => made.push('$'),
-                (_, Some(value)) => made.push_str(value),
+                ("", _) => out.push('$'),
+                (_, Some(value)) => out.push_str(value),
                 (_, None) => return Err(Unknown(name.to_owned())),
             }
             rest = after;
         }
     }
-    made.push_str(rest);
-    Ok(made)
+    out.push_str(rest);
+    Ok(out)
 }
 
-/// Returns the value of what is in the braces of `${…}`.
+/// Evaluates the text between the braces of `${…}`.
 fn expression(
     inner: &str,
     variables: &BTreeMap<String, String>,
@@ -88,7 +89,7 @@ fn expression(
     let (name, operation) = name(inner);
     let value = variables.get(name);
     let (counts, word) = match operation.strip_prefix(':') {
-        // With a colon, an empty value counts as none.
+        // With a colon, an empty value is treated like an undefined variable.
         Some(operation) => (value.filter(|value| !value.is_empty()), operation),
         None => (value, operation),
     };
@@ -109,7 +110,8 @@ fn expression(
     }
 }
 
-/// Cuts a text at the brace that closes one before it, and returns what is before and after that.
+/// Splits a text that follows an opening brace at the matching closing brace: the text before it, and the text after
+/// it.
 fn braced(text: &str) -> Option<(&str, &str)> {
     let mut open = 0_usize;
     for (index, c) in text.char_indices() {
@@ -123,7 +125,7 @@ fn braced(text: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// Cuts the name of a variable off the beginning of a text.
+/// Splits a text after the variable name that it begins with. The name is empty if there is none.
 fn name(text: &str) -> (&str, &str) {
     let is_of_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let end = text.find(|c| !is_of_name(c)).unwrap_or(text.len());

@@ -1,5 +1,5 @@
-//! Finds assignments of variables in lines: environment files, Dockerfiles, units of systemd, scripts of the shell, and
-//! the flags of command lines.
+//! Finds assignments of variables in line-based files: environment files, Dockerfiles, systemd units, shell scripts,
+//! and the flags of command lines.
 
 use std::sync::LazyLock;
 
@@ -8,17 +8,18 @@ use toml::Value;
 
 use super::{Absent, Assignment, At, Elsewhere, Environment, is_name};
 
-/// Where the values of variables are that are named alone.
+/// Description of the place of a value, for variables that are named without one.
 pub(super) const OF_STARTER: &str = "that of the environment in which the server is started";
 
-/// Where the values of variables are that name an anchor of YAML.
+/// Description of the place of a value that is a YAML anchor from another file.
 const OF_ANCHOR: &str = "that of an anchor, which is not in this file";
 
-/// Returns the variables that lines set, in their order. A line that sets nothing is skipped.
+/// Returns the variables that the lines of a text set, in order. Lines that set nothing are skipped.
 pub(super) fn read(text: &str) -> Environment {
     let mut environment = Environment::default();
-    let mut found = Vec::new();
-    // The words of a command that a list of YAML has one a line, and the last `name:` of a list of Kubernetes.
+    let mut assignments = Vec::new();
+    // State across lines: the words of a command that is written as a YAML list, and the last `name:` of a Kubernetes
+    // list.
     let (mut command, mut named): (Option<Vec<String>>, Option<String>) = (None, None);
     let lines: Vec<(usize, String)> = joined(text);
     for (number, line) in lines.iter().map(|(number, line)| (*number, line.trim())) {
@@ -30,7 +31,7 @@ pub(super) fn read(text: &str) -> Environment {
                 words.push(unquoted(word));
                 continue;
             }
-            found.extend(of_words(words, number - 1));
+            assignments.extend(of_words(words, number - 1));
             command = None;
         }
         let line = line.strip_prefix("- ").unwrap_or(line).trim_start();
@@ -38,7 +39,7 @@ pub(super) fn read(text: &str) -> Environment {
         if let Some(rest) = after_command(line) {
             match rest.trim() {
                 "" => command = Some(Vec::new()),
-                rest => found.extend(of_words(&words(rest), number)),
+                rest => assignments.extend(of_words(&words(rest), number)),
             }
             continue;
         }
@@ -47,7 +48,7 @@ pub(super) fn read(text: &str) -> Environment {
             continue;
         }
         if let (Some(name), Some(value)) = (&named, line.strip_prefix("value:")) {
-            found.push(assignment(name, &unquoted(value), number));
+            assignments.push(assignment(name, &unquoted(value), number));
             named = None;
             continue;
         }
@@ -59,19 +60,19 @@ pub(super) fn read(text: &str) -> Environment {
             });
             continue;
         }
-        found.extend(of_line(line, number));
+        assignments.extend(of_line(line, number));
     }
-    found.extend(
+    assignments.extend(
         command
             .iter()
             .flat_map(|words| of_words(words, lines.len())),
     );
-    environment.set = found;
+    environment.set = assignments;
     environment
 }
 
-/// Returns a variable that a line names without its value, and where that is: `NAME`, `export NAME`, `NAME:`, or
-/// `NAME: *anchor` of a piece of YAML without the anchor.
+/// Returns the variable that a line names without a value, and a description of where the value is: `NAME`, `export
+/// NAME`, `NAME:`, or `NAME: *anchor` of a YAML fragment that lacks the anchor.
 fn without_value(line: &str) -> Option<(&str, &'static str)> {
     let is_of_anchor = |c: char| c.is_alphanumeric() || "_-.".contains(c);
     let line = line.strip_prefix("export ").unwrap_or(line);
@@ -82,22 +83,22 @@ fn without_value(line: &str) -> Option<(&str, &'static str)> {
     is_name(name).then_some((name, place))
 }
 
-/// Returns the files of variables that a line of systemd or docker names.
+/// Returns the environment files that a line of a systemd unit or of a docker command refers to.
 pub(super) fn files_of(line: &str, number: usize) -> Vec<Elsewhere> {
     static FILE: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(r#"(EnvironmentFile=-?|--env-file[= ])\s*["']?([^\s"']+)"#).ok()
     });
     let all = FILE.iter().flat_map(|it| it.captures_iter(line));
-    let named = |found: regex::Captures<'_>| Elsewhere {
+    let named = |captures: regex::Captures<'_>| Elsewhere {
         at: At::line(number),
-        key: found[1].trim_end_matches(['=', '-', ' ']).to_owned(),
-        place: format!("`{}`", &found[2]),
-        path: Some(found[2].to_owned()),
+        key: captures[1].trim_end_matches(['=', '-', ' ']).to_owned(),
+        place: format!("`{}`", &captures[2]),
+        path: Some(captures[2].to_owned()),
     };
     all.map(named).collect()
 }
 
-/// Returns the lines of a text with their numbers. Lines that end in a backslash continue in the next one.
+/// Returns the lines of a text with their numbers. Lines that end in a backslash are joined with the next one.
 fn joined(text: &str) -> Vec<(usize, String)> {
     let mut lines: Vec<(usize, String)> = Vec::new();
     let mut continues = false;
@@ -115,7 +116,7 @@ fn joined(text: &str) -> Vec<(usize, String)> {
     lines
 }
 
-/// Returns what follows the key of a command, such as `command:` of YAML, `CMD` or `ExecStart=`.
+/// Returns the text after the key of a command, such as `command:` in YAML, `CMD` or `ExecStart=`.
 fn after_command(line: &str) -> Option<&str> {
     let keys = [
         "command:",
@@ -129,7 +130,7 @@ fn after_command(line: &str) -> Option<&str> {
     keys.iter().find_map(|key| line.strip_prefix(key))
 }
 
-/// Returns the words of a command: a list of JSON, or a line of the shell.
+/// Splits a command into words. It is a JSON list or a shell command line.
 pub(super) fn words(text: &str) -> Vec<String> {
     if text.starts_with('[')
         && let Ok(words) = serde_json::from_str(text)
@@ -139,7 +140,7 @@ pub(super) fn words(text: &str) -> Vec<String> {
     shlex::split(text).unwrap_or_default()
 }
 
-/// Reads a line: an assignment, or a command with assignments and flags.
+/// Parses a line: an assignment, or a command with assignments and flags.
 pub(super) fn of_line(line: &str, number: usize) -> Vec<Assignment> {
     static NAMED: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(r#"^["']?([A-Z][A-Z0-9_]*)["']?(?:\s*=\s*|:\s+|:$)(.*)$"#).ok()
@@ -150,13 +151,13 @@ pub(super) fn of_line(line: &str, number: usize) -> Vec<Assignment> {
         .unwrap_or(line)
         .trim();
     let words = shlex::split(line).unwrap_or_default();
-    // `A=1 B=2` and `A=1 imagor -debug`: every word counts.
+    // In `A=1 B=2` and `A=1 imagor -debug`, every word is parsed on its own.
     let is_command = words.iter().skip(1).any(|word| {
         let is_set = word.split_once('=').is_some_and(|(name, _)| is_name(name));
         let program = word.rsplit('/').next().unwrap_or_default();
         is_set || ["imagor", "imgproxy", "thumbor", "docker"].contains(&program)
     });
-    // A list of YAML and systemd put quotes around the whole of it.
+    // In YAML lists and systemd units, the whole assignment may be quoted.
     let whole = match words.as_slice() {
         [one] if line.starts_with(['"', '\'']) && one.contains('=') => one.clone(),
         _ => line.to_owned(),
@@ -168,31 +169,31 @@ pub(super) fn of_line(line: &str, number: usize) -> Vec<Assignment> {
     }
 }
 
-/// Reads the words of a command: `NAME=value`, `-flag value`, `--flag=value` and `-flag`, which sets it to `1`.
+/// Parses the words of a command: `NAME=value`, `-flag value`, `--flag=value`, and `-flag`, which is set to `1`.
 pub(super) fn of_words(words: &[String], number: usize) -> Vec<Assignment> {
-    let mut found = Vec::new();
+    let mut assignments = Vec::new();
     let mut rest = words.iter().peekable();
     while let Some(word) = rest.next() {
         let flag = word.strip_prefix('-').filter(|flag| !flag.is_empty());
         let Some(flag) = flag.map(|flag| flag.trim_start_matches('-')) else {
             if let Some((name, value)) = word.split_once('=').filter(|(name, _)| is_name(name)) {
-                found.push(assignment(name, value, number));
+                assignments.push(assignment(name, value, number));
             }
             continue;
         };
         let variable = |flag: &str| flag.replace('-', "_").to_ascii_uppercase();
         match flag.split_once('=') {
-            Some((flag, value)) => found.push(assignment(&variable(flag), value, number)),
-            // The variable of `docker run -e NAME=value` is its next word.
+            Some((flag, value)) => assignments.push(assignment(&variable(flag), value, number)),
+            // The next word is the assignment of `docker run -e NAME=value`.
             None if ["e", "env"].contains(&flag) => {}
             None => {
                 let value = rest.next_if(|next| !next.starts_with('-'));
                 let value = value.map_or("1", String::as_str);
-                found.push(assignment(&variable(flag), value, number));
+                assignments.push(assignment(&variable(flag), value, number));
             }
         }
     }
-    found
+    assignments
 }
 
 pub(super) fn assignment(name: &str, value: &str, line: usize) -> Assignment {
@@ -203,7 +204,7 @@ pub(super) fn assignment(name: &str, value: &str, line: usize) -> Assignment {
     }
 }
 
-/// Returns a value without the quotes around it and the comment behind it.
+/// Returns a value without surrounding quotes or a trailing comment.
 fn unquoted(text: &str) -> String {
     let text = text.trim();
     for quote in ['"', '\''] {

@@ -1,4 +1,4 @@
-//! Finds variables in docker-compose files, manifests of Kubernetes and values of charts.
+//! Finds variables in docker-compose files, Kubernetes manifests and the values of Helm charts.
 
 use std::collections::BTreeSet;
 
@@ -10,27 +10,28 @@ use super::lines::{self, OF_STARTER, assignment, files_of, of_line, of_words, wo
 use super::yaml::{Item, Node};
 use super::{Absent, At, Elsewhere, Environment, Leaf, is_name};
 
-/// Returns the variables of the documents of a file.
+/// Returns the variables in the YAML documents of a file.
 pub(super) fn read(documents: Vec<Item>) -> Environment {
-    let mut found = Found::default();
-    found.environment.is_compose = documents.iter().any(|it| it.node.get("services").is_some());
+    let mut collector = Found::default();
+    collector.environment.is_compose = documents.iter().any(|it| it.node.get("services").is_some());
     for mut document in documents {
         if let Node::Map(entries) = &mut document.node {
-            // What a compose file has in keys `x-…` counts only where an anchor of it is used.
+            // Extension fields (`x-…`) of a compose file count only where their anchors are used.
             entries.retain(|(key, _)| !key.starts_with("x-"));
         }
-        found.item(&document);
+        collector.item(&document);
     }
-    let mut environment = found.environment;
-    // A map with an anchor is read where it stands, and wherever it is used. Of variables, the last one counts.
-    let mut seen = BTreeSet::new();
+    let mut environment = collector.environment;
+    // A map with an anchor is read both where it is defined and where it is used. Of equal assignments, the last one is
+    // kept.
+    let mut distinct = BTreeSet::new();
     environment.set.reverse();
     environment
         .set
-        .retain(|it| seen.insert((it.name.clone(), it.value.to_string(), it.at)));
+        .retain(|it| distinct.insert((it.name.clone(), it.value.to_string(), it.at)));
     environment.set.reverse();
-    // A `Secret` or `ConfigMap` beside the rest has been read.
-    let is_there = |it: &Elsewhere| found.maps.contains(&it.place);
+    // References to a `Secret` or `ConfigMap` in the same file are resolved, because its variables are read as well.
+    let is_there = |it: &Elsewhere| collector.maps.contains(&it.place);
     environment.elsewhere.retain(|it| !is_there(it));
     environment
 }
@@ -107,8 +108,8 @@ impl Found {
         }
     }
 
-    /// Reads a text that is neither a key nor the value of a variable: `NAME=value` of a list, the name of a variable
-    /// that is passed on, lines of a file, or a command.
+    /// Reads a string that is neither a key nor the value of a variable: `NAME=value` in a list, the name of a variable
+    /// that is passed through, lines of a file, or a command.
     fn text(&mut self, text: &str, line: usize) {
         if text.contains('\n') {
             let mut inner = lines::read(text);
@@ -127,7 +128,7 @@ impl Found {
         }
     }
 
-    /// Reads a variable: a map with `value` or `valueFrom`, or a value of its own.
+    /// Reads a variable: a map with `value` or `valueFrom`, or a plain value.
     fn variable(&mut self, name: &str, item: &Item) {
         let line = item.line;
         match &item.node {
@@ -161,10 +162,10 @@ impl Found {
         for item in items {
             let of = |key, kind| Some((kind, item.node.get(key)?.node.get("name")?.node.text()?));
             let named = || Some(("Secret", item.node.text()?));
-            let found = of("secretRef", "Secret")
+            let reference = of("secretRef", "Secret")
                 .or_else(|| of("configMapRef", "ConfigMap"))
                 .or_else(named);
-            let place = found.map_or("what it names".to_owned(), |(kind, name)| {
+            let place = reference.map_or("what it names".to_owned(), |(kind, name)| {
                 format!("the {kind} `{name}`")
             });
             self.elsewhere(key, item.line, place, None);
@@ -193,22 +194,22 @@ impl Found {
                 let texts = items.iter().filter_map(|it| it.node.text());
                 texts.map(str::to_owned).collect()
             }
-            // A map may have a key of this name as well.
+            // A map may have a key of the same name that is not about environment files.
             _ => return self.item(item),
         };
-        // `sh -c "…"` is a command in a word.
+        // `sh -c "…"` has a whole command in one word.
         match all.iter().position(|word| word == "-c") {
             Some(at) if all.len() == at + 2 => self.text(&all[at + 1], item.line),
             _ => {
                 let files = files_of(&all.join(" "), item.line);
                 self.environment.elsewhere.extend(files);
-                let found = of_words(&all, item.line);
-                self.environment.set.extend(found);
+                let assignments = of_words(&all, item.line);
+                self.environment.set.extend(assignments);
             }
         }
     }
 
-    /// Reads the data of a Secret, which are base64.
+    /// Reads the data of a Secret, whose values are encoded in base64.
     fn encoded(&mut self, item: &Item) {
         for (name, item) in entries(&item.node) {
             let bytes = item.node.text().and_then(|text| STANDARD.decode(text).ok());
@@ -221,23 +222,23 @@ impl Found {
     }
 }
 
-/// Returns the values below a key at the top of the documents, or in a map there.
+/// Returns the scalar values below a key that is at the top level of the documents, or in a map at the top level.
 pub(super) fn leaves(documents: &[Item], key: &str) -> Vec<Leaf> {
-    let mut found = Vec::new();
+    let mut leaves = Vec::new();
     for document in documents {
         let inner = entries(&document.node).iter().map(|(_, item)| item);
         for map in std::iter::once(document).chain(inner) {
             if let Some(item) = map.node.get(key) {
-                collect(item, "", &mut found);
+                collect(item, "", &mut leaves);
             }
         }
     }
-    found
+    leaves
 }
 
-fn collect(item: &Item, path: &str, found: &mut Vec<Leaf>) {
+fn collect(item: &Item, path: &str, leaves: &mut Vec<Leaf>) {
     match &item.node {
-        Node::Text(value) => found.push(Leaf {
+        Node::Text(value) => leaves.push(Leaf {
             path: path.to_owned(),
             value: value.clone(),
             at: At::line(item.line),
@@ -245,7 +246,7 @@ fn collect(item: &Item, path: &str, found: &mut Vec<Leaf>) {
         Node::Map(entries) => {
             for (key, item) in entries {
                 let dot = if path.is_empty() { "" } else { "." };
-                collect(item, &format!("{path}{dot}{key}"), found);
+                collect(item, &format!("{path}{dot}{key}"), leaves);
             }
         }
         Node::Null | Node::List(_) => {}
@@ -259,13 +260,13 @@ fn entries(node: &Node) -> &[(String, Item)] {
     }
 }
 
-/// Whether a key lists objects whose entries become variables: `envFrom` of a container, lists of the same kind in
-/// values of charts, such as `extraEnvFrom`, and the `addSecrets` of imgproxy's chart.
+/// Whether a key lists objects whose entries become variables: `envFrom` of a container, similar lists in the values of
+/// charts, such as `extraEnvFrom`, and `addSecrets` of imgproxy's chart.
 fn is_env_from(key: &str) -> bool {
     key == "addSecrets" || key.to_ascii_lowercase().ends_with("envfrom")
 }
 
-/// Returns where a value is that a map refers to.
+/// Describes the place that the `valueFrom` of a variable refers to.
 fn place(node: &Node) -> String {
     let from = node.get("valueFrom").map_or(node, |it| &it.node);
     if let Some(text) = from.text() {

@@ -1,16 +1,17 @@
-//! Makes YAML of a template of Helm, as far as it can be read without its values.
+//! Turns a Helm template into YAML, as far as that is possible without the chart's values.
 
-/// The text of a template with a placeholder for each action, `{{ … }}`, which is no YAML.
+/// The text of a template in which each action, `{{ … }}`, is replaced by a placeholder, because actions are not YAML.
 pub(super) struct Template<'a> {
     text: String,
-    /// A character that is nowhere in the template. It stands on both sides of an action's number.
+    /// A character that does not occur in the template. A placeholder is this character, the action's number, and this
+    /// character again.
     mark: char,
     actions: Vec<&'a str>,
 }
 
 impl<'a> Template<'a> {
-    /// Replaces the actions of a text. Lines of nothing but actions, such as `{{- if .Values.on }}`, become empty, since what
-    /// is between them mostly is YAML. `None` if no character is left for the placeholders.
+    /// Replaces the actions of a text. Lines with nothing but actions, such as `{{- if .Values.on }}`, become empty,
+    /// because the lines between them usually are YAML. Returns `None` if no character is free for the placeholders.
     pub(super) fn new(text: &'a str) -> Option<Self> {
         let mut private = '\u{e000}'..='\u{f8ff}';
         let mut template = Self {
@@ -33,19 +34,19 @@ impl<'a> Template<'a> {
         Some(template)
     }
 
-    /// The template as YAML, with as many lines.
+    /// Returns the template as YAML, with the same number of lines.
     pub(super) fn text(&self) -> &str {
         &self.text
     }
 
-    /// Puts the actions back into a text.
+    /// Replaces the placeholders in a text by the original actions.
     pub(super) fn restored(&self, text: &str) -> String {
         let parts = text.split(self.mark).enumerate();
-        let restored = parts.map(|(index, part)| match part.parse::<usize>() {
+        let texts = parts.map(|(index, part)| match part.parse::<usize>() {
             Ok(number) if index % 2 == 1 => self.actions.get(number).copied().unwrap_or(part),
             _ => part,
         });
-        restored.collect()
+        texts.collect()
     }
 
     fn add(&mut self, line: &'a str) {

@@ -1,5 +1,5 @@
-//! Reads docker-compose files, manifests of Kubernetes, values and templates of charts, and task definitions in JSON. The
-//! parser of YAML is a library's; anchors and merge keys (`<<`) are resolved here, and tags are skipped.
+//! Parses docker-compose files, Kubernetes manifests, values and templates of Helm charts, and task definitions in
+//! JSON. A library parses YAML into events; this module resolves anchors and merge keys (`<<`), and ignores tags.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,14 +7,14 @@ use saphyr_parser::{Event, Parser, ScalarStyle};
 
 use super::template::Template;
 
-/// Depth of values in values beyond which nothing is read.
+/// Maximum nesting depth of values.
 const DEEPEST: usize = 64;
 
-/// Bytes that the values of anchors may take, each of their uses counted as a copy. An anchor of anchors could fill any
-/// memory otherwise.
+/// Maximum total bytes of the values of anchors, each use of which is a copy. Without a limit, anchors of anchors could
+/// exhaust the memory.
 const MOST_OF_ANCHORS: usize = 16 << 20;
 
-/// A value and the line that it begins in, counted from 1.
+/// A YAML value, and the line that it begins in, counted from 1.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Item {
     pub(super) node: Node,
@@ -23,7 +23,7 @@ pub(super) struct Item {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Node {
-    /// A key without a value, or `null`.
+    /// A missing value, or `null`.
     Null,
     Text(String),
     List(Vec<Item>),
@@ -31,13 +31,13 @@ pub(super) enum Node {
 }
 
 impl Node {
-    /// Returns the value of a key of a map.
+    /// Returns the value of a key. `None` if this is not a map, or has no such key.
     pub(super) fn get(&self, key: &str) -> Option<&Item> {
         let Self::Map(entries) = self else {
             return None;
         };
-        let found = entries.iter().find(|(name, _)| name == key);
-        found.map(|(_, item)| item)
+        let entry = entries.iter().find(|(name, _)| name == key);
+        entry.map(|(_, item)| item)
     }
 
     pub(super) fn text(&self) -> Option<&str> {
@@ -47,7 +47,7 @@ impl Node {
         }
     }
 
-    /// Returns what a copy takes, in bytes, and the depth of values in it.
+    /// Returns the bytes that a copy of this value takes, and its nesting depth.
     fn size(&self) -> (usize, usize) {
         const OF_ITEM: usize = size_of::<(String, Item)>();
         let sum = |sizes: &mut dyn Iterator<Item = (usize, usize)>| {
@@ -67,7 +67,7 @@ impl Node {
     }
 }
 
-/// Returns the documents of a text. `None` if it is something else than maps and lists of YAML.
+/// Returns the YAML documents of a text. `None` if the text is not YAML, or is something other than maps and lists.
 pub(super) fn documents(text: &str) -> Option<Vec<Item>> {
     let template = Template::new(text)?;
     let mut reader = Reader {
@@ -88,15 +88,15 @@ pub(super) fn documents(text: &str) -> Option<Vec<Item>> {
     (!items.is_empty() && items.iter().all(are_whole)).then_some(items)
 }
 
-/// Makes values of the parser's events.
+/// Builds values from the parser's events.
 struct Reader<'a> {
     template: &'a Template<'a>,
     documents: Vec<Item>,
-    /// The lists and maps that have begun, from the outermost to the innermost.
+    /// The lists and maps that have begun but not ended, from the outermost to the innermost.
     open: Vec<Open>,
-    /// The values of the document's anchors, by the parser's number of each.
+    /// The values of the document's anchors, by the parser's number of the anchor.
     anchors: BTreeMap<usize, Item>,
-    /// What is left of `MOST_OF_ANCHORS`.
+    /// The bytes left of `MOST_OF_ANCHORS`.
     room: usize,
 }
 
@@ -104,7 +104,7 @@ struct Reader<'a> {
 struct Open {
     content: Content,
     line: usize,
-    /// Number of its anchor, or 0.
+    /// The parser's number of its anchor, or 0 if it has none.
     anchor: usize,
 }
 
@@ -112,13 +112,13 @@ enum Content {
     List(Vec<Item>),
     Map {
         entries: Vec<(String, Item)>,
-        /// The key whose value comes next, and its line.
+        /// The key whose value comes next, and the line of the key.
         key: Option<(String, usize)>,
     },
 }
 
 impl Reader<'_> {
-    /// Takes one event. `None` if the text is not to be read as YAML.
+    /// Processes one event. Returns `None` if the text cannot be read as YAML.
     fn take(&mut self, event: Event<'_>, line: usize) -> Option<()> {
         match event {
             Event::Scalar(text, style, anchor, _) => {
@@ -140,7 +140,7 @@ impl Reader<'_> {
                 self.put(Item { node, line }, open.anchor)
             }
             Event::Alias(anchor) => {
-                // An anchor inside its own value is not there yet.
+                // An anchor used inside its own value is not defined yet.
                 let node = &self.anchors.get(&anchor)?.node;
                 let (bytes, depth) = node.size();
                 self.room = self.room.checked_sub(bytes)?;
@@ -168,12 +168,12 @@ impl Reader<'_> {
 
     fn scalar(&self, text: &str, style: ScalarStyle) -> Option<Node> {
         let is_plain = style == ScalarStyle::Plain;
-        // `A=b: c` is a line of an environment file rather than a key and its value.
+        // `A=b: c` is a line of an environment file, not a key and its value.
         if is_plain && self.awaits_key() && text.contains('=') {
             return None;
         }
         let text = match style {
-            // The end of the last line would make lines of a value.
+            // With its final line break, the value would look like several lines.
             ScalarStyle::Literal | ScalarStyle::Folded => text.trim_end_matches('\n'),
             _ => text,
         };
@@ -188,7 +188,7 @@ impl Reader<'_> {
         matches!(content, Some(Content::Map { key: None, .. }))
     }
 
-    /// Puts a value into the innermost list or map.
+    /// Adds a value to the innermost list or map.
     fn put(&mut self, mut item: Item, anchor: usize) -> Option<()> {
         if anchor > 0 {
             self.room = self.room.checked_sub(item.node.size().0)?;
@@ -218,15 +218,15 @@ impl Reader<'_> {
     }
 }
 
-/// Puts the entries of merge keys, `<<: *anchor` or `<<: [*anchor, *other]`, into the map that they are in. Keys of its
-/// own take precedence, and those of an earlier anchor over those of a later one.
+/// Resolves merge keys, `<<: *anchor` or `<<: [*anchor, *other]`, by adding the entries of the anchors to the map. The
+/// map's own keys take precedence, then those of earlier anchors.
 fn merged(entries: Vec<(String, Item)>) -> Vec<(String, Item)> {
     let is_merge = |(key, _): &(String, Item)| key == "<<";
     if !entries.iter().any(is_merge) {
         return entries;
     }
     let (merges, mut all): (Vec<_>, Vec<_>) = entries.into_iter().partition(is_merge);
-    let mut known: BTreeSet<String> = all.iter().map(|(key, _)| key.clone()).collect();
+    let mut keys: BTreeSet<String> = all.iter().map(|(key, _)| key.clone()).collect();
     for (_, item) in merges {
         let maps = match item.node {
             Node::List(items) => items.into_iter().map(|item| item.node).collect(),
@@ -235,7 +235,7 @@ fn merged(entries: Vec<(String, Item)>) -> Vec<(String, Item)> {
         for map in maps {
             if let Node::Map(entries) = map {
                 let new = entries.into_iter();
-                all.extend(new.filter(|(key, _)| known.insert(key.clone())));
+                all.extend(new.filter(|(key, _)| keys.insert(key.clone())));
             }
         }
     }
@@ -248,7 +248,7 @@ mod tests {
 
     use super::*;
 
-    /// A value as JSON, without quotes around keys.
+    /// Formats a value like JSON, but without quotes around keys.
     fn json(node: &Node) -> String {
         match node {
             Node::Null => "null".to_owned(),
@@ -379,7 +379,7 @@ mod tests {
         #[test]
         fn what_json_says_is_read(text in "[^\u{e000}]{0,30}", key in "[a-z]{1,5}") {
             let document = serde_json::json!({ &key: [&text] }).to_string();
-            // Characters beyond the printable ones of YAML make it another format.
+            // Characters outside YAML's printable range make the text invalid YAML.
             if let Some(all) = documents(&document) {
                 let Node::List(items) = &all[0].node.get(&key).unwrap().node else {
                     panic!("a list");

@@ -1,11 +1,11 @@
-//! Reads the values of imgproxy's Helm chart before version 1, which had keys of their own below `features` in place of
+//! Reads the values of imgproxy's Helm chart before version 1, which had keys of its own below `features` instead of
 //! variables in `env`.
 
 use super::super::assignments::{Assignment, Leaf, below};
 use super::super::document::Document;
 
-/// Groups of keys, and how the names of the variables begin that are made of the group's keys. The other keys of a group
-/// follow its own name.
+/// Groups of keys, with the prefix of the variables for the group's keys. For a group that is not listed, the prefix is
+/// its own name.
 const GROUPS: &[(&str, &str)] = &[
     ("urlSignature", ""),
     ("server", ""),
@@ -28,7 +28,7 @@ const GROUPS: &[(&str, &str)] = &[
     ("miscellaneous", ""),
 ];
 
-/// Keys whose variables have other names.
+/// Keys whose variables do not follow from their names.
 const OTHERS: &[(&str, &str)] = &[
     ("server.readTimeout", "IMGPROXY_READ_REQUEST_TIMEOUT"),
     ("server.writeTimeout", "IMGPROXY_WRITE_RESPONSE_TIMEOUT"),
@@ -78,17 +78,17 @@ const OTHERS: &[(&str, &str)] = &[
     ("prometheus.enabled", "IMGPROXY_PROMETHEUS_BIND"),
 ];
 
-/// Keys whose variables have another value if they are true.
+/// Keys whose variables get another value than `true` if they are true.
 const SWITCHES: &[(&str, &str)] = &[("prometheus.enabled", ":8081")];
 
-/// Groups that no other program's values have below `features`.
+/// Groups below `features` that only the values of imgproxy's chart have.
 const MARKS: [&str; 3] = [
     "urlSignature",
     "formatsSupportDetection",
     "clientHintsSupport",
 ];
 
-/// Returns the variables that the chart makes of its values.
+/// Returns the variables that the chart generates from its values.
 pub(super) fn variables(text: &str) -> Vec<Assignment> {
     let leaves = below(text, "features");
     let group = |leaf: &Leaf| leaf.path.split('.').next().unwrap_or_default().to_owned();
@@ -113,13 +113,13 @@ pub(super) fn variables(text: &str) -> Vec<Assignment> {
     .collect()
 }
 
-/// Says how the chart of Andon mounts the volume that imgproxy's chart mounts, if there is one.
+/// Adds a note on how Andon's chart mounts the volume that imgproxy's chart mounts, if there is one.
 pub(super) fn volume(text: &str, out: &mut Document) {
     let leaves = below(text, "persistence");
     let leaf = |path: &str| leaves.iter().find(|leaf| leaf.path == path);
     let value = |path: &str, otherwise: &str| {
-        let given = leaf(path).map(|leaf| leaf.value.to_string());
-        given
+        let own_value = leaf(path).map(|leaf| leaf.value.to_string());
+        own_value
             .filter(|it| !it.is_empty())
             .unwrap_or_else(|| otherwise.to_owned())
     };
@@ -145,22 +145,22 @@ pub(super) fn volume(text: &str, out: &mut Document) {
     out.note(switch.at, "persistence", &why);
 }
 
-/// Returns the variable of a key below `features`. `None` for the switch of a group that has no variable.
+/// Returns the variable for a key below `features`. `None` for the switch of a group, if it has no variable.
 fn variable(path: &str) -> Option<String> {
     if let Some((_, name)) = OTHERS.iter().find(|(other, _)| *other == path) {
         return Some((*name).to_owned());
     }
     let (group, rest) = path.split_once('.').unwrap_or(("", path));
-    // Those of `custom` are variables already.
+    // Keys below `custom` are variables already.
     if rest == "enabled" || group == "custom" {
         return None;
     }
-    let known = GROUPS.iter().find(|(name, _)| *name == group);
-    let start = known.map_or_else(|| format!("{}_", upper(group)), |(_, it)| (*it).to_owned());
+    let entry = GROUPS.iter().find(|(name, _)| *name == group);
+    let start = entry.map_or_else(|| format!("{}_", upper(group)), |(_, it)| (*it).to_owned());
     Some(format!("IMGPROXY_{start}{}", upper(rest)))
 }
 
-/// Writes a name such as `maxSrcFileSize` as `MAX_SRC_FILE_SIZE`.
+/// Converts a name such as `maxSrcFileSize` to `MAX_SRC_FILE_SIZE`.
 fn upper(name: &str) -> String {
     let mut upper = String::with_capacity(name.len() + 8);
     let mut is_inside = false;

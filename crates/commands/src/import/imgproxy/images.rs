@@ -1,4 +1,4 @@
-//! The images of an imgproxy's own: its watermark, and the one that it sends in place of those that cannot be had.
+//! Imports imgproxy's own images: its watermark, and the fallback that it sends for images that cannot be loaded.
 
 use std::path::Path;
 
@@ -10,29 +10,29 @@ use super::super::variables::Parts;
 use super::super::write::quoted;
 use super::origins::{KINDS, Kind};
 
-/// An image that a variable names.
+/// An image that a variable refers to.
 struct Image {
     variable: String,
     at: Location,
 }
 
-/// Where an image is.
+/// The location of an image.
 enum Location {
-    /// An origin of the document has it under this path or URL.
+    /// It is the path or URL of an image in an origin of the document.
     Origin(String),
-    /// No origin has this URL.
+    /// It is a URL that no origin of the document may fetch.
     Url(String),
-    /// It is a file of imgproxy's container.
+    /// It is a file in imgproxy's container.
     File(String),
-    /// The variable consists of it, in base64.
+    /// The variable contains the image itself, in base64.
     Data,
 }
 
-/// Beginnings of the variables of both images.
+/// Prefixes of the variables of the two images.
 const WATERMARK: &str = "IMGPROXY_WATERMARK_";
 const FALLBACK: &str = "IMGPROXY_FALLBACK_IMAGE_";
 
-/// Returns the URLs of the images that are read from elsewhere, which imgproxy may do whatever sources it permits.
+/// Returns the URLs of images that imgproxy fetches, which it may do whatever sources it permits to clients.
 pub(super) fn urls(parts: &Parts) -> impl Iterator<Item = &str> {
     let all = [WATERMARK, FALLBACK].into_iter();
     let named = all.filter_map(|start| named(parts, start));
@@ -41,14 +41,14 @@ pub(super) fn urls(parts: &Parts) -> impl Iterator<Item = &str> {
 
 const URL: &str = "URL";
 
-/// Returns the end of the variable that names an image, and its value: the data counts before the path, and that before
-/// the URL.
+/// Returns the suffix of the variable that names an image, and its value. Data takes precedence over a path, and a path
+/// over a URL.
 fn named<'a>(parts: &'a Parts, start: &str) -> Option<(&'static str, &'a str)> {
     let mut all = ["DATA", "PATH", URL].into_iter();
     all.find_map(|what| Some((what, parts.text(&format!("{start}{what}"))?)))
 }
 
-/// Carries over both images. The origins are in the document already.
+/// Imports both images. The document must already have its origins.
 pub(super) fn add(parts: &Parts, out: &mut Document) {
     watermark(parts, out);
     fallback(parts, out);
@@ -106,8 +106,8 @@ fn fallback(parts: &Parts, out: &mut Document) {
     let keys = |place: &str| {
         let image = ("image", Some(Value::from(place)));
         let all = [image, ("status", status.clone()), ("ttl", ttl.clone())];
-        let given = |(key, value): (&str, Option<Value>)| Some((key.to_owned(), value?));
-        all.into_iter().filter_map(given).collect::<Vec<_>>()
+        let pair = |(key, value): (&str, Option<Value>)| Some((key.to_owned(), value?));
+        all.into_iter().filter_map(pair).collect::<Vec<_>>()
     };
     let mut lines = Vec::new();
     let place = match &image.at {
@@ -124,15 +124,15 @@ fn fallback(parts: &Parts, out: &mut Document) {
         }
     };
     lines.push("[[fallback]]".to_owned());
-    let written = keys(&place).into_iter();
-    lines.extend(written.map(|(key, value)| format!("{key} = {value}")));
+    let settings = keys(&place).into_iter();
+    lines.extend(settings.map(|(key, value)| format!("{key} = {value}")));
     parts.advise(&image.variable, &why(&image.at), lines, out);
 }
 
-/// Prefix of the origin of a fallback that is a file, and the folder that the file goes into if it has none of its own.
+/// Prefix of the origin of a fallback that is a file, and the folder for that file if it has no folder of its own.
 const FALLBACKS: &str = "/fallback";
 
-/// Returns the image that the variables with this beginning name.
+/// Returns the image of the variables that begin with `start`, or `None` if none is set.
 fn image(parts: &Parts, start: &str, out: &Document) -> Option<Image> {
     let (what, value) = named(parts, start)?;
     let root = parts.text("IMGPROXY_LOCAL_FILESYSTEM_ROOT");
@@ -156,7 +156,7 @@ fn image(parts: &Parts, start: &str, out: &Document) -> Option<Image> {
     Some(Image { variable, at })
 }
 
-/// Says why an image was not taken over, before the lines that name it.
+/// Returns why an image was not imported, as an introduction to the lines that would configure it.
 fn why(at: &Location) -> String {
     match at {
         Location::Origin(_) => String::new(),
@@ -173,7 +173,7 @@ fn why(at: &Location) -> String {
     }
 }
 
-/// Says why no origin has a URL: imgproxy, set like this, cannot read it either.
+/// Returns why no origin serves a URL, and that imgproxy cannot read it with these settings either.
 fn of_no_origin(url: &str) -> String {
     let scheme = url.split("://").next().unwrap_or_default();
     let lacks = match KINDS.iter().find(|kind| kind.scheme == scheme) {
@@ -186,7 +186,7 @@ fn of_no_origin(url: &str) -> String {
     format!("{lacks}, append these lines:")
 }
 
-/// Returns the lines of an origin of fallbacks in a folder.
+/// Returns the lines of an origin that serves fallback images from a folder.
 fn origin_at(folder: &str) -> [String; 3] {
     let prefix = setting("prefix", FALLBACKS);
     ["[[origin]]".to_owned(), prefix, setting("fs.root", folder)]
@@ -196,7 +196,8 @@ fn setting(key: &str, text: &str) -> String {
     format!("{key} = {}", quoted(text))
 }
 
-/// Splits the path of a file into its folder and its name. A file that is in no folder of its own goes into `folder`.
+/// Splits the path of a file into folder and name. A file in the root folder, or without a folder, is assigned to
+/// `folder`.
 fn split<'a>(path: &'a str, folder: &'a str) -> (&'a str, &'a str) {
     match path.rsplit_once('/') {
         Some((above, file)) if !above.is_empty() => (above, file),
@@ -205,7 +206,7 @@ fn split<'a>(path: &'a str, folder: &'a str) -> (&'a str, &'a str) {
     }
 }
 
-/// A number from 0 to 1.
+/// Validates a number from 0 to 1.
 fn share(value: &Value) -> Result<Value, String> {
     let text = value.as_str().unwrap_or_default();
     let number: Option<f64> = text.trim().parse().ok();
@@ -215,7 +216,7 @@ fn share(value: &Value) -> Result<Value, String> {
     }
 }
 
-/// The status of a fallback: 200, that of an error, or 0 for that of the error itself.
+/// Validates the status of a fallback: 200, an error status, or 0 for the status of the original error.
 fn status(value: &Value) -> Result<Value, String> {
     let number = values::number(value)?;
     match number.as_integer() {

@@ -1,4 +1,4 @@
-//! Writes the origins that an imgproxy gets its images from.
+//! Generates the origins that imgproxy reads images from.
 
 use toml::{Table, Value};
 
@@ -12,7 +12,7 @@ use super::super::values;
 use super::super::variables::Parts;
 use super::images;
 
-/// Returns the keys that every remote origin gets.
+/// Returns the keys that every remote origin has.
 fn common(parts: &Parts, size: Option<i64>, out: &mut Document) -> Common {
     let mut allow: Vec<&str> = Vec::new();
     if parts.is_on("IMGPROXY_ALLOW_PRIVATE_SOURCE_ADDRESSES") {
@@ -34,16 +34,16 @@ fn common(parts: &Parts, size: Option<i64>, out: &mut Document) -> Common {
         .collect()
 }
 
-/// Adds the origins of a folder, of buckets and of web servers. `size` is the limit of a source's size in bytes.
+/// Adds the origins for a folder, buckets and web servers. `size` is the maximum size of a source in bytes.
 pub(super) fn add(parts: &Parts, size: Option<i64>, out: &mut Document) {
     let common = common(parts, size, out);
     if let Some(root) = parts.text("IMGPROXY_LOCAL_FILESYSTEM_ROOT") {
         out.add_origin([("fs.root".to_owned(), root.into())]);
     }
     buckets(parts, &common, out);
-    let allowed = parts.list("IMGPROXY_ALLOWED_SOURCES");
-    if !allowed.is_empty() {
-        out.set("imgproxy.allowed_sources", allowed.clone());
+    let allowed_sources = parts.list("IMGPROXY_ALLOWED_SOURCES");
+    if !allowed_sources.is_empty() {
+        out.set("imgproxy.allowed_sources", allowed_sources.clone());
     }
     let base = parts.text("IMGPROXY_BASE_URL").map(str::to_owned);
     out.set_if("imgproxy.base_url", base.clone().map(Value::from));
@@ -55,26 +55,26 @@ pub(super) fn add(parts: &Parts, size: Option<i64>, out: &mut Document) {
         of_hosts.push(("http.headers".to_owned(), headers.into()));
     }
     let is_http = |url: &String| url.starts_with("http://") || url.starts_with("https://");
-    let mut urls: Vec<String> = allowed
+    let mut urls: Vec<String> = allowed_sources
         .iter()
         .chain(&base)
         .filter(|url| is_http(url))
         .map(|url| whole_segments(url))
         .collect();
     for image in images::urls(parts).map(str::to_owned).filter(is_http) {
-        if !urls.iter().any(|known| image.starts_with(known)) {
+        if !urls.iter().any(|url| image.starts_with(url)) {
             urls.push(image);
         }
     }
-    // imgproxy connects to private addresses unless it is told not to.
+    // imgproxy connects to private addresses by default.
     let may_be_private = !parts.is_off("IMGPROXY_ALLOW_PRIVATE_SOURCE_ADDRESSES");
-    let (own, urls): (Vec<String>, Vec<String>) = urls
+    let (private_urls, urls): (Vec<String>, Vec<String>) = urls
         .into_iter()
         .partition(|url| may_be_private && is_of_own_network(url));
     add_urls(&urls, "IMGPROXY_ALLOWED_SOURCES", &of_hosts, out);
     let mut of_own = of_hosts.clone();
     allow(&PRIVATE, &mut of_own);
-    add_urls(&own, "IMGPROXY_ALLOWED_SOURCES", &of_own, out);
+    add_urls(&private_urls, "IMGPROXY_ALLOWED_SOURCES", &of_own, out);
     if base.is_none() && !parts.is_given("IMGPROXY_ALLOWED_SOURCES") && out.has_origin() {
         let what = "no source is named, and imgproxy then fetches URLs of every host: here only the origins below are read, so list \
                     the hosts of your images in `http.urls` of an [[origin]]";
@@ -89,8 +89,8 @@ pub(super) fn add(parts: &Parts, size: Option<i64>, out: &mut Document) {
     unused(parts, out);
 }
 
-/// Notes what becomes of the variables that allow addresses, unless they are in `allow` of an origin. `has_public` is whether
-/// hosts are named that can be public.
+/// Adds notes on the variables that permit addresses, unless an origin has them in its `allow`. `has_public` says
+/// whether the sources include hosts that may be public.
 fn addresses(parts: &Parts, has_public: bool, out: &mut Document) {
     for what in ["LOOPBACK", "PRIVATE"] {
         let name = format!("IMGPROXY_ALLOW_{what}_SOURCE_ADDRESSES");
@@ -113,7 +113,7 @@ fn addresses(parts: &Parts, has_public: bool, out: &mut Document) {
     }
 }
 
-/// Notes the variables that are about origins that were not written.
+/// Adds notes on variables that concern origins that were not generated.
 fn unused(parts: &Parts, out: &mut Document) {
     for (name, key) in [
         ("IMGPROXY_DOWNLOAD_TIMEOUT", "timeouts.total"),
@@ -128,8 +128,8 @@ fn unused(parts: &Parts, out: &mut Document) {
     }
     for kind in KINDS.iter().filter(|kind| !kind.is_on(parts)) {
         let (start, switch) = (kind.variable(""), kind.switch());
-        let given = parts.names().filter(|name| parts.is_given(name));
-        for name in given.filter(|name| name.starts_with(&start)) {
+        let names = parts.names().filter(|name| parts.is_given(name));
+        for name in names.filter(|name| name.starts_with(&start)) {
             parts.note(
                 name,
                 &format!("it is not used, because {switch} is not true"),
@@ -139,13 +139,13 @@ fn unused(parts: &Parts, out: &mut Document) {
     }
 }
 
-/// A kind of buckets.
+/// A type of object storage.
 pub(super) struct Kind {
-    /// Its name in variables.
+    /// Its name in imgproxy's variables.
     pub name: &'static str,
-    /// Its name in keys of an origin.
+    /// Its name in an origin's keys.
     pub key: &'static str,
-    /// Scheme of its URLs.
+    /// URL scheme of its objects.
     pub scheme: &'static str,
 }
 
@@ -172,7 +172,7 @@ impl Kind {
         parts.is_on(&self.switch())
     }
 
-    /// Returns the bucket of a URL of this kind, if it names one.
+    /// Returns the bucket of a URL with this scheme, or `None` for another URL or one without a bucket.
     fn bucket<'a>(&self, url: &'a str) -> Option<&'a str> {
         let rest = url.strip_prefix(self.scheme)?.strip_prefix("://")?;
         let name = rest.split('/').next()?;
@@ -180,12 +180,12 @@ impl Kind {
         is_name.then_some(name)
     }
 
-    /// Returns the buckets of an origin: those that are listed, or else those of the permitted sources, or of the URL
-    /// that all sources begin with, and those of the images of imgproxy's own.
+    /// Returns the buckets for the origin: the configured list, or else those in the permitted sources and the base
+    /// URL, and those of imgproxy's own images.
     fn buckets(&self, parts: &Parts, out: &mut Document) -> Vec<String> {
-        let listed = parts.list(&self.variable("ALLOWED_BUCKETS"));
-        if !listed.is_empty() {
-            return listed;
+        let list = parts.list(&self.variable("ALLOWED_BUCKETS"));
+        if !list.is_empty() {
+            return list;
         }
         let permitted = parts.list("IMGPROXY_ALLOWED_SOURCES");
         let base = parts.text("IMGPROXY_BASE_URL").into_iter();
@@ -202,7 +202,7 @@ impl Kind {
         names.extend(images::urls(parts).filter_map(|url| self.bucket(url)));
         let mut all = Vec::new();
         for name in names {
-            if !all.iter().any(|known| known == name) {
+            if !all.iter().any(|other| other == name) {
                 all.push(name.to_owned());
             }
         }
@@ -210,21 +210,21 @@ impl Kind {
     }
 }
 
-/// The variables that say where a kind of bucket is, without their beginning, each with its key below the kind's.
+/// Variables for the location of a bucket, without their prefix, each with its key in the origin.
 const PLACES: [(&str, &str); 3] = [
     ("ENDPOINT", "endpoint"),
     ("REGION", "region"),
     ("NAME", "account"),
 ];
 
-/// Adds an origin for each kind of bucket that is switched on.
+/// Adds an origin for each type of object storage that is enabled.
 fn buckets(parts: &Parts, common: &Common, out: &mut Document) {
     for kind in KINDS.iter().filter(|kind| kind.is_on(parts)) {
         let (key, names) = (kind.key, kind.buckets(parts, out));
         if names.is_empty() {
             continue;
         }
-        // The keys of Google and Azure sign for one bucket, so that each has its origin.
+        // Andon uses a GCS or Azure key for an origin with one bucket only, so such a key cannot be imported here.
         let secret = match kind.name {
             "GCS" => "IMGPROXY_GCS_KEY",
             _ => "IMGPROXY_ABS_KEY",
@@ -240,8 +240,8 @@ fn buckets(parts: &Parts, common: &Common, out: &mut Document) {
         keys.push((format!("{key}.buckets"), names.into()));
         keys.push((format!("{key}.credentials"), "platform".into()));
         for (what, below) in PLACES {
-            let given = parts.text(&kind.variable(what));
-            keys.extend(given.map(|given| (format!("{key}.{below}"), given.into())));
+            let value = parts.text(&kind.variable(what));
+            keys.extend(value.map(|value| (format!("{key}.{below}"), value.into())));
         }
         if let Some(endpoint) = parts.text(&kind.variable("ENDPOINT")) {
             own_network(endpoint, &mut keys);
@@ -250,8 +250,9 @@ fn buckets(parts: &Parts, common: &Common, out: &mut Document) {
     }
 }
 
-/// Allows the addresses that a store of one's own has: an endpoint without TLS, or with a name or an address of a private
-/// network, is in one, or on this machine. Requests cannot name another address than the endpoint.
+/// Permits the addresses that a self-hosted object store has. An endpoint without TLS, or with the name or address of a
+/// private network, is in that network or on this machine. Requests cannot choose another address than the endpoint, so
+/// this permits nothing else.
 fn own_network(endpoint: &str, keys: &mut Common) {
     if is_of_this_machine(endpoint) {
         allow(&LOOPBACK, keys);
@@ -260,13 +261,13 @@ fn own_network(endpoint: &str, keys: &mut Common) {
     }
 }
 
-/// Adds addresses that are allowed.
+/// Adds addresses to `allow`.
 fn allow(addresses: &[&str], keys: &mut Common) {
     match keys.iter_mut().find(|(key, _)| key == "allow") {
-        Some((_, Value::Array(listed))) => {
+        Some((_, Value::Array(list))) => {
             let more = addresses.iter().map(|it| Value::from(*it));
-            let more: Vec<Value> = more.filter(|it| !listed.contains(it)).collect();
-            listed.extend(more);
+            let more: Vec<Value> = more.filter(|it| !list.contains(it)).collect();
+            list.extend(more);
         }
         _ => keys.push(("allow".to_owned(), addresses.to_vec().into())),
     }

@@ -1,4 +1,4 @@
-//! The variables of imgproxy 3 and 4, from its documentation of August 2026, those of its commercial version included.
+//! The variables of imgproxy 3 and 4, including the commercial version, from its documentation of August 2026.
 
 use toml::Value;
 
@@ -136,7 +136,7 @@ pub(in super::super) const ALL: &[Variable] = &[
     nothing(&["IMGPROXY_ENV_*"], "secrets are read from the environment; mount or export them there"),
 ];
 
-/// Translates `pattern=replacement;…` into pairs of an expression and a text.
+/// Translates `pattern=replacement;…` to pairs of a regular expression and a replacement.
 fn replacements(value: &Value) -> Result<Value, String> {
     let all = value.as_str().unwrap_or_default().split(';');
     let pair = |pair: &str| {

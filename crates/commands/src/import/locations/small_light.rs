@@ -1,11 +1,11 @@
-//! Turns locations of ngx_small_light into rewrites.
+//! Converts locations of the ngx_small_light module to rewrites.
 
 use super::super::model::*;
 use super::super::pattern::Pattern;
 
 impl Site {
-    /// Decides about `small_light_getparam_mode on` in locations. Andon's `getparam_mode` is for every path, and paths with
-    /// `small_light(…)` are not read then, so that it stays off if another location has such paths.
+    /// Applies `small_light_getparam_mode on` of locations. Andon's `getparam_mode` affects all paths, and disables
+    /// paths with `small_light(…)`. So it stays off if another location has such paths.
     pub(in super::super) fn getparam_of_locations(&mut self, locations: &[Location]) {
         if self.small_light.getparam_mode {
             return;
@@ -28,7 +28,7 @@ impl Site {
         }
     }
 
-    /// Notes that the filter of a location is not applied to what `small_light` makes.
+    /// Adds a note that the `image_filter` of a location is not applied to the results of `small_light`.
     pub(super) fn filter_beside(&mut self, location: &Location) {
         let words = location.words.join(" ");
         let why = format!(
@@ -37,8 +37,8 @@ impl Site {
         self.notes.push((location.place.clone(), why));
     }
 
-    /// Adds the rewrite of a location for the `small_light` module. The options are in the URL, where the location's
-    /// regular expression has `small_light`.
+    /// Adds the rewrite of a location with `small_light`. The options are in the URL, at the part of the location's
+    /// regular expression that contains `small_light`.
     pub(super) fn small_light_location(
         &mut self,
         location: &Location,
@@ -47,11 +47,11 @@ impl Site {
     ) -> Result<(), String> {
         let from = &pattern.from;
         let Some((at, segment)) = options(from) else {
-            // Without options in its paths nothing is done.
+            // Without options in its paths, the location does not change images.
             self.rewrite(location, pattern, path.to_owned());
             return Ok(());
         };
-        // A group around the options; those that begin after it have the next number.
+        // The options are wrapped in a group, so the numbers of all later groups increase by one.
         let (before, after) = (&from[..at], &from[at + segment.len()..]);
         let group = groups(before) + 1;
         let from = format!(r"{before}(small_light\([^)/]*\))[^/]*{after}");
@@ -64,29 +64,30 @@ impl Site {
     }
 }
 
-/// Whether an expression for paths has the options of `small_light`.
+/// Whether an expression for paths contains the options of `small_light`.
 pub(super) fn has_options(from: &str) -> bool {
     options(from).is_some()
 }
 
-/// Returns where an expression for paths has the options of `small_light`, and how they are written there.
+/// Returns the byte position of `small_light`'s options in an expression for paths, and the part of the expression that
+/// matches them.
 fn options(from: &str) -> Option<(usize, &'static str)> {
     const SEGMENTS: [&str; 3] = [
         "small_light[^/]*",
         "small_light[^/]+",
         r"small_light\([^\)]*\)",
     ];
-    let mut found = SEGMENTS
+    let mut matches = SEGMENTS
         .iter()
         .filter_map(|segment| Some((from.find(segment)?, *segment)));
-    found.next()
+    matches.next()
 }
 
 /// Returns the number of capture groups that a regular expression has.
 fn groups(text: &str) -> usize {
     let bytes = text.as_bytes();
     let opens = |at: &usize| {
-        let escaped = bytes[..*at]
+        let is_escaped = bytes[..*at]
             .iter()
             .rev()
             .take_while(|byte| **byte == b'\\')
@@ -95,7 +96,7 @@ fn groups(text: &str) -> usize {
             == 1;
         let rest = &text[at + 1..];
         let named = ["?<", "?P<"].iter().any(|start| rest.starts_with(start));
-        bytes[*at] == b'(' && !escaped && (named || !rest.starts_with('?'))
+        bytes[*at] == b'(' && !is_escaped && (named || !rest.starts_with('?'))
     };
     (0..bytes.len()).filter(opens).count()
 }

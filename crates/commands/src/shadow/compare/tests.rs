@@ -18,7 +18,7 @@ fn reply(status: u16, headers: &[(&str, &str)], body: &[u8]) -> io::Result<Fetch
     })
 }
 
-fn picture(name: &str) -> io::Result<Fetched> {
+fn image(name: &str) -> io::Result<Fetched> {
     reply(200, &[("content-type", "image/jpeg")], &sample(name))
 }
 
@@ -34,22 +34,17 @@ fn kinds(old: &io::Result<Fetched>, new: &io::Result<Fetched>) -> Vec<Kind> {
 
 #[test]
 fn the_same_reply_does_not_differ() {
-    let compared = compare(
-        &picture("jpeg/420.jpg"),
-        &picture("jpeg/420.jpg"),
-        STRICT,
-        "",
-    );
+    let compared = compare(&image("jpeg/420.jpg"), &image("jpeg/420.jpg"), STRICT, "");
     assert!(compared.same_bytes && compared.differences.is_empty());
 }
 
 #[test]
 fn other_sampling_is_other_bytes_but_no_difference_and_another_image_is_one() {
-    let old = picture("jpeg/420.jpg");
-    let compared = compare(&old, &picture("jpeg/444.jpg"), STRICT, "");
+    let old = image("jpeg/420.jpg");
+    let compared = compare(&old, &image("jpeg/444.jpg"), STRICT, "");
     assert!(!compared.same_bytes && !compared.differs(), "{compared:?}");
     assert!(compared.ssim.is_some_and(|ssim| ssim > 0.95 && ssim < 1.0));
-    assert_eq!(kinds(&old, &picture("photos/otter.jpg")), [Kind::Size]);
+    assert_eq!(kinds(&old, &image("photos/otter.jpg")), [Kind::Size]);
 }
 
 #[test]
@@ -89,7 +84,7 @@ fn a_row_less_is_a_difference_unless_it_is_tolerated() {
 
 #[test]
 fn gray_in_place_of_colours_is_seen_though_luma_is_the_same() {
-    let mut gray = Picture::decode(&sample("jpeg/444.jpg")).unwrap();
+    let mut gray = DecodedImage::decode(&sample("jpeg/444.jpg")).unwrap();
     let colours = gray.clone();
     for (pixel, luma) in gray.rgb.chunks_mut(3).zip(colours.luma()) {
         pixel.fill(luma.round() as u8);
@@ -100,7 +95,7 @@ fn gray_in_place_of_colours_is_seen_though_luma_is_the_same() {
 
 #[test]
 fn a_fine_pattern_that_lies_a_pixel_elsewhere_has_the_same_colours() {
-    let mut stripes = Picture::decode(&sample("jpeg/444.jpg")).unwrap();
+    let mut stripes = DecodedImage::decode(&sample("jpeg/444.jpg")).unwrap();
     let width = stripes.width as usize;
     let mut moved = stripes.clone();
     for (image, shift) in [(&mut stripes, 0), (&mut moved, 1)] {
@@ -117,7 +112,7 @@ fn a_fine_pattern_that_lies_a_pixel_elsewhere_has_the_same_colours() {
 
 #[test]
 fn a_reply_that_is_missing_cut_or_of_another_status_is_the_worst() {
-    let whole = picture("jpeg/420.jpg");
+    let whole = image("jpeg/420.jpg");
     let failed = Err(io::Error::other("reset"));
     assert_eq!(kinds(&whole, &failed), [Kind::NoReply]);
     let missing = reply(404, &[("content-type", "text/plain")], b"no");
@@ -135,7 +130,7 @@ fn a_reply_that_is_missing_cut_or_of_another_status_is_the_worst() {
 fn an_animation_that_stands_still_is_seen() {
     let gif = |body: &[u8]| reply(200, &[("content-type", "image/gif")], body);
     let moving = sample("gif/animated.gif");
-    let still = Picture::thumbnail(&moving, 4096).unwrap();
+    let still = DecodedImage::thumbnail(&moving, 4096).unwrap();
     assert_eq!(kinds(&gif(&moving), &gif(&still)), [Kind::Frames]);
 }
 
@@ -176,11 +171,11 @@ fn headers_are_compared_by_what_they_mean() {
 
 #[test]
 fn another_format_that_the_client_names_is_no_difference() {
-    let old = picture("jpeg/420.jpg");
+    let old = image("jpeg/420.jpg");
     let png = reply(
         200,
         &[("content-type", "image/png")],
-        &Picture::thumbnail(&sample("jpeg/420.jpg"), 4096).unwrap(),
+        &DecodedImage::thumbnail(&sample("jpeg/420.jpg"), 4096).unwrap(),
     );
     for (accept, kind) in [
         ("", Kind::MediaType),
@@ -206,7 +201,7 @@ fn documents_are_compared_by_their_bytes() {
 
 #[test]
 fn what_the_new_server_does_not_have_is_a_difference_and_other_notes_are_none() {
-    let old = picture("jpeg/420.jpg");
+    let old = image("jpeg/420.jpg");
     let noted = |note: &str| {
         let headers = [("content-type", "image/jpeg"), ("andon-note", note)];
         kinds(&old, &reply(200, &headers, &sample("jpeg/420.jpg")))
@@ -221,7 +216,7 @@ fn what_the_new_server_does_not_have_is_a_difference_and_other_notes_are_none() 
 
 #[test]
 fn a_fallback_image_that_the_old_server_did_not_send_is_a_difference() {
-    let old = picture("jpeg/420.jpg");
+    let old = image("jpeg/420.jpg");
     let headers = [
         ("content-type", "image/jpeg"),
         ("andon-fallback", "origin_denied"),
@@ -255,7 +250,7 @@ fn a_redirect_is_told_with_the_site_that_it_leads_to() {
     let old = reply(301, &[("location", location)], b"");
     let compared = compare(
         &old,
-        &picture("jpeg/420.jpg"),
+        &image("jpeg/420.jpg"),
         Tolerance {
             ssim: 0.9,
             ..STRICT

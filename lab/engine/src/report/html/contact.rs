@@ -9,7 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 
 use super::figure::Figure;
 use super::page::escape;
-use crate::bodies::Picture;
+use crate::bodies::DecodedImage;
 use crate::record::Reply;
 use crate::report::{ReportInput, units};
 
@@ -167,7 +167,7 @@ fn thumbnail(input: &ReportInput<'_>, reply: &Reply, room: usize) -> Result<Thum
         .bodies
         .get(&reply.hash)
         .ok_or("its body was not kept")?;
-    let png = Picture::thumbnail(body, SIDE)?;
+    let png = DecodedImage::thumbnail(body, SIDE)?;
     if png.len() > room {
         return Err("left out to keep this file small".into());
     }

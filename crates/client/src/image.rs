@@ -1,4 +1,4 @@
-//! Decodes a reply to samples that can be compared and shown.
+//! Decodes the body of a response to samples that can be compared and displayed.
 
 use andon_codecs::ALL;
 use andon_pixels::{Engine, Frame, Limits, Model, Plane, Run, color};
@@ -6,37 +6,37 @@ use andon_recipe::Recipe;
 
 /// An image as interleaved 8-bit RGB. Transparent parts are composited onto white.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Picture {
-    /// Format of the image file, e.g. `jpeg`.
+pub struct DecodedImage {
+    /// Format of the encoded image, e.g. `jpeg`.
     pub format: &'static str,
     /// Width in px.
     pub width: u32,
     /// Height in px.
     pub height: u32,
-    /// Number of frames in the file. The samples are those of the first frame.
+    /// Number of frames in the encoded image. The samples are those of the first frame.
     pub frames: u32,
     /// Samples of all pixels, row by row: 3 × width × height bytes.
     pub rgb: Vec<u8>,
 }
 
-impl Picture {
-    /// Decodes the whole body of a reply.
+impl DecodedImage {
+    /// Decodes the complete body of a response.
     ///
     /// # Errors
-    /// The reason why the body is not a complete image, in words for the user.
+    /// The reason why the body is not a complete image, as a message for the user.
     pub fn decode(body: &[u8]) -> Result<Self, String> {
-        Self::made(body, "as:png")
+        Self::render(body, "as:png")
     }
 
-    /// Decodes the whole body of a reply, and scales the image to a width and a height in px.
+    /// Decodes the complete body of a response, and scales the image to a width and a height in px.
     ///
     /// # Errors
-    /// The reason why the body is not a complete image, or not one that can have this size, in words for the user.
+    /// The reason why the body is not a complete image or cannot be scaled to this size, as a message for the user.
     pub fn decode_at(body: &[u8], [width, height]: [u32; 2]) -> Result<Self, String> {
-        Self::made(body, &format!("exact:{width}x{height},as:png"))
+        Self::render(body, &format!("exact:{width}x{height},as:png"))
     }
 
-    fn made(body: &[u8], recipe: &str) -> Result<Self, String> {
+    fn render(body: &[u8], recipe: &str) -> Result<Self, String> {
         let engine = Engine::new(ALL, Limits::default());
         let in_words = |error: andon_pixels::Error| error.to_string();
         let recipe: Recipe = recipe
@@ -68,10 +68,10 @@ impl Picture {
             .collect()
     }
 
-    /// Returns a PNG file with the image scaled to fit a square with sides of `side` px, as a preview of a reply.
+    /// Returns a PNG file with the image scaled to fit a square with sides of `side` px, as a preview of a response.
     ///
     /// # Errors
-    /// The reason why `body` could not be read, or the preview not be written.
+    /// The reason why `body` cannot be decoded or the preview cannot be encoded, as a message for the user.
     pub fn thumbnail(body: &[u8], side: u32) -> Result<Vec<u8>, String> {
         let engine = Engine::new(ALL, Limits::default());
         let in_words = |error: andon_pixels::Error| error.to_string();
