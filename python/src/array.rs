@@ -10,7 +10,7 @@ use pyo3::exceptions::{PyImportError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::data::Data;
-use crate::error::{parsed, raised};
+use crate::error::{exception, parse_recipe};
 use crate::given::Given;
 
 /// Returns the result of a recipe as an array of rows, columns and channels, which owns its samples.
@@ -28,16 +28,16 @@ pub(crate) fn to_numpy<'py>(
         ));
     }
     let channels = Channels::new(channels)?;
-    let recipe = channels.of(parsed(recipe)?)?;
+    let recipe = channels.of(parse_recipe(recipe)?)?;
     let (renderer, timeout) = (given.renderer(py)?, given.timeout()?);
     let source = data.bytes();
     let work = || {
-        let stopped = AtomicBool::new(false);
-        let deadline = timeout.begin(&stopped);
+        let stop = AtomicBool::new(false);
+        let deadline = timeout.begin(&stop);
         let plan = renderer.plan(&recipe, source)?;
         channels.samples(renderer.run_to_frame(&plan, source, &deadline)?)
     };
-    Ok(match py.detach(work).map_err(raised)? {
+    Ok(match py.detach(work).map_err(exception)? {
         Samples::U8(array) => PyArray3::from_owned_array(py, array).into_any(),
         Samples::U16(array) => PyArray3::from_owned_array(py, array).into_any(),
     })
@@ -82,14 +82,14 @@ impl Channels {
             steps.push(Step::Flatten(Flatten(Colour { a: 255, ..colour })));
         }
         if matches!(self, Self::Gray) {
-            steps.extend(parsed("gray")?.steps);
+            steps.extend(parse_recipe("gray")?.steps);
         }
         let output = Output {
             // The frames that PNG accepts are planes of gray or RGB, with alpha, of 8 or 16 bits.
             format: FormatName::new("png").ok(),
             profile: match output.profile {
                 Profile::Unsaid => Profile::Srgb,
-                said => said,
+                profile => profile,
             },
             frame: output.frame.or(Some(1)),
             depth: output.depth,

@@ -8,7 +8,7 @@ use arrow_array::{ArrayRef, StructArray};
 use arrow_schema::{DataType, Field};
 
 /// The result of one recipe for one image.
-pub(crate) type Made = Result<Rendered, Error>;
+pub(crate) type Outcome = Result<Rendered, Error>;
 
 /// The facts about a source that an array contains.
 #[derive(Clone, Copy)]
@@ -58,10 +58,10 @@ impl Column {
         }
     }
 
-    /// Adds a row. `made` is `None` for a null image.
-    pub(crate) fn push(&mut self, image: &[u8], source: Option<Source>, made: Option<&Made>) {
-        let result = made.and_then(|made| made.as_ref().ok());
-        let error = made.and_then(|made| made.as_ref().err());
+    /// Adds a row. `outcome` is `None` for a null image.
+    pub(crate) fn push(&mut self, image: &[u8], source: Option<Source>, outcome: Option<&Outcome>) {
+        let result = outcome.and_then(|outcome| outcome.as_ref().ok());
+        let error = outcome.and_then(|outcome| outcome.as_ref().err());
         self.bytes.append_option(result.map(|it| it.bytes(image)));
         self.error.append_option(error.map(ToString::to_string));
         self.kind.append_option(error.map(Error::kind));

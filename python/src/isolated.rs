@@ -39,13 +39,13 @@ pub(crate) fn codecs(py: Python<'_>) -> PyResult<Codecs> {
             "isolate=True needs worker processes, and none can be started: {error}"
         ))
     })?;
-    let codecs = andon_isolation::isolated(andon_codecs::ALL, leaked(pool.start()), Which::All);
+    let codecs = andon_isolation::isolated(andon_codecs::ALL, leak(pool.start()), Which::All);
     *isolated = Some((process, codecs));
     Ok(codecs)
 }
 
 /// Leaks a pool, so that any thread may use it until the process ends.
-fn leaked(pool: Arc<Pool>) -> &'static Pool {
+fn leak(pool: Arc<Pool>) -> &'static Pool {
     Box::leak(Box::new(pool))
 }
 

@@ -14,9 +14,9 @@ use pyo3::prelude::*;
 use pyo3_arrow::PyArray;
 use pyo3_arrow::input::AnyArray;
 
-use crate::column::{Column, Made, Source};
+use crate::column::{Column, Outcome, Source};
 use crate::deadline::Timeout;
-use crate::error::checked;
+use crate::error::parse_and_check;
 use crate::given::Given;
 use crate::images::files;
 
@@ -39,7 +39,7 @@ pub(crate) fn render_batch<'py>(
     let batch = Batch {
         recipes: recipes
             .iter()
-            .map(|text| checked(text, &renderer))
+            .map(|text| parse_and_check(text, &renderer))
             .collect::<PyResult<_>>()?,
         renderer,
         timeout: given.timeout()?,
@@ -84,20 +84,20 @@ impl Batch {
                 // Each index is processed once, so the cell is still empty.
                 let _ = rows[index].set(Row {
                     source: results.source.as_ref().map(Source::of),
-                    made: results.made,
+                    outcomes: results.made,
                 });
             }
         });
-        signals.raised()?;
+        signals.result()?;
         let mut columns: Vec<Column> = (0..self.recipes.len())
             .map(|recipe| Column::new(images.len(), length(images, &rows, recipe)))
             .collect();
         for (image, row) in images.iter().zip(rows) {
             let image = image.unwrap_or_default();
             let row = row.into_inner().unwrap_or_default();
-            let mut made = row.made.iter();
+            let mut outcomes = row.outcomes.iter();
             for column in &mut columns {
-                column.push(image, row.source, made.next());
+                column.push(image, row.source, outcomes.next());
             }
         }
         Ok(columns.into_iter().map(Column::finish).collect())
@@ -108,7 +108,7 @@ impl Batch {
 #[derive(Default)]
 struct Row {
     source: Option<Source>,
-    made: Vec<Made>,
+    outcomes: Vec<Outcome>,
 }
 
 /// Returns the total length in bytes of all results of a recipe. With it the array is allocated once; a growing array
@@ -116,8 +116,8 @@ struct Row {
 fn length(images: &[Option<&[u8]>], rows: &[OnceLock<Row>], recipe: usize) -> usize {
     let rows = images.iter().zip(rows);
     rows.filter_map(|(image, row)| {
-        let made = row.get()?.made.get(recipe)?.as_ref().ok()?;
-        Some(made.bytes(image.unwrap_or_default()).len())
+        let rendered = row.get()?.outcomes.get(recipe)?.as_ref().ok()?;
+        Some(rendered.bytes(image.unwrap_or_default()).len())
     })
     .sum()
 }
@@ -145,8 +145,8 @@ impl Signals {
             let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
             if state.0.elapsed() >= PAUSE {
                 state.0 = Instant::now();
-                if let Err(raised) = Python::attach(|py| py.check_signals()) {
-                    state.1 = Some(raised);
+                if let Err(exception) = Python::attach(|py| py.check_signals()) {
+                    state.1 = Some(exception);
                     self.stop.store(true, Ordering::Relaxed);
                 }
             }
@@ -154,12 +154,12 @@ impl Signals {
         self.stop.load(Ordering::Relaxed)
     }
 
-    fn raised(self) -> PyResult<()> {
-        let (_, raised) = self
+    fn result(self) -> PyResult<()> {
+        let (_, exception) = self
             .state
             .into_inner()
             .unwrap_or_else(PoisonError::into_inner);
-        raised.map_or(Ok(()), Err)
+        exception.map_or(Ok(()), Err)
     }
 }
 

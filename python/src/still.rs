@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::data::Data;
-use crate::error::{parsed, raised};
+use crate::error::{exception, parse_recipe};
 use crate::given::Given;
 
 /// Returns the encoded result of a recipe.
@@ -18,18 +18,19 @@ pub(crate) fn render<'py>(
     data: Data<'py>,
     given: Given<'py>,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let (recipe, renderer, timeout) = (parsed(recipe)?, given.renderer(py)?, given.timeout()?);
+    let (recipe, renderer, timeout) =
+        (parse_recipe(recipe)?, given.renderer(py)?, given.timeout()?);
     let source = data.bytes();
     let work = || {
-        let stopped = AtomicBool::new(false);
-        let deadline = timeout.begin(&stopped);
+        let stop = AtomicBool::new(false);
+        let deadline = timeout.begin(&stop);
         let plan = renderer.plan(&recipe, source)?;
         renderer.run(&plan, source, &deadline)
     };
-    let made = py.detach(work).map_err(raised)?;
-    match made.body {
-        None if made.of_source >= source.len() => Ok(data.0.clone()),
-        _ => Ok(PyBytes::new(py, made.bytes(source))),
+    let rendered = py.detach(work).map_err(exception)?;
+    match rendered.body {
+        None if rendered.of_source >= source.len() => Ok(data.0.clone()),
+        _ => Ok(PyBytes::new(py, rendered.bytes(source))),
     }
 }
 
@@ -56,11 +57,11 @@ pub(crate) fn plan<'py>(
     data: Data<'py>,
     given: Given<'py>,
 ) -> PyResult<PlanFields> {
-    let (recipe, renderer) = (parsed(recipe)?, given.renderer(py)?);
+    let (recipe, renderer) = (parse_recipe(recipe)?, given.renderer(py)?);
     let source = data.bytes();
     let plan = py
         .detach(|| renderer.plan(&recipe, source))
-        .map_err(raised)?;
+        .map_err(exception)?;
     let (width, height) = plan.size();
     Ok(PlanFields {
         text: plan.to_string(),
@@ -104,7 +105,7 @@ pub(crate) fn probe<'py>(
 ) -> PyResult<InfoFields> {
     let renderer = given.renderer(py)?;
     let source = data.bytes();
-    let info = py.detach(|| renderer.probe(source)).map_err(raised)?;
+    let info = py.detach(|| renderer.probe(source)).map_err(exception)?;
     let codec = |codec: &&&dyn Codec| codec.name() == info.format;
     let codec = andon_codecs::ALL.iter().find(codec);
     Ok(InfoFields {

@@ -203,11 +203,11 @@ fn groups(plans: &[Result<Plan>], memory: u64) -> Vec<Vec<(usize, &Plan)>> {
             continue;
         };
         let holding = plan.holding();
-        let open = groups.iter_mut().find(|(peak, members)| {
-            let together = peak.with(holding).bytes().saturating_add(holding.file);
-            together <= memory && members.iter().all(|(_, other)| plan.decodes_with(other))
+        let group = groups.iter_mut().find(|(peak, members)| {
+            let peak_bytes = peak.with(holding).bytes().saturating_add(holding.file);
+            peak_bytes <= memory && members.iter().all(|(_, other)| plan.decodes_with(other))
         });
-        match open {
+        match group {
             Some((peak, members)) => {
                 *peak = peak.with(holding);
                 members.push((place, plan));
@@ -222,10 +222,11 @@ fn groups(plans: &[Result<Plan>], memory: u64) -> Vec<Vec<(usize, &Plan)>> {
 
 /// Runs `work`, and turns a panic into an error, so that it affects only the image that caused it.
 fn caught<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(Error::Internal(said(&*panic))))
+    catch_unwind(AssertUnwindSafe(work))
+        .unwrap_or_else(|panic| Err(Error::Internal(panic_message(&*panic))))
 }
 
-fn said(panic: &(dyn Any + Send)) -> String {
+fn panic_message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().copied();
     let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
     text.unwrap_or("a panic without a message").to_owned()
@@ -266,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_of_one_photograph_share_a_decode_and_are_what_each_alone_would_be() {
+    fn sizes_of_one_photo_share_a_decode_and_are_what_each_alone_would_be() {
         let renderer = renderer(Limits::default());
         let source = sample("photos/otter.jpg");
         let plans = planned(&renderer, &SIZES, &source);
@@ -333,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn a_truncated_photograph_fails_for_each_recipe_in_its_own_words() {
+    fn a_truncated_photo_fails_for_each_recipe_in_its_own_words() {
         let renderer = renderer(Limits::default());
         let whole = sample("photos/otter.jpg");
         let source = &whole[..whole.len() / 2];

@@ -79,11 +79,11 @@ impl Gradients {
                 let down = if dx < 0 { 6 } else { 4 };
                 row[down] += dy;
                 row[down + 1] += dy.abs();
-                let mut own = sums[y * STRIDE + x + 1];
-                for (own, row) in own.iter_mut().zip(row) {
-                    *own += row;
+                let mut sum = sums[y * STRIDE + x + 1];
+                for (sum, row) in sum.iter_mut().zip(row) {
+                    *sum += row;
                 }
-                sums.push(own);
+                sums.push(sum);
             }
         }
         Self(sums)
@@ -104,8 +104,8 @@ impl Gradients {
                 corner(x + w, y + h),
             ];
             for (index, sum) in sums.iter_mut().enumerate() {
-                let [above_left, above, left, own] = corners.map(|corner| corner[index]);
-                *sum = own - above - left + above_left;
+                let [above_left, above, left, below_right] = corners.map(|corner| corner[index]);
+                *sum = below_right - above - left + above_left;
             }
         }
         let squares = sums.iter().map(|sum| f64::from(*sum) * f64::from(*sum));

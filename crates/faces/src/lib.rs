@@ -21,15 +21,15 @@
 #![forbid(unsafe_code)]
 
 mod gradients;
+mod image;
 mod model;
 mod network;
 mod pattern;
-mod picture;
 mod proposals;
 mod windows;
 
+pub use image::Gray;
 use model::Model;
-pub use picture::Gray;
 use windows::{Window, strongest};
 
 /// Side in px of the smallest windows that are searched for faces.
@@ -59,16 +59,16 @@ const CERTAIN: f32 = 2.0;
 const SAME_WINDOW: f64 = 0.8;
 const SAME_FACE: f64 = 0.3;
 
-/// Finds the faces in an image, the most certain first. Calls `wanted` repeatedly, and returns `None` as soon as it
+/// Finds the faces in an image, the most certain first. Calls `is_wanted` repeatedly, and returns `None` as soon as it
 /// returns `false`.
 #[must_use]
-pub fn find(picture: Gray<'_>, wanted: &dyn Fn() -> bool) -> Option<Vec<Face>> {
+pub fn find(image: Gray<'_>, is_wanted: &dyn Fn() -> bool) -> Option<Vec<Face>> {
     let Some(model) = Model::bundled() else {
         return Some(Vec::new());
     };
     let mut windows: Vec<Window> = Vec::new();
-    for proposed in proposals::of(picture, &model.cascades, wanted)? {
-        windows.extend(strongest(proposed, SAME_WINDOW));
+    for candidates in proposals::of(image, &model.cascades, is_wanted)? {
+        windows.extend(strongest(candidates, SAME_WINDOW));
     }
     let last = model.stages.len().saturating_sub(1);
     for (at, stage) in model.stages.iter().enumerate() {
@@ -76,7 +76,7 @@ pub fn find(picture: Gray<'_>, wanted: &dyn Fn() -> bool) -> Option<Vec<Face>> {
             if index > 0 {
                 windows = strongest(windows, SAME_WINDOW);
             }
-            windows = network.refined(picture, &windows, wanted)?;
+            windows = network.refine(image, &windows, is_wanted)?;
         }
         if at == last {
             windows = strongest(windows, SAME_FACE);

@@ -86,9 +86,10 @@ impl Reader<'_> {
     /// `count` lists.
     fn sources(&mut self, count: usize) -> Option<()> {
         // The count is negative if there are no lists.
-        let said = i32::from_le_bytes(self.bytes()?).max(0) as usize;
-        let in_order = (0..said).try_fold(true, |all, at| Some(all && self.count()? == at))?;
-        (said == count && in_order).then_some(())
+        let list_count = i32::from_le_bytes(self.bytes()?).max(0) as usize;
+        let in_order =
+            (0..list_count).try_fold(true, |all, at| Some(all && self.count()? == at))?;
+        (list_count == count && in_order).then_some(())
     }
 
     fn cascade(&mut self) -> Option<Cascade> {

@@ -1,7 +1,7 @@
 //! The later stages of detection: small networks that decide whether a window shows a face, and locate the face in it.
 
 use crate::gradients::{Gradients, NUMBERS, Patch};
-use crate::picture::Gray;
+use crate::image::Gray;
 use crate::proposals::SIDE;
 use crate::windows::Window;
 
@@ -41,24 +41,24 @@ impl Network {
         numbers == OUTPUTS && !self.layers.is_empty()
     }
 
-    /// Returns the windows that show a face, each moved to the face's position, or `None` as soon as `wanted` returns
-    /// `false`.
-    pub(crate) fn refined(
+    /// Returns the windows that show a face, each moved to the face's position, or `None` as soon as `is_wanted`
+    /// returns `false`.
+    pub(crate) fn refine(
         &self,
-        picture: Gray<'_>,
+        image: Gray<'_>,
         windows: &[Window],
-        wanted: &dyn Fn() -> bool,
+        is_wanted: &dyn Fn() -> bool,
     ) -> Option<Vec<Window>> {
-        let size = (picture.width(), picture.height());
-        let mut refined = Vec::new();
+        let size = (image.width(), image.height());
+        let mut results = Vec::new();
         for window in windows.iter().filter(|window| window.shows(size)) {
-            if !wanted() {
+            if !is_wanted() {
                 return None;
             }
-            let outputs = self.outputs(&picture.window(window, SIDE));
-            refined.extend(self.moved(window, &outputs));
+            let outputs = self.outputs(&image.window(window, SIDE));
+            results.extend(self.moved(window, &outputs));
         }
-        Some(refined)
+        Some(results)
     }
 
     fn outputs(&self, window: &[u8]) -> Vec<f32> {
@@ -85,11 +85,11 @@ impl Network {
         if score <= self.least {
             return None;
         }
-        let own = window.side as f64;
-        let share = |output: f32| (f64::from(output) * 2.0 - 1.0) * own;
-        let side = (share(larger) + own + 0.5).floor();
+        let window_side = window.side as f64;
+        let share = |output: f32| (f64::from(output) * 2.0 - 1.0) * window_side;
+        let side = (share(larger) + window_side + 0.5).floor();
         let start = |start: i64, output: f32| {
-            (share(output) + start as f64 + (own - side) * 0.5 + 0.5).floor() as i64
+            (share(output) + start as f64 + (window_side - side) * 0.5 + 0.5).floor() as i64
         };
         Some(Window {
             x: start(window.x, right),

@@ -1,8 +1,8 @@
 //! The first stage of detection: windows at every scale pass through boosted cascades, which reject most of them after
 //! a few patterns.
 
+use crate::image::Gray;
 use crate::pattern::patterns;
-use crate::picture::Gray;
 use crate::windows::Window;
 
 /// Side in px of the windows that cascades evaluate.
@@ -58,35 +58,35 @@ impl Cascade {
     }
 }
 
-/// Returns the windows that each cascade accepts, or `None` as soon as `wanted` returns `false`.
+/// Returns the windows that each cascade accepts, or `None` as soon as `is_wanted` returns `false`.
 pub(crate) fn of(
-    picture: Gray<'_>,
+    image: Gray<'_>,
     cascades: &[Cascade],
-    wanted: &dyn Fn() -> bool,
+    is_wanted: &dyn Fn() -> bool,
 ) -> Option<Vec<Vec<Window>>> {
-    let mut proposed = vec![Vec::new(); cascades.len()];
+    let mut candidates = vec![Vec::new(); cascades.len()];
     let mut scale = 1.0;
     loop {
         let side = |side: usize| (side as f64 * scale) as usize;
-        let (width, height) = (side(picture.width()), side(picture.height()));
+        let (width, height) = (side(image.width()), side(image.height()));
         if width.min(height) < SIDE {
-            return Some(proposed);
+            return Some(candidates);
         }
-        let samples = picture.scaled(width, height);
+        let samples = image.scaled(width, height);
         let patterns = patterns(&samples, width, height);
         let offsets: Vec<_> = cascades.iter().map(|it| it.offsets(width)).collect();
         let whole = |px: usize| (px as f64 / scale + 0.5) as i64;
         for y in (0..=height - SIDE).step_by(STEP) {
-            if !wanted() {
+            if !is_wanted() {
                 return None;
             }
             for x in (0..=width - SIDE).step_by(STEP) {
                 let start = y * width + x;
-                let all = cascades.iter().zip(&offsets).zip(&mut proposed);
-                for ((cascade, offsets), proposed) in all {
+                let all = cascades.iter().zip(&offsets).zip(&mut candidates);
+                for ((cascade, offsets), candidates) in all {
                     let score = cascade.score(&patterns, offsets, start);
                     if let Some(score) = score.filter(|_| !is_flat(&samples, width, start)) {
-                        proposed.push(Window {
+                        candidates.push(Window {
                             x: whole(x),
                             y: whole(y),
                             side: whole(SIDE),

@@ -28,9 +28,9 @@ impl Window {
             ((one + a).min(other + b) - one.max(other)).max(0)
         };
         let sides = (self.side, other.side);
-        let shared = along(self.x, other.x, sides) * along(self.y, other.y, sides);
-        let both = self.side * self.side + other.side * other.side - shared;
-        shared as f64 / both.max(1) as f64
+        let intersection = along(self.x, other.x, sides) * along(self.y, other.y, sides);
+        let both = self.side * self.side + other.side * other.side - intersection;
+        intersection as f64 / both.max(1) as f64
     }
 
     pub(crate) fn face(&self) -> Option<Face> {
@@ -48,15 +48,15 @@ impl Window {
 pub(crate) fn strongest(mut windows: Vec<Window>, same: f64) -> Vec<Window> {
     windows.sort_by(|one, other| other.score.total_cmp(&one.score));
     windows.truncate(MOST);
-    let mut left = Vec::new();
+    let mut winners = Vec::new();
     while let Some((&best, rest)) = windows.split_first() {
-        let (merged, others): (Vec<Window>, Vec<Window>) =
+        let (group, others): (Vec<Window>, Vec<Window>) =
             rest.iter().partition(|window| best.overlap(window) > same);
-        let score = merged
+        let score = group
             .iter()
             .fold(best.score, |sum, window| sum + window.score);
-        left.push(Window { score, ..best });
+        winners.push(Window { score, ..best });
         windows = others;
     }
-    left
+    winners
 }

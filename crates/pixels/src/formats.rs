@@ -44,7 +44,7 @@ impl Formats {
 
     /// Returns the file that an effect lays over the image; the file of a plain colour is generated. `None` for effects
     /// without an overlay.
-    pub(crate) fn material(
+    pub(crate) fn overlay(
         &self,
         effect: &Effect,
         materials: &dyn Materials,

@@ -62,9 +62,9 @@ impl<T: Plain> Grid<T> {
     /// # Errors
     /// As `from_samples`.
     pub fn from_buffer(width: u32, height: u32, samples: Buffer<T>) -> Result<Self> {
-        let (have, wanted) = (samples.len(), width as usize * height as usize);
-        if have != wanted {
-            let what = format!("a {width}×{height} grid has {wanted} samples, not {have}");
+        let (have, expected) = (samples.len(), width as usize * height as usize);
+        if have != expected {
+            let what = format!("a {width}×{height} grid has {expected} samples, not {have}");
             return Err(Error::Internal(what));
         }
         Ok(Self {
@@ -384,8 +384,8 @@ impl Frame {
         alpha: Option<Plane>,
     ) -> Result<Self> {
         let Some(first) = planes.first().filter(|_| planes.len() == model.planes()) else {
-            let (have, wanted) = (planes.len(), model.planes());
-            let what = format!("{model:?} has {wanted} planes, not {have}");
+            let (have, expected) = (planes.len(), model.planes());
+            let what = format!("{model:?} has {expected} planes, not {have}");
             return Err(Error::Internal(what));
         };
         let sized = |index| model.plane_size(index, width, height);

@@ -85,8 +85,8 @@ fn rgb(frame: &Frame, context: &Context<'_>) -> Result<Vec<u8>> {
         for (pixel, &alpha) in rows.chunks_exact_mut(3).zip(alpha.samples()) {
             let alpha = u16::from(alpha);
             for sample in pixel {
-                let seen = u16::from(*sample) * alpha + GRAY * (255 - alpha);
-                *sample = ((seen + 127) / 255) as u8;
+                let composite = u16::from(*sample) * alpha + GRAY * (255 - alpha);
+                *sample = ((composite + 127) / 255) as u8;
             }
         }
     }

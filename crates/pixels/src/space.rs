@@ -230,11 +230,11 @@ impl Space {
     #[must_use]
     pub fn is_as(self, other: Self) -> bool {
         // A profile that was not recognised only equals other unrecognised profiles.
-        let known = |space: Self| Self {
+        let comparable = |space: Self| Self {
             profiled: space.profiled && space.transfer == Transfer::Unspecified,
             ..space
         };
-        let (one, other) = (known(self), known(other));
+        let (one, other) = (comparable(self), comparable(other));
         one == other || (one.is_srgb() && other.is_srgb())
     }
 
@@ -258,7 +258,7 @@ impl Space {
         (!unknown && !self.is_hdr()).then_some(Self {
             primaries: match self.primaries {
                 Primaries::Unspecified => Primaries::Bt709,
-                said => said,
+                primaries => primaries,
             },
             transfer: Transfer::Linear,
             profiled: false,

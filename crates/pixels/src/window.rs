@@ -45,25 +45,25 @@ pub struct Window {
 }
 
 impl Window {
-    /// Returns a window onto a whole image of size `own`, drawn at size `to`.
+    /// Returns a window onto a whole image of size `image`, drawn at size `to`.
     #[must_use]
-    pub fn whole(own: (u32, u32), to: (u32, u32)) -> Self {
+    pub fn whole(image: (u32, u32), to: (u32, u32)) -> Self {
         Self {
-            from: RegionF::whole(own),
+            from: RegionF::whole(image),
             to,
         }
     }
 
-    /// Whether the window shows a whole image of size `own`.
+    /// Whether the window shows a whole image of size `image`.
     #[must_use]
-    pub fn is_whole(&self, own: (u32, u32)) -> bool {
-        self.from == RegionF::whole(own)
+    pub fn is_whole(&self, image: (u32, u32)) -> bool {
+        self.from == RegionF::whole(image)
     }
 
-    /// Returns the width and height in px of a whole image of size `own` at the window's scale.
+    /// Returns the width and height in px of a whole image of size `image` at the window's scale.
     #[must_use]
-    pub fn of_whole(&self, own: (u32, u32)) -> (f64, f64) {
-        let whole = RegionF::whole(own).times(self.scale());
+    pub fn of_whole(&self, image: (u32, u32)) -> (f64, f64) {
+        let whole = RegionF::whole(image).times(self.scale());
         (nearly_whole(whole.w), nearly_whole(whole.h))
     }
 

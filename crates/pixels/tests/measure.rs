@@ -18,7 +18,7 @@ fn recipe(text: &str) -> Recipe {
 }
 
 /// Creates an image from a function of column and row that returns red, green, blue and opacity in levels of 255.
-fn picture(depth: Depth, alpha: bool, size: (u32, u32), at: impl Fn(u32, u32) -> [u8; 4]) -> Frame {
+fn image(depth: Depth, alpha: bool, size: (u32, u32), at: impl Fn(u32, u32) -> [u8; 4]) -> Frame {
     let (width, height) = size;
     let plane = |channel: usize| {
         let levels = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
@@ -141,7 +141,7 @@ proptest! {
             [r, g, b, if alpha { a } else { 255 }]
         };
         let depth = if deep { Depth::U16 } else { Depth::U8 };
-        let file = fake::file("png", &picture(depth, alpha, size, at), "");
+        let file = fake::file("png", &image(depth, alpha, size, at), "");
         prop_assert_eq!(area(&file, tolerance), expected(size, tolerance, at));
         // From the lower right corner, by the distance of all four channels.
         let far = at(size.0 - 1, size.1 - 1);
@@ -210,7 +210,7 @@ fn square(side: u32) -> Vec<u8> {
 
 /// Creates a white image with a black part.
 fn framed(size: (u32, u32), part: Area) -> Frame {
-    picture(Depth::U8, false, size, |x, y| {
+    image(Depth::U8, false, size, |x, y| {
         let inside =
             (part.x..part.x + part.w).contains(&x) && (part.y..part.y + part.h).contains(&y);
         let level = if inside { 0 } else { 255 };
@@ -251,7 +251,7 @@ fn a_recipe_that_trims_comes_to_a_crop_also_for_a_turned_image() {
 
 #[test]
 fn transparent_pixels_are_border_whatever_colours_they_hide() {
-    let frame = picture(Depth::U8, true, (9, 9), |x, y| match (x, y) {
+    let frame = image(Depth::U8, true, (9, 9), |x, y| match (x, y) {
         (4, 5) => [200, 100, 0, 255],
         _ => [(17 * x) as u8, (29 * y) as u8, 99, 0],
     });
@@ -261,7 +261,7 @@ fn transparent_pixels_are_border_whatever_colours_they_hide() {
 
 #[test]
 fn a_image_of_one_colour_stays_as_it_is() {
-    let frame = picture(Depth::U8, false, (9, 9), |_, _| [1, 2, 3, 255]);
+    let frame = image(Depth::U8, false, (9, 9), |_, _| [1, 2, 3, 255]);
     assert_eq!(resolved(&fake::file("png", &frame, ""), "trim"), "same");
 }
 
@@ -349,7 +349,7 @@ fn a_measurement_that_nobody_wants_any_more_ends() {
 
 /// Returns the file of a gray image with a bright square in it.
 fn dotted(size: (u32, u32), (left, top): (u32, u32), words: &str) -> Vec<u8> {
-    let frame = picture(Depth::U8, false, size, |x, y| {
+    let frame = image(Depth::U8, false, size, |x, y| {
         let inside = (left..left + 40).contains(&x) && (top..top + 40).contains(&y);
         if inside {
             [250, 200, 40, 255]
@@ -397,7 +397,7 @@ fn smart_crops_keep_what_draws_the_eye_also_in_turned_cropped_and_scaled_images(
 
 #[test]
 fn a_image_in_which_nothing_draws_the_eye_is_cropped_to_its_middle() {
-    let frame = picture(Depth::U8, false, (90, 60), |_, _| [80, 80, 80, 255]);
+    let frame = image(Depth::U8, false, (90, 60), |_, _| [80, 80, 80, 255]);
     let file = fake::file("png", &frame, "");
     assert_eq!(kept(&file, "focus:smart,crop:30x20"), (30, 20));
 }

@@ -128,7 +128,7 @@ const RECIPES: &[(&str, &str)] = &[
 ];
 
 /// Format and further words of each fake file, and the planes of its image.
-const PICTURES: &[(&str, &str, Model, Depth, bool)] = &[
+const IMAGES: &[(&str, &str, Model, Depth, bool)] = &[
     ("jpeg", "q85", YCBCR_420, Depth::U8, false),
     ("jpeg", "q85 turned:6", YCBCR_422, Depth::U8, false),
     ("jpeg", "q92", YCBCR_444, Depth::U8, false),
@@ -193,8 +193,8 @@ fn every_operation_is_in_the_table() {
 fn results() -> BTreeMap<String, u64> {
     let engine = Engine::new(fake::ALL, Limits::default());
     let mut rows = BTreeMap::new();
-    for (index, (format, words, model, depth, alpha)) in PICTURES.iter().enumerate() {
-        let source = fake::file(format, &picture(*model, *depth, *alpha, (121, 87)), words);
+    for (index, (format, words, model, depth, alpha)) in IMAGES.iter().enumerate() {
+        let source = fake::file(format, &image(*model, *depth, *alpha, (121, 87)), words);
         for (name, recipe) in RECIPES {
             let recipe: Recipe = recipe.parse().expect("a recipe");
             let made = engine.plan(&recipe, &source).and_then(|plan| {
@@ -208,7 +208,7 @@ fn results() -> BTreeMap<String, u64> {
             });
             let body = made.expect("a result").body.unwrap_or_default();
             rows.insert(
-                format!("picture {:02} | {name}", index + 1),
+                format!("image {:02} | {name}", index + 1),
                 blessed::hash(&body),
             );
         }
@@ -221,14 +221,14 @@ struct Icon;
 
 impl Materials for Icon {
     fn load(&self, _name: &str) -> Result<Vec<u8>> {
-        let icon = picture(Model::Rgb, Depth::U8, true, (16, 16));
+        let icon = image(Model::Rgb, Depth::U8, true, (16, 16));
         Ok::<_, Error>(fake::file("png", &icon, ""))
     }
 }
 
 /// Creates an image of slopes with an edge and some noise, different in each plane. Only whole numbers are used, which
 /// are the same on every machine.
-fn picture(model: Model, depth: Depth, alpha: bool, (width, height): (u32, u32)) -> Frame {
+fn image(model: Model, depth: Depth, alpha: bool, (width, height): (u32, u32)) -> Frame {
     let plane = |index: usize, (w, h): (u32, u32)| {
         let mut noise = index as u32 + 1;
         let samples = (0..h)

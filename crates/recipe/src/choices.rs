@@ -17,8 +17,8 @@ impl<T: Copy + PartialEq> Choices<T> {
     /// [`ParseError`] for a text that is none of the words.
     pub(crate) fn value(&self, word: &str) -> Result<T, ParseError> {
         let spelt = spelling::usual(word);
-        let is_it = |own: &&str| *own == word || *own == spelt;
-        let place = self.words.iter().position(is_it);
+        let is_match = |entry: &&str| *entry == word || *entry == spelt;
+        let place = self.words.iter().position(is_match);
         let value = place.and_then(|place| self.values.get(place));
         value
             .copied()
@@ -36,7 +36,7 @@ impl<T: Copy + PartialEq> Choices<T> {
 
     /// Returns the word that stands for a value; empty if there is none.
     pub(crate) fn word(&self, value: T) -> &'static str {
-        let place = self.values.iter().position(|own| *own == value);
+        let place = self.values.iter().position(|entry| *entry == value);
         let word = place.and_then(|place| self.words.get(place));
         word.copied().unwrap_or_default()
     }

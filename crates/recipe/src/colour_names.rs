@@ -7,7 +7,7 @@ impl Colour {
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         let name = name.to_ascii_lowercase();
-        let place = NAMES.binary_search_by_key(&&*name, |(known, _)| known);
+        let place = NAMES.binary_search_by_key(&&*name, |(entry_name, _)| entry_name);
         let (_, rgb) = NAMES[place.ok()?];
         let [_, r, g, b] = u32::to_be_bytes(rgb);
         Some(Self { r, g, b, a: 255 })

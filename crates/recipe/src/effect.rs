@@ -1,7 +1,7 @@
 //! Effects: steps whose words are declared by the engine.
 
 mod escape;
-mod material;
+mod overlay;
 
 use std::fmt;
 

@@ -63,7 +63,7 @@ impl Gravity {
         .help("which part is kept");
 
     /// Returns the text of the argument after its colon; empty for the default.
-    pub(crate) fn said(self) -> String {
+    pub(crate) fn suffix(self) -> String {
         match self {
             Self::Centre => String::new(),
             gravity => format!(":{}", Self::CHOICES.word(gravity)),

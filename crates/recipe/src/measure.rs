@@ -64,15 +64,15 @@ impl Measured {
     /// Returns the result of a measurement that finds at most one area. Returns `None` if the measurement was not made
     /// or found nothing.
     #[must_use]
-    pub fn area(&self, asked: Measure) -> Option<Area> {
-        self.areas(asked)?.first().copied()
+    pub fn area(&self, measure: Measure) -> Option<Area> {
+        self.areas(measure)?.first().copied()
     }
 
     /// Returns all areas found by a measurement, which may be none. Returns `None` if the measurement was not made.
     #[must_use]
-    pub fn areas(&self, asked: Measure) -> Option<&[Area]> {
-        let answer = self.0.iter().find(|(measure, _)| *measure == asked);
-        answer.map(|(_, areas)| &**areas)
+    pub fn areas(&self, measure: Measure) -> Option<&[Area]> {
+        let entry = self.0.iter().find(|(other, _)| *other == measure);
+        entry.map(|(_, areas)| &**areas)
     }
 }
 
@@ -86,16 +86,16 @@ impl Measured {
 }
 
 impl FromIterator<(Measure, Vec<Area>)> for Measured {
-    fn from_iter<I: IntoIterator<Item = (Measure, Vec<Area>)>>(answers: I) -> Self {
-        Self(answers.into_iter().collect())
+    fn from_iter<I: IntoIterator<Item = (Measure, Vec<Area>)>>(entries: I) -> Self {
+        Self(entries.into_iter().collect())
     }
 }
 
 /// Collects the results of measurements that find one area each.
 impl FromIterator<(Measure, Area)> for Measured {
-    fn from_iter<I: IntoIterator<Item = (Measure, Area)>>(answers: I) -> Self {
+    fn from_iter<I: IntoIterator<Item = (Measure, Area)>>(entries: I) -> Self {
         let one = |(measure, area)| (measure, vec![area]);
-        answers.into_iter().map(one).collect()
+        entries.into_iter().map(one).collect()
     }
 }
 

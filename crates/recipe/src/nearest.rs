@@ -8,9 +8,9 @@
 /// assert_eq!(nearest("trem", ["INT", "TERM"]), Some("TERM"));
 /// assert_eq!(nearest("avif", ["jpeg", "gif"]), None);
 /// ```
-pub fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(wrong: &str, words: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let wrong = wrong.to_lowercase();
-    known
+    words
         .into_iter()
         .map(|word| {
             let slips = strsim::damerau_levenshtein(&wrong, &word.to_lowercase());
@@ -24,10 +24,10 @@ pub fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
 /// Returns an error message such as ``unknown key `conections`; did you mean `connections`?``, or one that lists the
 /// known words if none is similar.
 #[must_use]
-pub fn unknown(kind: &str, wrong: &str, known: &[&str]) -> String {
-    match nearest(wrong, known.iter().copied()) {
+pub fn unknown(kind: &str, wrong: &str, words: &[&str]) -> String {
+    match nearest(wrong, words.iter().copied()) {
         Some(word) => format!("unknown {kind} `{wrong}`; did you mean `{word}`?"),
-        None => format!("unknown {kind} `{wrong}`; known here: {}", known.join(", ")),
+        None => format!("unknown {kind} `{wrong}`; known here: {}", words.join(", ")),
     }
 }
 

@@ -34,9 +34,9 @@ pub(crate) const SETTINGS: &[Setting] = &[
     Setting {
         word: &MAX,
         read: |output, parts| {
-            let [bytes, beyond] = MAX.texts(parts)?;
+            let [bytes, fallback] = MAX.texts(parts)?;
             let bytes = MAX.args[0].read_whole(bytes)?.unsigned_abs();
-            let goal = match beyond {
+            let goal = match fallback {
                 SHORTEST => Goal::BytesOrShortest(bytes),
                 _ => Goal::Bytes(bytes),
             };

@@ -2,8 +2,8 @@
 
 use crate::{Effect, Original, Output, Step, StoredTurn};
 
-/// The operations of one request on an image, and how its result is written. The default recipe only encodes the image
-/// again.
+/// The operations of one request on an image, and how its result is written. The default recipe changes nothing but the
+/// encoding.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Recipe {
     /// Steps to apply, in order.
@@ -44,7 +44,7 @@ impl Recipe {
     pub fn materials(&self) -> Vec<String> {
         let mut names = Vec::new();
         for effect in self.effects() {
-            effect.add_materials(&mut names);
+            effect.add_overlays(&mut names);
         }
         names
     }
@@ -76,7 +76,7 @@ impl Recipe {
     pub fn of_stored(steps: Vec<Step>, output: Output) -> Self {
         let stored_turn = match output.stored_turn {
             StoredTurn::Applied => StoredTurn::Kept,
-            said => said,
+            stored_turn => stored_turn,
         };
         let output = Output {
             stored_turn,

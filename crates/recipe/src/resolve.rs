@@ -47,8 +47,8 @@ impl Rules for Recipe {
             applied.map_err(|why| ResolveError::new(step, why))?;
         }
         image.settle();
-        let beyond = |step: &&Step| step.geometry().farthest() > Length::MAX_PX;
-        if let Some(step) = image.steps.iter().find(beyond) {
+        let is_too_far = |step: &&Step| step.geometry().farthest() > Length::MAX_PX;
+        if let Some(step) = image.steps.iter().find(is_too_far) {
             let most = Length::MAX_PX;
             let why = format!("sides of more than {most} px are not supported");
             return Err(ResolveError::new(step, why));

@@ -42,9 +42,9 @@ pub trait Parts: Send + Sync {
     /// `Limit`, `Interrupted`.
     fn index(&self, bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Option<Vec<u8>>>;
 
-    /// Returns the area, in px as stored, that has to be decoded to show `wanted`. At every scale it begins on a whole
+    /// Returns the area, in px as stored, that has to be decoded to show `area`. At every scale it begins on a whole
     /// sample of every plane. Returns `None` if the index does not belong to this file.
-    fn part(&self, bytes: &[u8], info: &Info, index: &[u8], wanted: Area) -> Option<Area>;
+    fn part(&self, bytes: &[u8], info: &Info, index: &[u8], area: Area) -> Option<Area>;
 
     /// Decodes an area returned by `part`, bit-identical to the same area of `decode`. The frame has the size of the
     /// area at `how.scales`.

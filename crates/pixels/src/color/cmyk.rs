@@ -20,10 +20,10 @@ pub(super) fn from_rgb<T: Sample>(rgb: &[Grid<T>]) -> Vec<Grid<T>> {
     let (width, height) = (rgb[0].width(), rgb[0].height());
     let mut inks = Grid::several(4, width, height, T::default());
     let full = T::MAX.float();
-    let mut written: Vec<_> = inks.iter_mut().map(Grid::samples_mut).collect();
+    let mut ink_samples: Vec<_> = inks.iter_mut().map(Grid::samples_mut).collect();
     for index in 0..rgb[0].samples().len() {
         let light = [0, 1, 2].map(|plane| rgb[plane].samples()[index].float());
-        for (samples, ink) in written.iter_mut().zip(mix(light, full)) {
+        for (samples, ink) in ink_samples.iter_mut().zip(mix(light, full)) {
             samples[index] = T::round(ink);
         }
     }

@@ -26,7 +26,7 @@ pub(super) fn to_rgb<T: Managed>(
     let source = match &from.icc {
         Some(icc) => ColorProfile::new_from_slice(icc).ok()?,
         None if from.space.profiled => return None,
-        None => shown(from.space)?,
+        None => display_profile(from.space)?,
     };
     if source.color_space != model {
         return None;
@@ -79,13 +79,13 @@ pub(crate) fn profile_of(space: Space) -> Option<Icc> {
     if space.profiled || space.is_srgb() {
         return None;
     }
-    written(&of_space(space)?)
+    serialize(&of_space(space)?)
 }
 
 /// Serializes a profile with a fixed creation date, so that the same image yields the same bytes at any time.
 ///
 /// It is marked as version 2: Firefox ignores profiles of version 4, but reads everything in this one.
-pub(super) fn written(profile: &ColorProfile) -> Option<Icc> {
+pub(super) fn serialize(profile: &ColorProfile) -> Option<Icc> {
     let mut file = profile.encode().ok()?;
     file.get_mut(8..12)?.copy_from_slice(&[2, 0x40, 0, 0]);
     // ICC.1, 7.2.1: bytes 24 to 35 of the header are the date and time, which begin with the year, the month and the
@@ -117,7 +117,7 @@ fn of_space(space: Space) -> Option<ColorProfile> {
 
 /// Returns the profile that colours of `space` are converted by. Other spaces cannot hold HDR light brighter than
 /// white, so white is placed where ITU-R BT.2408 puts it, and brighter light is rolled off.
-fn shown(space: Space) -> Option<ColorProfile> {
+fn display_profile(space: Space) -> Option<ColorProfile> {
     let mut profile = of_space(space)?;
     let light: fn(f64) -> f64 = match space.transfer {
         Transfer::Pq => |code| {
@@ -137,14 +137,14 @@ fn shown(space: Space) -> Option<ColorProfile> {
     };
     let step = |index: u16| {
         let light = light(f64::from(index) / f64::from(HDR_STEPS - 1));
-        let shown = if light <= KNEE {
+        let level = if light <= KNEE {
             light
         } else {
             // Approaches 1 ever more slowly, and continues the straight part without an edge.
             let room = 1.0 - KNEE;
             KNEE + room * (1.0 - (-(light - KNEE) / room).exp())
         };
-        (shown * 65535.0).round() as u16
+        (level * 65535.0).round() as u16
     };
     let curve = ToneReprCurve::Lut((0..HDR_STEPS).map(step).collect());
     profile.red_trc = Some(curve.clone());

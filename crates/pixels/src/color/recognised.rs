@@ -3,7 +3,7 @@
 use moxcms::{Chromaticity, ColorPrimaries, ColorProfile, DataColorSpace, Matrix3d, ToneReprCurve};
 
 use super::lab::to_light;
-use super::managed::written;
+use super::managed::serialize;
 use crate::frame::Model;
 use crate::space::{Icc, Primaries, Space, Transfer};
 
@@ -91,7 +91,7 @@ pub fn profile_of_gamma(
     };
     profile.cicp = None;
     profile.description = None;
-    written(&profile)
+    serialize(&profile)
 }
 
 /// Returns the tone curve of code values that become sRGB levels when raised to 1 / `power`. `None` if `power` is too
@@ -130,11 +130,11 @@ fn of_rgb(profile: &ColorProfile) -> Option<Space> {
         .collect::<Option<_>>()?;
     let colorants = profile.colorant_matrix();
     let is_srgb_curve = curves.into_iter().all(is_srgb_curve);
-    for (space, known) in [
+    for (space, reference) in [
         (Space::SRGB, ColorProfile::new_srgb()),
         (Space::DISPLAY_P3, ColorProfile::new_display_p3()),
     ] {
-        if is_srgb_curve && is_near(&colorants, &known.colorant_matrix()) {
+        if is_srgb_curve && is_near(&colorants, &reference.colorant_matrix()) {
             return Some(Space {
                 profiled: true,
                 ..space
@@ -142,14 +142,14 @@ fn of_rgb(profile: &ColorProfile) -> Option<Space> {
         }
     }
     // The colours of full red, full green and full blue, in linear sRGB.
-    let there = ColorProfile::new_srgb().colorant_matrix().inverse();
-    let seen = there.mat_mul(colorants);
-    let within = seen
+    let to_srgb = ColorProfile::new_srgb().colorant_matrix().inverse();
+    let primaries_in_srgb = to_srgb.mat_mul(colorants);
+    let is_within = primaries_in_srgb
         .v
         .as_flattened()
         .iter()
         .all(|part| (-BEYOND..=1.0 + BEYOND).contains(part));
-    within.then_some(Space {
+    is_within.then_some(Space {
         primaries: Primaries::Bt709,
         transfer: Transfer::Unspecified,
         profiled: true,

@@ -29,8 +29,8 @@ impl Job<'_> {
         timings: &mut Timings,
     ) -> Result<Vec<u8>> {
         // Overlay images, decoded once for all frames.
-        let known = RefCell::new(BTreeMap::new());
-        let load = |effect: &Effect| self.material_once(effect, &known);
+        let overlays = RefCell::new(BTreeMap::new());
+        let load = |effect: &Effect| self.cached_overlay(effect, &overlays);
         let draw = |text: &Text<'_>| self.whole(&self.engine.formats.drawings()?.text(text)?);
         let context = self.context(&load, &draw);
         context.check()?;
@@ -42,7 +42,7 @@ impl Job<'_> {
         };
         let mut frames = Frames {
             reader: decoder.open(bytes, info, &self.how(pipeline))?,
-            left: count,
+            remaining_frames: count,
             whole: count == info.frames,
         };
         let read = frames.reader.metadata();
@@ -83,17 +83,17 @@ impl Job<'_> {
     }
 
     /// Returns the overlay image of an effect, which is loaded on the first call only.
-    fn material_once(
+    fn cached_overlay(
         &self,
         effect: &Effect,
-        known: &RefCell<BTreeMap<String, Image>>,
+        overlays: &RefCell<BTreeMap<String, Image>>,
     ) -> Result<Image> {
         let name = effect.to_string();
-        if let Some(image) = known.borrow().get(&name) {
+        if let Some(image) = overlays.borrow().get(&name) {
             return Ok(image.clone());
         }
-        let image = self.material(effect)?;
-        known.borrow_mut().insert(name, image.clone());
+        let image = self.overlay(effect)?;
+        overlays.borrow_mut().insert(name, image.clone());
         Ok(image)
     }
 }
@@ -102,26 +102,26 @@ impl Job<'_> {
 struct Frames<'a> {
     reader: Box<dyn FrameReader + 'a>,
     /// The number of frames that are still to be shown.
-    left: u32,
+    remaining_frames: u32,
     /// Whether all frames are shown. If so, the file is read to its end, because an error there means that it is
     /// damaged.
     whole: bool,
 }
 
 impl Frames<'_> {
-    /// Reads the next frame; `None` after the last. If frames were `written` already and the limits allow it, damage
-    /// ends the animation instead of failing it.
-    fn next(&mut self, job: &Job<'_>, written: bool) -> Result<Option<Timed>> {
-        if !self.whole && self.left == 0 {
+    /// Reads the next frame; `None` after the last. If `has_written` is set because frames were written already, and
+    /// the limits allow it, damage ends the animation instead of failing it.
+    fn next(&mut self, job: &Job<'_>, has_written: bool) -> Result<Option<Timed>> {
+        if !self.whole && self.remaining_frames == 0 {
             return Ok(None);
         }
         let next = self.reader.next();
-        if written && job.forgives(&next) {
+        if has_written && job.forgives(&next) {
             return Ok(None);
         }
         let next = next?;
         if next.is_some() {
-            self.left = self.left.checked_sub(1).ok_or_else(|| {
+            self.remaining_frames = self.remaining_frames.checked_sub(1).ok_or_else(|| {
                 Error::Internal("there are more frames than were counted".to_owned())
             })?;
         }

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::frame::{Frame, GainMap, Image, Metadata};
 use crate::limits::{Damaged, Interrupt};
 use crate::plan::search::Search;
-use crate::plan::{Drawing, Frames, Part, Pipeline, Plan, Tag, Taken};
+use crate::plan::{Drawing, Frames, GainMapPlan, Part, Pipeline, Plan, Tag};
 use crate::profiles;
 use crate::space;
 use crate::stage::{Context, Materials};
@@ -41,11 +41,11 @@ impl Job<'_> {
         }
     }
 
-    /// Whether `made` failed because of damage to the source that the limits tolerate. If so, the job is marked as
+    /// Whether `result` failed because of damage to the source that the limits tolerate. If so, the job is marked as
     /// damaged.
-    pub(super) fn forgives<T>(&self, made: &Result<T>) -> bool {
-        let shown = self.engine.formats.limits.damaged == Damaged::Shown;
-        let forgiven = shown && matches!(made, Err(Error::Broken { .. }));
+    pub(super) fn forgives<T>(&self, result: &Result<T>) -> bool {
+        let is_tolerated = self.engine.formats.limits.damaged == Damaged::Shown;
+        let forgiven = is_tolerated && matches!(result, Err(Error::Broken { .. }));
         self.damaged.set(self.damaged.get() || forgiven);
         forgiven
     }
@@ -75,7 +75,7 @@ impl Job<'_> {
         bytes: &[u8],
         timings: &mut Timings,
     ) -> Result<Image> {
-        let load = |effect: &Effect| self.material(effect);
+        let load = |effect: &Effect| self.overlay(effect);
         let draw = |text: &Text<'_>| self.whole(&self.engine.formats.drawings()?.text(text)?);
         let context = self.context(&load, &draw);
         timings.decode = decoded.time;
@@ -91,7 +91,7 @@ impl Job<'_> {
         self.lacks(&undrawn);
         let frame = self.finished(pipeline, frame, &mut metadata, &context)?;
         let gain_map = match &pipeline.gain_map {
-            Some(taken) => self.gain_map(taken, pipeline, bytes, &context)?,
+            Some(map_plan) => self.gain_map(map_plan, pipeline, bytes, &context)?,
             None => None,
         };
         timings.stages = start.elapsed();
@@ -106,25 +106,29 @@ impl Job<'_> {
     /// unsupported or over a limit.
     pub(super) fn gain_map(
         &self,
-        taken: &Taken,
+        map_plan: &GainMapPlan,
         pipeline: &Pipeline,
         bytes: &[u8],
         context: &Context<'_>,
     ) -> Result<Option<Box<GainMap>>> {
         let how = Decode {
-            scales: taken.scales,
+            scales: map_plan.scales,
             keep_metadata: false,
             ..self.how(pipeline)
         };
         let stages = |frame| {
-            let mut stages = taken.stages.iter();
+            let mut stages = map_plan.stages.iter();
             stages.try_fold(frame, |frame, stage| stage.apply(frame, context))
         };
-        match taken.decoder.decode_gain_map(bytes, &how).and_then(stages) {
+        match map_plan
+            .decoder
+            .decode_gain_map(bytes, &how)
+            .and_then(stages)
+        {
             Ok(frame) => Ok(Some(Box::new(GainMap {
                 frame,
-                quality: taken.quality,
-                params: taken.params.clone(),
+                quality: map_plan.quality,
+                params: map_plan.params.clone(),
             }))),
             Err(Error::Broken { .. } | Error::Unsupported { .. } | Error::Limit { .. }) => Ok(None),
             Err(error) => Err(error),

@@ -2,7 +2,7 @@
 
 mod animation;
 mod job;
-mod materials;
+mod overlays;
 mod score;
 mod shared;
 
@@ -274,7 +274,8 @@ impl Engine {
                     rendered.of_source = bytes.len();
                 } else {
                     rendered.of_source = extent?;
-                    rendered.body = self.ended(&bytes[..rendered.of_source], plan.format());
+                    rendered.body =
+                        self.with_end_marker(&bytes[..rendered.of_source], plan.format());
                 }
             }
             Some(pipeline) => {
@@ -354,9 +355,9 @@ impl Engine {
     }
 
     /// Returns the image with its format's end marker appended; `None` if it already ends with the marker.
-    fn ended(&self, picture: &[u8], format: &str) -> Option<Vec<u8>> {
+    fn with_end_marker(&self, image: &[u8], format: &str) -> Option<Vec<u8>> {
         let marker = self.formats.codec(format)?.end_marker();
-        (!picture.ends_with(marker)).then(|| [picture, marker].concat())
+        (!image.ends_with(marker)).then(|| [image, marker].concat())
     }
 
     fn how_in_full<'a>(&'a self, cores: &'a dyn Cores, interrupt: &'a dyn Interrupt) -> Decode<'a> {

@@ -5,7 +5,7 @@ use std::cell::{Cell, RefCell};
 use andon_recipe::Effect;
 
 use super::job::Job;
-use super::materials::{nothing_drawn, nothing_laid};
+use super::overlays::{nothing_drawn, nothing_laid};
 use super::{Engine, Run};
 use crate::codec::Text;
 use crate::color::Convert;

@@ -76,11 +76,13 @@ fn deal(
 ) -> Option<Vec<Decoded>> {
     let mut images: Vec<_> = images.into_iter().map(Some).collect();
     let hand_out = |(index, pipeline): (usize, &&Pipeline)| {
-        let place = scales.iter().position(|own| *own == pipeline.scales)?;
+        let place = scales
+            .iter()
+            .position(|candidate| *candidate == pipeline.scales)?;
         let mut later = pipelines[index + 1..].iter();
-        let again = later.any(|later| later.scales == pipeline.scales);
-        let held = images.get_mut(place)?;
-        let mut image = if again { held.clone() } else { held.take() }?;
+        let is_shared = later.any(|later| later.scales == pipeline.scales);
+        let slot = images.get_mut(place)?;
+        let mut image = if is_shared { slot.clone() } else { slot.take() }?;
         if !pipeline.reads_metadata() {
             image.metadata = Metadata::default();
             image.frame.colour.icc = None;

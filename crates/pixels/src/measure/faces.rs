@@ -18,7 +18,7 @@ pub(super) struct Faces {
     /// Orientation that turns the stored image upright: the detector finds upright faces only.
     upright: Orientation,
     /// Faces found in the first frame; later frames are not searched.
-    found: Option<Vec<Area>>,
+    faces: Option<Vec<Area>>,
 }
 
 /// Length in px that the longer side of an image is reduced to for the search.
@@ -57,7 +57,7 @@ impl Faces {
     pub(super) fn upright(stored: Orientation) -> Self {
         Self {
             upright: stored,
-            found: None,
+            faces: None,
         }
     }
 
@@ -77,8 +77,8 @@ impl Faces {
         let back = inverse(self.upright);
         let area = |face: &Face| {
             let (x, y, side) = (f64::from(face.x), f64::from(face.y), f64::from(face.side));
-            let seen = [x, y, x + side, y + side];
-            let edges = back.part(seen, (width.into(), height.into()));
+            let square = [x, y, x + side, y + side];
+            let edges = back.part(square, (width.into(), height.into()));
             enlarged(edges, size, stored)
         };
         Ok(faces.iter().filter_map(area).take(MOST).collect())
@@ -87,16 +87,16 @@ impl Faces {
 
 impl Analysis for Faces {
     fn look(&mut self, frame: &Frame, interrupt: &dyn Interrupt) -> Result<()> {
-        if self.found.is_none() {
-            let found = by_depth!(frame.clone(), planes => self.look_through(&planes, interrupt));
-            self.found = Some(found?);
+        if self.faces.is_none() {
+            let faces = by_depth!(frame.clone(), planes => self.look_through(&planes, interrupt));
+            self.faces = Some(faces?);
         }
         Ok(())
     }
 
     fn areas(&self) -> Option<Vec<Area>> {
         // An image of which no frame was examined has no faces.
-        Some(self.found.clone().unwrap_or_default())
+        Some(self.faces.clone().unwrap_or_default())
     }
 }
 

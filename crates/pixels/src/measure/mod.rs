@@ -37,7 +37,7 @@ pub struct Measurement {
     nanos: u64,
     file: u64,
     /// Bytes allocated in addition to the source file.
-    holds: u64,
+    memory: u64,
 }
 
 /// An analysis that examines an image frame by frame.
@@ -77,18 +77,18 @@ impl Measurement {
     /// Plans the measurements that `rules` need of the image in `bytes`; `None` if they need none, or the header is
     /// enough.
     pub(crate) fn of(formats: &Formats, rules: &dyn Rules, bytes: &[u8]) -> Result<Option<Self>> {
-        let asked = rules.measures(Orientation::default());
-        if asked.is_empty() {
+        let measures = rules.measures(Orientation::default());
+        if measures.is_empty() {
             return Ok(None);
         }
-        let for_faces = asked.contains(&Measure::Faces);
-        can_be_looked_for(&asked)?;
+        let for_faces = measures.contains(&Measure::Faces);
+        can_be_looked_for(&measures)?;
         // Only measurements that decide a size need every frame at a large scale; a small first frame is enough for
         // others.
-        let looks_close = asked.iter().any(|it| it.decides_size());
+        let needs_detail = measures.iter().any(|it| it.decides_size());
         let (source, info) = formats.header(bytes)?;
         formats.limits.check_source(&info)?;
-        if !looks_close {
+        if !needs_detail {
             let gain_map = plan::planner::gain_map(source, &info, bytes);
             let measured = Measured::default();
             let facts = plan::planner::facts(source, &info, bytes, gain_map.is_some(), &measured);
@@ -97,10 +97,10 @@ impl Measurement {
                 return Ok(None);
             }
         }
-        let moving = source.animation().filter(|_| looks_close);
+        let moving = source.animation().filter(|_| needs_detail);
         let moving = moving.and_then(|decoder| Some((decoder, decoder.composed(&info)?)));
         let (animation, composed) = moving.unzip();
-        let scale = match (animation, looks_close, for_faces) {
+        let scale = match (animation, needs_detail, for_faces) {
             (Some(_), ..) => {
                 formats.limits.check_frames(&info, info.frames)?;
                 Scale::FULL
@@ -124,7 +124,7 @@ impl Measurement {
             },
             nanos: 0,
             file: bytes.len() as u64,
-            holds: 0,
+            memory: 0,
             info,
         };
         measurement.estimate(traits, for_faces);
@@ -140,7 +140,7 @@ impl Measurement {
     fn estimate(&mut self, traits: Traits, for_faces: bool) {
         let (width, height) = self.info.scaled(self.scale);
         let frame = plan::frame_bytes((width, height), traits);
-        let seen = plan::frame_bytes((width, height), self.to_rgb.to);
+        let rgb_bytes = plan::frame_bytes((width, height), self.to_rgb.to);
         // An animation needs its canvas, and a copy of the canvas before the current frame.
         let (times, canvas) = match self.animation {
             Some(_) => (u64::from(self.info.frames), 2 * frame),
@@ -151,14 +151,17 @@ impl Measurement {
         let converting = self.to_rgb.cost(width, height, traits);
         let pixels = u64::from(width) * u64::from(height);
         let mut nanos = decoding.nanos + converting.nanos + pixels * NANOS_PER_PIXEL;
-        let mut looking = seen.saturating_add(converting.scratch);
+        let mut analysis_bytes = rgb_bytes.saturating_add(converting.scratch);
         if for_faces {
-            let finding = faces::cost(width, height);
-            nanos += finding.nanos;
-            looking = looking.saturating_add(finding.scratch);
+            let search = faces::cost(width, height);
+            nanos += search.nanos;
+            analysis_bytes = analysis_bytes.saturating_add(search.scratch);
         }
         self.nanos = nanos.saturating_mul(times);
-        self.holds = decoding.scratch.max(looking).saturating_add(frame + canvas);
+        self.memory = decoding
+            .scratch
+            .max(analysis_bytes)
+            .saturating_add(frame + canvas);
     }
 
     /// The name of the source's format.
@@ -172,14 +175,14 @@ impl Measurement {
     pub fn cost(&self) -> Cost {
         Cost {
             nanos: self.nanos,
-            scratch: self.holds,
+            scratch: self.memory,
         }
     }
 
     /// Returns the peak memory in bytes, the source file included.
     #[must_use]
     pub fn peak_bytes(&self) -> u64 {
-        self.file.saturating_add(self.holds)
+        self.file.saturating_add(self.memory)
     }
 
     /// Performs the measurements on the file that they were planned for.

@@ -18,7 +18,7 @@ use crate::samples::{Planes, Sample, by_depth};
 #[derive(Default)]
 pub(super) struct Salient {
     /// Result for the first frame; later frames are not examined.
-    found: Option<Option<Area>>,
+    result: Option<Option<Area>>,
 }
 
 /// Cells along the longer side of the image.
@@ -42,15 +42,15 @@ const SKIN_REACH: f64 = 0.2;
 
 impl Analysis for Salient {
     fn look(&mut self, frame: &Frame, _: &dyn Interrupt) -> Result<()> {
-        if self.found.is_none() {
-            let found = by_depth!(frame.clone(), planes => Cells::of(&planes).highest());
-            self.found = Some(found);
+        if self.result.is_none() {
+            let result = by_depth!(frame.clone(), planes => Cells::of(&planes).highest());
+            self.result = Some(result);
         }
         Ok(())
     }
 
     fn areas(&self) -> Option<Vec<Area>> {
-        self.found.flatten().map(|area| vec![area])
+        self.result.flatten().map(|area| vec![area])
     }
 }
 
@@ -145,13 +145,13 @@ impl Cells {
             let luma = |x: usize, y: usize| {
                 planes[0][y.min(self.height - 1) * self.width + x.min(self.width - 1)]
             };
-            let own = luma(x, y);
-            let beside = luma(x.saturating_sub(1), y) + luma(x + 1, y);
-            let above = luma(x, y.saturating_sub(1)) + luma(x, y + 1);
-            let edges = (4.0 * own - beside - above).abs() / 4.0;
-            let apart = [0, 1, 2].map(|part| planes[part][index] - means[part]);
-            let apart = length(apart);
-            EDGES * edges + COLOUR * apart + SKIN * skin(self.colours[index], own)
+            let level = luma(x, y);
+            let horizontal = luma(x.saturating_sub(1), y) + luma(x + 1, y);
+            let vertical = luma(x, y.saturating_sub(1)) + luma(x, y + 1);
+            let edges = (4.0 * level - horizontal - vertical).abs() / 4.0;
+            let distance = [0, 1, 2].map(|part| planes[part][index] - means[part]);
+            let distance = length(distance);
+            EDGES * edges + COLOUR * distance + SKIN * skin(self.colours[index], level)
         };
         (0..self.colours.len()).map(score).collect()
     }

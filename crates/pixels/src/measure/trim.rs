@@ -53,7 +53,7 @@ pub(super) struct Trim {
     /// The pixel that the border is compared with: by default, the one in the corner of the first frame.
     ground: Option<[f32; 4]>,
     /// Bounds of what is not border in any frame so far: left and top, then right and bottom px, all inclusive.
-    found: Option<[u32; 4]>,
+    bounds: Option<[u32; 4]>,
 }
 
 impl Trim {
@@ -64,7 +64,7 @@ impl Trim {
             corner,
             colour: None,
             ground: None,
-            found: None,
+            bounds: None,
         }
     }
 
@@ -104,8 +104,8 @@ impl Trim {
             };
             // Always found: at least the pixel at `first` differs.
             let last = (first..width).rev().find(differs).unwrap_or(first);
-            let [left, top, right, bottom] = self.found.unwrap_or([first, y, last, y]);
-            self.found = Some([left.min(first), top.min(y), right.max(last), bottom.max(y)]);
+            let [left, top, right, bottom] = self.bounds.unwrap_or([first, y, last, y]);
+            self.bounds = Some([left.min(first), top.min(y), right.max(last), bottom.max(y)]);
         }
         Ok(())
     }
@@ -117,7 +117,7 @@ impl Analysis for Trim {
     }
 
     fn areas(&self) -> Option<Vec<Area>> {
-        let [left, top, right, bottom] = self.found?;
+        let [left, top, right, bottom] = self.bounds?;
         Some(vec![Area {
             x: left,
             y: top,

@@ -146,7 +146,7 @@ impl Behind {
             amount: None,
             threshold: None,
         };
-        if geometry.shows() {
+        if geometry.is_visible() {
             let filter = Filter {
                 effect: self.effect.clone(),
                 gaussian: Gaussian::rows_and_columns(&geometry),
@@ -225,14 +225,14 @@ fn shrinks(sigma: f64) -> u32 {
 /// Smallest standard deviation, in px, that a blur may have on the shrunken image.
 const FINE: f64 = 6.0;
 
-/// Returns a background as large as `picture`, filled with the colour of the first px of `colour`.
-fn filled<T: Sample>(picture: &Planes<T>, colour: &Planes<T>) -> Planes<T> {
+/// Returns a background as large as `image`, filled with the colour of the first px of `colour`.
+fn filled<T: Sample>(image: &Planes<T>, colour: &Planes<T>) -> Planes<T> {
     let mut samples = [0; 4];
     for (sample, grid) in samples.iter_mut().zip(&colour.colours) {
         // Levels of either depth fit into 16 bits.
         *sample = grid.row(0)[0].float() as u16;
     }
-    picture.filled_like(picture.width, picture.height, samples)
+    image.filled_like(image.width, image.height, samples)
 }
 
 fn mean<T: Sample>(grid: &Grid<T>) -> T {
@@ -265,12 +265,12 @@ impl Stage for Behind {
             Kind::Blurred(sigma) => self.blurred(frame.clone(), sigma, context)?,
             Kind::Mean | Kind::Median => self.colour(frame.clone(), context)?,
         };
-        by_depth!(frame, picture => {
+        by_depth!(frame, image => {
             let mut ground = match self.kind {
                 Kind::Blurred(_) => Planes::of(ground),
-                Kind::Mean | Kind::Median => filled(&picture, &Planes::of(ground)),
+                Kind::Mean | Kind::Median => filled(&image, &Planes::of(ground)),
             };
-            lay(&mut ground, &picture, 0, 0);
+            lay(&mut ground, &image, 0, 0);
             ground.frame()
         })
     }

@@ -92,8 +92,8 @@ impl Mode {
     /// Returns the mode for a word; the normal mode for any other text.
     pub(super) fn of(word: &str) -> Self {
         let mut modes = SHOWN.iter().chain(&OTHERS);
-        let own = modes.find(|(name, _)| *name == word);
-        own.map_or(Self::Normal, |(_, mode)| *mode)
+        let entry = modes.find(|(name, _)| *name == word);
+        entry.map_or(Self::Normal, |(_, mode)| *mode)
     }
 
     /// Returns the model in which the mode mixes colours: RGB for blend modes, otherwise the image's own.
@@ -143,15 +143,10 @@ const fn mask(out: bool, luminous: bool) -> Mode {
 impl Blend {
     /// Replaces the colours of an overlay at this place by their blend with the image below. Overlay and image must be
     /// RGB.
-    pub(super) fn apply<T: Sample>(
-        self,
-        icon: &mut Planes<T>,
-        picture: &Planes<T>,
-        at: (i64, i64),
-    ) {
+    pub(super) fn apply<T: Sample>(self, icon: &mut Planes<T>, image: &Planes<T>, at: (i64, i64)) {
         match self {
-            Self::Separable(blend) => blended(icon, picture, at, blend),
-            Self::NonSeparable(blend) => blended_together(icon, picture, at, blend),
+            Self::Separable(blend) => blended(icon, image, at, blend),
+            Self::NonSeparable(blend) => blended_together(icon, image, at, blend),
         }
     }
 }
@@ -166,20 +161,20 @@ fn below(at: u32, place: i64, side: u32) -> Option<u32> {
 /// Blends each sample of an overlay by itself.
 fn blended<T: Sample>(
     icon: &mut Planes<T>,
-    picture: &Planes<T>,
+    image: &Planes<T>,
     (x, y): (i64, i64),
     blend: fn(f32, f32) -> f32,
 ) {
     let full = T::MAX.float();
-    for (above, ground) in icon.colours.iter_mut().zip(&picture.colours) {
+    for (above, ground) in icon.colours.iter_mut().zip(&image.colours) {
         for row in 0..above.height() {
-            let Some(ground_row) = below(row, y, picture.height) else {
+            let Some(ground_row) = below(row, y, image.height) else {
                 continue;
             };
-            let alphas = picture.alpha.as_ref().map(|alpha| alpha.row(ground_row));
+            let alphas = image.alpha.as_ref().map(|alpha| alpha.row(ground_row));
             let ground = ground.row(ground_row);
             for (column, above) in (0..).zip(above.row_mut(row)) {
-                let Some(column) = below(column, x, picture.width) else {
+                let Some(column) = below(column, x, image.width) else {
                     continue;
                 };
                 let column = column as usize;
@@ -195,24 +190,24 @@ fn blended<T: Sample>(
 /// Blends the three samples of each px of an overlay together.
 fn blended_together<T: Sample>(
     icon: &mut Planes<T>,
-    picture: &Planes<T>,
+    image: &Planes<T>,
     (x, y): (i64, i64),
     blend: fn(Rgb, Rgb) -> Rgb,
 ) {
     let full = T::MAX.float();
-    let ([r, g, b], [ground_r, ground_g, ground_b]) = (&mut icon.colours[..], &picture.colours[..])
+    let ([r, g, b], [ground_r, ground_g, ground_b]) = (&mut icon.colours[..], &image.colours[..])
     else {
         return;
     };
     for row in 0..icon.height {
-        let Some(ground_row) = below(row, y, picture.height) else {
+        let Some(ground_row) = below(row, y, image.height) else {
             continue;
         };
         let grounds = [ground_r, ground_g, ground_b].map(|plane| plane.row(ground_row));
-        let alphas = picture.alpha.as_ref().map(|alpha| alpha.row(ground_row));
+        let alphas = image.alpha.as_ref().map(|alpha| alpha.row(ground_row));
         let mut aboves = [&mut *r, &mut *g, &mut *b].map(|plane| plane.row_mut(row));
         for column in 0..icon.width {
-            let Some(under) = below(column, x, picture.width) else {
+            let Some(under) = below(column, x, image.width) else {
                 continue;
             };
             let (column, under) = (column as usize, under as usize);
@@ -234,20 +229,20 @@ fn luma([r, g, b]: Rgb) -> f32 {
 }
 
 /// Returns the smallest and the largest of a colour's three samples.
-fn ends([r, g, b]: Rgb) -> (f32, f32) {
+fn extremes([r, g, b]: Rgb) -> (f32, f32) {
     (r.min(g).min(b), r.max(g).max(b))
 }
 
 /// Returns the difference of a colour's largest and smallest sample (`Sat`).
 fn range(colour: Rgb) -> f32 {
-    let (least, most) = ends(colour);
+    let (least, most) = extremes(colour);
     most - least
 }
 
 /// Returns a colour whose smallest sample is 0 and whose largest one is `range`, with the middle one in proportion
 /// (`SetSat`). Gray becomes black.
 fn with_range(colour: Rgb, range: f32) -> Rgb {
-    let (least, most) = ends(colour);
+    let (least, most) = extremes(colour);
     match most > least {
         true => colour.map(|sample| (sample - least) * range / (most - least)),
         false => [0.0; 3],
@@ -256,16 +251,16 @@ fn with_range(colour: Rgb, range: f32) -> Rgb {
 
 /// Returns a colour shifted to this luma, and moved towards the gray of the same luma as far as it left 0..=1 (`SetLum`
 /// and `ClipColor`).
-fn with_luma(colour: Rgb, wanted: f32) -> Rgb {
-    let shift = wanted - luma(colour);
+fn with_luma(colour: Rgb, target: f32) -> Rgb {
+    let shift = target - luma(colour);
     let mut colour = colour.map(|sample| sample + shift);
-    let (least, most) = ends(colour);
-    let towards_gray = |colour: Rgb, share: f32| colour.map(|it| wanted + (it - wanted) * share);
+    let (least, most) = extremes(colour);
+    let towards_gray = |colour: Rgb, share: f32| colour.map(|it| target + (it - target) * share);
     if least < 0.0 {
-        colour = towards_gray(colour, wanted / (wanted - least));
+        colour = towards_gray(colour, target / (target - least));
     }
     if most > 1.0 {
-        colour = towards_gray(colour, (1.0 - wanted) / (most - wanted));
+        colour = towards_gray(colour, (1.0 - target) / (most - target));
     }
     colour
 }

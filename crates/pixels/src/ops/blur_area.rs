@@ -69,8 +69,8 @@ impl Op for BlurArea {
             Ok::<_, ParseError>(([whole(0)?, whole(1)?, whole(2)?, whole(3)?], geometry))
         };
         let ([x, y, w, h], geometry) = read().map_err(|error| wrong(effect, &error))?;
-        let shows = w > 0 && h > 0 && geometry.shows();
-        Ok(shows.then(|| {
+        let is_visible = w > 0 && h > 0 && geometry.is_visible();
+        Ok(is_visible.then(|| {
             Box::new(Area {
                 columns: x..x + w,
                 rows: y..y + h,
@@ -108,7 +108,7 @@ impl Area {
 
     /// Returns the part of the image that is needed to blur a rectangle: the rectangle and everything around it that
     /// the filter reaches.
-    fn seen(&self, (columns, rows): (&Range<u32>, &Range<u32>), size: (u32, u32)) -> Part {
+    fn source_part(&self, (columns, rows): (&Range<u32>, &Range<u32>), size: (u32, u32)) -> Part {
         let reach = self.filter.gaussian.reach();
         let grown = |range: &Range<u32>, side: u32| {
             let start = range.start.saturating_sub(reach);
@@ -160,7 +160,7 @@ impl Stage for Area {
         if columns.is_empty() || rows.is_empty() {
             return Ok(frame);
         }
-        let part = self.seen((&columns, &rows), size);
+        let part = self.source_part((&columns, &rows), size);
         by_depth!(frame, planes => {
             let mut blurred = part.of(&planes);
             self.filter.filter(&mut blurred, context.interrupt)?;
@@ -193,16 +193,16 @@ impl Stage for Area {
     fn cost(&self, width: u32, height: u32, traits: Traits) -> Cost {
         let size = (width, height);
         let (columns, rows) = self.on(size);
-        let part = self.seen((&columns, &rows), size);
+        let part = self.source_part((&columns, &rows), size);
         let (width, height) = (
             part.columns.end.saturating_sub(part.columns.start),
             part.rows.end.saturating_sub(part.rows.start),
         );
         let blur = self.filter.cost(width, height, traits);
-        let held = count(width, height, traits.model, traits.alpha) * bytes(traits.depth);
+        let part_bytes = count(width, height, traits.model, traits.alpha) * bytes(traits.depth);
         Cost {
             nanos: blur.nanos,
-            scratch: blur.scratch + held,
+            scratch: blur.scratch + part_bytes,
         }
     }
 }

@@ -57,8 +57,8 @@ impl Op for Border {
 
     fn parse(&self, effect: &Effect) -> Result<Option<Box<dyn Stage>>> {
         let bands = Bands::read(effect).map_err(|error| wrong(effect, &error))?;
-        let shows = (bands.width > 0 || bands.height > 0) && bands.colour.a > 0;
-        Ok(shows.then(|| Box::new(bands) as Box<dyn Stage>))
+        let is_visible = (bands.width > 0 || bands.height > 0) && bands.colour.a > 0;
+        Ok(is_visible.then(|| Box::new(bands) as Box<dyn Stage>))
     }
 }
 
@@ -136,7 +136,7 @@ impl Bands {
         let across = Banded::new(width, self.width);
         let down = Banded::new(height, self.height);
         let colour = sample_as::<T>(self.colour, image.model).map(T::float);
-        let seen = f32::from(self.colour.a) / 255.0;
+        let alpha_share = f32::from(self.colour.a) / 255.0;
 
         for (index, grid) in image.colours.iter_mut().enumerate() {
             let alpha = image.alpha.as_ref();
@@ -149,7 +149,7 @@ impl Bands {
                 &down,
                 |below, share, columns, rows| {
                     let opacity = opacity(alpha, columns, rows);
-                    blend(below, opacity, colour[index], share * seen)
+                    blend(below, opacity, colour[index], share * alpha_share)
                 },
             );
         }
@@ -161,7 +161,7 @@ impl Bands {
                 size,
                 &across,
                 &down,
-                |below, share, _, _| below + (full - below) * share * seen,
+                |below, share, _, _| below + (full - below) * share * alpha_share,
             );
         }
     }

@@ -60,8 +60,9 @@ impl Stage for OnCanvas {
     }
 
     fn cost(&self, width: u32, height: u32, traits: Traits) -> Cost {
-        let filled = count(self.width, self.height, traits.model, false) * bytes(traits.depth);
-        let laid = count(width, height, traits.model, traits.alpha);
+        let canvas_bytes =
+            count(self.width, self.height, traits.model, false) * bytes(traits.depth);
+        let image_samples = count(width, height, traits.model, traits.alpha);
         // At an odd position chroma samples have to be averaged.
         let picos = if traits.alpha || self.colour.a < u8::MAX || (self.x | self.y) & 1 != 0 {
             PICOS_BLENDED
@@ -69,7 +70,7 @@ impl Stage for OnCanvas {
             PICOS_COPIED
         };
         Cost {
-            nanos: (filled * PICOS_COPIED + laid * picos) / 1000,
+            nanos: (canvas_bytes * PICOS_COPIED + image_samples * picos) / 1000,
             scratch: 0,
         }
     }

@@ -60,7 +60,7 @@ pub(super) fn covered<T: Sample>(
 
 /// Hides an image where `cover` is transparent or, with `out`, where it is opaque, and shows the colour `around` there.
 pub(super) fn hide<T: Sample>(
-    picture: &mut Planes<T>,
+    image: &mut Planes<T>,
     mut cover: Grid<T>,
     out: bool,
     around: Colour,
@@ -72,9 +72,9 @@ pub(super) fn hide<T: Sample>(
     };
     // An opaque colour hides what is below it, so the image needs no alpha.
     if around.a < u8::MAX {
-        let (width, height) = (picture.width, picture.height);
+        let (width, height) = (image.width, image.height);
         let opaque = || Grid::filled(width, height, T::MAX);
-        let alpha = picture.alpha.get_or_insert_with(opaque);
+        let alpha = image.alpha.get_or_insert_with(opaque);
         for (alpha, cover) in alpha.samples_mut().iter_mut().zip(cover.samples()) {
             *alpha = T::round(alpha.float() * stays(*cover));
         }
@@ -84,6 +84,6 @@ pub(super) fn hide<T: Sample>(
         for cover in cover.samples_mut() {
             *cover = T::round(most * (1.0 - stays(*cover)));
         }
-        veil(picture, around, cover);
+        veil(image, around, cover);
     }
 }

@@ -225,11 +225,11 @@ impl Gaussian {
 
     fn new(geometry: &Geometry, dimensions: i32, radius: f64, spread: f64) -> Self {
         let sigma = geometry.sigma;
-        let enough = enough(sigma, dimensions);
+        let full_reach = full_reach(sigma, dimensions);
         let reach = if geometry.radius > 0.0 {
-            enough.min(radius.max(1.0) as u32)
+            full_reach.min(radius.max(1.0) as u32)
         } else {
-            enough
+            full_reach
         };
         Self {
             reach,
@@ -299,7 +299,7 @@ impl Gaussian {
 }
 
 /// Returns how far a Gaussian reaches, in px, before its weights fall below one 16-bit level.
-fn enough(sigma: f64, dimensions: i32) -> u32 {
+fn full_reach(sigma: f64, dimensions: i32) -> u32 {
     let weight = |at: u32| weight(f64::from(at), sigma);
     let mut reach = 1;
     let mut sum = 1.0 + 2.0 * weight(1);
@@ -316,7 +316,7 @@ fn enough(sigma: f64, dimensions: i32) -> u32 {
 /// Returns the weights of a kernel from one end to the other, not normalised.
 fn weights(reach: u32, sigma: f64, spread: f64) -> Vec<f64> {
     let mean = |at: i32| {
-        let places = [-spread, 0.0, spread].map(|beside| f64::from(at) + beside);
+        let places = [-spread, 0.0, spread].map(|offset| f64::from(at) + offset);
         places.iter().map(|&at| weight(at, sigma)).sum::<f64>() / 3.0
     };
     // Sigma is limited, so the reach is far below the limit of an i32.

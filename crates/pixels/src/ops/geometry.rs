@@ -52,11 +52,11 @@ impl Geometry {
             })
         };
         let geometry = read().map_err(|error| wrong(effect, &error))?;
-        Ok(geometry.shows().then_some(geometry))
+        Ok(geometry.is_visible().then_some(geometry))
     }
 
     /// Whether sigma is large enough to have a visible effect.
-    pub(super) fn shows(&self) -> bool {
+    pub(super) fn is_visible(&self) -> bool {
         self.sigma >= LEAST
     }
 }

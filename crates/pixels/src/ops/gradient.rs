@@ -135,10 +135,10 @@ impl Stage for Ramp {
     }
 
     fn cost(&self, width: u32, height: u32, traits: Traits) -> Cost {
-        let laid = count(width, height, traits.model, true);
+        let samples = count(width, height, traits.model, true);
         Cost {
-            nanos: laid * PICOS_LAID / 1000,
-            scratch: laid * bytes(traits.depth),
+            nanos: samples * PICOS_LAID / 1000,
+            scratch: samples * bytes(traits.depth),
         }
     }
 }

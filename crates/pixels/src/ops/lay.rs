@@ -46,10 +46,10 @@ pub(super) fn veil<T: Sample>(ground: &mut Planes<T>, colour: Colour, cover: Gri
 
 /// Composites a sample `above` of opacity `cover` (0 to 1) over a sample `below` of opacity `opacity`.
 pub(super) fn blend(below: f32, opacity: f32, above: f32, cover: f32) -> f32 {
-    let rest = opacity * (1.0 - cover);
-    let seen = cover + rest;
-    if seen > 0.0 {
-        (above * cover + below * rest) / seen
+    let below_share = opacity * (1.0 - cover);
+    let total = cover + below_share;
+    if total > 0.0 {
+        (above * cover + below * below_share) / total
     } else {
         below
     }
@@ -143,7 +143,7 @@ impl<T: Sample> Over<'_, T> {
         };
         let columns = samples(&self.overlap.columns, self.below.h);
         let rows = samples(&self.overlap.rows, self.below.v);
-        let mut seen = vec![0.0; columns.len()];
+        let mut opacities = vec![0.0; columns.len()];
         let mut colour = vec![0.0; columns.len()];
         for row in rows {
             let copied = self.copied(row, &columns);
@@ -153,20 +153,20 @@ impl<T: Sample> Over<'_, T> {
                     .copy_from_slice(from);
             }
             for edge in [columns.start..copied.start, copied.end..columns.end] {
-                self.gather(row, &edge, &mut seen, &mut colour);
+                self.gather(row, &edge, &mut opacities, &mut colour);
                 let out = &mut plane.row_mut(row)[edge.start as usize..edge.end as usize];
-                let above = colour.iter().zip(&seen);
+                let above = colour.iter().zip(&opacities);
                 let Some(ground_alpha) = ground_alpha else {
-                    for (below, (colour, seen)) in out.iter_mut().zip(above) {
-                        *below = T::round(below.float() + (colour - below.float()) * seen);
+                    for (below, (colour, cover)) in out.iter_mut().zip(above) {
+                        *below = T::round(below.float() + (colour - below.float()) * cover);
                     }
                     continue;
                 };
-                for ((column, below), (colour, seen)) in edge.zip(out).zip(above) {
+                for ((column, below), (colour, cover)) in edge.zip(out).zip(above) {
                     let columns = span(column, self.below.h, self.size.0);
                     let rows = span(row, self.below.v, self.size.1);
                     let opacity = opacity(Some(ground_alpha), columns, rows);
-                    *below = T::round(blend(below.float(), opacity, *colour, *seen));
+                    *below = T::round(blend(below.float(), opacity, *colour, *cover));
                 }
             }
         }
@@ -206,39 +206,42 @@ impl<T: Sample> Over<'_, T> {
         &row[at(copied.start, self.below.h, self.overlap.x)..][..copied.len()]
     }
 
-    /// Computes what covers the samples `columns` of `row`: writes its opacity (0 to 1) to `seen`, and its colour to
-    /// `colour`.
-    fn gather(&self, row: u32, columns: &Range<u32>, seen: &mut [f32], colour: &mut [f32]) {
-        let (seen, colour) = (&mut seen[..columns.len()], &mut colour[..columns.len()]);
+    /// Computes what covers the samples `columns` of `row`: writes the opacity (0 to 1) to `opacities`, and the colour
+    /// to `colour`.
+    fn gather(&self, row: u32, columns: &Range<u32>, opacities: &mut [f32], colour: &mut [f32]) {
+        let (opacities, colour) = (
+            &mut opacities[..columns.len()],
+            &mut colour[..columns.len()],
+        );
         if columns.is_empty() {
             return;
         }
         if self.below == Subsampling::NONE && self.above == Subsampling::NONE {
-            self.read(row, columns, seen, colour);
+            self.read(row, columns, opacities, colour);
         } else {
-            self.average(row, columns, seen, colour);
+            self.average(row, columns, opacities, colour);
         }
     }
 
-    /// Fills `seen` and `colour` when both images have a sample for each px, so that no mean is needed.
-    fn read(&self, row: u32, columns: &Range<u32>, seen: &mut [f32], colour: &mut [f32]) {
+    /// Fills `opacities` and `colour` when both images have a sample for each px, so that no mean is needed.
+    fn read(&self, row: u32, columns: &Range<u32>, opacities: &mut [f32], colour: &mut [f32]) {
         let (first, row) = (self.overlap.column(columns.start), self.overlap.row(row));
         for (colour, above) in colour.iter_mut().zip(&self.colour.row(row)[first..]) {
             *colour = above.float();
         }
         match self.alpha {
-            None => seen.fill(1.0),
+            None => opacities.fill(1.0),
             Some(alpha) => {
-                for (seen, alpha) in seen.iter_mut().zip(&alpha.row(row)[first..]) {
-                    *seen = alpha.float() / T::MAX.float();
+                for (opacity, alpha) in opacities.iter_mut().zip(&alpha.row(row)[first..]) {
+                    *opacity = alpha.float() / T::MAX.float();
                 }
             }
         }
     }
 
-    /// Fills `seen` and `colour` with the means over the px that each sample spans.
-    fn average(&self, row: u32, columns: &Range<u32>, seen: &mut [f32], colour: &mut [f32]) {
-        seen.fill(0.0);
+    /// Fills `opacities` and `colour` with the means over the px that each sample spans.
+    fn average(&self, row: u32, columns: &Range<u32>, opacities: &mut [f32], colour: &mut [f32]) {
+        opacities.fill(0.0);
         colour.fill(0.0);
         // Subsampling factors are powers of two. A division for each px would take longer than everything else.
         let below = self.below.h.trailing_zeros();
@@ -255,7 +258,7 @@ impl<T: Sample> Over<'_, T> {
                 let at = overlap.column(x);
                 let alpha = alphas.map_or(1.0, |alphas| alphas[at].float());
                 let sample = ((x >> below) - columns.start) as usize;
-                seen[sample] += alpha;
+                opacities[sample] += alpha;
                 colour[sample] += alpha * colours[at >> above].float();
             }
         }
@@ -264,11 +267,11 @@ impl<T: Sample> Over<'_, T> {
         } else {
             1.0
         };
-        for (column, (seen, colour)) in columns.clone().zip(seen.iter_mut().zip(colour)) {
-            if *seen > 0.0 {
-                *colour /= *seen;
+        for (column, (opacity, colour)) in columns.clone().zip(opacities.iter_mut().zip(colour)) {
+            if *opacity > 0.0 {
+                *colour /= *opacity;
                 let columns = span(column, self.below.h, self.size.0);
-                *seen /= (columns.len() * rows.len()) as f32 * full;
+                *opacity /= (columns.len() * rows.len()) as f32 * full;
             }
         }
     }

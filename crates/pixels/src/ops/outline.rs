@@ -168,7 +168,7 @@ impl Stage for Outlined {
     fn cost(&self, width: u32, height: u32, traits: Traits) -> Cost {
         let pixels = u64::from(width) * u64::from(height);
         // The colour outside is composited over the image, sample by sample where the image is translucent.
-        let laid = if self.colour.a > 0 {
+        let colour_samples = if self.colour.a > 0 {
             count(width, height, traits.model, true)
         } else {
             0
@@ -178,8 +178,8 @@ impl Stage for Outlined {
             false => PICOS_LAID,
         };
         Cost {
-            nanos: (pixels * PICOS_CUT + laid * picos) / 1000,
-            scratch: (pixels + laid) * bytes(traits.depth),
+            nanos: (pixels * PICOS_CUT + colour_samples * picos) / 1000,
+            scratch: (pixels + colour_samples) * bytes(traits.depth),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use andon_recipe::{Arg, Effect, Word};
 
-use super::overlay::{Laid, NAME};
+use super::overlay::{NAME, OverlayStage};
 use super::place::{X, Y};
 use crate::error::Result;
 use crate::stage::{Op, Stage};
@@ -33,6 +33,6 @@ impl Op for Over {
     }
 
     fn parse(&self, effect: &Effect) -> Result<Option<Box<dyn Stage>>> {
-        Laid::parse(&WORD, effect)
+        OverlayStage::parse(&WORD, effect)
     }
 }

@@ -83,13 +83,13 @@ impl Op for Overlay {
     }
 
     fn parse(&self, effect: &Effect) -> Result<Option<Box<dyn Stage>>> {
-        Laid::parse(&WORD, effect)
+        OverlayStage::parse(&WORD, effect)
     }
 }
 
 /// An overlay on an image, with its parsed arguments.
 #[derive(Debug)]
-pub(super) struct Laid {
+pub(super) struct OverlayStage {
     /// The effect as written in the recipe; its first argument is the name of the overlay's file.
     effect: Effect,
     x: Place,
@@ -121,7 +121,7 @@ const SPREAD: u64 = 100;
 /// Most copies, in each direction, of an overlay that there is room for more than `SPREAD` times.
 const SPREAD_EACH: u32 = 6;
 
-impl Laid {
+impl OverlayStage {
     /// Parses an `over` or `overlay` effect; the arguments of `over` are the first ones of `overlay`.
     pub(super) fn parse(word: &Word, effect: &Effect) -> Result<Option<Box<dyn Stage>>> {
         let read = || {
@@ -168,35 +168,35 @@ impl Laid {
                 around: around.map_or(Ok(Colour::CLEAR), str::parse)?,
             })
         };
-        let laid = read().map_err(|error| wrong(effect, &error))?;
-        if laid.around.a > 0 && !matches!(laid.mode, Mode::Mask { .. }) {
+        let overlay = read().map_err(|error| wrong(effect, &error))?;
+        if overlay.around.a > 0 && !matches!(overlay.mode, Mode::Mask { .. }) {
             return Err(Error::Recipe {
                 piece: effect.to_string(),
                 why: format!(
                     "the colour {} needs one of the modes mask, mask-out and mask-luminance",
-                    laid.around
+                    overlay.around
                 ),
             });
         }
-        Ok((laid.opacity > 0.0).then(|| Box::new(laid) as Box<dyn Stage>))
+        Ok((overlay.opacity > 0.0).then(|| Box::new(overlay) as Box<dyn Stage>))
     }
 
-    /// Returns the size that an overlay of size `own` is scaled to, in px.
-    fn scaled(&self, own: (u32, u32)) -> (u32, u32) {
-        let follows = |side: u32, other: u32, own: u32| {
-            let side = u64::from(side) * u64::from(own) / u64::from(other.max(1));
+    /// Returns the size that an overlay of size `icon` is scaled to, in px.
+    fn scaled(&self, icon: (u32, u32)) -> (u32, u32) {
+        let follows = |side: u32, other: u32, icon: u32| {
+            let side = u64::from(side) * u64::from(icon) / u64::from(other.max(1));
             (side as u32).clamp(1, WIDEST)
         };
         match self.size {
             // The size comes from a header that is not checked yet, so it may be 0.
-            (0, 0) => (own.0.max(1), own.1.max(1)),
-            (w, 0) => (w, follows(own.1, own.0, w)),
-            (0, h) => (follows(own.0, own.1, h), h),
+            (0, 0) => (icon.0.max(1), icon.1.max(1)),
+            (w, 0) => (w, follows(icon.1, icon.0, w)),
+            (0, h) => (follows(icon.0, icon.1, h), h),
             (w, h) if self.fit == Fit::Inside => {
-                let ratio = |to: u32, own: u32| f64::from(to) / f64::from(own.max(1));
-                let by = ratio(w, own.0).min(ratio(h, own.1));
-                let side = |own: u32| ((f64::from(own) * by).round() as u32).max(1);
-                (side(own.0), side(own.1))
+                let ratio = |to: u32, icon: u32| f64::from(to) / f64::from(icon.max(1));
+                let by = ratio(w, icon.0).min(ratio(h, icon.1));
+                let side = |icon: u32| ((f64::from(icon) * by).round() as u32).max(1);
+                (side(icon.0), side(icon.1))
             }
             size => size,
         }
@@ -212,40 +212,41 @@ impl Laid {
     /// Returns how many copies an overlay that is spread may have in each direction.
     fn most(&self, (width, height): (u32, u32), icon: (u32, u32)) -> u32 {
         let room = |side: u32, icon: u32| u64::from(side / icon.max(1));
-        let often = !matches!(self.x, Place::Once { .. }) && !matches!(self.y, Place::Once { .. });
+        let is_repeated =
+            !matches!(self.x, Place::Once { .. }) && !matches!(self.y, Place::Once { .. });
         match room(width, icon.0) * room(height, icon.1) > SPREAD {
-            true if often => SPREAD_EACH,
+            true if is_repeated => SPREAD_EACH,
             _ => u32::MAX,
         }
     }
 
     /// Loads the overlay and scales it to the requested size.
-    fn material(&self, context: &Context<'_>) -> Result<Frame> {
+    fn load(&self, context: &Context<'_>) -> Result<Frame> {
         let frame = (context.materials)(&self.effect)?.frame;
-        let own = (frame.width, frame.height);
-        let to = self.scaled(own);
+        let icon_size = (frame.width, frame.height);
+        let to = self.scaled(icon_size);
         let whole = RegionF {
             x: 0.0,
             y: 0.0,
-            w: own.0.into(),
-            h: own.1.into(),
+            w: icon_size.0.into(),
+            h: icon_size.1.into(),
         };
         let part = match self.size {
             (w @ 1.., h @ 1..) if self.fit == Fit::Cover => middle(whole, w, h),
             _ => whole,
         };
-        match Rescale::new((part, part), own, to, frame.alpha.is_some()) {
+        match Rescale::new((part, part), icon_size, to, frame.alpha.is_some()) {
             Some(rescale) => rescale.apply(frame, context),
             None => Ok(frame),
         }
     }
 
-    fn lay<T: Sample>(&self, picture: &mut Planes<T>, mut icon: Planes<T>) -> Result<()> {
+    fn lay<T: Sample>(&self, image: &mut Planes<T>, mut icon: Planes<T>) -> Result<()> {
         if self.opacity < 1.0 {
             let full = Grid::filled(icon.width, icon.height, T::MAX);
             fade(icon.alpha.get_or_insert(full), self.opacity);
         }
-        let size = (picture.width, picture.height);
+        let size = (image.width, image.height);
         let most = self.most(size, (icon.width, icon.height));
         let rows = self.y.edges(size.1, icon.height, most);
         let columns = self.x.edges(size.0, icon.width, most);
@@ -254,22 +255,22 @@ impl Laid {
                 .iter()
                 .flat_map(|&y| columns.iter().map(move |&x| (x, y)));
             let cover = covered(&icon, size, places);
-            hide(picture, cover, out, self.around);
+            hide(image, cover, out, self.around);
             return Ok(());
         }
         if self.covers() {
             let start = |edges: &[i64]| edges.first().copied().unwrap_or_default();
             icon = tiled(&icon, size, (start(&columns), start(&rows)))?;
-            self.lay_once(picture, Cow::Owned(icon), 0, 0);
+            self.lay_once(image, Cow::Owned(icon), 0, 0);
             return Ok(());
         }
         let row = |&y: &i64| columns.iter().map(move |&x| (x, y));
         let places: Vec<(i64, i64)> = rows.iter().flat_map(row).collect();
         if let Some((&(x, y), others)) = places.split_last() {
             for &(x, y) in others {
-                self.lay_once(picture, Cow::Borrowed(&icon), x, y);
+                self.lay_once(image, Cow::Borrowed(&icon), x, y);
             }
-            self.lay_once(picture, Cow::Owned(icon), x, y);
+            self.lay_once(image, Cow::Owned(icon), x, y);
         }
         Ok(())
     }
@@ -280,19 +281,13 @@ impl Laid {
         repeats || matches!(self.mode, Mode::Tile)
     }
 
-    fn lay_once<T: Sample>(
-        &self,
-        picture: &mut Planes<T>,
-        icon: Cow<'_, Planes<T>>,
-        x: i64,
-        y: i64,
-    ) {
+    fn lay_once<T: Sample>(&self, image: &mut Planes<T>, icon: Cow<'_, Planes<T>>, x: i64, y: i64) {
         match self.mode {
-            Mode::Normal | Mode::Tile | Mode::Mask { .. } => lay(picture, &icon, x, y),
+            Mode::Normal | Mode::Tile | Mode::Mask { .. } => lay(image, &icon, x, y),
             Mode::Blend(blend) => {
                 let mut icon = icon.into_owned();
-                blend.apply(&mut icon, picture, (x, y));
-                lay(picture, &icon, x, y);
+                blend.apply(&mut icon, image, (x, y));
+                lay(image, &icon, x, y);
             }
         }
     }
@@ -342,16 +337,16 @@ pub(super) fn tiled<T: Sample>(
     })
 }
 
-impl Stage for Laid {
+impl Stage for OverlayStage {
     fn apply(&self, frame: Frame, context: &Context<'_>) -> Result<Frame> {
         context.check()?;
-        let icon = self.material(context)?;
+        let icon = self.load(context)?;
         let (model, after) = (
             self.mode.model(frame.model),
             self.mode.model_after(frame.model),
         );
-        by_depth!(frame, picture => {
-            let mut picture = remodelled(picture, model, None, context.interrupt)?;
+        by_depth!(frame, image => {
+            let mut image = remodelled(image, model, None, context.interrupt)?;
             // The overlay may lie at any px, so it is not subsampled.
             let is_luminous = matches!(self.mode, Mode::Mask { luminous: true, .. });
             let of_icon = if is_luminous { Model::Gray } else { model.unthinned() };
@@ -359,8 +354,8 @@ impl Stage for Laid {
             if is_luminous {
                 dim(&mut icon)?;
             }
-            self.lay(&mut picture, icon)?;
-            remodelled(picture, after, None, context.interrupt)?.frame()
+            self.lay(&mut image, icon)?;
+            remodelled(image, after, None, context.interrupt)?.frame()
         })
     }
 
@@ -396,14 +391,14 @@ impl Stage for Laid {
 
     fn cost_of_laying(
         &self,
-        material: (u32, u32),
+        icon_size: (u32, u32),
         width: u32,
         height: u32,
         traits: Traits,
     ) -> Cost {
         let area = |(w, h): (u32, u32)| u64::from(w) * u64::from(h);
         let all = area((width, height));
-        let size = self.scaled(material);
+        let size = self.scaled(icon_size);
         let icon = area(size);
         let (across, down) = self.copies((width, height), size);
         let copies = match self.covers() {
@@ -411,7 +406,7 @@ impl Stage for Laid {
             false => across * down,
         };
         let masks = matches!(self.mode, Mode::Mask { .. });
-        let laid = match masks || self.covers() {
+        let laid_px = match masks || self.covers() {
             // The colour around a mask is composited over the whole image, too.
             true if self.around.a > 0 => 2 * all,
             true => all,
@@ -421,28 +416,30 @@ impl Stage for Laid {
         let rows = copies * u64::from(size.1.min(height));
         let blends = matches!(self.mode, Mode::Blend(_));
         let converts = blends && traits.model != Model::Rgb;
-        let converted = if converts { 3 * all } else { 0 };
-        let resampled = match size == material {
+        let converted_px = if converts { 3 * all } else { 0 };
+        let resampled = match size == icon_size {
             true => 0,
-            false => area(material)
+            false => area(icon_size)
                 .saturating_mul(NANOS_READ)
                 .saturating_add(u64::from(size.1) * NANOS_PER_SCALED_ROW),
         };
-        let touched = icon.saturating_mul(match blends {
+        let blended_px = icon.saturating_mul(match blends {
             // Each copy is blended separately, because each lies on other colours.
             true => copies.max(1),
             false => 1,
         });
         Cost {
-            nanos: touched
-                .max(laid)
+            nanos: blended_px
+                .max(laid_px)
                 .saturating_mul(NANOS_PER_PIXEL)
                 .saturating_add(rows.saturating_mul(NANOS_PER_ROW))
                 .saturating_add(resampled)
-                .saturating_add(2 * converted),
+                .saturating_add(2 * converted_px),
             scratch: icon
                 .saturating_mul(8)
-                .saturating_add(laid * 4 * bytes(traits.depth) + converted * bytes(traits.depth))
+                .saturating_add(
+                    laid_px * 4 * bytes(traits.depth) + converted_px * bytes(traits.depth),
+                )
                 .saturating_add(16 * copies),
         }
     }
@@ -462,7 +459,7 @@ const NANOS_PER_ROW: u64 = 100;
 const NANOS_READ: u64 = 2;
 const NANOS_PER_SCALED_ROW: u64 = 1_200;
 
-impl fmt::Display for Laid {
+impl fmt::Display for OverlayStage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.effect.fmt(f)
     }

@@ -32,7 +32,7 @@ pub(super) enum Place {
 
 impl Place {
     pub(super) fn read(arg: &Arg, text: &str) -> Result<Self, ParseError> {
-        let once = match text.split_once('p') {
+        let position = match text.split_once('p') {
             _ if text == "repeat" => return Ok(Self::Repeat),
             _ if text == "spread" => return Ok(Self::Spread),
             None => PX.read_whole(text).map(|px| (0.0, px)),
@@ -43,22 +43,22 @@ impl Place {
                 Ok((share, PX.read_whole(px.unwrap_or_default())?))
             }),
         };
-        let (share, px) = once.map_err(|_| arg.wrong(text))?;
+        let (share, px) = position.map_err(|_| arg.wrong(text))?;
         let share = share / 100.0;
         Ok(Self::Once { share, px })
     }
 
     /// Returns the left or top edges, in px, of the copies of an overlay. If they are spread, there are at most `most`.
-    pub(super) fn edges(self, picture: u32, icon: u32, most: u32) -> Vec<i64> {
+    pub(super) fn edges(self, side: u32, icon: u32, most: u32) -> Vec<i64> {
         match self {
             // Rounded towards zero.
             Self::Once { share, px } => {
-                vec![((f64::from(picture) - f64::from(icon)) * share) as i64 + px]
+                vec![((f64::from(side) - f64::from(icon)) * share) as i64 + px]
             }
-            Self::Repeat => (0..picture).step_by(icon as usize).map(i64::from).collect(),
+            Self::Repeat => (0..side).step_by(icon as usize).map(i64::from).collect(),
             Self::Spread => {
-                let times = (picture / icon).clamp(1, most);
-                let room = picture.saturating_sub(times * icon) / (times.max(2) - 1);
+                let times = (side / icon).clamp(1, most);
+                let room = side.saturating_sub(times * icon) / (times.max(2) - 1);
                 (0..times)
                     .map(|one| i64::from(one * (icon + room)))
                     .collect()

@@ -77,7 +77,7 @@ impl Shadow {
             threshold: None,
         };
         let shadow = Self {
-            blur: blur.shows().then(|| Gaussian::rows_and_columns(&blur)),
+            blur: blur.is_visible().then(|| Gaussian::rows_and_columns(&blur)),
             offset: (
                 ARGS[1].read_whole(right.unwrap_or("0"))?,
                 ARGS[2].read_whole(down.unwrap_or("0"))?,

@@ -202,8 +202,8 @@ fn back_on_grid(have: u32, length: u32, thin: u8, reversed: bool) -> Axis {
     if !reversed {
         return Axis::same(have);
     }
-    let beyond = have * u32::from(thin) - length;
-    Axis::shifted(have, f64::from(beyond) / f64::from(thin))
+    let excess = have * u32::from(thin) - length;
+    Axis::shifted(have, f64::from(excess) / f64::from(thin))
 }
 
 #[cfg(test)]

@@ -17,10 +17,10 @@ pub(crate) fn check(formats: &Formats, recipe: &Recipe) -> Result<()> {
     if let Some(name) = &output.moving
         && name.as_str() != Output::SOURCE
     {
-        written(formats, name)?;
+        writable_codec(formats, name)?;
     }
     if let Some(name) = output.format.as_ref().filter(|_| !output.is_open()) {
-        let target = written(formats, name)?;
+        let target = writable_codec(formats, name)?;
         // With a format for animations besides `format`, an option may be meant for that one.
         if output.moving.is_none() {
             output::settled(output, target, true)?;
@@ -32,14 +32,14 @@ pub(crate) fn check(formats: &Formats, recipe: &Recipe) -> Result<()> {
 fn effects(recipe: &Recipe) -> Result<()> {
     for effect in recipe.effects() {
         runs::stage(effect)?;
-        if let Some(own) = effect.recipe() {
-            effects(&own.map_err(|error| wrong(effect, &error))?)?;
+        if let Some(recipe) = effect.recipe() {
+            effects(&recipe.map_err(|error| wrong(effect, &error))?)?;
         }
     }
     Ok(())
 }
 
-fn written(formats: &Formats, name: &FormatName) -> Result<&'static dyn Codec> {
+fn writable_codec(formats: &Formats, name: &FormatName) -> Result<&'static dyn Codec> {
     let target = named(formats, name)?;
     encoder(target)?;
     Ok(target)

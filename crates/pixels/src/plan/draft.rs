@@ -40,7 +40,7 @@ pub(super) struct Draft<'a> {
     /// The part of the stored image that is shown, and its size.
     pub(super) stored: Stored,
     /// Phase 1: the orientation that the result declares, so that viewers turn its pixels upright.
-    pub(super) said: Orientation,
+    pub(super) output_orientation: Orientation,
     /// Phase 1: whether the result is the source's own bytes.
     pub(super) is_copy: bool,
     /// Phase 1: the turn that follows the first view of the source.
@@ -49,13 +49,13 @@ pub(super) struct Draft<'a> {
     pub(super) full: Traits,
     /// Between the phases: the traits to convert to before painting, if they differ from the decoded ones. Phase 2 may
     /// change them.
-    pub(super) leaves: Option<Traits>,
+    pub(super) conversion: Option<Traits>,
     /// Phase 2: how the result declares its colour space.
     pub(super) tag: Tag,
     /// Between the phases: the stages that follow the first view and its turn.
-    pub(super) painted: Vec<Box<dyn Stage>>,
+    pub(super) later_stages: Vec<Box<dyn Stage>>,
     /// Between the phases: the traits that the encoder needs.
-    pub(super) needed: Traits,
+    pub(super) encoder_traits: Traits,
     /// Phase 2: the subsampling that resampling produces, before any turn; `None` without chroma planes.
     pub(super) chroma: Option<Subsampling>,
     /// Phase 2: the scales at which the source is decoded.
@@ -146,14 +146,14 @@ impl<'a> Draft<'a> {
             gain_map: None,
             file,
             stored: runs.first.stored(info, runs.measured),
-            said: Orientation::default(),
+            output_orientation: Orientation::default(),
             is_copy: false,
             turn: None,
             full,
-            leaves: None,
+            conversion: None,
             tag: Tag::None,
-            painted: Vec::new(),
-            needed: full,
+            later_stages: Vec::new(),
+            encoder_traits: full,
             chroma: None,
             scales: Scales::FULL,
             drawing: None,
@@ -184,9 +184,9 @@ impl<'a> Draft<'a> {
     }
 
     /// Returns the orientation stored in the source if no step of the recipe applies it, otherwise upright.
-    pub(super) fn left_turned(&self) -> Orientation {
-        let settled = [Step::Original(Original), Step::Orient(Orient)];
-        match self.recipe.steps.iter().any(|step| settled.contains(step)) {
+    pub(super) fn unapplied_orientation(&self) -> Orientation {
+        let steps = [Step::Original(Original), Step::Orient(Orient)];
+        match self.recipe.steps.iter().any(|step| steps.contains(step)) {
             true => Orientation::default(),
             false => self.info.orientation,
         }
@@ -202,9 +202,9 @@ impl<'a> Draft<'a> {
         if !turn.moves_chroma(have.model, size) {
             return Ok(None);
         }
-        let to = match self.leaves {
+        let to = match self.conversion {
             Some(to) => to,
-            None if self.painted.is_empty() => self.accepted(turn.after(have))?,
+            None if self.later_stages.is_empty() => self.accepted(turn.after(have))?,
             None => return Ok(None),
         };
         let is_thinned = matches!(to.model, Model::YCbCr { sub, .. } if sub != Subsampling::NONE);
@@ -231,42 +231,44 @@ impl<'a> Draft<'a> {
     /// Returns the linear-light space to scale in, if the recipe asks for it and the image's colours can be converted
     /// back from it.
     pub(super) fn light(&self) -> Option<Space> {
-        let ends = self.leaves.map_or(self.full.space, |leaves| leaves.space);
-        let inks = self.full.model == Model::Cmyk && self.leaves.is_none();
-        let asked = self.recipe.output.linear && self.runs.first.is_scaled;
-        ends.light().filter(|_| asked && !inks)
+        let space = self
+            .conversion
+            .map_or(self.full.space, |conversion| conversion.space);
+        let inks = self.full.model == Model::Cmyk && self.conversion.is_none();
+        let is_linear = self.recipe.output.linear && self.runs.first.is_scaled;
+        space.light().filter(|_| is_linear && !inks)
     }
 
     /// Settles the stages after resampling, which determine the planes that the encoder needs.
     pub(super) fn settle_planes(&mut self) -> Result<()> {
         self.full.alpha |= self.stored.from.is_none();
         let turned = turned(self.full, self.orientation());
-        let mut painted = self.painted(turned);
+        let mut later_stages = self.later_stages(turned);
         let after = |traits: Traits, stages: &[Box<dyn Stage>]| {
             stages
                 .iter()
                 .fold(traits, |traits, stage| stage.after(traits))
         };
         // If the result's format has no alpha, the image is composited over the background.
-        let ends = after(turned, &painted);
+        let result = after(turned, &later_stages);
         if let Some(colour) = self.recipe.output.background.colour()
-            && ends.alpha
-            && !self.accepted(ends)?.alpha
+            && result.alpha
+            && !self.accepted(result)?.alpha
         {
-            painted.push(Box::new(Flattened { colour }));
+            later_stages.push(Box::new(Flattened { colour }));
         }
-        if !painted.is_empty() || turned.model == Model::Cmyk {
-            self.leaves = self.leaves(turned, &painted)?;
+        if !later_stages.is_empty() || turned.model == Model::Cmyk {
+            self.conversion = self.conversion(turned, &later_stages)?;
         }
-        let begins = self.leaves.unwrap_or(turned);
-        self.needed = self.accepted(after(begins, &painted))?;
-        self.painted = painted;
+        let start = self.conversion.unwrap_or(turned);
+        self.encoder_traits = self.accepted(after(start, &later_stages))?;
+        self.later_stages = later_stages;
         Ok(())
     }
 
     /// Takes all runs but the first and returns their stages, for an image with these traits. The stages do not depend
     /// on the image's model.
-    fn painted(&mut self, mut traits: Traits) -> Vec<Box<dyn Stage>> {
+    fn later_stages(&mut self, mut traits: Traits) -> Vec<Box<dyn Stage>> {
         let mut stages: Vec<Box<dyn Stage>> = Vec::new();
         let mut size = self.runs.first.size();
         for run in std::mem::take(&mut self.runs.rest) {
@@ -294,7 +296,11 @@ impl<'a> Draft<'a> {
     /// from CMYK; from gray if colour is painted; from YCbCr if the result has another model; and to less subsampled
     /// chroma. Alpha is kept, because a background may follow. An image whose chroma has to be subsampled is converted
     /// last, for the same reason. `None`: no conversion is needed before painting.
-    fn leaves(&self, turned: Traits, painted: &[Box<dyn Stage>]) -> Result<Option<Traits>> {
+    fn conversion(
+        &self,
+        turned: Traits,
+        later_stages: &[Box<dyn Stage>],
+    ) -> Result<Option<Traits>> {
         let same = self.accepted(turned)?;
         let rgb = Traits {
             model: Model::Rgb,
@@ -307,7 +313,7 @@ impl<'a> Draft<'a> {
                 return Ok(None);
             }
             (Model::Cmyk, _) => self.accepted(rgb)?,
-            (Model::Gray, _) if painted.iter().any(|stage| stage.adds_colour()) => {
+            (Model::Gray, _) if later_stages.iter().any(|stage| stage.adds_colour()) => {
                 self.accepted(rgb)?
             }
             (Model::YCbCr { sub, .. }, Model::YCbCr { sub: to, .. })
@@ -327,13 +333,13 @@ impl<'a> Draft<'a> {
     /// Returns the traits that the frame must have in the end: those that the encoder accepts or, for results that are
     /// scored, those of the reference for the comparison, which is not subsampled.
     pub(super) fn accepted(&self, have: Traits) -> Result<Traits> {
-        let wanted = accepted(self.encoder()?, have, &self.encode);
+        let traits = accepted(self.encoder()?, have, &self.encode);
         Ok(match self.search {
             Some(Search::Score(_)) => Traits {
                 model: Model::Rgb,
-                ..wanted
+                ..traits
             },
-            _ => wanted,
+            _ => traits,
         })
     }
 
@@ -430,10 +436,10 @@ pub(super) fn target(
 /// Returns the codec of a format that a recipe names.
 pub(super) fn named(formats: &Formats, name: &FormatName) -> Result<&'static dyn Codec> {
     formats.codec(name.as_str()).ok_or_else(|| {
-        let known: Vec<&str> = formats.codecs.iter().map(|codec| codec.name()).collect();
+        let names: Vec<&str> = formats.codecs.iter().map(|codec| codec.name()).collect();
         Error::Recipe {
             piece: name.as_str().to_owned(),
-            why: unknown_word("there is no such format", name.as_str(), &known),
+            why: unknown_word("there is no such format", name.as_str(), &names),
         }
     })
 }

@@ -32,20 +32,20 @@ impl fmt::Display for Explanation<'_> {
         writeln!(f, "result  {} {width}x{height}", plan.format())?;
         writeln!(f, "plan    {plan}")?;
         writeln!(f)?;
-        let mut line = |text: &str, nanos, held, word| {
-            let (time, held) = (millis(nanos), bytes(held));
-            writeln!(f, "  {text:<48} {time:>8} ms {held:>10} {word}")
+        let mut line = |text: &str, nanos, memory, word| {
+            let (time, memory) = (millis(nanos), bytes(memory));
+            writeln!(f, "  {text:<48} {time:>8} ms {memory:>10} {word}")
         };
         let (mut nanos, mut peak) = (plan.cost().nanos, plan.peak_bytes());
         if let Some(cost) = measuring {
-            let held = plan.file.saturating_add(cost.scratch);
+            let memory = plan.file.saturating_add(cost.scratch);
             line(
                 "measure, once for all sizes of the source",
                 cost.nanos,
-                held,
+                memory,
                 "held",
             )?;
-            (nanos, peak) = (nanos.saturating_add(cost.nanos), peak.max(held));
+            (nanos, peak) = (nanos.saturating_add(cost.nanos), peak.max(memory));
         }
         for step in plan.steps() {
             line(&step.text, step.cost.nanos, step.holds, "held")?;

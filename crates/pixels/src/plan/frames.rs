@@ -27,7 +27,7 @@ impl Frames {
     }
 
     /// Returns how many frames the result has.
-    pub(crate) fn shown(self) -> u32 {
+    pub(crate) fn result_count(self) -> u32 {
         match self {
             Self::First | Self::Nth { .. } => 1,
             Self::All { count, .. } => count,

@@ -15,7 +15,7 @@ use crate::space::Space;
 use crate::stage::{OnGainMap, Stage};
 
 /// How a gain map is decoded, processed and written.
-pub(crate) struct Taken {
+pub(crate) struct GainMapPlan {
     pub(crate) decoder: &'static dyn GainMaps,
     /// The scales at which the gain map is decoded.
     pub(crate) scales: Scales,
@@ -28,8 +28,8 @@ pub(crate) struct Taken {
 }
 
 /// The plan for a gain map, and its cost.
-pub(super) struct Along {
-    pub(super) taken: Taken,
+pub(super) struct PlannedMap {
+    pub(super) plan: GainMapPlan,
     /// The step that decodes the gain map and brings it to its size.
     pub(super) step: Step,
     /// Size of the gain map's frame in bytes; `encode` is the cost of writing the map.
@@ -39,12 +39,12 @@ pub(super) struct Along {
 
 /// Plans how the source's gain map follows an image through the draft's stages. `None`: there is no map, or the recipe
 /// drops it. `Err`: the reason why the map is lost.
-pub(super) fn along(draft: &Draft<'_>) -> Option<Result<Along, String>> {
+pub(super) fn plan_map(draft: &Draft<'_>) -> Option<Result<PlannedMap, String>> {
     let (decoder, header) = draft.gain_map.as_ref()?;
     if draft.recipe.output.drops_gain_map {
         return None;
     }
-    let along = fitting(draft, header).and_then(|(encoder, from)| {
+    let planned_map = fitting(draft, header).and_then(|(encoder, from)| {
         let (mut walk, scales) = read(draft, header, from);
         paint(draft, &mut walk)?;
         let sub = thinning(header);
@@ -56,7 +56,7 @@ pub(super) fn along(draft: &Draft<'_>) -> Option<Result<Along, String>> {
         };
         walk.convert(draft::accepted(encoder, walk.traits, &how));
         let (width, height) = walk.size;
-        Ok(Along {
+        Ok(PlannedMap {
             step: Step {
                 text: format!("gain map {width}x{height}"),
                 cost: cost::total(&walk.steps),
@@ -64,7 +64,7 @@ pub(super) fn along(draft: &Draft<'_>) -> Option<Result<Along, String>> {
             },
             frame: walk.frame(),
             encode: encoder.encode_cost(width, height, walk.traits, &how),
-            taken: Taken {
+            plan: GainMapPlan {
                 decoder: *decoder,
                 scales,
                 stages: walk.stages,
@@ -73,7 +73,7 @@ pub(super) fn along(draft: &Draft<'_>) -> Option<Result<Along, String>> {
             },
         })
     });
-    Some(along.map_err(|why| format!("the gain map for HDR screens is left out: {why}")))
+    Some(planned_map.map_err(|why| format!("the gain map for HDR screens is left out: {why}")))
 }
 
 /// Returns the encoder that writes the gain map, and the part of the stored image that is shown. `Err`: the reason why
@@ -82,17 +82,17 @@ fn fitting<'a>(
     draft: &Draft<'a>,
     header: &GainHeader,
 ) -> Result<(&'a dyn Encoder, RegionF), String> {
-    let holds = |encoder: &&dyn Encoder| encoder.holds_gain_map(&header.params);
-    let Some(encoder) = draft.target.encoder().filter(holds) else {
+    let is_able = |encoder: &&dyn Encoder| encoder.holds_gain_map(&header.params);
+    let Some(encoder) = draft.target.encoder().filter(is_able) else {
         return Err(format!("{} does not hold it", draft.target.name()));
     };
     let Some(from) = draft.stored.from else {
         return Err("nothing of the image is shown".to_owned());
     };
-    let several = header.info.model != Model::Gray;
+    let is_colourful = header.info.model != Model::Gray;
     let space = draft.full.space;
-    let moved = draft.leaves.is_some_and(|to| !to.space.is_as(space));
-    if moved && (several || space.is_hdr()) {
+    let is_converted = draft.conversion.is_some_and(|to| !to.space.is_as(space));
+    if is_converted && (is_colourful || space.is_hdr()) {
         return Err("it does not fit colours in another space".to_owned());
     }
     match draft.formats.limits.check_source(&header.info) {
@@ -144,7 +144,7 @@ fn read(draft: &Draft<'_>, header: &GainHeader, from: RegionF) -> (Walk, Scales)
 /// Takes the gain map through the stages of the image. `Err`: the reason why the map is lost.
 fn paint(draft: &Draft<'_>, walk: &mut Walk) -> Result<(), String> {
     let mut size = draft.runs.first.size();
-    for stage in &draft.painted {
+    for stage in &draft.later_stages {
         match stage.on_gain_map(size, walk.size) {
             OnGainMap::Keeps => {}
             OnGainMap::Follows(stage) => walk.extend([stage]),

@@ -28,7 +28,7 @@ pub use cost::Step;
 pub(crate) use cost::frame_bytes;
 pub(crate) use draft::{Drawing, Tag, accepted};
 pub(crate) use frames::Frames;
-pub(crate) use gain::Taken;
+pub(crate) use gain::GainMapPlan;
 pub use part::Index;
 pub(crate) use part::Part;
 pub(crate) use rules::shrink_on_load::HEADROOM;
@@ -113,11 +113,11 @@ pub(crate) struct Pipeline {
     /// The stages between decoding and encoding.
     pub(crate) stages: Vec<Box<dyn Stage>>,
     /// The stages among `stages` that lay an overlay over the image.
-    laid: Vec<planner::Laying>,
+    layings: Vec<planner::Laying>,
     /// Whether one of `stages` converts colours by the source's ICC profile.
     pub(crate) reads_profile: bool,
     /// How the source's gain map is processed, if it is carried over.
-    pub(crate) gain_map: Option<Taken>,
+    pub(crate) gain_map: Option<GainMapPlan>,
     /// Codec that writes the result.
     pub(crate) encoder: &'static dyn Encoder,
     /// How the result is written.
@@ -181,23 +181,23 @@ impl Plan {
     }
 
     /// Counts the cost of an overlay of this size in place of the guessed cost.
-    pub(crate) fn lays(&mut self, effect: &Effect, material: (u32, u32)) {
+    pub(crate) fn lays(&mut self, effect: &Effect, size: (u32, u32)) {
         let Some(pipeline) = &self.pipeline else {
             return;
         };
         let times = self.frames();
-        for laying in &pipeline.laid {
+        for laying in &pipeline.layings {
             let stage = &pipeline.stages[laying.stage];
             if stage.lays() != Some(effect) {
                 continue;
             }
             let ((width, height), traits) = (laying.size, laying.traits);
-            let guessed = stage.cost(width, height, traits);
-            let cost = stage.cost_of_laying(material, width, height, traits);
+            let guess = stage.cost(width, height, traits);
+            let cost = stage.cost_of_laying(size, width, height, traits);
             // A plan whose file may be recoded has a single step, so the index may be out of range.
             if let Some(step) = self.steps.get_mut(laying.step) {
                 step.cost.nanos = cost.nanos.saturating_mul(times);
-                step.holds = step.holds.saturating_sub(guessed.scratch);
+                step.holds = step.holds.saturating_sub(guess.scratch);
                 step.holds = step.holds.saturating_add(cost.scratch);
                 step.cost.scratch = cost.scratch;
             }
@@ -236,16 +236,16 @@ impl Plan {
             };
         }
         let (decode, after) = self.steps.split_at(self.steps.len().min(1));
-        let kept = self.file.saturating_add(self.frame);
+        let shared = self.file.saturating_add(self.frame);
         // Only the first step after decoding includes the decoded frame in its memory.
         let (first, later) = after.split_at(after.len().min(1));
-        let first = cost::peak(first).saturating_sub(kept);
+        let first = cost::peak(first).saturating_sub(shared);
         let later = cost::peak(later).saturating_sub(self.file);
         Holding {
             file: self.file,
             frame: self.frame,
             scales: self.pipeline.as_ref().map(|pipeline| pipeline.scales),
-            decoding: cost::peak(decode).saturating_sub(kept),
+            decoding: cost::peak(decode).saturating_sub(shared),
             afterwards: first.max(later),
         }
     }
@@ -304,7 +304,7 @@ impl Plan {
     /// [`Engine::decode_at_once`](crate::Engine::decode_at_once).
     #[must_use]
     pub fn decodes_with(&self, other: &Self) -> bool {
-        let (Some(own), Some(others)) = (&self.pipeline, &other.pipeline) else {
+        let (Some(one), Some(another)) = (&self.pipeline, &other.pipeline) else {
             return false;
         };
         if self.shares_nothing() || other.shares_nothing() {
@@ -312,11 +312,11 @@ impl Plan {
         }
         let in_one_pass = |codec: &dyn Codec| {
             codec.many_scales().is_some_and(|decoder| {
-                decoder.decodes_at_once(&self.info, own.scales, others.scales)
+                decoder.decodes_at_once(&self.info, one.scales, another.scales)
             })
         };
-        own.source.name() == others.source.name()
-            && (own.scales == others.scales || in_one_pass(own.source))
+        one.source.name() == another.source.name()
+            && (one.scales == another.scales || in_one_pass(one.source))
     }
 
     /// Returns the name of the result's format.
@@ -341,8 +341,8 @@ impl Plan {
     /// source's.
     #[must_use]
     pub fn orientation(&self) -> Orientation {
-        let made = self.pipeline.as_ref();
-        made.map_or(self.info.orientation, |pipeline| pipeline.orientation)
+        let pipeline = self.pipeline.as_ref();
+        pipeline.map_or(self.info.orientation, |pipeline| pipeline.orientation)
     }
 
     /// Returns the rules that changed the plan, in the order in which they were applied.

@@ -10,45 +10,45 @@ use crate::error::{Error, Result};
 /// not support is an error. Otherwise such options are left out.
 pub(super) fn settled(output: &Output, target: &dyn Codec, named: bool) -> Result<Output> {
     let mut output = output.clone();
-    let known = known(target);
+    let words = supported_words(target);
     if !named {
-        output.leave_out_unknown(known);
+        output.leave_out_unknown(words);
     }
     for (word, value) in output.shared() {
-        let piece = || said(word.name, &value);
-        let asked = match word.name {
+        let piece = || setting_text(word.name, &value);
+        let option_name = match word.name {
             // These options search for a quality, so the format needs one.
             name if [options::MAX.name, options::SCORE.name].contains(&name) => {
                 options::QUALITY.name
             }
             name => name,
         };
-        let option = known.iter().find(|option| option.name == asked);
+        let option = words.iter().find(|option| option.name == option_name);
         let option = option.ok_or_else(|| unknown(target, &piece()))?;
-        if asked == word.name {
-            let fits = option.check(&value);
-            fits.map_err(|error| unfit(target, &piece(), &error))?;
+        if option_name == word.name {
+            let check = option.check(&value);
+            check.map_err(|error| unfit(target, &piece(), &error))?;
         }
     }
     for (name, value) in &output.options {
-        let piece = || format!("with:{}", said(name, value));
-        let option = known.iter().find(|option| option.name == name);
+        let piece = || format!("with:{}", setting_text(name, value));
+        let option = words.iter().find(|option| option.name == name);
         let option = option.ok_or_else(|| unknown(target, &format!("with:{name}")))?;
-        let fits = option.check(value);
-        fits.map_err(|error| unfit(target, &piece(), &error))?;
+        let check = option.check(value);
+        check.map_err(|error| unfit(target, &piece(), &error))?;
     }
     Ok(output)
 }
 
 /// Returns `name:value` as in a recipe, or `name` if the value is empty.
-pub(super) fn said(name: &str, value: &str) -> String {
+pub(super) fn setting_text(name: &str, value: &str) -> String {
     match value {
         "" => name.to_owned(),
         value => format!("{name}:{value}"),
     }
 }
 
-pub(super) fn refused(piece: &str, why: impl Into<String>) -> Error {
+pub(super) fn refusal(piece: &str, why: impl Into<String>) -> Error {
     Error::Recipe {
         piece: piece.to_owned(),
         why: why.into(),
@@ -56,31 +56,31 @@ pub(super) fn refused(piece: &str, why: impl Into<String>) -> Error {
 }
 
 /// Returns the encoding options of a format; none if it is only read.
-fn known(target: &dyn Codec) -> &'static [&'static Word] {
+fn supported_words(target: &dyn Codec) -> &'static [&'static Word] {
     target.encoder().map_or(&[], |encoder| encoder.options())
 }
 
 fn unknown(target: &dyn Codec, piece: &str) -> Error {
     let shared = |name: &str| options::ALL.iter().any(|word| word.name == name);
-    let mut known = Vec::new();
-    for name in self::known(target).iter().map(|option| option.name) {
+    let mut names = Vec::new();
+    for name in supported_words(target).iter().map(|option| option.name) {
         match shared(name) {
-            true => known.push(name.to_owned()),
-            false => known.push(format!("with:{name}")),
+            true => names.push(name.to_owned()),
+            false => names.push(format!("with:{name}")),
         }
         if name == options::QUALITY.name {
-            known.extend([&options::MAX, &options::SCORE].map(|word| word.name.to_owned()));
+            names.extend([&options::MAX, &options::SCORE].map(|word| word.name.to_owned()));
         }
     }
     let what = format!("{} has no such option", target.name());
-    if known.is_empty() {
-        return refused(piece, what);
+    if names.is_empty() {
+        return refusal(piece, what);
     }
-    refused(piece, unknown_word(&what, piece, &known))
+    refusal(piece, unknown_word(&what, piece, &names))
 }
 
 fn unfit(target: &dyn Codec, piece: &str, error: &ParseError) -> Error {
-    refused(
+    refusal(
         piece,
         format!("{} takes another value: {}", target.name(), error.expected),
     )

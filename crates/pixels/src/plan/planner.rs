@@ -4,7 +4,7 @@ use andon_recipe::{Area, Facts, Kept, Measured, Recipe, Rules};
 
 use super::cost::{self, Step as PlanStep};
 use super::draft::{self, Draft, Drawing};
-use super::gain::{self, Along};
+use super::gain::{self, PlannedMap};
 use super::output;
 use super::rules::{apply, copy_if_nothing_changes};
 use super::search::{Scored, Search};
@@ -43,20 +43,20 @@ pub(crate) fn plan(
     let file = bytes.len();
     let mut draft = Draft::new(formats, &recipe, (source, target), (&info, file), frames)?;
     draft.gain_map = gain_map.filter(|_| frames.is_first());
-    let mut acted = apply(LAYOUT, &mut draft);
+    let mut rules_used = apply(LAYOUT, &mut draft);
     if draft.is_copy {
         long_enough(source.name(), &info, file, &formats.limits)?;
-        let ended = bytes.ends_with(source.end_marker());
-        return Ok(copy(source, info, recipe, file, ended));
+        let has_end_marker = bytes.ends_with(source.end_marker());
+        return Ok(copy(source, info, recipe, file, has_end_marker));
     }
     let recoder = recoder(&draft, bytes);
     let encodes_only = !copy_if_nothing_changes::changes(&draft);
     check(&draft)?;
     draft.settle_planes()?;
-    acted.extend(apply(READING, &mut draft));
+    rules_used.extend(apply(READING, &mut draft));
     let plan = Plan {
         encodes_only,
-        rules: acted,
+        rules: rules_used,
         ..finished(draft, bytes, index, recoder)?
     };
     within(Bound::MEMORY, plan.peak_bytes(), formats.limits.memory)?;
@@ -77,14 +77,14 @@ fn finished(
         .collect();
     let lacks_letters = !notes.is_empty();
     notes.extend(words::unknown_families(draft.formats, recipe));
-    let gain_map = gain_map_along(&draft, &mut notes);
+    let gain_map = plan_gain_map(&draft, &mut notes);
     let reading = Reading::of(&mut draft, bytes, index);
     let mut walk = reading.walk(&draft);
     let decoded = walk.size;
     walk.follow(&mut draft)?;
     let encoder = draft.encoder()?;
-    let written = (target.name(), encoder, draft.frames);
-    let result_bytes = walk.encode(written, &draft.encode, draft.search, gain_map.as_ref());
+    let output = (target.name(), encoder, draft.frames);
+    let result_bytes = walk.encode(output, &draft.encode, draft.search, gain_map.as_ref());
     let steps = match recoder {
         None => std::mem::take(&mut walk.steps),
         Some(recoder) => vec![recoding(recoder, &draft, &walk.steps)],
@@ -100,7 +100,7 @@ fn finished(
         notes,
         lacks_letters,
         indexing: reading.indexing,
-        unread: (draft.file - reading.coded) as u64,
+        unread: (draft.file - reading.coded_bytes) as u64,
         rules: Vec::new(),
         recipe: recipe.clone(),
         info: draft.info.clone(),
@@ -113,9 +113,9 @@ fn finished(
             drawing: draft.drawing,
             decoded,
             stages: walk.stages,
-            laid: walk.laid,
+            layings: walk.layings,
             reads_profile: walk.reads_profile,
-            gain_map: gain_map.map(|along| along.taken),
+            gain_map: gain_map.map(|map| map.plan),
             encoder,
             encode: draft.encode,
             search: draft.search,
@@ -125,7 +125,7 @@ fn finished(
                 true => recipe.output.metadata,
                 false => Kept::None,
             },
-            orientation: draft.said,
+            orientation: draft.output_orientation,
         }),
     })
 }
@@ -211,11 +211,11 @@ fn check(draft: &Draft<'_>) -> Result<()> {
 }
 
 /// Plans how the gain map is carried over, or notes why it is lost.
-fn gain_map_along(draft: &Draft<'_>, notes: &mut Vec<String>) -> Option<Along> {
-    match gain::along(draft)? {
-        Ok(along) => Some(along),
-        Err(lost) => {
-            notes.push(lost);
+fn plan_gain_map(draft: &Draft<'_>, notes: &mut Vec<String>) -> Option<PlannedMap> {
+    match gain::plan_map(draft)? {
+        Ok(map) => Some(map),
+        Err(reason) => {
+            notes.push(reason);
             None
         }
     }
@@ -230,7 +230,7 @@ struct Reading {
     /// The header of the image that is decoded: a part is treated as an image of its own.
     info: Info,
     /// Number of bytes of the file that are decoded.
-    coded: usize,
+    coded_bytes: usize,
 }
 
 impl Reading {
@@ -240,12 +240,13 @@ impl Reading {
             part: None,
             indexing: None,
             info: info.clone(),
-            coded: file,
+            coded_bytes: file,
         };
-        let (Some(seen), Some(decoder)) = (draft.small_part(), draft.source.parts()) else {
+        let (Some(visible_area), Some(decoder)) = (draft.small_part(), draft.source.parts()) else {
             return reading;
         };
-        let area = index.and_then(|index| decoder.part(bytes, info, (**index).as_ref(), seen));
+        let area =
+            index.and_then(|index| decoder.part(bytes, info, (**index).as_ref(), visible_area));
         let (Some(area), Some(index)) = (area, index) else {
             reading.indexing = decoder.index_cost(file as u64, info);
             return reading;
@@ -253,7 +254,7 @@ impl Reading {
         draft.begins_with(area);
         (reading.info.width, reading.info.height) = (area.w, area.h);
         let share = reading.info.pixels() as f64 / info.pixels() as f64;
-        reading.coded = (file as f64 * share) as usize;
+        reading.coded_bytes = (file as f64 * share) as usize;
         reading.part = Some(Part {
             decoder,
             index: index.clone(),
@@ -269,7 +270,7 @@ impl Reading {
         if let Some(drawing) = &draft.drawing {
             return Walk::drawn(draft.file, source, &self.info, drawing, decoded);
         }
-        let files = (draft.file, self.coded);
+        let files = (draft.file, self.coded_bytes);
         let mut walk = Walk::new(files, source, &self.info, scales, draft.frames, decoded);
         if let (Some(Part { area, .. }), Some(step)) = (&self.part, walk.steps.first_mut()) {
             let Area { x, y, w, h } = area;
@@ -346,8 +347,8 @@ fn frames(
     info: &Info,
     target: &'static dyn Codec,
 ) -> Result<Frames> {
-    let moves = |decoder: &&dyn AnimationDecoder| decoder.composed(info).is_some();
-    let decoder = source.animation().filter(moves);
+    let is_animation = |decoder: &&dyn AnimationDecoder| decoder.composed(info).is_some();
+    let decoder = source.animation().filter(is_animation);
     if let Some(number) = recipe.output.frame {
         return match decoder {
             _ if number == 1 => Ok(first(source, info)),
@@ -358,10 +359,11 @@ fn frames(
             }),
         };
     }
-    let asked = recipe.output.format.as_ref().map(|name| name.as_str());
+    let format_name = recipe.output.format.as_ref().map(|name| name.as_str());
     let encoder = target.encoder().and_then(|encoder| encoder.animation());
-    let encoder = encoder
-        .filter(|encoder| asked == Some(encoder.requested_as()) || target.name() == source.name());
+    let encoder = encoder.filter(|encoder| {
+        format_name == Some(encoder.requested_as()) || target.name() == source.name()
+    });
     let Some((decoder, encoder)) = decoder.zip(encoder) else {
         return Ok(first(source, info));
     };
@@ -417,9 +419,9 @@ pub(super) struct Walk {
     /// Number of times that each step runs: once for a still image, once per frame for an animation.
     times: u64,
     /// Bytes in use during every step, in addition to the step's own.
-    beside: u64,
+    base_bytes: u64,
     /// The stages among `stages` that lay an overlay over the image.
-    laid: Vec<Laying>,
+    layings: Vec<Laying>,
 }
 
 /// A stage that lays an overlay over the image.
@@ -444,9 +446,9 @@ const LEAST_RESULT: u64 = 8 << 20;
 const FRAME_OVERHEAD: u64 = 4 << 10;
 
 impl Walk {
-    /// Starts the walk after the decoder, which reads `coded` bytes of the file.
+    /// Starts the walk after the decoder, which reads `coded_bytes` bytes of the file.
     pub(super) fn new(
-        (file, coded): (usize, usize),
+        (file, coded_bytes): (usize, usize),
         source: &dyn Codec,
         info: &Info,
         scales: Scales,
@@ -456,12 +458,12 @@ impl Walk {
         let mut walk = Self::with(file, info.scaled(scales.luma), traits);
         let times = u64::from(frames.count());
         walk.times = times;
-        let mut cost = source.decode_cost(coded as u64 / times, info, scales);
+        let mut cost = source.decode_cost(coded_bytes as u64 / times, info, scales);
         let mut text = words::decode(source, scales, walk.traits);
         if !frames.is_first() {
             // An animation's decoder holds the canvas, which each frame copies when stages change it, and the canvas
             // before the frame.
-            walk.beside = 2 * walk.decoded;
+            walk.base_bytes = 2 * walk.decoded;
             cost.scratch += walk.decoded;
             text += &format!(" {}", counted(frames.count()));
         }
@@ -498,8 +500,8 @@ impl Walk {
             steps: Vec::new(),
             reads_profile: false,
             times: 1,
-            beside: 0,
-            laid: Vec::new(),
+            base_bytes: 0,
+            layings: Vec::new(),
         }
     }
 
@@ -514,7 +516,7 @@ impl Walk {
         let before = self.frame();
         let cost = stage.cost(width, height, self.traits);
         if stage.lays().is_some() {
-            self.laid.push(Laying {
+            self.layings.push(Laying {
                 step: self.steps.len(),
                 stage: self.stages.len(),
                 size: self.size,
@@ -542,10 +544,10 @@ impl Walk {
             self.convert(to);
         }
         self.extend(draft.turn.take());
-        if let Some(to) = draft.leaves {
+        if let Some(to) = draft.conversion {
             self.convert(to);
         }
-        self.extend(std::mem::take(&mut draft.painted));
+        self.extend(std::mem::take(&mut draft.later_stages));
         let accepted = draft.accepted(self.traits)?;
         self.convert(accepted);
         Ok(())
@@ -568,7 +570,7 @@ impl Walk {
         (name, encoder, frames): (&str, &dyn Encoder, Frames),
         how: &Encode,
         search: Option<Search>,
-        gain_map: Option<&Along>,
+        gain_map: Option<&PlannedMap>,
     ) -> u64 {
         let (width, height) = self.size;
         let mut cost = match frames {
@@ -578,14 +580,14 @@ impl Walk {
             _ => encoder.encode_cost(width, height, self.traits, how),
         };
         let mut frame = self.frame();
-        if let Some(along) = gain_map {
-            let mut step = along.step.clone();
+        if let Some(map) = gain_map {
+            let mut step = map.step.clone();
             step.holds = step.holds.saturating_add(self.file + frame);
             self.steps.push(step);
-            cost.nanos = cost.nanos.saturating_add(along.encode.nanos);
+            cost.nanos = cost.nanos.saturating_add(map.encode.nanos);
             // Image and gain map are written one after the other, so their memory does not add up.
-            cost.scratch = cost.scratch.max(along.encode.scratch);
-            frame += along.frame;
+            cost.scratch = cost.scratch.max(map.encode.scratch);
+            frame += map.frame;
         }
         let text = words::encode(name, how, search);
         match search {
@@ -593,7 +595,7 @@ impl Walk {
             Some(Search::Length(length)) => {
                 cost.nanos = cost.nanos.saturating_mul(length.tries().into());
                 // The best file so far stays in memory while the next one is tried.
-                self.note(text, cost, 2 * frame + length.kept(frame));
+                self.note(text, cost, 2 * frame + length.best_bytes(frame));
             }
             Some(Search::Score(_)) => {
                 let each = self.scored(encoder, how);
@@ -602,7 +604,7 @@ impl Walk {
                 self.note(text, cost, 3 * frame);
             }
         }
-        if self.beside == 0 {
+        if self.base_bytes == 0 {
             return frame;
         }
         // Frames that do not compress take slightly more than their samples; profiles are no longer than the file.
@@ -610,7 +612,9 @@ impl Walk {
         let result = (each * self.times + self.file).min(8 * self.file + LEAST_RESULT);
         // The writer keeps earlier frames and the written file in memory while the next frame is processed.
         for step in &mut self.steps {
-            step.holds = step.holds.saturating_add(self.beside + 2 * frame + result);
+            step.holds = step
+                .holds
+                .saturating_add(self.base_bytes + 2 * frame + result);
         }
         result
     }
@@ -628,12 +632,15 @@ impl Walk {
             }
             .cost(width, height, from)
         };
-        let (there, back) = (convert(to, self.traits), convert(self.traits, to));
+        let (to_encoder, from_encoder) = (convert(to, self.traits), convert(self.traits, to));
         let metric = score::cost(width, height);
-        let kept = cost::frame_bytes(self.size, to) + self.frame();
+        let frames_bytes = cost::frame_bytes(self.size, to) + self.frame();
         Cost {
-            nanos: there.nanos + back.nanos + metric.nanos + self.frame() * DECODED_NANOS,
-            scratch: metric.scratch + kept + there.scratch.max(back.scratch),
+            nanos: to_encoder.nanos
+                + from_encoder.nanos
+                + metric.nanos
+                + self.frame() * DECODED_NANOS,
+            scratch: metric.scratch + frames_bytes + to_encoder.scratch.max(from_encoder.scratch),
         }
     }
 
@@ -651,11 +658,17 @@ impl Walk {
     }
 }
 
-/// Returns the plan of a copy. `ended` tells whether the file's last bytes are its format's end marker. A file that
+/// Returns the plan of a copy. `has_end_marker` tells whether the file ends with its format's end marker. A file that
 /// lacks its end marker is in memory twice, since the marker is appended to a copy.
-fn copy(source: &'static dyn Codec, info: Info, recipe: Recipe, file: usize, ended: bool) -> Plan {
+fn copy(
+    source: &'static dyn Codec,
+    info: Info,
+    recipe: Recipe,
+    file: usize,
+    has_end_marker: bool,
+) -> Plan {
     let mut cost = source.extent_cost(file as u64, &info);
-    if !ended {
+    if !has_end_marker {
         cost.scratch = cost.scratch.max(file as u64);
     }
     Plan {

@@ -33,12 +33,12 @@ pub(super) fn stage(effect: &Effect) -> Result<Option<Box<dyn Stage>>> {
     let op = op.ok_or_else(|| {
         let effects = ops::ALL.iter().map(|op| op.word().name);
         let words = andon_recipe::words().map(|word| word.name);
-        let mut known: Vec<&str> = words.chain(effects).collect();
+        let mut names: Vec<&str> = words.chain(effects).collect();
         // A word with two forms is listed twice.
-        known.dedup();
+        names.dedup();
         Error::Recipe {
             piece: effect.name.clone(),
-            why: unknown_step(&effect.name, &known),
+            why: unknown_step(&effect.name, &names),
         }
     })?;
     op.parse(effect)
@@ -153,11 +153,11 @@ impl Runs {
 
     fn canvas(&mut self, canvas: Canvas, (width, height): (u32, u32)) {
         let (x, y) = canvas.at.map_or((0, 0), |(x, y)| (x.into(), y.into()));
-        let shows =
+        let is_visible =
             |at: i64, length: u32, room: u32| at < room.into() && at + i64::from(length) > 0;
         // An image that is not visible need not be decoded, unless something is painted on it before.
-        let is_seen =
-            !self.rest.is_empty() || (shows(x, width, canvas.w) && shows(y, height, canvas.h));
+        let is_seen = !self.rest.is_empty()
+            || (is_visible(x, width, canvas.w) && is_visible(y, height, canvas.h));
         if !is_seen {
             self.first = View::blank((canvas.w, canvas.h));
             if canvas.colour == Colour::CLEAR {

@@ -37,8 +37,8 @@ impl SharedPeak {
     #[must_use]
     pub fn with(&self, other: Holding) -> Self {
         let mut shared_peak = self.clone();
-        let known = |(scales, _): &(Option<Scales>, u64)| *scales == other.scales;
-        if !shared_peak.frames.iter().any(known) {
+        let has_scales = |(scales, _): &(Option<Scales>, u64)| *scales == other.scales;
+        if !shared_peak.frames.iter().any(has_scales) {
             shared_peak.frames.push((other.scales, other.frame));
         }
         shared_peak.decoding = shared_peak.decoding.max(other.decoding);

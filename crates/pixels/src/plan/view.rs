@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_region_of_a_mirrored_picture_lies_on_the_other_side() {
+    fn a_region_of_a_mirrored_image_lies_on_the_other_side() {
         let stored = unturned(REGION, (100.0, 200.0), orientation(2));
         assert_eq!(
             (stored.x, stored.y, stored.w, stored.h),

@@ -126,13 +126,13 @@ pub(crate) fn undrawn(whose: &str, missing: &[char]) -> Option<String> {
         .iter()
         .take(MOST_TOLD)
         .map(|letter| format!("U+{:04X}", u32::from(*letter)));
-    let mut told: Vec<String> = codes.collect();
+    let mut list: Vec<String> = codes.collect();
     if missing.len() > MOST_TOLD {
-        told.push(format!("{} more", missing.len() - MOST_TOLD));
+        list.push(format!("{} more", missing.len() - MOST_TOLD));
     }
     Some(format!(
         "{whose}: no font here has {}; [fonts] of a configuration (--config FILE) names further fonts",
-        told.join(", ")
+        list.join(", ")
     ))
 }
 
@@ -141,9 +141,9 @@ const MOST_TOLD: usize = 3;
 
 /// Returns an error message about an unknown step: its equivalent, if it is a word of another program, or a similar
 /// word. All words are too many to list.
-pub(super) fn unknown_step(word: &str, known: &[&str]) -> String {
+pub(super) fn unknown_step(word: &str, words: &[&str]) -> String {
     let what = "there is no such step";
-    let near = || andon_recipe::nearest(word, known.iter().copied());
+    let near = || andon_recipe::nearest(word, words.iter().copied());
     match andon_recipe::instead_of(word).or_else(near) {
         Some(instead) => format!("{what}; did you mean `{instead}`?"),
         None => format!("{what}; `andon reference` lists them"),
@@ -151,10 +151,10 @@ pub(super) fn unknown_step(word: &str, known: &[&str]) -> String {
 }
 
 /// Returns an error message that names the unknown word, a similar word if there is one, and all known words.
-pub(super) fn unknown_word(what: &str, word: &str, known: &[impl AsRef<str>]) -> String {
-    let known: Vec<&str> = known.iter().map(AsRef::as_ref).collect();
-    let list = known.join(", ");
-    match andon_recipe::nearest(word, known) {
+pub(super) fn unknown_word(what: &str, word: &str, words: &[impl AsRef<str>]) -> String {
+    let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
+    let list = words.join(", ");
+    match andon_recipe::nearest(word, words) {
         Some(near) => format!("{what}; did you mean `{near}`? Known are {list}"),
         None => format!("{what}; known are {list}"),
     }

@@ -17,14 +17,14 @@ pub(super) const ENTRY: usize = 12;
 /// Returns an EXIF block with only the artist and copyright tags; `None` if there are none.
 pub(super) fn reduced(tiff: &[u8]) -> Option<Vec<u8>> {
     let file = Tiff::of(tiff)?;
-    let mut kept: Vec<(u16, u16, u32, Vec<u8>)> = Vec::new();
+    let mut tags: Vec<(u16, u16, u32, Vec<u8>)> = Vec::new();
     for tag in NAMES {
         let text = file.entry(tag).and_then(|at| file.text(at));
         if let Some(text) = text.filter(|text| text.iter().any(|byte| !b" \0".contains(byte))) {
-            kept.push((tag, TEXT, text.len() as u32, text.to_vec()));
+            tags.push((tag, TEXT, text.len() as u32, text.to_vec()));
         }
     }
-    (!kept.is_empty()).then(|| block(kept))
+    (!tags.is_empty()).then(|| block(tags))
 }
 
 /// Builds an EXIF block from tags, each given by its number, type, count and value.
@@ -71,15 +71,15 @@ pub fn orientation_of(tiff: &[u8]) -> Orientation {
     Orientation::from_exif(number.unwrap_or(1))
 }
 
-/// Returns the block with this orientation and no other. If the block cannot hold it, returns a new block that does, or
-/// no block if the orientation is upright.
+/// Returns the block with this orientation and no other. If there is no block that can hold it, returns a new one,
+/// unless the orientation is upright.
 pub(super) fn with_orientation(tiff: Option<Vec<u8>>, orientation: Orientation) -> Option<Vec<u8>> {
-    let made = || (!orientation.is_upright()).then(|| block_of_orientation(orientation));
+    let new_block = || (!orientation.is_upright()).then(|| block_of_orientation(orientation));
     let Some(mut tiff) = tiff else {
-        return made();
+        return new_block();
     };
     let Some(file) = Tiff::of(&tiff) else {
-        return made().or(Some(tiff));
+        return new_block().or(Some(tiff));
     };
     let entry = file.entry_of(orientation);
     let places: Vec<usize> = file.entries(ORIENTATION).collect();
@@ -87,13 +87,14 @@ pub(super) fn with_orientation(tiff: Option<Vec<u8>>, orientation: Orientation) 
         // `entries` returns only entries that lie inside the block.
         tiff[*at..at + ENTRY].copy_from_slice(&entry);
     }
-    let told = match places.is_empty() && !orientation.is_upright() {
+    let block = match places.is_empty() && !orientation.is_upright() {
         true => Tiff::of(&tiff).and_then(|file| file.and(&entry)),
         false => Some(tiff),
     };
     // In a block with overlapping parts, the written entry may have been overwritten.
-    told.filter(|tiff| orientation_of(tiff) == orientation)
-        .or_else(made)
+    block
+        .filter(|tiff| orientation_of(tiff) == orientation)
+        .or_else(new_block)
 }
 
 /// An EXIF block and its byte order.
@@ -357,7 +358,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_picture_of_nobody_keeps_nothing() {
+    fn an_image_of_nobody_keeps_nothing() {
         assert_eq!(reduced(&tiff(false, 1)), None);
     }
 }

@@ -14,20 +14,23 @@ const PREVIEW: RangeInclusive<u8> = 200..=202;
 
 /// Returns the data sets about author and rights; `None` if there are none.
 pub(super) fn reduced(block: &[u8]) -> Option<Vec<u8>> {
-    let says = |set: &Set<'_>| set.id() != CHARACTERS && !set.is_empty();
-    let kept: Vec<Set<'_>> = sets(block).filter(|set| KEPT.contains(&set.id())).collect();
-    kept.iter().any(says).then(|| joined(&kept))
+    let is_statement = |set: &Set<'_>| set.id() != CHARACTERS && !set.is_empty();
+    let selection: Vec<Set<'_>> = sets(block).filter(|set| KEPT.contains(&set.id())).collect();
+    selection
+        .iter()
+        .any(is_statement)
+        .then(|| joined(&selection))
 }
 
 /// Returns the data sets without the preview and, if `place` is set, without the place where the image was taken;
 /// `None` if nothing else is left.
 pub(super) fn without_preview(block: &[u8], place: bool) -> Option<Vec<u8>> {
-    let stays = |set: &Set<'_>| {
+    let is_kept = |set: &Set<'_>| {
         let is_preview = set.record == 2 && PREVIEW.contains(&set.number);
         !(is_preview || place && places::is_set(set.record, set.number))
     };
-    let kept: Vec<Set<'_>> = sets(block).filter(stays).collect();
-    (!kept.is_empty()).then(|| joined(&kept))
+    let selection: Vec<Set<'_>> = sets(block).filter(is_kept).collect();
+    (!selection.is_empty()).then(|| joined(&selection))
 }
 
 /// Bytes of a data set before its value: a marker, record, number and length.

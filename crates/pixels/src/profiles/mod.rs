@@ -1,8 +1,8 @@
 //! Changes to an image's metadata that follow from changes to its pixels.
 
 mod exif;
+mod images;
 mod iptc;
-mod pictures;
 mod places;
 mod xmp;
 
@@ -25,7 +25,7 @@ pub(crate) fn settle(metadata: &mut Metadata, kept: Kept, orientation: Orientati
         Kept::Public | Kept::All => {
             let place = kept == Kept::Public;
             let exif = metadata.exif.as_deref();
-            metadata.exif = exif.and_then(|exif| pictures::without(exif, place));
+            metadata.exif = exif.and_then(|exif| images::without(exif, place));
             let iptc = metadata.iptc.as_deref();
             metadata.iptc = iptc.and_then(|iptc| iptc::without_preview(iptc, place));
             let xmp = metadata.xmp.as_deref();

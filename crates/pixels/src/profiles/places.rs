@@ -76,7 +76,8 @@ pub(super) fn is_set(record: u8, number: u8) -> bool {
 
 /// Whether an XMP property, or a field of one, reveals where the image was taken.
 pub(super) fn is_property(space: &str, name: &str) -> bool {
-    let is_listed = |(known, names): &(&str, &[&str])| *known == space && names.contains(&name);
+    let is_listed =
+        |(namespace, names): &(&str, &[&str])| *namespace == space && names.contains(&name);
     let name_in_lower_case = name.to_ascii_lowercase();
     PROPERTIES.iter().any(is_listed)
         || name_in_lower_case.starts_with("gps")

@@ -39,7 +39,7 @@ const GAIN_MAP: &str = "http://ns.adobe.com/hdr-gain-map/1.0/";
 /// stored there.
 const ORIGINAL: &str = "http://ns.google.com/photos/1.0/image/";
 const DEPTHS: &str = "http://ns.google.com/photos/1.0/depthmap/";
-const PICTURES: [&str; 4] = [CONTAINER, GAIN_MAP, ORIGINAL, DEPTHS];
+const IMAGES: [&str; 4] = [CONTAINER, GAIN_MAP, ORIGINAL, DEPTHS];
 
 const BASIC: &str = "http://ns.adobe.com/xap/1.0/";
 const EXIF: &str = "http://ns.adobe.com/exif/1.0/";
@@ -56,18 +56,18 @@ pub(super) fn reduced(packet: &[u8]) -> Option<Vec<u8>> {
     let text = std::str::from_utf8(packet).ok()?;
     let text = text.trim_matches(['\0', '\u{feff}']).trim();
     let document = parsed(text)?;
-    let mut kept = Kept::default();
+    let mut builder = Builder::default();
     for node in document.descendants().filter(is_description) {
         for attribute in node.attributes() {
             if let Some(space) = attribute.namespace()
                 && is_kept(space, attribute.name())
                 && let Some(prefix) = node.lookup_prefix(space)
             {
-                kept.declare(node, prefix);
+                builder.declare(node, prefix);
                 let value = escaped(attribute.value());
                 let name = attribute.name();
                 let _ = write!(
-                    kept.properties,
+                    builder.properties,
                     "<{prefix}:{name}>{value}</{prefix}:{name}>"
                 );
             }
@@ -83,14 +83,14 @@ pub(super) fn reduced(packet: &[u8]) -> Option<Vec<u8>> {
                     if let Some(prefix) = space.name()
                         && source.contains(&format!("{prefix}:"))
                     {
-                        kept.declare(property, prefix);
+                        builder.declare(property, prefix);
                     }
                 }
-                kept.properties.push_str(source);
+                builder.properties.push_str(source);
             }
         }
     }
-    kept.packet()
+    builder.packet()
 }
 
 /// Returns the packet without its properties about other pixels and, if `place` is set, about where the image was
@@ -100,14 +100,14 @@ pub(super) fn without_images(packet: &[u8], place: bool) -> Option<Vec<u8>> {
     let text = std::str::from_utf8(packet).ok()?;
     let mut parts = parts_on_others(text.trim_end_matches(['\0']), place)?;
     parts.sort_by_key(|part| part.start);
-    let mut kept = Vec::with_capacity(packet.len());
+    let mut result = Vec::with_capacity(packet.len());
     let mut from = 0;
     for part in parts {
-        kept.extend_from_slice(&packet[from..part.start]);
+        result.extend_from_slice(&packet[from..part.start]);
         from = part.end;
     }
-    kept.extend_from_slice(&packet[from..]);
-    Some(kept)
+    result.extend_from_slice(&packet[from..]);
+    Some(result)
 }
 
 /// Returns the byte ranges of properties about other pixels and, if `place` is set, about where the image was taken. No
@@ -116,7 +116,7 @@ pub(super) fn without_images(packet: &[u8], place: bool) -> Option<Vec<u8>> {
 fn parts_on_others(text: &str, place: bool) -> Option<Vec<Range<usize>>> {
     let document = parsed(text.trim_start_matches('\u{feff}'))?;
     let begin = text.len() - text.trim_start_matches('\u{feff}').len();
-    let goes = |space: Option<&str>, name: &str, is_top: bool| {
+    let is_removed = |space: Option<&str>, name: &str, is_top: bool| {
         space.is_some_and(|space| {
             (is_top && is_of_others(space, name)) || (place && places::is_property(space, name))
         })
@@ -130,15 +130,15 @@ fn parts_on_others(text: &str, place: bool) -> Option<Vec<Range<usize>>> {
         }
         let name = node.tag_name();
         let is_property = node.parent().is_some_and(|parent| is_description(&parent));
-        if goes(name.namespace(), name.name(), is_property) {
+        if is_removed(name.namespace(), name.name(), is_property) {
             end = node.range().end;
             parts.push(node.range());
             continue;
         }
         let is_top = is_description(&node);
-        let gone = (node.attributes())
-            .filter(|attribute| goes(attribute.namespace(), attribute.name(), is_top));
-        parts.extend(gone.map(|attribute| attribute.range()));
+        let attributes = (node.attributes())
+            .filter(|attribute| is_removed(attribute.namespace(), attribute.name(), is_top));
+        parts.extend(attributes.map(|attribute| attribute.range()));
     }
     let moved = |part: Range<usize>| part.start + begin..part.end + begin;
     Some(parts.into_iter().map(moved).collect())
@@ -146,7 +146,7 @@ fn parts_on_others(text: &str, place: bool) -> Option<Vec<Range<usize>>> {
 
 /// Whether a property is about other pixels than those that will be written.
 fn is_of_others(space: &str, name: &str) -> bool {
-    PICTURES.contains(&space)
+    IMAGES.contains(&space)
         || match space {
             BASIC => name == "Thumbnails",
             EXIF => matches!(name, "PixelXDimension" | "PixelYDimension"),
@@ -159,11 +159,11 @@ fn is_of_others(space: &str, name: &str) -> bool {
 pub(super) fn set_orientation(packet: &mut [u8], orientation: Orientation) {
     const NAME: &[u8] = b"tiff:Orientation";
     let mut from = 0;
-    while let Some(found) = packet[from..]
+    while let Some(offset) = packet[from..]
         .windows(NAME.len())
         .position(|text| text == NAME)
     {
-        from += found + NAME.len();
+        from += offset + NAME.len();
         if let [b'=', b'"' | b'\'', digit, ..] | [b'>', digit, ..] = &mut packet[from..]
             && digit.is_ascii_digit()
         {
@@ -203,17 +203,20 @@ fn escaped(text: &str) -> String {
 }
 
 #[derive(Default)]
-struct Kept {
+struct Builder {
     /// Namespace prefixes and their URIs, as declared in the rebuilt packet.
-    declared: Vec<(String, String)>,
+    namespaces: Vec<(String, String)>,
     properties: String,
 }
 
-impl Kept {
+impl Builder {
     fn declare(&mut self, node: Node<'_, '_>, prefix: &str) {
-        let known = self.declared.iter().any(|(name, _)| name == prefix);
-        if let Some(space) = node.lookup_namespace_uri(Some(prefix)).filter(|_| !known) {
-            self.declared.push((prefix.to_owned(), space.to_owned()));
+        let is_declared = self.namespaces.iter().any(|(name, _)| name == prefix);
+        if let Some(space) = node
+            .lookup_namespace_uri(Some(prefix))
+            .filter(|_| !is_declared)
+        {
+            self.namespaces.push((prefix.to_owned(), space.to_owned()));
         }
     }
 
@@ -227,7 +230,7 @@ impl Kept {
             packet,
             "<x:xmpmeta xmlns:x=\"adobe:ns:meta/\"><rdf:RDF xmlns:rdf=\"{RDF}\"><rdf:Description rdf:about=\"\""
         );
-        for (prefix, space) in &self.declared {
+        for (prefix, space) in &self.namespaces {
             if !matches!(&**prefix, "rdf" | "x" | "xml") {
                 let _ = write!(packet, " xmlns:{prefix}=\"{}\"", escaped(space));
             }

@@ -99,16 +99,16 @@ impl Axis {
     }
 
     /// Returns how many samples beyond the last readable one the axis covers.
-    pub(crate) fn beyond(&self) -> u32 {
+    pub(crate) fn excess(&self) -> u32 {
         let reach = (self.left + self.length - SNAP).ceil() as u32;
         reach.saturating_sub(self.count)
     }
 
-    /// Returns this axis for a plane that was cut down to the readable samples, plus those that `beyond` counts.
+    /// Returns this axis for a plane that was cut down to the readable samples, plus those that `excess` counts.
     pub(crate) fn windowed(&self) -> Self {
         Self {
             start: 0,
-            count: self.count + self.beyond(),
+            count: self.count + self.excess(),
             ..*self
         }
     }
@@ -146,7 +146,7 @@ mod tests {
         let axis = Axis::new(2000, 0.5, 0.0, 4000.0, 133, 2);
         assert_eq!(axis.out, 67);
         assert!((axis.length - 2000.0 * 134.0 / 133.0).abs() < 1e-9);
-        assert_eq!(axis.beyond(), 16);
+        assert_eq!(axis.excess(), 16);
     }
 
     #[test]
@@ -154,12 +154,12 @@ mod tests {
         let axis = Axis::new(50, 0.5, 11.0, 20.0, 20, 2);
         assert_eq!((axis.start, axis.count, axis.left), (5, 11, 0.5));
         assert_eq!(axis.length, 10.0);
-        assert_eq!(axis.beyond(), 0);
+        assert_eq!(axis.excess(), 0);
     }
 
     #[test]
     fn a_region_beyond_the_plane_reads_only_what_is_there() {
         let axis = Axis::new(10, 1.0, 8.0, 5.0, 5, 1);
-        assert_eq!((axis.start, axis.count, axis.beyond()), (8, 2, 3));
+        assert_eq!((axis.start, axis.count, axis.excess()), (8, 2, 3));
     }
 }

@@ -302,11 +302,11 @@ const WORTH_A_CORE: u64 = 250_000;
 /// Returns the cost of resampling one plane.
 fn plane_cost(x: &Axis, y: &Axis, kernel: Kernel, traits: Traits) -> Cost {
     let size = bytes(traits.depth);
-    let read = f64::from(x.count) * f64::from(y.count);
-    let written = f64::from(x.out.max(NARROWEST)) * f64::from(y.out);
+    let input = f64::from(x.count) * f64::from(y.count);
+    let output = f64::from(x.out.max(NARROWEST)) * f64::from(y.out);
     if x.is_copy() && y.is_copy() {
         return Cost {
-            nanos: (written * COPY) as u64 * size,
+            nanos: (output * COPY) as u64 * size,
             scratch: 0,
         };
     }
@@ -318,15 +318,15 @@ fn plane_cost(x: &Axis, y: &Axis, kernel: Kernel, traits: Traits) -> Cost {
     let support = kernel.support();
     let half = f64::from(x.count) * f64::from(y.out);
     let down = half * y.taps(support);
-    let across = written * x.taps(support);
+    let across = output * x.taps(support);
     let enlarged = if y.out > y.count { half } else { 0.0 };
     Cost {
-        nanos: (read * per.read
+        nanos: (input * per.input
             + down * per.down
             + across * per.across
             + enlarged * per.enlarged
-            + written * per.written) as u64,
-        scratch: (half as u64 * size) + ((read + written) as u64 * per.scratch),
+            + output * per.output) as u64,
+        scratch: (half as u64 * size) + ((input + output) as u64 * per.scratch),
     }
 }
 
@@ -336,42 +336,42 @@ const NARROWEST: u32 = 32;
 /// The cost of filtering: nanoseconds per sample or tap, and bytes per sample in addition to the filter's intermediate
 /// result. Measured on one core with AVX2.
 struct Per {
-    read: f64,
+    input: f64,
     down: f64,
     across: f64,
     /// Nanoseconds per sample that is filtered vertically, where that increases the number of rows.
     enlarged: f64,
-    written: f64,
+    output: f64,
     scratch: u64,
 }
 
 /// The cost of filtering 8-bit planes.
 const NARROW: Per = Per {
-    read: 0.02,
+    input: 0.02,
     down: 0.025,
     across: 0.04,
     enlarged: 1.0,
-    written: 0.3,
+    output: 0.3,
     scratch: 0,
 };
 
 /// The cost of filtering 16-bit planes.
 const WIDE: Per = Per {
-    read: 0.05,
+    input: 0.05,
     down: 0.03,
     across: 0.05,
     enlarged: 1.5,
-    written: 0.5,
+    output: 0.5,
     scratch: 0,
 };
 
 /// The cost of filtering planes weighted by opacity, in 16 bits.
 const WEIGHED: Per = Per {
-    read: 0.3,
+    input: 0.3,
     down: 0.03,
     across: 0.05,
     enlarged: 1.5,
-    written: 0.9,
+    output: 0.9,
     scratch: 8,
 };
 

@@ -70,7 +70,7 @@ pub(super) fn resample_rows<T: Resizable>(
 /// Cuts a plane down to the readable samples, and repeats its last column and row as far as the axes reach. A plane
 /// that is needed completely is returned as it is.
 pub(crate) fn window<T: Plain>(grid: Grid<T>, x: &Axis, y: &Axis) -> Result<Grid<T>> {
-    let (right, bottom) = (x.beyond(), y.beyond());
+    let (right, bottom) = (x.excess(), y.excess());
     let whole = x.count == grid.width() && y.count == grid.height();
     if whole && right == 0 && bottom == 0 {
         return Ok(grid);

@@ -35,7 +35,7 @@ pub(super) fn resample_shared<T: Resizable>(
         .flat_map(|(plane, (_, (x, y)))| bands_of(plane, x, y))
         .map(|band| Mutex::new(Some(band)))
         .collect();
-    let made = {
+    let results = {
         let planes = planes.to_vec();
         let interrupted = || context.interrupt.interrupted();
         shared(context.cores, &interrupted, bands.len(), move |band| {
@@ -47,14 +47,14 @@ pub(super) fn resample_shared<T: Resizable>(
             Ok((plane, samples))
         })?
     };
-    Some(made.map_err(Error::from).and_then(|made| {
-        let made: Vec<(usize, Part<T>)> = made.into_iter().collect::<Result<_>>()?;
-        let mut made = made.into_iter().peekable();
+    Some(results.map_err(Error::from).and_then(|results| {
+        let results: Vec<(usize, Part<T>)> = results.into_iter().collect::<Result<_>>()?;
+        let mut results = results.into_iter().peekable();
         let whole = |(plane, (grid, (x, y))): (usize, &(Grid<T>, (Axis, Axis)))| {
             if x.is_copy() && y.is_copy() {
                 return window(grid.clone(), x, y);
             }
-            let parts = std::iter::from_fn(|| made.next_if(|(of, _)| *of == plane));
+            let parts = std::iter::from_fn(|| results.next_if(|(of, _)| *of == plane));
             // All bands share one allocation. `last` drops the others, so the last one can be turned into the whole.
             let samples = parts.last().and_then(|(_, part)| part.into_whole());
             Grid::from_samples(x.out, y.out, samples.unwrap_or_default())

@@ -23,10 +23,10 @@ pub(super) fn weights<S: Resampled>(
     kernel: Kernel,
 ) -> Result<Rc<Weights<S>>> {
     recent.with_borrow_mut(|recent| {
-        let known = recent
+        let position = recent
             .iter()
             .position(|(a, k, _)| a == axis && *k == kernel);
-        let entry = match known {
+        let entry = match position {
             Some(index) => recent.remove(index),
             None => {
                 let weights = Weights::new(span(axis), kernel);

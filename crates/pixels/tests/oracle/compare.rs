@@ -1,6 +1,6 @@
 //! The difference between two images.
 
-use crate::picture::Picture;
+use crate::image::Image;
 
 /// Differences in levels of 255. Each pixel is weighted by its opacity, so that invisible colours make no difference.
 #[derive(Debug)]
@@ -17,9 +17,9 @@ impl Difference {
     /// Compares two images. `opacity` is the opacity of each pixel, `shares` are the weights of red, green and blue in
     /// luma.
     pub(crate) fn between(
-        shown: &Picture,
-        expected: &Picture,
-        opacity: &Picture,
+        shown: &Image,
+        expected: &Image,
+        opacity: &Image,
         shares: [f64; 3],
     ) -> Self {
         let seen: Vec<f64> = opacity.pixels.iter().map(|pixel| pixel[3]).collect();

@@ -2,7 +2,7 @@
 
 use andon_recipe::{Colour, Effect};
 
-use crate::picture::Picture;
+use crate::image::Image;
 use crate::wishes::Icons;
 
 /// Effects for random recipes. None is an unsharp mask with a threshold, because a difference just below the threshold
@@ -36,34 +36,34 @@ pub(crate) const SAMPLES: &[&str] = &[
 ];
 
 /// Applies one effect to an image.
-pub(crate) fn act(picture: &Picture, effect: &Effect) -> Picture {
+pub(crate) fn act(image: &Image, effect: &Effect) -> Image {
     let args = &effect.args;
     match effect.name.as_str() {
         "blur" => {
-            let mean = blurred(picture, &args[0]);
-            moved(picture, &mean, -1.0)
+            let mean = blurred(image, &args[0]);
+            moved(image, &mean, -1.0)
         }
         "unsharp" => {
             let amount = number(args[0].split('+').nth(1).unwrap_or("1"));
-            moved(picture, &blurred(picture, &args[0]), amount)
+            moved(image, &blurred(image, &args[0]), amount)
         }
-        "sharpen" => sharpened(picture, &args[0]),
-        "border" => bordered(picture, args),
+        "sharpen" => sharpened(image, &args[0]),
+        "border" => bordered(image, args),
         "over" | "overlay" => {
             let opacity = args.get(3).map_or(1.0, |opacity| number(opacity) / 100.0);
             overlaid(
-                picture,
+                image,
                 (number(&args[1]) as i64, number(&args[2]) as i64),
                 opacity,
             )
         }
-        "pixelate" => pixelated(picture, number(&args[0]) as usize),
-        "gradient" => graded(picture, args),
+        "pixelate" => pixelated(image, number(&args[0]) as usize),
+        "gradient" => graded(image, args),
         tone => {
             let numbers: Vec<f64> = args.iter().filter_map(|arg| arg.parse().ok()).collect();
             let colours: Vec<[f64; 3]> = args.iter().filter_map(|arg| colour(arg)).collect();
-            Picture::new(picture.width, picture.height, |x, y| {
-                let [r, g, b, a] = picture.at(x, y);
+            Image::new(image.width, image.height, |x, y| {
+                let [r, g, b, a] = image.at(x, y);
                 let [r, g, b] =
                     toned(tone, &numbers, &colours, [r, g, b]).map(|v| v.clamp(0.0, 255.0));
                 [r, g, b, a]
@@ -107,9 +107,9 @@ fn colour(text: &str) -> Option<[f64; 3]> {
 }
 
 /// Returns each colour plus `gain` times its difference from the mean; opacity stays.
-fn moved(picture: &Picture, mean: &Picture, gain: f64) -> Picture {
-    Picture::new(picture.width, picture.height, |x, y| {
-        let (own, mean) = (picture.at(x, y), mean.at(x, y));
+fn moved(image: &Image, mean: &Image, gain: f64) -> Image {
+    Image::new(image.width, image.height, |x, y| {
+        let (own, mean) = (image.at(x, y), mean.at(x, y));
         let colour = |c: usize| (own[c] + gain * (own[c] - mean[c])).clamp(0.0, 255.0);
         [colour(0), colour(1), colour(2), own[3]]
     })
@@ -117,39 +117,39 @@ fn moved(picture: &Picture, mean: &Picture, gain: f64) -> Picture {
 
 /// Returns the Gaussian mean of each pixel's square neighbourhood, with colours weighted by opacity. ImageMagick's
 /// weights of rows and columns are means over three positions in a pixel.
-fn blurred(picture: &Picture, geometry: &str) -> Picture {
+fn blurred(image: &Image, geometry: &str) -> Image {
     let (reach, sigma) = kernel(geometry);
     let over_pixel = |at: i64| -> f64 {
         let places = [-1, 0, 1].map(|third| at as f64 + f64::from(third) / 3.0);
         places.map(|place| gauss(place, 0.0, sigma)).iter().sum()
     };
-    convolved(picture, reach, |u, v| over_pixel(u) * over_pixel(v))
+    convolved(image, reach, |u, v| over_pixel(u) * over_pixel(v))
 }
 
 /// Applies ImageMagick's kernel, a negative Gaussian whose middle is twice its sum. Computed as a step away from the
 /// mean, it is also defined near transparent pixels, where negative weights could sum to 0.
-fn sharpened(picture: &Picture, geometry: &str) -> Picture {
+fn sharpened(image: &Image, geometry: &str) -> Image {
     let (reach, sigma) = kernel(geometry);
     let weight = |u: i64, v: i64| gauss(u as f64, v as f64, sigma);
     let sum: f64 = (-reach..=reach)
         .flat_map(|v| (-reach..=reach).map(move |u| weight(u, v)))
         .sum();
-    let mean = convolved(picture, reach, weight);
-    moved(picture, &mean, sum / (sum + 1.0))
+    let mean = convolved(image, reach, weight);
+    moved(image, &mean, sum / (sum + 1.0))
 }
 
-fn convolved(picture: &Picture, reach: i64, weight: impl Fn(i64, i64) -> f64) -> Picture {
-    Picture::new(picture.width, picture.height, |x, y| {
+fn convolved(image: &Image, reach: i64, weight: impl Fn(i64, i64) -> f64) -> Image {
+    Image::new(image.width, image.height, |x, y| {
         let (mut sum, mut total) = ([0.0; 3], 0.0);
         for v in -reach..=reach {
             for u in -reach..=reach {
-                let [r, g, b, a] = picture.near(x as i64 + u, y as i64 + v);
+                let [r, g, b, a] = image.near(x as i64 + u, y as i64 + v);
                 let share = weight(u, v) * a;
                 sum = [sum[0] + share * r, sum[1] + share * g, sum[2] + share * b];
                 total += share;
             }
         }
-        let own = picture.at(x, y);
+        let own = image.at(x, y);
         if total.abs() < 1e-6 {
             return own;
         }
@@ -176,18 +176,18 @@ fn kernel(geometry: &str) -> (i64, f64) {
 }
 
 /// Paints bands inside the image, or inside a box of a given size.
-fn bordered(picture: &Picture, args: &[String]) -> Picture {
+fn bordered(image: &Image, args: &[String]) -> Image {
     let (across, down) = args[0].split_once('x').expect("WxH");
     let (across, down) = (number(across) as usize, number(down) as usize);
     let colour: Colour = args[1].parse().expect("a colour");
     let framed = args.get(2).and_then(|size| size.split_once('x'));
-    let (width, height) = framed.map_or((picture.width, picture.height), |(w, h)| {
+    let (width, height) = framed.map_or((image.width, image.height), |(w, h)| {
         (number(w) as usize, number(h) as usize)
     });
-    Picture::new(picture.width, picture.height, |x, y| {
+    Image::new(image.width, image.height, |x, y| {
         let inside = x < width && y < height;
         let at_side = x < across || x + across >= width || y < down || y + down >= height;
-        let below = picture.at(x, y);
+        let below = image.at(x, y);
         if inside && at_side {
             let Colour { r, g, b, a } = colour;
             over([r, g, b, a].map(f64::from), below)
@@ -197,11 +197,11 @@ fn bordered(picture: &Picture, args: &[String]) -> Picture {
     })
 }
 
-fn overlaid(picture: &Picture, (left, top): (i64, i64), opacity: f64) -> Picture {
+fn overlaid(image: &Image, (left, top): (i64, i64), opacity: f64) -> Image {
     let icon = Icons::icon();
-    Picture::new(picture.width, picture.height, |x, y| {
+    Image::new(image.width, image.height, |x, y| {
         let (u, v) = (x as i64 - left, y as i64 - top);
-        let below = picture.at(x, y);
+        let below = image.at(x, y);
         if (0..icon.width as i64).contains(&u) && (0..icon.height as i64).contains(&v) {
             let [r, g, b, a] = icon.at(u as usize, v as usize);
             over([r, g, b, a * opacity * 255.0], below)
@@ -212,12 +212,12 @@ fn overlaid(picture: &Picture, (left, top): (i64, i64), opacity: f64) -> Picture
 }
 
 /// Composites one colour, whose opacity grows along CSS's gradient line for an angle.
-fn graded(picture: &Picture, args: &[String]) -> Picture {
+fn graded(image: &Image, args: &[String]) -> Image {
     let given = |at: usize, usual: f64| args.get(at).map_or(usual, |text| number(text));
     let [r, g, b] = colour(&args[1]).expect("a colour");
     let (most, angle) = (given(0, 0.0) / 100.0, given(2, 180.0).to_radians());
     let (start, stop) = (given(3, 0.0) / 100.0, given(4, 100.0) / 100.0);
-    let (w, h) = (picture.width as f64, picture.height as f64);
+    let (w, h) = (image.width as f64, image.height as f64);
     let towards = (angle.sin(), -angle.cos());
     // The corner where the gradient line begins.
     let along = |x: f64, y: f64| x * towards.0 + y * towards.1;
@@ -225,21 +225,21 @@ fn graded(picture: &Picture, args: &[String]) -> Picture {
     let (first, last) = corners
         .iter()
         .fold((f64::MAX, f64::MIN), |(a, b), at| (a.min(*at), b.max(*at)));
-    Picture::new(picture.width, picture.height, |x, y| {
+    Image::new(image.width, image.height, |x, y| {
         let way = (along(x as f64 + 0.5, y as f64 + 0.5) - first) / (last - first);
         let share = ((way - start) / (stop - start)).clamp(0.0, 1.0);
-        over([r, g, b, 255.0 * most * share], picture.at(x, y))
+        over([r, g, b, 255.0 * most * share], image.at(x, y))
     })
 }
 
 /// Fills each square with the mean of its visible colours.
-fn pixelated(picture: &Picture, side: usize) -> Picture {
-    Picture::new(picture.width, picture.height, |x, y| {
+fn pixelated(image: &Image, side: usize) -> Image {
+    Image::new(image.width, image.height, |x, y| {
         let (left, top) = (x / side * side, y / side * side);
         let (mut sum, mut count) = ([0.0; 4], 0.0);
-        for y in top..(top + side).min(picture.height) {
-            for x in left..(left + side).min(picture.width) {
-                let [r, g, b, a] = picture.at(x, y);
+        for y in top..(top + side).min(image.height) {
+            for x in left..(left + side).min(image.width) {
+                let [r, g, b, a] = image.at(x, y);
                 sum = [sum[0] + r * a, sum[1] + g * a, sum[2] + b * a, sum[3] + a];
                 count += 1.0;
             }

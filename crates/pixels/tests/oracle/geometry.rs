@@ -6,42 +6,42 @@ use andon_pixels::Orientation;
 use andon_recipe::{Canvas, Colour};
 
 use crate::effects::over;
-use crate::picture::Picture;
+use crate::image::Image;
 
 /// Mirrors left to right if required, then turns clockwise by quarters.
-pub(crate) fn turned(mut picture: Picture, orientation: Orientation) -> Picture {
+pub(crate) fn turned(mut image: Image, orientation: Orientation) -> Image {
     if orientation.mirror {
-        picture = Picture::new(picture.width, picture.height, |x, y| {
-            picture.at(picture.width - 1 - x, y)
+        image = Image::new(image.width, image.height, |x, y| {
+            image.at(image.width - 1 - x, y)
         });
     }
     for _ in 0..orientation.quarters {
-        picture = Picture::new(picture.height, picture.width, |x, y| {
-            picture.at(y, picture.height - 1 - x)
+        image = Image::new(image.height, image.width, |x, y| {
+            image.at(y, image.height - 1 - x)
         });
     }
-    picture
+    image
 }
 
 /// Scales an image to a size by a separable kernel, with colours weighted by opacity.
-pub(crate) fn resampled(picture: &Picture, width: u32, height: u32, kernel: Kernel) -> Picture {
-    let premultiplied = Picture::new(picture.width, picture.height, |x, y| {
-        let [r, g, b, a] = picture.at(x, y);
+pub(crate) fn resampled(image: &Image, width: u32, height: u32, kernel: Kernel) -> Image {
+    let premultiplied = Image::new(image.width, image.height, |x, y| {
+        let [r, g, b, a] = image.at(x, y);
         [r * a, g * a, b * a, a]
     });
-    let columns = weights(picture.width, width as usize, kernel);
-    let rows = weights(picture.height, height as usize, kernel);
-    let wide = Picture::new(width as usize, picture.height, |x, y| {
+    let columns = weights(image.width, width as usize, kernel);
+    let rows = weights(image.height, height as usize, kernel);
+    let wide = Image::new(width as usize, image.height, |x, y| {
         sum(columns[x]
             .iter()
             .map(|(at, weight)| (premultiplied.at(*at, y), *weight)))
     });
-    let small = Picture::new(width as usize, height as usize, |x, y| {
+    let small = Image::new(width as usize, height as usize, |x, y| {
         sum(rows[y]
             .iter()
             .map(|(at, weight)| (wide.at(x, *at), *weight)))
     });
-    Picture::new(small.width, small.height, |x, y| {
+    Image::new(small.width, small.height, |x, y| {
         let [r, g, b, a] = small.at(x, y);
         let colour = |value: f64| {
             if a > 1e-6 {
@@ -55,9 +55,9 @@ pub(crate) fn resampled(picture: &Picture, width: u32, height: u32, kernel: Kern
 }
 
 /// Maps each colour by a curve of levels of 255.
-pub(crate) fn curved(picture: &Picture, curve: fn(f64) -> f64) -> Picture {
-    Picture::new(picture.width, picture.height, |x, y| {
-        let [r, g, b, a] = picture.at(x, y);
+pub(crate) fn curved(image: &Image, curve: fn(f64) -> f64) -> Image {
+    Image::new(image.width, image.height, |x, y| {
+        let [r, g, b, a] = image.at(x, y);
         let [r, g, b] = [r, g, b].map(|value| 255.0 * curve(value.clamp(0.0, 255.0) / 255.0));
         [r, g, b, a]
     })
@@ -82,17 +82,16 @@ pub(crate) fn from_light(light: f64) -> f64 {
 }
 
 /// Places an image on a canvas.
-pub(crate) fn on_canvas(picture: &Picture, canvas: &Canvas) -> Picture {
+pub(crate) fn on_canvas(image: &Image, canvas: &Canvas) -> Image {
     let (x, y) = canvas.at.expect("a resolved canvas");
     let ground = ground(canvas.colour);
-    Picture::new(canvas.w as usize, canvas.h as usize, |column, row| {
+    Image::new(canvas.w as usize, canvas.h as usize, |column, row| {
         let (u, v) = (column as i64 - i64::from(x), row as i64 - i64::from(y));
-        let inside =
-            (0..picture.width as i64).contains(&u) && (0..picture.height as i64).contains(&v);
+        let inside = (0..image.width as i64).contains(&u) && (0..image.height as i64).contains(&v);
         if !inside {
             return ground;
         }
-        let [r, g, b, a] = picture.at(u as usize, v as usize);
+        let [r, g, b, a] = image.at(u as usize, v as usize);
         over([r, g, b, a * 255.0], ground)
     })
 }
@@ -107,19 +106,19 @@ fn ground(Colour { r, g, b, a }: Colour) -> [f64; 4] {
 }
 
 /// Composites an image over a background of its own size.
-pub(crate) fn flattened(picture: &Picture, colour: Colour) -> Picture {
+pub(crate) fn flattened(image: &Image, colour: Colour) -> Image {
     let canvas = Canvas {
-        w: picture.width as u32,
-        h: picture.height as u32,
+        w: image.width as u32,
+        h: image.height as u32,
         colour,
         at: Some((0, 0)),
     };
-    on_canvas(picture, &canvas)
+    on_canvas(image, &canvas)
 }
 
 /// Rotates an image clockwise about its centre, by the Catmull-Rom cubic; the corners show `colour`.
-pub(crate) fn rotated(picture: &Picture, degrees: f64, colour: Colour) -> Picture {
-    let (w, h) = (picture.width as f64, picture.height as f64);
+pub(crate) fn rotated(image: &Image, degrees: f64, colour: Colour) -> Image {
+    let (w, h) = (image.width as f64, image.height as f64);
     let (sin, cos) = degrees.to_radians().sin_cos();
     let width = (w * cos.abs() + h * sin.abs()).round().max(1.0);
     let height = (w * sin.abs() + h * cos.abs()).round().max(1.0);
@@ -134,7 +133,7 @@ pub(crate) fn rotated(picture: &Picture, degrees: f64, colour: Colour) -> Pictur
             0.0
         }
     };
-    Picture::new(width as usize, height as usize, |x, y| {
+    Image::new(width as usize, height as usize, |x, y| {
         let (x, y) = (x as f64 + 0.5 - width / 2.0, y as f64 + 0.5 - height / 2.0);
         let (x, y) = (x * cos + y * sin + w / 2.0, y * cos - x * sin + h / 2.0);
         let (u, v) = ((x - 0.5).floor() as i64, (y - 0.5).floor() as i64);
@@ -142,7 +141,7 @@ pub(crate) fn rotated(picture: &Picture, degrees: f64, colour: Colour) -> Pictur
         for j in v - 1..=v + 2 {
             for i in u - 1..=u + 2 {
                 let share = cubic(x - 0.5 - i as f64) * cubic(y - 0.5 - j as f64);
-                let [r, g, b, a] = picture.near(i, j);
+                let [r, g, b, a] = image.near(i, j);
                 for (sum, value) in sums.iter_mut().zip([r * a, g * a, b * a, a]) {
                     *sum += share * value;
                 }

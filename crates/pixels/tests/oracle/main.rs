@@ -11,7 +11,7 @@ mod compare;
 mod effects;
 mod executor;
 mod geometry;
-mod picture;
+mod image;
 mod wishes;
 
 use andon_pixels::{Engine, Error, Limits, Model, Plan, Run};
@@ -19,7 +19,7 @@ use andon_recipe::{Crop, Exact, Profile, Recipe, Step};
 use proptest::prelude::*;
 
 use crate::compare::Difference;
-use crate::picture::Picture;
+use crate::image::Image;
 use crate::wishes::Source;
 
 /// Largest difference, in levels of 255, between plan and oracle. Luma is judged by its mean and by the difference that
@@ -177,12 +177,12 @@ fn judge(source: &Source, text: &str) -> Result<(), String> {
         ));
     }
     // The best image that a frame of this model could show: subsampled chroma cannot follow a hard edge.
-    let best = picture::frame(&expected, frame.model, frame.depth(), frame.alpha.is_some());
+    let best = image::frame(&expected, frame.model, frame.depth(), frame.alpha.is_some());
     let difference = Difference::between(
-        &Picture::of(&frame),
-        &Picture::of(&best),
+        &Image::of(&frame),
+        &Image::of(&best),
         &expected,
-        picture::luma_shares(frame.model),
+        image::luma_shares(frame.model),
     );
     let tolerance = tolerance(&plan);
     if difference.luma_mean <= tolerance.luma_mean
@@ -248,18 +248,17 @@ fn the_oracle_tells_light_from_what_is_stored_of_it() {
         executor::execute(&recipe, &source, false)
     };
     let (light, stored) = (scaled("exact:12x9,linear"), scaled("exact:12x9"));
-    let difference = Difference::between(&light, &stored, &light, picture::luma_shares(Model::Rgb));
+    let difference = Difference::between(&light, &stored, &light, image::luma_shares(Model::Rgb));
     assert!(difference.luma_mean > FULL.luma_mean, "{difference:?}");
 }
 
 #[test]
 fn the_oracle_notices_a_shift_of_one_pixel() {
     let source = Source::plain("png", "rgb");
-    let shown = source.picture();
-    let shifted = Picture::new(shown.width, shown.height, |x, y| {
+    let shown = source.image();
+    let shifted = Image::new(shown.width, shown.height, |x, y| {
         shown.near(x as i64 + 1, y as i64)
     });
-    let difference =
-        Difference::between(&shown, &shifted, &shown, picture::luma_shares(Model::Rgb));
+    let difference = Difference::between(&shown, &shifted, &shown, image::luma_shares(Model::Rgb));
     assert!(difference.luma_mean > SHRUNK.luma_mean, "{difference:?}");
 }

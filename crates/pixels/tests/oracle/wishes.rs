@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use crate::fake;
-use crate::picture::{self, Picture};
+use crate::image::{self, Image};
 
 /// An image to be stored in a fake file.
 #[derive(Clone, Debug)]
@@ -57,8 +57,8 @@ impl Source {
     }
 
     /// Returns the image that the stored frame shows, with its subsampled chroma.
-    pub(crate) fn picture(&self) -> Picture {
-        Picture::of(&self.frame())
+    pub(crate) fn image(&self) -> Image {
+        Image::of(&self.frame())
     }
 
     pub(crate) fn orientation(&self) -> Orientation {
@@ -76,20 +76,20 @@ impl Source {
     }
 
     fn frame(&self) -> Frame {
-        let picture = pattern(
+        let image = pattern(
             self.width as usize,
             self.height as usize,
             self.phase,
             self.alpha,
         );
-        picture::frame(&picture, self.model, self.depth, self.alpha)
+        image::frame(&image, self.model, self.depth, self.alpha)
     }
 }
 
 /// Creates waves: short enough in luma to reveal a shift of half a pixel, long enough in colour to survive subsampling.
 /// Opacity is a soft disc.
-fn pattern(width: usize, height: usize, phase: f64, alpha: bool) -> Picture {
-    Picture::new(width, height, |x, y| {
+fn pattern(width: usize, height: usize, phase: f64, alpha: bool) -> Image {
+    Image::new(width, height, |x, y| {
         let (x, y) = (x as f64, y as f64);
         let luma = 128.0 + 45.0 * (x / 3.5 + phase).sin() * (y / 4.5 + phase).cos();
         let red = 30.0 * (x / 17.0 + phase).sin();
@@ -268,7 +268,7 @@ pub(crate) struct Icons;
 
 impl Icons {
     /// Returns the image in the icon file.
-    pub(crate) fn icon() -> Picture {
+    pub(crate) fn icon() -> Image {
         pattern(24, 18, 1.0, true)
     }
 }
@@ -276,7 +276,7 @@ impl Icons {
 impl Materials for Icons {
     fn load(&self, name: &str) -> Result<Vec<u8>> {
         if name == "icon" {
-            let frame = picture::frame(&Self::icon(), Model::Rgb, Depth::U8, true);
+            let frame = image::frame(&Self::icon(), Model::Rgb, Depth::U8, true);
             Ok(fake::file("png", &frame, ""))
         } else {
             Err(Error::Recipe {

@@ -32,17 +32,17 @@ impl Word {
         let mut slots = texts.as_mut_slice();
         for group in self.groups() {
             let length = group.len().min(slots.len());
-            let (own, others) = std::mem::take(&mut slots).split_at_mut(length);
+            let (group_slots, others) = std::mem::take(&mut slots).split_at_mut(length);
             slots = others;
             let name = group.first().filter(|arg| arg.mark == '=');
-            let given = parts.iter().enumerate().filter_map(|(index, part)| {
+            let values = parts.iter().enumerate().filter_map(|(index, part)| {
                 match (self.name_of(index, part), name) {
                     (None, None) => Some(part.as_str()),
                     (Some((other, text)), Some(arg)) if arg.name == other => Some(text),
                     _ => None,
                 }
             });
-            match assign(group, own, given) {
+            match assign(group, group_slots, values) {
                 Ok(true) => {}
                 Ok(false) => return Err(self.form(parts)),
                 Err(error) => return Err(self.or_named(error)),
@@ -56,13 +56,13 @@ impl Word {
     fn groups(&self) -> impl Iterator<Item = &'static [Arg]> {
         let is_named = |arg: &Arg| arg.mark == '=';
         let first = self.args.iter().position(is_named);
-        let (placed, named) = self.args.split_at(first.unwrap_or(self.args.len()));
+        let (positional, named) = self.args.split_at(first.unwrap_or(self.args.len()));
         let starts = (0..named.len()).filter(move |at| is_named(&named[*at]));
         let groups = starts.map(move |start| {
             let after = named[start + 1..].iter().position(is_named);
             &named[start..after.map_or(named.len(), |after| start + 1 + after)]
         });
-        std::iter::once(placed).chain(groups)
+        std::iter::once(positional).chain(groups)
     }
 
     /// Adds the names of the named arguments to the error for a text that looks like one of them.
@@ -220,21 +220,21 @@ fn assign<'a>(
         let end = next
             .filter(|next| next.mark != ':')
             .and_then(|next| text.find(next.mark));
-        let (own, after) = match end {
+        let (value, after) = match end {
             Some(end) => (&text[..end], Some(&text[end..])),
             None => (text, None),
         };
-        let checked = arg.check(own);
-        let is_left_out = checked.is_err() && arg.default.is_some() && next.is_some();
+        let check = arg.check(value);
+        let is_left_out = check.is_err() && arg.default.is_some() && next.is_some();
         if is_left_out && matches!(arg.kind, Kind::Choice(_)) {
             left_out = Some(arg);
             continue;
         }
-        checked.map_err(|error| match left_out {
+        check.map_err(|error| match left_out {
             Some(other) => other.or(error),
             None => error,
         })?;
-        *slot = Some(own);
+        *slot = Some(value);
         rest = after;
         if matches!(arg.mark, ':' | '=') {
             parts.next();

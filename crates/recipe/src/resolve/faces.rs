@@ -41,12 +41,12 @@ impl Faces {
     pub(super) fn middle(&self, (w, h): (u32, u32)) -> Option<(f64, f64)> {
         let mut faces = self.0.clone();
         faces.sort_by(|one, other| area(other).total_cmp(&area(one)));
-        let kept = faces.into_iter().reduce(|kept, face| {
-            let both = together(kept, face);
+        let group = faces.into_iter().reduce(|group, face| {
+            let both = together(group, face);
             let fits = both[2] - both[0] <= w.into() && both[3] - both[1] <= h.into();
-            if fits { both } else { kept }
+            if fits { both } else { group }
         });
-        kept.map(|[left, top, right, bottom]| ((left + right) / 2.0, (top + bottom) / 2.0))
+        group.map(|[left, top, right, bottom]| ((left + right) / 2.0, (top + bottom) / 2.0))
     }
 
     /// Returns the effects that blur the visible part of each face on an image of this size. Without `sigma`, the blur

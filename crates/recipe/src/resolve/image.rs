@@ -14,7 +14,7 @@ pub(crate) struct Image<'a> {
     /// Whether the image may be transparent.
     pub(crate) alpha: bool,
     /// All turns and flips so far, including the one that made the image upright.
-    pub(crate) seen: Orientation,
+    pub(crate) total_turn: Orientation,
     /// Whether the image has been turned upright.
     pub(crate) upright: bool,
     /// Whether the image has been scaled, other than by `shrink`.
@@ -43,7 +43,7 @@ impl<'a> Image<'a> {
             width: facts.width,
             height: facts.height,
             alpha: facts.alpha,
-            seen: Orientation::default(),
+            total_turn: Orientation::default(),
             upright: false,
             scaled: false,
             dpr: 1.0,
@@ -64,7 +64,7 @@ impl<'a> Image<'a> {
 
     /// Applies a turn to the size, the focus and the measured areas.
     pub(crate) fn moved(&mut self, turn: Orientation) {
-        self.seen = self.seen.followed_by(turn);
+        self.total_turn = self.total_turn.followed_by(turn);
         let size = (f64::from(self.width), f64::from(self.height));
         self.carry(|point| turn.point(point, size));
         (self.width, self.height) = turn.size(self.width, self.height);
@@ -83,13 +83,13 @@ impl<'a> Image<'a> {
     /// Whether the image may be scaled beyond its size: if the request allows it, or for a vector image, as long as no
     /// step so far has turned it into pixels, because then no detail is invented.
     pub(crate) fn may_grow(&self, enlarge: bool) -> bool {
-        let keeps = |step: &Step| {
+        let keeps_vector = |step: &Step| {
             matches!(
                 step,
                 Step::Orient(_) | Step::Turn(_) | Step::Flip(_) | Step::Crop(_)
             )
         };
-        enlarge || (self.facts.vector && !self.scaled && self.steps.iter().all(keeps))
+        enlarge || (self.facts.vector && !self.scaled && self.steps.iter().all(keeps_vector))
     }
 
     /// Adds a step in whole pixels.

@@ -18,8 +18,8 @@ impl Image<'_> {
             _ => (w, 0),
         };
         let covers = (x, y) == (0, 0) && (self.width, self.height) == (w, h);
-        let shows = !covers || self.alpha;
-        if !shows {
+        let is_visible = !covers || self.alpha;
+        if !is_visible {
             return;
         }
         let invisible = covers && colour.a == 0;

@@ -60,7 +60,7 @@ impl Declared for Cover {
 
 impl Geometry for Cover {
     fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (gravity, growth) = (self.gravity.said(), growth(self.enlarge));
+        let (gravity, growth) = (self.gravity.suffix(), growth(self.enlarge));
         write!(f, ":{}x{}{gravity}{growth}", self.w, self.h)
     }
 

@@ -93,7 +93,7 @@ impl Geometry for Crop {
     fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::At { x, y, w, h } => write!(f, ":{x}:{y}:{w}x{h}"),
-            Self::Towards { w, h, gravity } => write!(f, ":{w}x{h}{}", gravity.said()),
+            Self::Towards { w, h, gravity } => write!(f, ":{w}x{h}{}", gravity.suffix()),
         }
     }
 

@@ -34,7 +34,7 @@ impl Trim {
     pub(crate) fn border(self, image: &Image<'_>) -> Measure {
         Measure::Trim {
             tolerance: self.0,
-            corner: image.seen.first_corner(),
+            corner: image.total_turn.first_corner(),
         }
     }
 }
@@ -58,8 +58,8 @@ impl Geometry for Trim {
             return Err("the border was not measured".to_owned());
         };
         let stored = (image.facts.width.into(), image.facts.height.into());
-        let [left, top, ..] = (image.seen).part([x, y, x + w, y + h].map(f64::from), stored);
-        let (w, h) = image.seen.size(w, h);
+        let [left, top, ..] = (image.total_turn).part([x, y, x + w, y + h].map(f64::from), stored);
+        let (w, h) = image.total_turn.size(w, h);
         image.cut(left as u32, top as u32, w, h);
         Ok(())
     }

@@ -47,7 +47,7 @@ impl FromStr for Recipe {
 struct Reader {
     recipe: Recipe,
     /// Words read so far that may occur only once.
-    seen: Vec<&'static str>,
+    used_words: Vec<&'static str>,
 }
 
 impl Reader {
@@ -72,7 +72,7 @@ impl Reader {
         }
         let step = Step::read(word, &parts)?;
         if step == Step::Original(Original) {
-            self.once("original", piece)?;
+            self.mark_used("original", piece)?;
         }
         if self.recipe.steps.len() == Recipe::MOST_STEPS {
             return Err(ParseError::new(
@@ -101,16 +101,16 @@ impl Reader {
         };
         (setting.read)(&mut self.recipe.output, parts)?;
         if word != WITH.name {
-            self.once(setting.word.name, word)?;
+            self.mark_used(setting.word.name, word)?;
         }
         Ok(true)
     }
 
-    fn once(&mut self, word: &'static str, piece: &str) -> Result<(), ParseError> {
-        if self.seen.contains(&word) {
+    fn mark_used(&mut self, word: &'static str, piece: &str) -> Result<(), ParseError> {
+        if self.used_words.contains(&word) {
             return Err(ParseError::new(piece, format!("`{word}` at most once")));
         }
-        self.seen.push(word);
+        self.used_words.push(word);
         Ok(())
     }
 }

@@ -49,25 +49,25 @@ impl Op for TextOp {
     }
 
     fn parse(&self, effect: &Effect) -> Result<Option<Box<dyn Stage>>> {
-        let written = Written::read(effect).map_err(|error| wrong(effect, &error))?;
-        let length = written.text.len();
+        let stage = TextStage::read(effect).map_err(|error| wrong(effect, &error))?;
+        let length = stage.text.len();
         if length > LONGEST {
             return Err(Error::Recipe {
                 piece: WORD.name.to_owned(),
                 why: format!("a text of {length} bytes is longer than {LONGEST}"),
             });
         }
-        let length = written.font.len();
+        let length = stage.font.len();
         if length > LONGEST_FONT {
             return Err(Error::Recipe {
                 piece: WORD.name.to_owned(),
                 why: format!("a font's name of {length} bytes is longer than {LONGEST_FONT}"),
             });
         }
-        let style = &written.style;
-        let shows = written.colour.a > 0 || style.outline.is_some_and(|line| line.colour.a > 0);
-        let shows = shows && style.opacity > 0.0 && !written.text.trim().is_empty();
-        Ok(shows.then(|| Box::new(written) as Box<dyn Stage>))
+        let style = &stage.style;
+        let is_visible = stage.colour.a > 0 || style.outline.is_some_and(|line| line.colour.a > 0);
+        let is_visible = is_visible && style.opacity > 0.0 && !stage.text.trim().is_empty();
+        Ok(is_visible.then(|| Box::new(stage) as Box<dyn Stage>))
     }
 }
 
@@ -112,7 +112,7 @@ fn align_named(name: &str, gravity: Anchor) -> Align {
 }
 
 #[derive(Debug)]
-struct Written {
+struct TextStage {
     /// The effect as written in the recipe.
     effect: Effect,
     text: String,
@@ -211,7 +211,7 @@ impl Style {
     }
 }
 
-impl Written {
+impl TextStage {
     fn read(effect: &Effect) -> Result<Self, ParseError> {
         let texts: [Option<&str>; WORD.args.len()] = WORD.read(&effect.args)?;
         let [
@@ -287,14 +287,14 @@ impl Written {
 
     /// Returns the letters with their shadow. The result for a repeated text is one tile.
     fn letters(&self, size: (u32, u32), context: &Context<'_>) -> Result<Frame> {
-        let drawn = (context.draw)(&self.on(size.0, size.1))?.frame;
+        let letters = (context.draw)(&self.on(size.0, size.1))?.frame;
         let Style {
             shadow, opacity, ..
         } = &self.style;
         if shadow.is_none() && *opacity >= 1.0 {
-            return Ok(drawn);
+            return Ok(letters);
         }
-        by_depth!(drawn, planes => {
+        by_depth!(letters, planes => {
             if let Some(shadow) = shadow {
                 planes = shadow.cast(planes, context.interrupt)?;
             }
@@ -306,7 +306,7 @@ impl Written {
     }
 }
 
-impl Stage for Written {
+impl Stage for TextStage {
     fn apply(&self, frame: Frame, context: &Context<'_>) -> Result<Frame> {
         context.check()?;
         let size = (frame.width, frame.height);
@@ -345,8 +345,8 @@ impl Stage for Written {
 
     fn cost(&self, width: u32, height: u32, traits: Traits) -> Cost {
         let style = &self.style;
-        let laid = count(width, height, traits.model, true);
-        let drawn = count(width, height, Model::Rgb, true);
+        let laid_samples = count(width, height, traits.model, true);
+        let drawn_samples = count(width, height, Model::Rgb, true);
         let letters = Traits {
             model: Model::Rgb,
             alpha: true,
@@ -356,24 +356,24 @@ impl Stage for Written {
         let shadow = style.shadow.as_ref();
         let shadow = shadow.map(|shadow| shadow.cost(width, height, letters));
         let shadow = shadow.unwrap_or_default();
-        let blended = match style.blend {
-            Mode::Blend(_) => drawn,
+        let blended_samples = match style.blend {
+            Mode::Blend(_) => drawn_samples,
             _ => 0,
         };
         // A tile is at most as large as the image.
-        let repeated = match style.tile {
-            Some(_) => laid,
+        let repeated_samples = match style.tile {
+            Some(_) => laid_samples,
             None => 0,
         };
         let per_byte = NANOS_PER_BYTE + style.outline.map_or(0, |_| NANOS_PER_OUTLINED_BYTE);
         Cost {
             nanos: NANOS_TO_READ
                 + self.text.len() as u64 * per_byte
-                + (drawn + repeated + 3 * blended) * PICOS_DRAWN / 1000
+                + (drawn_samples + repeated_samples + 3 * blended_samples) * PICOS_DRAWN / 1000
                 + shadow.nanos,
             // The drawing, a copy of it or its shadow, and the text in the image's model.
-            scratch: (2 * drawn).max(drawn + shadow.scratch)
-                + (2 * laid + repeated + 2 * blended) * bytes(traits.depth),
+            scratch: (2 * drawn_samples).max(drawn_samples + shadow.scratch)
+                + (2 * laid_samples + repeated_samples + 2 * blended_samples) * bytes(traits.depth),
         }
     }
 }
@@ -390,7 +390,7 @@ const NANOS_PER_OUTLINED_BYTE: u64 = 60_000;
 /// Estimated picoseconds per sample to draw the text and to composite it over the image.
 const PICOS_DRAWN: u64 = 6_000;
 
-impl fmt::Display for Written {
+impl fmt::Display for TextStage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.effect.fmt(f)
     }

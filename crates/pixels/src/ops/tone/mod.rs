@@ -94,7 +94,7 @@ impl Affine {
 
     /// Interpolates between `other`, at a `share` of 0, and this map, at 1.
     fn mixed(self, share: f32, other: Self) -> Self {
-        let mix = |own: f32, other: f32| other + share * (own - other);
+        let mix = |this: f32, other: f32| other + share * (this - other);
         Self([0, 1, 2].map(|row| [0, 1, 2, 3].map(|at| mix(self.0[row][at], other.0[row][at]))))
     }
 

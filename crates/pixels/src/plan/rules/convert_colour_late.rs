@@ -54,7 +54,7 @@ pub(crate) fn keeps_file(draft: &Draft<'_>) -> bool {
 /// Plans the conversion before anything is painted, and decides how the result declares its colour space.
 fn act(draft: &mut Draft<'_>) -> bool {
     let (have, profile) = (draft.full, draft.profile());
-    let stays_print = have.model == Model::Cmyk && draft.leaves.is_none();
+    let stays_print = have.model == Model::Cmyk && draft.conversion.is_none();
     let space = match space(profile, have.model, have.space, draft.tags()) {
         _ if stays_print && profile == Profile::Keep => None,
         space => space,
@@ -68,10 +68,10 @@ fn act(draft: &mut Draft<'_>) -> bool {
     let Some(space) = space.filter(|space| !space.is_as(have.space)) else {
         return false;
     };
-    let to = draft.leaves.unwrap_or(Traits {
+    let to = draft.conversion.unwrap_or(Traits {
         alpha: have.alpha,
-        ..draft.needed
+        ..draft.encoder_traits
     });
-    draft.leaves = Some(Traits { space, ..to });
+    draft.conversion = Some(Traits { space, ..to });
     true
 }

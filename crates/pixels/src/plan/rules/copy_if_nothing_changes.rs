@@ -29,7 +29,7 @@ fn act(draft: &mut Draft<'_>) -> bool {
         || output.chroma.is_some()
         || output.effort.is_some()
         || output.progressive != info.progressive
-        || draft.frames.shown() != info.frames;
+        || draft.frames.result_count() != info.frames;
     draft.is_copy = draft.recipe.is_original() || !(changes(draft) || rewrites);
     draft.is_copy
 }
@@ -53,14 +53,14 @@ fn changes_but_turn(draft: &Draft<'_>, turn: Orientation) -> bool {
 /// format's header can declare, and the recipe asks for nothing else about the file.
 pub(in crate::plan) fn changes_format_alone(draft: &Draft<'_>) -> bool {
     let output = &draft.recipe.output;
-    let said = output.goal.is_some()
+    let has_settings = output.goal.is_some()
         || output.depth.is_some()
         || output.chroma.is_some()
         || output.progressive
         || !output.options.is_empty();
-    let shown = [Orientation::default(), draft.info.orientation];
-    let changes = shown.iter().all(|turn| changes_but_turn(draft, *turn));
-    draft.info.frames == 1 && !changes && !said
+    let turns = [Orientation::default(), draft.info.orientation];
+    let changes = turns.iter().all(|turn| changes_but_turn(draft, *turn));
+    draft.info.frames == 1 && !changes && !has_settings
 }
 
 /// Whether the source meets the goal of the encoder. A copy loses nothing, so it counts as a lossless result.

@@ -26,17 +26,17 @@ fn act(draft: &mut Draft<'_>) -> bool {
     }
     draft.scales_light = true;
     let stored = turned(draft.full, draft.orientation());
-    let written = draft.needed;
-    let back = match (draft.leaves, draft.painted.is_empty()) {
-        (Some(leaves), _) => leaves,
+    let traits = draft.encoder_traits;
+    let back = match (draft.conversion, draft.later_stages.is_empty()) {
+        (Some(conversion), _) => conversion,
         (None, true) => Traits {
             alpha: stored.alpha,
             space: stored.space,
-            ..written
+            ..traits
         },
         (None, false) => stored,
     };
     debug_assert!(back.model != Model::Cmyk, "light has no inks");
-    draft.leaves = Some(back);
+    draft.conversion = Some(back);
     true
 }

@@ -55,8 +55,8 @@ fn act(draft: &mut Draft<'_>) -> bool {
         Scale::FULL => scales(source, info, stored, draft.chroma, headroom),
         measured => {
             // Decode luma at the scale in the recipe, or the next larger one that the codec offers.
-            let mut offered = source.scales(info).iter().copied();
-            let luma = offered.find(|scale| *scale >= measured);
+            let mut candidates = source.scales(info).iter().copied();
+            let luma = candidates.find(|scale| *scale >= measured);
             let luma = luma.unwrap_or(Scale::FULL);
             let chroma = chroma_scale(source, info, stored, draft.chroma, headroom, luma);
             Scales { luma, chroma }
@@ -104,7 +104,8 @@ fn chroma_scale(
     headroom: f64,
     luma: Scale,
 ) -> Scale {
-    let (Model::YCbCr { sub, .. }, Some(wanted), Some(from)) = (info.model, chroma, stored.from)
+    let (Model::YCbCr { sub, .. }, Some(result_sub), Some(from)) =
+        (info.model, chroma, stored.from)
     else {
         return luma;
     };
@@ -112,9 +113,9 @@ fn chroma_scale(
         return luma;
     }
     let have = (from.w / f64::from(sub.h), from.h / f64::from(sub.v));
-    let need = (
-        f64::from(stored.to.0) / f64::from(wanted.h),
-        f64::from(stored.to.1) / f64::from(wanted.v),
+    let target = (
+        f64::from(stored.to.0) / f64::from(result_sub.h),
+        f64::from(stored.to.1) / f64::from(result_sub.v),
     );
     codec
         .scales(info)
@@ -122,8 +123,8 @@ fn chroma_scale(
         .copied()
         .find(|scale| {
             fits_under(*scale, luma, sub)
-                && have.0 * scale.factor() >= headroom * need.0
-                && have.1 * scale.factor() >= headroom * need.1
+                && have.0 * scale.factor() >= headroom * target.0
+                && have.1 * scale.factor() >= headroom * target.1
         })
         .unwrap_or(luma)
 }

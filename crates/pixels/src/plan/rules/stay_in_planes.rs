@@ -22,11 +22,11 @@ pub(crate) static RULE: Rule = Rule {
 /// subsampled in between: that of the encoder, or `Subsampling::NONE` if the encoder needs RGB. The green, blue and red
 /// planes of the identity matrix are not chroma, because each holds a part of luma, so they are not subsampled. `None`:
 /// the image has no such planes.
-fn chroma(have: Traits, needed: Traits, orientation: Orientation) -> Option<Subsampling> {
+fn chroma(have: Traits, encoder_traits: Traits, orientation: Orientation) -> Option<Subsampling> {
     let Model::YCbCr { matrix, .. } = have.model else {
         return None;
     };
-    Some(match needed.model {
+    Some(match encoder_traits.model {
         Model::YCbCr { sub, .. } if matrix != Matrix::Identity => turned_sub(sub, orientation),
         _ => Subsampling::NONE,
     })
@@ -39,11 +39,11 @@ fn act(draft: &mut Draft<'_>) -> bool {
         // Scaling in linear light requires RGB.
         return false;
     }
-    draft.chroma = chroma(draft.full, draft.needed, draft.orientation());
+    draft.chroma = chroma(draft.full, draft.encoder_traits, draft.orientation());
     let matrix = |model| match model {
         Model::YCbCr { matrix, .. } => Some(matrix),
         _ => None,
     };
     let have = matrix(draft.full.model);
-    have.is_some() && have == matrix(draft.needed.model)
+    have.is_some() && have == matrix(draft.encoder_traits.model)
 }

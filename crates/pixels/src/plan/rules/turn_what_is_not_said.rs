@@ -20,7 +20,7 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Decides which orientation the result declares, and turns the pixels at the end where it cannot.
 fn act(draft: &mut Draft<'_>) -> bool {
-    let turn = draft.left_turned();
+    let turn = draft.unapplied_orientation();
     let output = &draft.recipe.output;
     if turn.is_upright() {
         return false;
@@ -38,7 +38,7 @@ fn act(draft: &mut Draft<'_>) -> bool {
         }
     };
     if says {
-        draft.said = turn;
+        draft.output_orientation = turn;
     } else if output.stored_turn != StoredTurn::Verbatim {
         draft.turn_last(turn);
         return true;

@@ -3,7 +3,7 @@
 use andon_recipe::options;
 
 use crate::error::Result;
-use crate::plan::output::{refused, said};
+use crate::plan::output::{refusal, setting_text};
 
 /// A binary search for the largest quality whose file is short enough.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub(crate) struct Length {
 impl Length {
     /// Returns the most bytes of the best file so far, which is kept while another one is tried, for a frame of `frame`
     /// bytes.
-    pub(crate) fn kept(self, frame: u64) -> u64 {
+    pub(crate) fn best_bytes(self, frame: u64) -> u64 {
         match self.shortest {
             true => frame,
             false => frame.min(self.bytes),
@@ -57,8 +57,8 @@ impl Length {
             }
         }
         best.or(fallback).ok_or_else(|| {
-            refused(
-                &said(options::MAX.name, &self.bytes.to_string()),
+            refusal(
+                &setting_text(options::MAX.name, &self.bytes.to_string()),
                 format!(
                     "even at quality 1 it takes {shortest} bytes; allow more, or ask for a smaller size"
                 ),

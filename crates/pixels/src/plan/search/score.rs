@@ -46,12 +46,12 @@ impl Scored {
     }
 
     /// Returns the quality that should score slightly more than required, judging by the tries so far. Each entry of
-    /// `tried` is the score on `CURVE` at a tried quality, and this image's score at that quality.
-    fn quality(self, tried: &[(f64, f64)]) -> u8 {
+    /// `tries` is the score on `CURVE` at a tried quality, and this image's score at that quality.
+    fn quality(self, tries: &[(f64, f64)]) -> u8 {
         let aim = f64::from(self.score) + CLOSE / 2.0;
-        let mut nearest: Vec<_> = tried.to_vec();
+        let mut nearest: Vec<_> = tries.to_vec();
         nearest.sort_by(|(_, one), (_, other)| (one - aim).abs().total_cmp(&(other - aim).abs()));
-        let wanted = match nearest[..] {
+        let target = match nearest[..] {
             [] => aim,
             [(at, score)] => at + aim - score,
             [(at, score), (other_at, other), ..] => {
@@ -64,53 +64,55 @@ impl Scored {
                 at + (aim - score) / steep
             }
         };
-        let after = CURVE.partition_point(|&(_, score)| score < wanted);
+        let after = CURVE.partition_point(|&(_, score)| score < target);
         let after = after.clamp(1, CURVE.len() - 1);
         let ((q0, s0), (q1, s1)) = (CURVE[after - 1], CURVE[after]);
-        let quality = q0 + (wanted - s0) * (q1 - q0) / (s1 - s0);
+        let quality = q0 + (target - s0) * (q1 - q0) / (s1 - s0);
         quality.round().clamp(1.0, 100.0) as u8
     }
 
     /// Returns the smallest of the tried files that reaches the score, or the best file if none does.
     pub(crate) fn run(self, mut encode: impl FnMut(u8) -> Result<Candidate>) -> Result<Vec<u8>> {
-        let enough = f64::from(self.score);
+        let target = f64::from(self.score);
         // The highest quality known to be too low, and the lowest known to be sufficient.
         let (mut small, mut fits) = (0, 101);
         let mut best: Option<(u8, Candidate)> = None;
-        let mut known = Vec::new();
+        let mut tries = Vec::new();
         for _ in 0..Self::TRIES {
             let quality = match fits - small {
                 0 | 1 => break,
-                _ => self.quality(&known).clamp(small + 1, fits - 1),
+                _ => self.quality(&tries).clamp(small + 1, fits - 1),
             };
-            let tried = encode(quality)?;
-            known.push((expected(quality), tried.score));
-            let close = (enough..=enough + CLOSE).contains(&tried.score);
-            if tried.score >= enough {
+            let candidate = encode(quality)?;
+            tries.push((expected(quality), candidate.score));
+            let close = (target..=target + CLOSE).contains(&candidate.score);
+            if candidate.score >= target {
                 fits = quality;
-                best = Some((quality, tried));
+                best = Some((quality, candidate));
             } else {
                 small = quality;
                 // Until a file reaches the score, the one of the highest quality is the best.
                 if best
                     .as_ref()
-                    .is_none_or(|(known, _)| *known < quality && fits > 100)
+                    .is_none_or(|(best_quality, _)| *best_quality < quality && fits > 100)
                 {
-                    best = Some((quality, tried));
+                    best = Some((quality, candidate));
                 }
             }
             if close {
                 break;
             }
         }
-        Ok(best.map(|(_, tried)| tried.file).unwrap_or_default())
+        Ok(best
+            .map(|(_, candidate)| candidate.file)
+            .unwrap_or_default())
     }
 }
 
 /// Returns the score on `CURVE` at a quality.
 fn expected(quality: u8) -> f64 {
     let quality = f64::from(quality);
-    let after = CURVE.partition_point(|&(known, _)| known < quality);
+    let after = CURVE.partition_point(|&(point, _)| point < quality);
     let after = after.clamp(1, CURVE.len() - 1);
     let ((q0, s0), (q1, s1)) = (CURVE[after - 1], CURVE[after]);
     s0 + (quality - q0) * (s1 - s0) / (q1 - q0)

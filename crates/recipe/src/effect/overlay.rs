@@ -45,19 +45,19 @@ impl Effect {
     }
 
     /// Adds to `names` the overlay files of the effect, and those of its overlay's recipe.
-    pub(crate) fn add_materials(&self, names: &mut Vec<String>) {
+    pub(crate) fn add_overlays(&self, names: &mut Vec<String>) {
         names.extend(self.material().map(str::to_owned));
         if let Some(Ok(recipe)) = self.recipe() {
             for effect in recipe.effects() {
-                effect.add_materials(names);
+                effect.add_overlays(names);
             }
         }
     }
 
     /// Returns how many steps the effect counts as: itself, and those of its overlay's recipe.
     pub(crate) fn steps(&self) -> usize {
-        let own = self.recipe().and_then(Result::ok);
-        1 + own.map_or(0, |recipe| recipe.steps_in_all())
+        let recipe = self.recipe().and_then(Result::ok);
+        1 + recipe.map_or(0, |recipe| recipe.steps_in_all())
     }
 }
 
@@ -74,9 +74,12 @@ fn read(text: &str, levels: usize) -> Result<Recipe, ParseError> {
         return wrong(&text, "steps alone: an overlay is not written to a file");
     }
     for step in &recipe.steps {
-        let looks = matches!(step, Step::Original(_) | Step::Trim(_)) || step.is_to_be_measured();
+        let needs_pixels =
+            matches!(step, Step::Original(_) | Step::Trim(_)) || step.is_to_be_measured();
         match step {
-            _ if looks => return wrong(step, "a step that needs no look at the overlay's pixels"),
+            _ if needs_pixels => {
+                return wrong(step, "a step that needs no look at the overlay's pixels");
+            }
             Step::Effect(effect) if effect.composes() => {
                 if let Some(text) = effect
                     .args

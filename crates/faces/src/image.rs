@@ -16,9 +16,9 @@ impl<'a> Gray<'a> {
     #[must_use]
     pub fn new(samples: &'a [u8], width: u32, height: u32) -> Option<Self> {
         let (width, height) = (usize::try_from(width).ok()?, usize::try_from(height).ok()?);
-        let whole = width.checked_mul(height) == Some(samples.len());
-        let bounded = width.max(height) <= Self::LONGEST;
-        (whole && bounded).then_some(Self {
+        let is_complete = width.checked_mul(height) == Some(samples.len());
+        let is_small = width.max(height) <= Self::LONGEST;
+        (is_complete && is_small).then_some(Self {
             samples,
             width,
             height,
@@ -48,33 +48,33 @@ impl<'a> Gray<'a> {
     /// Returns the whole image scaled to a smaller size.
     pub(crate) fn scaled(&self, width: usize, height: usize) -> Vec<u8> {
         let columns = points(self.width, width);
-        let mut scaled = Vec::with_capacity(width * height);
+        let mut samples = Vec::with_capacity(width * height);
         for (y, down) in points(self.height, height) {
             let row = |y: usize| &self.samples[y * self.width..][..self.width];
             let (upper, lower) = (row(y), row((y + 1).min(self.height - 1)));
-            scaled.extend(columns.iter().map(|&(x, across)| {
+            samples.extend(columns.iter().map(|&(x, across)| {
                 let next = (x + 1).min(self.width - 1);
-                let at = |row: &[u8]| mixed(f64::from(row[x]), f64::from(row[next]), across);
-                mixed(at(upper), at(lower), down) as u8
+                let at = |row: &[u8]| interpolate(f64::from(row[x]), f64::from(row[next]), across);
+                interpolate(at(upper), at(lower), down) as u8
             }));
         }
-        scaled
+        samples
     }
 
     /// Returns a window, scaled to `side` × `side` px.
     pub(crate) fn window(&self, window: &Window, side: usize) -> Vec<u8> {
-        let own = usize::try_from(window.side).unwrap_or(1).max(1);
-        let points = points(own, side);
-        let mut seen = Vec::with_capacity(side * side);
+        let window_side = usize::try_from(window.side).unwrap_or(1).max(1);
+        let points = points(window_side, side);
+        let mut samples = Vec::with_capacity(side * side);
         for &(y, down) in &points {
             let y = window.y + y as i64;
-            seen.extend(points.iter().map(|&(x, across)| {
+            samples.extend(points.iter().map(|&(x, across)| {
                 let x = window.x + x as i64;
-                let row = |y| mixed(self.at(x, y), self.at(x + 1, y), across);
-                mixed(row(y), row(y + 1), down) as u8
+                let row = |y| interpolate(self.at(x, y), self.at(x + 1, y), across);
+                interpolate(row(y), row(y + 1), down) as u8
             }));
         }
-        seen
+        samples
     }
 }
 
@@ -90,6 +90,6 @@ fn points(from: usize, to: usize) -> Vec<(usize, f64)> {
     (0..to).map(point).collect()
 }
 
-fn mixed(one: f64, other: f64, share: f64) -> f64 {
+fn interpolate(one: f64, other: f64, share: f64) -> f64 {
     (1.0 - share) * one + share * other
 }

@@ -37,7 +37,7 @@ impl Engine {
             Some(_) => None,
             None => self.measurement(rules, bytes)?,
         };
-        let here = match measurement {
+        let new_measured = match measurement {
             Some(measurement) => {
                 let length = bytes.len() as u64;
                 self.limits().check_cpu(measurement.cost().into(), length)?;
@@ -45,7 +45,7 @@ impl Engine {
             }
             None => Measured::default(),
         };
-        let measured = measured.unwrap_or(&here);
+        let measured = measured.unwrap_or(&new_measured);
         let mut plan = plan::planner::plan(&self.formats, rules, bytes, measured, index)?;
         if plan.is_copy() {
             return Ok(plan);
@@ -62,7 +62,7 @@ impl Engine {
         let effects: Vec<Effect> = plan.recipe().effects().cloned().collect();
         let mut decoded = Vec::new();
         for effect in &effects {
-            let Some(file) = self.formats.material(effect, materials).transpose()? else {
+            let Some(file) = self.formats.overlay(effect, materials).transpose()? else {
                 continue;
             };
             let Ok((codec, info)) = self.formats.header(&file) else {
@@ -70,20 +70,23 @@ impl Engine {
             };
             let length = file.len() as u64;
             most = most.max(plan::held_in_full(codec, &info, length));
-            let size = match self.plan_of_material(effect, &file, materials)? {
+            let size = match self.plan_of_overlay(effect, &file, materials)? {
                 // An overlay's recipe runs for every frame, and its result is never encoded.
-                Some(own) => {
-                    most = most.max(own.peak_bytes());
-                    let each = own.cost().nanos.saturating_sub(own.encode_nanos());
-                    nanos = nanos.saturating_add(each.saturating_mul(plan.frames()));
-                    own.size()
+                Some(overlay_plan) => {
+                    most = most.max(overlay_plan.peak_bytes());
+                    let nanos_per_frame = overlay_plan
+                        .cost()
+                        .nanos
+                        .saturating_sub(overlay_plan.encode_nanos());
+                    nanos = nanos.saturating_add(nanos_per_frame.saturating_mul(plan.frames()));
+                    overlay_plan.size()
                 }
                 None => {
                     let name = effect.args.first();
                     if !decoded.contains(&name) {
                         decoded.push(name);
-                        let once = codec.decode_cost(length, &info, Scales::FULL);
-                        nanos = nanos.saturating_add(once.nanos);
+                        let decoding = codec.decode_cost(length, &info, Scales::FULL);
+                        nanos = nanos.saturating_add(decoding.nanos);
                     }
                     info.orientation.size(info.width, info.height)
                 }
@@ -97,7 +100,7 @@ impl Engine {
     }
 
     /// Plans an overlay's own recipe for the overlay's file; `None` if the overlay has no recipe.
-    pub(super) fn plan_of_material(
+    pub(super) fn plan_of_overlay(
         &self,
         effect: &Effect,
         file: &[u8],
@@ -117,19 +120,19 @@ impl Engine {
 
 impl Job<'_> {
     /// Returns the overlay image of an effect, loaded under the same limits as any source.
-    pub(super) fn material(&self, effect: &Effect) -> Result<Image> {
-        let picture = match (effect.recipe(), effect.material()) {
+    pub(super) fn overlay(&self, effect: &Effect) -> Result<Image> {
+        let image = match (effect.recipe(), effect.material()) {
             (None, Some(name)) => self.materials.picture(name, &|bytes| self.upright(bytes)),
-            (None, None) => match self.engine.formats.material(effect, self.materials) {
+            (None, None) => match self.engine.formats.overlay(effect, self.materials) {
                 Some(file) => self.whole(&file?),
                 None => nothing_laid(effect),
             },
             (Some(_), _) => self.worked_on(effect),
         };
-        if let Ok(picture) = &picture {
-            self.lacks(&picture.undrawn);
+        if let Ok(image) = &image {
+            self.lacks(&image.undrawn);
         }
-        picture.map_err(|error| match error {
+        image.map_err(|error| match error {
             Error::UnknownFormat | Error::Broken { .. } | Error::Unsupported { .. } => {
                 Error::Recipe {
                     piece: effect.args.first().cloned().unwrap_or_default(),
@@ -143,11 +146,11 @@ impl Job<'_> {
     /// Returns the image in the effect's file after the effect's own recipe has been applied to it.
     pub(super) fn worked_on(&self, effect: &Effect) -> Result<Image> {
         let formats = &self.engine.formats;
-        let Some(file) = formats.material(effect, self.materials).transpose()? else {
+        let Some(file) = formats.overlay(effect, self.materials).transpose()? else {
             return nothing_laid(effect);
         };
         let engine = self.engine;
-        let Some(plan) = engine.plan_of_material(effect, &file, self.materials)? else {
+        let Some(plan) = engine.plan_of_overlay(effect, &file, self.materials)? else {
             return self.whole(&file);
         };
         let run = Run {

@@ -6,13 +6,13 @@ use andon_pixels::{Matrix, Range};
 
 /// An image with straight colours from 0 to 255 and opacity from 0 to 1.
 #[derive(Clone)]
-pub(crate) struct Picture {
+pub(crate) struct Image {
     pub(crate) width: usize,
     pub(crate) height: usize,
     pub(crate) pixels: Vec<[f64; 4]>,
 }
 
-impl Picture {
+impl Image {
     /// Creates an image from a function of column and row.
     pub(crate) fn new(
         width: usize,
@@ -159,7 +159,7 @@ fn thinned(plane: &Plane, sub: Subsampling, x: usize, y: usize) -> f64 {
 
 /// Returns a frame of this model that shows an image. Each chroma sample is the mean of the px that it spans. Samples
 /// are those that a file of this depth could hold.
-pub(crate) fn frame(image: &Picture, model: Model, depth: Depth, alpha: bool) -> Frame {
+pub(crate) fn frame(image: &Image, model: Model, depth: Depth, alpha: bool) -> Frame {
     let (width, height) = (image.width as u32, image.height as u32);
     let planes = (0..model.planes())
         .map(|index| {
