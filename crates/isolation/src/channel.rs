@@ -1,5 +1,5 @@
-//! Messages over a socket: one byte for the kind, two lengths, a head of small values, and what is too large for the
-//! head.
+//! Messages over a socket. A message starts with its kind (1 byte) and two lengths (8 bytes each); the head of small values and
+//! the large values follow.
 
 use std::io::{self, Read};
 use std::os::fd::{AsFd, OwnedFd};
@@ -12,15 +12,15 @@ use crate::wire::{Input, Output, Wire, garbled};
 /// Bytes of a message before its head: the kind (1) and two lengths (8 each).
 pub(crate) const START: usize = 17;
 
-/// Most bytes of a message's head, which holds facts, errors and the options of recipes.
+/// Maximum length in bytes of a message's head, which contains facts, errors and recipe options.
 const LONGEST_HEAD: u64 = 1 << 20;
 
-/// What a channel does whenever the other side is not ready. An error makes it give up.
+/// What a channel does while the other side is not ready to send or receive. An error aborts the transfer.
 pub(crate) trait Waiting {
     fn waiting(&mut self) -> io::Result<()>;
 }
 
-/// Waits for as long as the other side takes.
+/// Waits without a time limit.
 pub(crate) struct Patiently;
 
 impl Waiting for Patiently {
@@ -29,7 +29,7 @@ impl Waiting for Patiently {
     }
 }
 
-/// One end of a socket. Whenever the other side is not ready, it calls `waiting` before it tries again.
+/// One end of a socket. While the other side is not ready, the channel calls `waiting` between its attempts.
 pub(crate) struct Channel<'a, W> {
     socket: &'a OwnedFd,
     waiting: W,
@@ -57,10 +57,10 @@ impl<'a, W: Waiting> Channel<'a, W> {
             .try_for_each(|blob| self.write_all(blob))
     }
 
-    /// Returns the kind of the next message and its lengths. Cancellations that come too late are skipped.
+    /// Returns the kind of the next message and its lengths. Cancellations of jobs that are already answered are skipped.
     ///
     /// # Errors
-    /// As [`Channel::send`]; `UnexpectedEof` if there are no more messages.
+    /// Those of [`Channel::send`]; `UnexpectedEof` if there are no more messages.
     pub(crate) fn next(&mut self) -> io::Result<(Kind, Lengths)> {
         loop {
             let mut start = [0; START];
@@ -76,10 +76,10 @@ impl<'a, W: Waiting> Channel<'a, W> {
         }
     }
 
-    /// Reads the value of a message whose large parts have at most `most` bytes in total.
+    /// Reads the value of a message whose large values have at most `most` bytes in total.
     ///
     /// # Errors
-    /// As [`Channel::send`]; `InvalidData` for a message that does not hold such a value.
+    /// Those of [`Channel::send`]; `InvalidData` for a message that does not contain such a value.
     pub(crate) fn value<T: Wire>(&mut self, lengths: Lengths, most: u64) -> io::Result<T> {
         if lengths.head > LONGEST_HEAD || lengths.blobs > most {
             return Err(garbled("it is longer than it may be"));
@@ -118,7 +118,7 @@ impl<W: Waiting> Read for Channel<'_, W> {
     }
 }
 
-/// Lengths of a message's head and of its large parts, in bytes.
+/// Lengths of a message's head and of its large values, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lengths {
     head: u64,

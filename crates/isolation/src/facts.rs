@@ -1,4 +1,4 @@
-//! Cache of recently read headers, because a file's header is read for its facts and again for every plan.
+//! Cache of recently read headers. A file's header is needed once for its facts and again for every plan.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -6,18 +6,18 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use andon_pixels::Info;
 use blake3::Hash;
 
-/// Facts of the most recently read files, by the hash of their content.
+/// Facts of the most recently read files, by the hash of the file's content.
 #[derive(Debug, Default)]
 pub(crate) struct Facts(Mutex<VecDeque<(Hash, Info)>>);
 
-/// Most files whose facts are remembered.
+/// Maximum number of files in the cache.
 const MOST: usize = 64;
 
 impl Facts {
-    /// Returns the facts of a file, either remembered or from `read`.
+    /// Returns the facts of a file, from the cache or from `read`.
     ///
     /// # Errors
-    /// Those of `read`, which are not remembered.
+    /// Those of `read`; errors are not cached.
     pub(crate) fn of<E>(
         &self,
         file: &[u8],
@@ -37,7 +37,7 @@ impl Facts {
     }
 
     fn lock(&self) -> MutexGuard<'_, VecDeque<(Hash, Info)>> {
-        // Nothing panics within.
+        // A poisoned lock is safe to use, because no code that holds it can panic.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,9 +1,9 @@
-//! The two kinds of process besides the server: workers, and the one that starts them.
+//! The two kinds of process besides the server: workers, and the *starter* that starts them.
 //!
-//! A program that begins with [`as_process`] can be started as either. The server, once it has given up what it does
-//! not need, can neither start a process nor end one: the *starter*, a process of its own from the beginning, does both
-//! for it and knows nothing else. A worker begins with an empty environment, in a fresh image of the program, with one
-//! socket and no other descriptor.
+//! A program whose `main` begins with [`as_process`] can be started as either. The server drops privileges and then can neither
+//! start nor end a process. The starter does both for it: it is a separate process from the beginning, and it has no other data
+//! of the server. A worker begins with an empty environment, in a fresh image of the program, with one socket and no other
+//! descriptor.
 
 mod starter;
 mod worker;
@@ -22,17 +22,17 @@ use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
 use rustix::process::{Signal, set_parent_process_death_signal};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
-/// The program from which workers are started.
+/// The program file from which worker processes are started.
 #[derive(Clone, Debug)]
 pub struct Program {
     /// Path of the program's file.
     pub path: PathBuf,
-    /// Arguments before those that select the kind of process.
+    /// Arguments that precede those that select the kind of process.
     pub arguments: Vec<OsString>,
 }
 
 impl Program {
-    /// Returns the current program, by the file from which it was started, even if that has been replaced since.
+    /// Returns the currently running program, even if its file has been replaced since the start.
     #[must_use]
     pub fn this() -> Self {
         Self {
@@ -41,7 +41,7 @@ impl Program {
         }
     }
 
-    /// Whether the program can be started, and speaks to its processes as this one does.
+    /// Whether the program can be started, and its processes have the same version as this one.
     #[must_use]
     pub fn is_of_this_version(&self) -> bool {
         let checked = self.command(CHECK, Stdio::null(), None).status();
@@ -56,7 +56,7 @@ impl Program {
             .args(&self.arguments)
             .args([FLAG, role, VERSION])
             .env_clear()
-            // Each thread of a decoder would reserve address space, of which a job has its share.
+            // Each allocator arena of a thread would reserve address space, which counts against the limit of the job.
             .env("MALLOC_ARENA_MAX", "1")
             .current_dir("/")
             .stdin(socket)
@@ -66,10 +66,10 @@ impl Program {
     }
 }
 
-/// Runs this process as a worker or as the starter if the arguments after the program's name select that. Returns how
-/// it ended, once it is no longer needed, or `None` if the process is neither. Must be called before anything else is
-/// done. A worker calls `adopt` with [the file that all workers share](crate::Settings::shared), if there is one, before
-/// it gives up what it does not need.
+/// Runs this process as a worker or as the starter if the arguments after the program's name select that. Returns the result
+/// when the worker or starter has finished, or `None` if the process is neither. Call this first in `main`. A worker calls
+/// `adopt` with [the file that all workers share](crate::Settings::shared), if there is one, before it restricts its system
+/// calls.
 #[must_use]
 pub fn as_process(
     codecs: &'static [&'static dyn Codec],
@@ -97,7 +97,8 @@ pub fn as_process(
         }
         WORKER => {
             alone();
-            // The starter's only thread started this process.
+            // Kill this worker when its parent ends. The signal is sent when the thread that started the worker ends; the
+            // starter has one thread, so that is when the starter ends.
             let _ = set_parent_process_death_signal(Some(Signal::KILL));
             worker::run(codecs, adopt, memory)
         }
@@ -112,10 +113,10 @@ fn shared() -> io::Result<Option<File>> {
     Ok(is_file.then_some(file))
 }
 
-/// Makes a file in memory, which nobody can change once `write` has returned.
+/// Creates a file in memory which nobody can change after `write` has returned.
 ///
 /// # Errors
-/// If the system cannot make one, or `write` fails.
+/// If the system cannot create such a file, or `write` fails.
 pub fn sealed(write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<File> {
     let made = memfd_create(
         "andon-shared",
@@ -128,13 +129,13 @@ pub fn sealed(write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<Fil
     Ok(file)
 }
 
-/// Makes processes that are started from now on inherit no descriptors except standard input, output and error.
+/// Makes processes that are started from now on inherit only the descriptors of standard input, output and error.
 pub(crate) fn keep_descriptors() {
     close_fds::set_fds_cloexec(3, &[]);
 }
 
-/// Keeps signals that are meant to end the server from ending this process: the server has to finish its requests and
-/// needs its workers for that. Also keeps descriptors from being inherited.
+/// Ignores signals that are meant to end the server: the server has to finish its requests and needs this process for that.
+/// Also prevents descriptors from being inherited.
 fn alone() {
     keep_descriptors();
     for signal in [SIGTERM, SIGINT, SIGHUP, SIGQUIT] {
@@ -149,8 +150,9 @@ pub use worker::{AT_REST, BARE};
 const FLAG: &str = "--andon-process";
 const STARTER: &str = "starter";
 const WORKER: &str = "worker";
-/// A process that only says, by its exit code, whether it is of the server's version.
+/// Role of a process that only reports, by its exit code, whether it has the server's version.
 const CHECK: &str = "check";
 
-/// Version of what the server and its processes say to each other, which is no more stable than the code.
+/// Version of the protocol between the server, the starter and the workers. It is the version of the program, because the
+/// protocol may change with every one.
 const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -1,4 +1,4 @@
-//! The capabilities of a codec beside decoding, as far as worker processes do their work.
+//! The capabilities of a codec besides decoding, with the work done by worker processes.
 
 use std::time::Instant;
 
@@ -13,7 +13,7 @@ use super::workers::{Ceiling, FACTS, PROBE, Until, Workers, bytes_of, how};
 use crate::job::Call;
 use crate::wire::List;
 
-/// A capability of a codec, whose work on untrusted bytes is done by worker processes.
+/// A capability of a codec whose work on untrusted bytes is done by worker processes.
 pub(super) struct Remote<C: ?Sized + 'static> {
     pub(super) inner: &'static C,
     pub(super) workers: Workers,
@@ -49,7 +49,7 @@ impl AnimationDecoder for Remote<dyn AnimationDecoder> {
                 nanos: one.nanos.saturating_mul(info.frames.into()),
                 ..one
             },
-            // The canvas, what is drawn on it, and what it was before.
+            // Four frames are enough for the canvas, the frame drawn on it and a saved earlier canvas.
             images: frame.saturating_mul(4),
         };
         let job = self.workers.job(

@@ -222,7 +222,8 @@ impl Codec for Isolated {
 mod tests {
     use std::collections::{BTreeMap, BTreeSet};
 
-    /// The names of the functions in each block of a source that begins with `kind`, by the block's trait.
+    /// Finds the functions in each block of a source file that begins with `kind`, and returns their names by the block's
+    /// trait.
     fn functions<'a>(source: &'a str, kind: &str) -> BTreeMap<&'a str, BTreeSet<&'a str>> {
         let blocks = source.split(kind).skip(1);
         let block = |block: &'a str| {

@@ -36,7 +36,7 @@ pub fn restrict() -> io::Result<()> {
 /// # Errors
 /// If the kernel has no seccomp.
 pub(crate) fn restrict_process() -> io::Result<()> {
-    // Its flags are in memory, where no filter looks: told that there is no such call, the C library takes `clone`.
+    // The flags of `clone3` are in memory, which a filter cannot read. With `ENOSYS`, the C library falls back to `clone`.
     let newer_clone = Calls::default().any(&[c::SYS_clone3]).none(c::ENOSYS);
     let others = computing()
         .and_then(|calls| {
@@ -46,7 +46,7 @@ pub(crate) fn restrict_process() -> io::Result<()> {
                 .when(c::SYS_clone, [has(0, c::CLONE_THREAD)])
         })
         .and_then(finished);
-    // The first still permits the second to be installed.
+    // The order matters: the first filter permits the installation of the second.
     for filter in [newer_clone, others] {
         let filter = filter.map_err(io::Error::other)?;
         apply_filter_all_threads(&filter).map_err(said)?;
@@ -68,7 +68,7 @@ fn finished(calls: Calls) -> Result<BpfProgram, BackendError> {
     calls.only(c::EPERM)
 }
 
-/// Id with which a thread refers to itself in system calls.
+/// Process or thread id with which a thread refers to itself in system calls.
 const ITSELF: i32 = 0;
 
 const PERMITTED: &[i64] = &[
@@ -87,7 +87,7 @@ const PERMITTED: &[i64] = &[
     c::SYS_clock_nanosleep,
     c::SYS_gettimeofday,
     c::SYS_nanosleep,
-    // Itself.
+    // The thread and its process.
     c::SYS_exit,
     c::SYS_exit_group,
     c::SYS_getcpu,
@@ -102,7 +102,7 @@ const PERMITTED: &[i64] = &[
     c::SYS_rt_sigprocmask,
     c::SYS_rt_sigreturn,
     c::SYS_sigaltstack,
-    // Descriptors that exist.
+    // Existing descriptors.
     c::SYS_close,
     c::SYS_epoll_ctl,
     c::SYS_fcntl,

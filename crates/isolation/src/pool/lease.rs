@@ -1,4 +1,4 @@
-//! Lease of a worker by one caller: sends it questions, watches it and finds out how it ended.
+//! Lease of a worker by one caller, which sends it questions, watches it and determines how it ended.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -14,7 +14,7 @@ use crate::channel::{Channel, START, Waiting};
 use crate::job::{Answer, Kind};
 use crate::wire::{Output, Wire};
 
-/// A worker for one caller. It goes back to the pool when the lease is dropped.
+/// A worker that is reserved for one caller. It is returned to the pool when the lease is dropped.
 #[derive(Debug)]
 pub(crate) struct Lease<'a> {
     pool: &'a Pool,
@@ -25,17 +25,20 @@ pub(crate) struct Lease<'a> {
 pub(crate) struct Question<'a> {
     pub(crate) kind: Kind,
     pub(crate) message: Output<'a>,
-    /// Most bytes that the large parts of the answer may have.
+    /// Maximum number of bytes of the answer's large values.
     pub(crate) most: u64,
     /// Name of the format, for error messages.
     pub(crate) format: &'static str,
-    /// The file that becomes suspect if the worker dies of it; empty if there is none.
+    /// The file that becomes suspect if the worker dies while processing it; empty if the question has none.
     pub(crate) file: &'a [u8],
     pub(crate) interrupt: &'a dyn Interrupt,
 }
 
 impl<'a> Lease<'a> {
-    /// Waits for a worker. If `header`, this is the one reserved for headers, unless that is busy.
+    /// Waits for a worker. With `header`, this is the one reserved for headers, unless that is busy.
+    ///
+    /// # Errors
+    /// `Internal` if no worker can be started; `Interrupted`.
     pub(crate) fn new(pool: &'a Pool, header: bool, interrupt: &dyn Interrupt) -> Result<Self> {
         let worker = match header {
             true => pool.take_prober(interrupt)?,
@@ -47,10 +50,10 @@ impl<'a> Lease<'a> {
         })
     }
 
-    /// Asks a question and waits for the answer.
+    /// Sends a question and waits for the answer.
     ///
     /// # Errors
-    /// Those of the job; `Interrupted`; `Crashed` if the worker died of it.
+    /// Those of the job; `Interrupted`; `Crashed` if the worker died.
     pub(crate) fn ask<T: Wire>(&mut self, question: &Question<'_>) -> Result<T> {
         let Some(worker) = &self.worker else {
             let format = question.format;
@@ -77,10 +80,10 @@ impl<'a> Lease<'a> {
         }
     }
 
-    /// Sends a message that is not answered.
+    /// Sends a message that has no answer.
     pub(crate) fn tell(&mut self, kind: Kind) {
         if let Some(worker) = &self.worker {
-            // If the worker is gone, the next question finds out.
+            // If the worker is gone, the next question reports it.
             let _ = say(&worker.socket, kind);
         }
     }
@@ -109,8 +112,7 @@ impl<'a> Lease<'a> {
         }
     }
 
-    /// Ends the worker, counts its death, marks the file as suspect if the death speaks against it, and returns the
-    /// error.
+    /// Ends the worker, counts its death, marks the file as suspect if the cause is attributed to it, and returns the error.
     fn died(&mut self, death: Death, how: String, question: &Question<'_>) -> Error {
         self.end(End::Kill);
         self.pool.counters.died(death);
@@ -125,7 +127,7 @@ impl<'a> Lease<'a> {
         crashed(format, how)
     }
 
-    /// Ends the worker, if that has not been done, and returns how it ended.
+    /// Ends the worker, unless it has ended already, and returns its exit status.
     fn end(&mut self, how: End) -> Option<ExitStatus> {
         let worker = self.worker.take()?;
         self.pool.end_now(worker, how).ok()
@@ -166,18 +168,18 @@ fn say(socket: &OwnedFd, kind: Kind) -> io::Result<()> {
     Ok(())
 }
 
-/// Watches a worker while a caller waits for it. Once the result is no longer wanted, the worker is told so, and the
-/// wait times out if it does not stop soon, so that it is killed.
+/// Watches a worker while a caller waits for it. When the result is no longer needed, sends the worker a cancellation. If the
+/// worker does not stop soon after, the wait times out, so that the caller kills the worker.
 struct Watch<'a> {
     socket: &'a OwnedFd,
     interrupt: &'a dyn Interrupt,
-    /// Whether the question is still being sent, in which case no message can be sent between its parts.
+    /// Whether the question is still being sent. No cancellation can be sent between its parts.
     asking: bool,
-    /// Time from which the worker has been expected to stop, because its result is no longer wanted.
+    /// When the result was found to be no longer needed, from which time on the worker should stop.
     since: Option<Instant>,
 }
 
-/// How long a worker may take to stop once its result is no longer wanted.
+/// Time that a worker has to stop after its result is no longer needed.
 const GRACE: Duration = Duration::from_millis(100);
 
 impl Waiting for Watch<'_> {

@@ -1,14 +1,14 @@
-//! Files on which workers ended.
+//! Suspect files: files on which workers died.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Hash by which a file's content is recognised.
+/// Hash that identifies a file's content.
 pub(crate) type Hash = blake3::Hash;
 
-/// Files on which workers ended, and how often.
+/// Files on which workers died, and the number of deaths.
 #[derive(Debug)]
 pub(crate) struct Suspects {
     files: Mutex<HashMap<Hash, Suspect>>,
@@ -23,10 +23,10 @@ struct Suspect {
     last: Instant,
 }
 
-/// Number of deaths from which on a file is refused.
+/// Number of deaths at which a file is refused.
 const ENOUGH: u32 = 2;
 
-/// Most files that are remembered.
+/// Maximum number of files in the list.
 const MOST: usize = 4096;
 
 impl Suspects {
@@ -38,7 +38,7 @@ impl Suspects {
         }
     }
 
-    /// Whether this file is refused without being tried.
+    /// Whether this file is refused without processing it.
     pub(crate) fn refuses(&self, file: &[u8]) -> bool {
         if self.count.load(Ordering::Relaxed) == 0 {
             return false;
@@ -56,7 +56,7 @@ impl Suspects {
         refused == Some((true, true))
     }
 
-    /// Records that a job on this file ended a worker, and returns the file's hash.
+    /// Records that a worker died while processing this file, and returns the file's hash.
     pub(crate) fn accuse(&self, file: &[u8]) -> Hash {
         let hash = blake3::hash(file);
         let mut files = self.lock();
@@ -86,7 +86,7 @@ impl Suspects {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<Hash, Suspect>> {
-        // Nothing panics within.
+        // A poisoned lock is safe to use, because no code that holds it can panic.
         self.files.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

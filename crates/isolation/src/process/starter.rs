@@ -25,17 +25,18 @@ pub(crate) struct Starter {
     _process: Child,
 }
 
-/// Request to the starter to start a worker. The number of a process follows, as in every request, but is not used.
+/// Request to start a worker. Every request to the starter has the number of a worker process after this byte, which is not
+/// used here.
 const START: u8 = b'S';
 const KILL: u8 = b'K';
 const WAIT: u8 = b'W';
 
-/// How long a worker whose socket was closed may take to end before it is killed.
+/// Time that a worker has to exit after its socket was closed; after it, the worker is killed.
 const ENDING: Duration = Duration::from_millis(200);
 
 impl Starter {
-    /// Starts the starter, whose workers run `program`. `memory` is the most bytes that a worker may ever have, and the
-    /// bytes of free buffers that it keeps between its jobs. All of them can read `shared`.
+    /// Starts the starter, whose workers run `program`. `memory` is the maximum memory of a worker in bytes, and the bytes of
+    /// free buffers that it keeps between jobs. All workers can read `shared`.
     ///
     /// # Errors
     /// If the system cannot start a process.
@@ -51,7 +52,7 @@ impl Starter {
             .args(memory.map(|bytes| bytes.to_string()))
             .arg(&program.path)
             .args(&program.arguments)
-            // What a terminal sends to the server is not for them.
+            // A separate process group, so that signals from a terminal (Ctrl-C) reach only the server.
             .process_group(0)
             .spawn()?;
         Ok(Self {
@@ -142,7 +143,7 @@ pub(super) fn run(program: &Program, memory: [u64; 2]) -> io::Result<()> {
     served
 }
 
-/// What workers are started from.
+/// How workers are started: program, memory limits and shared file.
 struct WorkerProgram<'a> {
     program: &'a Program,
     memory: [u64; 2],
@@ -221,7 +222,7 @@ fn start(
     Ok(())
 }
 
-/// Waits for a process that is about to end, and kills it if it does not end in time.
+/// Waits for a process that is about to end, and kills it after [`ENDING`].
 fn ended(child: &mut Child) -> io::Result<ExitStatus> {
     let began = Instant::now();
     while began.elapsed() < ENDING {

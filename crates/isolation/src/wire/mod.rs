@@ -1,8 +1,7 @@
-//! How values are written to a socket and read back: a head of small values, followed by the large ones as they are in
-//! memory.
+//! Encoding of values for a socket: a head of small values, followed by the large ones as they are in memory.
 //!
-//! Both ends are the same program, so single values have no versions. A message may come from a process that a crafted
-//! image has taken over: every length is checked against what was announced before anything is allocated.
+//! Both ends run the same program, so the encoding of single values has no version. A message may come from a process that a
+//! crafted image has taken over, so every length is checked against the announced number of bytes before memory is allocated.
 
 mod picture;
 
@@ -34,22 +33,22 @@ pub(crate) trait Wire: Sized {
     /// Adds the value to a message.
     fn put<'a>(&'a self, output: &mut Output<'a>);
 
-    /// Takes a value from a message.
+    /// Reads a value from a message.
     ///
     /// # Errors
-    /// If the message does not hold such a value, or the stream ends.
+    /// If the message does not contain such a value, or the stream ends.
     fn take(input: &mut Input<'_>) -> io::Result<Self>;
 }
 
 impl Output<'_> {
-    /// Creates a message of one value.
+    /// Creates a message that contains one value.
     pub(crate) fn of<T: Wire>(value: &T) -> Output<'_> {
         let mut output = Output::default();
         value.put(&mut output);
         output
     }
 
-    /// Returns the total bytes of the large values.
+    /// Returns the total length of the large values in bytes.
     pub(crate) fn blob_bytes(&self) -> u64 {
         self.blobs.iter().map(|blob| blob.len() as u64).sum()
     }
@@ -80,8 +79,10 @@ impl<'a> Input<'a> {
         self.stream.read_exact(into)
     }
 
-    /// Counts a large value of this many bytes, and refuses it if it is larger than what remains of the announced
-    /// bytes.
+    /// Subtracts the length in bytes of a large value from the announced bytes.
+    ///
+    /// # Errors
+    /// If the value is longer than the bytes that remain.
     fn reserve(&mut self, bytes: u64) -> io::Result<()> {
         self.allowed = self
             .allowed
@@ -91,6 +92,9 @@ impl<'a> Input<'a> {
     }
 
     /// Checks that the whole message has been read.
+    ///
+    /// # Errors
+    /// If bytes of it are left.
     pub(crate) fn ended(&self) -> io::Result<()> {
         match (self.head.is_empty(), self.allowed) {
             (true, 0) => Ok(()),
@@ -99,7 +103,7 @@ impl<'a> Input<'a> {
     }
 }
 
-/// Returns an error for a message that is not what it should be.
+/// Creates an error for an invalid message.
 pub(crate) fn garbled(why: &str) -> io::Error {
     io::Error::new(
         io::ErrorKind::InvalidData,
@@ -245,7 +249,8 @@ impl<T: Wire> Wire for List<T> {
 
     fn take(input: &mut Input<'_>) -> io::Result<Self> {
         let count = usize::take(input)?;
-        // Each value takes a byte at least, so this ends with the head.
+        // Not allocated by `count`, which may be false. Every value takes at least one byte, so the loop ends at the latest
+        // with the head.
         let mut values = Vec::new();
         for _ in 0..count {
             if input.head.is_empty() {
@@ -257,7 +262,7 @@ impl<T: Wire> Wire for List<T> {
     }
 }
 
-/// Sends bytes as a large value, as they are.
+/// Sends bytes as a large value, without encoding.
 impl Wire for Vec<u8> {
     fn put<'a>(&'a self, output: &mut Output<'a>) {
         put_bytes(self, output);
@@ -265,7 +270,7 @@ impl Wire for Vec<u8> {
 
     fn take(input: &mut Input<'_>) -> io::Result<Self> {
         let length = usize::take(input)?;
-        // Allocated only if no more than was announced.
+        // Checked before the allocation, because the length may be false.
         input.reserve(length as u64)?;
         let mut bytes = vec![0; length];
         input.stream.read_exact(&mut bytes)?;
@@ -301,7 +306,7 @@ impl Wire for String {
     }
 }
 
-/// Sends names, of which the receiving program keeps one copy each.
+/// Sends names as text; the receiver interns them.
 impl Wire for &'static str {
     fn put<'a>(&'a self, output: &mut Output<'a>) {
         put_text(self, output);
@@ -343,8 +348,8 @@ impl<A: Wire, B: Wire> Wire for (A, B) {
     }
 }
 
-/// Returns the one static copy of a name. Formats and limits have few names; a process that invents many others, or
-/// long ones, soon gets `unknown` instead.
+/// Interns a name. Formats and limits have few names, so the number of names and their lengths are limited; any further name
+/// becomes `unknown`, because a hostile process may send many.
 fn known(name: String) -> &'static str {
     const MOST: usize = 256;
     const LONGEST: usize = 64;

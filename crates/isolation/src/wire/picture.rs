@@ -1,4 +1,4 @@
-//! How the arguments and results of codecs are written as messages: headers, images, errors.
+//! Encoding of the arguments and results of codecs: headers, images, errors.
 
 use std::io;
 
@@ -135,7 +135,7 @@ impl Wire for Scale {
     }
 }
 
-/// Implements `Wire` for types whose values have a number of their own, which is sent.
+/// Implements `Wire` for types whose values have numbers, by sending the number.
 macro_rules! by_number {
     ($($name:ty: $number:expr, $back:expr;)*) => { $(
         impl Wire for $name {
@@ -160,7 +160,7 @@ by_number! {
     Depth: Self::bits, |bits| Self::ALL.into_iter().find(|depth| depth.bits() == bits);
 }
 
-/// Sends all limits except that of processor time, which concerns only the caller, who plans with it.
+/// Sends all limits except that of processor time, which only the caller uses, for planning.
 impl Wire for Limits {
     fn put<'a>(&'a self, output: &mut Output<'a>) {
         for number in [
@@ -407,7 +407,7 @@ mod tests {
             let read = Frame::take(&mut input).and_then(|it| input.ended().map(|()| it));
             assert!(read.is_err(), "{length} bytes of the head");
         }
-        // Every length and size in it, one after the other, as large as it can be.
+        // Replace every length and size in the message, one after the other, with the largest value.
         for place in 0..message.head.len().saturating_sub(8) {
             let mut head = message.head.clone();
             head[place..place + 8].fill(0xff);
