@@ -1,6 +1,6 @@
 //! PackBits, the run-length encoding of TIFF and PSD.
 
-/// Unpacks `length` bytes; `None` if some of them are missing.
+/// Unpacks `length` bytes. Returns `None` if the data end earlier.
 pub(crate) fn unpack(packed: &[u8], length: usize) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(length);
     let mut rest = packed;

@@ -1,13 +1,13 @@
-//! The parts of an animation that change from one frame to the next.
+//! Finds the part of an animation that changes from one frame to the next.
 
 use andon_pixels::buffers::Plain;
 use andon_pixels::{Frame, Grid, Plane, Result};
 
 use super::Place;
 
-/// Returns the smallest rectangle that holds every px in which two frames of the same size and model differ. Its edges
-/// are even, or the frame's own, so that subsampled chroma can be cut there. If nothing differs it is the upper left
-/// corner, and without a previous frame it is the whole frame.
+/// Returns the smallest rectangle that contains every pixel in which two frames of the same size and model differ. Its
+/// edges are even, or the frame's own, so that subsampled chroma can be cut there. If the frames are equal, it is the 2
+/// × 2 px at the upper left corner. Without a previous frame, it is the whole frame.
 pub(crate) fn changed(before: Option<&Frame>, now: &Frame) -> Place {
     let Some(before) = before else {
         return Place {
@@ -20,7 +20,7 @@ pub(crate) fn changed(before: Option<&Frame>, now: &Frame) -> Place {
     let mut whole = Edges::NONE;
     let pairs = before.planes.iter().zip(&now.planes);
     for (before, after) in pairs.chain(before.alpha.iter().zip(&now.alpha)) {
-        // A thinned sample stands for several px.
+        // A subsampled chroma sample covers several px.
         let across = now.width.div_ceil(after.width().max(1));
         let down = now.height.div_ceil(after.height().max(1));
         let edges = match (before, after) {
@@ -42,7 +42,7 @@ pub(crate) fn changed(before: Option<&Frame>, now: &Frame) -> Place {
     }
 }
 
-/// Returns a part of a frame. The left and top edges of `place` have to be even where chroma is subsampled.
+/// Returns a part of a frame. If chroma is subsampled, the left and top edges of `place` have to be even.
 pub(crate) fn cropped(frame: &Frame, place: Place) -> Result<Frame> {
     if (place.width, place.height) == (frame.width, frame.height) {
         return Ok(frame.clone());
@@ -160,7 +160,7 @@ mod tests {
         set(&mut now, 0, 6, 4);
         let place = changed(Some(&before), &now);
         assert_eq!((place.x, place.y, place.width, place.height), (2, 4, 6, 2));
-        // The last chroma sample stands for what is left of the frame.
+        // The last chroma sample covers only the rest of the frame.
         set(&mut now, 2, 5, 4);
         let place = changed(Some(&before), &now);
         assert_eq!((place.x, place.y, place.width, place.height), (2, 4, 9, 5));

@@ -13,7 +13,7 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    /// Creates a clock that converts to `per_second` ticks per second, at most `most` ticks per frame.
+    /// Creates a clock that converts to `per_second` ticks per second, with a maximum of `most` ticks per frame.
     pub(crate) fn new(per_second: u32, most: u32) -> Self {
         Self {
             per_second,

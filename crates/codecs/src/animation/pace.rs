@@ -1,19 +1,19 @@
-//! Delays for a format whose players replace a short delay with a long one.
+//! Delays for a format whose players replace short delays with long ones.
 
 use andon_pixels::Delay;
 
-/// Places frames on a clock with a given number of ticks per second so that each stays for a minimum number of ticks.
-/// Frames start as close to their own time as that allows. A frame that would be over before the previous one has had
-/// its minimum is left out. The whole animation keeps its duration.
+/// Places frames on a clock with a given number of ticks per second so that each is shown for a minimum number of
+/// ticks. Frames start as close to their own time as that allows. A frame is left out if its time ends before the
+/// previous frame's minimum. The whole animation keeps its duration.
 #[derive(Debug)]
 pub(crate) struct Pace {
     per_second: u32,
     least: u64,
     /// When the next frame begins in the source, in seconds.
     seconds: f64,
-    /// When the last frame that is shown begins, in ticks.
+    /// When the last shown frame begins, in ticks.
     begins: u64,
-    /// How many ticks the frame before the last shown one stays, if there is one: `least` or more.
+    /// Number of ticks for which the frame before the last shown one is displayed, if there is one: `least` or more.
     before: Option<u64>,
 }
 
@@ -22,25 +22,25 @@ pub(crate) struct Pace {
 pub(crate) enum Turn {
     /// The frame is shown, which also determines how long the one before it stays.
     Shown {
-        /// Number of ticks for which the previous frame stays, if there is one.
+        /// Number of ticks for which the previous frame is shown, if there is one.
         before: Option<u64>,
     },
     /// The frame is left out because there is no time for it.
     LeftOut,
 }
 
-/// How long the last two frames stay.
+/// Durations of the last two frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct End {
-    /// Number of ticks for which the last frame stays, or `None` if there is no time for it.
+    /// Number of ticks for which the last frame is shown, or `None` if there is no time for it.
     pub(crate) last: Option<u64>,
-    /// Number of ticks for which the frame before the last one stays. It may be more or fewer than announced in
+    /// Number of ticks for which the frame before the last one is shown. It may differ from the number announced in
     /// `Turn::Shown`.
     pub(crate) before: Option<u64>,
 }
 
 impl Pace {
-    /// Creates a clock of `per_second` ticks per second that gives each frame `least` ticks or more.
+    /// Creates a clock of `per_second` ticks per second that shows each frame for `least` ticks or more.
     pub(crate) fn new(per_second: u32, least: u64) -> Self {
         Self {
             per_second,
@@ -69,7 +69,7 @@ impl Pace {
         Turn::Shown { before }
     }
 
-    /// Returns the durations that are left for the last frame and for the one before it.
+    /// Returns the durations of the last frame and of the one before it.
     pub(crate) fn end(&self) -> End {
         let left = self.now().saturating_sub(self.begins);
         let (last, before) = match self.before {

@@ -1,4 +1,4 @@
-//! The header of an AVIF file: the coded images that make up the shown one, and how to process them.
+//! The header of an AVIF file: the coded images that make up the shown image, and how to process them.
 
 use std::collections::BTreeMap;
 
@@ -15,11 +15,11 @@ use super::movie::Movie;
 use super::obus;
 use crate::heif::{Boxes, Fields, Items, Property};
 
-/// Everything known of a file before pixels are decoded: a still image, or a sequence of images.
+/// The properties of a file, read before pixels are decoded: a still image, or a sequence of images.
 #[derive(Debug)]
 pub(super) struct Header<'a> {
     pub(super) items: Items<'a>,
-    /// The image sequence, if the file is one. Its images come from tracks, and no item is shown.
+    /// The image sequence, if the file is one. Its images are in tracks, and none is an item.
     pub(super) movie: Option<Movie<'a>>,
     pub(super) colour: Coded,
     pub(super) alpha: Option<Coded>,
@@ -28,7 +28,7 @@ pub(super) struct Header<'a> {
     pub(super) sequence: Sequence,
     pub(super) meaning: Meaning,
     pub(super) crop: Option<Crop>,
-    /// The decoding work for each image that is shown.
+    /// The amount of decoding for each shown image.
     work: Work,
     orientation: Orientation,
     space: Space,
@@ -63,7 +63,7 @@ pub(super) struct Tile {
 struct Work {
     /// Pixels of all coded frames, including hidden ones.
     pixels: u64,
-    /// Number of bitstreams, each of which needs a decoder of its own.
+    /// Number of bitstreams, each of which needs its own decoder.
     bitstreams: u64,
     /// Pixels of the coded frames that are kept for others to refer to.
     kept_pixels: u64,
@@ -74,13 +74,13 @@ impl Work {
         Self {
             pixels: self.pixels.saturating_add(other.pixels),
             bitstreams: self.bitstreams + other.bitstreams,
-            // Colours are there no more when opacity is decoded.
+            // The decoder of the colours has been closed when opacity is decoded.
             kept_pixels: self.kept_pixels.max(other.kept_pixels),
         }
     }
 }
 
-/// How the code values of the colour planes are to be read.
+/// How to interpret the code values of the colour planes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Meaning {
     Gray(Range),
@@ -94,7 +94,7 @@ pub(super) enum Meaning {
 pub(super) enum Mix {
     /// Luma, green difference, orange difference.
     YCgCo,
-    /// Luma with these shares of red and blue, and the differences of blue and of red.
+    /// Luma with these weights of red and blue, and the differences of blue and of red.
     Shares(f64, f64),
 }
 
@@ -117,7 +117,7 @@ const NANOS_PER_BITSTREAM: u64 = 100_000;
 const SMALLEST_TILE: u32 = 64;
 
 impl<'a> Header<'a> {
-    /// Reads everything but the pixels.
+    /// Reads the whole header, without decoding pixels.
     pub(super) fn read(bytes: &'a [u8]) -> Result<Self> {
         let meta = Boxes::of(bytes).find(|part| &part.kind == b"meta");
         let items = meta.map(|meta| Items::read(bytes, meta.data, NAME));
@@ -158,7 +158,7 @@ impl<'a> Header<'a> {
         Ok(header)
     }
 
-    /// Reads the header of an image sequence from its tracks. Items beside the tracks belong to the first image.
+    /// Reads the header of an image sequence from its tracks. Items in the same file belong to the first image.
     fn of_movie(movie: Movie<'a>, items: Items<'a>) -> Result<Self> {
         let (width, height) = movie.colour.size;
         let whole = || Coded {
@@ -269,7 +269,7 @@ impl<'a> Header<'a> {
                     crop.x % u32::from(sub.h) != 0 || crop.y % u32::from(sub.v) != 0
                 });
                 Model::YCbCr {
-                    // A crop between chroma samples makes as many of them as there are px.
+                    // A crop whose edges lie between chroma samples is decoded to full-resolution chroma.
                     sub: if parts { Subsampling::NONE } else { sub },
                     range,
                     matrix,
@@ -293,7 +293,7 @@ impl<'a> Header<'a> {
             Some(movie) => movie.frames(),
             None => (1, None),
         };
-        // What the size alone tells.
+        // The cost that the size alone suggests.
         let expected = shown * if self.alpha.is_some() { 2 } else { 1 };
         let more = self.work.pixels.saturating_sub(expected);
         Info {
@@ -304,7 +304,7 @@ impl<'a> Header<'a> {
             animation,
             orientation: self.orientation,
             metadata: self.exif.is_some() || self.xmp.is_some(),
-            // What is cut away is decoded all the same, and images that others refer to are kept.
+            // Pixels outside the crop are decoded all the same, and reference frames stay in memory.
             decoder_bytes: (coded - shown.min(coded))
                 .saturating_add(self.work.kept_pixels)
                 .saturating_mul(planes),
@@ -314,7 +314,7 @@ impl<'a> Header<'a> {
         }
     }
 
-    /// Reads the ICC profile, Exif and XMP, each of which may have at most `most` bytes.
+    /// Reads the ICC profile, Exif and XMP, each of which may have up to `most` bytes.
     pub(super) fn metadata(&self, most: u64) -> Result<Metadata> {
         let exif = match self.exif {
             Some(item) => exif_of(&self.items.data(item, false)?),
@@ -444,7 +444,7 @@ impl Coded {
         Ok(grid)
     }
 
-    /// Checks that the tiles have one size, cover the whole image, and that each shows a part of it.
+    /// Checks that the tiles have one size and cover the whole image, and that none lies outside it.
     fn check(&self, rows: u32) -> Result<()> {
         let tile = self.tiles.first();
         let (width, height) = tile.map_or((0, 0), |tile| (tile.width, tile.height));
@@ -490,7 +490,7 @@ impl Coded {
         u64::from(self.width) * u64::from(self.height)
     }
 
-    /// Groups the indices of tiles that have the same bytes, so that these are decoded only once.
+    /// Groups the indices of tiles with identical bytes, so that each group is decoded only once.
     pub(super) fn sources(&self, items: &Items<'_>) -> Result<Vec<Vec<usize>>> {
         let mut known = BTreeMap::new();
         let mut sources: Vec<Vec<usize>> = Vec::new();
@@ -508,10 +508,10 @@ impl Coded {
         Ok(sources)
     }
 
-    /// Returns the work of decoding the image.
+    /// Returns the amount of decoding for the image.
     ///
     /// # Errors
-    /// `Broken`: its items have more to decode than any encoder makes of an image.
+    /// `Broken` if its items contain more frames or units than any encoder writes for an image.
     fn work(&self, items: &Items<'_>) -> Result<Work> {
         let mut work = Work::default();
         let mut bytes = 0;
@@ -585,7 +585,7 @@ impl Tile {
             match property {
                 Property::Size(width, height) => (tile.width, tile.height) = (width, height),
                 Property::OperatingPoint(point) => tile.point = point,
-                // 0xffff: whichever is the best.
+                // 0xffff means the highest layer.
                 Property::Layer(layer) => tile.layer = u8::try_from(layer).ok(),
                 _ => {}
             }
@@ -610,7 +610,7 @@ impl Meaning {
             (4, _) => return Ok(Self::Foreign(Mix::Shares(0.3, 0.11), range)),
             (7, _) => return Ok(Self::Foreign(Mix::Shares(0.212, 0.087), range)),
             (8, _) => return Ok(Self::Foreign(Mix::YCgCo, range)),
-            // The shares that the primaries have in white.
+            // The luma weights that follow from the primaries.
             (12, 1) => 1,
             (12, 9) => 9,
             (12, 12) => return Ok(Self::Foreign(Mix::Shares(0.228_975, 0.079_287), range)),

@@ -1,4 +1,4 @@
-//! Image sequences: a track of colours, and perhaps one of opacity.
+//! Image sequences, with a track of colours and optionally one of opacity.
 
 use andon_pixels::{
     Animation, Decode, Delay, Error, FrameReader, Info, Interrupt, Metadata, Result, Timed,
@@ -12,7 +12,7 @@ use super::obus::{MOST_FRAMES, Work};
 use crate::guard;
 use crate::heif::{Boxes, Property, Sample, Track};
 
-/// The tracks of an image sequence that are shown.
+/// The tracks of an image sequence to show.
 #[derive(Debug)]
 pub(super) struct Movie<'a> {
     pub(super) colour: Track<'a>,
@@ -21,8 +21,8 @@ pub(super) struct Movie<'a> {
 }
 
 impl<'a> Movie<'a> {
-    /// Reads the tracks of a file whose major brand says that it is a sequence (`avis`). Any other file is a still
-    /// image, for which this returns `None`.
+    /// Reads the tracks of a file whose major brand marks it as a sequence (`avis`). Returns `None` for other files,
+    /// which are still images.
     pub(super) fn of(bytes: &'a [u8]) -> Result<Option<Self>> {
         let mut boxes = Boxes::of(bytes);
         let brand = boxes.next().filter(|first| &first.kind == b"ftyp");
@@ -69,7 +69,10 @@ impl<'a> Movie<'a> {
         Err(Error::broken(NAME, why))
     }
 
-    /// Fails if the file does not hold all of the sequence's images.
+    /// Checks that the file contains all of the sequence's images.
+    ///
+    /// # Errors
+    /// If it is cut off.
     pub(super) fn check_whole(&self) -> Result<()> {
         let all = [Some(&self.colour), self.alpha.as_ref()];
         let mut samples = all.iter().flatten().flat_map(|track| &track.samples);
@@ -79,11 +82,11 @@ impl<'a> Movie<'a> {
         }
     }
 
-    /// Returns the coded pixels to decode for each image that is shown: the mean over the sequence, or the number for
-    /// the first image if that is larger.
+    /// Returns the coded pixels to decode for each shown image: the mean over the sequence, or the number for the first
+    /// image if that is larger.
     ///
     /// # Errors
-    /// `Broken`: there is more to decode than any encoder makes of as many images.
+    /// `Broken` if there is more to decode than any encoder writes for this number of images.
     pub(super) fn work(&self) -> Result<u64> {
         let all = [Some(&self.colour), self.alpha.as_ref()];
         let work = all.into_iter().flatten().map(|track| self.work_of(track));
@@ -93,7 +96,7 @@ impl<'a> Movie<'a> {
     fn work_of(&self, track: &Track<'_>) -> Result<u64> {
         let (mut bytes, mut frames, mut first) = (0_u64, 0_u64, None);
         for sample in &track.samples {
-            // A probe may be handed the beginning of a file only.
+            // For a probe, the file may be only a beginning of the whole.
             if let Some(data) = sample.data(self.bytes) {
                 bytes += data.len() as u64;
                 let own = u64::from(Work::of(data)?.frames);
@@ -146,14 +149,15 @@ impl<'a> Movie<'a> {
     }
 }
 
-/// Most coded frames of a sequence for each frame that is shown. One that is coded first and shown later counts twice.
+/// Maximum number of coded frames of a sequence for each shown frame. One that is coded first and shown later counts
+/// twice.
 const MOST_FRAMES_EACH: u64 = 3;
 
 fn cut() -> Error {
     Error::broken(NAME, "it is cut off")
 }
 
-/// A track while it is decoded. Its images may refer to earlier ones.
+/// The state of decoding a track. Its images may refer to earlier ones.
 struct Decoding<'a> {
     decoder: Decoder<'a>,
     samples: Vec<Sample>,
@@ -178,8 +182,7 @@ impl<'a> Decoding<'a> {
         })
     }
 
-    /// Decodes an image and returns it with the number of ticks for which it stays. All images before it have to have
-    /// been decoded.
+    /// Decodes an image and returns it with its duration in ticks. All earlier images must have been decoded.
     fn picture(
         &mut self,
         bytes: &'a [u8],
@@ -213,7 +216,7 @@ pub(super) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Opens a sequence before its first frame.
+    /// Opens a sequence. The first frame is decoded by the first call of `next`.
     pub(super) fn open(bytes: &'a [u8], info: &Info, how: &Decode<'a>) -> Result<Self> {
         let header = Header::read(bytes)?;
         let (width, height) = header.size();

@@ -3,10 +3,10 @@
 use super::header::ALPHA;
 use super::write::{Still, boxed, full, write_configuration};
 
-/// The images of a sequence, which lie one behind the other in the data of the file.
+/// The images of a sequence, which are contiguous in the data of the file.
 #[derive(Debug)]
 pub(super) struct Movie {
-    /// How many times the sequence is played. 0 means forever.
+    /// Number of times that the sequence is played. 0 means forever.
     pub(super) plays: u32,
     /// Duration of each image in milliseconds.
     pub(super) stays: Vec<u32>,
@@ -25,8 +25,8 @@ pub(super) struct Sample {
     pub(super) key: bool,
 }
 
-/// Bytes that each frame takes in addition to its coded data: a duration and two samples in memory, and their entries
-/// in the file.
+/// Bytes for each frame in addition to its coded data: a duration and two samples in memory, and their entries in the
+/// file.
 pub(super) const BYTES_PER_FRAME: u64 = 128;
 
 const PER_SECOND: u32 = 1000;
@@ -43,8 +43,8 @@ impl Movie {
         }
     }
 
-    /// Writes the `moov` box. For every offset into the data it adds to `places` where in `out` the offset stands, and
-    /// its value.
+    /// Writes the `moov` box. For every offset into the data, adds a pair to `places`: the position of the offset in
+    /// `out`, and its value.
     pub(super) fn write(
         &self,
         out: &mut Vec<u8>,
@@ -120,7 +120,7 @@ impl Movie {
                     out.extend([0; 16]);
                     out.extend(PER_SECOND.to_be_bytes());
                     out.extend(self.once().to_be_bytes());
-                    // No language.
+                    // Language: undetermined (`und`).
                     out.extend([0x55, 0xc4, 0, 0]);
                 });
                 let handler = if id == OPACITY { b"auxv" } else { b"pict" };
@@ -134,7 +134,7 @@ impl Movie {
                     boxed(out, b"dinf", |out| {
                         full(out, b"dref", 0, 0, |out| {
                             out.extend(1_u32.to_be_bytes());
-                            // In this file.
+                            // The data are in this file.
                             full(out, b"url ", 0, 1, |_| {});
                         });
                     });
@@ -170,7 +170,7 @@ impl Movie {
             }
         });
         full(out, b"stsc", 0, 0, |out| {
-            // From the first chunk on each has one sample, all of one kind.
+            // Each chunk has one sample, and all chunks use the same sample description.
             for number in [1_u32; 4] {
                 out.extend(number.to_be_bytes());
             }
@@ -200,16 +200,16 @@ impl Movie {
     }
 }
 
-/// Writes the sample entry of a track: how its samples are coded, and what they mean.
+/// Writes the sample entry of a track: the coding of its samples, and whether they are colours or opacity.
 fn entry(out: &mut Vec<u8>, still: &Still<'_>, id: u32) {
     out.extend([0, 0, 0, 0, 0, 0, 0, 1]);
     out.extend([0; 16]);
     for side in [still.width, still.height] {
         out.extend((side as u16).to_be_bytes());
     }
-    // 72 dots an inch, across and down; one frame a sample.
+    // 72 dpi across and down; one frame per sample.
     out.extend([0, 0x48, 0, 0, 0, 0x48, 0, 0, 0, 0, 0, 0, 0, 1]);
-    // No name of a compressor; colours at 24 bits; no table of colours.
+    // No name of a compressor; a depth of 24 bits; no colour table.
     out.extend([0; 32]);
     out.extend([0, 0x18, 0xff, 0xff]);
     match (&still.alpha, id) {
@@ -220,7 +220,7 @@ fn entry(out: &mut Vec<u8>, still: &Still<'_>, id: u32) {
             still.write_turns(out, || {});
         }
     }
-    // Frames may refer to any others, and each may be predicted within itself.
+    // Coding constraints: no limit on reference images, and intra prediction may be used.
     full(out, b"ccst", 0, 0, |out| out.extend([0x7c, 0, 0, 0]));
     if id == OPACITY {
         full(out, b"auxi", 0, 0, |out| {

@@ -19,11 +19,11 @@ impl Dib<'_> {
         let (width, height) = (self.width as usize, self.height as usize);
         let indices = self.indices(data, interrupt)?;
         let clear = match self.clear_mask {
-            // The mask may be left out where pixels have their own opacity.
+            // The mask may be missing if pixels have their own opacity.
             true => data.get(stride * height..).unwrap_or_default(),
             false => &[],
         };
-        // Writers that know no opacity leave zeros there.
+        // Writers that do not support opacity store zeros there.
         let by_mask = self.clear_mask && !(self.bits == 32 && self.says_opacity(data));
         let alpha = self.has_alpha();
         let channels = 3 + usize::from(alpha);
@@ -62,8 +62,11 @@ impl Dib<'_> {
         Error::broken(self.format, "it is cut off")
     }
 
-    /// Returns the indices of run-length encoded pixels. `None`: the pixels are not compressed, and all of them are
-    /// there.
+    /// Returns the indices of run-length encoded pixels. Returns `None` for uncompressed pixels, after a check that all
+    /// of them are present.
+    ///
+    /// # Errors
+    /// `Broken` if pixels are missing.
     fn indices(&self, data: &[u8], interrupt: &dyn Interrupt) -> Result<Option<Vec<u8>>> {
         let (width, height) = (self.width as usize, self.height as usize);
         if self.packing == Packing::Runs {
@@ -71,7 +74,7 @@ impl Dib<'_> {
             let (indices, _) = unpacked.ok_or_else(|| self.cut())?;
             return Ok(Some(indices));
         }
-        // The last row's padding may be missing.
+        // The padding of the last row may be missing.
         let row = (width * usize::from(self.bits)).div_ceil(8);
         let rows = (height - 1).checked_mul(self.stride(self.bits));
         match rows.and_then(|rows| rows.checked_add(row)) {
@@ -80,7 +83,7 @@ impl Dib<'_> {
         }
     }
 
-    /// Returns whether any pixel of 32 bits is not fully transparent.
+    /// Returns whether any pixel of a 32-bit image has an opacity other than 0.
     fn says_opacity(&self, data: &[u8]) -> bool {
         let pixels = data.chunks_exact(4);
         let mut pixels = pixels.take(self.width as usize * self.height as usize);
@@ -90,9 +93,9 @@ impl Dib<'_> {
         })
     }
 
-    /// Returns where pixels, mask and profile end, in bytes from the header on. Missing padding of the last row is not
-    /// counted. An icon whose pixels have their own opacity is taken to have as much of a mask as the length `told` by
-    /// its entry leaves room for.
+    /// Returns the offset in bytes from the header at which pixels, mask and profile end. Missing padding of the last
+    /// row is not counted. For an icon whose pixels have their own opacity, the mask ends where the length `told` of
+    /// its directory entry does.
     pub(crate) fn end(&self, told: usize, interrupt: &dyn Interrupt) -> Result<usize> {
         let (width, height) = (self.width as usize, self.height as usize);
         let data = self.bytes.get(self.pixels_at..).unwrap_or_default();
@@ -116,7 +119,7 @@ impl Dib<'_> {
         Ok(pixels.max(profile).min(self.bytes.len()))
     }
 
-    /// Returns the palette, or as much of it as the file holds.
+    /// Returns the palette, or the part of it that the file contains.
     fn palette(&self) -> Vec<Pixel> {
         let table = self.bytes.get(self.palette_at..).unwrap_or_default();
         let colours = table.chunks_exact(self.colour_bytes).take(self.colours);
@@ -164,7 +167,7 @@ const BLACK: Pixel = [0, 0, 0, 255];
 /// Number of rows decoded between two checks of the interrupt.
 const BAND_ROWS: usize = 16;
 
-/// The bits of a pixel that hold one colour.
+/// The bits of a pixel that store one colour.
 #[derive(Clone, Copy)]
 struct Field {
     mask: u32,

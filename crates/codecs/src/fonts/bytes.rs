@@ -9,13 +9,13 @@ use std::sync::{Arc, OnceLock};
 /// A font file.
 pub(super) struct FontFile {
     place: Place,
-    /// Number of fonts in it that can be read.
+    /// Number of readable fonts in the file.
     faces: AtomicUsize,
 }
 
 enum Place {
     Held(Arc<Vec<u8>>),
-    /// A part of a file that nobody changes.
+    /// A part of a file, which must not change.
     Shared {
         file: Arc<File>,
         at: u64,
@@ -29,7 +29,7 @@ impl FontFile {
         Self::at(Place::Held(Arc::new(bytes)))
     }
 
-    /// A part of `file` of `length` bytes, from the byte `at` on.
+    /// Creates a font file from `length` bytes of `file`, starting at the byte `at`.
     pub(super) fn shared(file: Arc<File>, at: u64, length: usize) -> Self {
         Self::at(Place::Shared {
             file,
@@ -62,7 +62,7 @@ impl FontFile {
         }
     }
 
-    /// Returns the file's bytes without keeping them in memory, unless they are there already.
+    /// Returns the file's bytes. If they are not in memory already, they are not cached.
     pub(super) fn peeked(&self) -> Peeked {
         Peeked(match &self.place {
             Place::Held(bytes) => bytes.clone(),
@@ -73,7 +73,7 @@ impl FontFile {
     }
 }
 
-/// Returns the bytes of a part of a file; none if it cannot be read, and the font then has no glyphs.
+/// Reads a part of a file. Returns no bytes if that fails; the font then has no glyphs.
 fn read(file: &File, at: u64, length: usize) -> Vec<u8> {
     let mut bytes = vec![0; length];
     match file.read_exact_at(&mut bytes, at) {
@@ -102,7 +102,7 @@ impl fmt::Debug for FontFile {
     }
 }
 
-/// The bytes of a font file, for as long as its header is read.
+/// The bytes of a font file, in memory until this is dropped.
 pub(super) struct Peeked(Arc<Vec<u8>>);
 
 impl Peeked {

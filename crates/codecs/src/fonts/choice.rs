@@ -1,23 +1,23 @@
-//! Which font a character is drawn with: fallback.
+//! Choice of the font for each character, including fallback fonts.
 
 use resvg::usvg::fontdb::{Family, ID, Style, Weight};
 use unicode_script::{Script, UnicodeScript};
 
 use super::{FontRequest, Fonts};
 
-/// What a text wants of its fonts.
+/// The fonts that a text requests.
 #[derive(Debug)]
 pub(crate) struct Wanted {
-    /// The faces of the families that the text names, or that of the default family, the most wanted first.
+    /// The faces of the families that the text names, or of the default family, in order of preference.
     faces: Vec<usize>,
-    /// Whether the text names families, which are then preferred to those for its script.
+    /// Whether the text names families. These are preferred to the families for its script.
     is_named: bool,
     weight: u16,
     is_italic: bool,
 }
 
 impl Fonts {
-    /// Returns the fonts that a text asks for, and the families among them that are not there.
+    /// Returns the fonts that a text requests, and the requested families that are not loaded.
     pub(crate) fn wanted(&self, request: &FontRequest) -> (Wanted, Vec<String>) {
         let weight = request.weight.unwrap_or(Weight::NORMAL.0);
         let style = match request.is_italic {
@@ -53,9 +53,10 @@ impl Fonts {
         (wanted, unknown)
     }
 
-    /// Returns the face for a cluster of characters that are drawn together, such as a letter with its marks: the first
-    /// of the wanted faces, of those preferred for the script, of `last`, and of all others that has all of them.
-    /// Without one, the first that has the first character. `None` if there is none.
+    /// Returns the face for a cluster of characters that are drawn together, such as a letter with its marks. The
+    /// candidates are the requested faces and those preferred for the script (requested families first, a default
+    /// family last), then `last`, then all others. Returns the first that has all characters, otherwise the first that
+    /// has the first visible character, otherwise `None`.
     pub(crate) fn face_for(
         &self,
         cluster: &str,
@@ -99,7 +100,8 @@ impl Fonts {
         })
     }
 
-    /// Returns the distance between a face and the wanted style. The nearest face is the best.
+    /// Returns the distance between the style of a face and the requested style. The face with the smallest distance is
+    /// used.
     fn distance(&self, face: usize, wanted: &Wanted, is_emoji: bool) -> (bool, bool, bool, u16) {
         let face = &self.faces[face];
         (
@@ -114,7 +116,7 @@ impl Fonts {
         self.faces[face].coverage.has(letter)
     }
 
-    /// Returns the face that `usvg` should take for a character that none of the `used` ones has.
+    /// Returns the face that `usvg` should use for a character which no face in `used` has.
     pub(crate) fn fallback(&self, letter: char, used: &[ID]) -> Option<ID> {
         let base = used.first().and_then(|id| self.index_of(*id));
         let wanted = Wanted {
@@ -128,8 +130,8 @@ impl Fonts {
         Some(self.faces[face].id)
     }
 
-    /// Returns the characters of a text for which no font has a glyph, each once, and at most [`MOST_MISSING`] of them.
-    /// Invisible characters need no glyph.
+    /// Returns the characters of a text for which no font has a glyph, without duplicates, and at most [`MOST_MISSING`]
+    /// of them. Invisible characters need no glyph.
     pub(crate) fn missing(&self, text: &str) -> Vec<char> {
         let mut missing: Vec<char> = Vec::new();
         for letter in text.chars() {
@@ -145,7 +147,7 @@ impl Fonts {
     }
 }
 
-/// Most missing characters that are collected: a note names fewer.
+/// Maximum number of missing characters that are collected. Messages list fewer.
 pub(crate) const MOST_MISSING: usize = 64;
 
 /// Whether a character is white space, a control, or a mark that only affects how others are drawn.

@@ -1,16 +1,16 @@
-//! The characters that a font has, as ranges: looking one up reads no font.
+//! The characters of a font as ranges, which can be looked up without reading the font file.
 
 use skrifa::raw::TableProvider;
 use skrifa::{FontRef, MetadataProvider, Tag};
 
-/// Ranges of characters, sorted and apart, with both ends included.
+/// Sorted, disjoint ranges of characters, with both ends included.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Coverage(Vec<(u32, u32)>);
 
-/// Returns which characters a font has and whether it has glyphs in colours of its own; `None` if it cannot be read.
+/// Returns the characters of a font, and whether it has coloured glyphs; `None` if it cannot be read.
 pub(super) fn read(data: &[u8], index: u32) -> Option<(Coverage, bool)> {
     let font = FontRef::from_index(data, index).ok()?;
-    // Without these nothing can be drawn or measured.
+    // Tables without which nothing can be drawn or measured.
     font.head().ok()?;
     font.hhea().ok()?;
     let characters = font.charmap().mappings().map(|(character, _)| character);
@@ -33,7 +33,7 @@ impl Coverage {
         Self::merged(ranges)
     }
 
-    /// The characters that any of these have.
+    /// Returns the union of these sets of characters.
     pub(super) fn together<'a>(coverages: impl Iterator<Item = &'a Self>) -> Self {
         Self::merged(coverages.flat_map(|it| it.0.iter().copied()).collect())
     }

@@ -1,4 +1,4 @@
-//! Finding font files in folders.
+//! Search for font files in folders.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use super::bytes::FontFile;
 use super::{FontError, FontSettings};
 
-/// Extensions of the files that are read, without regard to case.
+/// Extensions of font files, compared without regard to case.
 const EXTENSIONS: [&str; 4] = ["ttf", "otf", "ttc", "otc"];
 
-/// Folders in which systems keep fonts, and the ones below a user's home.
+/// Folders of the system's fonts, and of fonts in the user's home.
 const SYSTEM: [&str; 4] = [
     "/usr/share/fonts",
     "/usr/local/share/fonts",
@@ -20,13 +20,13 @@ const SYSTEM: [&str; 4] = [
 ];
 const OF_USER: [&str; 3] = [".local/share/fonts", ".fonts", "Library/Fonts"];
 
-/// How many folders deep files are looked for.
+/// Maximum depth of nested folders that are searched.
 const DEEPEST: usize = 16;
 
-/// Maximum number of bytes of all files together. They are kept in memory.
+/// Maximum total number of bytes of all files, which are kept in memory.
 const MOST_BYTES: u64 = 1 << 30;
 
-/// Reads all font files in the order of their folders, and in each in the order of their paths. Each file is read once.
+/// Reads all font files, sorted by folder in the given order and by path within each. Each file is read once.
 pub(super) fn load(settings: &FontSettings) -> Result<(Vec<PathBuf>, Vec<FontFile>), FontError> {
     let mut seen = BTreeSet::new();
     let mut paths = Vec::new();
@@ -41,7 +41,7 @@ pub(super) fn load(settings: &FontSettings) -> Result<(Vec<PathBuf>, Vec<FontFil
     }
     if settings.system {
         for folder in system_folders() {
-            // Most machines have only some of them.
+            // Most machines have only some of these folders.
             let found = below(&folder).unwrap_or_default();
             paths.extend(found.into_iter().filter(|path| is_new(path, &mut seen)));
         }
@@ -87,7 +87,7 @@ fn collect(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> io::Result<
         let path = entry?.path();
         if path.is_dir() {
             if depth > 0 {
-                // One that this user may not read is no reason to stop.
+                // A subfolder that this user may not read is skipped.
                 let _ = collect(&path, depth - 1, found);
             }
             continue;

@@ -5,14 +5,14 @@ use crate::bytes::{u16_be, u32_be};
 
 const SEVERAL: u8 = 0x80;
 const IN_BASE_SPACE: u8 = 0x40;
-/// Flag: all fractions have the same denominator, which is stored in front of them.
+/// Flag: all fractions have the same denominator, which precedes them.
 const COMMON: u8 = 0x08;
 
 /// Bytes before the numbers: the minimum version, the writer's version and the flags.
 const HEAD_BYTES: usize = 5;
 
 impl Acts {
-    /// Reads the parameters. Returns `None` for data that are cut off, make no sense or ask for a later version.
+    /// Reads the parameters. Returns `None` for data that are cut off, inconsistent or need a later version.
     pub(super) fn from_iso(iso: &[u8]) -> Option<Self> {
         if u16_be(iso, 0)? != 0 {
             return None;
@@ -54,7 +54,7 @@ impl Acts {
         let space = if self.in_base_space { IN_BASE_SPACE } else { 0 };
         let mut iso = vec![0, 0, 0, 0, several | space];
         let mut put = |fraction: Fraction| {
-            // Signed or not, these are the low 32 bits.
+            // The low 32 bits are the same for signed and unsigned numbers.
             iso.extend((fraction.above as u32).to_be_bytes());
             iso.extend(fraction.below.to_be_bytes());
         };

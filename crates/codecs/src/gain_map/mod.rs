@@ -1,4 +1,4 @@
-//! Gain map parameters as files state them: in the binary form of ISO 21496-1, and in the XMP of Ultra HDR JPEGs.
+//! Parameters of gain maps in files: in the binary form of ISO 21496-1, and in the XMP of Ultra HDR JPEGs.
 
 mod iso;
 mod xmp;
@@ -7,35 +7,35 @@ pub(crate) use xmp::{CONTAINER, HDRGM, packet};
 
 use andon_pixels::GainParams;
 
-/// The parameters of a gain map that can be stated in both forms, ISO 21496-1 and XMP.
+/// The parameters of a gain map that both forms can express, ISO 21496-1 and XMP.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Acts {
     /// Headroom of the base image, without the map, in stops above white.
     base_headroom: Fraction,
-    /// Headroom of the image that the whole map makes of the base image, in stops above white.
+    /// Headroom of the alternate image, which is the base image with the full map applied, in stops above white.
     alternate_headroom: Fraction,
     /// One channel for all colours, or one each for red, green and blue.
     channels: Vec<Channel>,
-    /// Whether the map acts on the colours in the base image's own colour space.
+    /// Whether the map is applied in the base image's own colour space.
     in_base_space: bool,
 }
 
-/// How the map acts on one colour.
+/// The parameters of the map for one colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Channel {
-    /// Gain that a sample of 0 means, in stops.
+    /// Gain for a sample of 0, in stops.
     min: Fraction,
-    /// Gain that a full-scale sample means, in stops.
+    /// Gain for a full-scale sample, in stops.
     max: Fraction,
     gamma: Fraction,
     base_offset: Fraction,
     alternate_offset: Fraction,
 }
 
-/// A fraction, as files store numbers.
+/// A fraction, which is how files store numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Fraction {
-    /// The numerator, of 32 bits, signed or unsigned.
+    /// The numerator: a signed or unsigned number of 32 bits.
     above: i64,
     below: u32,
 }
@@ -45,7 +45,7 @@ impl Fraction {
         self.above as f64 / f64::from(self.below)
     }
 
-    /// Returns the shortest fraction that a decimal text means, such as 1/64 for 0.015625.
+    /// Returns the fraction with the smallest denominator that equals a decimal text, such as 1/64 for 0.015625.
     fn of(text: &str) -> Option<Self> {
         let value: f64 = text.trim().parse().ok()?;
         if !value.is_finite() || value.abs() > f64::from(i32::MAX) {
@@ -72,7 +72,8 @@ impl Fraction {
     }
 }
 
-/// Difference below which a fraction counts as equal to the value of a text. Texts have fewer digits than that.
+/// Maximum difference between a fraction and the value of a text that counts as equality. Texts have fewer digits than
+/// that.
 const EXACT: f64 = 1e-12;
 
 fn divisor(mut one: u32, mut other: u32) -> u32 {
@@ -83,7 +84,7 @@ fn divisor(mut one: u32, mut other: u32) -> u32 {
 }
 
 impl Acts {
-    /// Returns whether the parameters make sense.
+    /// Returns whether the parameters are consistent.
     fn is_sound(&self) -> bool {
         let sound = |channel: &Channel| channel.gamma.above > 0;
         matches!(self.channels.len(), 1 | 3)
@@ -92,7 +93,7 @@ impl Acts {
     }
 }
 
-/// Returns the parameters of a gain map in the binary form, or `None` if they are not understood.
+/// Returns the parameters of a gain map in the binary form, or `None` if they cannot be read.
 pub(crate) fn of_iso(iso: &[u8]) -> Option<GainParams> {
     Acts::from_iso(iso)?;
     Some(GainParams {
@@ -101,8 +102,8 @@ pub(crate) fn of_iso(iso: &[u8]) -> Option<GainParams> {
     })
 }
 
-/// Returns the parameters of a JPEG that may be a gain map, from its XMP packet and the binary form beside it. Returns
-/// `None` if it is no gain map.
+/// Returns the parameters of a JPEG that may be a gain map, from its XMP packet and its data in the binary form.
+/// Returns `None` if it is not a gain map.
 pub(crate) fn of_jpeg(packet: Option<&[u8]>, iso: Option<&[u8]>) -> Option<GainParams> {
     let said = packet.and_then(xmp::Said::read);
     let iso = iso.filter(|iso| Acts::from_iso(iso).is_some());
@@ -180,7 +181,7 @@ mod tests {
                 below: 200_000
             }
         );
-        // What is not said.
+        // The value that the file leaves out.
         assert_eq!(
             acts.channels[2].base_offset,
             Fraction {

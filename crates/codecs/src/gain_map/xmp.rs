@@ -1,4 +1,4 @@
-//! The XMP of a JPEG that is a gain map, in Ultra HDR's form and in Apple's own.
+//! The XMP of a JPEG that is a gain map, in the forms of Ultra HDR and of Apple.
 
 use std::fmt::Write;
 
@@ -15,10 +15,10 @@ const RDF: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#";
 /// Apple's auxiliary image type of a gain map.
 const APPLE_TYPE: &str = "urn:com:apple:photo:2020:aux:hdrgainmap";
 
-/// Most XML nodes that a packet may have. One with more of them describes something else as well.
+/// Maximum number of XML nodes in a packet. A packet with more nodes describes something else as well.
 const MOST_NODES: u32 = 1000;
 
-/// Ultra HDR's properties by name, with the default of those that may be missing. `None`: the property is required.
+/// Ultra HDR's properties by name, with the default of each optional property and `None` for required ones.
 const PROPERTIES: [(&str, Option<&str>); 9] = [
     ("Version", None),
     ("BaseRenditionIsHDR", Some("False")),
@@ -34,14 +34,14 @@ const PROPERTIES: [(&str, Option<&str>); 9] = [
 /// Properties of a gain map and their values, verbatim.
 #[derive(Debug)]
 pub(super) enum Said {
-    /// Ultra HDR's properties, with one value each or three.
+    /// Ultra HDR's properties, each with one value or three.
     Hdrgm(Vec<(String, Vec<String>)>),
-    /// Apple's properties: the version, and the headroom, which is how much brighter the brightest gets.
+    /// Apple's properties: the version, and the headroom, which is the ratio of the maximum brightness to white.
     Apple([String; 2]),
 }
 
 impl Said {
-    /// Reads the properties. Returns `None` if the packet belongs to any other kind of image or makes no sense.
+    /// Reads the properties. Returns `None` if the packet belongs to another kind of image or is inconsistent.
     pub(super) fn read(packet: &[u8]) -> Option<Self> {
         let text = std::str::from_utf8(packet).ok()?;
         let text = text.trim_matches(['\0', '\u{feff}']).trim();
@@ -61,7 +61,7 @@ impl Said {
         if one(APPLE_KIND, "AuxiliaryImageType").as_deref() != Some(APPLE_TYPE) {
             return None;
         }
-        // Older ones say their headroom in the maker's note of the image, which is not kept.
+        // Older files have their headroom in the maker note of the image, which is not stored.
         let apple = [
             one(APPLE, "HDRGainMapVersion")?,
             one(APPLE, "HDRGainMapHeadroom")?,
@@ -70,8 +70,8 @@ impl Said {
         sound.then_some(Self::Apple(apple))
     }
 
-    /// Returns the same parameters in the terms of ISO 21496-1, or `None` if they make no sense or cannot be stated
-    /// there.
+    /// Converts the properties to the parameters of ISO 21496-1. Returns `None` if they are inconsistent or cannot be
+    /// expressed there.
     pub(super) fn acts(&self) -> Option<Acts> {
         let Self::Hdrgm(said) = self else { return None };
         let values = |name: &str| -> Option<Vec<Fraction>> {
@@ -130,7 +130,7 @@ impl Said {
         said.any(|(name, values)| name == "BaseRenditionIsHDR" && values == &["True"])
     }
 
-    /// Returns the parameters as Ultra HDR's properties, or `None` if those cannot state them.
+    /// Converts the parameters to Ultra HDR's properties. Returns `None` if those cannot express them.
     pub(super) fn of(acts: &Acts) -> Option<Self> {
         if acts.base_headroom.value() > acts.alternate_headroom.value() {
             return None;
@@ -152,7 +152,7 @@ impl Said {
         Some(Self::Hdrgm(said.into()))
     }
 
-    /// Returns an XMP packet that holds these properties and nothing else.
+    /// Returns an XMP packet that contains only these properties.
     pub(super) fn packet(&self) -> String {
         match self {
             Self::Hdrgm(said) => {
@@ -196,7 +196,7 @@ pub(crate) fn packet(attributes: &str, inside: &str) -> String {
 }
 
 /// Returns the values of a property that is an attribute of this node, or that is this element. Values are numbers and
-/// words, which need no escaping.
+/// words, which contain no escape sequences.
 fn values(node: Node<'_, '_>, space: &str, name: &str) -> Option<Vec<String>> {
     let plain = |text: &str| {
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.:".contains(&byte);

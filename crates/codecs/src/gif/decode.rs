@@ -16,7 +16,7 @@ use crate::guard;
 pub(super) fn decode(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Image> {
     let header = Header::read(bytes)?;
     guard::probed(header.width, header.height, info, how.limits)?;
-    // A frame may hang over the edge of its screen; what lies outside is decoded and dropped.
+    // A frame may extend beyond its screen; the pixels outside are decoded and discarded.
     guard::size(header.frame.width, header.frame.height, how.limits)?;
     if !header.whole {
         return Err(Error::broken(NAME, "it is cut off"));
@@ -25,7 +25,7 @@ pub(super) fn decode(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Imag
     frame(&header, alpha, how.interrupt).map(Image::still)
 }
 
-/// Decodes as much of the first frame as there is in a damaged file.
+/// Decodes the undamaged part of the first frame of a damaged file.
 pub(super) fn salvage(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Image> {
     let header = Header::read(bytes)?;
     guard::probed(header.width, header.height, info, how.limits)?;
@@ -36,7 +36,7 @@ pub(super) fn salvage(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Ima
     if indices.is_empty() {
         return Err(Error::broken(NAME, "it has no pixels"));
     }
-    // What is missing shows what is below, or has the first colour, which is the ground of many.
+    // Missing pixels are transparent or, without transparency, have the first colour, which is often the background.
     indices.resize(length, part.transparent.unwrap_or(0));
     let mut canvas = Canvas::new(header.width, header.height, header.info().alpha);
     let part = dealt(part, header.height, &indices)?;
@@ -44,7 +44,8 @@ pub(super) fn salvage(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Ima
     Ok(Image::still(frame))
 }
 
-/// Returns the offset in bytes at which the image ends. Every frame is unpacked on the way, as far as the limits allow.
+/// Returns the offset in bytes at which the image ends. Every frame within the limits is unpacked to check it for
+/// damage.
 pub(super) fn extent(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<usize> {
     let too_large = guard::size(info.width, info.height, how.limits).is_err();
     let (mut frames, mut pixels) = (0_u32, 0);
@@ -60,7 +61,7 @@ pub(super) fn extent(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<usiz
     })
 }
 
-/// Returns the cost of `extent`, as if each frame were as large as the screen, unless they are larger.
+/// Returns the cost of `extent`, for frames of the screen's size or, if they are larger, of their own.
 pub(super) fn extent_cost(bytes: u64, info: &Info) -> Cost {
     let one = cost(bytes, info);
     let each = info.pixels() * NANOS_PER_PIXEL + info.decoder_nanos;
@@ -71,15 +72,15 @@ pub(super) fn extent_cost(bytes: u64, info: &Info) -> Cost {
     }
 }
 
-/// Most pixels, of all frames together, that are checked for damage before a file is passed on. For the frames beyond
-/// that it is only checked that every block is there.
+/// Maximum number of pixels, of all frames together, that are checked for damage before a file is passed on. For
+/// further frames, only the presence of every block is checked.
 const MOST_CHECKED: u64 = 120_000_000;
 
-/// Returns the cost of decoding, measured on photographs and drawings on one core.
+/// Returns the cost of decoding, measured with photos and drawings on one core.
 pub(super) fn cost(bytes: u64, info: &Info) -> Cost {
     Cost {
         nanos: bytes * NANOS_PER_BYTE + info.pixels() * NANOS_PER_PIXEL + info.decoder_nanos,
-        // One index per pixel, and the part's own planes, before they are drawn on the canvas.
+        // One index per pixel and the frame's own planes, which exist until they are drawn on the canvas.
         scratch: 5 * info.pixels() + info.decoder_bytes + DICTIONARY_BYTES,
     }
 }
@@ -103,7 +104,7 @@ pub(super) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Opens an animation before its first frame.
+    /// Opens an animation. The first frame is decoded by the first call of `next`.
     pub(super) fn open(bytes: &'a [u8], info: &Info, how: &Decode<'a>) -> Result<Self> {
         let header = Header::read(bytes)?;
         guard::probed(header.width, header.height, info, how.limits)?;
@@ -140,8 +141,7 @@ impl FrameReader for Reader<'_> {
     }
 }
 
-/// Unpacks a frame's own pixels, with their rows in the order in which they are shown. Rows below the screen are
-/// unpacked and dropped.
+/// Unpacks a frame's own pixels, with the rows in display order. Rows below the screen are unpacked and discarded.
 fn unpacked(part: &Stored<'_>, screen: u32, interrupt: &dyn Interrupt) -> Result<Part> {
     let length = part.width as usize * part.height as usize;
     let indices = lzw::unpack(part.data, part.index_bits, length, interrupt)?;
@@ -149,7 +149,7 @@ fn unpacked(part: &Stored<'_>, screen: u32, interrupt: &dyn Interrupt) -> Result
     dealt(part, screen, &indices)
 }
 
-/// Returns a frame's own pixels, looked up by their indices.
+/// Looks up the colours of a frame's indices and returns the pixels within the height of the screen.
 fn dealt(part: &Stored<'_>, screen: u32, indices: &[u8]) -> Result<Part> {
     let width = part.width as usize;
     let table = Table::new(part.palette, part.transparent);

@@ -1,4 +1,4 @@
-//! Encoding of planes to GIF files, of one frame or animated.
+//! Encoding of planes to GIF files with one frame or several.
 
 use std::borrow::Cow;
 
@@ -47,15 +47,15 @@ pub(super) fn encode(image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> 
 
 /// An animation that is written frame by frame.
 ///
-/// Only the rectangle that changes from one frame to the next is written, and only its pixels that do change: the
-/// others are transparent, so that what was there before shows through. A frame is held back until the next one is
-/// known, because where the next is transparent and the held one is not, the whole screen is cleared in between. The
-/// frame before the held one is ready, and is written once it is known how long it stays.
+/// Only the rectangle that changes from one frame to the next is written. In it, unchanged pixels are written as
+/// transparent, so that the earlier content stays visible. Two frames are buffered. The *held* frame is encoded only
+/// when the next one is known: if the next frame is transparent where the held one is not, the screen has to be cleared
+/// in between. The *ready* frame precedes the held one. It is encoded, and is written when its duration is known.
 pub(super) struct Writer<'a> {
     encoder: gif::Encoder<Vec<u8>>,
     pace: Pace,
     interrupt: &'a dyn Interrupt,
-    /// What is on the screen when the held frame is drawn, or `None` if it is empty.
+    /// Content of the screen when the held frame is drawn, or `None` if the screen is empty.
     below: Option<Frame>,
     held: Option<Frame>,
     /// The frame before the held one. `stays` is its duration in hundredths of a second.
@@ -64,11 +64,12 @@ pub(super) struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    /// Writes everything that stands before the first frame.
+    /// Creates a writer and writes everything that precedes the first frame.
     pub(super) fn new(head: &Head, interrupt: &'a dyn Interrupt) -> Result<Self> {
         let (width, height) = (side(head.width)?, side(head.height)?);
         let mut encoder = gif::Encoder::new(Vec::new(), width, height, &[]).map_err(internal)?;
-        // A file that says nothing is shown once; one that says n, n times more.
+        // GIF stores the number of repetitions after the first play; without that number, players show the animation
+        // once.
         let repeat = match head.plays {
             0 => Some(gif::Repeat::Infinite),
             1 => None,
@@ -90,13 +91,13 @@ impl<'a> Writer<'a> {
         })
     }
 
-    /// Turns the held frame into the ready one, now that the frame after it is known.
+    /// Encodes the held frame, which becomes the ready one, when the next frame is known.
     fn finish_held(&mut self, next: Option<&Frame>) -> Result<()> {
         let Some(frame) = self.held.take() else {
             return Ok(());
         };
         let clears = next.is_some_and(|next| uncovers(&frame, next));
-        // Only what was drawn is cleared.
+        // Clearing affects only the rectangle of the frame, so a frame to be cleared is written as a whole.
         let place = changed(self.below.as_ref().filter(|_| !clears), &frame);
         let part = cropped(&frame, place)?;
         let same = self.below.as_ref().map(|below| cropped(below, place));
@@ -127,7 +128,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Writes the ready frame, which stays for the given hundredths of a second.
+    /// Writes the ready frame with a duration in hundredths of a second.
     fn write_ready(&mut self, hundredths: Option<u64>) -> Result<()> {
         let Some(mut frame) = self.ready.take() else {
             return Ok(());
@@ -156,7 +157,7 @@ impl FrameWriter for Writer<'_> {
 
     fn finish(mut self: Box<Self>) -> Result<Vec<u8>> {
         let end = self.pace.end();
-        // Without time for the last frame, it is the one in front that is seen to the end.
+        // If there is no time for the last frame, the frame before it is shown until the end.
         self.write_ready(end.before)?;
         if end.last.is_some() {
             self.finish_held(None)?;
@@ -166,10 +167,10 @@ impl FrameWriter for Writer<'_> {
     }
 }
 
-/// Shortest delay in hundredths of a second. Browsers play shorter ones as ten hundredths.
+/// Minimum delay in hundredths of a second. Browsers replace shorter delays with 10.
 const SHORTEST: u64 = 2;
 
-/// Returns whether the next frame is transparent anywhere this one is not.
+/// Returns whether the next frame is transparent at any pixel where this one is not.
 fn uncovers(frame: &Frame, next: &Frame) -> bool {
     let Some(Plane::U8(next)) = &next.alpha else {
         return false;
@@ -185,8 +186,8 @@ fn uncovers(frame: &Frame, next: &Frame) -> bool {
     }
 }
 
-/// Returns the opacity of a frame with every pixel made transparent that equals the one below, or `None` if there is no
-/// such pixel.
+/// Returns the opacity of a frame with every pixel made transparent that equals the one in `below`, or `None` if there
+/// is no such pixel.
 fn hide_same(frame: &Frame, below: Option<&Frame>) -> Result<Option<Grid<u8>>> {
     let Some(below) = below else {
         return Ok(None);
@@ -212,18 +213,17 @@ fn hide_same(frame: &Frame, below: Option<&Frame>) -> Result<Option<Grid<u8>>> {
     Ok(any.then_some(alpha))
 }
 
-/// Returns the cost of encoding, measured on photographs on one core. The palette is fitted to a sample of limited
-/// size.
+/// Returns the cost of encoding, measured with photos on one core. The palette is fitted to a sample of limited size.
 pub(super) fn cost(width: u32, height: u32) -> Cost {
     let pixels = u64::from(width) * u64::from(height);
     Cost {
         nanos: pixels.min(COLOURS) * NANOS_PER_COLOUR + pixels * NANOS_PER_PIXEL,
-        // Indices, their reordered copy, and the LZW stream beside the result.
+        // Indices, their reordered copy, and the LZW stream in addition to the result.
         scratch: pixels * 4 + TABLE_BYTES,
     }
 }
 
-/// Number of colours that are told apart when a palette is fitted: all those with five bits per channel.
+/// Number of distinct colours when a palette is fitted: five bits for each channel.
 const COLOURS: u64 = 1 << 15;
 const NANOS_PER_COLOUR: u64 = 200;
 const NANOS_PER_PIXEL: u64 = 65;
@@ -253,7 +253,7 @@ fn picture(frame: &Frame) -> Result<Picture<'_>> {
     Ok(Picture { rgb, alpha })
 }
 
-/// Converts an error of the encoder. Writing to memory fails only when the encoder was used wrongly.
+/// Converts an error of the encoder. Writing to memory fails only if the encoder was used incorrectly.
 fn internal(error: impl std::fmt::Display) -> Error {
     Error::Internal(format!("GIF encoder: {error}"))
 }

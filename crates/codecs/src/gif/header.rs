@@ -9,7 +9,7 @@ use crate::animation::Disposal;
 /// The signatures with which a file may begin.
 pub(super) const VERSIONS: [&[u8]; 2] = [b"GIF87a", b"GIF89a"];
 
-/// Everything known of a file before pixels are unpacked.
+/// The properties of a file, read without unpacking pixels.
 #[derive(Debug)]
 pub(super) struct Header<'a> {
     /// Width of the logical screen in px, at least 1.
@@ -21,7 +21,7 @@ pub(super) struct Header<'a> {
     total: Total,
     metadata: bool,
     animation: Option<Animation>,
-    /// Whether no block is cut off. A missing trailer alone is accepted, as browsers accept it.
+    /// Whether every block is complete. A missing trailer is accepted, as in browsers.
     pub(super) whole: bool,
 }
 
@@ -40,7 +40,7 @@ pub(super) struct Part<'a> {
     pub(super) interlaced: bool,
     /// The index of transparent pixels, if there is one.
     pub(super) transparent: Option<u8>,
-    /// The frame's own colour table, or else the file's: red, green and blue of each index.
+    /// The frame's own colour table, or otherwise the file's: red, green and blue of each index.
     pub(super) palette: &'a [u8],
     /// Bits per index before LZW compression.
     pub(super) index_bits: u8,
@@ -52,7 +52,7 @@ pub(super) struct Part<'a> {
     pub(super) disposal: Disposal,
 }
 
-/// What all frames are together. They may be larger than the screen.
+/// Totals and maxima over all frames, which may be larger than the screen.
 #[derive(Debug, Default)]
 struct Total {
     frames: u32,
@@ -111,7 +111,7 @@ impl<'a> Header<'a> {
         if frame.palette.is_empty() {
             return Err(Error::broken(NAME, "its first frame has no colours"));
         }
-        // Some writers leave the screen empty, or it is too small: browsers make it as large as the first frame needs.
+        // Some writers set the screen size to 0, or too small. Browsers then enlarge it to the size of the first frame.
         let screen = blocks.screen;
         let grows = frame.width > screen.0 || frame.height > screen.1;
         let side = |side: u32, end: u32| if grows { side.max(end) } else { side };
@@ -140,7 +140,7 @@ impl<'a> Header<'a> {
     }
 
     /// Calls `each` with every frame in order, and returns the offset in bytes at which the last block ends: after the
-    /// trailer, or before what stands in its place.
+    /// trailer or, if that is missing, before the bytes in its place.
     ///
     /// # Errors
     /// `Broken` for a file that is cut off inside a block, and any error of `each`.
@@ -158,7 +158,7 @@ impl<'a> Header<'a> {
             }
         }
         let end = bytes.len() - blocks.walk.rest.len();
-        // Nothing but the trailer is a block that ends an image.
+        // Only the trailer is part of the image; any other byte that ended it is not.
         let is_other = blocks.ended && bytes.get(end - 1) != Some(&TRAILER);
         Ok(end - usize::from(is_other))
     }
@@ -179,15 +179,13 @@ impl<'a> Header<'a> {
         }
     }
 
-    /// Returns the bytes that the indices and planes of a frame larger than the screen take beyond those of a frame of
-    /// its size.
+    /// Returns the additional memory in bytes for the indices and planes of frames that are larger than the screen.
     fn decoder_bytes(&self) -> u64 {
         let planes = 4 * u64::from(self.total.widest) * u64::from(self.height);
         (self.total.largest + planes).saturating_sub(5 * self.screen_pixels())
     }
 
-    /// Returns the nanoseconds per frame that unpacking takes if frames are larger than the screen, beyond the time for
-    /// the screen's size.
+    /// Returns the additional time in nanoseconds per frame for unpacking frames that are larger than the screen.
     fn decoder_nanos(&self) -> u64 {
         let each = self.total.pixels / u64::from(self.total.frames.max(1));
         let most = each.max(self.frame.pixels());
@@ -216,7 +214,7 @@ const GRAPHIC_CONTROL: u8 = 0xf9;
 const COMMENT: u8 = 0xfe;
 const APPLICATION: u8 = 0xff;
 
-/// Returns the length in bytes of the colour table that a flags byte announces.
+/// Returns the length in bytes of the colour table that a flags byte declares.
 fn table_bytes(flags: u8) -> usize {
     if flags & 0x80 == 0 {
         0
@@ -225,7 +223,7 @@ fn table_bytes(flags: u8) -> usize {
     }
 }
 
-/// A block of the file, told apart only as far as images are concerned.
+/// A block of the file. Only frames are distinguished from other blocks.
 pub(super) enum Block<'a> {
     /// A frame.
     Part(Part<'a>),
@@ -233,26 +231,27 @@ pub(super) enum Block<'a> {
     Skipped,
     /// The end of the image.
     End,
-    /// The file ends too early.
+    /// The file ends inside the block.
     Cut,
 }
 
-/// Iteration over the blocks of a file.
+/// Reader of a file's blocks, one after the other.
 pub(super) struct Blocks<'a> {
     walk: Walk<'a>,
     screen: (u32, u32),
     palette: &'a [u8],
     control: Control,
-    /// How many times the file asks to be played. 0 means forever. If it says so several times, the first counts.
+    /// Number of times that the animation is played; 0 means forever. If the file states it several times, the first
+    /// counts.
     plays: Option<u32>,
     metadata: bool,
     begun: bool,
     cut: bool,
-    /// Whether a byte that begins no block, such as the trailer, has ended the image.
+    /// Whether a byte that does not begin a block, such as the trailer, has ended the image.
     ended: bool,
 }
 
-/// What a graphic control extension states about the frame that follows.
+/// The fields of a graphic control extension, which apply to the next frame.
 #[derive(Clone, Copy, Default)]
 struct Control {
     transparent: Option<u8>,
@@ -322,11 +321,12 @@ impl<'a> Blocks<'a> {
                     disposal: control.disposal,
                 };
                 self.begun = true;
-                // The header counts a frame whose data is cut off, so that it can be told what is.
+                // A frame whose data is cut off is returned as well, so that its header can be used; the next call
+                // reports the cut.
                 self.cut = walk.skip_sub_blocks().is_none();
                 Some(Block::Part(part))
             }
-            // The trailer. Rubbish after an image is the end of it, too; before one, it is no image.
+            // The trailer, or other bytes. Unknown bytes after a frame end the image, too.
             _ => {
                 self.ended = true;
                 Some(Block::End)
@@ -350,7 +350,7 @@ impl<'a> Blocks<'a> {
             (COMMENT, _) => self.metadata = true,
             (APPLICATION, body) => match LOOPING.iter().find_map(|name| body.strip_prefix(*name)) {
                 Some(&[3, 1, low, high, ..]) => {
-                    // So many times more; 0 is forever.
+                    // The number of repetitions after the first play; 0 means forever.
                     let more = length(low, high);
                     let plays = if more == 0 { 0 } else { more + 1 };
                     self.plays.get_or_insert(plays);
@@ -367,7 +367,7 @@ fn length(low: u8, high: u8) -> u32 {
     u32::from(u16::from_le_bytes([low, high]))
 }
 
-/// Identifiers of the application extensions that state how many times to play the animation.
+/// Identifiers of the application extensions that state the number of repetitions.
 const LOOPING: [&[u8]; 2] = [b"\x0bNETSCAPE2.0", b"\x0bANIMEXTS1.0"];
 
 struct Walk<'a> {

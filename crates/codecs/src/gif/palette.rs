@@ -18,7 +18,7 @@ pub(super) struct Indexed {
 /// An image as planes of equal size.
 #[derive(Clone, Copy)]
 pub(super) struct Picture<'a> {
-    /// Red, green, blue.
+    /// Red, green and blue planes.
     pub(super) rgb: [&'a Grid<u8>; 3],
     /// Opacity plane. A value below half counts as transparent.
     pub(super) alpha: Option<&'a Grid<u8>>,
@@ -56,5 +56,5 @@ impl Picture<'_> {
     }
 }
 
-/// Smallest opacity that does not count as transparent.
+/// Minimum opacity that counts as opaque.
 pub(super) const OPAQUE: u8 = 128;

@@ -1,5 +1,4 @@
-//! HEVC decoding with hpvcd, which also reads the container. Planes are returned as they are stored, before orientation
-//! is applied.
+//! HEVC decoding with hpvcd, which also reads the container. Returns planes as stored, before orientation is applied.
 
 use std::iter;
 
@@ -16,7 +15,7 @@ use hpvcd::{
 use super::NAME;
 use crate::guard;
 
-/// Reads the properties of an image from the boxes and the sequence header alone.
+/// Reads the properties of an image from the boxes and the sequence header only.
 pub(super) fn probe(bytes: &[u8]) -> Result<Info> {
     let any_size = ParseLimits {
         max_dimension: u32::MAX,
@@ -93,7 +92,7 @@ pub(super) fn decode(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Imag
     ))
 }
 
-/// The part of the coded image that is shown, in pixels.
+/// The visible part of the coded image, in pixels.
 struct Window {
     x: u32,
     y: u32,
@@ -102,8 +101,8 @@ struct Window {
 }
 
 impl Window {
-    /// Returns the window of the clean aperture, whose offset is the distance of its centre from the image's (ISO
-    /// 14496-12, 12.1.4).
+    /// Returns the window that a clean aperture describes. The aperture's offset is the distance of its centre from the
+    /// image's centre (ISO 14496-12, 12.1.4).
     fn of(
         aperture: &Option<CleanAperture>,
         (width, height): (u32, u32),
@@ -151,7 +150,7 @@ impl Window {
         })
     }
 
-    /// Returns the parts of all planes that lie in the window.
+    /// Returns the parts of the colour planes inside the window.
     fn colours(&self, planes: &YuvBuffer, info: &Info) -> Result<Vec<Plane>> {
         let range = match info.model {
             Model::YCbCr { range, .. } => range,
@@ -172,7 +171,7 @@ impl Window {
         }
     }
 
-    /// Returns the part of the plane of opacity that lies in the window.
+    /// Returns the part of the opacity plane inside the window.
     fn opacity(&self, plane: &SamplePlane, depth: Depth) -> Result<Plane> {
         match plane {
             SamplePlane::U8(plane) if depth == Depth::U8 => {
@@ -189,7 +188,7 @@ impl Window {
         }
     }
 
-    /// Returns the part of a plane that lies in the window, with `level` applied to every sample.
+    /// Returns the part of a plane inside the window, with `level` applied to every sample.
     fn cut<T: Copy, S: Plain>(
         &self,
         plane: &PlaneBuffer<T>,
@@ -206,13 +205,13 @@ impl Window {
     }
 }
 
-/// Returns the planes of colours, each with its index.
+/// Returns the colour planes, each with its index.
 fn all<T>(planes: &PlanarImage<T>) -> impl Iterator<Item = (usize, &PlaneBuffer<T>)> {
     let chroma = planes.cb.iter().chain(&planes.cr);
     iter::once(&planes.y).chain(chroma).enumerate()
 }
 
-/// Returns how many pixels a sample of a plane spans, across and down.
+/// Returns the number of pixels that a sample of a plane spans, across and down.
 fn spans(model: Model, index: usize) -> (u32, u32) {
     match model {
         Model::YCbCr { sub, .. } if index > 0 => (sub.h.into(), sub.v.into()),
@@ -220,7 +219,7 @@ fn spans(model: Model, index: usize) -> (u32, u32) {
     }
 }
 
-/// Returns which planes an image has, and what they mean.
+/// Returns the colour model of the coded planes.
 fn model(found: &ImageInfo) -> Result<Model> {
     let points = found.color.color_encoding();
     let sub = match found.chroma {

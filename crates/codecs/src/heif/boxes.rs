@@ -11,7 +11,7 @@ pub(crate) type Kind = [u8; 4];
 pub(crate) struct Box<'a> {
     /// The type of the box.
     pub(crate) kind: Kind,
-    /// The payload. If the box is cut off, as much of it as there is.
+    /// The payload, or only its beginning if the box is cut off.
     pub(crate) data: &'a [u8],
     /// Whether the box is complete.
     pub(crate) whole: bool,
@@ -19,7 +19,7 @@ pub(crate) struct Box<'a> {
     pub(crate) end: usize,
 }
 
-/// Iterator over the boxes in a sequence of bytes. It ends where no header can be read.
+/// Iterator over the boxes in a sequence of bytes. It ends at the first position without a readable header.
 #[derive(Clone, Debug)]
 pub(crate) struct Boxes<'a> {
     bytes: &'a [u8],
@@ -113,7 +113,7 @@ impl<'a> Fields<'a> {
         self.array()
     }
 
-    /// Reads a number of 0, 2, 4 or 8 bytes. One of 0 bytes is 0.
+    /// Reads a number of 0, 2, 4 or 8 bytes. A number of 0 bytes is 0.
     pub(crate) fn sized(&mut self, bytes: u8) -> Result<u64> {
         match bytes {
             0 => Ok(0),

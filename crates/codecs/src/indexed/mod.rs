@@ -1,5 +1,5 @@
 //! Reduces an image to at most 256 colours: its own if it has no more, otherwise a fitted palette with error diffusion.
-//! Shared by all formats that have palettes.
+//! Used by all formats with palettes.
 
 mod fit;
 
@@ -11,7 +11,7 @@ use crate::guard;
 
 pub(crate) use fit::Histogram;
 
-/// An image as palette indices. Pixels without a colour have the index after the last one of the palette.
+/// An image as palette indices. Transparent pixels have the index after the last palette entry.
 #[derive(Debug)]
 pub(crate) struct Indexed<const N: usize> {
     /// The colour of each index, with `N` channels.
@@ -20,7 +20,7 @@ pub(crate) struct Indexed<const N: usize> {
     pub(crate) indices: Vec<u8>,
 }
 
-/// Indexes `count` pixels by their own colours, or returns `None` if there are more than `most`.
+/// Indexes `count` pixels by their own colours. Returns `None` if there are more than `most` colours.
 pub(crate) fn own_colours<const N: usize>(
     count: usize,
     most: usize,
@@ -61,8 +61,8 @@ pub(crate) fn own_colours<const N: usize>(
 }
 
 /// Indexes the pixels by a palette of at most `most` colours, fitted to a sample of them. Floyd–Steinberg error
-/// diffusion alternates its direction from row to row, so that errors do not drift to one side. The last of four
-/// channels is opacity, whose errors are not diffused because they would be visible as holes.
+/// diffusion alternates its direction from row to row, so that errors do not drift to one side. With four channels, the
+/// last is opacity, whose errors are not diffused because they would be visible as holes.
 pub(crate) fn fitted<const N: usize>(
     (width, height): (usize, usize),
     most: usize,
@@ -80,7 +80,7 @@ pub(crate) fn fitted<const N: usize>(
     let mut nearest = Nearest::new(&palette);
 
     let mut indices = vec![palette.len() as u8; count];
-    // One more cell on either side takes what falls off the edge.
+    // An additional cell on either side receives the errors beyond the edge.
     let mut here = vec![[0i16; N]; width + 2];
     let mut below = here.clone();
     for y in 0..height {
@@ -120,12 +120,12 @@ pub(crate) fn fitted<const N: usize>(
     Ok(Indexed { palette, indices })
 }
 
-/// About how many pixels the palette is fitted to.
+/// Approximate number of pixels to which the palette is fitted.
 const SAMPLES: usize = 500_000;
 const BAND_ROWS: usize = 16;
 
-/// Finds the nearest colour of a palette, with a cache whose keys are the high bits of each channel. The resulting
-/// error is diffused like any other.
+/// Finds the nearest colour of a palette. A cache, indexed by the high bits of each channel, makes this inexact; the
+/// resulting error is diffused like any other.
 struct Nearest<const N: usize> {
     /// The palette, one array per channel, so that the compiler can vectorise the search.
     channels: [[i32; 256]; N],
@@ -137,7 +137,7 @@ impl<const N: usize> Nearest<N> {
     const BITS: usize = 20 / N;
 
     fn new(palette: &[[u8; N]]) -> Self {
-        // Entries that are not there lie farther off than any that is.
+        // Unused entries are farther from every colour than any used one.
         let mut channels = [[1 << 10; 256]; N];
         for (index, colour) in palette.iter().take(256).enumerate() {
             for (channel, &value) in channels.iter_mut().zip(colour) {
@@ -168,7 +168,7 @@ impl<const N: usize> Nearest<N> {
             for (channel, value) in self.channels.iter().zip(colour) {
                 distance += (channel[index] - value) * (channel[index] - value);
             }
-            // The index rides in the low bits: the least sum is the nearest entry.
+            // The index is stored in the low bits, so that the minimum of these numbers contains the nearest entry.
             best = best.min(distance << 8 | index as i32);
         }
         best as u8

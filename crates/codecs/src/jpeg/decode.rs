@@ -1,4 +1,4 @@
-//! Decodes a file to planes, with the native decoder or, where that does not apply, with libjpeg-turbo.
+//! Decodes a file to planes, with the native decoder or, for files that it does not support, with libjpeg-turbo.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -34,11 +34,11 @@ pub(crate) fn decode(bytes: &[u8], header: &Header, how: &Decode<'_>) -> Result<
     Ok(Image::read(frame, metadata, space))
 }
 
-/// Decodes as much as there is of an incomplete or damaged image, at the requested scales. libjpeg-turbo fills in gray
-/// or a guess, as it does in browsers.
+/// Decodes the available part of an incomplete or damaged image, at the requested scales. libjpeg-turbo fills in gray
+/// or an approximation, as it does in browsers.
 ///
 /// # Errors
-/// As `decode`, and `Broken` if there is no scan to begin with.
+/// Those of `decode`, and `Broken` if there is no scan at all.
 pub(crate) fn salvage(bytes: &[u8], header: &Header, how: &Decode<'_>) -> Result<Image> {
     let layout = layout(header)?;
     guard::size(header.width, header.height, how.limits)?;
@@ -50,11 +50,11 @@ pub(crate) fn salvage(bytes: &[u8], header: &Header, how: &Decode<'_>) -> Result
     Ok(Image::read(frame, metadata, space))
 }
 
-/// Decodes an image at several scales in one pass over the file, or returns `None` if the native decoder does not
-/// apply. Each result is the same as if it had been decoded alone.
+/// Decodes an image at several scales in one pass over the file. Returns `None` if the native decoder does not support
+/// the file. Each result is the same as if it had been decoded separately.
 ///
 /// # Errors
-/// As `decode`.
+/// Those of `decode`.
 pub(crate) fn decode_at_once(
     bytes: &[u8],
     header: &Header,
@@ -80,7 +80,7 @@ pub(crate) fn decode_at_once(
 /// Checks a file by following all of its scans. The image is decoded at 1/8 and discarded.
 ///
 /// # Errors
-/// As `decode`.
+/// Those of `decode`.
 pub(crate) fn check(bytes: &[u8], header: &Header, how: &Decode<'_>) -> Result<()> {
     let layout = layout(header)?;
     guard::size(header.width, header.height, how.limits)?;
@@ -111,7 +111,7 @@ fn frame(
     Frame::new(model, width, height, planes, None)
 }
 
-/// Decodes the planes with the native decoder, or returns `None` if it does not apply.
+/// Decodes the planes with the native decoder, or returns `None` if that does not support the file.
 fn own(
     bytes: &[u8],
     header: &Header,
@@ -122,8 +122,8 @@ fn own(
     Ok(images.and_then(|mut images| images.pop()))
 }
 
-/// Decodes all planes with the native decoder at each of these scales in one pass, or returns `None` if it does not
-/// apply.
+/// Decodes all planes with the native decoder at each of these scales in one pass, or returns `None` if that does not
+/// support the file.
 fn several(
     bytes: &[u8],
     header: &Header,
@@ -162,12 +162,12 @@ fn several(
     Ok(Some(sizes.iter().map(of_sizes).collect()))
 }
 
-/// Converts a plane that the native decoder has made.
+/// Converts a plane of the native decoder.
 fn grid(plane: andon_jpeg::Plane) -> Result<Grid<u8>> {
     Grid::from_samples(plane.width, plane.height, plane.samples)
 }
 
-/// Returns the samples per block side of luma and of chroma.
+/// Returns the number of samples per block side, for luma and for chroma.
 fn sizes(scales: &Scales) -> [u8; 2] {
     [scales.luma.0, scales.chroma.0]
 }
@@ -188,7 +188,7 @@ fn wanted<'a>(
     }
 }
 
-/// Converts the native decoder's result: `None` if it does not support the file.
+/// Converts the native decoder's result. Returns `None` if the decoder does not support the file.
 fn unless_unsupported<T>(result: andon_jpeg::Result<T>) -> Result<Option<T>> {
     match result {
         Err(andon_jpeg::Error::Unsupported(_)) => Ok(None),
@@ -196,8 +196,8 @@ fn unless_unsupported<T>(result: andon_jpeg::Result<T>) -> Result<Option<T>> {
     }
 }
 
-/// Makes an index of the file. Returns `None` for files that cannot have one, including damaged ones, whose damage is
-/// reported when they are decoded.
+/// Makes an index of the file. Returns `None` for files that cannot have one, including damaged ones; decoding reports
+/// their damage.
 ///
 /// # Errors
 /// `Limit`, `Interrupted`.
@@ -216,22 +216,22 @@ pub(crate) fn index(bytes: &[u8], header: &Header, how: &Decode<'_>) -> Result<O
     }
 }
 
-/// Returns the smallest part that contains `wanted` and can be decoded using the index of an image of this size in px.
-/// `None` if there is none, or the index belongs to another file.
+/// Returns the smallest part that contains `wanted` and can be decoded with the index. `size` is that of the image in
+/// px. Returns `None` if there is no such part, or the index belongs to another file.
 pub(crate) fn part(bytes: &[u8], index: &[u8], wanted: Area, size: (u32, u32)) -> Option<Area> {
     let andon_jpeg::Area { x, y, w, h } = Index::of(index, bytes)?.part(area(wanted), size)?;
     Some(Area { x, y, w, h })
 }
 
-/// Returns an area of an image as the native decoder takes it.
+/// Converts an area to the type of the native decoder.
 fn area(Area { x, y, w, h }: Area) -> andon_jpeg::Area {
     andon_jpeg::Area { x, y, w, h }
 }
 
-/// Decodes a part of the image using its index.
+/// Decodes a part of the image with its index.
 ///
 /// # Errors
-/// As `decode`, and `Internal` if the index belongs to another file.
+/// Those of `decode`, and `Internal` if the index belongs to another file.
 pub(crate) fn decode_part(
     bytes: &[u8],
     header: &Header,
@@ -255,16 +255,16 @@ pub(crate) fn decode_part(
     Ok(Image::read(frame, metadata, space))
 }
 
-/// Decodes the planes with libjpeg-turbo, all at one scale. Chroma is downsampled afterwards if a smaller scale was
-/// requested for it.
+/// Decodes the planes with libjpeg-turbo, all at the scale of luma. If a smaller scale was requested for chroma, the
+/// chroma planes are downsampled afterwards.
 fn turbo(
     bytes: &[u8],
     header: &Header,
     layout: &Layout,
     how: &Decode<'_>,
 ) -> Result<Vec<Grid<u8>>> {
-    // It reads ahead, up to the end marker, and takes one that comes too early for the end of all scans; arithmetic coding
-    // goes on with zeros behind it.
+    // libjpeg reads ahead to the end marker, and treats one that comes too early as the end of all scans. With
+    // arithmetic coding it continues with zeros after it.
     let ended = completed(bytes);
     let needs_end = header.holds_coefficients() || header.arithmetic;
     if needs_end && matches!(ended, Cow::Owned(_)) {
@@ -273,7 +273,7 @@ fn turbo(
     turbo_as(&ended, header, layout, how, false)
 }
 
-/// Decodes a file that has its end marker with libjpeg-turbo. If `lenient`, decodes as much as there is of a file.
+/// Decodes a file that has an end marker with libjpeg-turbo. If `lenient`, decodes the available part of any file.
 fn turbo_as(
     bytes: &[u8],
     header: &Header,
@@ -315,7 +315,7 @@ fn turbo_as(
         interrupt: how.interrupt,
     };
     ffi::read(&reading, &mut grids)?;
-    // 255 is no ink, with Adobe's marker or without: browsers and Pillow never read it otherwise.
+    // 255 means no ink, with or without Adobe's marker; browsers and Pillow always interpret it like this.
     if model == Model::Cmyk {
         for sample in grids.iter_mut().flat_map(Grid::samples_mut) {
             *sample = 255 - *sample;
@@ -330,7 +330,7 @@ fn turbo_as(
     Ok(grids)
 }
 
-/// Downsamples a plane by averaging squares of `ratio` × `ratio` samples, which are smaller at the right and bottom
+/// Downsamples a plane by averaging squares of `ratio` × `ratio` samples, which are cut off at the right and bottom
 /// edges.
 fn thinned(plane: &Grid<u8>, ratio: u32) -> Grid<u8> {
     let (width, height) = (
@@ -351,15 +351,15 @@ fn thinned(plane: &Grid<u8>, ratio: u32) -> Grid<u8> {
         for (x, (sample, sum)) in (0..).zip(thin.row_mut(y).iter_mut().zip(&sums)) {
             let across = ratio.min(plane.width() - x * ratio);
             let count = across * (rows.end - rows.start);
-            // The mean of u8 samples.
+            // The mean of u8 samples fits a u8.
             *sample = ((sum + count / 2) / count) as u8;
         }
     }
     thin
 }
 
-/// Returns how many scans are followed at most. With runs of empty blocks, a scan of a few hundred bytes can cover a
-/// hundred megapixels, so the limit falls with the image's size. Usual encoders write about ten scans.
+/// Returns the maximum number of scans that are decoded. With runs of empty blocks, a scan of a few hundred bytes can
+/// cover a hundred megapixels, so the limit falls with the image's size. Usual encoders write about ten scans.
 fn most_scans(header: &Header, limits: &Limits) -> u32 {
     let pixels = u64::from(header.width) * u64::from(header.height);
     let affordable = (SCANNED_PIXELS / pixels.max(1)).max(SCANS_IN_ANY_CASE);
@@ -367,35 +367,35 @@ fn most_scans(header: &Header, limits: &Limits) -> u32 {
     affordable.min(limits.scans.into()) as u32
 }
 
-/// Pixels that all scans together may cover: one or two seconds of work.
+/// Maximum number of pixels that all scans cover together: one or two seconds of work.
 const SCANNED_PIXELS: u64 = 2_400_000_000;
-/// The number of scans that is allowed whatever the image's size, twice as many as any usual encoder writes.
+/// Number of scans that is allowed for every image size: twice as many as any usual encoder writes.
 const SCANS_IN_ANY_CASE: u64 = 20;
 
-/// Returns the bytes that a decode holds at any scale if libjpeg-turbo decodes the file, or might have to: all
-/// coefficients, unless there is only one scan. 0 if the native decoder will do.
+/// Returns the memory in bytes, for any scale, if libjpeg-turbo decodes the file or may have to: all coefficients,
+/// unless there is only one scan. Returns 0 if the native decoder is certain to suffice.
 pub(crate) fn turbo_bytes(bytes: &[u8], header: &Header, layout: &Layout) -> u64 {
     if !layout.is_decodable(header) {
         return scratch_bytes(header);
     }
     let coefficients = header.coefficient_bytes();
-    // Scans that are missing or come again show behind the header only. Going through the file takes a tenth of
-    // a small image's time, which is saved where there is not much to hold.
+    // Missing or repeated scans can be found only by walking through the file after the header. That takes a tenth of
+    // the decoding time of a small image, and is skipped if the coefficients are small anyway.
     let in_one = !header.holds_coefficients();
     let excluded = header.progressive && coefficients > WORTH_A_WALK && native::is_whole(bytes);
     if in_one || excluded {
         0
     } else {
-        // Our own decoder, which may be the one after all, has 8 bytes more for each block.
+        // The native decoder may decode the file after all. It stores 8 bytes more for each block.
         coefficients + coefficients / 16
     }
 }
 
-/// Bytes of coefficients above which it pays to walk over the file first: those of 22 megapixels with subsampled
-/// chroma.
+/// Bytes of coefficients above which walking through the file first saves memory worth the time: the coefficients of 22
+/// megapixels with subsampled chroma.
 const WORTH_A_WALK: u64 = 64 << 20;
 
-/// Returns the bytes that a decode by libjpeg-turbo holds besides its planes.
+/// Returns the memory in bytes that libjpeg-turbo allocates in addition to the planes.
 pub(crate) fn scratch_bytes(header: &Header) -> u64 {
     if header.holds_coefficients() {
         header.coefficient_bytes()
@@ -404,7 +404,7 @@ pub(crate) fn scratch_bytes(header: &Header) -> u64 {
     }
 }
 
-/// Bytes of tables, one band of MCUs and libjpeg's memory pools: measured, and generously rounded.
+/// Bytes of tables, one row of MCUs and libjpeg's memory pools: measured, and rounded up generously.
 const BASE_BYTES: u64 = 1 << 20;
 
 fn metadata(bytes: &[u8], header: &Header, how: &Decode<'_>) -> Result<Metadata> {
@@ -514,7 +514,7 @@ mod tests {
                     let pairs = ours.samples().iter().zip(theirs.samples());
                     let sum: u64 = pairs.map(|(&a, &b)| u64::from(a.abs_diff(b))).sum();
                     let mean = sum as f64 / ours.samples().len() as f64;
-                    // They keep the sharpness that averaging takes away.
+                    // The native decoder's planes are sharper than averages of the full-size samples.
                     assert!(
                         mean < 6.0,
                         "{name} at {}/8: plane {index} is {mean} off",

@@ -1,6 +1,6 @@
-//! Gain maps in JPEGs: a second image behind the first, declared by the first one's index (MPF) and XMP. Supports Ultra
-//! HDR as specified by Google and Adobe and by ISO 21496-1, and Apple's gain maps as far as their XMP says how they are
-//! applied.
+//! Gain maps in JPEGs: a second image after the first, declared by the first one's index (MPF) and XMP. Supports Ultra
+//! HDR as specified by Google and Adobe and by ISO 21496-1, and those gain maps of Apple whose XMP contains all
+//! parameters.
 
 use andon_jpeg::Header;
 use andon_jpeg::header::mpf;
@@ -13,7 +13,7 @@ use andon_pixels::{
 use super::{Jpeg, decode};
 use crate::gain_map;
 
-/// How many images of the index are searched: a gain map is one of the first.
+/// Maximum number of images of the index that are searched: a gain map is one of the first.
 const MOST_LOOKED_AT: usize = 8;
 
 /// Returns the header of the file's gain map, if it has one.
@@ -64,7 +64,7 @@ pub(super) fn encode(
     Ok(joined(file, &map))
 }
 
-/// Encodes the gain map as a JPEG of its own.
+/// Encodes the gain map as a separate JPEG.
 fn encode_map(map: &GainMap, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
     let how = Encode {
         quality: map.quality,
@@ -81,8 +81,8 @@ fn encode_map(map: &GainMap, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
     Ok(segments::with_segments(file, &own))
 }
 
-/// Returns an XMP packet that lists both images, the gain map being `length` bytes long. The contents of the image's
-/// own packet are kept if they fit.
+/// Returns an XMP packet that lists both images. `length` is that of the gain map in bytes. The contents of the image's
+/// own packet are included if they fit.
 fn packet(own: Option<&[u8]>, length: usize) -> Vec<u8> {
     const END: &str = "</rdf:RDF>";
     let item = |semantic: &str, length: &str| {
@@ -113,14 +113,14 @@ fn packet(own: Option<&[u8]>, length: usize) -> Vec<u8> {
     joined.filter(fits).unwrap_or(listed).into_bytes()
 }
 
-/// Appends the gain map to the image, with the MPF index in the image's header.
+/// Appends the gain map to the image, and inserts the MPF index into the image's header.
 fn joined(file: Vec<u8>, map: &[u8]) -> Vec<u8> {
     let mut own = Vec::new();
-    // Of the image itself it is only said that there is a map: minimum and writer's version.
+    // The image itself only declares that there is a map: minimum version and writer's version.
     segments::push(&mut own, APP2, &[segments::GAIN_MAP, &[0; 4]]);
     let header = segments::first_segments(&file) + own.len() + SEGMENT_HEAD + mpf::SIGNATURE.len();
     let index = |size| mpf::index(size, header, map.len());
-    // Its length does not depend on what it says.
+    // The length of the index does not depend on its content.
     let length = index(0).len() + SEGMENT_HEAD + mpf::SIGNATURE.len();
     let size = file.len() + own.len() + length;
     segments::push(&mut own, APP2, &[mpf::SIGNATURE, &index(size)]);

@@ -1,19 +1,19 @@
-//! Colour spaces of JPEG XL: its enumerated spaces as code points, all others as ICC profiles.
+//! Colour spaces of JPEG XL. Enumerated spaces become code points, all others ICC profiles.
 
 use andon_pixels::{Icc, Primaries, Space, Transfer};
 use jxl::api::{
     JxlColorEncoding, JxlColorProfile, JxlPrimaries, JxlTransferFunction, JxlWhitePoint,
 };
 
-/// Colour space of decoded pixels, with an ICC profile where code points cannot express it.
+/// Colour space of decoded pixels, with an ICC profile if code points cannot express it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Profile {
     pub(super) space: Space,
     pub(super) icc: Option<Icc>,
 }
 
-/// Returns the colour space of decoded pixels. A lossy image with an ICC profile is decoded to sRGB, which its encoder
-/// knew as well: the decoder has no colour management, and no other needs to be called for it.
+/// Returns the colour space of decoded pixels. A lossy image with an ICC profile is decoded to sRGB, because the
+/// decoder has no colour management.
 pub(super) fn read(profile: &JxlColorProfile) -> Profile {
     let space = match profile {
         JxlColorProfile::Simple(encoding) => code_points(encoding),

@@ -12,7 +12,7 @@ use super::header::{self, Header, cut_off};
 use super::runner::Runner;
 use crate::guard;
 
-/// Decodes the first frame that is shown.
+/// Decodes the first visible frame.
 pub(super) fn decode(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Image> {
     let mut reader = Reader::open(bytes, info, how)?;
     let metadata = reader.metadata();
@@ -24,7 +24,7 @@ pub(super) fn decode(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Imag
     Ok(image)
 }
 
-/// Returns where the image ends. Its first frame is decoded; all others only have to be present.
+/// Returns the offset in bytes at which the image ends. Its first frame is decoded; all others only have to be present.
 pub(super) fn extent(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<usize> {
     let probed = guard::probed(info.width, info.height, info, how.limits);
     let mut rest = bytes;
@@ -53,8 +53,7 @@ pub(super) fn extent(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<usiz
     Ok(codestream.max(container.end))
 }
 
-/// Estimates the cost of decoding, as measured on photographs on one core. A lossless sample takes longer than a lossy
-/// one.
+/// Estimates the cost of decoding, measured with photos on one core. A lossless sample takes longer than a lossy one.
 pub(super) fn cost(info: &Info) -> Cost {
     let channels = info.model.planes() as u64 + u64::from(info.alpha);
     let each = if info.lossless {
@@ -84,13 +83,13 @@ pub(super) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Opens a file before its first frame.
+    /// Opens a file. The first frame is decoded by the first call of `next`.
     pub(super) fn open(bytes: &'a [u8], info: &Info, how: &Decode<'a>) -> Result<Self> {
         guard::wanted(how.interrupt)?;
         let container = Container::read(bytes)?;
         let mut options = header::options();
         options.alpha_mode = AlphaMode::Unpremultiplied;
-        // The limit is not known before the header is read, and cannot be set after it.
+        // Options cannot be changed after the header has been read, so the limit is derived from the probed header.
         options.sample_limit = Some(header::sample_limit(info));
         let mut decoder = JxlDecoder::new(options);
         let mut rest = bytes;
@@ -108,7 +107,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Advances to the pixels of the next frame. Returns `false` after the last one.
+    /// Reads up to the pixels of the next frame. Returns `false` after the last one.
     fn advance(&mut self) -> Result<bool> {
         loop {
             match self.process(None)? {
@@ -157,7 +156,7 @@ impl<'a> Reader<'a> {
             None => None,
         };
         if self.header.model == Model::Cmyk {
-            // Here 0 is all the ink there is.
+            // In JPEG XL, 0 means full ink.
             planes.iter_mut().for_each(invert);
         }
         let frame = Frame::new(self.header.model, width, height, planes, alpha)?;

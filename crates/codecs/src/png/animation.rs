@@ -1,5 +1,5 @@
-//! Animated PNG. For reading and for writing, each frame is wrapped as a PNG of its own, so that there is one way to
-//! inflate and one to deflate.
+//! Animated PNG. For reading and for writing, each frame is wrapped as a separate PNG, so that stills and animations
+//! share the code that inflates and deflates.
 
 use andon_pixels::{
     Damaged, Decode, Delay, Encode, Error, Frame, FrameReader, FrameWriter, Grid, Head, Image,
@@ -21,7 +21,7 @@ pub(super) struct Reader<'a> {
     /// The palette (`PLTE`) and transparency (`tRNS`) chunks, which apply to all frames.
     shared: Vec<([u8; 4], &'a [u8])>,
     next: Option<Control>,
-    /// Frames that are still to be shown.
+    /// Number of frames that have not been returned yet.
     left: u32,
     metadata: Metadata,
     canvas: Canvas,
@@ -30,12 +30,12 @@ pub(super) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Opens an animation before its first frame.
+    /// Opens an animation. The first frame is decoded by the first call of `next`.
     pub(super) fn open(bytes: &'a [u8], info: &Info, how: &Decode<'a>) -> Result<Self> {
         let header = Header::read(bytes)?;
         guard::probed(header.width, header.height, info, how.limits)?;
         let end = match header::extent(bytes) {
-            // The frames that are there.
+            // A damaged file: all frames before the damage can be shown.
             Err(_) if how.limits.damaged == Damaged::Shown => bytes.len(),
             end => end?,
         };
@@ -58,8 +58,8 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Returns the next frame's control chunk, and its deflated pixels as a PNG of their own. A default image that is
-    /// not a frame is skipped.
+    /// Returns the next frame's control chunk, and its deflated pixels as a separate PNG. A default image that is not a
+    /// frame is skipped.
     fn wrapped(&mut self) -> Result<Option<(Control, Vec<u8>)>> {
         let mut control = self.next.take();
         let mut file = Vec::new();
@@ -67,7 +67,7 @@ impl<'a> Reader<'a> {
             let chunk = chunk?;
             let pixels = match &chunk.kind {
                 b"PLTE" | b"tRNS" => {
-                    // One of each counts: all that is here is copied for every frame.
+                    // Only the first chunk of each kind is stored, because all of these are copied for every frame.
                     if self.shared.iter().all(|(kind, _)| *kind != chunk.kind) {
                         self.shared.push((chunk.kind, chunk.data));
                     }
@@ -85,7 +85,7 @@ impl<'a> Reader<'a> {
                     continue;
                 }
                 b"IDAT" => chunk.data,
-                // After the number of the chunk.
+                // The pixels follow the sequence number of the chunk.
                 b"fdAT" => chunk.data.get(4..).unwrap_or_default(),
                 _ => continue,
             };
@@ -107,7 +107,7 @@ impl<'a> Reader<'a> {
         Ok(control.map(|control| (control, file)))
     }
 
-    /// Returns the beginning of a PNG for a frame: everything that precedes its pixels.
+    /// Returns the part of a frame's PNG before its pixels.
     fn beginning(&self, place: Place) -> Result<Vec<u8>> {
         let mut ihdr = self.ihdr.to_vec();
         let (Some(size), true) = (ihdr.get_mut(..8), place.width > 0 && place.height > 0) else {
@@ -177,26 +177,27 @@ fn part(frame: Frame, place: Place) -> Result<Part> {
     Part::new(place, planes)
 }
 
-/// Writes an animation frame by frame. Of each frame only the part that changes is written, and replaces what is there.
+/// Writes an animation frame by frame. Of each frame only the changed part is written, which replaces the earlier
+/// content there.
 pub(super) struct Writer<'a> {
     out: Vec<u8>,
     how: Encode,
     head: Head,
-    /// Offset of the `acTL` chunk, which holds the number of frames.
+    /// Offset of the `acTL` chunk, which contains the number of frames.
     count_at: usize,
     frames: u32,
-    /// Number of frame chunks (`fcTL` and `fdAT`) so far: they carry sequence numbers.
+    /// Number of frame chunks (`fcTL` and `fdAT`) written so far, which is the next sequence number.
     chunks: u32,
     before: Option<Frame>,
     interrupt: &'a dyn Interrupt,
 }
 
 impl<'a> Writer<'a> {
-    /// Creates a writer. Nothing is written before the first frame.
+    /// Creates a writer. The header is written with the first frame.
     pub(super) fn new(head: &Head, how: &Encode, interrupt: &'a dyn Interrupt) -> Self {
         Self {
             out: Vec::new(),
-            // Passes would have to be told for each frame, and nobody waits for them.
+            // Not interlaced, because players show a frame only when it is complete.
             how: Encode {
                 progressive: false,
                 ..encode::in_full_colour(how)
@@ -224,7 +225,7 @@ impl<'a> Writer<'a> {
         }
         control.extend(ticks.to_be_bytes());
         control.extend(per_second.to_be_bytes());
-        // It stays, and takes the place of what is there.
+        // Disposal: keep the frame. Blending: replace the earlier pixels.
         control.extend([0, 0]);
         push_chunk(&mut self.out, *b"fcTL", &control);
     }
@@ -296,8 +297,8 @@ impl FrameWriter for Writer<'_> {
     }
 }
 
-/// Returns a delay as PNG stores it, as ticks and ticks per second: in its own unit if both numbers fit, else in
-/// milliseconds.
+/// Returns a delay as stored in PNG, as ticks and ticks per second: in its own unit if both numbers fit into 16 bits,
+/// otherwise in milliseconds.
 fn fraction(delay: Delay) -> (u16, u16) {
     match (u16::try_from(delay.ticks), u16::try_from(delay.per_second)) {
         (Ok(ticks), Ok(per_second)) => (ticks, per_second),

@@ -34,9 +34,9 @@ pub(super) struct Palette {
 }
 
 impl Palette {
-    /// Returns a palette that loses nothing visible, for an encode that did not request one: an exact palette if the
-    /// frame has at most 256 colours, or, where the source had a palette (`few_colours`), one that is close enough.
-    /// `None`: every pixel keeps its own colour.
+    /// Returns a palette without visible loss, if the encode did not request one: an exact palette if the frame has at
+    /// most 256 colours or, if the source had a palette (`few_colours`), one that is similar enough. Returns `None` if
+    /// every pixel should keep its own colour.
     pub(super) fn unasked(
         frame: &Frame,
         how: &Encode,
@@ -89,7 +89,7 @@ impl Palette {
         Ok(sum as f64 / (3 * indices.len()) as f64)
     }
 
-    /// Returns the exact colours of a frame if there are at most `most`.
+    /// Returns a palette with the exact colours of a frame, if there are at most `most`.
     fn exact(frame: &Frame, most: usize) -> Result<Option<Self>> {
         let count = frame.width as usize * frame.height as usize;
         let [r, g, b] = colours(frame)?;
@@ -118,7 +118,7 @@ impl Palette {
             return Self::listed(frame, entries, false);
         };
         let clear = alpha.contains(&0);
-        // What is hardly seen may differ a lot.
+        // Colours are weighted by opacity, because errors of transparent pixels are less visible.
         let weighed = |at: usize| {
             let [r, g, b] = colour(at);
             (alpha[at] > 0).then(|| premultiplied([r, g, b, alpha[at]]))
@@ -128,8 +128,8 @@ impl Palette {
         Self::listed(frame, with_opacity(indexed, unmultiplied), clear)
     }
 
-    /// Puts palette entries into the order of the file. If `clear`, a transparent entry is added for pixels that have
-    /// none.
+    /// Sorts palette entries into the order of the file. With `clear`, a transparent entry is added for pixels without
+    /// an entry.
     fn listed(frame: &Frame, mut entries: Indexed<4>, clear: bool) -> Result<Self> {
         if clear {
             entries.palette.push([0; 4]);
@@ -157,7 +157,7 @@ impl Palette {
         })
     }
 
-    /// The number of bits of an index.
+    /// Returns the number of bits of an index.
     pub(super) fn bits(&self) -> BitDepth {
         match self.colours.len() / 3 {
             0..=2 => BitDepth::One,
@@ -167,7 +167,7 @@ impl Palette {
         }
     }
 
-    /// The `tRNS` chunk, if any.
+    /// Returns the `tRNS` chunk, if any.
     pub(super) fn transparency(&self) -> Option<Cow<'_, [u8]>> {
         (!self.opacities.is_empty()).then(|| Cow::Borrowed(&self.opacities[..]))
     }
@@ -183,7 +183,7 @@ fn with_opacity<const N: usize>(
     }
 }
 
-/// Moves entries that are not fully opaque to the front, because the file lists opacities only up to the last of them.
+/// Moves entries that are not opaque to the front, because the file lists opacities only up to the last of these.
 fn translucent_first(indexed: Indexed<4>) -> Indexed<4> {
     let mut order: Vec<usize> = (0..indexed.palette.len()).collect();
     order.sort_by_key(|&index| indexed.palette[index][3] == u8::MAX);
@@ -209,7 +209,8 @@ fn premultiplied([r, g, b, a]: [u8; 4]) -> [u8; 4] {
 fn unmultiplied([r, g, b, a]: [u8; 4]) -> [u8; 4] {
     let by = u32::from(a).max(1);
     let over = |value: u8| ((u32::from(value) * 255 + by / 2) / by).min(255) as u8;
-    // The mean of what is opaque and what is nearly so would let a little shine through everywhere.
+    // Nearly opaque means are rounded up, so that opaque pixels which share an entry with slightly transparent ones
+    // stay opaque.
     let a = if a >= NEARLY_OPAQUE { u8::MAX } else { a };
     [over(r), over(g), over(b), a]
 }
@@ -219,10 +220,10 @@ const NEARLY_OPAQUE: u8 = 248;
 /// Number of colours of the largest palette.
 const LARGEST: usize = 256;
 
-/// Bytes of the `PLTE` and `tRNS` chunks besides the colours and opacities that they list.
+/// Bytes of the `PLTE` and `tRNS` chunks, without the colours and opacities.
 const CHUNKS: usize = 24;
 
-/// Largest mean squared error, in 8-bit levels, of a palette that was not requested. Below it, SSIMULACRA2 stays above
+/// Maximum mean squared error, in 8-bit levels, of a palette that was not requested. Below it, SSIMULACRA2 stays above
 /// 90.
 const UNSEEN: f64 = 4.0;
 

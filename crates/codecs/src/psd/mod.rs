@@ -1,4 +1,4 @@
-//! PSD and PSB: decodes the merged image at the file's end, which Photoshop stores there for other programs. Read only.
+//! PSD and PSB. Decodes the merged image at the file's end, which Photoshop stores for other programs. Read only.
 
 use andon_pixels::{
     Codec, Cost, Decode, Depth, Error, Format, Image, Info, Isolation, Model, Result, Scales, Space,
@@ -101,22 +101,22 @@ enum Mode {
     Cmyk,
 }
 
-/// Everything that precedes the merged image in the file.
+/// The data of the file before the merged image.
 struct Header<'a> {
     width: u32,
     height: u32,
     bits: u16,
     mode: Mode,
-    /// Number of channels stored. Those beyond colours and opacity are masks.
+    /// Number of stored channels. Channels after the colours and opacity are masks.
     channels: usize,
     alpha: bool,
     /// The palette's 256 red values, followed by its 256 green and 256 blue ones.
     palette: &'a [u8],
     profile: Option<&'a [u8]>,
     run_lengths: bool,
-    /// Whether the file is a PSB, in which row lengths take four bytes.
+    /// Whether the file is a PSB, in which row lengths have four bytes.
     large: bool,
-    /// The file from the row lengths on, or from the pixels on if they are not compressed.
+    /// The rest of the file, beginning with the row lengths or, without compression, with the pixels.
     data: &'a [u8],
 }
 
@@ -164,7 +164,7 @@ impl<'a> Header<'a> {
         if mode == Mode::Indexed && palette.len() < 768 {
             return Err(Error::broken(NAME, "its palette is cut off"));
         }
-        // A negative number of layers says that the first channel beyond the colours is opacity.
+        // A negative number of layers means that the first channel after the colours is opacity.
         let count = u16_be(layers, if large { 8 } else { 4 }).map_or(0, |count| count as i16);
         Ok(Self {
             width,
@@ -182,7 +182,7 @@ impl<'a> Header<'a> {
     }
 }
 
-/// Returns the block at `at`, which is preceded by its length, and the offset of its end.
+/// Returns the block at `at`, which begins with its length, and the offset of its end.
 fn block(bytes: &[u8], at: usize, large: bool) -> Option<(&[u8], usize)> {
     let (length, begin) = match large {
         true => {
@@ -200,7 +200,7 @@ fn profile(resources: &[u8]) -> Option<&[u8]> {
     let mut at = 0;
     while resources.get(at..at + 4)? == b"8BIM" {
         let id = u16_be(resources, at + 4)?;
-        // A name, with its length before it, takes an even number of bytes; so does the data.
+        // A name with its length byte is padded to an even length, and so is the data.
         let name = (usize::from(*resources.get(at + 6)?) + 1).next_multiple_of(2);
         let (data, end) = block(resources, at + 6 + name, false)?;
         if id == ICC && !data.is_empty() {

@@ -17,7 +17,7 @@ pub(super) fn frame(header: &Header<'_>, info: &Info, interrupt: &dyn Interrupt)
     let mut planes = Vec::new();
     let mut rows = Rows::new(header)?;
     for channel in 0..stored + alpha {
-        // Inks are stored as the light that they let through.
+        // Ink is stored inverted, as transmitted light.
         let inverted = channel < stored && matches!(header.mode, Mode::Cmyk | Mode::Bitmap);
         let plane = match info.depth {
             Depth::U8 => {
@@ -58,7 +58,7 @@ pub(super) fn frame(header: &Header<'_>, info: &Info, interrupt: &dyn Interrupt)
 
 /// The rows that have not been read yet, channel after channel.
 struct Rows<'a> {
-    /// Lengths of the remaining rows, if they are compressed.
+    /// Lengths of the remaining rows, if these are compressed.
     lengths: &'a [u8],
     data: &'a [u8],
 }
@@ -75,7 +75,7 @@ impl<'a> Rows<'a> {
         Ok(Self { lengths, data })
     }
 
-    /// Reads the next row into `row`. `None`: it is missing or damaged.
+    /// Reads the next row into `row`. Returns `None` if it is missing or damaged.
     fn next(&mut self, header: &Header<'_>, row: &mut [u8]) -> Option<()> {
         if !header.run_lengths {
             let (stored, rest) = self.data.split_at_checked(row.len())?;
@@ -96,7 +96,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Returns the number of bytes of the merged image, including row lengths and the channels that are not decoded.
+/// Returns the length in bytes of the merged image, including row lengths and the channels that are not decoded.
 pub(super) fn length(header: &Header<'_>) -> Result<usize> {
     let rows = Rows::new(header)?;
     let table = header.data.len() - rows.data.len();

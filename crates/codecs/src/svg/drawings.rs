@@ -1,4 +1,4 @@
-//! Makes SVG documents of text and plain colours.
+//! Creates SVG documents for texts and plain colours.
 
 use std::fmt::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,7 +14,7 @@ use crate::text::{self, Canvas, outline};
 impl Drawings for Svg {
     fn text(&self, text: &Text<'_>) -> Result<Vec<u8>> {
         let draw = || document(text, &fonts::installed());
-        // Code that reads fonts may meet one that nobody thought of.
+        // Font libraries may panic on unexpected fonts.
         let drawn = catch_unwind(AssertUnwindSafe(draw));
         drawn.map_err(|_| {
             unsupported(format!(
@@ -47,8 +47,8 @@ impl Drawings for Svg {
     }
 }
 
-/// Returns a document that shows a text: one path for the outlines of all its glyphs, so that none is painted twice
-/// where they overlap, and a text for each glyph that has colours of its own.
+/// Returns a document that shows a text. The outlines of all glyphs form one path, so that no pixel is painted twice
+/// where they overlap. Each coloured glyph is a separate text.
 fn document(text: &Text<'_>, fonts: &Fonts) -> Vec<u8> {
     let layout = text::lay_out(text, fonts);
     let size = layout.size;
@@ -59,7 +59,7 @@ fn document(text: &Text<'_>, fonts: &Fonts) -> Vec<u8> {
             outline::append(&mut outlines, glyph, size, fonts);
         } else if let Some(shown) = &glyph.coloured {
             let ((x, y), family) = (glyph.at, resolver::family(glyph.face));
-            // Writing to a text never fails.
+            // Writing to a String cannot fail.
             let _ = write!(
                 coloured,
                 "<text x=\"{x:.3}\" y=\"{y:.3}\" font-family=\"{family}\" font-size=\"{size}\">{}</text>",
@@ -91,15 +91,15 @@ fn document(text: &Text<'_>, fonts: &Fonts) -> Vec<u8> {
     (document + "</g></svg>").into_bytes()
 }
 
-/// Returns a colour and its opacity as SVG has them.
+/// Returns a colour and its opacity in the syntax of SVG.
 fn paint(Colour { r, g, b, a }: Colour) -> (String, f64) {
     (format!("#{r:02x}{g:02x}{b:02x}"), f64::from(a) / 255.0)
 }
 
-/// Returns the attributes of a path for an outline, which is painted before the letters, so that these stay as they are.
+/// Returns the attributes of a path for an outline. It is painted before the letters, so that it does not cover them.
 fn stroke(outline: Outline) -> String {
     let (colour, opacity) = paint(outline.colour);
-    // Half of it lies within the letters.
+    // Half of the stroke is inside the letters.
     let width = 2.0 * outline.width;
     format!(
         " stroke=\"{colour}\" stroke-opacity=\"{opacity}\" stroke-width=\"{width}\" \

@@ -1,5 +1,5 @@
-//! Entities that stand for fixed texts, as drawing programs declare them for their namespaces. They are expanded before
-//! the text is parsed, so that all limits apply to the expanded text.
+//! Entities for fixed texts, which drawing programs declare for their namespaces. They are expanded before the text is
+//! parsed, so that all limits apply to the expanded text.
 
 use std::borrow::Cow;
 
@@ -15,14 +15,14 @@ const MOST: usize = 64;
 #[derive(Debug, Default)]
 pub(super) struct Entities<'a>(Vec<(&'a str, String)>);
 
-/// Returns the text without the declarations in its document type, and with every entity that they declare expanded.
+/// Returns the text without the declarations in its document type, and with every declared entity expanded.
 pub(super) fn expanded(text: Cow<'_, str>) -> Result<String> {
     let own = prolog::read(text.as_bytes()).and_then(|prolog| prolog.declarations);
     let Some(own) = own else {
         return Ok(text.into_owned());
     };
     let entities = Entities::of(&text[own.clone()])?;
-    // The brackets go, too.
+    // The brackets around the declarations are removed, too.
     let (before, after) = (&text[..own.start - 1], &text[own.end + 1..]);
     let mut expanded = before.to_owned();
     entities.expand(after, text.len(), &mut expanded)?;
@@ -33,8 +33,7 @@ impl<'a> Entities<'a> {
     /// Reads the entities that a document type declares.
     ///
     /// # Errors
-    /// `Unsupported` for anything but fixed text: external entities, and texts that name other entities or contain
-    /// markup.
+    /// `Unsupported` for anything except fixed text: external entities, and texts that refer to other entities or contain markup.
     pub(super) fn of(declarations: &'a str) -> Result<Self> {
         let bytes = declarations.as_bytes();
         let (mut at, mut entities) = (0, Self::default());
@@ -87,7 +86,10 @@ impl<'a> Entities<'a> {
         known.map(|(_, value)| value.as_str())
     }
 
-    /// Appends a text to `to` with every entity expanded. The expansions may have at most `most` bytes in total.
+    /// Appends a text to `to` with every entity expanded.
+    ///
+    /// # Errors
+    /// `Unsupported` if the expansions have more than `most` bytes in total; `Limit` if the expanded text is too long.
     pub(super) fn expand(&self, text: &str, most: usize, to: &mut String) -> Result<()> {
         let bytes = text.as_bytes();
         let (mut copied, mut at, mut added) = (0, 0, 0);
@@ -144,7 +146,8 @@ fn is_fixed(value: &str) -> bool {
             Some(hex) => u32::from_str_radix(hex, 16).ok(),
             None => number.parse().ok(),
         });
-        // What is numbered in it is read once more where it is put.
+        // Numeric references for markup characters are excluded, because the parser would read the characters as markup
+        // after the expansion.
         let markup = ['<', '&'].map(|c| Some(u32::from(c)));
         code.is_some() && !markup.contains(&code)
     };

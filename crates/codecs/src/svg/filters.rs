@@ -1,22 +1,25 @@
-//! The cost of a filter: every primitive works on the whole layer, and every result is kept to the end.
+//! The cost of a filter: every primitive processes the whole layer, and all results are stored until the end.
 
 use resvg::tiny_skia::Transform;
 use resvg::usvg::filter::{ColorInterpolation, Filter, Kind, TransferFunction};
 
 use super::weigh::{Canvas, FARTHEST, Refused, Weighed, Weighing, bounds};
 
-/// Cost in ns per px of every primitive, for copying its inputs and clearing.
+/// Cost in ns per px of every primitive for copying its inputs and clearing its result.
 const PRIMITIVE: f64 = 10.0;
 
 /// Cost in ns per px of converting to linear light and back.
 const LINEAR: f64 = 20.0;
 
-/// Bytes per px of a primitive's result, all of which are kept. `RUNNING` is what a primitive holds in addition while
-/// it runs: copies of its inputs, or of one input and a buffer of floating-point numbers.
+/// Bytes per px of a primitive's result, all of which are stored. `RUNNING` is the additional memory of a primitive
+/// while it runs: copies of its inputs, or of one input and a buffer of floating-point numbers.
 const RESULT: f64 = 4.0;
 const RUNNING: f64 = 14.0;
 
 /// Spends the cost of a filter on a layer.
+///
+/// # Errors
+/// If the budget is exceeded, or the filter contains a number that `resvg` cannot compute with.
 pub(super) fn weigh(
     weighing: &mut Weighing,
     filter: &Filter,
@@ -66,14 +69,14 @@ fn nanos(kind: &Kind, at: Transform, on: Canvas, far: f32) -> Result<f64, Refuse
             let frequency = [turbulence.base_frequency_x(), turbulence.base_frequency_y()];
             let [across, down] = frequency.map(|frequency| frequency.get());
             let octaves = turbulence.num_octaves();
-            // Coordinates double with every octave, and are `i32` in the end.
+            // Coordinates double with every octave, and must fit an `i32` after the last.
             near(far * across.max(down) * 2_f32.powf(octaves as f32), 0.0)?;
             160.0 * f64::from(octaves) + 40.0
         }
         Kind::ConvolveMatrix(convolve) => {
             let matrix = convolve.matrix();
             let (columns, rows) = (f64::from(matrix.columns()), f64::from(matrix.rows()));
-            // A px beyond the sides is looked for side by side.
+            // Pixels beyond the edges take additional time, because their position is wrapped step by step.
             let around = 1.0 + columns / on.width + rows / on.height;
             1.5 * columns * rows * around
         }
@@ -110,13 +113,14 @@ fn nanos(kind: &Kind, at: Transform, on: Canvas, far: f32) -> Result<f64, Refuse
     })
 }
 
-/// Returns how many px each px looks at along one side within a radius, on a layer of this length.
+/// Returns the number of pixels in one dimension that are read for each pixel, with this radius and a layer of this
+/// length.
 fn looked_at(radius: f32, length: f64) -> f64 {
     (2.0 * f64::from(radius).ceil()).clamp(1.0, length.max(1.0))
 }
 
-/// Returns the cost of a Gaussian blur in ns per px. Standard deviations below 2 px use a floating-point filter, larger
-/// ones box sums, whose cost does not depend on the radius.
+/// Returns the cost of a Gaussian blur in ns per px. Standard deviations below 2 px use a floating-point filter. Larger
+/// ones use box sums, whose cost does not depend on the radius.
 fn blurred(x: f32, y: f32) -> f64 {
     if x.max(y) < 2.0 { 450.0 } else { 100.0 }
 }

@@ -1,4 +1,4 @@
-//! Everything before the root element: an XML declaration, comments, processing instructions and a document type.
+//! The text before the root element: an XML declaration, comments, processing instructions and a document type.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ pub(super) struct Prolog {
     pub(super) declarations: Option<Range<usize>>,
 }
 
-/// Reads the beginning of a text. `None`: the root begins after the end of `text`, or this is not XML.
+/// Reads the beginning of a text. Returns `None` if the root begins after the end of `text`, or the text is not XML.
 pub(super) fn read(text: &[u8]) -> Option<Prolog> {
     let mut at = 0;
     let mut declarations = None;
@@ -33,7 +33,7 @@ pub(super) fn read(text: &[u8]) -> Option<Prolog> {
     }
 }
 
-/// Whether the element whose tag begins here is an `svg`, with or without a namespace prefix.
+/// Whether the element whose tag begins at the start of `tag` is an `svg`, with or without a namespace prefix.
 pub(super) fn is_svg(tag: &[u8]) -> bool {
     let name = tag.strip_prefix(b"<").unwrap_or_default();
     let ends = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'>' | b'/');

@@ -16,17 +16,17 @@ use super::{encoding, markup};
 /// Width and height in px of a drawing that specifies neither, as in browsers.
 pub(super) const DEFAULT: (f32, f32) = (300.0, 150.0);
 
-/// Font size in px where the root does not specify one.
+/// Font size in px if the root specifies none.
 pub(super) const FONT_SIZE: f32 = 12.0;
 
-/// Returns the size of a drawing in px, according to the tag of its root.
+/// Returns the size of a drawing in px, which the tag of its root specifies.
 pub(super) fn size(bytes: &[u8]) -> Result<(u32, u32)> {
     let mut unpacked = Vec::new();
     let head = if bytes.starts_with(GZIP) {
         let read = GzDecoder::new(bytes)
             .take(HEAD as u64)
             .read_to_end(&mut unpacked);
-        // The end of what is unpacked may lie within a character, or be missing: what counts is the tag.
+        // Unpacking errors are ignored if there is some text, because only the tag is needed.
         if read.is_err() && unpacked.is_empty() {
             return Err(broken("it does not unpack"));
         }
@@ -70,7 +70,7 @@ fn tag(head: &[u8]) -> Result<String> {
     Ok(expanded)
 }
 
-/// Turns a tag into a document of its own.
+/// Converts a tag to a complete document.
 fn alone(tag: &str) -> Result<String> {
     markup::check(tag)?;
     let open = tag.strip_suffix('>').unwrap_or(tag);
@@ -78,7 +78,7 @@ fn alone(tag: &str) -> Result<String> {
     Ok(format!("{open}/>"))
 }
 
-/// Returns width and height in px, according to the attributes of a root element.
+/// Returns width and height in px that the attributes of a root element specify.
 pub(super) fn of(root: Node<'_, '_>) -> Option<(f32, f32)> {
     let length = |name| {
         root.attribute(name)
@@ -127,7 +127,7 @@ mod tests {
             "<!DOCTYPE svg PUBLIC '-//W3C//DTD SVG 1.1//EN' 'http://www.w3.org/a'>",
             "<!DOCTYPE svg [ <!ELEMENT a ANY> ] >",
         ] {
-            // Nothing behind the tag is looked at.
+            // The text after the tag must not be read.
             let text = format!("{head}{root}<not closed");
             assert_eq!(size(text.as_bytes()), Ok((3, 4)), "{head}");
         }

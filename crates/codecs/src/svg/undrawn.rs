@@ -7,14 +7,14 @@ use resvg::usvg::{Group, ImageKind, Node, Tree};
 
 use crate::fonts::{self, Fonts, MOST_MISSING};
 
-/// Returns the characters of all text in a drawing, and in drawings inside it, for which no font has a glyph, each once,
-/// and at most [`MOST_MISSING`] of them.
+/// Returns the characters of all text in a drawing, and in drawings inside it, for which no font has a glyph, without
+/// duplicates, and at most [`MOST_MISSING`] of them.
 ///
-/// The document is looked at beside the tree, in which a text is missing if none of its characters has a glyph. Text that
-/// the drawing hides counts as well.
+/// The document is searched in addition to the tree, because the tree contains no text without any glyph. Hidden text
+/// counts as well.
 pub(super) fn letters(document: &Document<'_>, tree: &Tree) -> Vec<char> {
     let mut found = Vec::new();
-    // Each node is visited once, however deep texts lie in each other.
+    // With this set, each node is visited once, even if text elements are nested.
     let mut within = HashSet::new();
     let mut texts = document
         .descendants()
@@ -27,7 +27,7 @@ pub(super) fn letters(document: &Document<'_>, tree: &Tree) -> Vec<char> {
             node.text().filter(|_| is_inside && node.is_text())
         })
         .peekable();
-    // Most drawings have no text, and then no font is needed.
+    // Most drawings have no text and need no fonts.
     if texts.peek().is_some() || tree.has_text_nodes() {
         let fonts = fonts::installed();
         texts.for_each(|text| add(text, &fonts, &mut found));

@@ -17,13 +17,13 @@ pub(super) struct Lines {
     lines: Vec<Line>,
     /// Whether a word was broken because it is longer than a line.
     breaks_words: bool,
-    /// The distance from one line to the next, in em.
+    /// The distance between baselines, in em.
     pub(super) pitch: f64,
-    /// How much more that is than usual.
+    /// Additional distance between lines, in em; negative if they are closer than usual.
     leading: f64,
 }
 
-/// A line: a part of a paragraph, in bytes.
+/// A line, as a range of bytes of a paragraph.
 #[derive(Clone, Debug)]
 struct Line {
     source: Source,
@@ -31,11 +31,11 @@ struct Line {
     is_last: bool,
 }
 
-/// Which paragraph a line is of.
+/// The paragraph to which a line belongs, by index.
 #[derive(Clone, Copy, Debug)]
 enum Source {
     Text(usize),
-    /// One that ends in an ellipsis.
+    /// A paragraph for a line that was cut, which may contain an ellipsis.
     Cut(usize),
 }
 
@@ -43,16 +43,16 @@ enum Source {
 #[derive(Debug)]
 pub(super) struct ShapedLine {
     pub(super) glyphs: Vec<Glyph>,
-    /// Whether each glyph ends a word: spaces and what else is widened to justify the line.
+    /// Whether each glyph is a space at the end of a word, which is widened to justify the line.
     pub(super) gaps: Vec<bool>,
     pub(super) is_last: bool,
     pub(super) begins_right: bool,
 }
 
-/// What stands for the rest of a text that is cut off.
+/// The text in place of a part that is cut off.
 const ELLIPSIS: &str = "\u{2026}";
 
-/// The least distance from one line to the next, in em, however close together they are asked to be.
+/// Minimum distance between lines, in em, whatever spacing is requested.
 const LEAST_PITCH: f64 = 0.1;
 
 /// How a text that does not fit is cut.
@@ -60,12 +60,13 @@ const LEAST_PITCH: f64 = 0.1;
 pub(super) struct Cutting {
     /// The part that is left out.
     pub(super) place: Cut,
-    /// Whether an ellipsis stands for it.
+    /// Whether an ellipsis replaces that part.
     pub(super) ellipsis: bool,
 }
 
 impl Lines {
-    /// Lines of at most this length, if it is more than 0, with `leading` em more than usual between them.
+    /// Breaks paragraphs into lines of at most this length, without a limit if it is 0, and with `leading` em of
+    /// additional distance between them.
     pub(super) fn broken(
         paragraphs: &[Paragraph<'_>],
         length: f64,
@@ -122,7 +123,7 @@ impl Lines {
                 let after = paragraph.clusters.partition_point(|at| *at <= start);
                 let clusters = paragraph.clusters[after..].iter().copied();
                 let mut ends = clusters.clone().take_while(|end| fits(start..*end));
-                // At least one character.
+                // A line has at least one character.
                 end = ends.by_ref().last().or_else(|| clusters.clone().next());
             }
             let end = end.unwrap_or(text.len());
@@ -132,21 +133,22 @@ impl Lines {
         ranges
     }
 
-    /// Whether all lines fit into an area of this length and this width across the lines, where 0 is no limit, without
-    /// a broken word.
+    /// Whether all lines fit into an area of this length and of this width across the lines, without a broken word. 0
+    /// means no limit.
     pub(super) fn fits(&self, length: f64, across: f64) -> bool {
         let is_short = length <= 0.0 || !self.breaks_words;
         is_short && (across <= 0.0 || self.lines.len() <= self.most(across))
     }
 
-    /// Returns how many lines fit into a width across the lines.
+    /// Returns the maximum number of lines within a width across the lines.
     fn most(&self, across: f64) -> usize {
-        // The division is rounded, and a box may be exactly as high as a number of lines.
+        // The tolerance is for boxes whose height is exactly that of a number of lines, because the division is
+        // rounded.
         ((across + self.leading) / self.pitch + 1e-6).floor() as usize
     }
 
-    /// Returns the numbers of the lines that have to be cut, because they are too long or because lines are left out
-    /// beside them, with their new texts. The lines that are left out are removed.
+    /// Returns the index and the new text of each line that has to be cut, because it is too long or because
+    /// neighbouring lines do not fit. Lines that do not fit are removed.
     pub(super) fn cut(
         &mut self,
         paragraphs: &[Paragraph<'_>],
@@ -194,7 +196,7 @@ impl Lines {
         cut
     }
 
-    /// Replaces lines by paragraphs of their own, each given with the number of its line.
+    /// Replaces lines with separate paragraphs, each given with the index of its line.
     pub(super) fn replace(&mut self, cut: &[(usize, Paragraph<'_>)]) {
         for (number, (line, paragraph)) in cut.iter().enumerate() {
             self.lines[*line] = Line {
@@ -222,7 +224,7 @@ impl Lines {
                 .iter()
                 .flat_map(|(run, is_rtl)| paragraph.shaped(run, *is_rtl, fonts));
             let mut glyphs: Vec<Glyph> = shaped.collect();
-            // Nothing follows the last one.
+            // The last glyph has no additional distance after it.
             if let (Some(glyph), Some((run, _))) = (glyphs.last_mut(), runs.last()) {
                 glyph.advance -= paragraph.tracking_of(run);
             }
@@ -238,7 +240,7 @@ impl Lines {
     }
 }
 
-/// Returns what is kept of the beginning and of the end of a line if they may have `room` em together.
+/// Returns the remaining beginning and end of a line that is cut to a total of `room` em.
 fn kept<'a>(paragraph: &Paragraph<'a>, line: Range<usize>, room: f64, place: Cut) -> [&'a str; 2] {
     let clusters = || {
         let inside = |at: &usize| (line.start..=line.end).contains(at);
@@ -265,7 +267,7 @@ fn kept<'a>(paragraph: &Paragraph<'a>, line: Range<usize>, room: f64, place: Cut
     }
 }
 
-/// White space that takes no room at the end of a line.
+/// White space that is ignored at the end of a line.
 const SPACES: [char; 3] = [' ', '\t', '\u{3000}'];
 
 /// Returns a range without the white space at its end.

@@ -92,7 +92,7 @@ fn planes<S: Sample>(bytes: &[u8], page: &Page<'_>, how: &Decode<'_>) -> Result<
 /// The uncompressed rows of a strip or tile.
 struct Unpacked {
     bytes: Vec<u8>,
-    /// Bytes per row.
+    /// Distance between rows, in bytes.
     stride: usize,
     /// Samples per pixel.
     samples: usize,
@@ -133,7 +133,7 @@ impl Unpacked {
 }
 
 impl Place {
-    /// Writes all rows of a strip or tile to their place in the planes, without what reaches beyond the page's edges.
+    /// Writes all rows of a strip or tile to their place in the planes, without the parts beyond the page's edges.
     fn deal_all<S: Sample>(&self, unpacked: &Unpacked, page: &Page<'_>, planes: &mut [Grid<S>]) {
         let samples = unpacked.samples;
         let rows = self.rows.min((page.height - self.y) as usize);
@@ -167,7 +167,7 @@ impl Place {
         let own = page.colours.samples();
         let count = planes.len();
         for (channel, plane) in planes.iter_mut().enumerate() {
-            // Of a palette's three planes each reads the one index.
+            // With a palette, all three planes are looked up with the same index.
             let stored = match &page.colours {
                 Colours::Palette(_) if channel < 3 => 0,
                 Colours::Palette(_) => 1,

@@ -1,4 +1,4 @@
-//! Converts planes to a WebP.
+//! Encodes planes to a WebP.
 
 use andon_pixels::{
     Cost, Encode, Error, Frame, FrameWriter, Grid, Head, Image, Interrupt, Metadata, Model, Plane,
@@ -35,8 +35,8 @@ fn still(frame: &Frame, how: &Encode, interrupt: &dyn Interrupt) -> Result<Vec<u
     }
 }
 
-/// Writes an animation frame by frame. Of each frame only the part that changes is written. It replaces the pixels
-/// below instead of being blended with them, so that no frame depends on how another was rounded.
+/// Writes an animation frame by frame. Of each frame only the changed part is written. It replaces the earlier pixels
+/// instead of being blended with them, so that no frame depends on rounding in another.
 pub(super) struct Writer<'a> {
     out: Vec<u8>,
     how: Encode,
@@ -47,13 +47,13 @@ pub(super) struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    /// Writes everything that precedes the first frame.
+    /// Creates a writer and writes everything that precedes the first frame.
     pub(super) fn new(head: &Head, how: &Encode, interrupt: &'a dyn Interrupt) -> Result<Self> {
         guard::side(super::NAME, head.width, head.height, MAX_SIDE.into())?;
         let size = (head.width, head.height);
         let alpha = head.traits.alpha;
         let mut out = extended(size, alpha, flags::ANIMATION, &head.metadata);
-        // A clear ground, and how often: 0 is forever here, too.
+        // A transparent background, and the number of plays, where 0 means forever in WebP, too.
         let plays = u16::try_from(head.plays).unwrap_or(u16::MAX);
         let mut anim = vec![0; 4];
         anim.extend(plays.to_le_bytes());
@@ -69,7 +69,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Longest duration of a frame in ms, which is what three bytes hold.
+/// Maximum duration of a frame in ms, which is stored in three bytes.
 const MOST_MILLISECONDS: u32 = 0xff_ffff;
 
 impl FrameWriter for Writer<'_> {
@@ -109,8 +109,8 @@ impl FrameWriter for Writer<'_> {
     }
 }
 
-/// Returns the cost of encoding. The time was measured on photographs at quality 80 on one core, the memory on noise,
-/// the worst case.
+/// Returns the cost of encoding. The time was measured with photos at quality 80 on one core, the memory with noise,
+/// which is the worst case.
 pub(super) fn cost(width: u32, height: u32, how: &Encode) -> Cost {
     let pixels = u64::from(width) * u64::from(height);
     let (nanos, scratch) = if is_lossless(how) {
@@ -134,7 +134,7 @@ pub(super) fn cost(width: u32, height: u32, how: &Encode) -> Cost {
 const LOSSY_NANOS: [u64; 7] = [15, 22, 32, 85, 85, 100, 170];
 /// Time for lossless encoding in ns per pixel, by method.
 const LOSSLESS_NANOS: [u64; 6] = [100, 300, 500, 700, 1200, 3000];
-/// Bytes per pixel for lossy encoding when all tokens are kept until the end. Photographs take a tenth of it.
+/// Bytes per pixel for lossy encoding if all tokens are stored until the end. Photos need a tenth of this.
 const TOKENS_SCRATCH: u64 = 32;
 /// Bytes per pixel for lossy encoding: the growing result, and copies of the planes if there is alpha.
 const LOSSY_SCRATCH: u64 = 6;
@@ -150,8 +150,8 @@ pub(super) fn moving_cost(width: u32, height: u32, how: &Encode) -> Cost {
     cost(width, height, &moving(how))
 }
 
-/// Returns the settings for frames of an animation. Lossy frames use method 2 unless an effort is requested, which
-/// takes less than half the time of still images.
+/// Returns the settings for frames of an animation. Unless an effort is requested, lossy frames use method 2, which
+/// takes less than half the time of the default for still images.
 fn moving(how: &Encode) -> Encode {
     let usual = (!is_lossless(how)).then_some(MOVING_EFFORT);
     Encode {
@@ -169,7 +169,7 @@ fn method(how: &Encode) -> u8 {
 }
 
 /// libwebp's method and quality for lossless encoding, by effort, 0–9. libwebp's own last preset is left out: it takes
-/// ten times as long as the one before for half a percent.
+/// ten times as long as the one before and saves half a percent.
 const LOSSLESS_LEVELS: [(u8, u8); 10] = [
     (0, 0),
     (1, 20),
@@ -183,11 +183,10 @@ const LOSSLESS_LEVELS: [(u8, u8); 10] = [
     (5, 90),
 ];
 
-/// The lossless level if no effort is requested. It is twice as fast as the third level, and its files are a tenth
-/// larger.
+/// The lossless level if no effort is requested. It is twice as fast as level 2, and its files are 10 % larger.
 const DEFAULT_LOSSLESS_LEVEL: u8 = 1;
 
-/// The option that limits how much samples may be rounded before lossless encoding.
+/// The option that limits the rounding of samples before lossless encoding.
 pub(super) const NEAR_LOSSLESS: Word = Word {
     name: "near-lossless",
     args: &[Arg::whole("level", 0, 100).help("100: nothing changes; 60 and more is not seen")],
@@ -262,7 +261,7 @@ fn not_u8() -> Error {
     Error::Internal("WebP was handed planes that are not 8-bit".to_owned())
 }
 
-/// Puts an encoded image into the extended container, with its metadata in the order that the format prescribes.
+/// Wraps an encoded image in the extended container, with its metadata in the order that the format prescribes.
 fn with_metadata(file: &[u8], frame: &Frame, metadata: &Metadata) -> Result<Vec<u8>> {
     let size = (frame.width, frame.height);
     let mut out = extended(size, frame.alpha.is_some(), 0, metadata);

@@ -1,4 +1,4 @@
-//! AV1 decoding with rav1d, without threads of its own and never of more px than the caller expects.
+//! AV1 decoding with rav1d, on the caller's thread, for images up to the number of pixels that the caller expects.
 
 mod ffi;
 

@@ -1,9 +1,9 @@
-//! Compares the native decoder with libjpeg-turbo on one file: both must give the same image or both refuse it, except
-//! for known and intended differences. Tests and the comparing fuzzer run this on every file.
+//! Compares the native decoder with libjpeg-turbo on one file: both must decode it to the same image or both must
+//! reject it, except for known and intended differences. Tests and the differential fuzzer run this on every file.
 //!
-//! At 1/8 and 1/1 the planes are identical to libjpeg's. At every scale they are exactly the inverse DCT of the lowest
-//! frequencies of libjpeg's coefficients. Parts decoded through an index are identical to the same area of the whole
-//! image.
+//! At 1/8 and 1/1, the planes are identical to libjpeg's. At every scale, they are exactly the inverse DCT of the
+//! lowest frequencies of libjpeg's coefficients. Parts that are decoded with an index are identical to the same area of
+//! the whole image.
 
 use andon_jpeg::Header;
 use andon_jpeg::header::{Layout, coded_length};
@@ -15,22 +15,22 @@ use super::{decode_part, index, most_scans, own, part, turbo};
 use crate::guard;
 use crate::jpeg::turbo::ffi::{self, Coefficients};
 
-/// Which of the two decoders decodes a file.
+/// Which of the two decoders accept a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Verdict {
-    /// Both do, to the same image.
+    /// Both decode it, to the same image.
     Both,
     Neither,
-    /// Only the native decoder does, as intended.
+    /// Only the native decoder decodes it, as intended.
     OnlyOurs,
-    /// Only libjpeg does, as intended.
+    /// Only libjpeg decodes it, as intended.
     OnlyTheirs,
-    /// The native decoder does not support the file, so that libjpeg's answer counts.
+    /// The native decoder does not support the file, so libjpeg's result is used.
     Left,
 }
 
-/// Parts of libjpeg's messages for files that only the native decoder is meant to decode: faults in progressive scans
-/// that a small image does not need.
+/// Parts of libjpeg's messages for files that only the native decoder should decode: errors in progressive scans that a
+/// small image does not need.
 const UNOPENED: [&str; 4] = [
     "bad Huffman code",
     "premature end of data segment",
@@ -42,7 +42,7 @@ const UNOPENED: [&str; 4] = [
 /// that refines fewer bits than it should.
 const OUT_OF_STEP: &str = "Inconsistent progression";
 
-/// Parts of the native decoder's messages for files that only libjpeg is meant to decode, each with the reason.
+/// Parts of the native decoder's messages for files that only libjpeg should decode, each with the reason.
 const THEIRS_ONLY: [(&str, &str); 4] = [
     (
         "leaves its band",
@@ -128,8 +128,8 @@ impl File<'_> {
         turbo(self.bytes, &self.header, &self.layout, &self.how(scale))
     }
 
-    /// Checks that a part decoded through an index equals the same area of the natively decoded whole image. The part's
-    /// position and size are derived from the file's length.
+    /// Checks that a part which is decoded with an index equals the same area of the natively decoded whole image. The
+    /// part's position and size are derived from the file's length.
     fn compare_part(
         &self,
         index: &[u8],
@@ -196,8 +196,8 @@ impl File<'_> {
         ffi::coefficients(&reading, &sizes.collect::<Vec<_>>())
     }
 
-    /// Returns the file with EOI right behind its only scan. `None` if there are several scans, at full size, or if
-    /// nothing else follows the scan.
+    /// Returns the file with EOI directly after its only scan. Returns `None` if there are several scans, at full size,
+    /// or if nothing else follows the scan.
     fn without_tail(&self, scale: Scale) -> Option<Vec<u8>> {
         let header = &self.header;
         if scale == Scale::FULL || header.holds_coefficients() {
@@ -216,7 +216,8 @@ impl File<'_> {
         ours: Decoded<Option<Vec<Grid<u8>>>>,
         coefficients: &Decoded<Vec<Coefficients>>,
     ) -> Result<Verdict, String> {
-        // At 1/4 and 1/2 libjpeg's planes are others: there its coefficients speak for it.
+        // At 1/4 and 1/2, libjpeg's planes differ by design, so the native planes are compared with libjpeg's
+        // coefficients.
         let same_planes = matches!(scale, Scale::EIGHTH | Scale::FULL);
         let theirs = match coefficients {
             _ if same_planes => self.theirs(scale).map(Some),
@@ -242,9 +243,9 @@ impl File<'_> {
         }
     }
 
-    /// Judges a file that only the native decoder decodes, while libjpeg says `why` not.
+    /// Judges a file that only the native decoder decodes. `why` is libjpeg's error.
     fn judge_ours(&self, scale: Scale, ours: Vec<Grid<u8>>, why: &str) -> Result<Verdict, String> {
-        // A small sequential image is whole with its last sample: libjpeg must agree if nothing else follows.
+        // A small sequential image is complete after its last sample. Without the data that follow, libjpeg must agree.
         if let Some(bytes) = self.without_tail(scale) {
             let chopped = File {
                 bytes: &bytes,
@@ -266,7 +267,7 @@ impl File<'_> {
     }
 }
 
-/// Checks the planes of both decoders against each other and against libjpeg's coefficients, as far as there are any.
+/// Compares the planes of both decoders and checks them against libjpeg's coefficients, if there are any.
 fn same_planes_as(
     ours: &[Grid<u8>],
     theirs: &[Grid<u8>],
@@ -310,8 +311,8 @@ fn same_as_of(blocks: &Coefficients, side: usize, plane: &Grid<u8>) -> Result<()
     Ok(())
 }
 
-/// Checks that both planes are the same, except in blocks whose coefficients no valid file has: libjpeg may wrap around
-/// there where the native decoder clamps.
+/// Checks that both planes are equal, except in blocks with coefficients that no valid file has. There libjpeg's sums
+/// may overflow, while the native decoder clamps.
 fn alike(
     ours: &Grid<u8>,
     theirs: &Grid<u8>,
