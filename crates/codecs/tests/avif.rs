@@ -1,5 +1,5 @@
-//! AVIF, through the trait: what is written comes back in the planes that it was, files of libavif are read as its own
-//! decoder reads them, and no damage passes for an image or brings the process down.
+//! AVIF, through the codec trait: planes survive writing and reading, libavif's files are read as libavif's decoder
+//! reads them, and damaged files are neither accepted nor crash the decoder.
 
 mod support;
 
@@ -39,7 +39,7 @@ fn lossless() -> Encode {
 
 const C422: Subsampling = Subsampling { h: 2, v: 1 };
 
-/// Every kind of planes that AV1 holds.
+/// Returns every colour model that AV1 can store.
 fn models() -> Vec<Model> {
     let mut models = vec![Model::Gray];
     for sub in [Subsampling::NONE, C422, Subsampling::C420] {
@@ -66,7 +66,7 @@ fn written(image: &Image, how: &Encode) -> (Info, Image) {
     (info, back)
 }
 
-/// Samples of wide planes that differ by more than rounding of code values.
+/// Returns the number of samples of wide planes that differ by more than the rounding of code values.
 fn differences(one: &Image, other: &Image, most: u16) -> usize {
     let planes = |image: &Image| {
         let frame = &image.frame;
@@ -91,7 +91,7 @@ fn differences(one: &Image, other: &Image, most: u16) -> usize {
         .sum()
 }
 
-// ---- what is written comes back ----
+// ---- round trips ----
 
 #[test]
 fn lossless_comes_back_to_the_bit_in_every_model() {
@@ -137,7 +137,7 @@ fn lossy_planes_come_back_close_and_closer_with_more_quality() {
 
 #[test]
 fn a_smooth_photograph_is_not_taken_for_a_drawing() {
-    // It was, and its file three times as large as this JPEG.
+    // Without the setting for smooth photos, its file would be three times as large as this JPEG.
     let jpeg = support::codec("jpeg");
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples/large");
     let file = std::fs::read(folder.join("extreme-desert-hike.jpg")).expect("a sample");
@@ -166,7 +166,7 @@ fn a_image_keeps_its_space_and_its_metadata() {
     assert!(info.metadata && info.space.profiled);
     assert_eq!(back.metadata.icc, image.metadata.icc);
     assert_eq!(back.metadata.xmp, image.metadata.xmp);
-    // What EXIF says of the orientation is said by the container, which alone counts.
+    // The container stores the orientation from EXIF, and readers use only the container's.
     assert_eq!(info.orientation, Orientation::from_exif(6));
     let exif = back.metadata.exif.expect("EXIF");
     assert_eq!(exif.len(), image.metadata.exif.expect("EXIF").len());
@@ -188,7 +188,7 @@ fn every_orientation_is_said_by_the_container() {
     }
 }
 
-/// Run as a child of the test below, where nothing else runs: tells the most threads there were.
+/// Runs as a child of the test below, without other tests in the process, and prints the maximum number of threads.
 #[test]
 fn threads_are_counted() {
     if std::env::var(COUNTS_THREADS).is_err() {
@@ -225,7 +225,7 @@ fn neither_encoder_nor_decoder_starts_a_thread() {
     assert!(told.contains("0 more threads"), "{told}");
 }
 
-// ---- what others wrote is read ----
+// ---- files of other encoders ----
 
 #[test]
 fn files_of_libavif_are_what_their_headers_say() {
@@ -255,7 +255,7 @@ fn files_of_libavif_are_what_their_headers_say() {
     assert_eq!(turned.orientation, Orientation::from_exif(6));
 }
 
-// ---- what is broken is refused ----
+// ---- damage ----
 
 #[test]
 fn no_prefix_passes_for_a_image() {

@@ -1,5 +1,5 @@
-//! JPEG, through the trait: what is written comes back, small decodes are what averaging gives, and no
-//! damage passes for an image or brings the process down.
+//! JPEG, through the codec trait: planes survive writing and reading, small decodes equal averages, and damaged files
+//! are neither accepted nor crash the decoder.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -81,7 +81,7 @@ fn ink_comes_back_and_no_ink_is_zero() {
             38.0,
         );
     }
-    // Adobe's convention is what makes the file readable elsewhere.
+    // Other programs expect Adobe's convention.
     let file = encode(&picture(Model::Cmyk, 8, 8), &Encode::default());
     let adobe = file
         .windows(5)
@@ -202,7 +202,7 @@ fn rare_ways_of_storing_show_the_same_scene() {
     for (name, model, psnr) in [
         ("mixed-sampling.jpg", full, 33.0),
         ("thirds.jpg", full, 33.0),
-        // Here it is luma that was thinned.
+        // In this file, luma is subsampled.
         ("fine-chroma.jpg", full, 20.0),
         ("three-scans.jpg", c420, 33.0),
         ("arithmetic.jpg", c420, 33.0),
@@ -219,7 +219,7 @@ fn rare_ways_of_storing_show_the_same_scene() {
     }
 }
 
-/// Every scale offered has the promised size and lies near the box average of the full decode.
+/// Checks that every scale has the expected size and is similar to the box average of the full decode.
 fn check_scales(file: &[u8], psnr: f64) {
     let info = probe(file);
     let full = decode(file).expect("a whole image");
@@ -246,8 +246,8 @@ fn check_scales(file: &[u8], psnr: f64) {
     }
 }
 
-/// The oracle: each small sample is the mean of the large ones under it, in floats. Beyond the edges the
-/// last sample goes on, as writers fill their blocks.
+/// The expected result: each small sample is the floating-point mean of the large ones under it. Beyond the edges the
+/// last sample is repeated, as writers fill their blocks.
 fn box_average(full: &Grid<u8>, factor: u32, width: u32, height: u32) -> Vec<f64> {
     let (right, foot) = (full.width() - 1, full.height() - 1);
     let mut means = Vec::new();
@@ -278,13 +278,13 @@ fn standard_tables_may_be_left_out_and_a_sequential_band_may_be_odd() {
     assert!(bare.len() < file.len());
     let mut odd = file.clone();
     let scan = odd.windows(2).position(|pair| pair == [0xff, 0xda]);
-    // Three components: the band's end stands at the last but one of the scan header's bytes.
+    // Three components: the end of the band is the last but one byte of the scan header.
     odd[scan.expect("a scan") + 12] = 0;
     for scale in [Scale::EIGHTH, Scale::QUARTER, Scale::HALF, Scale::FULL] {
         let whole = decode_at(&file, scale).expect("decodes");
         for variant in [&bare, &odd] {
             let read = decode_at(variant, scale).expect("decodes");
-            // Tables left out are libjpeg's task, whose 1/2 and 1/4 are softer than ours.
+            // Files without tables are decoded by libjpeg, whose 1/2 and 1/4 are softer than ours.
             assert_alike(&read.frame, &whole.frame, 28.0);
         }
     }
@@ -307,7 +307,7 @@ fn the_quality_is_told_exactly() {
     }
 }
 
-/// A third decoder; the other two are compared in the encoder's own tests.
+/// Compares with a third decoder; the other two are compared in the encoder's own tests.
 #[test]
 fn pillow_reads_the_same_luma_out_of_our_files() {
     const READ: &str = "import sys\n\
@@ -353,7 +353,7 @@ fn profiles_travel_along_only_when_kept() {
     let mut image = picture(Model::ycbcr(Subsampling::C420), 40, 30);
     assert!(!probe(&encode(&image, &Encode::default())).metadata);
     image.metadata = Metadata {
-        // Longer than one segment can hold.
+        // Longer than one segment.
         icc: Some((0..150_000u32).map(|i| (i % 251) as u8).collect()),
         exif: Some(exif(6)),
         iptc: Some(b"\x1c\x02\x74\0\x03(c)".to_vec()),
@@ -504,7 +504,7 @@ fn flipped_bits_are_an_error_or_a_image() {
             for round in 0..1500 {
                 let mut damaged = file.clone();
                 for _ in 0..1 + random.below(3) {
-                    // Half of the rounds in the header, where the structure is.
+                    // In half of the rounds, only the header is damaged, where the structure is.
                     let reach = if round % 2 == 0 {
                         file.len().min(700)
                     } else {
@@ -612,12 +612,12 @@ fn scans_are_counted_at_every_scale_and_in_sequential_files_too() {
         [&[0xff, marker], &length[..], body].concat()
     };
     let every = [Scale::EIGHTH, Scale::HALF, Scale::FULL];
-    // libjpeg finds fault with scans that refine nothing before it has counted them.
+    // libjpeg rejects scans that refine nothing before it has counted them.
     for (frame, band, scales) in [
         (0xc0, [0, 63, 0], &every[..]),
         (0xc2, [0, 0, 0], &every[..2]),
     ] {
-        // Three components, and scans of the first one only: the image never becomes complete.
+        // Three components, and scans of the first one only, so the image never becomes complete.
         let components = [1, 0x11, 0, 2, 0x11, 0, 3, 0x11, 0];
         let mut file = [
             vec![0xff, 0xd8],
@@ -625,7 +625,7 @@ fn scans_are_counted_at_every_scale_and_in_sequential_files_too() {
             segment(frame, &[&[8, 0, 64, 0, 64, 3][..], &components].concat()),
         ]
         .concat();
-        // One code of one bit: no difference, end of block.
+        // One code of one bit: zero difference, end of block.
         for class in [0x00, 0x10] {
             let mut codes = [0; 18];
             (codes[0], codes[1]) = (class, 1);
@@ -713,7 +713,7 @@ fn work_is_dropped_in_the_middle_when_nobody_waits() {
     }
 }
 
-// ---- what is accepted ----
+// ---- accepted frames ----
 
 #[test]
 fn frames_are_brought_into_what_jpeg_holds() {
@@ -771,7 +771,7 @@ fn a_frame_that_was_not_brought_into_shape_is_our_fault() {
     assert!(matches!(refused, Err(Error::Internal(_))));
 }
 
-// ---- the language of these tests ----
+// ---- helpers ----
 
 const SUBSAMPLINGS: [Subsampling; 5] = [
     Subsampling::NONE,
@@ -792,12 +792,12 @@ const SIZES: [(u32, u32); 8] = [
 ];
 const SCALES: [Scale; 4] = [Scale::EIGHTH, Scale::QUARTER, Scale::HALF, Scale::FULL];
 
-/// Soft waves and a little noise: compressible like a photograph, and different in every plane.
+/// Creates an image of smooth waves and a little noise: compressible like a photo, and different in every plane.
 fn picture(model: Model, width: u32, height: u32) -> Image {
     let mut random = Random(u64::from(width) << 20 | u64::from(height));
     let planes = (0..model.planes()).map(|index| {
         let (w, h) = model.plane_size(index, width, height);
-        // In units of the full size, so that thinned planes show the same scene.
+        // In units of the full size, so that subsampled planes show the same scene.
         let (dx, dy) = (
             f64::from(width) / f64::from(w),
             f64::from(height) / f64::from(h),
@@ -852,7 +852,7 @@ fn ask<'a>(scale: Scale, limits: &'a Limits, interrupt: &'a dyn Interrupt) -> De
     }
 }
 
-/// Damage must not be able to make a test slow.
+/// Limits that prevent damaged files from making a test slow.
 fn small_limits() -> Limits {
     Limits {
         pixels: 1_000_000,
@@ -882,7 +882,7 @@ fn psnr_of(have: &[u8], want: &[f64]) -> f64 {
     10.0 * (255.0 * 255.0 / error.max(1e-9)).log10()
 }
 
-/// Full-size luma, whatever the model.
+/// Returns full-size luma, whatever the model.
 fn luma(file: &[u8]) -> Vec<u8> {
     let image = decode(file).expect("a whole image");
     let frame = &image.frame;
@@ -911,7 +911,7 @@ fn luma(file: &[u8]) -> Vec<u8> {
     }
 }
 
-/// A little-endian block that holds nothing but an orientation.
+/// Returns a little-endian block that contains only an orientation.
 fn exif(orientation: u16) -> Vec<u8> {
     let mut block = b"II\x2a\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0".to_vec();
     block.extend(orientation.to_le_bytes());
@@ -939,7 +939,7 @@ fn jpegs(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// Patience for so many questions.
+/// An interrupt that fires after a number of checks.
 struct After {
     asks: u32,
     asked: AtomicU32,
@@ -960,7 +960,7 @@ impl Interrupt for After {
     }
 }
 
-/// xorshift64: the same damage on every machine.
+/// The xorshift64 generator, so that the damage is the same on every machine.
 struct Random(u64);
 
 impl Random {

@@ -1,5 +1,5 @@
-//! PNG, through the trait: every colour type and depth comes out as it was put in, what is written comes
-//! back to the bit, and no damage passes for an image or brings the process down.
+//! PNG, through the codec trait: every colour type and depth is read correctly, pixels survive writing and reading, and
+//! damaged files are neither accepted nor crash the decoder.
 
 use crate::support;
 use std::io::Write;
@@ -20,7 +20,7 @@ fn png() -> &'static dyn Codec {
 
 const SIZES: [(u32, u32); 6] = [(1, 1), (2, 3), (5, 7), (8, 8), (33, 17), (64, 1)];
 
-// ---- what is written comes back ----
+// ---- round trips ----
 
 #[test]
 fn every_model_and_depth_comes_back_to_the_bit() {
@@ -152,7 +152,7 @@ fn what_png_cannot_hold_becomes_rgb_of_the_same_depth() {
 
 // ---- every colour type and depth ----
 
-/// Depth by depth and type by type: pixels are packed by this test, unpacked by the codec.
+/// Tests each depth and type with pixels that are packed by the test and unpacked by the codec.
 #[test]
 fn every_colour_type_is_read_plain_and_interlaced() {
     for (color, bits) in KINDS {
@@ -196,7 +196,7 @@ const KINDS: [(ColorType, BitDepth); 15] = [
     (ColorType::Rgba, BitDepth::Sixteen),
 ];
 
-/// Stored samples of an image, one number each, and what they mean.
+/// Stored samples of an image, one number each, and their meaning.
 struct Sample {
     color: ColorType,
     bits: BitDepth,
@@ -218,7 +218,7 @@ impl Sample {
         let palette = (0..values.min(256))
             .map(|_| [0; 3].map(|_: u8| dice.below(256) as u8))
             .collect();
-        // The first pixel is the clear one; in a palette, half the entries have an opacity.
+        // The first colour is transparent; in a palette, half of the entries have an opacity.
         let trns = match color {
             ColorType::Grayscale | ColorType::Rgb if transparent => Some(
                 stored[..channels]
@@ -243,7 +243,7 @@ impl Sample {
         }
     }
 
-    /// As the file: the `png` crate writes the chunks around a zlib stream made here, unfiltered.
+    /// Writes the file: the `png` crate writes the chunks around an unfiltered zlib stream made here.
     fn file(&self, interlaced: bool) -> Vec<u8> {
         let mut info = png::Info::with_size(self.width, self.height);
         info.color_type = self.color;
@@ -276,7 +276,7 @@ impl Sample {
             .expect("a valid header")
             .write_header()
             .expect("memory");
-        // Two chunks: the stream does not end where a chunk does.
+        // Two chunks, so that the stream does not end where a chunk does.
         for part in stream.chunks(stream.len().div_ceil(2)) {
             writer.write_chunk(png::chunk::IDAT, part).expect("memory");
         }
@@ -313,7 +313,7 @@ impl Sample {
         .unwrap()
     }
 
-    /// Red (or gray), green, blue, alpha; 8-bit unless the image is 16-bit.
+    /// Returns red (or gray), green, blue and alpha, with 8 bits unless the image has 16.
     fn meaning(&self, pixel: &[u16]) -> [u16; 4] {
         let full: u16 = if self.bits == BitDepth::Sixteen {
             65_535
@@ -355,7 +355,7 @@ impl Sample {
     }
 }
 
-/// First column and row, distance of columns and rows.
+/// The passes: first column and row, distance of columns and rows.
 const ADAM7: [[u32; 4]; 7] = [
     [0, 0, 8, 8],
     [4, 0, 8, 8],
@@ -366,7 +366,7 @@ const ADAM7: [[u32; 4]; 7] = [
     [0, 1, 1, 2],
 ];
 
-/// Samples of so many bits into bytes, high bits first.
+/// Packs samples of this number of bits into bytes, high bits first.
 fn pack(samples: impl Iterator<Item = u16>, bits: u32) -> Vec<u8> {
     let mut out = Vec::new();
     let (mut held, mut bits_held) = (0u32, 0);
@@ -411,16 +411,16 @@ fn an_animation_tells_its_frames_and_gives_its_default_image() {
     let mut control = vec![0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 4];
     control.extend([0; 14]);
     let mut with = file.clone();
-    // Each chunk goes before those that are there.
+    // Each chunk is inserted before the present ones.
     for number in [2, 1, 0] {
         control[3] = number;
         with = with_chunk(&with, b"fcTL", &control);
     }
-    // What the file says the number is may be wrong.
+    // The number that the file states may be wrong.
     let with = with_chunk(&with, b"acTL", &[0, 0, 0, 9, 0, 0, 0, 0]);
     assert_eq!(png().probe(&with).expect("a header").frames, 3);
     assert_eq!(decode(png(), &with).expect("an image"), image);
-    // Without its own chunk it is no animation.
+    // Without an `acTL` chunk it is not an animation.
     let still = with_chunk(&file, b"fcTL", &control);
     assert_eq!(png().probe(&still).expect("a header").frames, 1);
 }
@@ -492,7 +492,7 @@ fn a_probe_needs_no_more_than_the_beginning() {
     assert_eq!(png().probe(&file[..file.len() / 2]), Ok(whole));
 }
 
-// ---- ceilings ----
+// ---- limits ----
 
 #[test]
 fn a_declared_60000_by_60000_is_refused_by_its_header() {
@@ -566,7 +566,7 @@ fn a_text_bomb_is_not_inflated_at_all() {
 
 #[test]
 fn pixels_after_the_last_row_are_not_inflated() {
-    // 64 MiB of zeros behind an image of one row: read to its end, each such file would cost seconds.
+    // 64 MiB of zeros after an image of one row: reading each such file to its end would take seconds.
     let mut file = declared(4, 1);
     file.truncate(8 + 25);
     push_chunk(&mut file, b"IDAT", &deflate(&vec![0; 64 << 20]));
@@ -615,7 +615,7 @@ fn every_prefix_is_refused_that_lacks_pixels() {
         metadata: metadata(),
         ..picture(Model::Rgb, Depth::U8, true, 9, 9)
     };
-    // The last chunk of pixels holds no more than the end of their stream, and what stands behind is metadata.
+    // The last chunk of pixels contains only the end of their stream, and metadata follows.
     let file = encode(png(), &image, &Encode::default());
     let behind = file.windows(4).rev().position(|kind| kind == b"IDAT");
     let start = file.len() - 4 - behind.expect("pixels") - 4;
@@ -632,7 +632,7 @@ fn damage_brings_nothing_down() {
     }
 }
 
-/// Checksums keep most damage from the inflater: here they are made right again.
+/// Checksums keep most damage from the inflater, so the test corrects them.
 #[test]
 fn damage_behind_right_checksums_brings_nothing_down() {
     let mut dice = Dice::new(3);
@@ -673,7 +673,7 @@ fn a_flipped_bit_in_the_pixels_is_noticed() {
     }
 }
 
-// ---- making files ----
+// ---- helpers ----
 
 fn tiny() -> Vec<u8> {
     let image = picture(Model::Gray, Depth::U8, false, 2, 2);
@@ -697,7 +697,7 @@ fn with_profile(profile: &[u8]) -> Vec<u8> {
     with_chunk(&tiny(), b"iCCP", &data)
 }
 
-/// A file with one more chunk behind its header.
+/// Returns a file with one more chunk after its header.
 fn with_chunk(file: &[u8], kind: &[u8; 4], data: &[u8]) -> Vec<u8> {
     let (header, rest) = file.split_at(8 + 25);
     let mut out = header.to_vec();

@@ -1,5 +1,5 @@
-//! PNG with `with:colours:N`, through the trait: images of few colours come back to the bit, others look alike in far
-//! fewer bytes, and opacity stays.
+//! PNG with `with:colours:N`, through the codec trait: images of few colours survive exactly, others look similar in
+//! far fewer bytes, and opacity is preserved.
 
 use std::collections::HashSet;
 
@@ -140,7 +140,7 @@ fn reduced(colours: usize) -> Encode {
     }
 }
 
-/// A sample as the codec wants it for a palette.
+/// Decodes a sample to the traits that a palette needs.
 fn sample(name: &str) -> Image {
     let (folder, _) = name.split_once('/').expect("a folder");
     let from = if folder == "photos" { "jpeg" } else { folder };

@@ -1,5 +1,5 @@
-//! WebP, through the trait: lossless images come back to the bit and lossy ones close, in the planes
-//! they are stored in and at every scale; no damage passes for an image or brings the process down.
+//! WebP, through the codec trait: lossless images survive exactly and lossy ones approximately, in their stored planes
+//! and at every scale; damaged files are neither accepted nor crash the decoder.
 
 use crate::support;
 use crate::support::{
@@ -37,7 +37,7 @@ fn lossless() -> Encode {
     }
 }
 
-// ---- what is written comes back ----
+// ---- round trips ----
 
 #[test]
 fn lossless_comes_back_to_the_bit() {
@@ -120,7 +120,7 @@ fn lossy_planes_come_back_close() {
             assert_eq!(info.model, LOSSY);
             let back = decode(webp(), &file).expect("our own file");
             assert_keeps_promises(&info, &back);
-            // Alpha is kept as it is.
+            // Alpha is not changed.
             assert_eq!(back.frame.alpha, image.frame.alpha);
             if !alpha {
                 for (before, after) in image.frame.planes.iter().zip(&back.frame.planes) {
@@ -229,7 +229,7 @@ fn profiles_come_back_beside_every_kind_of_image() {
                 assert_eq!(info.metadata, kept.exif.is_some());
                 assert_eq!(info.space.profiled, kept.icc.is_some());
                 assert_eq!(info.alpha, alpha);
-                // Browsers do not read what EXIF says of it here.
+                // Browsers ignore EXIF's orientation in WebP.
                 assert_eq!(info.orientation, Orientation::default());
                 let back = decode(webp(), &file).expect("our own file");
                 assert_eq!(back.metadata, kept);
@@ -356,7 +356,7 @@ fn a_first_frame_that_is_the_whole_canvas_is_decoded_as_a_still_one() {
     }
 }
 
-// ---- ceilings ----
+// ---- limits ----
 
 #[test]
 fn a_image_over_the_limits_is_refused_by_its_header() {
@@ -459,7 +459,7 @@ fn a_probe_needs_no_more_than_the_beginning() {
     }
 }
 
-/// One small file of each kind.
+/// Returns one small file of each kind.
 fn kinds() -> Vec<Vec<u8>> {
     let mut kinds = Vec::new();
     for (model, how) in [(LOSSY, quality(75)), (Model::Rgb, lossless())] {
@@ -480,7 +480,7 @@ fn kinds() -> Vec<Vec<u8>> {
 
 // ---- making files ----
 
-/// Slow slopes in the limited range: what a lossy format keeps well.
+/// Creates an image of gradients in the limited range, which lossy compression preserves well.
 fn smooth(width: u32, height: u32, alpha: bool) -> Image {
     let plane = |factor: u32, width: u32, height: u32| {
         let samples = (0..height)
@@ -493,7 +493,7 @@ fn smooth(width: u32, height: u32, alpha: bool) -> Image {
     Image::still(Frame::new(LOSSY, width, height, planes, alpha).unwrap())
 }
 
-/// An animation of still files, each at its (even) place.
+/// Returns an animation of still files, each at its (even) place.
 fn animation(width: u32, height: u32, frames: &[(u32, u32, &Vec<u8>)]) -> Vec<u8> {
     let u24 = |value: u32| value.to_le_bytes()[..3].to_vec();
     let mut body = b"WEBP".to_vec();
@@ -509,7 +509,7 @@ fn animation(width: u32, height: u32, frames: &[(u32, u32, &Vec<u8>)]) -> Vec<u8
         let sides = [x / 2, y / 2, info.width - 1, info.height - 1, 100];
         let mut frame = sides.map(u24).concat();
         frame.push(0);
-        // Whatever follows the file's header, but for the extended header.
+        // The chunks after the file header, without the extended header.
         let chunks = &still[12..];
         let skip = if chunks.starts_with(b"VP8X") { 18 } else { 0 };
         frame.extend_from_slice(&chunks[skip..]);
@@ -528,7 +528,7 @@ fn push_chunk(out: &mut Vec<u8>, name: &[u8; 4], data: &[u8]) {
     out.resize(out.len() + data.len() % 2, 0);
 }
 
-/// Means over `side` × `side` samples.
+/// Returns the means over `side` × `side` samples.
 fn means(plane: &Plane, side: u32) -> Plane {
     let grid = plane.as_u8().expect("8-bit");
     let (width, height) = (grid.width() / side, grid.height() / side);
