@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use rustix::io::{Errno, read, write};
 
 use crate::job::Kind;
-use crate::wire::{Input, Output, Wire, garbled};
+use crate::wire::{Input, Output, Wire, garbled_message};
 
 /// Bytes of a message before its head: the kind (1) and two lengths (8 each).
 pub(crate) const START: usize = 17;
@@ -21,9 +21,9 @@ pub(crate) trait Waiting {
 }
 
 /// Waits without a time limit.
-pub(crate) struct Patiently;
+pub(crate) struct NoTimeout;
 
-impl Waiting for Patiently {
+impl Waiting for NoTimeout {
     fn waiting(&mut self) -> io::Result<()> {
         Ok(())
     }
@@ -43,7 +43,7 @@ impl<'a, W: Waiting> Channel<'a, W> {
     /// Sends a message.
     ///
     /// # Errors
-    /// If the other side is gone, or `waiting` gives up.
+    /// If the other side is gone, or `waiting` returns an error.
     pub(crate) fn send(&mut self, kind: Kind, message: &Output<'_>) -> io::Result<()> {
         let mut start = Vec::with_capacity(START + message.head.len());
         start.push(kind as u8);
@@ -65,7 +65,8 @@ impl<'a, W: Waiting> Channel<'a, W> {
         loop {
             let mut start = [0; START];
             self.read_exact(&mut start)?;
-            let kind = Kind::of(start[0]).ok_or_else(|| garbled("it is of an unknown kind"))?;
+            let kind =
+                Kind::of(start[0]).ok_or_else(|| garbled_message("it is of an unknown kind"))?;
             let lengths = Lengths {
                 head: number(&start[1..9]),
                 blobs: number(&start[9..]),
@@ -82,13 +83,13 @@ impl<'a, W: Waiting> Channel<'a, W> {
     /// Those of [`Channel::send`]; `InvalidData` for a message that does not contain such a value.
     pub(crate) fn value<T: Wire>(&mut self, lengths: Lengths, most: u64) -> io::Result<T> {
         if lengths.head > LONGEST_HEAD || lengths.blobs > most {
-            return Err(garbled("it is longer than it may be"));
+            return Err(garbled_message("it is longer than it may be"));
         }
         let mut head = vec![0; lengths.head as usize];
         self.read_exact(&mut head)?;
         let mut input = Input::new(&head, self, lengths.blobs);
         let value = T::take(&mut input)?;
-        input.ended()?;
+        input.check_end()?;
         Ok(value)
     }
 

@@ -11,7 +11,7 @@ use blake3::Hash;
 pub(crate) struct Facts(Mutex<VecDeque<(Hash, Info)>>);
 
 /// Maximum number of files in the cache.
-const MOST: usize = 64;
+const MAX_FILES: usize = 64;
 
 impl Facts {
     /// Returns the facts of a file, from the cache or from `read`.
@@ -29,7 +29,7 @@ impl Facts {
         }
         let info = read()?;
         let mut files = self.lock();
-        if files.len() == MOST {
+        if files.len() == MAX_FILES {
             files.pop_front();
         }
         files.push_back((hash, info.clone()));
@@ -55,7 +55,7 @@ mod tests {
         assert_eq!(facts.of(b"one", || Err("cut")), Err("cut"));
         assert_eq!(facts.of(b"one", || Ok::<_, ()>(info(1))), Ok(info(1)));
         assert_eq!(facts.of(b"one", || Err("read again")), Ok(info(1)));
-        for number in 0..MOST as u32 {
+        for number in 0..MAX_FILES as u32 {
             let file = number.to_le_bytes();
             assert_eq!(
                 facts.of(&file, || Ok::<_, ()>(info(number))),

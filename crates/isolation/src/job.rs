@@ -19,13 +19,13 @@ pub(crate) struct Hello {
     /// Names of the formats that the worker can process.
     pub(crate) formats: List<String>,
     /// Why the system calls of the worker could not be restricted; `None` if they are restricted.
-    pub(crate) unconfined: Option<String>,
+    pub(crate) confinement_error: Option<String>,
 }
 
 fields!(Hello {
     version,
     formats,
-    unconfined
+    confinement_error
 });
 
 /// Kind of a message; its first byte.

@@ -71,13 +71,13 @@ pub fn isolated(
     which: Which,
 ) -> &'static [&'static dyn Codec] {
     let isolated = |codec: &&'static dyn Codec| -> &'static dyn Codec {
-        let elsewhere = match which {
+        let isolation = match which {
             Which::All => EVERYTHING,
             Which::ThirdParty => codec.isolation(),
         };
-        match elsewhere == Isolation::default() {
+        match isolation == Isolation::default() {
             true => *codec,
-            false => Box::leak(Box::new(codec::Isolated::new(*codec, pool, elsewhere))),
+            false => Box::leak(Box::new(codec::Isolated::new(*codec, pool, isolation))),
         }
     };
     Box::leak(codecs.iter().map(isolated).collect())

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use andon_pixels::{Error, Interrupt, Result};
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 
-use crate::channel::{Channel, Patiently};
+use crate::channel::{Channel, NoTimeout};
 use crate::job::{Hello, Kind, VERSION};
 use crate::process::{Program, Starter};
 use counters::Counters;
@@ -95,9 +95,9 @@ struct State {
     /// Number of workers in use, not counting the prober.
     busy: usize,
     /// Number of workers that were ordered but have not started yet, not counting the prober.
-    ordered: usize,
+    pending: usize,
     /// When starting workers began to fail, and the latest error; `None` if workers can be started.
-    failed: Option<(Instant, String)>,
+    failure: Option<(Instant, String)>,
 }
 
 /// One worker process, and its statistics.
@@ -120,7 +120,7 @@ enum Order {
     End {
         worker: u32,
         how: End,
-        told: Option<Sender<io::Result<ExitStatus>>>,
+        reply: Option<Sender<io::Result<ExitStatus>>>,
     },
 }
 
@@ -134,7 +134,7 @@ enum End {
 
 impl Pool {
     fn new(settings: &Settings, starter: Starter) -> Arc<Self> {
-        let (orders, received) = mpsc::channel();
+        let (orders, order_receiver) = mpsc::channel();
         let pool = Arc::new(Self {
             ready: settings.ready.max(1),
             state: Mutex::default(),
@@ -143,42 +143,42 @@ impl Pool {
             counters: Counters::default(),
             suspects: Suspects::new(settings.suspect),
         });
-        pool.keep(starter, received)
+        pool.keep(starter, order_receiver)
     }
 
     /// Starts the thread that keeps workers ready. The thread ends when the pool is dropped.
     fn keep(self: Arc<Self>, mut starter: Starter, orders: Receiver<Order>) -> Arc<Self> {
         let weak = Arc::downgrade(&self);
-        let keeping = thread::Builder::new()
+        let handle = thread::Builder::new()
             .name("processes".to_owned())
             .spawn(move || {
                 let mut pause = None;
                 while let Some(order) = next(&orders, pause) {
                     match order {
                         Order::Start { prober } => {
-                            let started = start(&mut starter, prober);
-                            pause = started.is_err().then_some(PAUSE);
+                            let result = start(&mut starter, prober);
+                            pause = result.is_err().then_some(PAUSE);
                             let Some(pool) = weak.upgrade() else { return };
-                            pool.started(started, prober);
+                            pool.record_start(result, prober);
                         }
-                        Order::End { worker, how, told } => {
+                        Order::End { worker, how, reply } => {
                             let status = match how {
                                 End::Kill => starter.kill(worker),
                                 End::Wait => starter.wait(worker),
                             };
-                            if let Some(told) = told {
-                                let _ = told.send(status);
+                            if let Some(reply) = reply {
+                                let _ = reply.send(status);
                             }
                         }
                     }
                 }
             });
         let mut state = self.lock();
-        match keeping {
+        match handle {
             Ok(_) => {
                 self.complete(&mut state);
             }
-            Err(error) => state.failed = Some((Instant::now(), error.to_string())),
+            Err(error) => state.failure = Some((Instant::now(), error.to_string())),
         }
         drop(state);
         self
@@ -195,7 +195,7 @@ impl Pool {
                 state.busy += 1;
                 return Ok(worker);
             }
-            if let (Some((_, why)), 0) = (&state.failed, state.busy) {
+            if let (Some((_, why)), 0) = (&state.failure, state.busy) {
                 return Err(Error::Internal(format!("no worker process: {why}")));
             }
             if interrupt.interrupted() {
@@ -203,11 +203,11 @@ impl Pool {
             }
             // Up to two for each thread: a caller that converts an animation reads it with one worker and writes it with
             // another.
-            if state.failed.is_none() && state.ordered == 0 && state.busy < 2 * self.ready {
+            if state.failure.is_none() && state.pending == 0 && state.busy < 2 * self.ready {
                 self.order(&mut state, false);
             }
-            let waited = self.changed.wait_timeout(state, MOMENT);
-            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+            let result = self.changed.wait_timeout(state, MOMENT);
+            state = result.unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 
@@ -251,21 +251,21 @@ impl Pool {
 
     /// Ends a worker that has reached its maximum number of jobs, and starts another.
     fn replace(&self, worker: Worker) {
-        self.lost(worker.prober);
+        self.record_loss(worker.prober);
         self.end(worker, End::Wait, None);
     }
 
     /// Ends a worker that is in use, and returns how it ended.
     fn end_now(&self, worker: Worker, how: End) -> io::Result<ExitStatus> {
-        self.lost(worker.prober);
-        let (told, status) = mpsc::channel();
-        self.end(worker, how, Some(told));
+        self.record_loss(worker.prober);
+        let (reply, status) = mpsc::channel();
+        self.end(worker, how, Some(reply));
         status
             .recv()
             .unwrap_or_else(|_| Err(io::Error::other("the process that starts workers is gone")))
     }
 
-    fn end(&self, worker: Worker, how: End, told: Option<Sender<io::Result<ExitStatus>>>) {
+    fn end(&self, worker: Worker, how: End, reply: Option<Sender<io::Result<ExitStatus>>>) {
         let Worker { socket, number, .. } = worker;
         // The worker ends when it finds its socket closed.
         drop(socket);
@@ -273,19 +273,19 @@ impl Pool {
         let order = Order::End {
             worker: number,
             how,
-            told,
+            reply,
         };
         let _ = self.orders.send(order);
     }
 
     /// Records that a worker in use has ended, and orders a replacement before it is needed.
-    fn lost(&self, prober: bool) {
+    fn record_loss(&self, prober: bool) {
         let mut state = self.lock();
         match prober {
             true => state.prober_away = false,
             false => state.busy -= 1,
         }
-        if state.failed.is_none() {
+        if state.failure.is_none() {
             self.complete(&mut state);
         }
     }
@@ -294,38 +294,38 @@ impl Pool {
         if self.orders.send(Order::Start { prober }).is_ok() {
             match prober {
                 true => state.prober_away = true,
-                false => state.ordered += 1,
+                false => state.pending += 1,
             }
         }
     }
 
-    fn started(&self, started: io::Result<Worker>, prober: bool) {
+    fn record_start(&self, result: io::Result<Worker>, prober: bool) {
         let mut state = self.lock();
         match prober {
             true => state.prober_away = false,
-            false => state.ordered = state.ordered.saturating_sub(1),
+            false => state.pending = state.pending.saturating_sub(1),
         }
-        match started {
+        match result {
             Ok(worker) => {
                 self.counters.started.fetch_add(1, Ordering::Relaxed);
                 match prober {
                     true => state.prober = Some(worker),
                     false => state.idle.push(worker),
                 }
-                if state.failed.take().is_some() {
+                if state.failure.take().is_some() {
                     tracing::warn!("worker processes can be started again");
                     self.complete(&mut state);
                 }
             }
             Err(error) => {
-                if state.failed.is_none() {
+                if state.failure.is_none() {
                     tracing::error!(%error, "no worker process could be started: it is tried every second");
                 }
                 let since = state
-                    .failed
+                    .failure
                     .take()
                     .map_or_else(Instant::now, |(since, _)| since);
-                state.failed = Some((since, error.to_string()));
+                state.failure = Some((since, error.to_string()));
             }
         }
         self.changed.notify_all();
@@ -333,7 +333,7 @@ impl Pool {
 
     /// Orders workers until the configured number is running.
     fn complete(&self, state: &mut State) {
-        for _ in state.idle.len() + state.busy + state.ordered..self.ready {
+        for _ in state.idle.len() + state.busy + state.pending..self.ready {
             self.order(state, false);
         }
         if state.prober.is_none() && !state.prober_away {
@@ -353,7 +353,7 @@ impl Pool {
     /// Returns when starting workers began to fail; `None` if workers can be started. The pool retries every second.
     #[must_use]
     pub fn failed(&self) -> Option<Instant> {
-        self.lock().failed.as_ref().map(|(since, _)| *since)
+        self.lock().failure.as_ref().map(|(since, _)| *since)
     }
 
     /// Clears the list of suspect files, so that files on which workers died are tried again.
@@ -392,14 +392,14 @@ fn next(orders: &Receiver<Order>, pause: Option<Duration>) -> Option<Order> {
 /// Starts a worker and waits for its [`Hello`].
 fn start(starter: &mut Starter, prober: bool) -> io::Result<Worker> {
     let (number, socket) = starter.start()?;
-    greeted(number, socket, prober).inspect_err(|_| {
+    handshake(number, socket, prober).inspect_err(|_| {
         let _ = starter.kill(number);
     })
 }
 
-fn greeted(number: u32, socket: OwnedFd, prober: bool) -> io::Result<Worker> {
+fn handshake(number: u32, socket: OwnedFd, prober: bool) -> io::Result<Worker> {
     let hello: Hello = {
-        let mut channel = Channel::new(&socket, Patiently);
+        let mut channel = Channel::new(&socket, NoTimeout);
         match channel.next()? {
             (Kind::Hello, lengths) => channel.value(lengths, 0)?,
             _ => return Err(io::Error::other("a worker process began otherwise")),
@@ -409,7 +409,7 @@ fn greeted(number: u32, socket: OwnedFd, prober: bool) -> io::Result<Worker> {
         let why = format!("version {} instead of {VERSION}", hello.version);
         return Err(io::Error::other(why));
     }
-    if let Some(why) = hello.unconfined {
+    if let Some(why) = hello.confinement_error {
         tracing::warn!("a worker process may do more than compute: {why}");
     }
     for which in [Timeout::Recv, Timeout::Send] {

@@ -44,13 +44,13 @@ impl Program {
     /// Whether the program can be started, and its processes have the same version as this one.
     #[must_use]
     pub fn is_of_this_version(&self) -> bool {
-        let checked = self.command(CHECK, Stdio::null(), None).status();
-        checked.is_ok_and(|status| status.success())
+        let status = self.command(CHECK, Stdio::null(), None).status();
+        status.is_ok_and(|status| status.success())
     }
 
     /// Returns a command for a process of this program in the given role. The process inherits nothing of the current
     /// one except its standard input, `socket`, and as its standard output the file that all workers share, if any.
-    fn command(&self, role: &str, socket: Stdio, shared: Option<OwnedFd>) -> Command {
+    fn command(&self, role: &str, socket: Stdio, shared_file: Option<OwnedFd>) -> Command {
         let mut command = Command::new(&self.path);
         command
             .args(&self.arguments)
@@ -60,7 +60,7 @@ impl Program {
             .env("MALLOC_ARENA_MAX", "1")
             .current_dir("/")
             .stdin(socket)
-            .stdout(shared.map_or_else(Stdio::null, Stdio::from))
+            .stdout(shared_file.map_or_else(Stdio::null, Stdio::from))
             .stderr(Stdio::null());
         command
     }
@@ -92,11 +92,11 @@ pub fn as_process(
         STARTER => {
             let path = arguments.next()?.into();
             let arguments = arguments.collect();
-            alone();
+            prepare();
             starter::run(&Program { path, arguments }, memory)
         }
         WORKER => {
-            alone();
+            prepare();
             // Kill this worker when its parent ends. The signal is sent when the thread that started the worker ends; the
             // starter has one thread, so that is when the starter ends.
             let _ = set_parent_process_death_signal(Some(Signal::KILL));
@@ -107,7 +107,7 @@ pub fn as_process(
 }
 
 /// Returns the file that all workers share, which is this process's standard output, if there is one.
-fn shared() -> io::Result<Option<File>> {
+fn shared_file() -> io::Result<Option<File>> {
     let file = File::from(io::stdout().as_fd().try_clone_to_owned()?);
     let is_file = file.metadata().as_ref().is_ok_and(Metadata::is_file);
     Ok(is_file.then_some(file))
@@ -118,11 +118,11 @@ fn shared() -> io::Result<Option<File>> {
 /// # Errors
 /// If the system cannot create such a file, or `write` fails.
 pub fn sealed(write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<File> {
-    let made = memfd_create(
+    let descriptor = memfd_create(
         "andon-shared",
         MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING,
     )?;
-    let mut file = File::from(made);
+    let mut file = File::from(descriptor);
     write(&mut file)?;
     let seals = SealFlags::WRITE | SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL;
     fcntl_add_seals(&file, seals)?;
@@ -136,11 +136,11 @@ pub(crate) fn keep_descriptors() {
 
 /// Ignores signals that are meant to end the server: the server has to finish its requests and needs this process for that.
 /// Also prevents descriptors from being inherited.
-fn alone() {
+fn prepare() {
     keep_descriptors();
     for signal in [SIGTERM, SIGINT, SIGHUP, SIGQUIT] {
-        let noted = Arc::new(AtomicBool::new(false));
-        let _ = signal_hook::flag::register(signal, noted);
+        let flag = Arc::new(AtomicBool::new(false));
+        let _ = signal_hook::flag::register(signal, flag);
     }
 }
 

@@ -12,7 +12,7 @@ fn main() -> ExitCode {
     allocator::return_free_memory();
     let arguments = std::env::args_os().skip(1);
     match andon_isolation::as_process(ALL, Fonts::adopt, arguments) {
-        Some(ended) => ended.map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS),
+        Some(result) => result.map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS),
         None => {
             let version = env!("CARGO_PKG_VERSION");
             eprintln!(

@@ -17,7 +17,7 @@ pub(super) struct Workers {
     pub(super) codec: &'static dyn Codec,
     pub(super) pool: &'static Pool,
     /// The operations of the codec that run in worker processes.
-    pub(super) elsewhere: Isolation,
+    pub(super) isolation: Isolation,
 }
 
 /// Resources that a job may take.
@@ -77,13 +77,15 @@ impl Workers {
 
     pub(super) fn job<'a>(&self, bytes: &'a [u8], ceiling: Ceiling<'_>, call: Call) -> Job<'a> {
         let source = bytes.len() as u64;
-        let planned = (ceiling.cost.scratch)
+        let plan_bytes = (ceiling.cost.scratch)
             .saturating_add(ceiling.images)
             .saturating_add(source);
         Job {
             format: self.codec.name().to_owned(),
             limits: *ceiling.limits,
-            memory: planned.saturating_add(planned / 2).saturating_add(source),
+            memory: plan_bytes
+                .saturating_add(plan_bytes / 2)
+                .saturating_add(source),
             seconds: (ceiling.cost.nanos / 1_000_000_000)
                 .saturating_mul(SAFETY)
                 .saturating_add(LEAST_SECONDS),
@@ -93,7 +95,12 @@ impl Workers {
     }
 
     /// Returns the limits of a job that decodes an image at the scales in `how`.
-    pub(super) fn decoding<'a>(&self, bytes: &[u8], info: &Info, how: &Decode<'a>) -> Ceiling<'a> {
+    pub(super) fn decode_ceiling<'a>(
+        &self,
+        bytes: &[u8],
+        info: &Info,
+        how: &Decode<'a>,
+    ) -> Ceiling<'a> {
         Ceiling {
             limits: how.limits,
             cost: self.codec.decode_cost(bytes.len() as u64, info, how.scales),
@@ -116,8 +123,8 @@ impl Workers {
 
     /// Adds the memory that only a worker process needs to a cost: a copy of the file (`bytes`), and the image (`image` bytes)
     /// before it is sent.
-    pub(super) fn beside(&self, cost: Cost, bytes: u64, image: u64) -> Cost {
-        match self.elsewhere.reads {
+    pub(super) fn with_worker_memory(&self, cost: Cost, bytes: u64, image: u64) -> Cost {
+        match self.isolation.reads {
             true => cost.and_scratch(bytes.saturating_add(image)),
             false => cost,
         }
@@ -126,7 +133,7 @@ impl Workers {
 
 impl<'a> Ceiling<'a> {
     /// Creates the limits of a job whose images may take all of `limits.memory`.
-    pub(super) fn whole(limits: &'a Limits, cost: Cost) -> Self {
+    pub(super) fn of_memory_limit(limits: &'a Limits, cost: Cost) -> Self {
         Self {
             limits,
             cost,
@@ -157,9 +164,9 @@ pub(super) fn how(decode: &Decode<'_>) -> How {
 }
 
 /// An interrupt that fires at a given time, which is the deadline of a job.
-pub(super) struct Until(pub(super) Instant);
+pub(super) struct Deadline(pub(super) Instant);
 
-impl Interrupt for Until {
+impl Interrupt for Deadline {
     fn interrupted(&self) -> bool {
         Instant::now() >= self.0
     }

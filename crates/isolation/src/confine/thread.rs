@@ -25,7 +25,9 @@ use super::syscalls::{Calls, has, is, lacks, said};
 /// # Errors
 /// If the kernel has no seccomp.
 pub fn restrict() -> io::Result<()> {
-    let filter = computing().and_then(finished).map_err(io::Error::other)?;
+    let filter = computing()
+        .and_then(permit_only)
+        .map_err(io::Error::other)?;
     apply_filter(&filter).map_err(said)
 }
 
@@ -45,7 +47,7 @@ pub(crate) fn restrict_process() -> io::Result<()> {
                 .when(c::SYS_prlimit64, [is(0, ITSELF)])?
                 .when(c::SYS_clone, [has(0, c::CLONE_THREAD)])
         })
-        .and_then(finished);
+        .and_then(permit_only);
     // The order matters: the first filter permits the installation of the second.
     for filter in [newer_clone, others] {
         let filter = filter.map_err(io::Error::other)?;
@@ -64,7 +66,7 @@ fn computing() -> Result<Calls, BackendError> {
         .when(c::SYS_tgkill, [is(0, process)])
 }
 
-fn finished(calls: Calls) -> Result<BpfProgram, BackendError> {
+fn permit_only(calls: Calls) -> Result<BpfProgram, BackendError> {
     calls.only(c::EPERM)
 }
 

@@ -89,7 +89,7 @@ pub(super) struct Counters {
 }
 
 impl Counters {
-    pub(super) fn died(&self, death: Death) {
+    pub(super) fn count_death(&self, death: Death) {
         let all = Death::ALL.iter().zip(&self.deaths);
         for (_, count) in all.filter(|(it, _)| **it == death) {
             count.fetch_add(1, Ordering::Relaxed);

@@ -57,7 +57,7 @@ impl<'a> Lease<'a> {
     pub(crate) fn ask<T: Wire>(&mut self, question: &Question<'_>) -> Result<T> {
         let Some(worker) = &self.worker else {
             let format = question.format;
-            return Err(crashed(format, "it ended before".to_owned()));
+            return Err(crash_error(format, "it ended before".to_owned()));
         };
         match exchange(&worker.socket, question) {
             Ok(Answer {
@@ -68,7 +68,11 @@ impl<'a> Lease<'a> {
                 self.pool.counters.jobs.fetch_add(1, Ordering::Relaxed);
                 if panicked {
                     let why = result.err().map_or_else(String::new, |it| it.to_string());
-                    return Err(self.died(Death::Crash, format!("it panicked ({why})"), question));
+                    return Err(self.record_death(
+                        Death::Crash,
+                        format!("it panicked ({why})"),
+                        question,
+                    ));
                 }
                 if let Some(worker) = &mut self.worker {
                     worker.resident = resident;
@@ -76,7 +80,7 @@ impl<'a> Lease<'a> {
                 }
                 result
             }
-            Err(error) => Err(self.failed(&error, question)),
+            Err(error) => Err(self.fail(&error, question)),
         }
     }
 
@@ -89,14 +93,16 @@ impl<'a> Lease<'a> {
     }
 
     /// Ends a worker that did not answer a question, and returns the error for it.
-    fn failed(&mut self, error: &io::Error, question: &Question<'_>) -> Error {
+    fn fail(&mut self, error: &io::Error, question: &Question<'_>) -> Error {
         match error.kind() {
             io::ErrorKind::TimedOut => {
                 self.end(End::Kill);
-                self.pool.counters.died(Death::Overstayed);
+                self.pool.counters.count_death(Death::Overstayed);
                 Error::Interrupted
             }
-            io::ErrorKind::InvalidData => self.died(Death::Garbled, error.to_string(), question),
+            io::ErrorKind::InvalidData => {
+                self.record_death(Death::Garbled, error.to_string(), question)
+            }
             _ => match self.end(End::Wait) {
                 Some(status) => {
                     let death = Death::of(status);
@@ -105,7 +111,7 @@ impl<'a> Lease<'a> {
                         Death::Killed => "the system ended it".to_owned(),
                         _ => status.to_string(),
                     };
-                    self.died(death, how, question)
+                    self.record_death(death, how, question)
                 }
                 None => Error::Internal("the process that starts workers is gone".to_owned()),
             },
@@ -113,9 +119,9 @@ impl<'a> Lease<'a> {
     }
 
     /// Ends the worker, counts its death, marks the file as suspect if the cause is attributed to it, and returns the error.
-    fn died(&mut self, death: Death, how: String, question: &Question<'_>) -> Error {
+    fn record_death(&mut self, death: Death, how: String, question: &Question<'_>) -> Error {
         self.end(End::Kill);
-        self.pool.counters.died(death);
+        self.pool.counters.count_death(death);
         let format = question.format;
         if death.accuses() && !question.file.is_empty() {
             let file = self.pool.suspects.accuse(question.file).to_hex();
@@ -124,7 +130,7 @@ impl<'a> Lease<'a> {
         } else {
             tracing::error!(%format, cause = %death.name(), "a worker process ended: {how}");
         }
-        crashed(format, how)
+        crash_error(format, how)
     }
 
     /// Ends the worker, unless it has ended already, and returns its exit status.
@@ -142,22 +148,22 @@ impl Drop for Lease<'_> {
     }
 }
 
-fn crashed(format: &'static str, how: String) -> Error {
+fn crash_error(format: &'static str, how: String) -> Error {
     Error::Crashed { format, how }
 }
 
 fn exchange<T: Wire>(socket: &OwnedFd, question: &Question<'_>) -> io::Result<Answer<T>> {
-    let watch = |asking| Watch {
+    let watch = |is_sending| Watch {
         socket,
         interrupt: question.interrupt,
-        asking,
+        is_sending,
         since: None,
     };
     Channel::new(socket, watch(true)).send(question.kind, &question.message)?;
     let mut channel = Channel::new(socket, watch(false));
     match channel.next()? {
         (Kind::Answer, lengths) => channel.value(lengths, question.most),
-        _ => Err(crate::wire::garbled("it is no answer")),
+        _ => Err(crate::wire::garbled_message("it is no answer")),
     }
 }
 
@@ -174,7 +180,7 @@ struct Watch<'a> {
     socket: &'a OwnedFd,
     interrupt: &'a dyn Interrupt,
     /// Whether the question is still being sent. No cancellation can be sent between its parts.
-    asking: bool,
+    is_sending: bool,
     /// When the result was found to be no longer needed, from which time on the worker should stop.
     since: Option<Instant>,
 }
@@ -189,7 +195,7 @@ impl Waiting for Watch<'_> {
             Some(_) => Ok(()),
             None if self.interrupt.interrupted() => {
                 self.since = Some(Instant::now());
-                match self.asking {
+                match self.is_sending {
                     true => Ok(()),
                     false => say(self.socket, Kind::Cancel),
                 }

@@ -14,7 +14,7 @@ pub(crate) struct Suspects {
     files: Mutex<HashMap<Hash, Suspect>>,
     /// Number of suspect files, so that no file has to be hashed while there are none.
     count: AtomicUsize,
-    for_how_long: Duration,
+    duration: Duration,
 }
 
 #[derive(Debug)]
@@ -24,17 +24,17 @@ struct Suspect {
 }
 
 /// Number of deaths at which a file is refused.
-const ENOUGH: u32 = 2;
+const DEATHS_TO_REFUSE: u32 = 2;
 
 /// Maximum number of files in the list.
-const MOST: usize = 4096;
+const MAX_FILES: usize = 4096;
 
 impl Suspects {
-    pub(crate) fn new(for_how_long: Duration) -> Self {
+    pub(crate) fn new(duration: Duration) -> Self {
         Self {
             files: Mutex::default(),
             count: AtomicUsize::new(0),
-            for_how_long,
+            duration,
         }
     }
 
@@ -45,25 +45,25 @@ impl Suspects {
         }
         let suspect = blake3::hash(file);
         let mut files = self.lock();
-        let refused = files.get(&suspect).map(|it| {
-            let lasts = it.last.elapsed() < self.for_how_long;
-            (lasts, it.deaths >= ENOUGH)
+        let status = files.get(&suspect).map(|it| {
+            let lasts = it.last.elapsed() < self.duration;
+            (lasts, it.deaths >= DEATHS_TO_REFUSE)
         });
-        if let Some((false, _)) = refused {
+        if let Some((false, _)) = status {
             files.remove(&suspect);
             self.count.store(files.len(), Ordering::Relaxed);
         }
-        refused == Some((true, true))
+        status == Some((true, true))
     }
 
     /// Records that a worker died while processing this file, and returns the file's hash.
     pub(crate) fn accuse(&self, file: &[u8]) -> Hash {
         let hash = blake3::hash(file);
         let mut files = self.lock();
-        if files.len() >= MOST {
-            files.retain(|_, it| it.last.elapsed() < self.for_how_long);
+        if files.len() >= MAX_FILES {
+            files.retain(|_, it| it.last.elapsed() < self.duration);
         }
-        if files.len() < MOST || files.contains_key(&hash) {
+        if files.len() < MAX_FILES || files.contains_key(&hash) {
             let suspect = files.entry(hash).or_insert(Suspect {
                 deaths: 0,
                 last: Instant::now(),

@@ -70,14 +70,14 @@ impl Starter {
         let mut number = [0; 4];
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
         let mut control = RecvAncillaryBuffer::new(&mut space);
-        let received = recvmsg(
+        let reply = recvmsg(
             &self.socket,
             &mut [IoSliceMut::new(&mut number)],
             &mut control,
             RecvFlags::CMSG_CLOEXEC | RecvFlags::WAITALL,
         )?;
-        if received.bytes != number.len() {
-            return Err(gone());
+        if reply.bytes != number.len() {
+            return Err(starter_gone());
         }
         let descriptors = control.drain().filter_map(|message| match message {
             RecvAncillaryMessage::ScmRights(descriptors) => Some(descriptors),
@@ -107,9 +107,9 @@ impl Starter {
         self.status()
     }
 
-    fn ask(&mut self, what: u8, worker: u32) -> io::Result<()> {
+    fn ask(&mut self, command: u8, worker: u32) -> io::Result<()> {
         let [a, b, c, d] = worker.to_le_bytes();
-        self.socket.write_all(&[what, a, b, c, d])
+        self.socket.write_all(&[command, a, b, c, d])
     }
 
     fn status(&mut self) -> io::Result<ExitStatus> {
@@ -119,7 +119,7 @@ impl Starter {
     }
 }
 
-fn gone() -> io::Error {
+fn starter_gone() -> io::Error {
     io::Error::new(
         io::ErrorKind::UnexpectedEof,
         "the process that starts workers is gone",
@@ -129,18 +129,18 @@ fn gone() -> io::Error {
 /// Runs the starter: carries out requests until the server closes the socket, then kills the remaining workers.
 pub(super) fn run(program: &Program, memory: [u64; 2]) -> io::Result<()> {
     let mut socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
-    let shared = super::shared()?;
+    let shared = super::shared_file()?;
     let mut children = HashMap::new();
     let worker = WorkerProgram {
         program,
         memory,
         shared: shared.as_ref(),
     };
-    let served = serve(&mut socket, &worker, &mut children);
+    let result = serve(&mut socket, &worker, &mut children);
     for child in children.values_mut() {
         let _ = child.kill();
     }
-    served
+    result
 }
 
 /// How workers are started: program, memory limits and shared file.
@@ -161,21 +161,21 @@ fn serve(
     children: &mut HashMap<u32, Child>,
 ) -> io::Result<()> {
     loop {
-        let mut asked = [0; 5];
-        match socket.read_exact(&mut asked) {
+        let mut request = [0; 5];
+        match socket.read_exact(&mut request) {
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(()),
             other => other?,
         }
-        let [what, number @ ..] = asked;
+        let [command, number @ ..] = request;
         let number = u32::from_le_bytes(number);
-        match what {
+        match command {
             START => start(socket, worker, children)?,
             _ => {
                 let status = children.remove(&number).map_or(0, |mut child| {
-                    if what == KILL {
+                    if command == KILL {
                         let _ = child.kill();
                     }
-                    ended(&mut child).map_or(0, ExitStatus::into_raw)
+                    wait_or_kill(&mut child).map_or(0, ExitStatus::into_raw)
                 });
                 socket.write_all(&status.to_le_bytes())?;
             }
@@ -189,7 +189,7 @@ fn start(
     worker: &WorkerProgram<'_>,
     children: &mut HashMap<u32, Child>,
 ) -> io::Result<()> {
-    let started = UnixStream::pair().and_then(|(ours, theirs)| {
+    let result = UnixStream::pair().and_then(|(ours, theirs)| {
         let shared = duplicate(worker.shared)?;
         let socket = Stdio::from(OwnedFd::from(theirs));
         let mut command = worker.program.command(WORKER, socket, shared);
@@ -198,7 +198,7 @@ fn start(
             .spawn()?;
         Ok((child, ours))
     });
-    let (number, worker) = match started {
+    let (number, worker) = match result {
         Ok((child, worker)) => {
             let number = child.id();
             children.insert(number, child);
@@ -223,7 +223,7 @@ fn start(
 }
 
 /// Waits for a process that is about to end, and kills it after [`ENDING`].
-fn ended(child: &mut Child) -> io::Result<ExitStatus> {
+fn wait_or_kill(child: &mut Child) -> io::Result<ExitStatus> {
     let began = Instant::now();
     while began.elapsed() < ENDING {
         if let Some(status) = child.try_wait()? {

@@ -3,7 +3,7 @@
 //! Both ends run the same program, so the encoding of single values has no version. A message may come from a process that a
 //! crafted image has taken over, so every length is checked against the announced number of bytes before memory is allocated.
 
-mod picture;
+mod image;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read};
@@ -25,7 +25,7 @@ pub(crate) struct Input<'a> {
     /// Stream from which the large values are read.
     stream: &'a mut dyn Read,
     /// Bytes that the remaining large values may have in total.
-    allowed: u64,
+    remaining: u64,
 }
 
 /// A value that can be sent in a message.
@@ -55,12 +55,12 @@ impl Output<'_> {
 }
 
 impl<'a> Input<'a> {
-    /// Creates a message with this head, and large values of at most `allowed` bytes in total from `stream`.
-    pub(crate) fn new(head: &'a [u8], stream: &'a mut dyn Read, allowed: u64) -> Self {
+    /// Creates a message with this head, and large values of at most `remaining` bytes in total from `stream`.
+    pub(crate) fn new(head: &'a [u8], stream: &'a mut dyn Read, remaining: u64) -> Self {
         Self {
             head,
             stream,
-            allowed,
+            remaining,
         }
     }
 
@@ -68,7 +68,7 @@ impl<'a> Input<'a> {
         let (bytes, rest) = self
             .head
             .split_at_checked(length)
-            .ok_or_else(|| garbled("it ends too early"))?;
+            .ok_or_else(|| garbled_message("it ends too early"))?;
         self.head = rest;
         Ok(bytes)
     }
@@ -84,10 +84,10 @@ impl<'a> Input<'a> {
     /// # Errors
     /// If the value is longer than the bytes that remain.
     fn reserve(&mut self, bytes: u64) -> io::Result<()> {
-        self.allowed = self
-            .allowed
+        self.remaining = self
+            .remaining
             .checked_sub(bytes)
-            .ok_or_else(|| garbled("it is longer than it may be"))?;
+            .ok_or_else(|| garbled_message("it is longer than it may be"))?;
         Ok(())
     }
 
@@ -95,16 +95,16 @@ impl<'a> Input<'a> {
     ///
     /// # Errors
     /// If bytes of it are left.
-    pub(crate) fn ended(&self) -> io::Result<()> {
-        match (self.head.is_empty(), self.allowed) {
+    pub(crate) fn check_end(&self) -> io::Result<()> {
+        match (self.head.is_empty(), self.remaining) {
             (true, 0) => Ok(()),
-            _ => Err(garbled("it is longer than its value")),
+            _ => Err(garbled_message("it is longer than its value")),
         }
     }
 }
 
 /// Creates an error for an invalid message.
-pub(crate) fn garbled(why: &str) -> io::Error {
+pub(crate) fn garbled_message(why: &str) -> io::Error {
     io::Error::new(
         io::ErrorKind::InvalidData,
         format!("garbled message: {why}"),
@@ -120,7 +120,7 @@ macro_rules! numbers {
 
             fn take(input: &mut Input<'_>) -> io::Result<Self> {
                 let bytes = input.bytes(size_of::<Self>())?;
-                bytes.try_into().map(Self::from_le_bytes).map_err(|_| garbled("a number is cut"))
+                bytes.try_into().map(Self::from_le_bytes).map_err(|_| garbled_message("a number is cut"))
             }
         }
     )* };
@@ -165,7 +165,7 @@ macro_rules! variants {
                         $($(let $field = crate::wire::Wire::take(input)?;)*)?
                         Self::$variant $(($($value),*))? $({$($field),*})?
                     })*
-                    _ => return Err(crate::wire::garbled("an unknown variant")),
+                    _ => return Err(crate::wire::garbled_message("an unknown variant")),
                 })
             }
         }
@@ -198,7 +198,7 @@ impl Wire for usize {
     }
 
     fn take(input: &mut Input<'_>) -> io::Result<Self> {
-        Self::try_from(u64::take(input)?).map_err(|_| garbled("a number is too large"))
+        Self::try_from(u64::take(input)?).map_err(|_| garbled_message("a number is too large"))
     }
 }
 
@@ -254,7 +254,7 @@ impl<T: Wire> Wire for List<T> {
         let mut values = Vec::new();
         for _ in 0..count {
             if input.head.is_empty() {
-                return Err(garbled("a list ends too early"));
+                return Err(garbled_message("a list ends too early"));
             }
             values.push(T::take(input)?);
         }
@@ -301,7 +301,7 @@ impl Wire for String {
     fn take(input: &mut Input<'_>) -> io::Result<Self> {
         let length = usize::take(input)?;
         let bytes = input.bytes(length)?;
-        let text = str::from_utf8(bytes).map_err(|_| garbled("a text is no UTF-8"))?;
+        let text = str::from_utf8(bytes).map_err(|_| garbled_message("a text is no UTF-8"))?;
         Ok(text.to_owned())
     }
 }
@@ -313,7 +313,7 @@ impl Wire for &'static str {
     }
 
     fn take(input: &mut Input<'_>) -> io::Result<Self> {
-        Ok(known(String::take(input)?))
+        Ok(intern(String::take(input)?))
     }
 }
 
@@ -350,13 +350,13 @@ impl<A: Wire, B: Wire> Wire for (A, B) {
 
 /// Interns a name. Formats and limits have few names, so the number of names and their lengths are limited; any further name
 /// becomes `unknown`, because a hostile process may send many.
-fn known(name: String) -> &'static str {
+fn intern(name: String) -> &'static str {
     const MOST: usize = 256;
     const LONGEST: usize = 64;
     static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(known) = names.get(name.as_str()) {
-        return known;
+    if let Some(intern) = names.get(name.as_str()) {
+        return intern;
     }
     if names.len() >= MOST || name.len() > LONGEST {
         return "unknown";
