@@ -6,7 +6,7 @@ use andon_pixels::{Bound, Decode, Error, Info, Interrupt, Limits, Metadata, Resu
 ///
 /// # Errors
 /// `Limit`; `Internal` for a different size.
-pub(crate) fn probed(width: u32, height: u32, info: &Info, limits: &Limits) -> Result<()> {
+pub(crate) fn check_probed(width: u32, height: u32, info: &Info, limits: &Limits) -> Result<()> {
     if (width, height) != (info.width, info.height) {
         return Err(Error::Internal(
             "these are not the bytes that were probed".to_owned(),
@@ -66,7 +66,7 @@ pub(crate) fn metadata(length: usize, most: u64) -> Result<()> {
 
 /// Returns the metadata from `read`, or no metadata if `how` discards them. The argument of `read` is the maximum
 /// length of a block in bytes.
-pub(crate) fn kept(
+pub(crate) fn read_metadata(
     how: &Decode<'_>,
     read: impl FnOnce(u64) -> Result<Metadata>,
 ) -> Result<Metadata> {
@@ -78,7 +78,7 @@ pub(crate) fn kept(
 
 /// Returns metadata that contain only an ICC profile, or no metadata if `how` discards them.
 pub(crate) fn profile(icc: Option<&[u8]>, how: &Decode<'_>) -> Result<Metadata> {
-    kept(how, |most| {
+    read_metadata(how, |most| {
         metadata(icc.map_or(0, <[u8]>::len), most)?;
         Ok(Metadata {
             icc: icc.map(Into::into),
@@ -91,7 +91,7 @@ pub(crate) fn profile(icc: Option<&[u8]>, how: &Decode<'_>) -> Result<Metadata> 
 ///
 /// # Errors
 /// `Interrupted` if it is not.
-pub(crate) fn wanted(interrupt: &dyn Interrupt) -> Result<()> {
+pub(crate) fn check_interrupt(interrupt: &dyn Interrupt) -> Result<()> {
     if interrupt.interrupted() {
         return Err(Error::Interrupted);
     }

@@ -196,7 +196,7 @@ impl Canvas {
                 *out = match (above[at], below.as_deref().map_or(255, |below| below[at])) {
                     (0, _) => *out,
                     (255, _) | (_, 0) => sample,
-                    (above, below) => mixed(sample, above, *out, below),
+                    (above, below) => mix(sample, above, *out, below),
                 };
             }
         }
@@ -210,11 +210,11 @@ impl Canvas {
 }
 
 /// Mixes a colour with the one below it, each weighted by its visible share.
-fn mixed(above: u8, cover: u8, below: u8, opacity: u8) -> u8 {
-    let seen = u32::from(cover) * 255;
+fn mix(above: u8, cover: u8, below: u8, opacity: u8) -> u8 {
+    let share = u32::from(cover) * 255;
     let rest = u32::from(opacity) * (255 - u32::from(cover));
-    let sum = u32::from(above) * seen + u32::from(below) * rest;
-    ((sum + (seen + rest) / 2) / (seen + rest)) as u8
+    let sum = u32::from(above) * share + u32::from(below) * rest;
+    ((sum + (share + rest) / 2) / (share + rest)) as u8
 }
 
 #[cfg(test)]

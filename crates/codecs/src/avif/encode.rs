@@ -17,18 +17,18 @@ use crate::guard;
 
 /// Returns the traits to which a frame must be converted: AV1 stores gray, or luma with chroma, in 8, 10 or 12 bits.
 pub(super) fn accepts(have: Traits, how: &Encode) -> Traits {
-    let mixed = |sub, range, matrix| Model::YCbCr { sub, range, matrix };
+    let ycbcr = |sub, range, matrix| Model::YCbCr { sub, range, matrix };
     let model = match have.model {
         Model::Gray => Model::Gray,
         Model::YCbCr { matrix, .. } if how.lossless && matrix == Matrix::Identity => have.model,
         Model::YCbCr { sub, range, matrix } if matrix != Matrix::Identity => {
             let sub = if how.lossless { None } else { how.chroma }.unwrap_or(sub);
-            mixed(writable(sub), range, matrix)
+            ycbcr(writable(sub), range, matrix)
         }
-        _ if how.lossless => mixed(Subsampling::NONE, Range::Full, Matrix::Identity),
+        _ if how.lossless => ycbcr(Subsampling::NONE, Range::Full, Matrix::Identity),
         _ => {
             let sub = match how.chroma {
-                Some(asked) => writable(asked),
+                Some(request) => writable(request),
                 None if quality(how) >= FINE_CHROMA_FROM => Subsampling::NONE,
                 None => Subsampling::C420,
             };
@@ -36,7 +36,7 @@ pub(super) fn accepts(have: Traits, how: &Encode) -> Traits {
         }
     };
     let depth = match (how.depth, have.depth) {
-        (Some(asked), _) => asked.min(Depth::U12),
+        (Some(request), _) => request.min(Depth::U12),
         (None, have) if how.lossless => have.min(Depth::U12),
         (None, have) => have.min(Depth::U10),
     };
@@ -106,7 +106,7 @@ const USUAL: [(u64, u8); 2] = [(1_200_000, 6), (2_500_000, 8)];
 /// Returns the encoder's speed for an area in px: that of `effort`, or the default for the area, and always fast enough
 /// for `MOST_NANOS`.
 fn speed(pixels: u64, how: &Encode) -> u8 {
-    let asked = match how.effort {
+    let preferred_speed = match how.effort {
         Some(effort) => SPEEDS[usize::from(effort.min(9))],
         None => {
             let fits = USUAL.iter().find(|(most, _)| pixels <= *most);
@@ -114,7 +114,7 @@ fn speed(pixels: u64, how: &Encode) -> u8 {
         }
     };
     let in_time = |speed: &u8| pixels * NANOS[usize::from(*speed)] <= MOST_NANOS;
-    (asked..9).find(in_time).unwrap_or(9)
+    (preferred_speed..9).find(in_time).unwrap_or(9)
 }
 
 /// Returns the encoding time relative to usual qualities, in tenths. Lower qualities have fewer coefficients, but are
@@ -165,15 +165,15 @@ fn check(width: u32, height: u32) -> Result<()> {
 /// Encodes the first frame as a still image.
 pub(super) fn encode(image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
     let frame = &image.frame;
-    guard::wanted(interrupt)?;
+    guard::check_interrupt(interrupt)?;
     let mut settings = settings(frame, how)?;
-    let colour = whole(frame, &settings)?;
-    guard::wanted(interrupt)?;
+    let colour = bitstream(frame, &settings)?;
+    guard::check_interrupt(interrupt)?;
     let (points, full_range) = (settings.points, settings.full_range);
     let alpha = match &frame.alpha {
         Some(plane) => {
             settings = opacity(settings);
-            Some(one(&settings, std::slice::from_ref(plane), 1)?)
+            Some(encode_once(&settings, std::slice::from_ref(plane), 1)?)
         }
         None => None,
     };
@@ -319,9 +319,9 @@ const MOST_BYTES: u64 = (1 << 32) - (1 << 28);
 
 impl FrameWriter for Writer<'_> {
     fn push(&mut self, timed: Timed) -> Result<()> {
-        guard::wanted(self.interrupt)?;
+        guard::check_interrupt(self.interrupt)?;
         let frame = timed.frame;
-        let number = self.movie.stays.len();
+        let number = self.movie.durations.len();
         let mut streams = match self.streams.take() {
             Some(streams) => streams,
             None => streams(&frame, &self.how)?,
@@ -336,30 +336,31 @@ impl FrameWriter for Writer<'_> {
         )?;
         self.movie.colour.push(sample);
         if let (Some(stream), Some(alpha)) = (&mut streams.alpha, &frame.alpha) {
-            guard::wanted(self.interrupt)?;
+            guard::check_interrupt(self.interrupt)?;
             let planes = std::slice::from_ref(alpha);
             self.movie
                 .alpha
                 .push(append(stream, planes, 1, number, data)?);
         }
-        self.movie.stays.push(self.clock.ticks(timed.delay));
+        self.movie.durations.push(self.clock.ticks(timed.delay));
         if number == 0 {
             let still = self.still(&streams)?;
-            let beside = [still.exif(), self.metadata.xmp.clone()];
-            self.data.extend(beside.into_iter().flatten().flatten());
+            let metadata_items = [still.exif(), self.metadata.xmp.clone()];
+            self.data
+                .extend(metadata_items.into_iter().flatten().flatten());
         }
         self.streams = Some(streams);
         Ok(())
     }
 
     fn written(&self) -> u64 {
-        self.data.len() as u64 + self.movie.stays.len() as u64 * BYTES_PER_FRAME
+        self.data.len() as u64 + self.movie.durations.len() as u64 * BYTES_PER_FRAME
     }
 
     fn finish(mut self: Box<Self>) -> Result<Vec<u8>> {
         let streams = self.streams.take().ok_or_else(no_frames)?;
         let still = self.still(&streams)?;
-        let head = still.moving(&self.movie, self.data.len());
+        let head = still.sequence_head(&self.movie, self.data.len());
         let mut file = self.data;
         file.splice(0..0, head);
         Ok(file)
@@ -454,12 +455,12 @@ pub(super) fn chroma_from(model: Model) -> usize {
 }
 
 /// Encodes the colours of a frame as a complete bitstream.
-pub(super) fn whole(frame: &Frame, settings: &Settings) -> Result<Vec<u8>> {
+pub(super) fn bitstream(frame: &Frame, settings: &Settings) -> Result<Vec<u8>> {
     check(frame.width, frame.height)?;
-    one(settings, &frame.planes, chroma_from(frame.model))
+    encode_once(settings, &frame.planes, chroma_from(frame.model))
 }
 
-fn one(settings: &Settings, planes: &[Plane], chroma_from: usize) -> Result<Vec<u8>> {
+fn encode_once(settings: &Settings, planes: &[Plane], chroma_from: usize) -> Result<Vec<u8>> {
     let coded = Coded::of(planes, settings, chroma_from);
     let mut encoder = Encoder::open(*settings)?;
     let mut data = Vec::new();

@@ -78,13 +78,13 @@ impl CodedMap {
         let Some(iso) = &map.params.iso else {
             return Ok(None);
         };
-        guard::wanted(interrupt)?;
+        guard::check_interrupt(interrupt)?;
         let how = Encode {
             quality: map.quality,
             ..Encode::default()
         };
         let settings = encode::settings(&map.frame, &how)?;
-        let data = encode::whole(&map.frame, &settings)?;
+        let data = encode::bitstream(&map.frame, &settings)?;
         Ok(Some(Self {
             sequence: encode::sequence(&data)?,
             data,

@@ -70,8 +70,8 @@ impl Codec for Avif {
         // The major brand, its version, and the compatible ones.
         let brands = first.data.chunks_exact(4).enumerate();
         let mut brands = brands.filter(|(index, _)| *index != 1);
-        let own = |brand: &[u8]| BRANDS.iter().any(|own| own == brand);
-        &first.kind == b"ftyp" && brands.any(|(_, brand)| own(brand))
+        let is_avif = |brand: &[u8]| BRANDS.iter().any(|own| own == brand);
+        &first.kind == b"ftyp" && brands.any(|(_, brand)| is_avif(brand))
     }
 
     fn probe(&self, bytes: &[u8]) -> Result<Info> {

@@ -78,7 +78,7 @@ impl<'a> Movie<'a> {
         let mut samples = all.iter().flatten().flat_map(|track| &track.samples);
         match samples.all(|sample| sample.data(self.bytes).is_some()) {
             true => Ok(()),
-            false => Err(cut()),
+            false => Err(cut_off()),
         }
     }
 
@@ -99,20 +99,20 @@ impl<'a> Movie<'a> {
             // For a probe, the file may be only a beginning of the whole.
             if let Some(data) = sample.data(self.bytes) {
                 bytes += data.len() as u64;
-                let own = u64::from(Work::of(data)?.frames);
-                first.get_or_insert(own);
-                frames += own;
+                let frames_of_sample = u64::from(Work::of(data)?.frames);
+                first.get_or_insert(frames_of_sample);
+                frames += frames_of_sample;
             }
         }
-        let shown = track.samples.len() as u64;
-        if frames > shown * MOST_FRAMES_EACH + u64::from(MOST_FRAMES) {
-            let why = format!("it hides {} frames behind its {shown}", frames - shown);
+        let samples = track.samples.len() as u64;
+        if frames > samples * MOST_FRAMES_EACH + u64::from(MOST_FRAMES) {
+            let why = format!("it hides {} frames behind its {samples}", frames - samples);
             return Err(Error::broken(NAME, why));
         }
         if bytes > 2 * self.bytes.len() as u64 {
             return Err(Error::broken(NAME, "its images overlap in the file"));
         }
-        let each = frames.div_ceil(shown.max(1)).max(first.unwrap_or(0));
+        let each = frames.div_ceil(samples.max(1)).max(first.unwrap_or(0));
         let (width, height) = track.size;
         Ok(each * u64::from(width) * u64::from(height))
     }
@@ -122,13 +122,13 @@ impl<'a> Movie<'a> {
         let Some(sample) = self.colour.samples.first() else {
             return &[];
         };
-        let there = Sample {
+        let part = Sample {
             length: u64::from(sample.length)
                 .min((self.bytes.len() as u64).saturating_sub(sample.offset))
                 as u32,
             ..*sample
         };
-        there.data(self.bytes).unwrap_or_default()
+        part.data(self.bytes).unwrap_or_default()
     }
 
     /// Returns the number of frames and, if there are several, the properties of the animation.
@@ -153,7 +153,7 @@ impl<'a> Movie<'a> {
 /// twice.
 const MOST_FRAMES_EACH: u64 = 3;
 
-fn cut() -> Error {
+fn cut_off() -> Error {
     Error::broken(NAME, "it is cut off")
 }
 
@@ -183,7 +183,7 @@ impl<'a> Decoding<'a> {
     }
 
     /// Decodes an image and returns it with its duration in ticks. All earlier images must have been decoded.
-    fn picture(
+    fn image(
         &mut self,
         bytes: &'a [u8],
         number: usize,
@@ -192,13 +192,13 @@ impl<'a> Decoding<'a> {
         let Some(sample) = self.samples.get(number) else {
             return Ok(None);
         };
-        let data = sample.data(bytes).ok_or_else(cut)?;
-        let picture = self.decoder.picture(data, None, interrupt)?;
-        if picture.size() != self.size {
+        let data = sample.data(bytes).ok_or_else(cut_off)?;
+        let image = self.decoder.image(data, None, interrupt)?;
+        if image.size() != self.size {
             return Err(Error::broken(NAME, "its bitstream is of another size"));
         }
-        let mut canvas = Canvas::empty(self.size.0, self.size.1, &picture);
-        canvas.put(&picture, 0, 0)?;
+        let mut canvas = Canvas::empty(self.size.0, self.size.1, &image);
+        canvas.put(&image, 0, 0)?;
         Ok(Some((canvas, sample.ticks)))
     }
 }
@@ -220,13 +220,13 @@ impl<'a> Reader<'a> {
     pub(super) fn open(bytes: &'a [u8], info: &Info, how: &Decode<'a>) -> Result<Self> {
         let header = Header::read(bytes)?;
         let (width, height) = header.size();
-        guard::probed(width, height, info, how.limits)?;
+        guard::check_probed(width, height, info, how.limits)?;
         guard::size(header.colour.width, header.colour.height, how.limits)?;
         let movie = header.movie.as_ref();
         let movie = movie.ok_or_else(|| Error::Internal("a still was opened".to_owned()))?;
         movie.check_whole()?;
         Ok(Self {
-            metadata: guard::kept(how, |most| header.metadata(most))?,
+            metadata: guard::read_metadata(how, |most| header.metadata(most))?,
             bytes,
             colour: Decoding::of(&movie.colour)?,
             alpha: movie.alpha.as_ref().map(Decoding::of).transpose()?,
@@ -244,13 +244,13 @@ impl FrameReader for Reader<'_> {
     }
 
     fn next(&mut self) -> Result<Option<Timed>> {
-        guard::wanted(self.interrupt)?;
+        guard::check_interrupt(self.interrupt)?;
         let (bytes, number) = (self.bytes, self.number);
-        let Some((colour, ticks)) = self.colour.picture(bytes, number, self.interrupt)? else {
+        let Some((colour, ticks)) = self.colour.image(bytes, number, self.interrupt)? else {
             return Ok(None);
         };
         let alpha = match &mut self.alpha {
-            Some(alpha) => alpha.picture(bytes, number, self.interrupt)?,
+            Some(alpha) => alpha.image(bytes, number, self.interrupt)?,
             None => None,
         };
         self.number += 1;

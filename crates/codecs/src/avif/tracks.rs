@@ -9,7 +9,7 @@ pub(super) struct Movie {
     /// Number of times that the sequence is played. 0 means forever.
     pub(super) plays: u32,
     /// Duration of each image in milliseconds.
-    pub(super) stays: Vec<u32>,
+    pub(super) durations: Vec<u32>,
     pub(super) colour: Vec<Sample>,
     /// The opacity images: as many as there are colour images, or none.
     pub(super) alpha: Vec<Sample>,
@@ -37,7 +37,7 @@ impl Movie {
     pub(super) fn new(plays: u32) -> Self {
         Self {
             plays,
-            stays: Vec::new(),
+            durations: Vec::new(),
             colour: Vec::new(),
             alpha: Vec::new(),
         }
@@ -55,7 +55,7 @@ impl Movie {
             full(out, b"mvhd", 1, 0, |out| {
                 out.extend([0; 16]);
                 out.extend(PER_SECOND.to_be_bytes());
-                out.extend(self.shown().to_be_bytes());
+                out.extend(self.total_duration().to_be_bytes());
                 // Rate, volume.
                 out.extend([0, 1, 0, 0, 1, 0]);
                 out.extend([0; 10]);
@@ -71,15 +71,15 @@ impl Movie {
     }
 
     /// Returns the duration of all frames played once, in milliseconds.
-    fn once(&self) -> u64 {
-        self.stays.iter().copied().map(u64::from).sum()
+    fn play_duration(&self) -> u64 {
+        self.durations.iter().copied().map(u64::from).sum()
     }
 
     /// Returns the duration of all plays in milliseconds, or `u64::MAX` if the sequence is played forever.
-    fn shown(&self) -> u64 {
+    fn total_duration(&self) -> u64 {
         match self.plays {
             0 => u64::MAX,
-            plays => self.once() * u64::from(plays),
+            plays => self.play_duration() * u64::from(plays),
         }
     }
 
@@ -95,7 +95,7 @@ impl Movie {
                 out.extend([0; 16]);
                 out.extend(id.to_be_bytes());
                 out.extend([0; 4]);
-                out.extend(self.shown().to_be_bytes());
+                out.extend(self.total_duration().to_be_bytes());
                 out.extend([0; 16]);
                 out.extend(matrix());
                 for side in [still.width, still.height] {
@@ -110,7 +110,7 @@ impl Movie {
             boxed(out, b"edts", |out| {
                 full(out, b"elst", 1, u32::from(self.plays != 1), |out| {
                     out.extend(1_u32.to_be_bytes());
-                    out.extend(self.once().to_be_bytes());
+                    out.extend(self.play_duration().to_be_bytes());
                     out.extend([0; 8]);
                     out.extend([0, 1, 0, 0]);
                 });
@@ -119,7 +119,7 @@ impl Movie {
                 full(out, b"mdhd", 1, 0, |out| {
                     out.extend([0; 16]);
                     out.extend(PER_SECOND.to_be_bytes());
-                    out.extend(self.once().to_be_bytes());
+                    out.extend(self.play_duration().to_be_bytes());
                     // Language: undetermined (`und`).
                     out.extend([0x55, 0xc4, 0, 0]);
                 });
@@ -162,7 +162,7 @@ impl Movie {
             boxed(out, b"av01", |out| entry(out, still, id));
         });
         full(out, b"stts", 0, 0, |out| {
-            let runs: Vec<&[u32]> = self.stays.chunk_by(|one, next| one == next).collect();
+            let runs: Vec<&[u32]> = self.durations.chunk_by(|one, next| one == next).collect();
             out.extend((runs.len() as u32).to_be_bytes());
             for run in runs {
                 out.extend((run.len() as u32).to_be_bytes());

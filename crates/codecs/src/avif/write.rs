@@ -52,7 +52,7 @@ impl Still<'_> {
 
     /// Returns all boxes before the data of a sequence whose first image is this one. The data, which are `length`
     /// bytes long, have to begin with this image's items, in the order in which a still image has them.
-    pub(super) fn moving(&self, movie: &Movie, length: usize) -> Vec<u8> {
+    pub(super) fn sequence_head(&self, movie: &Movie, length: usize) -> Vec<u8> {
         let exif = self.exif();
         self.head(&self.items(exif.as_deref()), Some(movie), length)
     }
@@ -177,14 +177,14 @@ impl Still<'_> {
             (GAIN_MAP, map),
         ]
         .into_iter()
-        .filter(|(_, own)| !own.is_empty())
+        .filter(|(_, properties)| !properties.is_empty())
         .collect();
         full(out, b"ipma", 0, 0, |out| {
             out.extend((items.len() as u32).to_be_bytes());
-            for (id, own) in items {
+            for (id, properties) in items {
                 out.extend(id.to_be_bytes());
-                out.push(own.len() as u8);
-                out.extend(own);
+                out.push(properties.len() as u8);
+                out.extend(properties);
             }
         });
     }
@@ -253,8 +253,8 @@ fn write_kinds(out: &mut Vec<u8>, items: &[Item<'_>]) {
         out.extend((items.len() as u16).to_be_bytes());
         for (id, kind, _) in items {
             // The gain map is only part of the derived image, so it is hidden.
-            let hidden = u32::from(*id == GAIN_MAP);
-            full(out, b"infe", 2, hidden, |out| {
+            let flags = u32::from(*id == GAIN_MAP);
+            full(out, b"infe", 2, flags, |out| {
                 out.extend(id.to_be_bytes());
                 out.extend([0, 0]);
                 out.extend(kind);

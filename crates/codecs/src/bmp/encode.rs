@@ -72,7 +72,7 @@ pub(super) fn encode(image: &Image, interrupt: &dyn Interrupt) -> Result<Vec<u8>
     }
     for y in (0..frame.height).rev() {
         if y % 64 == 0 {
-            guard::wanted(interrupt)?;
+            guard::check_interrupt(interrupt)?;
         }
         let rows: Vec<&[u8]> = planes.iter().map(|plane| plane.row(y)).collect();
         let end = file.len() + stride(frame.width, alpha);

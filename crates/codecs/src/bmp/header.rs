@@ -218,8 +218,8 @@ impl<'a> Header<'a> {
         for (index, mask) in masks.iter_mut().enumerate().take(count) {
             *mask = self.long(40 + 4 * index)?;
         }
-        let apart = if self.length == 40 { 4 * count } else { 0 };
-        Ok((masks, self.length + apart))
+        let extra_masks = if self.length == 40 { 4 * count } else { 0 };
+        Ok((masks, self.length + extra_masks))
     }
 }
 

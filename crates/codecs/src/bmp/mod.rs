@@ -49,7 +49,7 @@ impl Codec for Bmp {
 
     fn decode(&self, bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Image> {
         let dib = dib(bytes)?;
-        guard::probed(dib.width, dib.height, info, how.limits)?;
+        guard::check_probed(dib.width, dib.height, info, how.limits)?;
         let frame = dib.frame(how.interrupt)?;
         let metadata = guard::profile(dib.embedded_profile(), how)?;
         Ok(Image::read(frame, metadata, info.space))
@@ -95,9 +95,9 @@ impl Encoder for Bmp {
 const NANOS_PER_BYTE: u64 = 2;
 
 fn dib(bytes: &[u8]) -> Result<Dib<'_>> {
-    let cut = || Error::broken(NAME, "it is cut off");
-    let pixels = u32_le(bytes, 10).ok_or_else(cut)? as usize;
-    let rest = bytes.get(FILE_HEADER..).ok_or_else(cut)?;
+    let cut_off = || Error::broken(NAME, "it is cut off");
+    let pixels = u32_le(bytes, 10).ok_or_else(cut_off)? as usize;
+    let rest = bytes.get(FILE_HEADER..).ok_or_else(cut_off)?;
     let mut dib = Dib::read(rest, NAME)?;
     // The offset from the header on. Pixels cannot begin before the palette ends.
     let at = pixels.checked_sub(FILE_HEADER).unwrap_or(dib.pixels_at);

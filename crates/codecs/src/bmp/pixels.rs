@@ -14,7 +14,7 @@ impl Dib<'_> {
     pub(crate) fn frame(&self, interrupt: &dyn Interrupt) -> Result<Frame> {
         let stride = self.stride(self.bits);
         let data = self.bytes.get(self.pixels_at..);
-        let data = data.ok_or_else(|| self.cut())?;
+        let data = data.ok_or_else(|| self.cut_off())?;
         let palette = self.palette();
         let (width, height) = (self.width as usize, self.height as usize);
         let indices = self.indices(data, interrupt)?;
@@ -31,19 +31,19 @@ impl Dib<'_> {
         let mut pixels = vec![[0; 4]; width];
         for y in 0..height {
             if y % BAND_ROWS == 0 {
-                guard::wanted(interrupt)?;
+                guard::check_interrupt(interrupt)?;
             }
-            let stored = if self.top_down { y } else { height - 1 - y };
+            let stored_row = if self.top_down { y } else { height - 1 - y };
             match &indices {
                 Some(indices) => {
-                    for (pixel, index) in pixels.iter_mut().zip(&indices[stored * width..]) {
+                    for (pixel, index) in pixels.iter_mut().zip(&indices[stored_row * width..]) {
                         *pixel = palette.get(usize::from(*index)).copied().unwrap_or(BLACK);
                     }
                 }
-                None => self.row(&data[stored * stride..], &palette, &mut pixels),
+                None => self.row(&data[stored_row * stride..], &palette, &mut pixels),
             }
             if by_mask {
-                let row = clear.get(stored * self.stride(1)..).unwrap_or_default();
+                let row = clear.get(stored_row * self.stride(1)..).unwrap_or_default();
                 for (x, pixel) in pixels.iter_mut().enumerate() {
                     let bits = row.get(x / 8).copied().unwrap_or(0);
                     pixel[3] = if bits >> (7 - x % 8) & 1 == 1 { 0 } else { 255 };
@@ -58,7 +58,7 @@ impl Dib<'_> {
         Frame::of_planes(Model::Rgb, planes.into_iter().map(Plane::U8).collect())
     }
 
-    fn cut(&self) -> Error {
+    fn cut_off(&self) -> Error {
         Error::broken(self.format, "it is cut off")
     }
 
@@ -70,8 +70,8 @@ impl Dib<'_> {
     fn indices(&self, data: &[u8], interrupt: &dyn Interrupt) -> Result<Option<Vec<u8>>> {
         let (width, height) = (self.width as usize, self.height as usize);
         if self.packing == Packing::Runs {
-            let unpacked = runs::unpack(data, self.bits, width, height, interrupt)?;
-            let (indices, _) = unpacked.ok_or_else(|| self.cut())?;
+            let runs_and_length = runs::unpack(data, self.bits, width, height, interrupt)?;
+            let (indices, _) = runs_and_length.ok_or_else(|| self.cut_off())?;
             return Ok(Some(indices));
         }
         // The padding of the last row may be missing.
@@ -79,7 +79,7 @@ impl Dib<'_> {
         let rows = (height - 1).checked_mul(self.stride(self.bits));
         match rows.and_then(|rows| rows.checked_add(row)) {
             Some(needed) if needed <= data.len() => Ok(None),
-            _ => Err(self.cut()),
+            _ => Err(self.cut_off()),
         }
     }
 
@@ -94,15 +94,15 @@ impl Dib<'_> {
     }
 
     /// Returns the offset in bytes from the header at which pixels, mask and profile end. Missing padding of the last
-    /// row is not counted. For an icon whose pixels have their own opacity, the mask ends where the length `told` of
+    /// row is not counted. For an icon whose pixels have their own opacity, the mask ends where the length `entry_length` of
     /// its directory entry does.
-    pub(crate) fn end(&self, told: usize, interrupt: &dyn Interrupt) -> Result<usize> {
+    pub(crate) fn end(&self, entry_length: usize, interrupt: &dyn Interrupt) -> Result<usize> {
         let (width, height) = (self.width as usize, self.height as usize);
         let data = self.bytes.get(self.pixels_at..).unwrap_or_default();
         let length = match self.packing {
             Packing::Runs => {
-                let unpacked = runs::unpack(data, self.bits, width, height, interrupt)?;
-                unpacked.map_or(data.len(), |(_, length)| length)
+                let runs_and_length = runs::unpack(data, self.bits, width, height, interrupt)?;
+                runs_and_length.map_or(data.len(), |(_, length)| length)
             }
             Packing::None => self.stride(self.bits).saturating_mul(height),
         };
@@ -112,7 +112,7 @@ impl Dib<'_> {
             false => pixels,
         };
         let pixels = match self.bits {
-            32 => told.clamp(pixels, masked),
+            32 => entry_length.clamp(pixels, masked),
             _ => masked,
         };
         let profile = self.profile_at().map_or(0, |place| place.end);
@@ -190,7 +190,7 @@ impl Field {
         if self.mask == 0 {
             return none;
         }
-        let own = u64::from((value & self.mask) >> self.shift);
-        ((own * 255 + self.most / 2) / self.most) as u8
+        let bits = u64::from((value & self.mask) >> self.shift);
+        ((bits * 255 + self.most / 2) / self.most) as u8
     }
 }

@@ -20,19 +20,19 @@ pub(super) fn unpack(
         x: 0,
         y: 0,
     };
-    let mut ended = false;
+    let mut has_end_marker = false;
     let mut rest = data;
     let mut codes = 0_usize;
     while let [first, second, after @ ..] = rest {
         rest = after;
         codes += 1;
         if codes.is_multiple_of(CODES) {
-            guard::wanted(interrupt)?;
+            guard::check_interrupt(interrupt)?;
         }
         match (*first, *second) {
             (0, 0) => (out.x, out.y) = (0, out.y + 1),
             (0, 1) => {
-                ended = true;
+                has_end_marker = true;
                 break;
             }
             (0, 2) => {
@@ -62,7 +62,7 @@ pub(super) fn unpack(
     }
     // Codes have two bytes. One remaining byte is the first half of a code, so the file is cut off.
     let full = (out.y >= height || (out.y + 1 == height && out.x >= width)) && rest.len() != 1;
-    let complete = ended || full;
+    let complete = has_end_marker || full;
     Ok(complete.then(|| (out.indices, data.len() - rest.len())))
 }
 
@@ -88,15 +88,15 @@ impl Indices {
     #[inline]
     fn run(&mut self, count: usize, value: u8, bits: u16) {
         // Pixels beyond the edge are skipped in one step, so that a long run costs no time.
-        let seen = count.min(self.width.saturating_sub(self.x));
-        for place in 0..seen {
+        let visible_count = count.min(self.width.saturating_sub(self.x));
+        for place in 0..visible_count {
             self.put(match bits {
                 8 => value,
                 _ if place % 2 == 0 => value >> 4,
                 _ => value & 15,
             });
         }
-        self.x += count - seen;
+        self.x += count - visible_count;
     }
 }
 

@@ -14,9 +14,9 @@ pub(super) struct FontFile {
 }
 
 enum Place {
-    Held(Arc<Vec<u8>>),
+    Memory(Arc<Vec<u8>>),
     /// A part of a file, which must not change.
-    Shared {
+    FilePart {
         file: Arc<File>,
         at: u64,
         length: usize,
@@ -25,13 +25,13 @@ enum Place {
 }
 
 impl FontFile {
-    pub(super) fn held(bytes: Vec<u8>) -> Self {
-        Self::at(Place::Held(Arc::new(bytes)))
+    pub(super) fn in_memory(bytes: Vec<u8>) -> Self {
+        Self::at(Place::Memory(Arc::new(bytes)))
     }
 
     /// Creates a font file from `length` bytes of `file`, starting at the byte `at`.
-    pub(super) fn shared(file: Arc<File>, at: u64, length: usize) -> Self {
-        Self::at(Place::Shared {
+    pub(super) fn part_of_file(file: Arc<File>, at: u64, length: usize) -> Self {
+        Self::at(Place::FilePart {
             file,
             at,
             length,
@@ -57,16 +57,16 @@ impl FontFile {
     /// Length in bytes.
     pub(super) fn length(&self) -> u64 {
         match &self.place {
-            Place::Held(bytes) => bytes.len() as u64,
-            Place::Shared { length, .. } => *length as u64,
+            Place::Memory(bytes) => bytes.len() as u64,
+            Place::FilePart { length, .. } => *length as u64,
         }
     }
 
     /// Returns the file's bytes. If they are not in memory already, they are not cached.
-    pub(super) fn peeked(&self) -> Peeked {
+    pub(super) fn peek(&self) -> Peeked {
         Peeked(match &self.place {
-            Place::Held(bytes) => bytes.clone(),
-            Place::Shared {
+            Place::Memory(bytes) => bytes.clone(),
+            Place::FilePart {
                 file, at, length, ..
             } => Arc::new(read(file, *at, *length)),
         })
@@ -85,8 +85,8 @@ fn read(file: &File, at: u64, length: usize) -> Vec<u8> {
 impl AsRef<[u8]> for FontFile {
     fn as_ref(&self) -> &[u8] {
         match &self.place {
-            Place::Held(bytes) => bytes,
-            Place::Shared {
+            Place::Memory(bytes) => bytes,
+            Place::FilePart {
                 file,
                 at,
                 length,

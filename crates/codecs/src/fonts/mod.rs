@@ -21,7 +21,7 @@ mod shared;
 use bytes::FontFile;
 use coverage::Coverage;
 
-pub(crate) use choice::{MOST_MISSING, Wanted, is_invisible};
+pub(crate) use choice::{FontSelection, MOST_MISSING, is_invisible};
 
 /// The bundled font, which covers Latin, Greek and Cyrillic.
 const BUNDLED: &[u8] = include_bytes!("bundled/DejaVuSans.ttf");
@@ -102,7 +102,7 @@ impl Fonts {
             families: families.map(str::to_owned),
             ..FontSettings::default()
         };
-        let files = files.into_iter().map(FontFile::held).collect();
+        let files = files.into_iter().map(FontFile::in_memory).collect();
         Self::of(files, settings)
     }
 
@@ -113,7 +113,7 @@ impl Fonts {
     /// If a folder cannot be read, the fonts are too large, a family is not among them or a script is unknown.
     pub fn load(settings: &FontSettings) -> Result<Self, FontError> {
         let (paths, mut files) = files::load(settings)?;
-        files.push(FontFile::held(BUNDLED.to_vec()));
+        files.push(FontFile::in_memory(BUNDLED.to_vec()));
         let mut fonts = Self::of(files, settings.clone());
         let is_ignored = |file: &Arc<FontFile>| file.faces() == 0;
         let ignored = paths.into_iter().zip(&fonts.files);
@@ -134,22 +134,22 @@ impl Fonts {
         database.set_fantasy_family(fantasy);
         let mut faces = Vec::new();
         let mut hash = blake3::Hasher::new();
-        let mut kept = Vec::with_capacity(files.len());
+        let mut font_files = Vec::with_capacity(files.len());
         for file in files {
             let file = Arc::new(file);
             // A temporary copy, so that bytes which can be read from a file again do not stay in memory.
-            let bytes = file.peeked();
+            let bytes = file.peek();
             hash.update(&(bytes.as_slice().len() as u64).to_le_bytes());
             hash.update(bytes.as_slice());
-            let mut alone = Database::new();
+            let mut single = Database::new();
             let ids = match has_room_for_its_faces(bytes.as_slice()) {
-                true => alone.load_font_source(Source::Binary(Arc::new(bytes))),
+                true => single.load_font_source(Source::Binary(Arc::new(bytes))),
                 false => Default::default(),
             };
             for id in ids {
-                let read = alone.with_face_data(id, coverage::read).flatten();
+                let read = single.with_face_data(id, coverage::read).flatten();
                 if let (Some(mut info), Some((coverage, is_coloured))) =
-                    (alone.face(id).cloned(), read)
+                    (single.face(id).cloned(), read)
                 {
                     info.source = Source::Binary(file.clone());
                     file.count_face();
@@ -163,15 +163,15 @@ impl Fonts {
                     });
                 }
             }
-            kept.push(file);
+            font_files.push(file);
         }
-        let is_bundled_alone = kept.len() == 1 && settings == FontSettings::default();
+        let is_bundled_alone = font_files.len() == 1 && settings == FontSettings::default();
         hash.update(format!("{:?}{:?}", settings.families, settings.fallback).as_bytes());
         let mut fonts = Self {
             database: Arc::new(database),
-            all: Coverage::together(faces.iter().map(|face| &face.coverage)),
+            all: Coverage::union(faces.iter().map(|face| &face.coverage)),
             faces,
-            files: kept,
+            files: font_files,
             fallback: Vec::new(),
             name: match is_bundled_alone {
                 true => String::new(),
@@ -215,11 +215,11 @@ impl Fonts {
         if self.regular(family).is_some() {
             return Ok(());
         }
-        let known = self.families();
-        let near = andon_recipe::nearest(family, known.iter().map(String::as_str));
-        let hint = near.map_or_else(
+        let families = self.families();
+        let suggestion = andon_recipe::nearest(family, families.iter().map(String::as_str));
+        let hint = suggestion.map_or_else(
             || "`folders` has to name a folder with its file".to_owned(),
-            |near| format!("did you mean {near:?}?"),
+            |suggestion| format!("did you mean {suggestion:?}?"),
         );
         Err(FontError {
             setting: setting.to_owned(),
@@ -292,13 +292,13 @@ impl Fonts {
     }
 
     fn query(&self, family: Family<'_>, weight: Weight, style: Style) -> Option<usize> {
-        let found = self.database.query(&Query {
+        let id = self.database.query(&Query {
             families: &[family],
             weight,
             style,
             stretch: Stretch::Normal,
         });
-        self.index_of(found?)
+        self.index_of(id?)
     }
 }
 
@@ -308,11 +308,11 @@ fn script_named(name: &str) -> Option<Script> {
 
 /// Returns the installed fonts, or the bundled font if none were installed.
 pub(crate) fn installed() -> Arc<Fonts> {
-    let own = || {
-        let bundled = FontFile::held(BUNDLED.to_vec());
+    let bundled_set = || {
+        let bundled = FontFile::in_memory(BUNDLED.to_vec());
         Arc::new(Fonts::of(vec![bundled], FontSettings::default()))
     };
-    FONTS.get_or_init(own).clone()
+    FONTS.get_or_init(bundled_set).clone()
 }
 
 /// The fonts that a text requests: families in order of preference, and words for their style, separated by commas,

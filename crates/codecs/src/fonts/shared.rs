@@ -37,7 +37,7 @@ impl Fonts {
         text.push('\n');
         file.write_all(text.as_bytes())?;
         let mut files = self.files.iter();
-        files.try_for_each(|font| file.write_all(font.peeked().as_slice()))
+        files.try_for_each(|font| file.write_all(font.peek().as_slice()))
     }
 
     /// Reads a set that [`Fonts::write`] wrote to a file, and installs it.
@@ -61,8 +61,8 @@ impl Fonts {
         let mut line = || {
             let mut line = String::new();
             at += reader.read_line(&mut line)? as u64;
-            let whole = line.strip_suffix('\n').ok_or_else(garbled)?;
-            Ok::<_, io::Error>((whole.to_owned(), at))
+            let content = line.strip_suffix('\n').ok_or_else(garbled)?;
+            Ok::<_, io::Error>((content.to_owned(), at))
         };
         if line()?.0 != FIRST {
             return Err(garbled());
@@ -73,9 +73,9 @@ impl Fonts {
         }
         let mut lengths: Vec<usize> = Vec::new();
         let mut at = loop {
-            let (line, after) = line()?;
+            let (line, end) = line()?;
             if line.is_empty() {
-                break after;
+                break end;
             }
             match line.strip_prefix("prefer ") {
                 Some(line) => {
@@ -88,7 +88,7 @@ impl Fonts {
         };
         let file = Arc::new(file);
         let fonts = lengths.into_iter().map(|length| {
-            let font = FontFile::shared(file.clone(), at, length);
+            let font = FontFile::part_of_file(file.clone(), at, length);
             at += length as u64;
             font
         });

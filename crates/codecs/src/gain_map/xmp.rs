@@ -33,14 +33,14 @@ const PROPERTIES: [(&str, Option<&str>); 9] = [
 
 /// Properties of a gain map and their values, verbatim.
 #[derive(Debug)]
-pub(super) enum Said {
+pub(super) enum Properties {
     /// Ultra HDR's properties, each with one value or three.
     Hdrgm(Vec<(String, Vec<String>)>),
     /// Apple's properties: the version, and the headroom, which is the ratio of the maximum brightness to white.
     Apple([String; 2]),
 }
 
-impl Said {
+impl Properties {
     /// Reads the properties. Returns `None` if the packet belongs to another kind of image or is inconsistent.
     pub(super) fn read(packet: &[u8]) -> Option<Self> {
         let text = std::str::from_utf8(packet).ok()?;
@@ -52,11 +52,12 @@ impl Said {
         let document = Document::parse_with_options(text, options).ok()?;
         let named = |space, name| document.descendants().find_map(|n| values(n, space, name));
         let one = |space, name| named(space, name)?.into_iter().next();
-        let known = PROPERTIES.iter();
-        let said = known.filter_map(|(name, _)| Some(((*name).to_owned(), named(HDRGM, name)?)));
-        let said = Self::Hdrgm(said.collect());
-        if said.acts().is_some() || said.is_backward() {
-            return Some(said);
+        let names = PROPERTIES.iter();
+        let properties =
+            names.filter_map(|(name, _)| Some(((*name).to_owned(), named(HDRGM, name)?)));
+        let properties = Self::Hdrgm(properties.collect());
+        if properties.acts().is_some() || properties.is_backward() {
+            return Some(properties);
         }
         if one(APPLE_KIND, "AuxiliaryImageType").as_deref() != Some(APPLE_TYPE) {
             return None;
@@ -73,10 +74,12 @@ impl Said {
     /// Converts the properties to the parameters of ISO 21496-1. Returns `None` if they are inconsistent or cannot be
     /// expressed there.
     pub(super) fn acts(&self) -> Option<Acts> {
-        let Self::Hdrgm(said) = self else { return None };
+        let Self::Hdrgm(properties) = self else {
+            return None;
+        };
         let values = |name: &str| -> Option<Vec<Fraction>> {
-            let (_, default) = PROPERTIES.iter().find(|(known, _)| *known == name)?;
-            match said.iter().find(|(known, _)| known == name) {
+            let (_, default) = PROPERTIES.iter().find(|(names, _)| *names == name)?;
+            match properties.iter().find(|(names, _)| names == name) {
                 Some((_, values)) => values.iter().map(|value| Fraction::of(value)).collect(),
                 None => Some(vec![Fraction::of((*default)?)?]),
             }
@@ -123,11 +126,11 @@ impl Said {
 
     /// Returns whether the base image is the brighter (HDR) one.
     fn is_backward(&self) -> bool {
-        let Self::Hdrgm(said) = self else {
+        let Self::Hdrgm(properties) = self else {
             return false;
         };
-        let mut said = said.iter();
-        said.any(|(name, values)| name == "BaseRenditionIsHDR" && values == &["True"])
+        let mut properties = properties.iter();
+        properties.any(|(name, values)| name == "BaseRenditionIsHDR" && values == &["True"])
     }
 
     /// Converts the parameters to Ultra HDR's properties. Returns `None` if those cannot express them.
@@ -137,7 +140,7 @@ impl Said {
         }
         let text = |fraction: Fraction| fraction.value().to_string();
         let all = |of: fn(&Channel) -> Fraction| acts.channels.iter().map(of).map(text).collect();
-        let said: [(&str, Vec<String>); 9] = [
+        let properties: [(&str, Vec<String>); 9] = [
             ("Version", vec!["1.0".to_owned()]),
             ("BaseRenditionIsHDR", vec!["False".to_owned()]),
             ("GainMapMin", all(|channel| channel.min)),
@@ -148,17 +151,17 @@ impl Said {
             ("HDRCapacityMin", vec![text(acts.base_headroom)]),
             ("HDRCapacityMax", vec![text(acts.alternate_headroom)]),
         ];
-        let said = said.map(|(name, values)| (name.to_owned(), values));
-        Some(Self::Hdrgm(said.into()))
+        let properties = properties.map(|(name, values)| (name.to_owned(), values));
+        Some(Self::Hdrgm(properties.into()))
     }
 
     /// Returns an XMP packet that contains only these properties.
     pub(super) fn packet(&self) -> String {
         match self {
-            Self::Hdrgm(said) => {
+            Self::Hdrgm(properties) => {
                 let mut attributes = format!("xmlns:hdrgm=\"{HDRGM}\"");
                 let mut inside = String::new();
-                for (name, values) in said {
+                for (name, values) in properties {
                     // Writing to a String cannot fail.
                     if let [value] = &values[..] {
                         let _ = write!(attributes, " hdrgm:{name}=\"{value}\"");

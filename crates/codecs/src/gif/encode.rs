@@ -7,17 +7,17 @@ use andon_pixels::{
     Result, Timed,
 };
 
-use super::palette::{OPAQUE, Picture};
+use super::palette::{OPAQUE, RgbaPlanes};
 use super::rows::stored_order;
-use crate::animation::{Pace, Turn, changed, cropped};
+use crate::animation::{Pace, Turn, crop_frame, find_change};
 use crate::guard;
 
 /// Encodes the first frame.
 pub(super) fn encode(image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
     let frame = &image.frame;
     let (width, height) = (side(frame.width)?, side(frame.height)?);
-    let indexed = picture(frame)?.index(interrupt)?;
-    guard::wanted(interrupt)?;
+    let indexed = rgba_planes(frame)?.index(interrupt)?;
+    guard::check_interrupt(interrupt)?;
 
     let indices = if how.progressive {
         let rows: Vec<&[u8]> = indexed.indices.chunks_exact(usize::from(width)).collect();
@@ -57,10 +57,10 @@ pub(super) struct Writer<'a> {
     interrupt: &'a dyn Interrupt,
     /// Content of the screen when the held frame is drawn, or `None` if the screen is empty.
     below: Option<Frame>,
-    held: Option<Frame>,
-    /// The frame before the held one. `stays` is its duration in hundredths of a second.
+    held_frame: Option<Frame>,
+    /// The frame before the held one. `ready_duration` is its duration in hundredths of a second.
     ready: Option<gif::Frame<'static>>,
-    stays: Option<u64>,
+    ready_duration: Option<u64>,
 }
 
 impl<'a> Writer<'a> {
@@ -85,30 +85,30 @@ impl<'a> Writer<'a> {
             pace: Pace::new(100, SHORTEST),
             interrupt,
             below: None,
-            held: None,
+            held_frame: None,
             ready: None,
-            stays: None,
+            ready_duration: None,
         })
     }
 
     /// Encodes the held frame, which becomes the ready one, when the next frame is known.
     fn finish_held(&mut self, next: Option<&Frame>) -> Result<()> {
-        let Some(frame) = self.held.take() else {
+        let Some(frame) = self.held_frame.take() else {
             return Ok(());
         };
         let clears = next.is_some_and(|next| uncovers(&frame, next));
         // Clearing affects only the rectangle of the frame, so a frame to be cleared is written as a whole.
-        let place = changed(self.below.as_ref().filter(|_| !clears), &frame);
-        let part = cropped(&frame, place)?;
-        let same = self.below.as_ref().map(|below| cropped(below, place));
-        let same = same.transpose()?;
-        let hidden = hide_same(&part, same.as_ref())?;
-        let mut picture = picture(&part)?;
-        if let Some(hidden) = &hidden {
-            picture.alpha = Some(hidden);
+        let place = find_change(self.below.as_ref().filter(|_| !clears), &frame);
+        let part = crop_frame(&frame, place)?;
+        let earlier = self.below.as_ref().map(|below| crop_frame(below, place));
+        let earlier = earlier.transpose()?;
+        let opacity = hide_same(&part, earlier.as_ref())?;
+        let mut rgba_planes = rgba_planes(&part)?;
+        if let Some(opacity) = &opacity {
+            rgba_planes.alpha = Some(opacity);
         }
-        let indexed = picture.index(self.interrupt)?;
-        guard::wanted(self.interrupt)?;
+        let indexed = rgba_planes.index(self.interrupt)?;
+        guard::check_interrupt(self.interrupt)?;
         self.ready = Some(gif::Frame {
             dispose: if clears {
                 gif::DisposalMethod::Background
@@ -140,14 +140,14 @@ impl<'a> Writer<'a> {
 
 impl FrameWriter for Writer<'_> {
     fn push(&mut self, timed: Timed) -> Result<()> {
-        let Turn::Shown { before } = self.pace.turn(timed.delay) else {
+        let Turn::Shown { previous } = self.pace.turn(timed.delay) else {
             return Ok(());
         };
-        let stays = self.stays.take();
-        self.write_ready(stays)?;
+        let ready_duration = self.ready_duration.take();
+        self.write_ready(ready_duration)?;
         self.finish_held(Some(&timed.frame))?;
-        self.stays = before;
-        self.held = Some(timed.frame);
+        self.ready_duration = previous;
+        self.held_frame = Some(timed.frame);
         Ok(())
     }
 
@@ -158,7 +158,7 @@ impl FrameWriter for Writer<'_> {
     fn finish(mut self: Box<Self>) -> Result<Vec<u8>> {
         let end = self.pace.end();
         // If there is no time for the last frame, the frame before it is shown until the end.
-        self.write_ready(end.before)?;
+        self.write_ready(end.previous)?;
         if end.last.is_some() {
             self.finish_held(None)?;
             self.write_ready(end.last)?;
@@ -180,7 +180,7 @@ fn uncovers(frame: &Frame, next: &Frame) -> bool {
             let pairs = alpha.samples().iter().zip(next.samples());
             pairs
                 .into_iter()
-                .any(|(&now, &next)| now >= OPAQUE && next < OPAQUE)
+                .any(|(&current, &next)| current >= OPAQUE && next < OPAQUE)
         }
         _ => next.samples().iter().any(|&next| next < OPAQUE),
     }
@@ -192,20 +192,20 @@ fn hide_same(frame: &Frame, below: Option<&Frame>) -> Result<Option<Grid<u8>>> {
     let Some(below) = below else {
         return Ok(None);
     };
-    let (now, before) = (picture(frame)?, picture(below)?);
-    let mut alpha = match now.alpha {
+    let (current, previous) = (rgba_planes(frame)?, rgba_planes(below)?);
+    let mut alpha = match current.alpha {
         Some(alpha) => alpha.clone(),
         None => Grid::filled(frame.width, frame.height, u8::MAX),
     };
     let mut any = false;
     for (at, alpha) in alpha.samples_mut().iter_mut().enumerate() {
-        let planes = now
+        let planes = current
             .rgb
             .iter()
-            .zip(&before.rgb)
-            .chain(now.alpha.iter().zip(&before.alpha));
+            .zip(&previous.rgb)
+            .chain(current.alpha.iter().zip(&previous.alpha));
         let mut pairs = planes.into_iter();
-        if pairs.all(|(now, before)| now.samples()[at] == before.samples()[at]) {
+        if pairs.all(|(current, previous)| current.samples()[at] == previous.samples()[at]) {
             *alpha = 0;
             any = true;
         }
@@ -238,7 +238,7 @@ fn side(length: u32) -> Result<u16> {
     Ok(length as u16)
 }
 
-fn picture(frame: &Frame) -> Result<Picture<'_>> {
+fn rgba_planes(frame: &Frame) -> Result<RgbaPlanes<'_>> {
     let wrong = || Error::Internal(format!("GIF was handed {:?}", frame.model));
     let planes: Option<Vec<&Grid<u8>>> = frame.planes.iter().map(Plane::as_u8).collect();
     let rgb = planes
@@ -250,7 +250,7 @@ fn picture(frame: &Frame) -> Result<Picture<'_>> {
         .as_ref()
         .map(|plane| plane.as_u8().ok_or_else(wrong))
         .transpose()?;
-    Ok(Picture { rgb, alpha })
+    Ok(RgbaPlanes { rgb, alpha })
 }
 
 /// Converts an error of the encoder. Writing to memory fails only if the encoder was used incorrectly.

@@ -103,7 +103,7 @@ impl<'a> Header<'a> {
         };
         let frame = first.ok_or_else(|| match whole {
             true => Error::broken(NAME, "it holds no image"),
-            false => cut(),
+            false => cut_off(),
         })?;
         if frame.width == 0 || frame.height == 0 {
             return Err(Error::broken(NAME, "its first frame is empty"));
@@ -154,12 +154,12 @@ impl<'a> Header<'a> {
                 Block::Part(frame) => each(&frame)?,
                 Block::Skipped => {}
                 Block::End => break,
-                Block::Cut => return Err(cut()),
+                Block::Cut => return Err(cut_off()),
             }
         }
         let end = bytes.len() - blocks.walk.rest.len();
         // Only the trailer is part of the image; any other byte that ended it is not.
-        let is_other = blocks.ended && bytes.get(end - 1) != Some(&TRAILER);
+        let is_other = blocks.is_over && bytes.get(end - 1) != Some(&TRAILER);
         Ok(end - usize::from(is_other))
     }
 
@@ -203,7 +203,7 @@ impl<'a> Header<'a> {
     }
 }
 
-fn cut() -> Error {
+fn cut_off() -> Error {
     Error::broken(NAME, "it is cut off")
 }
 
@@ -245,10 +245,10 @@ pub(super) struct Blocks<'a> {
     /// counts.
     plays: Option<u32>,
     metadata: bool,
-    begun: bool,
-    cut: bool,
+    has_frame: bool,
+    cut_off: bool,
     /// Whether a byte that does not begin a block, such as the trailer, has ended the image.
-    ended: bool,
+    is_over: bool,
 }
 
 /// The fields of a graphic control extension, which apply to the next frame.
@@ -267,26 +267,26 @@ impl<'a> Blocks<'a> {
             .find_map(|version| bytes.strip_prefix(*version))
             .ok_or_else(|| Error::broken(NAME, "it lacks the signature"))?;
         let mut walk = Walk { rest };
-        let [w0, w1, h0, h1, flags, _, _] = walk.take().ok_or_else(cut)?;
+        let [w0, w1, h0, h1, flags, _, _] = walk.take().ok_or_else(cut_off)?;
         Ok(Self {
-            palette: walk.slice(table_bytes(flags)).ok_or_else(cut)?,
+            palette: walk.slice(table_bytes(flags)).ok_or_else(cut_off)?,
             walk,
             screen: (length(w0, w1), length(h0, h1)),
             control: Control::default(),
             plays: None,
             metadata: false,
-            begun: false,
-            cut: false,
-            ended: false,
+            has_frame: false,
+            cut_off: false,
+            is_over: false,
         })
     }
 
     /// Reads the next block.
     pub(super) fn next_part(&mut self) -> Block<'a> {
-        if self.cut {
+        if self.cut_off {
             return Block::Cut;
         }
-        if self.walk.rest.is_empty() && self.begun {
+        if self.walk.rest.is_empty() && self.has_frame {
             return Block::End;
         }
         self.block().unwrap_or(Block::Cut)
@@ -304,7 +304,7 @@ impl<'a> Blocks<'a> {
             }
             [IMAGE] => {
                 let [x0, x1, y0, y1, w0, w1, h0, h1, flags] = walk.take()?;
-                let own = walk.slice(table_bytes(flags))?;
+                let table = walk.slice(table_bytes(flags))?;
                 let [index_bits] = walk.take()?;
                 let control = std::mem::take(&mut self.control);
                 let part = Part {
@@ -314,21 +314,25 @@ impl<'a> Blocks<'a> {
                     height: length(h0, h1),
                     interlaced: flags & 0x40 != 0,
                     transparent: control.transparent,
-                    palette: if own.is_empty() { self.palette } else { own },
+                    palette: if table.is_empty() {
+                        self.palette
+                    } else {
+                        table
+                    },
                     index_bits,
                     data: walk.rest,
                     delay: Delay::played(u32::from(control.delay), 100),
                     disposal: control.disposal,
                 };
-                self.begun = true;
+                self.has_frame = true;
                 // A frame whose data is cut off is returned as well, so that its header can be used; the next call
                 // reports the cut.
-                self.cut = walk.skip_sub_blocks().is_none();
+                self.cut_off = walk.skip_sub_blocks().is_none();
                 Some(Block::Part(part))
             }
             // The trailer, or other bytes. Unknown bytes after a frame end the image, too.
             _ => {
-                self.ended = true;
+                self.is_over = true;
                 Some(Block::End)
             }
         }
@@ -376,9 +380,9 @@ struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
-        let (taken, rest) = self.rest.split_first_chunk()?;
+        let (bytes, rest) = self.rest.split_first_chunk()?;
         self.rest = rest;
-        Some(*taken)
+        Some(*bytes)
     }
 
     fn slice(&mut self, bytes: usize) -> Option<&'a [u8]> {

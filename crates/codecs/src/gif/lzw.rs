@@ -62,7 +62,7 @@ fn unpack_to(
     let mut look = 0;
     while *filled < out.len() {
         if *filled >= look {
-            guard::wanted(interrupt)?;
+            guard::check_interrupt(interrupt)?;
             look = *filled + PIXELS_BETWEEN_LOOKS;
         }
         let code = codes.next(bits).ok_or_else(too_few)?;
@@ -145,8 +145,8 @@ fn repeat(out: &mut [u8], at: usize, span: Span) -> usize {
 struct Codes<'a> {
     block: &'a [u8],
     rest: &'a [u8],
-    held: u64,
-    bits_held: u8,
+    bit_buffer: u64,
+    bit_count: u8,
 }
 
 impl<'a> Codes<'a> {
@@ -154,19 +154,19 @@ impl<'a> Codes<'a> {
         Self {
             block: &[],
             rest: data,
-            held: 0,
-            bits_held: 0,
+            bit_buffer: 0,
+            bit_count: 0,
         }
     }
 
     fn next(&mut self, bits: u8) -> Option<usize> {
-        while self.bits_held < bits {
-            self.held |= u64::from(self.byte()?) << self.bits_held;
-            self.bits_held += 8;
+        while self.bit_count < bits {
+            self.bit_buffer |= u64::from(self.byte()?) << self.bit_count;
+            self.bit_count += 8;
         }
-        let code = self.held & ((1 << bits) - 1);
-        self.held >>= bits;
-        self.bits_held -= bits;
+        let code = self.bit_buffer & ((1 << bits) - 1);
+        self.bit_buffer >>= bits;
+        self.bit_count -= bits;
         Some(code as usize)
     }
 
@@ -189,13 +189,13 @@ mod tests {
 
     /// Packs codes of one width into one sub-block.
     fn stream(codes: &[u32], bits: u32) -> Vec<u8> {
-        let mut held = 0u64;
+        let mut bit_buffer = 0u64;
         for (at, &code) in codes.iter().enumerate() {
-            held |= u64::from(code) << (at as u32 * bits);
+            bit_buffer |= u64::from(code) << (at as u32 * bits);
         }
         let bytes = (codes.len() as u32 * bits).div_ceil(8) as usize;
         let mut out = vec![bytes as u8];
-        out.extend(&held.to_le_bytes()[..bytes]);
+        out.extend(&bit_buffer.to_le_bytes()[..bytes]);
         out.push(0);
         out
     }

@@ -38,11 +38,11 @@ impl<'a> Iterator for Boxes<'a> {
 
     fn next(&mut self) -> Option<Box<'a>> {
         let rest = self.bytes.get(self.at..)?;
-        let (size, after) = rest.split_first_chunk()?;
-        let (kind, after) = after.split_first_chunk()?;
+        let (size, body) = rest.split_first_chunk()?;
+        let (kind, body) = body.split_first_chunk()?;
         let (size, header) = match u32::from_be_bytes(*size) {
             0 => (rest.len() as u64, 8),
-            1 => (u64::from_be_bytes(*after.first_chunk()?), 16),
+            1 => (u64::from_be_bytes(*body.first_chunk()?), 16),
             size => (u64::from(size), 8),
         };
         let size = usize::try_from(size).unwrap_or(usize::MAX);
@@ -83,14 +83,17 @@ impl<'a> Fields<'a> {
         Ok(((word >> 24) as u8, word & 0xff_ffff, fields))
     }
 
-    fn cut(&self) -> Error {
+    fn cut_off(&self) -> Error {
         Error::broken(self.format, "a box of its container is cut off")
     }
 
     fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
-        let (taken, rest) = self.rest.split_first_chunk().ok_or_else(|| self.cut())?;
+        let (bytes, rest) = self
+            .rest
+            .split_first_chunk()
+            .ok_or_else(|| self.cut_off())?;
         self.rest = rest;
-        Ok(*taken)
+        Ok(*bytes)
     }
 
     pub(crate) fn u8(&mut self) -> Result<u8> {

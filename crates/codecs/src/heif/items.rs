@@ -164,13 +164,13 @@ impl<'a> Items<'a> {
             let construction = if version > 0 { fields.u16()? & 15 } else { 0 };
             let file = fields.u16()?;
             let base = fields.sized(base_size)?;
-            let own = usize::from(fields.u16()?);
-            extents += own;
+            let count_of_item = usize::from(fields.u16()?);
+            extents += count_of_item;
             if extents > MOST_ENTRIES {
                 return Err(self.broken("its items are in too many pieces"));
             }
-            let mut places = Vec::with_capacity(own);
-            for _ in 0..own {
+            let mut places = Vec::with_capacity(count_of_item);
+            for _ in 0..count_of_item {
                 fields.sized(index_size)?;
                 let offset = base.saturating_add(fields.sized(offset_size)?);
                 places.push((offset, fields.sized(length_size)?));
@@ -305,9 +305,10 @@ impl<'a> Items<'a> {
 
     /// Returns the items to which an item has references of one kind.
     pub(crate) fn references(&self, from: u32, kind: &Kind) -> impl Iterator<Item = u32> {
-        let own = self.references.iter();
-        let own = own.filter(move |reference| reference.from == from && reference.kind == *kind);
-        own.flat_map(|reference| reference.to.iter().copied())
+        let references = self.references.iter();
+        let references =
+            references.filter(move |reference| reference.from == from && reference.kind == *kind);
+        references.flat_map(|reference| reference.to.iter().copied())
     }
 
     /// Returns the items that have a reference of one kind to the item `to`.

@@ -75,7 +75,7 @@ impl<'a> Track<'a> {
     /// Reads a track of at most `most` samples.
     fn read(trak: &'a [u8], format: &'static str, most: u32) -> Result<Self> {
         let mut track = Self::default();
-        let mut shown = None;
+        let mut duration = None;
         let mut edit = None;
         let mut media: &[u8] = &[];
         for part in Boxes::of(trak) {
@@ -87,7 +87,8 @@ impl<'a> Track<'a> {
                     time(&mut fields, long)?;
                     track.id = fields.u32()?;
                     fields.u32()?;
-                    shown = Some(time(&mut fields, long)?).filter(|&time| time != unlimited(long));
+                    duration =
+                        Some(time(&mut fields, long)?).filter(|&time| time != unlimited(long));
                 }
                 b"tref" => {
                     for reference in Boxes::of(part.data) {
@@ -112,10 +113,10 @@ impl<'a> Track<'a> {
                 _ => {}
             }
         }
-        track.plays = match (edit, shown) {
+        track.plays = match (edit, duration) {
             (Some((false, _)), _) => 1,
-            (Some((true, length)), Some(shown)) if length > 0 => {
-                u32::try_from(shown.div_ceil(length)).unwrap_or(0)
+            (Some((true, length)), Some(duration)) if length > 0 => {
+                u32::try_from(duration.div_ceil(length)).unwrap_or(0)
             }
             // Browsers play a track without this information forever.
             _ => 0,
@@ -176,7 +177,7 @@ impl<'a> Track<'a> {
             });
         }
         let mut places = Places::of(chunks, offsets, wide)?;
-        let mut stays = Stays::of(times)?;
+        let mut durations = Durations::of(times)?;
         for _ in 0..count {
             let length = if all_alike > 0 {
                 all_alike
@@ -186,7 +187,7 @@ impl<'a> Track<'a> {
             self.samples.push(Sample {
                 offset: places.next(length)?,
                 length,
-                ticks: stays.next()?,
+                ticks: durations.next()?,
             });
         }
         Ok(())
@@ -291,13 +292,13 @@ impl<'a> Places<'a> {
 }
 
 /// Durations of the samples, stored as runs: a number of samples, and the duration of each in ticks.
-struct Stays<'a> {
+struct Durations<'a> {
     runs: Fields<'a>,
     left: u32,
     ticks: u32,
 }
 
-impl<'a> Stays<'a> {
+impl<'a> Durations<'a> {
     fn of(mut runs: Fields<'a>) -> Result<Self> {
         runs.u32()?;
         Ok(Self {

@@ -59,7 +59,7 @@ impl Codec for Ico {
         match entry(bytes)? {
             Entry::Png(png) => Png.decode(png, info, how),
             Entry::Bitmap(dib) => {
-                guard::probed(dib.width, dib.height, info, how.limits)?;
+                guard::check_probed(dib.width, dib.height, info, how.limits)?;
                 let metadata = guard::profile(dib.embedded_profile(), how)?;
                 Ok(Image::read(dib.frame(how.interrupt)?, metadata, info.space))
             }
@@ -73,14 +73,14 @@ impl Codec for Ico {
         let mut end = 0;
         let mut unchecked = 2 * LARGEST;
         // Maximum total number of bytes to read, because entries must not overlap.
-        let mut looked_at = bytes.len().saturating_mul(2);
+        let mut unread = bytes.len().saturating_mul(2);
         // Each image is checked once, even if several entries point to it.
-        let mut seen = BTreeSet::new();
+        let mut visited = BTreeSet::new();
         for index in 0..entries(bytes) {
-            let Some(data) = behind(bytes, index) else {
+            let Some(data) = data_from(bytes, index) else {
                 return Err(Error::broken(NAME, "an entry is cut off"));
             };
-            if !seen.insert(data.len()) {
+            if !visited.insert(data.len()) {
                 continue;
             }
             let entry = Entry::read(data).ok();
@@ -94,12 +94,12 @@ impl Codec for Ico {
                 (Some(Entry::Png(png)), None) => png::end(png)?,
                 (Some(Entry::Bitmap(dib)), Some(_)) => {
                     dib.frame(how.interrupt)?;
-                    dib.end(told_length(bytes, index), how.interrupt)?
+                    dib.end(stated_length(bytes, index), how.interrupt)?
                 }
-                _ => told_length(bytes, index).min(data.len()),
+                _ => stated_length(bytes, index).min(data.len()),
             };
-            let left = looked_at.checked_sub(if is_read { length } else { 0 });
-            looked_at = left.ok_or_else(|| Error::broken(NAME, "its entries overlap"))?;
+            let left = unread.checked_sub(if is_read { length } else { 0 });
+            unread = left.ok_or_else(|| Error::broken(NAME, "its entries overlap"))?;
             end = end.max(bytes.len() - data.len() + length);
         }
         Ok(end)
@@ -110,9 +110,9 @@ impl Codec for Ico {
         let one = self.decode_cost(bytes, info, Scales::FULL);
         let frame = 4 * info.pixels();
         // No entry is larger than the one to show, and each has its own bytes.
-        let others = (entries_of(bytes) * info.pixels()).min(2 * LARGEST);
+        let other_pixels = (entries_of(bytes) * info.pixels()).min(2 * LARGEST);
         Cost {
-            nanos: one.nanos.saturating_add(others * NANOS_PER_PIXEL),
+            nanos: one.nanos.saturating_add(other_pixels * NANOS_PER_PIXEL),
             scratch: one.scratch.saturating_add(frame),
         }
     }
@@ -242,9 +242,9 @@ fn entries(bytes: &[u8]) -> usize {
 fn entry(bytes: &[u8]) -> Result<Entry<'_>> {
     let mut first_error = None;
     let mut sized = Vec::new();
-    let mut seen = BTreeSet::new();
-    let all = (0..entries(bytes)).filter_map(|index| behind(bytes, index));
-    for data in all.filter(|data| seen.insert(data.len())) {
+    let mut visited = BTreeSet::new();
+    let all = (0..entries(bytes)).filter_map(|index| data_from(bytes, index));
+    for data in all.filter(|data| visited.insert(data.len())) {
         match Entry::read(data).and_then(|entry| Ok((entry.size()?, entry))) {
             Ok(((width, height, _), _)) if width.max(height) > MOST_SIDE => {
                 let what = format!(
@@ -274,13 +274,13 @@ fn entry(bytes: &[u8]) -> Result<Entry<'_>> {
 }
 
 /// Returns the length of an entry in bytes that the directory states.
-fn told_length(bytes: &[u8], index: usize) -> usize {
+fn stated_length(bytes: &[u8], index: usize) -> usize {
     u32_le(bytes, 6 + 16 * index + 8).map_or(0, |length| length as usize)
 }
 
 /// Returns the bytes from the beginning of an entry to the end of the file, because the length in the directory is
 /// often wrong.
-fn behind(bytes: &[u8], index: usize) -> Option<&[u8]> {
+fn data_from(bytes: &[u8], index: usize) -> Option<&[u8]> {
     let at = u32_le(bytes.get(6 + 16 * index..)?.get(..16)?, 12)?;
     bytes.get(at as usize..)
 }

@@ -10,9 +10,9 @@ use super::encode::quality;
 
 /// Estimates the cost of decoding a file of `bytes` bytes.
 pub(crate) fn decoding(bytes: u64, info: &Info, scales: Scales) -> Cost {
-    let stored = samples(info.model, info.width, info.height);
+    let stored_samples = samples(info.model, info.width, info.height);
     let (width, height) = info.scaled(scales.luma);
-    let decoded = samples(info.model, width, height);
+    let decoded_samples = samples(info.model, width, height);
     // Time in ns per byte and per stored sample. At 1/8, most bits are skipped and most scans are not decoded.
     // Otherwise, each refinement scan visits all coefficients again.
     let (per_byte, per_stored) = match (info.progressive, scales.luma) {
@@ -24,14 +24,15 @@ pub(crate) fn decoding(bytes: u64, info: &Info, scales: Scales) -> Cost {
         (true, Scale::QUARTER | Scale::HALF) => (20.0, 0.1),
         (true, _) => (20.0, 0.3),
     };
-    let nanos = bytes as f64 * per_byte + stored as f64 * per_stored + decoded as f64 * 0.3;
+    let nanos =
+        bytes as f64 * per_byte + stored_samples as f64 * per_stored + decoded_samples as f64 * 0.3;
     let coefficients = match scales.luma {
         _ if info.decoder_bytes > 0 => info.decoder_bytes,
         // The coefficients are converted to samples row by row, without being stored.
-        Scale::FULL if !info.progressive && !splits_in_full(bytes, stored) => 0,
+        Scale::FULL if !info.progressive && !splits_in_full(bytes, stored_samples) => 0,
         // For each block of 64 samples, the coefficients that are stored and 8 bytes more: between the scans of a
         // progressive image, or from the middle of a sequential image on if another core helps.
-        scale => stored / 64 * (2 * u64::from(scale.0).pow(2) + 8),
+        scale => stored_samples / 64 * (2 * u64::from(scale.0).pow(2) + 8),
     };
     Cost {
         nanos: nanos as u64,

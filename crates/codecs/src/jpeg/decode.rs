@@ -22,10 +22,10 @@ use crate::guard;
 pub(crate) fn decode(bytes: &[u8], header: &Header, how: &Decode<'_>) -> Result<Image> {
     let layout = layout(header)?;
     guard::size(header.width, header.height, how.limits)?;
-    guard::wanted(how.interrupt)?;
+    guard::check_interrupt(how.interrupt)?;
     let metadata = metadata(bytes, header, how)?;
 
-    let grids = match own(bytes, header, &layout, how)? {
+    let grids = match native_planes(bytes, header, &layout, how)? {
         Some(grids) => grids,
         None => turbo(bytes, header, &layout, how)?,
     };
@@ -42,7 +42,7 @@ pub(crate) fn decode(bytes: &[u8], header: &Header, how: &Decode<'_>) -> Result<
 pub(crate) fn salvage(bytes: &[u8], header: &Header, how: &Decode<'_>) -> Result<Image> {
     let layout = layout(header)?;
     guard::size(header.width, header.height, how.limits)?;
-    guard::wanted(how.interrupt)?;
+    guard::check_interrupt(how.interrupt)?;
     let metadata = metadata(bytes, header, how)?;
     let grids = turbo_as(bytes, header, &layout, how, true)?;
     let frame = frame((header.width, header.height), &layout, how.scales, grids)?;
@@ -63,9 +63,9 @@ pub(crate) fn decode_at_once(
 ) -> Result<Option<Vec<Image>>> {
     let layout = layout(header)?;
     guard::size(header.width, header.height, how.limits)?;
-    guard::wanted(how.interrupt)?;
+    guard::check_interrupt(how.interrupt)?;
     let metadata = metadata(bytes, header, how)?;
-    let images = several(bytes, header, &layout, how, scales, Scans::Needed)?;
+    let images = native_planes_at(bytes, header, &layout, how, scales, Scans::Needed)?;
     let space = space(bytes, header, model(&layout));
     let images = images.map(|images| {
         let images = scales.iter().zip(images).map(|(&scales, grids)| {
@@ -84,13 +84,13 @@ pub(crate) fn decode_at_once(
 pub(crate) fn check(bytes: &[u8], header: &Header, how: &Decode<'_>) -> Result<()> {
     let layout = layout(header)?;
     guard::size(header.width, header.height, how.limits)?;
-    guard::wanted(how.interrupt)?;
+    guard::check_interrupt(how.interrupt)?;
     let how = Decode {
         scales: Scales::both(Scale::EIGHTH),
         ..*how
     };
     let scans = Scans::All;
-    match several(bytes, header, &layout, &how, &[how.scales], scans)? {
+    match native_planes_at(bytes, header, &layout, &how, &[how.scales], scans)? {
         Some(_) => Ok(()),
         None => turbo(bytes, header, &layout, &how).map(drop),
     }
@@ -112,19 +112,19 @@ fn frame(
 }
 
 /// Decodes the planes with the native decoder, or returns `None` if that does not support the file.
-fn own(
+fn native_planes(
     bytes: &[u8],
     header: &Header,
     layout: &Layout,
     how: &Decode<'_>,
 ) -> Result<Option<Vec<Grid<u8>>>> {
-    let images = several(bytes, header, layout, how, &[how.scales], Scans::Needed)?;
+    let images = native_planes_at(bytes, header, layout, how, &[how.scales], Scans::Needed)?;
     Ok(images.and_then(|mut images| images.pop()))
 }
 
 /// Decodes all planes with the native decoder at each of these scales in one pass, or returns `None` if that does not
 /// support the file.
-fn several(
+fn native_planes_at(
     bytes: &[u8],
     header: &Header,
     layout: &Layout,
@@ -137,17 +137,18 @@ fn several(
     }
     let sizes: Vec<_> = scales.iter().map(sizes).collect();
     let interrupted = || how.interrupt.interrupted();
-    let wanted = native::Request {
+    let request = native::Request {
         followed,
-        ..wanted(header, how, &sizes, &interrupted)
+        ..request(header, how, &sizes, &interrupted)
     };
-    let Some(components) = unless_unsupported(native::components(bytes, &wanted))? else {
+    let Some(components) = unless_unsupported(native::components(bytes, &request))? else {
         return Ok(None);
     };
     let components: Vec<Vec<_>> = (components.into_iter())
         .map(|planes| {
-            let scaled = |scaled: native::Scaled| Ok((scaled.side, grid(scaled.plane)?));
-            planes.into_iter().map(scaled).collect::<Result<_>>()
+            let component =
+                |component: native::Scaled| Ok((component.side, grid(component.plane)?));
+            planes.into_iter().map(component).collect::<Result<_>>()
         })
         .collect::<Result<_>>()?;
     let of_sizes = |sizes: &[u8; 2]| {
@@ -172,7 +173,7 @@ fn sizes(scales: &Scales) -> [u8; 2] {
     [scales.luma.0, scales.chroma.0]
 }
 
-fn wanted<'a>(
+fn request<'a>(
     header: &Header,
     how: &Decode<'a>,
     sizes: &'a [[u8; 2]],
@@ -204,22 +205,22 @@ fn unless_unsupported<T>(result: andon_jpeg::Result<T>) -> Result<Option<T>> {
 pub(crate) fn index(bytes: &[u8], header: &Header, how: &Decode<'_>) -> Result<Option<Vec<u8>>> {
     let layout = layout(header)?;
     guard::size(header.width, header.height, how.limits)?;
-    guard::wanted(how.interrupt)?;
+    guard::check_interrupt(how.interrupt)?;
     if !layout.is_decodable(header) {
         return Ok(None);
     }
     let interrupted = || how.interrupt.interrupted();
-    let index = native::index(bytes, &wanted(header, how, &[], &interrupted));
+    let index = native::index(bytes, &request(header, how, &[], &interrupted));
     match unless_unsupported(index) {
         Err(Error::Broken { .. }) => Ok(None),
         index => index,
     }
 }
 
-/// Returns the smallest part that contains `wanted` and can be decoded with the index. `size` is that of the image in
+/// Returns the smallest part that contains `request` and can be decoded with the index. `size` is that of the image in
 /// px. Returns `None` if there is no such part, or the index belongs to another file.
-pub(crate) fn part(bytes: &[u8], index: &[u8], wanted: Area, size: (u32, u32)) -> Option<Area> {
-    let andon_jpeg::Area { x, y, w, h } = Index::of(index, bytes)?.part(area(wanted), size)?;
+pub(crate) fn part(bytes: &[u8], index: &[u8], request: Area, size: (u32, u32)) -> Option<Area> {
+    let andon_jpeg::Area { x, y, w, h } = Index::of(index, bytes)?.part(area(request), size)?;
     Some(Area { x, y, w, h })
 }
 
@@ -241,13 +242,13 @@ pub(crate) fn decode_part(
 ) -> Result<Image> {
     let layout = layout(header)?;
     guard::size(header.width, header.height, how.limits)?;
-    guard::wanted(how.interrupt)?;
+    guard::check_interrupt(how.interrupt)?;
     let metadata = metadata(bytes, header, how)?;
     let foreign = || Error::Internal("a JPEG's index is not its own".to_owned());
     let index = Index::of(index, bytes).ok_or_else(foreign)?;
     let (sizes, interrupted) = ([sizes(&how.scales)], || how.interrupt.interrupted());
-    let wanted = wanted(header, how, &sizes, &interrupted);
-    let planes = native::decode_part(bytes, &index, area(part), &wanted);
+    let request = request(header, how, &sizes, &interrupted);
+    let planes = native::decode_part(bytes, &index, area(part), &request);
     let planes = unless_unsupported(planes)?.ok_or_else(foreign)?;
     let grids = planes.into_iter().map(grid).collect::<Result<_>>()?;
     let frame = frame((part.w, part.h), &layout, how.scales, grids)?;
@@ -265,12 +266,12 @@ fn turbo(
 ) -> Result<Vec<Grid<u8>>> {
     // libjpeg reads ahead to the end marker, and treats one that comes too early as the end of all scans. With
     // arithmetic coding it continues with zeros after it.
-    let ended = completed(bytes);
+    let completed_file = completed(bytes);
     let needs_end = header.holds_coefficients() || header.arithmetic;
-    if needs_end && matches!(ended, Cow::Owned(_)) {
+    if needs_end && matches!(completed_file, Cow::Owned(_)) {
         return Err(Error::broken(super::NAME, "it ends early"));
     }
-    turbo_as(&ended, header, layout, how, false)
+    turbo_as(&completed_file, header, layout, how, false)
 }
 
 /// Decodes a file that has an end marker with libjpeg-turbo. If `lenient`, decodes the available part of any file.
@@ -324,7 +325,7 @@ fn turbo_as(
     let ratio = u32::from(scale.0 / how.scales.chroma.0);
     if ratio > 1 && matches!(model, Model::YCbCr { .. }) {
         for chroma in &mut grids[1..] {
-            *chroma = thinned(chroma, ratio);
+            *chroma = downsample(chroma, ratio);
         }
     }
     Ok(grids)
@@ -332,7 +333,7 @@ fn turbo_as(
 
 /// Downsamples a plane by averaging squares of `ratio` × `ratio` samples, which are cut off at the right and bottom
 /// edges.
-fn thinned(plane: &Grid<u8>, ratio: u32) -> Grid<u8> {
+fn downsample(plane: &Grid<u8>, ratio: u32) -> Grid<u8> {
     let (width, height) = (
         plane.width().div_ceil(ratio),
         plane.height().div_ceil(ratio),
@@ -489,7 +490,7 @@ mod tests {
         for scale in [Scale::EIGHTH, Scale::FULL] {
             for (name, bytes, header, layout) in samples() {
                 let how = how(scale, scale, &limits);
-                let ours = own(&bytes, &header, &layout, &how).expect("decodes");
+                let ours = native_planes(&bytes, &header, &layout, &how).expect("decodes");
                 let theirs = turbo(&bytes, &header, &layout, &how).expect("decodes");
                 assert!(ours.expect("ours to decode") == theirs, "{name}");
             }
@@ -502,7 +503,7 @@ mod tests {
         for scale in [Scale::QUARTER, Scale::HALF] {
             for (name, bytes, header, layout) in samples() {
                 let how = how(scale, scale, &limits);
-                let ours = own(&bytes, &header, &layout, &how)
+                let ours = native_planes(&bytes, &header, &layout, &how)
                     .expect("decodes")
                     .expect("ours");
                 let theirs = turbo(&bytes, &header, &layout, &how).expect("decodes");
@@ -535,7 +536,7 @@ mod tests {
             let layout = Layout::of(&header).expect("a layout");
             for scale in [Scale::EIGHTH, Scale::FULL] {
                 let how = how(scale, scale, &limits);
-                let ours = own(&bytes, &header, &layout, &how).expect("decodes");
+                let ours = native_planes(&bytes, &header, &layout, &how).expect("decodes");
                 let theirs = turbo(&bytes, &header, &layout, &how).expect("decodes");
                 assert!(ours == Some(theirs), "{name} at {scale:?}");
             }

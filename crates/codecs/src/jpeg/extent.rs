@@ -17,15 +17,15 @@ use super::{decode, error, header};
 /// # Errors
 /// `Broken`, `Unsupported`, `Interrupted`.
 pub(super) fn extent(bytes: &[u8], how: &Decode<'_>) -> Result<usize> {
-    let (mut extent, index) = whole(bytes, how)?;
-    let others = index.map_or_else(Vec::new, |at| mpf::images(bytes, at));
-    for image in others {
+    let (mut extent, index) = complete_image(bytes, how)?;
+    let further_images = index.map_or_else(Vec::new, |at| mpf::images(bytes, at));
+    for image in further_images {
         let gap = bytes.get(extent..image.start);
         let zeros = gap.is_some_and(|gap| gap.iter().all(|&byte| byte == 0));
         let Some(image_bytes) = bytes.get(image.clone()).filter(|_| zeros) else {
             break;
         };
-        match whole(image_bytes, how) {
+        match complete_image(image_bytes, how) {
             Ok((length, _)) => extent = image.start + length,
             Err(Error::Interrupted) => return Err(Error::Interrupted),
             Err(_) => break,
@@ -36,7 +36,7 @@ pub(super) fn extent(bytes: &[u8], how: &Decode<'_>) -> Result<usize> {
 
 /// Returns the end of one image, after checking that all of its pixels are present, and the offset of its MPF index. An
 /// image of an unsupported kind or over the limits counts as complete if it has an end marker.
-fn whole(bytes: &[u8], how: &Decode<'_>) -> Result<(usize, Option<usize>)> {
+fn complete_image(bytes: &[u8], how: &Decode<'_>) -> Result<(usize, Option<usize>)> {
     let Extent { end, index, ended } = walked(bytes).map_err(error)?;
     let bytes = &bytes[..end];
     match header(bytes).and_then(|header| decode::check(bytes, &header, how)) {

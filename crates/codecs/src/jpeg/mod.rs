@@ -145,8 +145,8 @@ impl Parts for Jpeg {
         decode::index(bytes, &header, how)
     }
 
-    fn part(&self, bytes: &[u8], info: &Info, index: &[u8], wanted: Area) -> Option<Area> {
-        decode::part(bytes, index, wanted, (info.width, info.height))
+    fn part(&self, bytes: &[u8], info: &Info, index: &[u8], area: Area) -> Option<Area> {
+        decode::part(bytes, index, area, (info.width, info.height))
     }
 
     fn decode_part(

@@ -39,18 +39,18 @@ const MOST_BOXES: usize = 20_000;
 impl<'a> Container<'a> {
     /// Reads the boxes of a file; if it is truncated, those that are present.
     pub(super) fn read(file: &'a [u8]) -> Result<Self> {
-        let mut found = Self::default();
+        let mut container = Self::default();
         if !file.starts_with(SIGNATURE) {
-            return Ok(found);
+            return Ok(container);
         }
         for (count, part) in (Boxes { file, at: 0 }).enumerate() {
             if count == MOST_BOXES {
                 let why = format!("it has more than {MOST_BOXES} boxes");
                 return Err(Error::broken(NAME, why));
             }
-            found.take(&part);
+            container.take(&part);
         }
-        Ok(found)
+        Ok(container)
     }
 
     fn take(&mut self, part: &Part<'a>) {
@@ -100,20 +100,20 @@ impl<'a> Container<'a> {
 }
 
 impl Packed<'_> {
-    fn read(packed: Option<Self>, limit: u64) -> Result<Option<Vec<u8>>> {
-        let Some(Self { data, brotli }) = packed else {
+    fn read(data: Option<Self>, limit: u64) -> Result<Option<Vec<u8>>> {
+        let Some(Self { data, brotli }) = data else {
             return Ok(None);
         };
         if !brotli {
             guard::metadata(data.len(), limit)?;
             return Ok(Some(data.to_vec()));
         }
-        let mut unpacked = Vec::new();
+        let mut unpacked_data = Vec::new();
         let unpacker = Decompressor::new(data, 4096);
         let most = limit.saturating_add(5);
-        let read = unpacker.take(most).read_to_end(&mut unpacked);
-        guard::metadata(unpacked.len(), limit)?;
-        Ok(read.is_ok().then_some(unpacked))
+        let read = unpacker.take(most).read_to_end(&mut unpacked_data);
+        guard::metadata(unpacked_data.len(), limit)?;
+        Ok(read.is_ok().then_some(unpacked_data))
     }
 }
 

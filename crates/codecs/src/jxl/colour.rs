@@ -53,7 +53,7 @@ fn code_points(encoding: &JxlColorEncoding) -> Option<Space> {
         } => (Primaries::Bt709, transfer_function),
         _ => return None,
     };
-    let near = |gamma: &f32, power: f32| (gamma * power - 1.0).abs() < 1e-3;
+    let is_inverse = |gamma: &f32, power: f32| (gamma * power - 1.0).abs() < 1e-3;
     let transfer = match transfer {
         JxlTransferFunction::SRGB => Transfer::Srgb,
         JxlTransferFunction::BT709 => Transfer::Bt709,
@@ -61,8 +61,8 @@ fn code_points(encoding: &JxlColorEncoding) -> Option<Space> {
         JxlTransferFunction::PQ => Transfer::Pq,
         JxlTransferFunction::HLG => Transfer::Hlg,
         JxlTransferFunction::DCI => Transfer::Smpte428,
-        JxlTransferFunction::Gamma(gamma) if near(gamma, 2.2) => Transfer::Gamma22,
-        JxlTransferFunction::Gamma(gamma) if near(gamma, 2.8) => Transfer::Gamma28,
+        JxlTransferFunction::Gamma(gamma) if is_inverse(gamma, 2.2) => Transfer::Gamma22,
+        JxlTransferFunction::Gamma(gamma) if is_inverse(gamma, 2.8) => Transfer::Gamma28,
         JxlTransferFunction::Gamma(_) => return None,
     };
     Some(Space {

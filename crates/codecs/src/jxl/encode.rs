@@ -7,13 +7,13 @@ use andon_pixels::{
 
 use super::ffi::{self, Encoder, Samples};
 use super::{NAME, gain_map};
-use crate::animation::{Clock, Place, changed, cropped};
+use crate::animation::{Clock, Place, crop_frame, find_change};
 use crate::guard;
 
 /// Writes the first frame.
 pub(super) fn encode(image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
     let frame = &image.frame;
-    guard::wanted(interrupt)?;
+    guard::check_interrupt(interrupt)?;
     let pixels = Pixels::of(frame)?;
     let mut head = head(
         (frame.width, frame.height),
@@ -114,10 +114,10 @@ fn distance(how: &Encode) -> f32 {
     }
     let quality = how.quality.unwrap_or(DEFAULT_QUALITY).clamp(1, 100);
     for pair in DISTANCES.windows(2) {
-        let [(low, far), (high, near)] = [pair[0], pair[1]];
+        let [(low, low_distance), (high, high_distance)] = [pair[0], pair[1]];
         if quality <= high {
             let part = f32::from(quality - low) / f32::from(high - low);
-            return far + part * (near - far);
+            return low_distance + part * (high_distance - low_distance);
         }
     }
     DISTANCES[DISTANCES.len() - 1].1
@@ -182,10 +182,10 @@ fn interleaved<'a, S: Copy + Default + 'a>(
 pub(super) struct Writer<'a> {
     encoder: Encoder<'a>,
     clock: Clock,
-    before: Option<Frame>,
+    previous: Option<Frame>,
     /// Place and duration in ticks of the last frame. It is buffered until the next one arrives, because the encoder
     /// has to know which frame is the last.
-    waiting: Option<(Place, u32)>,
+    last_frame: Option<(Place, u32)>,
     interrupt: &'a dyn Interrupt,
 }
 
@@ -201,29 +201,29 @@ impl<'a> Writer<'a> {
         Ok(Self {
             encoder,
             clock: Clock::new(ffi::TICKS, u32::MAX),
-            before: None,
-            waiting: None,
+            previous: None,
+            last_frame: None,
             interrupt,
         })
     }
 
-    fn add_waiting(&mut self) -> Result<()> {
-        let (Some(frame), Some((place, ticks))) = (&self.before, self.waiting.take()) else {
+    fn add_last_frame(&mut self) -> Result<()> {
+        let (Some(frame), Some((place, ticks))) = (&self.previous, self.last_frame.take()) else {
             return Ok(());
         };
-        let pixels = Pixels::of(&cropped(frame, place)?)?;
+        let pixels = Pixels::of(&crop_frame(frame, place)?)?;
         self.encoder.frame(pixels.samples(), place, ticks)
     }
 }
 
 impl FrameWriter for Writer<'_> {
     fn push(&mut self, timed: Timed) -> Result<()> {
-        guard::wanted(self.interrupt)?;
-        self.add_waiting()?;
+        guard::check_interrupt(self.interrupt)?;
+        self.add_last_frame()?;
         self.encoder.process()?;
-        let place = changed(self.before.as_ref(), &timed.frame);
-        self.waiting = Some((place, self.clock.ticks(timed.delay)));
-        self.before = Some(timed.frame);
+        let place = find_change(self.previous.as_ref(), &timed.frame);
+        self.last_frame = Some((place, self.clock.ticks(timed.delay)));
+        self.previous = Some(timed.frame);
         Ok(())
     }
 
@@ -232,7 +232,7 @@ impl FrameWriter for Writer<'_> {
     }
 
     fn finish(mut self: Box<Self>) -> Result<Vec<u8>> {
-        self.add_waiting()?;
+        self.add_last_frame()?;
         self.encoder.close();
         self.encoder.process()?;
         Ok(self.encoder.take())

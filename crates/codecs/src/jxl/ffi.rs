@@ -251,15 +251,15 @@ impl<'a> Encoder<'a> {
     /// before.
     pub(super) fn process(&mut self) -> Result<()> {
         loop {
-            let written = self.out.len();
-            self.out.resize(written + OUTPUT_BYTES, 0);
-            let mut next = self.out[written..].as_mut_ptr();
+            let length = self.out.len();
+            self.out.resize(length + OUTPUT_BYTES, 0);
+            let mut next = self.out[length..].as_mut_ptr();
             let mut left = OUTPUT_BYTES;
             // SAFETY: `next` points to `left` bytes of a vector that nothing else accesses during the call.
             let status = unsafe {
                 jxl_sys::JxlEncoderProcessOutput(self.raw.as_ptr(), &raw mut next, &raw mut left)
             };
-            self.out.truncate(written + OUTPUT_BYTES - left);
+            self.out.truncate(length + OUTPUT_BYTES - left);
             if status != JxlEncoderStatus::JXL_ENC_NEED_MORE_OUTPUT {
                 return self.done(status);
             }

@@ -55,7 +55,7 @@ impl<'a> Header<'a> {
         options.scan_frames_only = true;
         let mut decoder = JxlDecoder::new(options);
         let mut rest = file;
-        let mut header = Self::begun(&mut decoder, &mut rest, container)?;
+        let mut header = Self::read_start(&mut decoder, &mut rest, container)?;
         if header.ticks.is_some() {
             let plays = decoder.basic_info().and_then(|info| info.animation.clone());
             header.count(&mut decoder, rest)?;
@@ -79,7 +79,7 @@ impl<'a> Header<'a> {
     }
 
     /// Reads up to the header of the first frame, and sets the decoder's sample format.
-    pub(super) fn begun(
+    pub(super) fn read_start(
         decoder: &mut JxlDecoder,
         rest: &mut &[u8],
         container: Container<'a>,
@@ -92,9 +92,9 @@ impl<'a> Header<'a> {
         else {
             return Err(cut_off());
         };
-        let channel = |wanted| {
+        let channel = |channel_kind| {
             let mut kinds = info.extra_channels.iter().map(|channel| channel.ec_type);
-            kinds.position(|kind| kind == wanted)
+            kinds.position(|kind| kind == channel_kind)
         };
         let model = match (format.color_type, channel(ExtraChannel::Black)) {
             (JxlColorType::Grayscale, _) => Model::Gray,
@@ -160,7 +160,7 @@ impl<'a> Header<'a> {
         let mut runner = Runner::of_headers(&Never);
         while decoder.scanned_frames().len() < MOST_FRAMES {
             let event = decoder.process(&mut rest, None, Some(&mut runner));
-            match runner.finished(event)? {
+            match runner.check_result(event)? {
                 // For a probe, the file may be only a beginning of the whole. Decoding reports missing data.
                 Event::Complete | Event::NeedMoreInput { .. } => break,
                 _ => {}
@@ -190,9 +190,10 @@ impl<'a> Header<'a> {
     /// test compares it with a measurement yet.
     fn decoder_bytes(&self) -> u64 {
         let pixels = u64::from(self.width) * u64::from(self.height);
-        let shown = self.model.planes() as u64 + u64::from(self.alpha.is_some());
-        let held = (3 + self.extra as u64) * BYTES_PER_SAMPLE;
-        pixels * (shown * self.depth.bytes() as u64 + held) + DECODER_BYTES
+        let output_channels = self.model.planes() as u64 + u64::from(self.alpha.is_some());
+        let decoder_bytes_per_pixel = (3 + self.extra as u64) * BYTES_PER_SAMPLE;
+        pixels * (output_channels * self.depth.bytes() as u64 + decoder_bytes_per_pixel)
+            + DECODER_BYTES
     }
 }
 

@@ -28,7 +28,7 @@ pub(super) fn recode(
     how: &Decode<'_>,
 ) -> Result<Option<Vec<u8>>> {
     guard::size(info.width, info.height, how.limits)?;
-    guard::wanted(how.interrupt)?;
+    guard::check_interrupt(how.interrupt)?;
     let most = memory(bytes.len() as u64, info);
     if to == JPEG {
         return ffi::jpeg(bytes, most, how.interrupt);

@@ -19,10 +19,10 @@ impl<'a> Runner<'a> {
     /// hundred in a small image, fewer in a large one.
     pub(super) fn of_frame(size: (u32, u32), interrupt: &'a dyn Interrupt) -> Self {
         let groups = u64::from(size.0.div_ceil(GROUP)) * u64::from(size.1.div_ceil(GROUP));
-        let hidden = (HIDDEN_FRAMES * groups).min(HIDDEN_GROUPS);
+        let hidden_groups = (HIDDEN_FRAMES * groups).min(HIDDEN_GROUPS);
         Self {
             interrupt,
-            left: TASKS + TASKS_PER_GROUP * (groups + hidden),
+            left: TASKS + TASKS_PER_GROUP * (groups + hidden_groups),
         }
     }
 
@@ -35,8 +35,8 @@ impl<'a> Runner<'a> {
     }
 
     /// Converts the result of a decoder call that used this runner.
-    pub(super) fn finished<T>(&self, result: jxl::error::Result<T>) -> Result<T> {
-        guard::wanted(self.interrupt)?;
+    pub(super) fn check_result<T>(&self, result: jxl::error::Result<T>) -> Result<T> {
+        guard::check_interrupt(self.interrupt)?;
         match result {
             Err(_) if self.left == 0 => Err(Error::unsupported(
                 NAME,
@@ -107,9 +107,9 @@ mod tests {
         let mut runner = Runner::of_frame((256, 256), &Never);
         let frame = |runner: &mut Runner<'_>| runner.run_ordered(3, None, &|_| Ok(()));
         let few = (0..20).try_for_each(|_| frame(&mut runner));
-        assert!(runner.finished(few).is_ok());
+        assert!(runner.check_result(few).is_ok());
         let endless = (0..1_000_000).try_for_each(|_| frame(&mut runner));
-        let refused = runner.finished(endless);
+        let refused = runner.check_result(endless);
         assert!(
             matches!(refused, Err(Error::Unsupported { .. })),
             "{refused:?}"
@@ -117,11 +117,11 @@ mod tests {
 
         let mut runner = Runner::of_frame((256, 256), &Gone);
         let stopped = frame(&mut runner);
-        assert_eq!(runner.finished(stopped), Err(Error::Interrupted));
+        assert_eq!(runner.check_result(stopped), Err(Error::Interrupted));
     }
 
     #[test]
-    fn a_large_picture_hides_fewer_frames_than_a_small_one() {
+    fn a_large_image_hides_fewer_frames_than_a_small_one() {
         let tasks = |side| Runner::of_frame((side, side), &Never).left;
         assert!(tasks(256) >= 100 * TASKS_PER_GROUP);
         assert!(tasks(8192) < 3 * TASKS_PER_GROUP * 32 * 32);

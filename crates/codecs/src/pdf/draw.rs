@@ -41,7 +41,7 @@ pub(super) fn draw(
         u64::from(width.max(height)),
         u64::from(u16::MAX),
     )?;
-    guard::wanted(how.interrupt)?;
+    guard::check_interrupt(how.interrupt)?;
     let document = open(bytes)?;
     let page = first(&document)?;
     if size(page) != (info.width, info.height) {
@@ -60,7 +60,7 @@ pub(super) fn draw(
         let (cache, render) = (RenderCache::new(), RenderSettings::default());
         hayro::render(page, &cache, &Default::default(), &render, &settings)
     })?;
-    guard::wanted(how.interrupt)?;
+    guard::check_interrupt(how.interrupt)?;
     let frame = planes(pixmap.data_as_u8_slice(), width, height)?;
     Ok(Image::read(frame, Metadata::default(), info.space))
 }
@@ -86,8 +86,8 @@ fn size(page: &Page<'_>) -> (u32, u32) {
 
 /// Returns the pixels per point, rounded up slightly: hayro truncates the product with the page's own side to whole
 /// pixels.
-fn scale(side: u32, own: f32) -> f32 {
-    side as f32 / own * (1.0 + 4.0 * f32::EPSILON)
+fn scale(side: u32, page_side: f32) -> f32 {
+    side as f32 / page_side * (1.0 + 4.0 * f32::EPSILON)
 }
 
 /// Runs code that may panic on unexpected files, or be stopped by unwinding, and returns an error in either case.

@@ -64,7 +64,7 @@ impl<'a> Weigh<'a> {
     }
 
     /// Returns the area of the part of `bounds` that is on the page, in pixels.
-    fn seen(&self, bounds: Rect) -> f64 {
+    fn visible_area(&self, bounds: Rect) -> f64 {
         bounds.intersect(self.canvas).area()
     }
 }
@@ -73,12 +73,12 @@ impl<'a> Device<'a> for Weigh<'_> {
     fn draw_path(&mut self, path: &BezPath, props: DrawProps<'a>, _: &DrawMode) {
         let points = path.elements().len() as f64;
         let bounds = props.transform.transform_rect_bbox(path.bounding_box());
-        self.spend(points * POINT + self.seen(bounds));
+        self.spend(points * POINT + self.visible_area(bounds));
     }
 
     fn push_clip_path(&mut self, clip: &ClipPath) {
         let points = clip.path.elements().len() as f64;
-        self.spend(points * POINT + self.seen(clip.path.bounding_box()));
+        self.spend(points * POINT + self.visible_area(clip.path.bounding_box()));
     }
 
     fn push_transparency_group(&mut self, _: f32, mask: Option<SoftMask<'a>>, _: BlendMode) {
@@ -91,11 +91,11 @@ impl<'a> Device<'a> for Weigh<'_> {
     }
 
     fn draw_image(&mut self, image: Image<'a, '_>, props: ImageDrawProps<'a>) {
-        let stored = f64::from(image.width()) * f64::from(image.height());
+        let stored_pixels = f64::from(image.width()) * f64::from(image.height());
         let unit = Rect::new(0.0, 0.0, image.width().into(), image.height().into());
-        let shown = self.seen(props.transform.transform_rect_bbox(unit));
+        let shown_pixels = self.visible_area(props.transform.transform_rect_bbox(unit));
         // Stored pixels are decoded, and then resampled.
-        self.spend(8.0 * stored + 4.0 * shown);
+        self.spend(8.0 * stored_pixels + 4.0 * shown_pixels);
     }
 
     fn pop_clip(&mut self) {

@@ -9,7 +9,7 @@ use andon_pixels::{
 use super::NAME;
 use super::header::{self, Chunks, Control, Header, SIGNATURE};
 use super::{decode, encode};
-use crate::animation::{Canvas, Part, Place, changed, cropped};
+use crate::animation::{Canvas, Part, Place, crop_frame, find_change};
 use crate::guard;
 
 /// Reads the frames of an animation.
@@ -33,7 +33,7 @@ impl<'a> Reader<'a> {
     /// Opens an animation. The first frame is decoded by the first call of `next`.
     pub(super) fn open(bytes: &'a [u8], info: &Info, how: &Decode<'a>) -> Result<Self> {
         let header = Header::read(bytes)?;
-        guard::probed(header.width, header.height, info, how.limits)?;
+        guard::check_probed(header.width, header.height, info, how.limits)?;
         let end = match header::extent(bytes) {
             // A damaged file: all frames before the damage can be shown.
             Err(_) if how.limits.damaged == Damaged::Shown => bytes.len(),
@@ -51,7 +51,7 @@ impl<'a> Reader<'a> {
             shared: Vec::new(),
             next: None,
             left: info.frames,
-            metadata: guard::kept(how, |most| decode::metadata(&header, most))?,
+            metadata: guard::read_metadata(how, |most| decode::metadata(&header, most))?,
             canvas: Canvas::of(info),
             limits: how.limits,
             interrupt: how.interrupt,
@@ -60,7 +60,7 @@ impl<'a> Reader<'a> {
 
     /// Returns the next frame's control chunk, and its deflated pixels as a separate PNG. A default image that is not a
     /// frame is skipped.
-    fn wrapped(&mut self) -> Result<Option<(Control, Vec<u8>)>> {
+    fn next_file(&mut self) -> Result<Option<(Control, Vec<u8>)>> {
         let mut control = self.next.take();
         let mut file = Vec::new();
         while let Some(chunk) = self.chunks.next() {
@@ -93,7 +93,7 @@ impl<'a> Reader<'a> {
                 continue;
             };
             if file.is_empty() {
-                file = self.beginning(control.place)?;
+                file = self.file_start(control.place)?;
             }
             push_chunk(&mut file, *b"IDAT", pixels);
         }
@@ -108,7 +108,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Returns the part of a frame's PNG before its pixels.
-    fn beginning(&self, place: Place) -> Result<Vec<u8>> {
+    fn file_start(&self, place: Place) -> Result<Vec<u8>> {
         let mut ihdr = self.ihdr.to_vec();
         let (Some(size), true) = (ihdr.get_mut(..8), place.width > 0 && place.height > 0) else {
             return Err(broken("one of its frames is empty"));
@@ -134,7 +134,7 @@ impl FrameReader for Reader<'_> {
             return Ok(None);
         }
         self.left -= 1;
-        let Some((control, file)) = self.wrapped()? else {
+        let Some((control, file)) = self.next_file()? else {
             return Ok(None);
         };
         let place = control.place;
@@ -188,7 +188,7 @@ pub(super) struct Writer<'a> {
     frames: u32,
     /// Number of frame chunks (`fcTL` and `fdAT`) written so far, which is the next sequence number.
     chunks: u32,
-    before: Option<Frame>,
+    previous: Option<Frame>,
     interrupt: &'a dyn Interrupt,
 }
 
@@ -206,7 +206,7 @@ impl<'a> Writer<'a> {
             count_at: 0,
             frames: 0,
             chunks: 0,
-            before: None,
+            previous: None,
             interrupt,
         }
     }
@@ -234,34 +234,34 @@ impl<'a> Writer<'a> {
 impl FrameWriter for Writer<'_> {
     fn push(&mut self, timed: Timed) -> Result<()> {
         let Timed { frame, delay } = timed;
-        let place = changed(self.before.as_ref(), &frame);
-        let metadata = if self.before.is_none() {
+        let place = find_change(self.previous.as_ref(), &frame);
+        let metadata = if self.previous.is_none() {
             self.head.metadata.clone()
         } else {
             Metadata::default()
         };
         let still = Image {
             metadata,
-            ..Image::still(cropped(&frame, place)?)
+            ..Image::still(crop_frame(&frame, place)?)
         };
         let file = encode::encode(&still, &self.how, self.interrupt)?;
-        if self.before.is_none() {
+        if self.previous.is_none() {
             self.out.extend_from_slice(SIGNATURE);
         }
-        let mut controlled = false;
+        let mut has_control = false;
         for chunk in Chunks::of(&file)? {
             let chunk = chunk?;
             match &chunk.kind {
                 b"IDAT" => {
-                    if !controlled {
-                        if self.before.is_none() {
+                    if !has_control {
+                        if self.previous.is_none() {
                             self.count_at = self.out.len();
                             push_chunk(&mut self.out, *b"acTL", &[0; 8]);
                         }
                         self.push_control(place, delay);
-                        controlled = true;
+                        has_control = true;
                     }
-                    if self.before.is_none() {
+                    if self.previous.is_none() {
                         push_chunk(&mut self.out, *b"IDAT", chunk.data);
                     } else {
                         let mut data = self.number().to_vec();
@@ -270,12 +270,12 @@ impl FrameWriter for Writer<'_> {
                     }
                 }
                 b"IEND" => {}
-                _ if self.before.is_none() => push_chunk(&mut self.out, chunk.kind, chunk.data),
+                _ if self.previous.is_none() => push_chunk(&mut self.out, chunk.kind, chunk.data),
                 _ => {}
             }
         }
         self.frames += 1;
-        self.before = Some(frame);
+        self.previous = Some(frame);
         Ok(())
     }
 

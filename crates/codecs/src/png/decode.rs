@@ -17,10 +17,10 @@ use crate::guard;
 /// Decodes the still image (an animation's default image).
 pub(super) fn decode(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Image> {
     let header = Header::read(bytes)?;
-    guard::probed(header.width, header.height, info, how.limits)?;
-    guard::wanted(how.interrupt)?;
+    guard::check_probed(header.width, header.height, info, how.limits)?;
+    guard::check_interrupt(how.interrupt)?;
     let end = header::extent(bytes)?;
-    let metadata = guard::kept(how, |most| metadata(&header, most))?;
+    let metadata = guard::read_metadata(how, |most| metadata(&header, most))?;
     let frame = pixels(&bytes[..end], info, how.interrupt)?;
     Ok(Image::read(frame, metadata, info.space))
 }
@@ -28,8 +28,8 @@ pub(super) fn decode(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Imag
 /// Decodes the rows that are present. Missing rows are transparent, or white in an opaque image.
 pub(super) fn salvage(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Image> {
     let header = Header::read(bytes)?;
-    guard::probed(header.width, header.height, info, how.limits)?;
-    let metadata = guard::kept(how, |most| metadata(&header, most))?;
+    guard::check_probed(header.width, header.height, info, how.limits)?;
+    let metadata = guard::read_metadata(how, |most| metadata(&header, most))?;
     let frame = match info.depth {
         Depth::U8 => rows_there::<u8>(bytes, info, how.interrupt),
         _ => rows_there::<u16>(bytes, info, how.interrupt),
@@ -42,13 +42,13 @@ fn rows_there<S: Sample>(bytes: &[u8], info: &Info, interrupt: &dyn Interrupt) -
     let ground = if info.alpha { S::default() } else { S::MOST };
     let mut planes = Grid::several(channels, info.width, info.height, ground);
     let mut rows = 0_u64;
-    let made = each_line(bytes, info, S::BYTES, interrupt, |line, pass, y| {
+    let result = each_line(bytes, info, S::BYTES, interrupt, |line, pass, y| {
         rows += 1;
         deal(line, &mut planes, pass, y);
     });
-    match made {
+    match result {
         Err(Error::Broken { .. }) if rows > 0 => {}
-        made => made?,
+        result => result?,
     }
     Frame::of_planes(info.model, planes.into_iter().map(S::plane).collect())
 }
@@ -85,7 +85,7 @@ const INFLATER_BYTES: u64 = 1 << 20;
 /// check them.
 pub(super) fn extent(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<usize> {
     let end = header::extent(bytes)?;
-    if guard::probed(info.width, info.height, info, how.limits).is_ok() {
+    if guard::check_probed(info.width, info.height, info, how.limits).is_ok() {
         let bytes_per_sample = info.depth.bytes();
         each_line(
             &bytes[..end],
@@ -145,7 +145,7 @@ fn each_line(
         let line_bytes = pass.columns(info.width) as usize * pixel_bytes;
         for (index, y) in pass.rows(info.width, info.height).enumerate() {
             if index % BAND_ROWS == 0 {
-                guard::wanted(interrupt)?;
+                guard::check_interrupt(interrupt)?;
             }
             if reader.read_row(&mut row).map_err(broken)?.is_none() {
                 return Err(Error::broken(NAME, "it has too few rows"));

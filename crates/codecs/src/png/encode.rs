@@ -33,8 +33,8 @@ pub(super) fn encode(image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> 
             });
         }
         Some(most) => Some(Palette::of(frame, most, interrupt)?),
-        None if Settings::are_said(how) => None,
-        None => Palette::unasked(frame, how, interrupt)?,
+        None if Settings::are_explicit(how) => None,
+        None => Palette::by_default(frame, how, interrupt)?,
     };
     let color = match (frame.model, frame.alpha.is_some()) {
         _ if reduced.is_some() => ColorType::Indexed,
@@ -63,7 +63,7 @@ pub(super) fn encode(image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> 
 
     let settings = match &reduced {
         Some(_) => Settings::of_indices(how),
-        None if !Settings::are_said(how) && repeats(frame)? => Settings::of_flat(how),
+        None if !Settings::are_explicit(how) && repeats(frame)? => Settings::of_flat(how),
         None => Settings::of(how),
     };
     let xmp = image.metadata.xmp.as_deref();
@@ -114,7 +114,7 @@ pub(super) fn cost(width: u32, height: u32, traits: Traits, how: &Encode) -> Cos
 /// have a fixed depth. They name a filter, because an explicit filter, even the default one, disables that choice.
 pub(crate) fn in_full_colour(how: &Encode) -> Encode {
     let mut full = how.clone();
-    if !Settings::are_said(how) {
+    if !Settings::are_explicit(how) {
         let usual = "adaptive".to_owned();
         full.options.insert(FILTER.name.to_owned(), usual);
     }
@@ -125,7 +125,7 @@ pub(crate) fn in_full_colour(how: &Encode) -> Encode {
 /// images are compressed by zlib instead of the fast compressor.
 pub(super) fn spread(how: &Encode) -> u64 {
     match Settings::of(how).level {
-        None if !Settings::are_said(how) => 3,
+        None if !Settings::are_explicit(how) => 3,
         _ => 1,
     }
 }
@@ -164,7 +164,7 @@ impl Settings {
         };
         Self {
             level,
-            choice: Self::filter_said(how).unwrap_or(usual),
+            choice: Self::explicit_filter(how).unwrap_or(usual),
         }
     }
 
@@ -173,7 +173,7 @@ impl Settings {
     fn of_indices(how: &Encode) -> Self {
         Self {
             level: Self::level(how).or(Some(PALETTE_LEVEL)),
-            choice: Self::filter_said(how).unwrap_or(Choice::Fixed(Filter::None)),
+            choice: Self::explicit_filter(how).unwrap_or(Choice::Fixed(Filter::None)),
         }
     }
 
@@ -186,20 +186,20 @@ impl Settings {
     }
 
     /// Returns whether the request sets the filter or the compression.
-    fn are_said(how: &Encode) -> bool {
+    fn are_explicit(how: &Encode) -> bool {
         how.effort == Some(0) || how.option(&LEVEL).is_some() || how.option(&FILTER).is_some()
     }
 
     fn level(how: &Encode) -> Option<u8> {
-        let said = how.option(&LEVEL).and_then(|text| text.parse().ok());
+        let level = how.option(&LEVEL).and_then(|text| text.parse().ok());
         // zlib's level 1 is both slower and larger than the fast compressor.
-        said.or(how
+        level.or(how
             .effort
             .filter(|effort| *effort > 1)
             .map(|effort| effort.min(9)))
     }
 
-    fn filter_said(how: &Encode) -> Option<Choice> {
+    fn explicit_filter(how: &Encode) -> Option<Choice> {
         how.option(&FILTER).map(choice_named)
     }
 
@@ -237,47 +237,50 @@ fn repeats(frame: &Frame) -> Result<bool> {
     let pixel_bytes = channels(frame.model, frame.alpha.is_some()) * frame.depth().bytes();
     let row_bytes = frame.width as usize * pixel_bytes;
     let rows = (TRIED_BYTES / TRIED_BANDS as usize / row_bytes.max(1)).max(1) as u32;
-    let packed = |choice| {
+    let packed_length = |choice| {
         let mut zlib = ZlibEncoder::new(Vec::new(), Compression::new(u32::from(FLAT_LEVEL)));
-        let mut filtered = Rows::new(choice, pixel_bytes, row_bytes);
+        let mut rows_filter = Rows::new(choice, pixel_bytes, row_bytes);
         let mut row = Vec::new();
         for band in 0..TRIED_BANDS {
             let middle = u64::from(frame.height) * u64::from(2 * band + 1);
             let first = (middle / u64::from(2 * TRIED_BANDS)) as u32;
             for y in first..frame.height.min(first.saturating_add(rows)) {
                 gather(frame, Pass::WHOLE, y, &mut row);
-                zlib.write_all(filtered.filter(&row)).map_err(internal)?;
+                zlib.write_all(rows_filter.filter(&row)).map_err(internal)?;
             }
         }
         Ok::<_, Error>(zlib.finish().map_err(internal)?.len())
     };
-    Ok(packed(Choice::Fixed(Filter::None))? < packed(Choice::SmallestSum)?)
+    Ok(packed_length(Choice::Fixed(Filter::None))? < packed_length(Choice::SmallestSum)?)
 }
 
 /// Returns the share of pixels that equal the one to their left, in a sample of rows.
 fn flat_share(frame: &Frame) -> f64 {
     let step = frame.height.div_ceil(FLAT_ROWS).max(1) as usize;
     let planes: Vec<_> = frame.planes.iter().chain(&frame.alpha).collect();
-    let mut same = Vec::new();
-    let (mut flat, mut all) = (0, 0);
+    let mut equals_left = Vec::new();
+    let (mut equal_count, mut total) = (0, 0);
     for y in (0..frame.height).step_by(step) {
-        same.clear();
-        same.resize(frame.width.saturating_sub(1) as usize, true);
+        equals_left.clear();
+        equals_left.resize(frame.width.saturating_sub(1) as usize, true);
         for plane in &planes {
             match plane {
-                Plane::U8(grid) => also_same(&mut same, grid.row(y)),
-                Plane::U16(grid) => also_same(&mut same, grid.row(y)),
+                Plane::U8(grid) => keep_equal(&mut equals_left, grid.row(y)),
+                Plane::U16(grid) => keep_equal(&mut equals_left, grid.row(y)),
             }
         }
-        flat += same.iter().filter(|same| **same).count();
-        all += same.len();
+        equal_count += equals_left
+            .iter()
+            .filter(|equals_left| **equals_left)
+            .count();
+        total += equals_left.len();
     }
-    flat as f64 / f64::from(u32::try_from(all).unwrap_or(u32::MAX).max(1))
+    equal_count as f64 / f64::from(u32::try_from(total).unwrap_or(u32::MAX).max(1))
 }
 
-fn also_same<T: PartialEq>(same: &mut [bool], row: &[T]) {
-    for (same, pair) in same.iter_mut().zip(row.windows(2)) {
-        *same &= pair[0] == pair[1];
+fn keep_equal<T: PartialEq>(equals_left: &mut [bool], row: &[T]) {
+    for (equals_left, pair) in equals_left.iter_mut().zip(row.windows(2)) {
+        *equals_left &= pair[0] == pair[1];
     }
 }
 
@@ -382,8 +385,8 @@ const HEADER_BYTES: usize = 8 + 25;
 /// profile describes.
 fn code_points(frame: &Frame) -> Option<[u8; 4]> {
     let space = frame.colour.space;
-    let said = !space.is_srgb() && !space.profiled;
-    said.then(|| [space.primaries.code(), space.transfer.code(), 0, 1])
+    let is_needed = !space.is_srgb() && !space.profiled;
+    is_needed.then(|| [space.primaries.code(), space.transfer.code(), 0, 1])
 }
 
 fn write_rows(
@@ -398,7 +401,7 @@ fn write_rows(
     let mut row = Vec::new();
     for y in 0..frame.height {
         if y % BAND_ROWS == 0 {
-            guard::wanted(interrupt)?;
+            guard::check_interrupt(interrupt)?;
         }
         gather(frame, Pass::WHOLE, y, &mut row);
         if (bits as u8) < 8 {
@@ -428,7 +431,7 @@ fn write_interlaced(
         let row_bytes = pass.columns(frame.width) as usize * pixel_bytes;
         let mut rows = Rows::new(settings.choice, pixel_bytes, row_bytes);
         for y in pass.rows(frame.width, frame.height) {
-            guard::wanted(interrupt)?;
+            guard::check_interrupt(interrupt)?;
             gather(frame, pass, y, &mut row);
             zlib.write_all(rows.filter(&row)).map_err(internal)?;
         }

@@ -121,7 +121,7 @@ impl<'a> Header<'a> {
     }
 
     fn first(chunks: &mut Chunks<'a>) -> Result<Self> {
-        let first = chunks.next().ok_or_else(cut)??;
+        let first = chunks.next().ok_or_else(cut_off)??;
         if &first.kind != b"IHDR" {
             return Err(Error::broken(NAME, "it does not begin with its header"));
         }
@@ -129,7 +129,7 @@ impl<'a> Header<'a> {
     }
 
     /// Returns the total length in bytes of the default image's inflated rows, without the overhead of interlacing.
-    fn unpacked(&self) -> u64 {
+    fn inflated_length(&self) -> u64 {
         let channels = match self.colour {
             Colour::Gray | Colour::Indexed => 1,
             Colour::GrayAlpha => 2,
@@ -164,7 +164,7 @@ impl<'a> Header<'a> {
             progressive: self.interlaced,
             metadata: self.exif.is_some() || self.other_metadata,
             decoder_bytes: self.unended + self.animated.map_or(0, |_| self.longest_frame),
-            fewest_bytes: self.unpacked() / DEFLATE_RATIO,
+            fewest_bytes: self.inflated_length() / DEFLATE_RATIO,
             decoder_nanos: self.chunks.saturating_sub(FEW_CHUNKS) * NANOS_PER_CHUNK
                 / u64::from(self.frames()),
             page_offset: self.offset,
@@ -181,7 +181,7 @@ impl<'a> Header<'a> {
         let text = parts.nth(2)?;
         match deflated {
             0 => Some(text.to_vec()),
-            _ => inflated(text, most),
+            _ => inflate(text, most),
         }
     }
 
@@ -207,7 +207,7 @@ impl<'a> Header<'a> {
         }
         match self.iccp {
             Some(iccp) => deflated_profile(iccp)
-                .and_then(|deflated| inflated(deflated, most))
+                .and_then(|deflated| inflate(deflated, most))
                 .map(Icc::from),
             None if self.srgb => None,
             None => profile_of_gamma(self.gamma, self.chromaticities, self.model()),
@@ -284,8 +284,8 @@ impl<'a> Header<'a> {
     fn add_frame(&mut self, control: &Control, after_pixels: bool) {
         let is_first = self.frames == 0;
         // Frames beyond the number in the acTL chunk are not shown.
-        let told = self.animated.map(|animated| animated.frames.max(1));
-        if told.is_some_and(|told| self.frames >= told) {
+        let frame_limit = self.animated.map(|animated| animated.frames.max(1));
+        if frame_limit.is_some_and(|frame_limit| self.frames >= frame_limit) {
             return;
         }
         let place = &control.place;
@@ -376,7 +376,7 @@ fn deflated_profile(iccp: &[u8]) -> Option<&[u8]> {
 
 /// Inflates at most `most` + 1 bytes. Returns `None` for data that cannot be inflated, because the pixels are complete
 /// without them.
-fn inflated(deflated: &[u8], most: u64) -> Option<Vec<u8>> {
+fn inflate(deflated: &[u8], most: u64) -> Option<Vec<u8>> {
     let mut data = Vec::new();
     ZlibDecoder::new(deflated)
         .take(most.saturating_add(1))
@@ -393,9 +393,9 @@ fn longs(data: &[u8]) -> Vec<u32> {
 
 /// Reads numbers that are stored in units of 1/100000. Returns `None` if their count is not `COUNT`.
 fn parts<const COUNT: usize>(data: &[u8]) -> Option<[f64; COUNT]> {
-    let exact = data.len() == 4 * COUNT;
+    let fits = data.len() == 4 * COUNT;
     let longs = <[u32; COUNT]>::try_from(longs(data)).ok()?;
-    exact.then(|| longs.map(|long| f64::from(long) / 1e5))
+    fits.then(|| longs.map(|long| f64::from(long) / 1e5))
 }
 
 /// Contents of a frame control chunk (fcTL).
@@ -463,7 +463,7 @@ pub(super) fn size(bytes: &[u8]) -> Result<(u32, u32)> {
 pub(super) fn extent(bytes: &[u8]) -> Result<usize> {
     let mut chunks = Chunks::of(bytes)?;
     let mut pixels = false;
-    let (mut frames, mut told) = (0, 0);
+    let (mut frames, mut frame_limit) = (0, 0);
     let mut end = bytes.len() - chunks.rest.len();
     while let Some(chunk) = chunks.next() {
         let Ok(chunk) = chunk else {
@@ -485,7 +485,7 @@ pub(super) fn extent(bytes: &[u8]) -> Result<usize> {
             b"IDAT" => pixels = true,
             b"fcTL" => frames += 1,
             b"acTL" => {
-                told = chunk
+                frame_limit = chunk
                     .data
                     .first_chunk()
                     .map_or(0, |four| u32::from_be_bytes(*four))
@@ -493,9 +493,9 @@ pub(super) fn extent(bytes: &[u8]) -> Result<usize> {
             _ => {}
         }
     }
-    match pixels && frames >= told {
+    match pixels && frames >= frame_limit {
         true => Ok(end),
-        false => Err(cut()),
+        false => Err(cut_off()),
     }
 }
 
@@ -535,7 +535,7 @@ impl Chunk<'_> {
 /// Iterator over the chunks of a file, up to and including `IEND`. It ends after an error.
 pub(super) struct Chunks<'a> {
     rest: &'a [u8],
-    ended: bool,
+    is_over: bool,
 }
 
 impl<'a> Chunks<'a> {
@@ -543,7 +543,10 @@ impl<'a> Chunks<'a> {
         let rest = bytes
             .strip_prefix(SIGNATURE)
             .ok_or_else(|| Error::broken(NAME, "it lacks the signature"))?;
-        Ok(Self { rest, ended: false })
+        Ok(Self {
+            rest,
+            is_over: false,
+        })
     }
 
     /// Returns whether the remaining bytes begin with a chunk of this kind, complete or not.
@@ -556,15 +559,15 @@ impl<'a> Iterator for Chunks<'a> {
     type Item = Result<Chunk<'a>>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.ended || self.rest.is_empty() {
+        if self.is_over || self.rest.is_empty() {
             return None;
         }
         let Some((chunk, rest)) = split_chunk(self.rest) else {
-            self.ended = true;
-            return Some(Err(cut()));
+            self.is_over = true;
+            return Some(Err(cut_off()));
         };
         self.rest = rest;
-        self.ended = &chunk.kind == b"IEND";
+        self.is_over = &chunk.kind == b"IEND";
         Some(Ok(chunk))
     }
 }
@@ -582,6 +585,6 @@ fn split_chunk(bytes: &[u8]) -> Option<(Chunk<'_>, &[u8])> {
     Some((chunk, rest))
 }
 
-fn cut() -> Error {
+fn cut_off() -> Error {
     Error::broken(NAME, "it is cut off")
 }

@@ -62,7 +62,7 @@ impl Codec for Psd {
 
     fn decode(&self, bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Image> {
         let header = Header::read(bytes)?;
-        guard::probed(header.width, header.height, info, how.limits)?;
+        guard::check_probed(header.width, header.height, info, how.limits)?;
         let frame = pixels::frame(&header, info, how.interrupt)?;
         let metadata = guard::profile(header.profile, how)?;
         Ok(Image::read(frame, metadata, info.space))
@@ -70,8 +70,8 @@ impl Codec for Psd {
 
     fn end(&self, bytes: &[u8], _how: &Decode<'_>) -> Result<usize> {
         let header = Header::read(bytes)?;
-        let merged = pixels::length(&header)?;
-        Ok(bytes.len() - header.data.len() + merged)
+        let length = pixels::length(&header)?;
+        Ok(bytes.len() - header.data.len() + length)
     }
 
     fn decode_cost(&self, bytes: u64, info: &Info, _scales: Scales) -> Cost {
@@ -122,14 +122,14 @@ struct Header<'a> {
 
 impl<'a> Header<'a> {
     fn read(bytes: &'a [u8]) -> Result<Self> {
-        let cut = || Error::broken(NAME, "it is cut off");
+        let cut_off = || Error::broken(NAME, "it is cut off");
         let unsupported = |what: String| Error::unsupported(NAME, what);
-        let short = |at| u16_be(bytes, at).ok_or_else(cut);
+        let short = |at| u16_be(bytes, at).ok_or_else(cut_off);
         let large = short(4)? == 2;
         let channels = usize::from(short(12)?);
         let (height, width) = (
-            u32_be(bytes, 14).ok_or_else(cut)?,
-            u32_be(bytes, 18).ok_or_else(cut)?,
+            u32_be(bytes, 14).ok_or_else(cut_off)?,
+            u32_be(bytes, 18).ok_or_else(cut_off)?,
         );
         let most = if large { 300_000 } else { 30_000 };
         if !(1..=56).contains(&channels)
@@ -153,9 +153,9 @@ impl<'a> Header<'a> {
         if channels < colours {
             return Err(Error::broken(NAME, "its colours lack channels"));
         }
-        let (palette, at) = block(bytes, 26, false).ok_or_else(cut)?;
-        let (resources, at) = block(bytes, at, false).ok_or_else(cut)?;
-        let (layers, at) = block(bytes, at, large).ok_or_else(cut)?;
+        let (palette, at) = block(bytes, 26, false).ok_or_else(cut_off)?;
+        let (resources, at) = block(bytes, at, false).ok_or_else(cut_off)?;
+        let (layers, at) = block(bytes, at, large).ok_or_else(cut_off)?;
         let run_lengths = match short(at)? {
             0 => false,
             1 => true,
@@ -177,7 +177,7 @@ impl<'a> Header<'a> {
             profile: profile(resources),
             run_lengths,
             large,
-            data: bytes.get(at + 2..).ok_or_else(cut)?,
+            data: bytes.get(at + 2..).ok_or_else(cut_off)?,
         })
     }
 }

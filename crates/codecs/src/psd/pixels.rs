@@ -8,7 +8,7 @@ use crate::guard;
 
 /// Decodes the merged image. The caller has checked its size against the limits.
 pub(super) fn frame(header: &Header<'_>, info: &Info, interrupt: &dyn Interrupt) -> Result<Frame> {
-    let stored = match header.mode {
+    let colours = match header.mode {
         Mode::Bitmap | Mode::Gray | Mode::Indexed => 1,
         Mode::Rgb => 3,
         Mode::Cmyk => 4,
@@ -16,9 +16,9 @@ pub(super) fn frame(header: &Header<'_>, info: &Info, interrupt: &dyn Interrupt)
     let alpha = usize::from(header.alpha);
     let mut planes = Vec::new();
     let mut rows = Rows::new(header)?;
-    for channel in 0..stored + alpha {
+    for channel in 0..colours + alpha {
         // Ink is stored inverted, as transmitted light.
-        let inverted = channel < stored && matches!(header.mode, Mode::Cmyk | Mode::Bitmap);
+        let inverted = channel < colours && matches!(header.mode, Mode::Cmyk | Mode::Bitmap);
         let plane = match info.depth {
             Depth::U8 => {
                 let mut grid = Grid::filled(header.width, header.height, 0_u8);
@@ -70,8 +70,8 @@ impl<'a> Rows<'a> {
             true => header.channels * header.height as usize * each,
             false => 0,
         };
-        let split = header.data.split_at_checked(table);
-        let (lengths, data) = split.ok_or_else(|| Error::broken(NAME, "its rows are cut off"))?;
+        let parts = header.data.split_at_checked(table);
+        let (lengths, data) = parts.ok_or_else(|| Error::broken(NAME, "its rows are cut off"))?;
         Ok(Self { lengths, data })
     }
 
@@ -130,7 +130,7 @@ fn each_row(
     let mut row = vec![0; row_bytes(header)];
     for y in 0..header.height {
         if y % BAND_ROWS == 0 {
-            guard::wanted(interrupt)?;
+            guard::check_interrupt(interrupt)?;
         }
         let read = rows.next(header, &mut row);
         read.ok_or_else(|| Error::broken(NAME, "its pixels are cut off or damaged"))?;

@@ -96,7 +96,7 @@ const TIFF: [&[u8]; 2] = [b"II*\0", b"MM\0*"];
 /// Returns the largest JPEG that can be read, and its header with the orientation of the camera.
 fn preview(bytes: &[u8]) -> Result<(Info, &[u8])> {
     let read = |jpeg| Some((Jpeg.probe(jpeg).ok()?, jpeg));
-    let (held, previews) = match bytes.starts_with(RAF) {
+    let (camera_orientation, previews) = match bytes.starts_with(RAF) {
         true => (
             None,
             part(bytes, u32_be(bytes, 84), u32_be(bytes, 88))
@@ -105,9 +105,9 @@ fn preview(bytes: &[u8]) -> Result<(Info, &[u8])> {
         ),
         false => {
             let directories = directories(bytes);
-            let held = directories.first().and_then(|first| first.get(ORIENTATION));
+            let camera_orientation = directories.first().and_then(|first| first.get(ORIENTATION));
             let previews: Vec<&[u8]> = directories.iter().filter_map(jpeg).collect();
-            (held, previews)
+            (camera_orientation, previews)
         }
     };
     let best = previews
@@ -117,8 +117,10 @@ fn preview(bytes: &[u8]) -> Result<(Info, &[u8])> {
     let (info, jpeg) = best.ok_or_else(|| {
         Error::unsupported(NAME, "samples of a sensor without a JPEG as a preview")
     })?;
-    let orientation = match held {
-        Some(held) if info.orientation.is_upright() => Orientation::from_exif(held as u16),
+    let orientation = match camera_orientation {
+        Some(camera_orientation) if info.orientation.is_upright() => {
+            Orientation::from_exif(camera_orientation as u16)
+        }
         _ => info.orientation,
     };
     let info = Info {
@@ -132,25 +134,25 @@ fn preview(bytes: &[u8]) -> Result<(Info, &[u8])> {
 /// Returns the directories of a file with the structure of a TIFF, including their subdirectories. Unreadable ones are
 /// skipped.
 fn directories(bytes: &[u8]) -> Vec<Directory<'_>> {
-    let mut found = Vec::new();
-    let mut waiting = vec![None];
-    let mut seen = Vec::new();
-    while let Some(at) = waiting.pop() {
+    let mut directories = Vec::new();
+    let mut queue = vec![None];
+    let mut visited = Vec::new();
+    while let Some(at) = queue.pop() {
         let Ok(directory) = Directory::at(bytes, at) else {
             continue;
         };
-        let below = directory.numbers(SUB_DIRECTORIES).into_iter();
-        let below = below.flat_map(Numbers::iter).take(DIRECTORIES);
+        let children = directory.numbers(SUB_DIRECTORIES).into_iter();
+        let children = children.flat_map(Numbers::iter).take(DIRECTORIES);
         let next = directory.next.filter(|next| *next != 0);
-        for at in below.chain(next).map(Some) {
-            if seen.len() < DIRECTORIES && !seen.contains(&at) {
-                seen.push(at);
-                waiting.push(at);
+        for at in children.chain(next).map(Some) {
+            if visited.len() < DIRECTORIES && !visited.contains(&at) {
+                visited.push(at);
+                queue.push(at);
             }
         }
-        found.push(directory);
+        directories.push(directory);
     }
-    found
+    directories
 }
 
 /// Maximum number of directories that are read, more than any camera writes.

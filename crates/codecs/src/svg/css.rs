@@ -40,7 +40,7 @@ impl<'a> Css<'a> {
                 continue;
             };
             scanned += scan(text);
-            declarations += cloned(text);
+            declarations += count_declarations(text);
             comments += memchr::memmem::find_iter(text.as_bytes(), b"/*").count();
             if scanned > SCANNED || declarations > DECLARATIONS || comments > COMMENTS {
                 return Err(unsupported(
@@ -59,7 +59,7 @@ impl<'a> Css<'a> {
         node: Node<'a, 'a>,
         mut with: impl FnMut(&Declaration<'a>),
     ) -> Result<u64> {
-        let before = self.steps.left();
+        let previous = self.steps.left();
         for rule in &self.sheet.rules {
             self.steps.spend(1, SELECTORS)?;
             let element = Matching {
@@ -83,7 +83,7 @@ impl<'a> Css<'a> {
                 with(&declaration);
             }
         }
-        Ok(before - self.steps.left())
+        Ok(previous - self.steps.left())
     }
 }
 
@@ -98,31 +98,31 @@ const WRITTEN: u64 = 15;
 fn scan(text: &str) -> u64 {
     let mut line = 0;
     let mut total = 0_u64;
-    let mut before = b' ';
+    let mut previous = b' ';
     for (at, byte) in text.bytes().enumerate() {
         let fails = match byte {
             b'\n' => {
                 line = at;
-                before.is_ascii_digit()
+                previous.is_ascii_digit()
             }
-            b' ' | b'\t' | b'\r' => before.is_ascii_digit(),
+            b' ' | b'\t' | b'\r' => previous.is_ascii_digit(),
             // Bytes that begin a comment or are part of a name or of base64 data.
             b'/' | b'-' | b'_' | b'=' => false,
             // An error unless it follows a letter: after a number, a unit is expected.
-            b'+' => !before.is_ascii_alphabetic(),
+            b'+' => !previous.is_ascii_alphabetic(),
             byte => byte.is_ascii_punctuation(),
         };
         if fails {
             total += (at - line) as u64 + at as u64 / 8;
         }
-        before = byte;
+        previous = byte;
     }
     total
 }
 
 /// Returns an upper bound on the number of declarations in the rules of a text. A block counts once for each selector
 /// before it, because it is cloned for each.
-fn cloned(text: &str) -> usize {
+fn count_declarations(text: &str) -> usize {
     let count = |part: &str, of: u8| memchr::memchr_iter(of, part.as_bytes()).count();
     let mut parts = text.split('{');
     let mut selectors = parts.next().map_or(0, |part| count(part, b',') + 1);
@@ -194,10 +194,10 @@ impl<'a> Matching<'a> {
     }
 
     /// Returns the previous sibling element. Comments and texts in between cost steps, too.
-    fn before(&self) -> Option<Node<'a, 'a>> {
+    fn previous(&self) -> Option<Node<'a, 'a>> {
         let mut siblings = self.node.prev_siblings().skip(1);
-        let wanted = |node: &Node<'_, '_>| node.is_element() || !self.steps.take(1);
-        siblings.find(wanted).filter(Node::is_element)
+        let ends_search = |node: &Node<'_, '_>| node.is_element() || !self.steps.take(1);
+        siblings.find(ends_search).filter(Node::is_element)
     }
 }
 
@@ -208,8 +208,8 @@ impl simplecss::Element for Matching<'_> {
     }
 
     fn prev_sibling_element(&self) -> Option<Self> {
-        let before = self.steps.take(1).then(|| self.before());
-        before.flatten().map(|node| self.at(node))
+        let previous = self.steps.take(1).then(|| self.previous());
+        previous.flatten().map(|node| self.at(node))
     }
 
     fn has_local_name(&self, name: &str) -> bool {
@@ -223,7 +223,7 @@ impl simplecss::Element for Matching<'_> {
     }
 
     fn pseudo_class_matches(&self, class: PseudoClass<'_>) -> bool {
-        self.steps.take(1) && matches!(class, PseudoClass::FirstChild) && self.before().is_none()
+        self.steps.take(1) && matches!(class, PseudoClass::FirstChild) && self.previous().is_none()
     }
 }
 
@@ -256,13 +256,13 @@ mod tests {
 
     #[test]
     fn blocks_are_counted_for_each_selector() {
-        assert_eq!(cloned("a,b{c:d;e:f}g{h:i}"), 5);
+        assert_eq!(count_declarations("a,b{c:d;e:f}g{h:i}"), 5);
         let hidden = format!(
             "{}a{{x:y;/*{{*/{}}}",
             "a,".repeat(3000),
             "b:c;".repeat(3000)
         );
-        assert!(cloned(&hidden) > DECLARATIONS);
+        assert!(count_declarations(&hidden) > DECLARATIONS);
         assert!(
             applied(&format!(
                 "{}a{{{}}}",

@@ -50,7 +50,7 @@ fn is_drawing(head: &[u8], most: usize) -> bool {
 pub(super) const GZIP: &[u8] = &[0x1f, 0x8b];
 
 fn is_svg(text: &[u8]) -> bool {
-    let text = encoding::beginning(text);
+    let text = encoding::decode_start(text);
     prolog::read(&text).is_some_and(|prolog| prolog::is_svg(&text[prolog.root..]))
 }
 
@@ -59,20 +59,20 @@ fn is_svg(text: &[u8]) -> bool {
 /// # Errors
 /// `Limit` or `Unsupported` for a text that is too long or has unsupported entities; `Broken`.
 pub(super) fn text(bytes: &[u8]) -> Result<String> {
-    let mut unpacked = Vec::new();
+    let mut bytes_of_text = Vec::new();
     let text = if bytes.starts_with(GZIP) {
         let read = GzDecoder::new(bytes)
             .take(TEXT_BYTES as u64 + 1)
-            .read_to_end(&mut unpacked);
+            .read_to_end(&mut bytes_of_text);
         read.map_err(|_| broken("it does not unpack"))?;
-        &unpacked
+        &bytes_of_text
     } else {
         bytes
     };
     short_enough(text.len())?;
-    let text = encoding::decoded(text)?;
+    let text = encoding::decode(text)?;
     short_enough(text.len())?;
-    entities::expanded(text)
+    entities::expand_declared(text)
 }
 
 /// Checks that a text has at most `TEXT_BYTES` bytes.
@@ -93,10 +93,10 @@ pub(super) fn end(bytes: &[u8]) -> Result<usize> {
     if !bytes.starts_with(GZIP) {
         return Ok(bytes.len());
     }
-    let mut packed = bufread::GzDecoder::new(bytes);
-    let read = std::io::copy(&mut packed, &mut std::io::sink());
+    let mut decoder = bufread::GzDecoder::new(bytes);
+    let read = std::io::copy(&mut decoder, &mut std::io::sink());
     read.map_err(|_| broken("it does not unpack"))?;
-    Ok(bytes.len() - packed.into_inner().len())
+    Ok(bytes.len() - decoder.into_inner().len())
 }
 
 /// Parses the elements of a text with expanded entities. Remaining entities are an error, because their expansion would

@@ -41,21 +41,21 @@ pub(super) fn draw(
     guard::size(info.width, info.height, how.limits)?;
     let (width, height) = window.to;
     guard::size(width, height, how.limits)?;
-    guard::wanted(how.interrupt)?;
+    guard::check_interrupt(how.interrupt)?;
     let (pixmap, undrawn) = caught(|| {
         let text = document::text(bytes)?;
         let document = document::parse(&text)?;
         let memory = DRAWING.for_file(bytes.len() as u64);
         let ground = readable(&document, memory)?;
-        guard::wanted(how.interrupt)?;
+        guard::check_interrupt(how.interrupt)?;
         let tree = document::tree(&document, &images::options(how, memory))?;
-        guard::wanted(how.interrupt)?;
-        let own = match document::is_unsized(document.root_element()) {
+        guard::check_interrupt(how.interrupt)?;
+        let drawing_size = match document::is_unsized(document.root_element()) {
             true => size::of(document.root_element()),
             false => Some((tree.size().width(), tree.size().height())),
         };
-        let own = own.unwrap_or((info.width as f32, info.height as f32));
-        let at = placed(own, info, window);
+        let drawing_size = drawing_size.unwrap_or((info.width as f32, info.height as f32));
+        let at = placement(drawing_size, info, window);
         drawable(&tree, at, (width, height))?;
         let mut pixmap = Pixmap::new(width, height)
             .ok_or_else(|| Error::Internal(format!("no image of {width}×{height}")))?;
@@ -71,20 +71,23 @@ pub(super) fn draw(
         resvg::render(&tree, at, &mut pixmap.as_mut());
         Ok((pixmap, undrawn::letters(&document, &tree)))
     })?;
-    guard::wanted(how.interrupt)?;
+    guard::check_interrupt(how.interrupt)?;
     Ok((planes(&pixmap, width, height)?, undrawn))
 }
 
-/// Returns the transform that places a drawing of size `own` on a canvas that shows the window.
-fn placed(own: (f32, f32), info: &Info, window: &Window) -> Transform {
+/// Returns the transform that places a drawing of size `drawing_size` on a canvas that shows the window.
+fn placement(drawing_size: (f32, f32), info: &Info, window: &Window) -> Transform {
     let (width, height) = window.of_whole((info.width, info.height));
     let (x, y) = window.offset();
     let place = Transform::from_translate(x as f32, y as f32);
     // A size that rounds to whole pixels is not stretched to them.
-    let whole = document::whole_size(own.0, own.1);
+    let whole = document::whole_size(drawing_size.0, drawing_size.1);
     match (f64::from(whole.0), f64::from(whole.1)) == (width, height) {
         true => place,
-        false => place.pre_scale(width as f32 / own.0, height as f32 / own.1),
+        false => place.pre_scale(
+            width as f32 / drawing_size.0,
+            height as f32 / drawing_size.1,
+        ),
     }
 }
 
@@ -126,8 +129,8 @@ fn drawable(tree: &Tree, at: Transform, canvas: (u32, u32)) -> Result<()> {
         // The plan also contains the pixels of the image itself.
         memory: memory.saturating_sub(4 * pixels) as f64,
     };
-    weigh(tree, at, canvas, budget).map_err(|refused| {
-        unsupported(match refused {
+    weigh(tree, at, canvas, budget).map_err(|reason| {
+        unsupported(match reason {
             Refused::Work => format!("more drawing than fits into a request at {width}×{height}"),
             Refused::Memory(bytes) => format!(
                 "layers of {} MB at {width}×{height}, of which {} MB are planned for; a smaller size needs less",
@@ -152,11 +155,11 @@ fn caught<T>(run: impl FnOnce() -> Result<T>) -> Result<T> {
 /// Converts a pixmap to planes of straight (not premultiplied) colours and opacity.
 fn planes(pixmap: &Pixmap, width: u32, height: u32) -> Result<Frame> {
     let mut planes = Grid::several(4, width, height, 0_u8);
-    let mut written: Vec<_> = planes.iter_mut().map(Grid::samples_mut).collect();
+    let mut samples_of_planes: Vec<_> = planes.iter_mut().map(Grid::samples_mut).collect();
     for (index, pixel) in pixmap.pixels().iter().enumerate() {
         let pixel = pixel.demultiply();
         let samples = [pixel.red(), pixel.green(), pixel.blue(), pixel.alpha()];
-        for (plane, sample) in written.iter_mut().zip(samples) {
+        for (plane, sample) in samples_of_planes.iter_mut().zip(samples) {
             plane[index] = sample;
         }
     }

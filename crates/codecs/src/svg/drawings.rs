@@ -15,8 +15,8 @@ impl Drawings for Svg {
     fn text(&self, text: &Text<'_>) -> Result<Vec<u8>> {
         let draw = || document(text, &fonts::installed());
         // Font libraries may panic on unexpected fonts.
-        let drawn = catch_unwind(AssertUnwindSafe(draw));
-        drawn.map_err(|_| {
+        let result = catch_unwind(AssertUnwindSafe(draw));
+        result.map_err(|_| {
             unsupported(format!(
                 "the text {:?} in the fonts that it needs",
                 text.text
@@ -39,7 +39,7 @@ impl Drawings for Svg {
 
     fn unknown_families(&self, font: &str) -> Vec<String> {
         let Ok(request) = font.parse::<FontRequest>();
-        fonts::installed().wanted(&request).1
+        fonts::installed().selection(&request).1
     }
 
     fn fonts(&self) -> String {
@@ -57,13 +57,13 @@ fn document(text: &Text<'_>, fonts: &Fonts) -> Vec<u8> {
     for glyph in &layout.glyphs {
         if !fonts.face(glyph.face).is_coloured {
             outline::append(&mut outlines, glyph, size, fonts);
-        } else if let Some(shown) = &glyph.coloured {
+        } else if let Some(text) = &glyph.coloured {
             let ((x, y), family) = (glyph.at, resolver::family(glyph.face));
             // Writing to a String cannot fail.
             let _ = write!(
                 coloured,
                 "<text x=\"{x:.3}\" y=\"{y:.3}\" font-family=\"{family}\" font-size=\"{size}\">{}</text>",
-                Escaped(shown)
+                Escaped(text)
             );
         }
     }

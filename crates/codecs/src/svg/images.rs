@@ -49,14 +49,14 @@ const HIDDEN_NANOS: u64 = 200_000_000;
 pub(super) fn options<'a>(how: &Decode<'a>, memory: u64) -> Options<'a> {
     let (limits, interrupt) = (*how.limits, how.interrupt);
     let most = PIXELS.min(memory / PIXEL_BYTES);
-    let left = AtomicU64::new(most);
+    let pixel_budget = AtomicU64::new(most);
     let resolver = ImageHrefResolver {
         resolve_data: Box::new(move |_, data: Arc<Vec<u8>>, _| {
             if document::sniff_inside(&data) {
                 return nested(&data);
             }
             // Images that cannot be decoded are left out.
-            let png = raster(&data, &limits, interrupt, (&left, most)).ok()?;
+            let png = raster(&data, &limits, interrupt, (&pixel_budget, most)).ok()?;
             Some(ImageKind::PNG(Arc::new(png)))
         }),
         ..closed()
@@ -100,16 +100,16 @@ fn raster(
     data: &[u8],
     limits: &Limits,
     interrupt: &dyn Interrupt,
-    (left, most): (&AtomicU64, u64),
+    (pixel_budget, most): (&AtomicU64, u64),
 ) -> Result<Vec<u8>> {
     let codec = EMBEDDED.iter().find(|codec| codec.sniff(data));
     let codec = codec.ok_or(Error::UnknownFormat)?;
     let info = codec.probe(data)?;
     // The decoder's additional memory is counted as pixels.
     let pixels = info.pixels() + info.decoder_bytes / PIXEL_BYTES;
-    let take = |left: u64| left.checked_sub(pixels);
-    let taken = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take);
-    if taken.is_err() || info.decoder_nanos > HIDDEN_NANOS {
+    let take = |pixel_budget: u64| pixel_budget.checked_sub(pixels);
+    let reservation = pixel_budget.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take);
+    if reservation.is_err() || info.decoder_nanos > HIDDEN_NANOS {
         return Err(Error::Limit {
             bound: Bound::PIXELS,
             value: pixels,

@@ -335,9 +335,9 @@ impl<'a> Reading<'a> {
         let (parent, from, repeats, is_text) =
             (open.element, open.from, open.repeats, open.is_text);
         // A `use` repeats a single node, and the document has a single root, so siblings are not read.
-        let alone =
+        let is_only_child =
             self.outline.elements.is_empty() || self.outline.elements[parent].tag == Tag::Use;
-        open.next = node.next_sibling().filter(|_| !alone);
+        open.next = node.next_sibling().filter(|_| !is_only_child);
         if is_text && node.is_text() {
             let letters = node.text().map_or(0, |text| text.chars().count());
             self.outline.elements[parent].letters += letters;
@@ -437,7 +437,9 @@ impl<'a> Reading<'a> {
             is_turned,
             is_marker,
         });
-        if !repeats && let Some(id) = known(node).find(|attribute| attribute.name() == "id") {
+        if !repeats
+            && let Some(id) = known_attributes(node).find(|attribute| attribute.name() == "id")
+        {
             self.outline.ids.insert(id.value(), number);
         }
         Ok(number)
@@ -458,21 +460,21 @@ impl<'a> Reading<'a> {
             ..Style::default()
         };
         let (lists, ground) = (&mut self.outline.lists, &mut self.outline.ground);
-        for attribute in known(node) {
+        for attribute in known_attributes(node) {
             style.attribute(&attribute, steps, lists)?;
         }
         let is_root = self.outline.elements.is_empty();
-        let mut checked = Ok(());
+        let mut result = Ok(());
         self.css.apply(node, |declaration| {
             if is_root {
                 ground.declare(declaration);
             }
             let one = style.declare(declaration, steps, lists);
-            if checked.is_ok() {
-                checked = one;
+            if result.is_ok() {
+                result = one;
             }
         })?;
-        checked?;
+        result?;
         style.refers[Property::Href as usize] = match href(node).map(IRI::from_str) {
             None => Reference::Absent,
             Some(iri) => iri.map_or(Reference::Nothing, |IRI(id)| Reference::Id(id)),
@@ -495,7 +497,7 @@ impl<'a> Reading<'a> {
             Some(Ok(_)) => self.side.length(),
         };
         let view = node.attribute("viewBox").and_then(|text| text.parse().ok());
-        let within = view.map_or(1.0, |view: svgtypes::ViewBox| {
+        let view_scale = view.map_or(1.0, |view: svgtypes::ViewBox| {
             (side("markerWidth") / view.w).max(side("markerHeight") / view.h)
         });
         let units = ["clipPathUnits", "maskContentUnits", "patternContentUnits"];
@@ -504,7 +506,7 @@ impl<'a> Reading<'a> {
             true => self.side.length(),
             false => 1.0,
         };
-        within.max(1.0) * of_box.max(1.0)
+        view_scale.max(1.0) * of_box.max(1.0)
     }
 
     /// Returns the node that a `use` repeats, or `None` if that would repeat the `use` itself.
@@ -612,9 +614,9 @@ impl<'a> Style<'a> {
         steps.spend(value.len() as u64 / 16, "values")?;
         if matches!(name, "transform" | "patternTransform") {
             steps.spend(value.len() as u64, "transforms")?;
-            let (larger, turned) = transformed(value);
+            let (larger, turns) = transformed(value);
             self.scale = self.scale.max(larger);
-            self.turns |= turned;
+            self.turns |= turns;
         }
         numbers::check(name, value)
     }
@@ -634,7 +636,7 @@ fn transformed(text: &str) -> (f64, bool) {
 }
 
 /// Returns the attributes of an element in the supported namespaces.
-fn known<'a>(node: Node<'a, 'a>) -> impl Iterator<Item = Attribute<'a, 'a>> {
+fn known_attributes<'a>(node: Node<'a, 'a>) -> impl Iterator<Item = Attribute<'a, 'a>> {
     let read = |attribute: &Attribute<'a, 'a>| {
         matches!(attribute.namespace(), None | Some(SVG | XLINK | XML))
     };
@@ -643,20 +645,20 @@ fn known<'a>(node: Node<'a, 'a>) -> impl Iterator<Item = Attribute<'a, 'a>> {
 
 /// Returns the value of `href`, otherwise of its older form `xlink:href`.
 pub(super) fn href<'a>(node: Node<'a, 'a>) -> Option<&'a str> {
-    let within = |namespace: Option<&str>| {
+    let view_scale = |namespace: Option<&str>| {
         node.attributes()
             .find(|attribute| attribute.name() == "href" && attribute.namespace() == namespace)
     };
-    let attribute = within(None).or_else(|| within(Some(XLINK)))?;
+    let attribute = view_scale(None).or_else(|| view_scale(Some(XLINK)))?;
     Some(attribute.value())
 }
 
 /// Parses the reference in a property's value. Lists of filters are appended to `lists`.
 fn read<'a>(property: Property, value: &'a str, lists: &mut Vec<Vec<&'a str>>) -> Reference<'a> {
     if value == "inherit" {
-        let own = Property::OWN.contains(&property);
+        let is_own = Property::OWN.contains(&property);
         // Other properties are inherited anyway, as if they were absent.
-        return if own {
+        return if is_own {
             Reference::Parent
         } else {
             Reference::Absent

@@ -54,7 +54,7 @@ pub(super) fn follow<'a>(
         nested,
         images: HashMap::new(),
     };
-    walk.cut()?;
+    walk.remove_cycles()?;
     walk.inherit();
     walk.templates()?;
     walk.weigh()
@@ -121,7 +121,7 @@ impl<'a> Walk<'a, '_> {
 
     /// Removes the references that `usvg` removes: from a pattern, clip path, mask or filter to itself, and from an
     /// element to which it refers back to it. Longer cycles are rejected later.
-    fn cut(&mut self) -> Result<()> {
+    fn remove_cycles(&mut self) -> Result<()> {
         for (tag, property) in [
             (Tag::Pattern, Property::Fill),
             (Tag::Pattern, Property::Stroke),
@@ -130,10 +130,10 @@ impl<'a> Walk<'a, '_> {
             (Tag::Filter, Property::Filter),
         ] {
             // `usvg` starts its search again after each reference that it removes.
-            let before = self.steps.left();
-            let taken = self.cut_of(tag, property)?;
-            let pass = before - self.steps.left();
-            self.steps.spend(pass.saturating_mul(taken), LOOPS)?;
+            let steps_before = self.steps.left();
+            let removed = self.remove_cycles_of(tag, property)?;
+            let pass = steps_before - self.steps.left();
+            self.steps.spend(pass.saturating_mul(removed), LOOPS)?;
         }
         for element in 0..self.elements().len() {
             if self.elements()[element].tag != Tag::FeImage {
@@ -145,10 +145,10 @@ impl<'a> Walk<'a, '_> {
             let Some(link) = self.target(element, Property::Href) else {
                 continue;
             };
-            let same = |id: &&str| Some(*id) == filter;
+            let is_filter = |id: &&str| Some(*id) == filter;
             let back = match self.refers(link, Property::Filter) {
-                Reference::Id(id) => same(&id),
-                Reference::List(list) => self.outline.lists[list].iter().any(same),
+                Reference::Id(id) => is_filter(&id),
+                Reference::List(list) => self.outline.lists[list].iter().any(is_filter),
                 _ => false,
             };
             if back {
@@ -160,8 +160,8 @@ impl<'a> Walk<'a, '_> {
 
     /// Removes references with `property` from elements with `tag` to themselves, directly or through one other
     /// element, and returns the number of removed references.
-    fn cut_of(&mut self, tag: Tag, property: Property) -> Result<u64> {
-        let mut taken = 0;
+    fn remove_cycles_of(&mut self, tag: Tag, property: Property) -> Result<u64> {
+        let mut removed = 0;
         for holder in 0..self.elements().len() {
             self.steps.spend(1, LOOPS)?;
             if self.elements()[holder].tag != tag {
@@ -169,7 +169,7 @@ impl<'a> Walk<'a, '_> {
             }
             let mut remove = |walk: &mut Self, element: usize| {
                 walk.outline.elements[element].refers[property as usize] = Reference::Nothing;
-                taken += 1;
+                removed += 1;
             };
             for inner in holder..self.elements()[holder].end {
                 self.steps.spend(1, LOOPS)?;
@@ -188,7 +188,7 @@ impl<'a> Walk<'a, '_> {
                 }
             }
         }
-        Ok(taken)
+        Ok(removed)
     }
 
     /// Copies inherited references to elements. Parents come before their children.
@@ -200,15 +200,15 @@ impl<'a> Walk<'a, '_> {
             };
             let parent = &before[element.parent];
             for property in Property::INHERITED {
-                let own = &mut element.refers[property as usize];
-                if *own == Reference::Absent {
-                    *own = parent.refers[property as usize];
+                let reference = &mut element.refers[property as usize];
+                if *reference == Reference::Absent {
+                    *reference = parent.refers[property as usize];
                 }
             }
             for property in Property::OWN {
-                let own = &mut element.refers[property as usize];
-                if *own == Reference::Parent {
-                    *own = parent.refers[property as usize];
+                let reference = &mut element.refers[property as usize];
+                if *reference == Reference::Parent {
+                    *reference = parent.refers[property as usize];
                 }
             }
         }
@@ -287,7 +287,7 @@ impl<'a> Walk<'a, '_> {
     fn open(&mut self, place: Place, sides: &mut Vec<Side>, states: &mut [State]) -> Result<Visit> {
         states[place.number()] = State::Open;
         let first = sides.len();
-        let own = match place.element == self.elements().len() {
+        let weight = match place.element == self.elements().len() {
             true => {
                 let patterns = self.elements().iter().enumerate();
                 let patterns = patterns.filter(|(_, element)| element.tag == Tag::Pattern);
@@ -302,7 +302,7 @@ impl<'a> Walk<'a, '_> {
             place,
             first,
             next: first,
-            weight: own,
+            weight,
             is_choice: place.element == self.elements().len(),
         })
     }
@@ -329,9 +329,9 @@ impl<'a> Walk<'a, '_> {
             nanos: 0.0,
         };
         if matches!(tag, Tag::Image | Tag::FeImage) {
-            let shown = self.target(element, Property::Href);
-            if let Some(shown) = shown.filter(|_| tag == Tag::FeImage) {
-                self.shown(shown, sides)?;
+            let link = self.target(element, Property::Href);
+            if let Some(link) = link.filter(|_| tag == Tag::FeImage) {
+                self.shown_element(link, sides)?;
             } else {
                 let image = self.image(element)?;
                 weight.units = weight.units.saturating_add(image.units);
@@ -361,14 +361,14 @@ impl<'a> Walk<'a, '_> {
     /// the element's units without them.
     fn inside(&self, place: Place, sides: &mut Vec<Side>) -> u64 {
         let Place { element, clips } = place;
-        let own = &self.elements()[element];
-        let within = |tag: Tag| place.draws(tag);
-        let mut units = 1 + own.bytes as u64 / BYTES;
-        match own.tag {
-            Tag::Group | Tag::Symbol => self.children(element, within, clips, sides),
+        let node = &self.elements()[element];
+        let is_drawn = |tag: Tag| place.draws(tag);
+        let mut units = 1 + node.bytes as u64 / BYTES;
+        match node.tag {
+            Tag::Group | Tag::Symbol => self.children(element, is_drawn, clips, sides),
             Tag::Use => {
-                let repeated = |tag| within(tag) || tag == Tag::Symbol && !clips;
-                self.children(element, repeated, clips, sides);
+                let is_repeated = |tag| is_drawn(tag) || tag == Tag::Symbol && !clips;
+                self.children(element, is_repeated, clips, sides);
             }
             Tag::Marker => self.children(element, Tag::is_drawn, false, sides),
             Tag::Mask => {
@@ -399,11 +399,11 @@ impl<'a> Walk<'a, '_> {
                 self.children(template, |tag| tag == Tag::FeImage, false, sides);
             }
             Tag::Text | Tag::Span | Tag::TextPath => {
-                if own.tag == Tag::Text {
+                if node.tag == Tag::Text {
                     units = units.saturating_add(self.letters(element));
                 }
                 let path = self.target(element, Property::Href);
-                if let Some(path) = path.filter(|_| own.tag == Tag::TextPath) {
+                if let Some(path) = path.filter(|_| node.tag == Tag::TextPath) {
                     units += self.elements()[path].bytes as u64 / PATH_BYTES;
                 }
                 self.children(element, |_| true, clips, sides);
@@ -413,17 +413,17 @@ impl<'a> Walk<'a, '_> {
         units
     }
 
-    /// Appends edges to the children for whose tag `wanted` returns true.
+    /// Appends edges to the children for whose tag `is_wanted` returns true.
     fn children(
         &self,
         parent: usize,
-        wanted: impl Fn(Tag) -> bool,
+        is_wanted: impl Fn(Tag) -> bool,
         clips: bool,
         sides: &mut Vec<Side>,
     ) {
         let children = self.inner(parent);
-        let wanted = children.filter(|child| wanted(self.elements()[*child].tag));
-        sides.extend(wanted.map(|element| Side {
+        let selection = children.filter(|child| is_wanted(self.elements()[*child].tag));
+        sides.extend(selection.map(|element| Side {
             to: Place { element, clips },
             times: 1,
             is_reference: false,
@@ -438,10 +438,10 @@ impl<'a> Walk<'a, '_> {
     /// Returns the indices of an element's children.
     fn inner(&self, parent: usize) -> impl Iterator<Item = usize> {
         let elements = self.elements();
-        let within = move |child: &usize| *child < elements[parent].end;
-        let first = Some(parent + 1).filter(within);
+        let is_inside = move |child: &usize| *child < elements[parent].end;
+        let first = Some(parent + 1).filter(is_inside);
         iter::successors(first, move |child| {
-            Some(elements[*child].end).filter(within)
+            Some(elements[*child].end).filter(is_inside)
         })
     }
 
@@ -510,10 +510,10 @@ impl<'a> Walk<'a, '_> {
     /// Appends edges to the paints that fill and stroke an element. In a text they are counted once per letter, because
     /// each may be a separate outline.
     fn paints(&self, element: usize, sides: &mut Vec<Side>) {
-        let own = &self.elements()[element];
-        let times = match own.tag {
+        let node = &self.elements()[element];
+        let times = match node.tag {
             Tag::Shape | Tag::Use => 1,
-            Tag::Text | Tag::Span | Tag::TextPath => own.letters as u64,
+            Tag::Text | Tag::Span | Tag::TextPath => node.letters as u64,
             _ => return,
         };
         for property in [Property::Fill, Property::Stroke] {
@@ -532,22 +532,22 @@ impl<'a> Walk<'a, '_> {
 
     /// Returns the time for stroking the curves of a shape, in ns. For this, the outline is read again.
     fn strokes(&self, element: usize) -> Result<f64> {
-        let own = &self.elements()[element];
+        let node = &self.elements()[element];
         if let Reference::Absent | Reference::Nothing = self.refers(element, Property::Stroke) {
             return Ok(0.0);
         }
-        self.outline_of(own)?;
-        let plain = strokes::shape(own.node, 1.0);
-        if !own.is_turned {
+        self.outline_of(node)?;
+        let plain = strokes::shape(node.node, 1.0);
+        if !node.is_turned {
             return Ok(plain);
         }
         // The outline is read again because it is transformed.
-        self.outline_of(own)?;
-        let larger = match own.is_marker {
+        self.outline_of(node)?;
+        let larger = match node.is_marker {
             true => self.outline.widest,
             false => 1.0,
         };
-        Ok(plain + strokes::shape(own.node, own.scale * larger))
+        Ok(plain + strokes::shape(node.node, node.scale * larger))
     }
 
     /// Appends edges to the markers on the vertices of a shape. If the shape is inside the marker itself, that marker
@@ -585,7 +585,7 @@ impl<'a> Walk<'a, '_> {
     ///
     /// # Errors
     /// `Unsupported` within a marker.
-    fn shown(&self, element: usize, sides: &mut Vec<Side>) -> Result<()> {
+    fn shown_element(&self, element: usize, sides: &mut Vec<Side>) -> Result<()> {
         let mut around = element;
         while around > 0 {
             around = self.elements()[around].parent;

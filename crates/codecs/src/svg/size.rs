@@ -21,23 +21,23 @@ pub(super) const FONT_SIZE: f32 = 12.0;
 
 /// Returns the size of a drawing in px, which the tag of its root specifies.
 pub(super) fn size(bytes: &[u8]) -> Result<(u32, u32)> {
-    let mut unpacked = Vec::new();
+    let mut bytes_of_text = Vec::new();
     let head = if bytes.starts_with(GZIP) {
         let read = GzDecoder::new(bytes)
             .take(HEAD as u64)
-            .read_to_end(&mut unpacked);
+            .read_to_end(&mut bytes_of_text);
         // Unpacking errors are ignored if there is some text, because only the tag is needed.
-        if read.is_err() && unpacked.is_empty() {
+        if read.is_err() && bytes_of_text.is_empty() {
             return Err(broken("it does not unpack"));
         }
-        &unpacked
+        &bytes_of_text
     } else {
         document::short_enough(bytes.len())?;
         bytes
     };
-    let head = encoding::beginning(&head[..head.len().min(HEAD)]);
-    let alone = alone(&tag(&head)?)?;
-    let document = Document::parse(&alone).map_err(|error| broken(error.to_string()))?;
+    let head = encoding::decode_start(&head[..head.len().min(HEAD)]);
+    let document_of = document_of(&tag(&head)?)?;
+    let document = Document::parse(&document_of).map_err(|error| broken(error.to_string()))?;
     let root = document.root_element();
     if root.tag_name().name() != "svg" {
         return Err(broken("its root is no svg element"));
@@ -65,13 +65,13 @@ fn tag(head: &[u8]) -> Result<String> {
     let Some(declarations) = declarations else {
         return Ok(tag.to_owned());
     };
-    let mut expanded = String::new();
-    Entities::of(text(&head[declarations])?)?.expand(tag, head.len(), &mut expanded)?;
-    Ok(expanded)
+    let mut expanded_tag = String::new();
+    Entities::of(text(&head[declarations])?)?.expand(tag, head.len(), &mut expanded_tag)?;
+    Ok(expanded_tag)
 }
 
 /// Converts a tag to a complete document.
-fn alone(tag: &str) -> Result<String> {
+fn document_of(tag: &str) -> Result<String> {
     markup::check(tag)?;
     let open = tag.strip_suffix('>').unwrap_or(tag);
     let open = open.strip_suffix('/').unwrap_or(open);
@@ -109,8 +109,8 @@ pub(super) fn view_box(root: Node<'_, '_>) -> Option<(f32, f32)> {
 }
 
 fn valid(width: f32, height: f32) -> Option<(f32, f32)> {
-    let fine = |side: f32| side.is_finite() && side > 0.0;
-    (fine(width) && fine(height)).then_some((width, height))
+    let is_valid = |side: f32| side.is_finite() && side > 0.0;
+    (is_valid(width) && is_valid(height)).then_some((width, height))
 }
 
 #[cfg(test)]

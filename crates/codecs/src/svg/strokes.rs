@@ -7,8 +7,8 @@ use svgtypes::{Length, PathParser, PathSegment};
 
 /// Returns the time in ns for stroking a curve of this length in px, without the time for its points.
 pub(super) fn curve(length: f64) -> f64 {
-    let many = if length > LONG { 60.0 * length } else { 0.0 };
-    2500.0 * length.sqrt() + many
+    let piece_cost = if length > LONG { 60.0 * length } else { 0.0 };
+    2500.0 * length.sqrt() + piece_cost
 }
 
 /// Length in px from which a curve is divided into the maximum number of pieces.
@@ -41,7 +41,7 @@ fn path(outline: &str, scale: f64) -> f64 {
             true => (0.0, 0.0),
             false => (x, y),
         };
-        let far = |x: f64, y: f64| (x - from_x).hypot(y - from_y);
+        let distance = |x: f64, y: f64| (x - from_x).hypot(y - from_y);
         let (to_x, to_y, length) = match segment {
             PathSegment::MoveTo { x, y, .. } | PathSegment::LineTo { x, y, .. } => (x, y, None),
             PathSegment::HorizontalLineTo { x, .. } => (x, from_y, None),
@@ -60,19 +60,21 @@ fn path(outline: &str, scale: f64) -> f64 {
                     (x2 - x1, y2 - y1),
                     (x - x2, y - y2),
                 ];
-                let length = far(x1, y1) + far(x2, y2) + far(x, y);
+                let length = distance(x1, y1) + distance(x2, y2) + distance(x, y);
                 if goes_on(legs) && length * scale < SHORT {
                     total -= EASE * curve(length * scale);
                 }
                 (x, y, Some(length))
             }
             PathSegment::SmoothCurveTo { x2, y2, x, y, .. } => {
-                (x, y, Some(2.0 * far(x2, y2) + far(x, y)))
+                (x, y, Some(2.0 * distance(x2, y2) + distance(x, y)))
             }
-            PathSegment::Quadratic { x1, y1, x, y, .. } => (x, y, Some(far(x1, y1) + far(x, y))),
-            PathSegment::SmoothQuadratic { x, y, .. } => (x, y, Some(2.0 * far(x, y))),
+            PathSegment::Quadratic { x1, y1, x, y, .. } => {
+                (x, y, Some(distance(x1, y1) + distance(x, y)))
+            }
+            PathSegment::SmoothQuadratic { x, y, .. } => (x, y, Some(2.0 * distance(x, y))),
             PathSegment::EllipticalArc { rx, ry, x, y, .. } => {
-                (x, y, Some(4.0 * (rx.abs() + ry.abs()) + far(x, y)))
+                (x, y, Some(4.0 * (rx.abs() + ry.abs()) + distance(x, y)))
             }
             PathSegment::ClosePath { .. } => continue,
         };
@@ -91,8 +93,8 @@ fn path(outline: &str, scale: f64) -> f64 {
 /// takes many pieces.
 fn goes_on(legs: [(f64, f64); 3]) -> bool {
     let [a, b, c] = legs;
-    let same = |(x, y): (f64, f64), other: (f64, f64)| x * other.0 + y * other.1 >= 0.0;
-    same(a, b) && same(b, c) && same(a, c)
+    let same_direction = |(x, y): (f64, f64), other: (f64, f64)| x * other.0 + y * other.1 >= 0.0;
+    same_direction(a, b) && same_direction(b, c) && same_direction(a, c)
 }
 
 /// Length in px below which a smooth curve takes less time than a sharp one.

@@ -69,7 +69,7 @@ impl Canvas {
     }
 
     /// Returns a canvas on which layers are clipped to its own area.
-    pub(super) fn alone(width: f64, height: f64) -> Self {
+    pub(super) fn unclipped(width: f64, height: f64) -> Self {
         Self {
             width,
             height,
@@ -108,8 +108,12 @@ pub(super) fn bounds(
         y + f64::from(rect.height()).ceil().max(1.0),
     ];
     let all = [x, y, right, bottom];
-    let near = all.iter().all(|side| side.abs() < FARTHEST);
-    Some(if near { Ok(all) } else { Err(Refused::Number) })
+    let is_in_range = all.iter().all(|side| side.abs() < FARTHEST);
+    Some(if is_in_range {
+        Ok(all)
+    } else {
+        Err(Refused::Number)
+    })
 }
 
 /// The remaining budget while the cost of a drawing is estimated.
@@ -186,7 +190,7 @@ impl Weighing {
             Ok(layer) => layer,
             // Without filters, the layer is clipped to the canvas.
             Err(_) if group.filters().is_empty() => on.most,
-            Err(refused) => return Err(refused),
+            Err(reason) => return Err(reason),
         };
         let (left, top) = ((left - 2.0).max(on.most[0]), (top - 2.0).max(on.most[1]));
         let (right, bottom) = (
@@ -251,8 +255,8 @@ impl Weighing {
     }
 
     fn mask(&mut self, mask: &Mask, at: Transform, on: Canvas) -> Weighed {
-        if let Some(Err(refused)) = bounds(mask.rect(), at) {
-            return Err(refused);
+        if let Some(Err(reason)) = bounds(mask.rect(), at) {
+            return Err(reason);
         }
         self.spend(NODE + 2.0 * LAYER * on.area())?;
         self.holding((PIXEL + 1.0) * on.area(), |this| {

@@ -36,24 +36,24 @@ pub(crate) struct Turn {
 impl Canvas {
     /// Returns the canvas for a text whose lines cover this block of its image.
     pub(super) fn of(text: &Text<'_>, block: &Block) -> Self {
-        let own = (text.width, text.height);
+        let image_size = (text.width, text.height);
         if let Some(room) = text.tile {
-            let (width, height) = block.turned(text.turn);
+            let (width, height) = block.rotated_size(text.turn);
             let (width, height) = (width + room.across, height + room.down);
             return Self {
                 // A tile larger than the image would be cut off.
-                width: (width.round().max(1.0) as u32).min(own.0.max(1)),
-                height: (height.round().max(1.0) as u32).min(own.1.max(1)),
+                width: (width.round().max(1.0) as u32).min(image_size.0.max(1)),
+                height: (height.round().max(1.0) as u32).min(image_size.1.max(1)),
                 turn: Some(block.turn(text.turn, (width / 2.0, height / 2.0))),
             };
         }
         Self {
-            width: own.0,
-            height: own.1,
+            width: image_size.0,
+            height: image_size.1,
             turn: (text.turn % 360.0 != 0.0).then(|| {
-                let (width, height) = block.turned(text.turn);
-                let across = middle(text.gravity.0, own.0, text.margin.0, width);
-                let down = middle(text.gravity.1, own.1, text.margin.1, height);
+                let (width, height) = block.rotated_size(text.turn);
+                let across = middle(text.gravity.0, image_size.0, text.margin.0, width);
+                let down = middle(text.gravity.1, image_size.1, text.margin.1, height);
                 let to = match text.keeps_middle {
                     true => block.middle(),
                     false => (across, down),
@@ -75,7 +75,7 @@ fn middle(gravity: Anchor, side: u32, margin: f64, length: f64) -> f64 {
 
 impl Block {
     /// Returns width and height of the bounding box of the rotated block.
-    fn turned(&self, degrees: f64) -> (f64, f64) {
+    fn rotated_size(&self, degrees: f64) -> (f64, f64) {
         let (sin, cos) = degrees.to_radians().sin_cos();
         let (width, height) = (self.right - self.left, self.bottom - self.top);
         (

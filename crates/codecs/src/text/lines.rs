@@ -67,7 +67,7 @@ pub(super) struct Cutting {
 impl Lines {
     /// Breaks paragraphs into lines of at most this length, without a limit if it is 0, and with `leading` em of
     /// additional distance between them.
-    pub(super) fn broken(
+    pub(super) fn break_paragraphs(
         paragraphs: &[Paragraph<'_>],
         length: f64,
         leading: f64,
@@ -84,7 +84,7 @@ impl Lines {
         for (index, paragraph) in paragraphs.iter().enumerate() {
             let ranges = match length > 0.0 {
                 true => lines.of(paragraph, length, breaks),
-                false => vec![trimmed(paragraph.text, 0..paragraph.text.len())],
+                false => vec![without_end_space(paragraph.text, 0..paragraph.text.len())],
             };
             let last = ranges.len().saturating_sub(1);
             let line = |(at, range)| Line {
@@ -99,7 +99,7 @@ impl Lines {
 
     fn of(&mut self, paragraph: &Paragraph<'_>, length: f64, breaks: Breaks) -> Vec<Range<usize>> {
         let text = paragraph.text;
-        let whole = trimmed(text, 0..text.len());
+        let whole = without_end_space(text, 0..text.len());
         if paragraph.advance(whole.clone()) <= length {
             return vec![whole];
         }
@@ -110,7 +110,8 @@ impl Lines {
             }
             Breaks::Characters => paragraph.clusters.iter().skip(1).copied().collect(),
         };
-        let fits = |range: Range<usize>| paragraph.advance(trimmed(text, range)) <= length;
+        let fits =
+            |range: Range<usize>| paragraph.advance(without_end_space(text, range)) <= length;
         let mut ranges = Vec::new();
         let mut start = 0;
         while start < text.len() {
@@ -127,7 +128,7 @@ impl Lines {
                 end = ends.by_ref().last().or_else(|| clusters.clone().next());
             }
             let end = end.unwrap_or(text.len());
-            ranges.push(trimmed(text, start..end));
+            ranges.push(without_end_space(text, start..end));
             start = end;
         }
         ranges
@@ -159,46 +160,47 @@ impl Lines {
             true => self.most(across).max(1),
             false => usize::MAX,
         };
-        let mut beside = None;
+        let mut neighbour_cut = None;
         if self.lines.len() > most {
-            let kept = match how.place {
+            let kept_text = match how.place {
                 Cut::End => most,
                 Cut::Start => 0,
                 Cut::Middle => most.div_ceil(2),
             };
-            self.lines.drain(kept..self.lines.len() - (most - kept));
-            beside = Some(match kept {
+            self.lines
+                .drain(kept_text..self.lines.len() - (most - kept_text));
+            neighbour_cut = Some(match kept_text {
                 0 => (0, Cut::Start),
-                kept => (kept - 1, Cut::End),
+                kept_text => (kept_text - 1, Cut::End),
             });
         }
-        let mut cut = Vec::new();
+        let mut cut_lines = Vec::new();
         for (index, line) in self.lines.iter().enumerate() {
             let Source::Text(number) = line.source else {
                 continue;
             };
             let paragraph = &paragraphs[number];
             let is_long = length > 0.0 && paragraph.advance(line.range.clone()) > length;
-            let beside = beside
+            let neighbour_cut = neighbour_cut
                 .filter(|(line, _)| *line == index)
                 .map(|(_, cut)| cut);
-            if let Some(place) = is_long.then_some(how.place).or(beside) {
+            if let Some(place) = is_long.then_some(how.place).or(neighbour_cut) {
                 let room = if length > 0.0 {
                     length - if how.ellipsis { 1.0 } else { 0.0 }
                 } else {
                     f64::INFINITY
                 };
-                let [head, tail] = kept(paragraph, line.range.clone(), room, place);
+                let [head, tail] = kept_text(paragraph, line.range.clone(), room, place);
                 let mark = if how.ellipsis { ELLIPSIS } else { "" };
-                cut.push((index, format!("{head}{mark}{tail}")));
+                cut_lines.push((index, format!("{head}{mark}{tail}")));
             }
         }
-        cut
+        cut_lines
     }
 
     /// Replaces lines with separate paragraphs, each given with the index of its line.
-    pub(super) fn replace(&mut self, cut: &[(usize, Paragraph<'_>)]) {
-        for (number, (line, paragraph)) in cut.iter().enumerate() {
+    pub(super) fn replace(&mut self, cut_lines: &[(usize, Paragraph<'_>)]) {
+        for (number, (line, paragraph)) in cut_lines.iter().enumerate() {
             self.lines[*line] = Line {
                 source: Source::Cut(number),
                 range: 0..paragraph.text.len(),
@@ -208,22 +210,22 @@ impl Lines {
     }
 
     /// Returns the lines with their glyphs.
-    pub(super) fn shaped(
+    pub(super) fn shape_lines(
         &self,
         paragraphs: &[Paragraph<'_>],
-        cut: &[(usize, Paragraph<'_>)],
+        cut_lines: &[(usize, Paragraph<'_>)],
         fonts: &Fonts,
     ) -> Vec<ShapedLine> {
         let line = |line: &Line| {
             let paragraph = match line.source {
                 Source::Text(index) => &paragraphs[index],
-                Source::Cut(index) => &cut[index].1,
+                Source::Cut(index) => &cut_lines[index].1,
             };
             let runs = paragraph.visual(line.range.clone());
-            let shaped = runs
+            let shaped_glyphs = runs
                 .iter()
-                .flat_map(|(run, is_rtl)| paragraph.shaped(run, *is_rtl, fonts));
-            let mut glyphs: Vec<Glyph> = shaped.collect();
+                .flat_map(|(run, is_rtl)| paragraph.shape_run(run, *is_rtl, fonts));
+            let mut glyphs: Vec<Glyph> = shaped_glyphs.collect();
             // The last glyph has no additional distance after it.
             if let (Some(glyph), Some((run, _))) = (glyphs.last_mut(), runs.last()) {
                 glyph.advance -= paragraph.tracking_of(run);
@@ -241,7 +243,12 @@ impl Lines {
 }
 
 /// Returns the remaining beginning and end of a line that is cut to a total of `room` em.
-fn kept<'a>(paragraph: &Paragraph<'a>, line: Range<usize>, room: f64, place: Cut) -> [&'a str; 2] {
+fn kept_text<'a>(
+    paragraph: &Paragraph<'a>,
+    line: Range<usize>,
+    room: f64,
+    place: Cut,
+) -> [&'a str; 2] {
     let clusters = || {
         let inside = |at: &usize| (line.start..=line.end).contains(at);
         paragraph.clusters.iter().copied().filter(inside)
@@ -249,7 +256,7 @@ fn kept<'a>(paragraph: &Paragraph<'a>, line: Range<usize>, room: f64, place: Cut
     let head = |room: f64| {
         let mut ends = clusters().rev();
         let end = ends.find(|end| paragraph.advance(line.start..*end) <= room);
-        trimmed(paragraph.text, line.start..end.unwrap_or(line.start))
+        without_end_space(paragraph.text, line.start..end.unwrap_or(line.start))
     };
     let tail = |room: f64| {
         let start = clusters().find(|start| paragraph.advance(*start..line.end) <= room);
@@ -271,7 +278,7 @@ fn kept<'a>(paragraph: &Paragraph<'a>, line: Range<usize>, room: f64, place: Cut
 const SPACES: [char; 3] = [' ', '\t', '\u{3000}'];
 
 /// Returns a range without the white space at its end.
-fn trimmed(text: &str, range: Range<usize>) -> Range<usize> {
-    let kept = text[range.clone()].trim_end_matches(SPACES);
-    range.start..range.start + kept.len()
+fn without_end_space(text: &str, range: Range<usize>) -> Range<usize> {
+    let kept_text = text[range.clone()].trim_end_matches(SPACES);
+    range.start..range.start + kept_text.len()
 }

@@ -49,11 +49,11 @@ const SMALLEST: f64 = 1.0;
 /// Determines the glyphs of a text and their positions.
 pub(crate) fn lay_out(text: &Text<'_>, fonts: &Fonts) -> Layout {
     let Ok(request) = text.font.parse::<FontRequest>();
-    let (wanted, _) = fonts.wanted(&request);
+    let (selection, _) = fonts.selection(&request);
     let plain = plain(text.text);
     // Distances are in em, so that they scale with the letters.
     let (tracking, leading) = (text.tracking / text.size, text.leading / text.size);
-    let paragraph = |line| Paragraph::new(line, fonts, &wanted, (text.writing, tracking));
+    let paragraph = |line| Paragraph::new(line, fonts, &selection, (text.writing, tracking));
     let paragraphs: Vec<Paragraph<'_>> = plain.split('\n').map(paragraph).collect();
     let (length, across) = match text.writing {
         Writing::Horizontal => text.area,
@@ -67,10 +67,10 @@ pub(crate) fn lay_out(text: &Text<'_>, fonts: &Fonts) -> Layout {
     let lines = |size: f64| {
         // If a line is cut and the box has no height, the line is not broken.
         let length = if is_cut && across <= 0.0 { 0.0 } else { length };
-        Lines::broken(&paragraphs, length / size, leading, text.breaks)
+        Lines::break_paragraphs(&paragraphs, length / size, leading, text.breaks)
     };
     let size = match text.overflow {
-        Overflow::Shrink => shrunk(text.size, |size| {
+        Overflow::Shrink => shrink(text.size, |size| {
             let lines = lines(size);
             lines.fits(length / size, across / size)
         }),
@@ -84,8 +84,8 @@ pub(crate) fn lay_out(text: &Text<'_>, fonts: &Fonts) -> Layout {
         ends.extend(cut.iter().map(|(line, text)| (*line, paragraph(text))));
         lines.replace(&ends);
     }
-    let shaped = lines.shaped(&paragraphs, &ends, fonts);
-    let (glyphs, block) = place::place(text, size, lines.pitch * size, &shaped);
+    let shape_lines = lines.shape_lines(&paragraphs, &ends, fonts);
+    let (glyphs, block) = place::place(text, size, lines.pitch * size, &shape_lines);
     let canvas = Canvas::of(text, &block);
     Layout {
         size,
@@ -109,7 +109,7 @@ fn plain(text: &str) -> String {
 }
 
 /// Returns the largest size up to `size` at which the text fits, to within 1/64 px.
-fn shrunk(size: f64, fits: impl Fn(f64) -> bool) -> f64 {
+fn shrink(size: f64, fits: impl Fn(f64) -> bool) -> f64 {
     if fits(size) {
         return size;
     }

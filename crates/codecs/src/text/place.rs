@@ -62,13 +62,13 @@ fn horizontal(
     };
     let (top, bottom) = (baseline - ascent, baseline + down + descent);
     let mut ends = Vec::new();
-    let mut placed = Vec::new();
+    let mut glyphs = Vec::new();
     for line in lines {
-        let (start, wider) = line.aligned(text.align, width, size);
+        let (start, wider) = line.align_line(text.align, width, size);
         let mut x = left + start;
         let begin = x;
         for (glyph, is_gap) in line.glyphs.iter().zip(&line.gaps) {
-            placed.push(Placed {
+            glyphs.push(Placed {
                 face: glyph.face,
                 id: glyph.id,
                 at: (x + size * glyph.offset.0, baseline - size * glyph.offset.1),
@@ -87,7 +87,7 @@ fn horizontal(
         right,
         bottom,
     };
-    (placed, block)
+    (glyphs, block)
 }
 
 /// Returns the minimum of the beginnings and the maximum of the ends of lines; `none` for both if there are no lines.
@@ -121,9 +121,9 @@ fn vertical(text: &Text<'_>, size: f64, pitch: f64, lines: &[ShapedLine]) -> (Ve
     } - pitch / 2.0;
     let right = centre + pitch / 2.0;
     let mut ends = Vec::new();
-    let mut placed = Vec::new();
+    let mut glyphs = Vec::new();
     for line in lines {
-        let (start, wider) = line.aligned(text.align, height, size);
+        let (start, wider) = line.align_line(text.align, height, size);
         let mut y = top + start;
         let begin = y;
         for (glyph, is_gap) in line.glyphs.iter().zip(&line.gaps) {
@@ -135,7 +135,7 @@ fn vertical(text: &Text<'_>, size: f64, pitch: f64, lines: &[ShapedLine]) -> (Ve
                 true => (centre - size * (ascent - descent) / 2.0 + up, y + right),
                 false => (centre + right, y - up),
             };
-            placed.push(Placed {
+            glyphs.push(Placed {
                 face: glyph.face,
                 id: glyph.id,
                 at,
@@ -154,7 +154,7 @@ fn vertical(text: &Text<'_>, size: f64, pitch: f64, lines: &[ShapedLine]) -> (Ve
         right,
         bottom,
     };
-    (placed, block)
+    (glyphs, block)
 }
 
 /// Returns the ascent of the first line and the descent of the last, in em.
@@ -190,7 +190,7 @@ impl ShapedLine {
     }
 
     /// Returns the beginning of the line within a length in px, and the additional width of its gaps.
-    fn aligned(&self, align: Align, length: f64, size: f64) -> (f64, f64) {
+    fn align_line(&self, align: Align, length: f64, size: f64) -> (f64, f64) {
         let left = length - size * self.length();
         let gaps = self.gaps.iter().filter(|is_gap| **is_gap).count();
         match (align, self.begins_right) {

@@ -13,7 +13,7 @@ use unicode_vo::{Orientation, char_orientation};
 
 use super::shape::Glyph;
 use super::{ASCENT, DESCENT, shape};
-use crate::fonts::{Fonts, Wanted, is_invisible};
+use crate::fonts::{FontSelection, Fonts, is_invisible};
 
 /// A paragraph: text without line ends.
 pub(super) struct Paragraph<'a> {
@@ -56,7 +56,7 @@ impl<'a> Paragraph<'a> {
     pub(super) fn new(
         text: &'a str,
         fonts: &Fonts,
-        wanted: &Wanted,
+        selection: &FontSelection,
         (writing, tracking): (Writing, f64),
     ) -> Self {
         let bidi = BidiInfo::new(text, None);
@@ -66,13 +66,13 @@ impl<'a> Paragraph<'a> {
         for ends in clusters.windows(2) {
             let range = ends[0]..ends[1];
             let cluster = &text[range.clone()];
-            let own = script_of(cluster);
-            script = own.unwrap_or(script);
+            let cluster_script = script_of(cluster);
+            script = cluster_script.unwrap_or(script);
             let last = runs.last().map(|run| run.face);
             let is_visible = cluster.chars().any(|letter| !is_invisible(letter));
             let face = match (is_visible, last) {
                 (false, Some(last)) => Some(last),
-                _ => fonts.face_for(cluster, script, wanted, last, is_emoji(cluster)),
+                _ => fonts.face_for(cluster, script, selection, last, is_emoji(cluster)),
             };
             // Characters without a glyph in any font are left out; the response reports them.
             let Some(face) = face else {
@@ -118,7 +118,7 @@ impl<'a> Paragraph<'a> {
         let (mut above, mut below) = (ASCENT, DESCENT);
         let mut advances = vec![0.0; self.text.len() + 1];
         for run in &self.runs {
-            for glyph in self.shaped(run, self.is_rtl(run), fonts) {
+            for glyph in self.shape_run(run, self.is_rtl(run), fonts) {
                 // The advance of a ligature is counted at its beginning.
                 advances[glyph.text.start + 1] += glyph.advance;
                 above = above.max(glyph.extent.0);
@@ -160,7 +160,7 @@ impl<'a> Paragraph<'a> {
     }
 
     /// Returns the glyphs of a run, or of a part of one, from left to right or from top to bottom.
-    pub(super) fn shaped(&self, run: &Run, is_rtl: bool, fonts: &Fonts) -> Vec<Glyph> {
+    pub(super) fn shape_run(&self, run: &Run, is_rtl: bool, fonts: &Fonts) -> Vec<Glyph> {
         let tracking = self.tracking_of(run);
         // Additional distance is not possible inside a ligature, so ligatures are off if there is any.
         let mut glyphs = shape::shape(fonts, self.text, run, is_rtl, tracking == 0.0);
@@ -195,7 +195,7 @@ impl<'a> Paragraph<'a> {
         let (levels, parts) = self.bidi.visual_runs(paragraph, line);
         for part in parts {
             let is_rtl = levels[part.start].is_rtl();
-            let within = |run: &Run| {
+            let in_line = |run: &Run| {
                 let range = run.range.start.max(part.start)..run.range.end.min(part.end);
                 let run = Run {
                     range: range.clone(),
@@ -203,7 +203,7 @@ impl<'a> Paragraph<'a> {
                 };
                 (!range.is_empty()).then_some((run, is_rtl))
             };
-            let mut runs: Vec<_> = self.runs.iter().filter_map(within).collect();
+            let mut runs: Vec<_> = self.runs.iter().filter_map(in_line).collect();
             if is_rtl {
                 runs.reverse();
             }

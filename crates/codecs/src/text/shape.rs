@@ -44,7 +44,7 @@ pub(super) fn shape(
         _ => Direction::LeftToRight,
     };
     let id = fonts.face(run.face).id;
-    let shaped = fonts.database().with_face_data(id, |data, index| {
+    let result = fonts.database().with_face_data(id, |data, index| {
         let font = FontRef::from_index(data, index).ok()?;
         let mut buffer = UnicodeBuffer::new();
         buffer.push_str(&text[run.range.clone()]);
@@ -55,7 +55,7 @@ pub(super) fn shape(
         buffer.set_script(script(run.script));
         Some(glyphs(&font, buffer, run, ligatures))
     });
-    let mut glyphs = shaped.flatten().unwrap_or_default();
+    let mut glyphs = result.flatten().unwrap_or_default();
     if fonts.face(run.face).is_coloured {
         let mut last = None;
         for glyph in &mut glyphs {
@@ -70,24 +70,24 @@ pub(super) fn shape(
 fn glyphs(font: &FontRef<'_>, buffer: UnicodeBuffer, run: &Run, ligatures: bool) -> Vec<Glyph> {
     let data = ShaperData::new(font);
     let shaper = data.shaper(font).build();
-    let apart = [b"liga", b"clig"].map(|tag| Feature::new(Tag::new(tag), 0, ..));
-    let features: &[Feature] = if ligatures { &[] } else { &apart };
-    let shaped = shaper.shape(buffer, ShapeOptions::new().features(features));
+    let no_ligatures = [b"liga", b"clig"].map(|tag| Feature::new(Tag::new(tag), 0, ..));
+    let features: &[Feature] = if ligatures { &[] } else { &no_ligatures };
+    let result = shaper.shape(buffer, ShapeOptions::new().features(features));
     let metrics = skrifa::metrics::Metrics::new(font, Size::unscaled(), LocationRef::default());
     let em = f64::from(metrics.units_per_em.max(1));
     let units = |units: i32| f64::from(units) / em;
     let extent = |length: f32| (f64::from(length) / em).clamp(0.0, FARTHEST);
     let extent = (extent(metrics.ascent), extent(-metrics.descent));
-    let infos = shaped.glyph_infos();
+    let infos = result.glyph_infos();
     let mut ends: Vec<usize> = infos.iter().map(|info| info.cluster as usize).collect();
     ends.push(run.range.len());
     ends.sort_unstable();
     ends.dedup();
-    let places = infos.iter().zip(shaped.glyph_positions());
+    let places = infos.iter().zip(result.glyph_positions());
     let glyph = places.map(|(info, place)| {
         let start = info.cluster as usize;
-        let after = ends.partition_point(|end| *end <= start);
-        let end = ends.get(after).copied().unwrap_or(run.range.len());
+        let index = ends.partition_point(|end| *end <= start);
+        let end = ends.get(index).copied().unwrap_or(run.range.len());
         Glyph {
             face: run.face,
             id: info.glyph_id,
@@ -128,12 +128,12 @@ pub(super) fn has_vertical_form(fonts: &Fonts, face: usize, letter: char) -> boo
         buffer.set_direction(Direction::TopToBottom);
         buffer.guess_segment_properties();
         let data = ShaperData::new(&font);
-        let shaped = data
+        let result = data
             .shaper(&font)
             .build()
             .shape(buffer, ShapeOptions::new());
         let plain = font.charmap().map(letter)?;
-        Some(shaped.glyph_infos().first()?.glyph_id != plain.to_u32())
+        Some(result.glyph_infos().first()?.glyph_id != plain.to_u32())
     });
     differs.flatten().unwrap_or(false)
 }

@@ -74,7 +74,7 @@ impl<'a> Directory<'a> {
 
     /// Reads the directory at an offset, or the first one if `at` is `None`.
     pub(crate) fn at(bytes: &'a [u8], at: Option<u64>) -> Result<Self> {
-        let cut = || Error::broken(NAME, "its directory is cut off");
+        let cut_off = || Error::broken(NAME, "its directory is cut off");
         let big_endian = bytes.starts_with(b"MM");
         let big = bytes.get(2..4).is_some_and(|magic| magic.contains(&b'+'));
         let mut directory = Self {
@@ -89,23 +89,23 @@ impl<'a> Directory<'a> {
             true => directory.number(8, 8),
             false => directory.number(4, 4),
         });
-        let at = usize::try_from(at.ok_or_else(cut)?).map_err(|_| cut())?;
+        let at = usize::try_from(at.ok_or_else(cut_off)?).map_err(|_| cut_off())?;
         let (count_bytes, entry) = if big { (8, 20) } else { (2, 12) };
-        let count = directory.number(at, count_bytes).ok_or_else(cut)?;
+        let count = directory.number(at, count_bytes).ok_or_else(cut_off)?;
         if count > MOST_ENTRIES {
             return Err(Error::broken(
                 NAME,
                 format!("a directory has {count} entries"),
             ));
         }
-        let begin = at.checked_add(count_bytes).ok_or_else(cut)?;
+        let begin = at.checked_add(count_bytes).ok_or_else(cut_off)?;
         let length = usize::try_from(count)
             .ok()
             .and_then(|count| count.checked_mul(entry));
         let end = length
             .and_then(|length| begin.checked_add(length))
-            .ok_or_else(cut)?;
-        directory.entries = bytes.get(begin..end).ok_or_else(cut)?;
+            .ok_or_else(cut_off)?;
+        directory.entries = bytes.get(begin..end).ok_or_else(cut_off)?;
         directory.end = end + directory.offset_bytes();
         directory.next = directory.number(end, directory.offset_bytes());
         Ok(directory)

@@ -60,7 +60,7 @@ enum Value {
 
 impl Value {
     /// Returns the number of the value's type, the number of values, and their bytes.
-    fn written(&self) -> (u16, usize, Vec<u8>) {
+    fn encoded(&self) -> (u16, usize, Vec<u8>) {
         match self {
             Self::Bytes(bytes) => (7, bytes.len(), bytes.clone()),
             Self::Ratio(whole) => (
@@ -89,7 +89,7 @@ pub(super) fn encode(image: &Image, interrupt: &dyn Interrupt) -> Result<Vec<u8>
     let mut file = b"II*\0\0\0\0\0".to_vec();
     let (mut strips, mut lengths) = (Vec::new(), Vec::new());
     for top in (0..frame.height).step_by(ROWS as usize) {
-        guard::wanted(interrupt)?;
+        guard::check_interrupt(interrupt)?;
         let begin = file.len();
         strips.push(place(begin)?);
         let strip = strip(frame, top..frame.height.min(top + ROWS))?;
@@ -136,7 +136,7 @@ pub(super) fn encode(image: &Image, interrupt: &dyn Interrupt) -> Result<Vec<u8>
 fn directory(file: &mut Vec<u8>, tags: &[(u16, Value)]) -> Result<()> {
     let mut entries = (tags.len() as u16).to_le_bytes().to_vec();
     for (tag, value) in tags {
-        let (kind, count, mut bytes) = value.written();
+        let (kind, count, mut bytes) = value.encoded();
         entries.extend(tag.to_le_bytes());
         entries.extend(kind.to_le_bytes());
         entries.extend(place(count)?.to_le_bytes());
@@ -183,13 +183,13 @@ fn strip(frame: &Frame, rows: std::ops::Range<u32>) -> Result<Vec<u8>> {
                 match plane {
                     Plane::U8(grid) => {
                         let row = grid.row(y);
-                        let before = x.checked_sub(1).map_or(0, |x| row[x]);
-                        line.push(row[x].wrapping_sub(before));
+                        let left_sample = x.checked_sub(1).map_or(0, |x| row[x]);
+                        line.push(row[x].wrapping_sub(left_sample));
                     }
                     Plane::U16(grid) => {
                         let row = grid.row(y);
-                        let before = x.checked_sub(1).map_or(0, |x| row[x]);
-                        line.extend(row[x].wrapping_sub(before).to_le_bytes());
+                        let left_sample = x.checked_sub(1).map_or(0, |x| row[x]);
+                        line.extend(row[x].wrapping_sub(left_sample).to_le_bytes());
                     }
                 }
             }

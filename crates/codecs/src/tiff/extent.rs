@@ -16,9 +16,9 @@ pub(crate) fn end(bytes: &[u8]) -> Result<usize> {
     let mut entries = 0;
     // Lists cannot overlap, so that their total length is limited to that of the file.
     let mut numbers = bytes.len();
-    let mut seen = BTreeSet::new();
-    let mut waiting = vec![None];
-    while let Some(at) = waiting.pop() {
+    let mut visited = BTreeSet::new();
+    let mut queue = vec![None];
+    while let Some(at) = queue.pop() {
         let directory = Directory::at(bytes, at)?;
         // An empty directory counts, too.
         entries += 1 + directory.len();
@@ -34,17 +34,17 @@ pub(crate) fn end(bytes: &[u8]) -> Result<usize> {
             numbers = numbers.checked_sub(offsets.len()).ok_or_else(too_many)?;
             end = end.max(chunks_end(offsets, directory.numbers(lengths), bytes.len()));
         }
-        let below = DIRECTORY_TAGS
+        let children = DIRECTORY_TAGS
             .iter()
             .filter_map(|tag| directory.numbers(*tag))
             .flat_map(Numbers::iter);
         let next = directory.next.filter(|next| *next != 0);
-        for at in below.chain(next) {
+        for at in children.chain(next) {
             // Directories may point to each other, so each is read only once.
-            if seen.insert(at) {
-                waiting.push(Some(at));
+            if visited.insert(at) {
+                queue.push(Some(at));
             }
-            if seen.len() > ENTRIES {
+            if visited.len() > ENTRIES {
                 return Err(too_many());
             }
         }

@@ -73,7 +73,7 @@ impl Codec for Tiff {
     fn decode(&self, bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Image> {
         let directory = Directory::first(bytes)?;
         let page = Page::read(&directory)?;
-        guard::probed(page.width, page.height, info, how.limits)?;
+        guard::check_probed(page.width, page.height, info, how.limits)?;
         guard::at_most(Bound::PIXELS, page.chunk_pixels(), how.limits.pixels)?;
         let frame = pixels::frame(bytes, &page, how)?;
         let profile = page.profile.filter(|_| info.space == Space::PROFILED);

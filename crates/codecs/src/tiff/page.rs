@@ -19,7 +19,7 @@ pub(super) struct Page<'a> {
     pub(super) compression: u64,
     /// Whether the bits of each byte are in reverse order.
     pub(super) reversed: bool,
-    pub(super) predicted: bool,
+    pub(super) has_prediction: bool,
     pub(super) big_endian: bool,
     /// Whether each sample has separate strips or tiles.
     pub(super) planar: bool,
@@ -60,9 +60,9 @@ pub(super) enum Colours {
     Lab {
         signed: bool,
     },
-    /// Luma and chroma. `thinned` is the subsampling: luma samples per chroma sample, across and down.
+    /// Luma and chroma. `subsampling` is the subsampling: luma samples per chroma sample, across and down.
     YCbCr {
-        thinned: (usize, usize),
+        subsampling: (usize, usize),
     },
 }
 
@@ -91,7 +91,7 @@ impl<'a> Page<'a> {
         let compression = compression(directory, samples, bits)?;
         let colours = colours(directory, bits, compression)?;
         let opacity = opacity(directory, samples, &colours)?;
-        let predicted = predicted(directory, bits, compression)?;
+        let has_prediction = has_prediction(directory, bits, compression)?;
         let tiled = directory.get(322).is_some();
         let chunk = chunk(directory, tiled, (width, height))
             .ok_or_else(|| broken("its strips or tiles have an impossible size"))?;
@@ -115,7 +115,7 @@ impl<'a> Page<'a> {
             opacity,
             compression,
             reversed: directory.get_or(266, 1) == 2,
-            predicted,
+            has_prediction,
             big_endian: directory.big_endian,
             planar,
             chunk,
@@ -179,8 +179,8 @@ impl<'a> Page<'a> {
     /// Returns the number of strips or tiles to read, without those of ignored samples in separate planes.
     pub(super) fn chunks(&self) -> u64 {
         let (across, down) = self.grid();
-        let kept = self.colours.samples() + usize::from(self.opacity.is_some());
-        let layers = if self.planar { kept as u64 } else { 1 };
+        let used_samples = self.colours.samples() + usize::from(self.opacity.is_some());
+        let layers = if self.planar { used_samples as u64 } else { 1 };
         u64::from(across) * u64::from(down) * layers
     }
 
@@ -266,7 +266,7 @@ fn opacity(
 }
 
 /// Returns whether rows contain differences between neighbouring samples.
-fn predicted(directory: &Directory<'_>, bits: u32, compression: u64) -> Result<bool> {
+fn has_prediction(directory: &Directory<'_>, bits: u32, compression: u64) -> Result<bool> {
     match directory.get_or(317, 1) {
         1 => Ok(false),
         2 if matches!(compression, 2..=4 | 7) => Ok(false),
@@ -319,14 +319,16 @@ fn colours(directory: &Directory<'_>, bits: u32, compression: u64) -> Result<Col
         5 => Colours::Cmyk,
         lab @ (8 | 9) if matches!(bits, 8 | 16) => Colours::Lab { signed: lab == 8 },
         6 if bits == 8 => {
-            let thinned = match directory.numbers(530) {
-                Some(thinned) if thinned.len() == 2 => thinned.get(0).zip(thinned.get(1)),
+            let subsampling = match directory.numbers(530) {
+                Some(subsampling) if subsampling.len() == 2 => {
+                    subsampling.get(0).zip(subsampling.get(1))
+                }
                 Some(_) => None,
                 None => Some((2, 2)),
             };
-            match thinned {
+            match subsampling {
                 Some((h @ (1 | 2 | 4), v @ (1 | 2 | 4))) => Colours::YCbCr {
-                    thinned: (h as usize, v as usize),
+                    subsampling: (h as usize, v as usize),
                 },
                 _ => return Err(broken("its chroma is thinned impossibly")),
             }

@@ -34,18 +34,21 @@ pub(super) fn each(
     order.sort_by_key(|index| Source::of(page, *index));
     // Stated lengths may be false. Without overlaps, their total cannot exceed the length of the file; twice that is
     // tolerated.
-    let mut left = bytes.len().saturating_mul(2);
+    let mut budget = bytes.len().saturating_mul(2);
     let mut rest = order.as_slice();
     while let Some(first) = rest.first() {
         let source = Source::of(page, *first);
         let shared = rest.partition_point(|index| Source::of(page, *index) == source);
-        let (places, others) = rest.split_at(shared);
-        rest = others;
-        let behind = rest.partition_point(|index| Source::of(page, *index).offset <= source.offset);
-        let next = rest.get(behind).map(|next| Source::of(page, *next).offset);
+        let (places, remaining) = rest.split_at(shared);
+        rest = remaining;
+        let same_offset =
+            rest.partition_point(|index| Source::of(page, *index).offset <= source.offset);
+        let next = rest
+            .get(same_offset)
+            .map(|next| Source::of(page, *next).offset);
         let packed = source.bytes(bytes, next, page)?;
         if page.is_packed() {
-            left = left
+            budget = budget
                 .checked_sub(packed.len())
                 .ok_or_else(|| broken("its strips or tiles overlap"))?;
         }
@@ -79,11 +82,11 @@ impl Source {
         let rest = usize::try_from(self.offset).ok();
         let rest = rest.and_then(|offset| file.get(offset..));
         let rest = rest.ok_or_else(|| broken("its pixels are not in the file"))?;
-        let told = match self.length {
+        let stated_length = match self.length {
             None if page.is_packed() => next.map(|next| next - self.offset),
-            told => told,
+            stated_length => stated_length,
         };
-        let length = told.and_then(|length| usize::try_from(length).ok());
+        let length = stated_length.and_then(|length| usize::try_from(length).ok());
         Ok(&rest[..length.unwrap_or(rest.len()).min(rest.len())])
     }
 }

@@ -27,11 +27,11 @@ pub(super) fn unpack(
     length: usize,
     how: &Decode<'_>,
 ) -> Result<Vec<u8>> {
-    let turned: Vec<u8>;
+    let reversed_bytes: Vec<u8>;
     let packed = match page.reversed && page.compression != 7 {
         true => {
-            turned = packed.iter().map(|byte| byte.reverse_bits()).collect();
-            &turned
+            reversed_bytes = packed.iter().map(|byte| byte.reverse_bits()).collect();
+            &reversed_bytes
         }
         false => packed,
     };
@@ -200,11 +200,15 @@ fn jpeg(
     let planes = planes.ok_or_else(|| unsupported("JPEGs of 12 bits".to_owned()))?;
     // In a TIFF, 0 means no ink, as stored in its JPEG. The JPEG decoder inverts these samples, so they are inverted
     // back.
-    let stored = if info.model == Model::Cmyk { 255 } else { 0 };
+    let inversion = if info.model == Model::Cmyk { 255 } else { 0 };
     let mut bytes = Vec::with_capacity(width * rows * samples);
     for y in 0..rows {
         for x in 0..width {
-            bytes.extend(planes.iter().map(|plane| plane.row(y as u32)[x] ^ stored));
+            bytes.extend(
+                planes
+                    .iter()
+                    .map(|plane| plane.row(y as u32)[x] ^ inversion),
+            );
         }
     }
     Ok(bytes)

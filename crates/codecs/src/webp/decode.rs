@@ -16,14 +16,14 @@ use crate::guard;
 /// Decodes the first frame, placed on its canvas.
 pub(super) fn decode(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Image> {
     let header = Header::read(bytes)?;
-    guard::probed(header.width, header.height, info, how.limits)?;
+    guard::check_probed(header.width, header.height, info, how.limits)?;
     let features = header.frame.features;
     guard::size(features.width, features.height, how.limits)?;
     if !header.whole {
         return Err(Error::broken(NAME, "it is cut off"));
     }
     header.frame.check_groups()?;
-    let metadata = guard::kept(how, |most| metadata(&header, most))?;
+    let metadata = guard::read_metadata(how, |most| metadata(&header, most))?;
     let frame = if header.info().model == LOSSY {
         lossy(&header, info.scaled(how.scales.luma), how)?
     } else {
@@ -54,12 +54,12 @@ pub(super) fn extent_cost(bytes: u64, info: &Info) -> Cost {
 pub(super) fn cost(bytes: u64, info: &Info, scales: Scales) -> Cost {
     let pixels = info.pixels();
     if info.model == LOSSY {
-        let shrunk = u64::from(scales.luma != Scale::FULL);
+        let scaling = u64::from(scales.luma != Scale::FULL);
         let alpha = u64::from(info.alpha);
         Cost {
             nanos: bytes * LOSSY_NANOS_PER_BYTE
                 + pixels
-                    * (LOSSY_TENTHS_PER_PIXEL + alpha * ALPHA_TENTHS + shrunk * SCALING_TENTHS)
+                    * (LOSSY_TENTHS_PER_PIXEL + alpha * ALPHA_TENTHS + scaling * SCALING_TENTHS)
                     / 10,
             // Rows that are being processed, and a whole unpacked and unfiltered alpha plane, if there is one.
             scratch: u64::from(info.width) * 256
@@ -114,7 +114,7 @@ fn rgb(header: &Header<'_>, how: &Decode<'_>) -> Result<Frame> {
     let covers = header.covers();
     let alpha = part.features.alpha || !covers;
     let pixels = ffi::decode_rgb(part.data, part.features, alpha, how.interrupt)?;
-    guard::wanted(how.interrupt)?;
+    guard::check_interrupt(how.interrupt)?;
 
     let channels = if alpha { 4 } else { 3 };
     let mut planes = Grid::several(channels, header.width, header.height, 0u8);
@@ -148,14 +148,14 @@ impl<'a> Reader<'a> {
     /// Opens an animation. The first frame is decoded by the first call of `next`.
     pub(super) fn open(bytes: &'a [u8], info: &Info, how: &Decode<'a>) -> Result<Self> {
         let header = Header::read(bytes)?;
-        guard::probed(header.width, header.height, info, how.limits)?;
+        guard::check_probed(header.width, header.height, info, how.limits)?;
         if !header.whole {
             return Err(Error::broken(NAME, "it is cut off"));
         }
         Ok(Self {
             chunks: Chunks::of_file(bytes)?.0,
             size: (header.width, header.height),
-            metadata: guard::kept(how, |most| metadata(&header, most))?,
+            metadata: guard::read_metadata(how, |most| metadata(&header, most))?,
             canvas: Canvas::of(info),
             limits: how.limits,
             interrupt: how.interrupt,
@@ -169,7 +169,7 @@ impl FrameReader for Reader<'_> {
     }
 
     fn next(&mut self) -> Result<Option<Timed>> {
-        let stored = loop {
+        let source = loop {
             match self.chunks.next() {
                 Some(chunk) => {
                     let chunk = chunk?;
@@ -185,24 +185,24 @@ impl FrameReader for Reader<'_> {
             height,
             alpha,
             ..
-        } = stored.features;
+        } = source.features;
         guard::size(width, height, self.limits)?;
-        stored.check_inside(self.size.0, self.size.1)?;
-        stored.check_groups()?;
-        let pixels = ffi::decode_rgb(stored.data, stored.features, alpha, self.interrupt)?;
-        guard::wanted(self.interrupt)?;
+        source.check_inside(self.size.0, self.size.1)?;
+        source.check_groups()?;
+        let pixels = ffi::decode_rgb(source.data, source.features, alpha, self.interrupt)?;
+        guard::check_interrupt(self.interrupt)?;
         let mut planes = Grid::several(if alpha { 4 } else { 3 }, width, height, 0u8);
         deal(&pixels, &mut planes);
         drop(pixels);
         let place = Place {
-            x: stored.x,
-            y: stored.y,
+            x: source.x,
+            y: source.y,
             width,
             height,
         };
         let part = Part::new(place, planes)?;
-        let frame = self.canvas.draw(&part, stored.blend, stored.disposal)?;
-        let delay = Delay::played(stored.duration, 1000);
+        let frame = self.canvas.draw(&part, source.blend, source.disposal)?;
+        let delay = Delay::played(source.duration, 1000);
         Ok(Some(Timed { frame, delay }))
     }
 }

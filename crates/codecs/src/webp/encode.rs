@@ -9,7 +9,7 @@ use andon_recipe::{Arg, Word};
 use super::ffi::{self, Settings, Source};
 use super::riff::{Chunks, flags, frame_flags, push_chunk};
 use super::{LOSSY, MAX_SIDE};
-use crate::animation::{Clock, changed, cropped};
+use crate::animation::{Clock, crop_frame, find_change};
 use crate::guard;
 
 /// Encodes the first frame: lossy from YCbCr, lossless from RGB.
@@ -27,7 +27,7 @@ pub(super) fn encode(image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> 
 
 /// Encodes a frame as a file without metadata.
 fn still(frame: &Frame, how: &Encode, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
-    guard::wanted(interrupt)?;
+    guard::check_interrupt(interrupt)?;
     match frame.model {
         LOSSY => lossy(frame, how, interrupt),
         Model::Rgb => lossless(frame, how, interrupt),
@@ -42,7 +42,7 @@ pub(super) struct Writer<'a> {
     how: Encode,
     metadata: Metadata,
     clock: Clock,
-    before: Option<Frame>,
+    previous: Option<Frame>,
     interrupt: &'a dyn Interrupt,
 }
 
@@ -60,10 +60,10 @@ impl<'a> Writer<'a> {
         push_chunk(&mut out, b"ANIM", &anim);
         Ok(Self {
             out,
-            how: moving(how),
+            how: animation_settings(how),
             metadata: head.metadata.clone(),
             clock: Clock::new(1000, MOST_MILLISECONDS),
-            before: None,
+            previous: None,
             interrupt,
         })
     }
@@ -75,8 +75,8 @@ const MOST_MILLISECONDS: u32 = 0xff_ffff;
 impl FrameWriter for Writer<'_> {
     fn push(&mut self, timed: Timed) -> Result<()> {
         let frame = timed.frame;
-        let place = changed(self.before.as_ref(), &frame);
-        let file = still(&cropped(&frame, place)?, &self.how, self.interrupt)?;
+        let place = find_change(self.previous.as_ref(), &frame);
+        let file = still(&crop_frame(&frame, place)?, &self.how, self.interrupt)?;
         let duration = self.clock.ticks(timed.delay);
         let mut anmf = Vec::with_capacity(file.len() + 16);
         for number in [
@@ -96,7 +96,7 @@ impl FrameWriter for Writer<'_> {
             }
         }
         push_chunk(&mut self.out, b"ANMF", &anmf);
-        self.before = Some(frame);
+        self.previous = Some(frame);
         Ok(())
     }
 
@@ -105,7 +105,7 @@ impl FrameWriter for Writer<'_> {
     }
 
     fn finish(self: Box<Self>) -> Result<Vec<u8>> {
-        Ok(ended(self.out, &self.metadata))
+        Ok(finish_file(self.out, &self.metadata))
     }
 }
 
@@ -147,12 +147,12 @@ const DEFAULT_METHOD: u8 = 4;
 
 /// Returns the cost of encoding a frame of an animation.
 pub(super) fn moving_cost(width: u32, height: u32, how: &Encode) -> Cost {
-    cost(width, height, &moving(how))
+    cost(width, height, &animation_settings(how))
 }
 
 /// Returns the settings for frames of an animation. Unless an effort is requested, lossy frames use method 2, which
 /// takes less than half the time of the default for still images.
-fn moving(how: &Encode) -> Encode {
+fn animation_settings(how: &Encode) -> Encode {
     let usual = (!is_lossless(how)).then_some(MOVING_EFFORT);
     Encode {
         effort: how.effort.or(usual),
@@ -231,13 +231,13 @@ fn lossless(frame: &Frame, how: &Encode, interrupt: &dyn Interrupt) -> Result<Ve
         None => colours.map(|colour| pack(colour, 255)).collect(),
     };
     let (method, quality) = LOSSLESS_LEVELS[lossless_level(how)];
-    let near = how
+    let near_lossless = how
         .option(&NEAR_LOSSLESS)
-        .and_then(|near| near.parse().ok());
+        .and_then(|near_lossless| near_lossless.parse().ok());
     let settings = Settings {
         quality: f32::from(quality),
         method,
-        near_lossless: near.unwrap_or(100),
+        near_lossless: near_lossless.unwrap_or(100),
     };
     ffi::encode_lossless(frame.width, frame.height, pixels, settings, interrupt)
 }
@@ -271,7 +271,7 @@ fn with_metadata(file: &[u8], frame: &Frame, metadata: &Metadata) -> Result<Vec<
             push_chunk(&mut out, &chunk.name, chunk.data);
         }
     }
-    Ok(ended(out, metadata))
+    Ok(finish_file(out, metadata))
 }
 
 /// Returns the beginning of an extended container, up to and including its ICC profile.
@@ -298,7 +298,7 @@ fn extended((width, height): (u32, u32), alpha: bool, more: u8, metadata: &Metad
 }
 
 /// Appends the metadata that follows the pixels and fills in the container's length.
-fn ended(mut out: Vec<u8>, metadata: &Metadata) -> Vec<u8> {
+fn finish_file(mut out: Vec<u8>, metadata: &Metadata) -> Vec<u8> {
     for (name, block) in [(b"EXIF", &metadata.exif), (b"XMP ", &metadata.xmp)] {
         if let Some(block) = block {
             push_chunk(&mut out, name, block);

@@ -63,11 +63,11 @@ fn count(stream: &[u8], (mut width, height): (u32, u32)) -> Option<u32> {
         at: 0,
     };
     let part = |side: u32, bits: u32| side.div_ceil(1 << bits);
-    let mut seen = [false; 4];
+    let mut transforms_seen = [false; 4];
     while bits.take(1)? == 1 {
         let kind = bits.take(2)?;
         // libwebp rejects repeated transforms, too.
-        if std::mem::replace(&mut seen[kind as usize], true) {
+        if std::mem::replace(&mut transforms_seen[kind as usize], true) {
             return None;
         }
         match kind {
@@ -156,16 +156,16 @@ impl Bits<'_> {
     fn image(&mut self, width: u32, height: u32) -> Option<u32> {
         let cache = self.cache()?;
         let green = self.code(256 + LENGTHS + cache)?;
-        let others = [self.code(256)?, self.code(256)?, self.code(256)?];
+        let other_codes = [self.code(256)?, self.code(256)?, self.code(256)?];
         let distance = self.code(DISTANCES)?;
         let pixels = u64::from(width) * u64::from(height);
         let (mut read, mut most) = (0, 0);
         while read < pixels {
             match self.symbol(&green)? {
                 value @ 0..256 => {
-                    let red = self.symbol(&others[0])?;
-                    self.symbol(&others[1])?;
-                    self.symbol(&others[2])?;
+                    let red = self.symbol(&other_codes[0])?;
+                    self.symbol(&other_codes[1])?;
+                    self.symbol(&other_codes[2])?;
                     most = most.max(red << 8 | value);
                     read += 1;
                 }
@@ -196,11 +196,11 @@ impl Bits<'_> {
     /// Reads a prefix code over `symbols` symbols.
     fn code(&mut self, symbols: u32) -> Option<Code> {
         if self.take(1)? == 1 {
-            let several = self.take(1)?;
+            let has_second = self.take(1)?;
             let wide = self.take(1)?;
             let first = self.take(if wide == 1 { 8 } else { 1 })?;
             let mut lengths = vec![0; symbols as usize];
-            let second = match several {
+            let second = match has_second {
                 0 => first,
                 _ => self.take(8)?,
             };
@@ -218,7 +218,7 @@ impl Bits<'_> {
             lengths[*place] = self.take(3)? as u8;
         }
         let of_lengths = Code::of(&lengths)?;
-        let mut left = match self.take(1)? {
+        let mut remaining = match self.take(1)? {
             0 => symbols,
             _ => {
                 let bits = 2 + 2 * self.take(3)?;
@@ -227,8 +227,8 @@ impl Bits<'_> {
         };
         let mut lengths = Vec::with_capacity(symbols as usize);
         let mut last = 8;
-        while lengths.len() < symbols as usize && left > 0 {
-            left -= 1;
+        while lengths.len() < symbols as usize && remaining > 0 {
+            remaining -= 1;
             let (length, times) = match self.symbol(&of_lengths)? {
                 length @ 0..16 => (length as u8, 1),
                 16 => (last, 3 + self.take(2)?),
@@ -296,11 +296,11 @@ impl Code {
             }
             *code.symbols.get_mut(places[length] as usize)? = symbol;
             places[length] += 1;
-            let own = codes[length];
+            let code_bits = codes[length];
             codes[length] += 1;
             if length as u32 <= SHORT {
                 // The bitstream has the bits of a code in reverse order.
-                let first = (own.reverse_bits() >> (32 - length)) as usize;
+                let first = (code_bits.reverse_bits() >> (32 - length)) as usize;
                 let all = code.short.iter_mut().skip(first).step_by(1 << length);
                 all.for_each(|entry| *entry = (symbol, length as u8));
             }

@@ -53,10 +53,10 @@ impl<'a> Header<'a> {
     /// Reads the container and the first frame's header.
     pub(super) fn read(bytes: &'a [u8]) -> Result<Self> {
         let (mut chunks, mut whole) = Chunks::of_file(bytes)?;
-        let mut found = Found::default();
+        let mut contents = Contents::default();
         loop {
             match chunks.next() {
-                Some(Ok(chunk)) => found.take(chunk),
+                Some(Ok(chunk)) => contents.take(chunk),
                 // For a probe, the file may be only a beginning of the whole. Decoding reports missing data.
                 Some(Err(_)) => {
                     whole = false;
@@ -65,29 +65,29 @@ impl<'a> Header<'a> {
                 None => break,
             }
         }
-        let (frame, canvas) = match found.first_frame {
-            Some(data) => (Part::of_animation(data)?, found.canvas),
+        let (frame, canvas) = match contents.first_frame {
+            Some(data) => (Part::of_animation(data)?, contents.canvas),
             None => (Part::of_still(bytes)?, None),
         };
         let (width, height) = canvas.unwrap_or((frame.features.width, frame.features.height));
         frame.check_inside(width, height)?;
-        let frames = found.frames.max(1);
+        let frames = contents.frames.max(1);
         let mut header = Self {
             width,
             height,
             frame,
             frames,
             animation: None,
-            icc: found.icc,
-            exif: found.exif,
-            xmp: found.xmp,
+            icc: contents.icc,
+            exif: contents.exif,
+            xmp: contents.xmp,
             whole,
         };
         header.animation = (frames > 1).then(|| Animation {
             apart: false,
-            plays: found.plays,
-            duration_ms: found.duration_ms,
-            alpha: found.clears || header.frame.features.alpha || !header.covers(),
+            plays: contents.plays,
+            duration_ms: contents.duration_ms,
+            alpha: contents.clears || header.frame.features.alpha || !header.covers(),
         });
         Ok(header)
     }
@@ -238,18 +238,18 @@ const ANMF_HEADER_BYTES: usize = 16;
 fn bitstream(data: &[u8]) -> Option<&[u8]> {
     let mut chunks = Chunks::of(data);
     loop {
-        let here = chunks.rest();
+        let start = chunks.rest();
         match chunks.next()? {
-            Ok(chunk) if matches!(&chunk.name, b"ALPH" | b"VP8 " | b"VP8L") => return Some(here),
+            Ok(chunk) if matches!(&chunk.name, b"ALPH" | b"VP8 " | b"VP8L") => return Some(start),
             Ok(_) => {}
             // The last chunk is cut off, but its header may be complete.
-            Err(_) => return Some(here),
+            Err(_) => return Some(start),
         }
     }
 }
 
 #[derive(Default)]
-struct Found<'a> {
+struct Contents<'a> {
     canvas: Option<(u32, u32)>,
     first_frame: Option<&'a [u8]>,
     frames: u32,
@@ -263,7 +263,7 @@ struct Found<'a> {
     xmp: Option<&'a [u8]>,
 }
 
-impl<'a> Found<'a> {
+impl<'a> Contents<'a> {
     fn take(&mut self, chunk: Chunk<'a>) {
         match &chunk.name {
             b"VP8X" => {

@@ -105,7 +105,7 @@ impl Encoder {
                 flags.into(),
                 aom::AOM_ENCODER_ABI_VERSION as c_int,
             );
-            checked(code, "opened")?;
+            check(code, "opened")?;
             context.assume_init()
         };
         let pixels = if settings.layout == Layout::Gray {
@@ -178,7 +178,7 @@ impl Encoder {
         let code = unsafe {
             aom::aom_codec_control(&raw mut *self.context, control as c_int, c_int::from(value))
         };
-        checked(code, "set up")
+        check(code, "set up")
     }
 
     fn option(&mut self, name: &CStr, value: &CStr) -> Result<()> {
@@ -186,7 +186,7 @@ impl Encoder {
         let code = unsafe {
             aom::aom_codec_set_option(&raw mut *self.context, name.as_ptr(), value.as_ptr())
         };
-        checked(code, "set up")
+        check(code, "set up")
     }
 
     /// Encodes a frame that is shown from one time to another, both in milliseconds.
@@ -208,7 +208,7 @@ impl Encoder {
                 0,
             )
         };
-        checked(code, "run")?;
+        check(code, "run")?;
         Ok(self.packet())
     }
 
@@ -216,7 +216,7 @@ impl Encoder {
     pub(in crate::avif) fn finish(&mut self) -> Result<Option<Packet>> {
         // SAFETY: the context is open; a null image marks the end of the stream.
         let code = unsafe { aom::aom_codec_encode(&raw mut *self.context, ptr::null(), 0, 1, 0) };
-        checked(code, "ended")?;
+        check(code, "ended")?;
         Ok(self.packet())
     }
 
@@ -245,8 +245,8 @@ impl Encoder {
                 format
             };
             let buffer = ptr::without_provenance_mut(1);
-            let wrapped = aom::aom_img_wrap(image.as_mut_ptr(), format, width, height, 1, buffer);
-            if wrapped.is_null() {
+            let wrapper = aom::aom_img_wrap(image.as_mut_ptr(), format, width, height, 1, buffer);
+            if wrapper.is_null() {
                 return Err(unfit());
             }
             image.assume_init()
@@ -278,7 +278,7 @@ impl Encoder {
     }
 
     fn packet(&mut self) -> Option<Packet> {
-        let mut found: Option<Packet> = None;
+        let mut result: Option<Packet> = None;
         let mut place: *const c_void = ptr::null();
         loop {
             // SAFETY: the context is open, and `place` has the value that the last call stored. A packet's buffer is
@@ -286,7 +286,7 @@ impl Encoder {
             let packet = unsafe {
                 aom::aom_codec_get_cx_data(&raw mut *self.context, &raw mut place).as_ref()
             };
-            let Some(packet) = packet else { return found };
+            let Some(packet) = packet else { return result };
             if packet.kind != aom::AOM_CODEC_CX_FRAME_PKT {
                 continue;
             }
@@ -298,13 +298,13 @@ impl Encoder {
                     frame.flags,
                 )
             };
-            let found = found.get_or_insert_with(|| Packet {
+            let result = result.get_or_insert_with(|| Packet {
                 data: Vec::new(),
                 key: false,
             });
-            found.key |= flags & aom::AOM_FRAME_IS_KEY != 0;
+            result.key |= flags & aom::AOM_FRAME_IS_KEY != 0;
             let bytes = bytes.strip_prefix(&TEMPORAL_DELIMITER[..]).unwrap_or(bytes);
-            found.data.extend_from_slice(bytes);
+            result.data.extend_from_slice(bytes);
         }
     }
 }
@@ -321,7 +321,7 @@ fn configuration(settings: &Settings) -> Result<aom::aom_codec_enc_cfg_t> {
     let mut config = unsafe {
         let code =
             aom::aom_codec_enc_config_default(aom::aom_codec_av1_cx(), config.as_mut_ptr(), usage);
-        checked(code, "configured")?;
+        check(code, "configured")?;
         config.assume_init()
     };
     config.g_threads = 1;
@@ -384,7 +384,7 @@ fn unfit() -> Error {
     Error::Internal("planes do not fit what the encoder was told".to_owned())
 }
 
-fn checked(code: aom::aom_codec_err_t, what: &str) -> Result<()> {
+fn check(code: aom::aom_codec_err_t, what: &str) -> Result<()> {
     match code {
         aom::AOM_CODEC_OK => Ok(()),
         code => Err(Error::Internal(format!("libaom cannot be {what}: {code}"))),

@@ -162,12 +162,12 @@ impl<'a> Decoder<'a> {
 
     /// Returns the next image from the given bytes, which are one or several temporal units, in the given spatial layer
     /// if there are several. rav1d receives one OBU at a time, so that decoding can be interrupted between two frames.
-    pub(in crate::avif) fn picture(
+    pub(in crate::avif) fn image(
         &mut self,
         bytes: &'a [u8],
         layer: Option<u8>,
         interrupt: &dyn Interrupt,
-    ) -> Result<Picture> {
+    ) -> Result<DecodedImage> {
         let mut fresh = Obus::of(bytes);
         if !fresh.clone().any(|unit| unit.matters()) {
             return Err(Error::broken(NAME, "it has no pixels"));
@@ -189,34 +189,34 @@ impl<'a> Decoder<'a> {
                     input = Self::input(unit.whole)?;
                 }
             }
-            let mut more = units.clone().chain(fresh.clone());
-            let is_last = !more.any(|unit| unit.matters());
+            let mut later_units = units.clone().chain(fresh.clone());
+            let is_last = !later_units.any(|unit| unit.matters());
             if input.0.sz > 0 {
-                guard::wanted(interrupt)?;
+                guard::check_interrupt(interrupt)?;
                 // SAFETY: the context is open, and `input` is live and was initialised by `dav1d_data_wrap`.
                 let code = unsafe {
                     dav1d::dav1d_send_data(self.context, Some(NonNull::from(&mut input.0)))
                 };
                 if code.0 < 0 && !wants_more(code) {
-                    return Err(failed(code));
+                    return Err(error_of(code));
                 }
                 // rav1d consumes the rest of the input after an image has been fetched.
                 if input.0.sz == 0 && !is_last {
                     continue;
                 }
             }
-            let mut picture = Picture(Dav1dPicture::default());
-            // SAFETY: the context is open, and `picture` is live and empty.
+            let mut image = DecodedImage(Dav1dPicture::default());
+            // SAFETY: the context is open, and `image` is live and empty.
             let code = unsafe {
-                dav1d::dav1d_get_picture(self.context, Some(NonNull::from(&mut picture.0)))
+                dav1d::dav1d_get_picture(self.context, Some(NonNull::from(&mut image.0)))
             };
             if code == Dav1dResult(0) {
-                if layer.is_none_or(|layer| picture.layer() == Some(layer)) {
+                if layer.is_none_or(|layer| image.layer() == Some(layer)) {
                     self.left = if input.0.sz > 0 { left } else { units };
-                    return Ok(picture);
+                    return Ok(image);
                 }
             } else if !wants_more(code) {
-                return Err(failed(code));
+                return Err(error_of(code));
             } else if input.0.sz == 0 && is_last {
                 return Err(Error::broken(NAME, "it has no image in its bitstream"));
             }
@@ -235,7 +235,7 @@ impl<'a> Decoder<'a> {
         };
         match code {
             Dav1dResult(0) => Ok(input),
-            code => Err(failed(code)),
+            code => Err(error_of(code)),
         }
     }
 }
@@ -263,12 +263,12 @@ const ALIGNMENT: usize = 64;
 /// Allocates the memory of a decoded image from a recycled buffer, which rav1d overwrites. If the system had to clear
 /// fresh memory of that size, this would take a fifth of the decoding time.
 unsafe extern "C" fn allocate(
-    picture: *mut Dav1dPicture,
+    image: *mut Dav1dPicture,
     _: Option<SendSyncNonNull<c_void>>,
 ) -> Dav1dResult {
-    // SAFETY: rav1d calls this with an image that nobody else uses meanwhile.
-    let picture = unsafe { &mut *picture };
-    let Dav1dPictureParameters { w, h, layout, bpc } = picture.p;
+    // SAFETY: rav1d calls this with an image that nothing else accesses during the call.
+    let image = unsafe { &mut *image };
+    let Dav1dPictureParameters { w, h, layout, bpc } = image.p;
     let (width, height) = (w.max(0) as usize, h.max(0) as usize);
     let bytes = if bpc > 8 { 2 } else { 1 };
     let (across, down) = Layout::of(layout).spans(1);
@@ -294,20 +294,20 @@ unsafe extern "C" fn allocate(
         0 => None,
         _ => NonNull::new(plane.as_mut_ptr().cast()),
     };
-    picture.data = [
+    image.data = [
         start(luma, lengths[0]),
         start(blue, lengths[1]),
         start(red, lengths[1]),
     ];
-    picture.stride = strides.map(|stride| stride as isize);
-    picture.allocator_data = Some(SendSyncNonNull::from_box(memory).cast());
+    image.stride = strides.map(|stride| stride as isize);
+    image.allocator_data = Some(SendSyncNonNull::from_box(memory).cast());
     Dav1dResult(0)
 }
 
 /// Frees the memory that `allocate` gave to a decoded image.
-unsafe extern "C" fn release(picture: *mut Dav1dPicture, _: Option<SendSyncNonNull<c_void>>) {
-    // SAFETY: rav1d calls this with an image that nobody else uses meanwhile.
-    let memory = unsafe { (*picture).allocator_data.take() };
+unsafe extern "C" fn release(image: *mut Dav1dPicture, _: Option<SendSyncNonNull<c_void>>) {
+    // SAFETY: rav1d calls this with an image that nothing else accesses during the call.
+    let memory = unsafe { (*image).allocator_data.take() };
     if let Some(memory) = memory {
         // SAFETY: `allocate` made it of such a box, and each image is released once.
         drop(unsafe { memory.cast::<Buffer<u8>>().into_box() });
@@ -321,7 +321,7 @@ fn wants_more(code: Dav1dResult) -> bool {
     io::Error::from_raw_os_error(-code.0).kind() == io::ErrorKind::WouldBlock
 }
 
-fn failed(code: Dav1dResult) -> Error {
+fn error_of(code: Dav1dResult) -> Error {
     match io::Error::from_raw_os_error(-code.0).kind() {
         io::ErrorKind::OutOfMemory => Error::Internal("rav1d has no memory".to_owned()),
         io::ErrorKind::Unsupported => Error::unsupported(NAME, "a feature of the bitstream"),
@@ -330,7 +330,7 @@ fn failed(code: Dav1dResult) -> Error {
 }
 
 /// A decoded image.
-pub(in crate::avif) struct Picture(Dav1dPicture);
+pub(in crate::avif) struct DecodedImage(Dav1dPicture);
 
 /// Code values of one row.
 pub(in crate::avif) enum Row<'a> {
@@ -340,7 +340,7 @@ pub(in crate::avif) enum Row<'a> {
     U16(&'a [u16]),
 }
 
-impl Picture {
+impl DecodedImage {
     /// Returns width and height in px.
     pub(in crate::avif) fn size(&self) -> (u32, u32) {
         (self.0.p.w.unsigned_abs(), self.0.p.h.unsigned_abs())
@@ -375,8 +375,8 @@ impl Picture {
         let (across, down) = self.layout().spans(plane);
         let (width, height) = self.size();
         let (width, height) = (width.div_ceil(across) as usize, height.div_ceil(down));
-        let there = y < height && plane < self.layout().planes();
-        let start = self.0.data.get(plane).copied().flatten().filter(|_| there);
+        let exists = y < height && plane < self.layout().planes();
+        let start = self.0.data.get(plane).copied().flatten().filter(|_| exists);
         let Some(start) = start else {
             return Row::U8(&[]);
         };
@@ -393,7 +393,7 @@ impl Picture {
     }
 }
 
-impl Drop for Picture {
+impl Drop for DecodedImage {
     fn drop(&mut self) {
         // SAFETY: empty, or from `dav1d_get_picture`; unreferenced once.
         unsafe { dav1d::dav1d_picture_unref(Some(NonNull::from(&mut self.0))) };

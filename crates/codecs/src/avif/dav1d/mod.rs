@@ -2,4 +2,4 @@
 
 mod ffi;
 
-pub(super) use ffi::{Decoder, Layout, Picture, Row, Sequence};
+pub(super) use ffi::{DecodedImage, Decoder, Layout, Row, Sequence};

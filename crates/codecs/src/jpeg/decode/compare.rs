@@ -11,7 +11,7 @@ use andon_kernels::idct;
 use andon_pixels::{Alone, Decode, Grid, Limits, Never, Result as Decoded, Scale, Scales};
 use andon_recipe::Area;
 
-use super::{decode_part, index, most_scans, own, part, turbo};
+use super::{decode_part, index, most_scans, native_planes, part, turbo};
 use crate::guard;
 use crate::jpeg::turbo::ffi::{self, Coefficients};
 
@@ -66,7 +66,7 @@ pub(crate) fn compare(
     scales: &[Scale],
     limits: &Limits,
 ) -> Result<Vec<Verdict>, String> {
-    let Some((header, layout)) = within(bytes, limits) else {
+    let Some((header, layout)) = read_header(bytes, limits) else {
         return Ok(Vec::new());
     };
     let file = File {
@@ -95,7 +95,7 @@ pub(crate) fn compare(
         .collect()
 }
 
-fn within(bytes: &[u8], limits: &Limits) -> Option<(Header, Layout)> {
+fn read_header(bytes: &[u8], limits: &Limits) -> Option<(Header, Layout)> {
     let header = Header::read(bytes).ok()?;
     let layout = Layout::of(&header).ok()?;
     guard::size(header.width, header.height, limits).ok()?;
@@ -121,7 +121,7 @@ impl File<'_> {
     }
 
     fn ours(&self, scale: Scale) -> Decoded<Option<Vec<Grid<u8>>>> {
-        own(self.bytes, &self.header, &self.layout, &self.how(scale))
+        native_planes(self.bytes, &self.header, &self.layout, &self.how(scale))
     }
 
     fn theirs(&self, scale: Scale) -> Decoded<Vec<Grid<u8>>> {
@@ -145,25 +145,25 @@ impl File<'_> {
             self.bytes.len() as u32,
         );
         let (x, y) = (seed % size.0, seed / 3 % size.1);
-        let wanted = Area {
+        let area = Area {
             x,
             y,
             w: 1 + seed / 5 % (size.0 - x),
             h: 1 + seed / 7 % (size.1 - y),
         };
-        let place = part(self.bytes, index, wanted, size);
-        let place = place.ok_or_else(|| format!("there is no part around {wanted:?}"))?;
+        let place = part(self.bytes, index, area, size);
+        let place = place.ok_or_else(|| format!("there is no part around {area:?}"))?;
         let part = decode_part(self.bytes, &self.header, &how, index, place);
         let frame = part.map_err(|why| why.to_string())?.frame;
         for (index, (whole, part)) in ours.iter().zip(&frame.planes).enumerate() {
             let corner = (scale.of(place.x), scale.of(place.y));
             let (x, y) = frame.model.plane_size(index, corner.0, corner.1);
             let part = part.as_u8().ok_or("a part is not of 8 bits")?;
-            let same = (0..part.height()).all(|row| {
+            let is_equal = (0..part.height()).all(|row| {
                 let line = whole.row(y + row).get(x as usize..);
                 line.is_some_and(|line| line.starts_with(part.row(row)))
             });
-            if !same {
+            if !is_equal {
                 return Err(format!("plane {index} is another at {place:?}"));
             }
         }
@@ -235,8 +235,8 @@ impl File<'_> {
             (Ok(Some(ours)), Err(why)) => self.judge_ours(scale, ours, &why.to_string()),
             (Err(why), Ok(_)) => {
                 let why = why.to_string();
-                let meant = THEIRS_ONLY.iter().any(|(part, _)| why.contains(part));
-                meant
+                let is_intended = THEIRS_ONLY.iter().any(|(part, _)| why.contains(part));
+                is_intended
                     .then_some(Verdict::OnlyTheirs)
                     .ok_or_else(|| format!("we alone say: {why}"))
             }
@@ -259,9 +259,9 @@ impl File<'_> {
             };
         }
         let unopened = self.header.progressive && scale < Scale::FULL;
-        let meant =
+        let is_intended =
             why.contains(OUT_OF_STEP) || unopened && UNOPENED.iter().any(|part| why.contains(part));
-        meant
+        is_intended
             .then_some(Verdict::OnlyOurs)
             .ok_or_else(|| format!("libjpeg alone says: {why}"))
     }
@@ -297,10 +297,10 @@ fn same_as_of(blocks: &Coefficients, side: usize, plane: &Grid<u8>) -> Result<()
     let line = blocks.wide as usize * side;
     let mut band = vec![0; line * side];
     for (row, stored) in (0u32..).zip(blocks.values.chunks_exact(blocks.wide as usize * 64)) {
-        let kept: Vec<i16> = (stored.chunks_exact(64))
+        let lowest_frequencies: Vec<i16> = (stored.chunks_exact(64))
             .flat_map(|block| (0..64).filter(lowest).map(|k| block[k]))
             .collect();
-        idct::blocks_to_rows(side, &kept, &factors, &mut band, line);
+        idct::blocks_to_rows(side, &lowest_frequencies, &factors, &mut band, line);
         for (y, samples) in (row * side as u32..plane.height()).zip(band.chunks_exact(line)) {
             let have = plane.row(y);
             if let Some(x) = (0..have.len()).find(|&x| have[x] != samples[x]) {

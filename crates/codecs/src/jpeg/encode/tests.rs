@@ -130,7 +130,7 @@ fn the_strongest_waves_there_are_and_noise_at_full_quality_are_read_alike() {
 }
 
 #[test]
-fn a_image_at_full_quality_differs_by_rounding_alone() {
+fn an_image_at_full_quality_differs_by_rounding_alone() {
     let planes = planes(Model::Gray, 61, 47, 90, 5);
     let file = hold(planes.clone(), Subsampling::NONE, &quality(100));
     let read = decoded(&file);

@@ -163,7 +163,7 @@ pub(in crate::jpeg) fn write(writing: &Writing<'_>) -> Result<Vec<u8>> {
     };
     // SAFETY: `job` has the layout of its C twin and outlives the call. Planes and metadata are described with
     // their true sizes and only read. `watch` points at `asker`, on this frame.
-    unsafe { written(|encoded, outcome| andon_jpeg_encode(&job, encoded, outcome)) }
+    unsafe { write_file(|encoded, outcome| andon_jpeg_encode(&job, encoded, outcome)) }
 }
 
 /// A JPEG file of one scan that is converted to several scans, with metadata to add.
@@ -190,14 +190,14 @@ pub(in crate::jpeg) fn progressive(rewriting: &Rewriting<'_>) -> Result<Vec<u8>>
     };
     // SAFETY: `job` has the layout of its C twin and outlives the call. The file and the metadata are described
     // with their true sizes and only read. `watch` points at `asker`, on this frame.
-    unsafe { written(|encoded, outcome| andon_jpeg_progressive(&job, encoded, outcome)) }
+    unsafe { write_file(|encoded, outcome| andon_jpeg_progressive(&job, encoded, outcome)) }
 }
 
 /// Lets the shim write a file, copies the file, and frees the shim's memory.
 ///
 /// # Safety
 /// `call` is one of the shim's functions that write a file, with a job that the shim may read.
-unsafe fn written(call: impl FnOnce(&mut Encoded, &mut Outcome)) -> Result<Vec<u8>> {
+unsafe fn write_file(call: impl FnOnce(&mut Encoded, &mut Outcome)) -> Result<Vec<u8>> {
     let mut outcome = Outcome::new();
     let mut encoded = Encoded {
         bytes: ptr::null_mut(),
