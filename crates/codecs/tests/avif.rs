@@ -11,7 +11,7 @@ use andon_pixels::{
 };
 use support::{
     assert_keeps_promises, assert_prefixes_are_refused, assert_survives_damage, decode, decode_at,
-    decode_within, encode, metadata, picture, psnr,
+    decode_within, encode, metadata, psnr, test_image,
 };
 
 fn avif() -> &'static dyn Codec {
@@ -98,7 +98,7 @@ fn lossless_comes_back_to_the_bit_in_every_model() {
     for model in models() {
         for (width, height) in [(1, 1), (17, 15), (64, 33)] {
             for alpha in [false, true] {
-                let image = picture(model, Depth::U8, alpha, width, height);
+                let image = test_image(model, Depth::U8, alpha, width, height);
                 let (_, back) = written(&image, &lossless());
                 assert_eq!(back.frame.model, model);
                 assert_eq!(
@@ -114,7 +114,7 @@ fn lossless_comes_back_to_the_bit_in_every_model() {
 #[test]
 fn ten_and_twelve_bits_come_back_as_far_as_they_reach() {
     for depth in [Depth::U10, Depth::U12] {
-        let mut image = picture(Model::ycbcr(Subsampling::C420), Depth::U16, true, 40, 30);
+        let mut image = test_image(Model::ycbcr(Subsampling::C420), Depth::U16, true, 40, 30);
         image.frame = image.frame.clone().with_depth(depth).unwrap();
         let (info, back) = written(&image, &lossless());
         assert_eq!(info.depth, depth);
@@ -126,7 +126,7 @@ fn ten_and_twelve_bits_come_back_as_far_as_they_reach() {
 #[test]
 fn lossy_planes_come_back_close_and_closer_with_more_quality() {
     for model in models() {
-        let image = picture(model, Depth::U8, false, 96, 64);
+        let image = test_image(model, Depth::U8, false, 96, 64);
         let size = |of| encode(avif(), &image, &quality(of)).len();
         assert!(size(30) < size(70) && size(70) < size(95), "{model:?}");
         let (_, back) = written(&image, &quality(95));
@@ -136,7 +136,7 @@ fn lossy_planes_come_back_close_and_closer_with_more_quality() {
 }
 
 #[test]
-fn a_smooth_photograph_is_not_taken_for_a_drawing() {
+fn a_smooth_photo_is_not_taken_for_a_drawing() {
     // Without the setting for smooth photos, its file would be three times as large as this JPEG.
     let jpeg = support::codec("jpeg");
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples/large");
@@ -150,8 +150,8 @@ fn a_smooth_photograph_is_not_taken_for_a_drawing() {
 }
 
 #[test]
-fn a_image_keeps_its_space_and_its_metadata() {
-    let mut image = picture(Model::ycbcr(Subsampling::C420), Depth::U8, false, 20, 20);
+fn an_image_keeps_its_space_and_its_metadata() {
+    let mut image = test_image(Model::ycbcr(Subsampling::C420), Depth::U8, false, 20, 20);
     image.frame.colour = Colour::from(Space::DISPLAY_P3);
     let (info, _) = written(&image, &quality(50));
     assert_eq!(info.space, Space::DISPLAY_P3);
@@ -175,7 +175,7 @@ fn a_image_keeps_its_space_and_its_metadata() {
 #[test]
 fn every_orientation_is_said_by_the_container() {
     for orientation in 1..=8 {
-        let mut image = picture(Model::Gray, Depth::U8, false, 12, 20);
+        let mut image = test_image(Model::Gray, Depth::U8, false, 12, 20);
         let mut exif = metadata().exif.expect("EXIF");
         let at = exif
             .windows(2)
@@ -195,7 +195,7 @@ fn threads_are_counted() {
         return;
     }
     let threads = || std::fs::read_dir("/proc/self/task").expect("Linux").count();
-    let image = picture(Model::ycbcr(Subsampling::C420), Depth::U8, true, 300, 200);
+    let image = test_image(Model::ycbcr(Subsampling::C420), Depth::U8, true, 300, 200);
     let (before, most) = std::thread::scope(|scope| {
         let work = scope.spawn(|| {
             let file = encode(avif(), &image, &quality(50));
@@ -258,8 +258,8 @@ fn files_of_libavif_are_what_their_headers_say() {
 // ---- damage ----
 
 #[test]
-fn no_prefix_passes_for_a_image() {
-    let image = picture(Model::ycbcr(Subsampling::C420), Depth::U8, true, 24, 18);
+fn no_prefix_passes_for_an_image() {
+    let image = test_image(Model::ycbcr(Subsampling::C420), Depth::U8, true, 24, 18);
     assert_prefixes_are_refused(avif(), &encode(avif(), &image, &quality(40)), 0);
 }
 
@@ -297,7 +297,7 @@ fn a_bitstream_larger_than_its_header_says_is_not_decoded() {
 }
 
 #[test]
-fn what_follows_a_image_does_not_belong_to_it() {
+fn what_follows_an_image_does_not_belong_to_it() {
     let file = sample("420.avif");
     let info = avif().probe(&file).expect("a header");
     let limits = Limits::default();

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use crate::support::{
     After, Dice, assert_keeps_promises, assert_prefixes_are_refused, assert_refused_for_its_size,
-    assert_survives_damage, decode, decode_at, encode, picture, psnr,
+    assert_survives_damage, decode, decode_at, encode, psnr, test_image,
 };
 use andon_pixels::{
     Bound, BoundOn, Codec, Depth, Encode, Error, Frame, Grid, Image, Limits, Model, Plane, Scale,
@@ -58,7 +58,7 @@ fn up_to_255_colours_and_clear_pixels_come_back_to_the_bit() {
 
 #[test]
 fn clear_pixels_stay_clear_when_a_palette_is_fitted() {
-    let mut image = picture(Model::Rgb, Depth::U8, false, 64, 64);
+    let mut image = test_image(Model::Rgb, Depth::U8, false, 64, 64);
     let alpha = (0..64 * 64).map(|at| if at % 3 == 0 { 127 } else { 128 });
     image.frame.alpha = Some(Plane::U8(
         Grid::from_samples(64, 64, alpha.collect()).unwrap(),
@@ -264,7 +264,7 @@ fn a_declared_60000_by_60000_is_refused_by_its_header() {
 
 #[test]
 fn an_interrupt_stops_decoding_and_encoding() {
-    let image = picture(Model::Rgb, Depth::U8, false, 300, 300);
+    let image = test_image(Model::Rgb, Depth::U8, false, 300, 300);
     let file = encode(gif(), &image, &Encode::default());
     let info = gif().probe(&file).expect("our own file");
     for looks in [0, 1, 2] {

@@ -42,7 +42,7 @@ mod read {
     }
 
     #[test]
-    fn photographs_come_out_as_they_went_in() {
+    fn photos_come_out_as_they_went_in() {
         let off = difference("heic/420.heic", "png/rgb.png");
         assert!(off < 6.0, "{off} in the mean");
     }

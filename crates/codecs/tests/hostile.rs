@@ -10,14 +10,14 @@ use andon_pixels::{
 };
 
 use crate::support::hostile::{avif, bounded, jpeg, refused, tiff};
-use crate::support::{codec, encode, picture};
+use crate::support::{codec, encode, test_image};
 
 const SIZE: (u32, u32) = (64, 64);
 
 /// Returns an AVIF with one item.
 fn avif_of_one() -> Vec<u8> {
     let codec = codec("avif");
-    let image = picture(Model::Gray, Depth::U8, false, SIZE.0, SIZE.1);
+    let image = test_image(Model::Gray, Depth::U8, false, SIZE.0, SIZE.1);
     let how = Encode::default();
     let accepted = codec
         .encoder()
@@ -171,7 +171,7 @@ fn work_that_the_size_does_not_tell_is_in_the_plan() {
 fn a_header_that_promises_more_than_its_file_can_hold_is_refused_before_anybody_waits_for_it() {
     let engine = Engine::new(ALL, Limits::default());
     let (width, height) = (12_000_u32, 9_000_u32);
-    let image = picture(Model::Gray, Depth::U8, false, SIZE.0, SIZE.1);
+    let image = test_image(Model::Gray, Depth::U8, false, SIZE.0, SIZE.1);
     let mut png = encode(codec("png"), &image, &Encode::default());
     png[16..20].copy_from_slice(&width.to_be_bytes());
     png[20..24].copy_from_slice(&height.to_be_bytes());

@@ -25,7 +25,7 @@ fn planes_come_back_at_every_subsampling_and_size() {
     for sub in SUBSAMPLINGS {
         for (width, height) in SIZES {
             for progressive in [false, true] {
-                let image = picture(Model::ycbcr(sub), width, height);
+                let image = test_image(Model::ycbcr(sub), width, height);
                 let how = Encode {
                     quality: Some(97),
                     progressive,
@@ -46,7 +46,7 @@ fn planes_come_back_at_every_subsampling_and_size() {
 #[test]
 fn gray_comes_back() {
     for (width, height) in SIZES {
-        let image = picture(Model::Gray, width, height);
+        let image = test_image(Model::Gray, width, height);
         let file = encode(
             &image,
             &Encode {
@@ -66,7 +66,7 @@ fn gray_comes_back() {
 #[test]
 fn ink_comes_back_and_no_ink_is_zero() {
     for (width, height) in SIZES {
-        let image = picture(Model::Cmyk, width, height);
+        let image = test_image(Model::Cmyk, width, height);
         let file = encode(
             &image,
             &Encode {
@@ -82,7 +82,7 @@ fn ink_comes_back_and_no_ink_is_zero() {
         );
     }
     // Other programs expect Adobe's convention.
-    let file = encode(&picture(Model::Cmyk, 8, 8), &Encode::default());
+    let file = encode(&test_image(Model::Cmyk, 8, 8), &Encode::default());
     let adobe = file
         .windows(5)
         .position(|window| window == b"Adobe")
@@ -132,7 +132,7 @@ fn a_small_decode_is_the_average_of_the_large_one() {
                     progressive,
                     ..Encode::default()
                 };
-                let file = encode(&picture(Model::ycbcr(sub), width, height), &how);
+                let file = encode(&test_image(Model::ycbcr(sub), width, height), &how);
                 check_scales(&file, 33.0);
             }
         }
@@ -152,11 +152,11 @@ fn sample_images_of_every_kind_scale_like_their_average() {
 }
 
 #[test]
-fn photographs_scale_like_their_average() {
+fn photos_scale_like_their_average() {
     // One of each kind: 4:2:0, 4:4:4 with an odd width, progressive 4:4:4 with odd sides.
     for name in ["canyon-wren", "high-trestle-trail", "ocean-waves"] {
         let path = root().join(format!("samples/large/{name}.jpg"));
-        check_scales(&std::fs::read(path).expect("a photograph"), 27.0);
+        check_scales(&std::fs::read(path).expect("a photo"), 27.0);
     }
 }
 
@@ -293,7 +293,7 @@ fn standard_tables_may_be_left_out_and_a_sequential_band_may_be_odd() {
 #[test]
 fn the_quality_is_told_exactly() {
     for model in [Model::Gray, Model::ycbcr(Subsampling::C420), Model::Cmyk] {
-        let image = picture(model, 16, 16);
+        let image = test_image(model, 16, 16);
         for quality in 1..=100 {
             let file = encode(
                 &image,
@@ -326,7 +326,7 @@ fn pillow_reads_the_same_luma_out_of_our_files() {
                 ..Encode::default()
             };
             let path = folder.path().join(format!("{n}-{quality}.jpg"));
-            std::fs::write(&path, encode(&picture(model, 101, 75), &how)).expect("a file");
+            std::fs::write(&path, encode(&test_image(model, 101, 75), &how)).expect("a file");
             paths.push(path);
         }
     }
@@ -344,13 +344,13 @@ fn pillow_reads_the_same_luma_out_of_our_files() {
 
 #[test]
 fn the_quality_is_92_where_none_is_said() {
-    let image = picture(Model::Gray, 16, 16);
+    let image = test_image(Model::Gray, 16, 16);
     assert_eq!(probe(&encode(&image, &Encode::default())).quality, Some(92));
 }
 
 #[test]
 fn profiles_travel_along_only_when_kept() {
-    let mut image = picture(Model::ycbcr(Subsampling::C420), 40, 30);
+    let mut image = test_image(Model::ycbcr(Subsampling::C420), 40, 30);
     assert!(!probe(&encode(&image, &Encode::default())).metadata);
     image.metadata = Metadata {
         // Longer than one segment.
@@ -391,7 +391,7 @@ fn profiles_travel_along_only_when_kept() {
 
 #[test]
 fn an_exif_block_that_fits_no_segment_is_left_out_but_for_its_orientation() {
-    let mut image = picture(Model::Gray, 8, 8);
+    let mut image = test_image(Model::Gray, 8, 8);
     for (orientation, length, kept) in [
         (1, 65_527, Some(65_527)),
         (1, 65_528, None),
@@ -414,7 +414,7 @@ fn an_exif_block_that_fits_no_segment_is_left_out_but_for_its_orientation() {
 
 #[test]
 fn every_orientation_is_told() {
-    let mut image = picture(Model::Gray, 8, 8);
+    let mut image = test_image(Model::Gray, 8, 8);
     for value in 0..=9 {
         image.metadata.exif = Some(exif(value));
         let info = probe(&encode(&image, &Encode::default()));
@@ -424,7 +424,7 @@ fn every_orientation_is_told() {
 
 #[test]
 fn stray_bytes_between_segments_are_passed_over() {
-    let file = encode(&picture(Model::Gray, 16, 16), &Encode::default());
+    let file = encode(&test_image(Model::Gray, 16, 16), &Encode::default());
     let mut stray = file[..2].to_vec();
     stray.extend([1, 2, 3, 0xff, 0, 0xff, 0xff]);
     stray.extend(&file[2..]);
@@ -436,7 +436,7 @@ fn stray_bytes_between_segments_are_passed_over() {
 
 #[test]
 fn what_no_browser_reads_is_refused_by_name() {
-    let file = encode(&picture(Model::Gray, 16, 16), &Encode::default());
+    let file = encode(&test_image(Model::Gray, 16, 16), &Encode::default());
     let frame = file
         .windows(2)
         .position(|pair| pair == [0xff, 0xc0])
@@ -463,7 +463,7 @@ fn no_prefix_of_a_file_passes_for_the_whole_that_lacks_more_than_its_end_marker(
             progressive,
             ..Encode::default()
         };
-        let file = encode(&picture(Model::ycbcr(Subsampling::C420), 40, 30), &how);
+        let file = encode(&test_image(Model::ycbcr(Subsampling::C420), 40, 30), &how);
         let info = probe(&file);
         let limits = Limits::default();
         for length in 0..file.len() - 2 {
@@ -492,7 +492,7 @@ fn broken_samples_are_refused() {
 }
 
 #[test]
-fn flipped_bits_are_an_error_or_a_image() {
+fn flipped_bits_are_an_error_or_an_image() {
     let mut random = Random(7);
     for model in [Model::Gray, Model::ycbcr(Subsampling::C420), Model::Cmyk] {
         for progressive in [false, true] {
@@ -500,7 +500,7 @@ fn flipped_bits_are_an_error_or_a_image() {
                 progressive,
                 ..Encode::default()
             };
-            let file = encode(&picture(model, 45, 37), &how);
+            let file = encode(&test_image(model, 45, 37), &how);
             for round in 0..1500 {
                 let mut damaged = file.clone();
                 for _ in 0..1 + random.below(3) {
@@ -521,10 +521,10 @@ fn flipped_bits_are_an_error_or_a_image() {
 }
 
 #[test]
-fn random_segments_are_an_error_or_a_image() {
+fn random_segments_are_an_error_or_an_image() {
     let mut random = Random(11);
     let file = encode(
-        &picture(Model::ycbcr(Subsampling::C420), 45, 37),
+        &test_image(Model::ycbcr(Subsampling::C420), 45, 37),
         &Encode::default(),
     );
     for _ in 0..2000 {
@@ -547,9 +547,9 @@ fn random_segments_are_an_error_or_a_image() {
 
 #[test]
 fn a_header_that_has_changed_since_the_probe_is_no_danger() {
-    let small = encode(&picture(Model::Gray, 8, 8), &Encode::default());
+    let small = encode(&test_image(Model::Gray, 8, 8), &Encode::default());
     let large = encode(
-        &picture(Model::ycbcr(Subsampling::C420), 80, 80),
+        &test_image(Model::ycbcr(Subsampling::C420), 80, 80),
         &Encode::default(),
     );
     let limits = Limits::default();
@@ -563,7 +563,7 @@ fn limits_are_kept() {
         progressive: true,
         ..Encode::default()
     };
-    let file = encode(&picture(Model::ycbcr(Subsampling::NONE), 300, 200), &how);
+    let file = encode(&test_image(Model::ycbcr(Subsampling::NONE), 300, 200), &how);
     let refused = |limits: Limits| match decode_within(&file, Scale::FULL, &limits) {
         Err(Error::Limit { bound, .. }) => bound.name,
         other => panic!("{:?}", other.map(|_| "an image")),
@@ -684,7 +684,7 @@ fn work_is_dropped_in_the_middle_when_nobody_waits() {
             progressive,
             ..Encode::default()
         };
-        let image = picture(Model::ycbcr(Subsampling::C420), 200, 400);
+        let image = test_image(Model::ycbcr(Subsampling::C420), 200, 400);
         let file = encode(&image, &how);
         let info = probe(&file);
         let limits = Limits::default();
@@ -764,7 +764,7 @@ fn frames_are_brought_into_what_jpeg_holds() {
 #[test]
 fn a_frame_that_was_not_brought_into_shape_is_our_fault() {
     let refused = jpeg().encoder().expect("an encoder").encode(
-        &picture(Model::Rgb, 8, 8),
+        &test_image(Model::Rgb, 8, 8),
         &Encode::default(),
         &Never,
     );
@@ -793,7 +793,7 @@ const SIZES: [(u32, u32); 8] = [
 const SCALES: [Scale; 4] = [Scale::EIGHTH, Scale::QUARTER, Scale::HALF, Scale::FULL];
 
 /// Creates an image of smooth waves and a little noise: compressible like a photo, and different in every plane.
-fn picture(model: Model, width: u32, height: u32) -> Image {
+fn test_image(model: Model, width: u32, height: u32) -> Image {
     let mut random = Random(u64::from(width) << 20 | u64::from(height));
     let planes = (0..model.planes()).map(|index| {
         let (w, h) = model.plane_size(index, width, height);

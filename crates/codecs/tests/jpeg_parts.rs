@@ -291,10 +291,10 @@ fn results_do_not_depend_on_an_index() {
         let made = engine.run(&plan, Run::of(bytes)).expect("an image");
         made.body.expect("a new one")
     };
-    let photograph = std::fs::read(samples("large").join("canyon-wren.jpg")).expect("a sample");
+    let photo = std::fs::read(samples("large").join("canyon-wren.jpg")).expect("a sample");
     for chroma in ["420", "444"] {
         let text = format!("exact:4001x2203,as:jpeg,q:80,chroma:{chroma}");
-        let file = make(&photograph, &text);
+        let file = make(&photo, &text);
         let index: Index = Arc::new(index(&file).expect("an index"));
         for text in [
             "crop:512:512:512x512,as:jpeg",

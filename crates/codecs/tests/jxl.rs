@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::support::{
     After, assert_keeps_promises, assert_prefixes_are_refused, assert_refused_for_its_size,
-    assert_survives_damage, decode, decode_at, encode, picture, psnr,
+    assert_survives_damage, decode, decode_at, encode, psnr, test_image,
 };
 use andon_pixels::{
     Alone, Codec, Decode, Depth, Encode, Engine, Error, Frame, Grid, Head, Image, Limits, Metadata,
@@ -168,7 +168,7 @@ fn lossless_comes_back_to_the_bit() {
                         effort,
                         ..lossless(None)
                     };
-                    let image = picture(model, depth, alpha, width, height);
+                    let image = test_image(model, depth, alpha, width, height);
                     let file = encode(jxl(), &image, &how);
                     let info = jxl().probe(&file).expect("our own file");
                     assert!(info.lossless);
@@ -229,7 +229,7 @@ fn lossy_images_come_back_close_and_closer_at_higher_quality() {
 
 #[test]
 fn alpha_of_lossy_images_loses_nothing() {
-    let image = picture(Model::Rgb, Depth::U8, true, 90, 70);
+    let image = test_image(Model::Rgb, Depth::U8, true, 90, 70);
     let back = decode(jxl(), &encode(jxl(), &image, &Encode::default())).expect("our own file");
     assert_eq!(back.frame.alpha, image.frame.alpha);
 }
@@ -253,7 +253,9 @@ fn profiles_are_kept_and_spaces_are_named() {
     );
     for space in [Space::SRGB, Space::DISPLAY_P3] {
         for how in [lossless(None), Encode::default()] {
-            let frame = picture(Model::Rgb, Depth::U8, false, 20, 10).frame.clone();
+            let frame = test_image(Model::Rgb, Depth::U8, false, 20, 10)
+                .frame
+                .clone();
             let file = encode(jxl(), &Image::still(frame.with_colour(space)), &how);
             assert_eq!(jxl().probe(&file).expect("our own file").space, space);
         }
@@ -308,7 +310,7 @@ fn an_animation_comes_back_frame_by_frame() {
 
 #[test]
 fn an_interrupt_is_heard_whenever_libjxl_asks_for_memory() {
-    let image = picture(Model::Rgb, Depth::U8, true, 70, 50);
+    let image = test_image(Model::Rgb, Depth::U8, true, 70, 50);
     let mut heard = 0;
     for looks in 0..400 {
         match jxl().encoder().expect("an encoder").encode(

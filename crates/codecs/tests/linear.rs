@@ -49,7 +49,7 @@ fn gray_that_is_even_comes_back_from_light() {
 }
 
 #[test]
-fn photographs_of_every_profile_hardly_change() {
+fn photos_of_every_profile_hardly_change() {
     for (name, recipe) in [
         ("photos/otter.jpg", "fit:200x200,linear,as:png"),
         ("jpeg/icc-adobe-rgb.jpg", "fit:50x50,linear,as:png"),

@@ -5,7 +5,7 @@ use andon_pixels::{Codec, Depth, Encode, Engine, Error, Limits, Model, Rendered,
 use andon_recipe::{Arg, Recipe, Word, options};
 use fast_ssim2::{PixelDescriptor, PixelSlice, compute_ssimulacra2};
 
-use crate::support::{codec, encode, picture};
+use crate::support::{codec, encode, test_image};
 
 /// A photo, because scores of other images mean little.
 const PHOTO: &str = concat!(
@@ -15,7 +15,7 @@ const PHOTO: &str = concat!(
 
 /// Creates a photo-like image, stored losslessly in 16 bits.
 fn source() -> Vec<u8> {
-    let image = picture(Model::Rgb, Depth::U16, false, 120, 90);
+    let image = test_image(Model::Rgb, Depth::U16, false, 120, 90);
     encode(codec("png"), &image, &Encode::default())
 }
 
@@ -58,7 +58,7 @@ fn all() -> impl Iterator<Item = (&'static dyn Codec, &'static Word)> {
 }
 
 #[test]
-fn every_declared_option_is_taken_in_all_its_values_and_makes_a_image() {
+fn every_declared_option_is_taken_in_all_its_values_and_makes_an_image() {
     let source = source();
     for (codec, word) in all() {
         for said in said(word) {
@@ -170,8 +170,8 @@ fn a_file_is_as_short_as_was_asked_and_one_quality_more_is_longer() {
 }
 
 #[test]
-fn a_image_scores_what_was_asked_by_the_metric_itself_and_little_more() {
-    let photo = std::fs::read(PHOTO).expect("a photograph of the repository");
+fn an_image_scores_what_was_asked_by_the_metric_itself_and_little_more() {
+    let photo = std::fs::read(PHOTO).expect("a photo of the repository");
     let rows = |file: &[u8]| {
         let (_, made) = run(file, "as:png,depth:8").expect("a PNG");
         let body = made.body.as_deref().unwrap_or(file);

@@ -6,7 +6,7 @@ use std::io::Write;
 
 use crate::support::{
     After, Dice, assert_keeps_promises, assert_prefixes_are_refused, assert_refused_for_its_size,
-    assert_survives_damage, decode, decode_at, decode_within, encode, metadata, picture,
+    assert_survives_damage, decode, decode_at, decode_within, encode, metadata, test_image,
 };
 use andon_pixels::{
     Alone, Bound, Codec, Decode, Depth, Encode, Error, Frame, Grid, Image, Limits, Metadata, Model,
@@ -28,7 +28,7 @@ fn every_model_and_depth_comes_back_to_the_bit() {
         for depth in [Depth::U8, Depth::U16] {
             for alpha in [false, true] {
                 for (width, height) in SIZES {
-                    let image = picture(model, depth, alpha, width, height);
+                    let image = test_image(model, depth, alpha, width, height);
                     for how in every_way() {
                         let file = encode(png(), &image, &how);
                         let info = png().probe(&file).expect("our own file");
@@ -74,7 +74,7 @@ fn settings(effort: Option<u8>, progressive: bool) -> Encode {
 
 #[test]
 fn an_interlaced_file_is_one_that_others_read() {
-    let image = picture(Model::Rgb, Depth::U8, true, 33, 17);
+    let image = test_image(Model::Rgb, Depth::U8, true, 33, 17);
     let file = encode(png(), &image, &settings(None, true));
     let mut reader = png::Decoder::new(std::io::Cursor::new(&file))
         .read_info()
@@ -91,7 +91,7 @@ fn an_interlaced_file_is_one_that_others_read() {
 
 #[test]
 fn more_effort_makes_a_drawing_smaller() {
-    let image = picture(Model::Rgb, Depth::U8, false, 200, 200);
+    let image = test_image(Model::Rgb, Depth::U8, false, 200, 200);
     let fast = encode(png(), &image, &settings(None, false));
     let small = encode(png(), &image, &settings(Some(9), false));
     assert!(small.len() < fast.len());
@@ -115,7 +115,7 @@ fn profiles_come_back_and_turn_the_image() {
     for progressive in [false, true] {
         let image = Image {
             metadata: metadata(),
-            ..picture(Model::Gray, Depth::U8, false, 9, 9)
+            ..test_image(Model::Gray, Depth::U8, false, 9, 9)
         };
         let file = encode(png(), &image, &settings(None, progressive));
         let info = png().probe(&file).expect("our own file");
@@ -390,7 +390,7 @@ fn pack(samples: impl Iterator<Item = u16>, bits: u32) -> Vec<u8> {
 fn a_page_offset_in_pixels_is_told_and_one_in_micrometres_is_not() {
     let file = encode(
         png(),
-        &picture(Model::Gray, Depth::U8, false, 4, 4),
+        &test_image(Model::Gray, Depth::U8, false, 4, 4),
         &Encode::default(),
     );
     let offset = |unit: u8| {
@@ -406,7 +406,7 @@ fn a_page_offset_in_pixels_is_told_and_one_in_micrometres_is_not() {
 
 #[test]
 fn an_animation_tells_its_frames_and_gives_its_default_image() {
-    let image = picture(Model::Gray, Depth::U8, false, 4, 4);
+    let image = test_image(Model::Gray, Depth::U8, false, 4, 4);
     let file = encode(png(), &image, &Encode::default());
     let mut control = vec![0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 4];
     control.extend([0; 14]);
@@ -473,7 +473,7 @@ fn one_frame_beside_a_default_image_is_an_animation() {
 
 #[test]
 fn exif_after_the_pixels_counts() {
-    let image = picture(Model::Gray, Depth::U8, false, 4, 4);
+    let image = test_image(Model::Gray, Depth::U8, false, 4, 4);
     let mut file = encode(png(), &image, &Encode::default());
     let end = file.split_off(file.len() - 12);
     push_chunk(&mut file, b"eXIf", &metadata().exif.expect("it has one"));
@@ -486,7 +486,7 @@ fn exif_after_the_pixels_counts() {
 
 #[test]
 fn a_probe_needs_no_more_than_the_beginning() {
-    let image = picture(Model::Rgb, Depth::U8, false, 200, 200);
+    let image = test_image(Model::Rgb, Depth::U8, false, 200, 200);
     let file = encode(png(), &image, &Encode::default());
     let whole = png().probe(&file).expect("a header");
     assert_eq!(png().probe(&file[..file.len() / 2]), Ok(whole));
@@ -577,7 +577,7 @@ fn pixels_after_the_last_row_are_not_inflated() {
 
 #[test]
 fn an_interrupt_stops_decoding_and_encoding() {
-    let image = picture(Model::Rgb, Depth::U8, false, 100, 100);
+    let image = test_image(Model::Rgb, Depth::U8, false, 100, 100);
     for progressive in [false, true] {
         let how = settings(None, progressive);
         let file = encode(png(), &image, &how);
@@ -613,7 +613,7 @@ fn every_prefix_is_refused_that_lacks_pixels() {
     }
     let image = Image {
         metadata: metadata(),
-        ..picture(Model::Rgb, Depth::U8, true, 9, 9)
+        ..test_image(Model::Rgb, Depth::U8, true, 9, 9)
     };
     // The last chunk of pixels contains only the end of their stream, and metadata follows.
     let file = encode(png(), &image, &Encode::default());
@@ -663,7 +663,7 @@ fn damage_behind_right_checksums_brings_nothing_down() {
 
 #[test]
 fn a_flipped_bit_in_the_pixels_is_noticed() {
-    let image = picture(Model::Rgb, Depth::U8, false, 20, 20);
+    let image = test_image(Model::Rgb, Depth::U8, false, 20, 20);
     let file = encode(png(), &image, &Encode::default());
     let pixels = find(&file, b"IDAT") + 4;
     for at in pixels..file.len() - 12 {
@@ -676,7 +676,7 @@ fn a_flipped_bit_in_the_pixels_is_noticed() {
 // ---- helpers ----
 
 fn tiny() -> Vec<u8> {
-    let image = picture(Model::Gray, Depth::U8, false, 2, 2);
+    let image = test_image(Model::Gray, Depth::U8, false, 2, 2);
     encode(png(), &image, &Encode::default())
 }
 

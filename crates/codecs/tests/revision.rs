@@ -19,7 +19,7 @@ use andon_pixels::{
     Traits,
 };
 
-use support::{decode_at, encode, picture};
+use support::{decode_at, encode, test_image};
 
 #[test]
 fn changed_samples_and_files_have_a_new_revision() {
@@ -85,7 +85,7 @@ fn is_exact(codec: &dyn Codec, lossless: bool) -> bool {
 /// Returns hashes of an image of every model, written with every option.
 fn written(codec: &dyn Codec) -> BTreeMap<String, u64> {
     let mut rows = BTreeMap::new();
-    for (model, depth, alpha) in PICTURES {
+    for (model, depth, alpha) in IMAGES {
         for (option, how) in ways(codec) {
             let have = Traits {
                 model: *model,
@@ -97,7 +97,7 @@ fn written(codec: &dyn Codec) -> BTreeMap<String, u64> {
             let exact = is_exact(codec, how.lossless);
             let accepts = |encoder: &dyn Encoder| encoder.accepts(have, &how) == have;
             if exact && codec.encoder().is_some_and(accepts) {
-                let file = encode(codec, &picture(*model, *depth, *alpha, 67, 45), &how);
+                let file = encode(codec, &test_image(*model, *depth, *alpha, 67, 45), &how);
                 let name = format!("write {} | {option}", andon_pixels::color::name(have));
                 rows.insert(name, blessed::hash(&file));
             }
@@ -106,7 +106,7 @@ fn written(codec: &dyn Codec) -> BTreeMap<String, u64> {
     rows
 }
 
-const PICTURES: &[(Model, Depth, bool)] = &[
+const IMAGES: &[(Model, Depth, bool)] = &[
     (Model::Gray, Depth::U8, false),
     (Model::Gray, Depth::U16, true),
     (Model::Rgb, Depth::U8, false),

@@ -123,12 +123,12 @@ fn a_page_of_text_is_no_larger_than_zlib_makes_it() {
 }
 
 #[test]
-fn a_photograph_keeps_every_colour_it_has() {
+fn a_photo_keeps_every_colour_it_has() {
     let photo = concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/../../samples/photos/otter.jpg"
     );
-    let photo = std::fs::read(photo).expect("a photograph");
+    let photo = std::fs::read(photo).expect("a photo");
     let file = made(&photo, "fit:300x300,as:png");
     assert!(!has_palette(&file));
     // An image that was reduced to a palette before either loses no visible detail with a second palette, or keeps its

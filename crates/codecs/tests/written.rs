@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::support::{codec, decode, picture, rgba};
+use crate::support::{codec, decode, rgba, test_image};
 use andon_pixels::{Depth, Encode, Model, Never};
 
 /// Reads a file with Pillow, and returns its mode and size, and its samples of 8 bits in RGBA.
@@ -42,7 +42,7 @@ fn others_and_we_read_the_same_pixels_that_were_written() {
         ("ico", Model::Rgb, false, "RGB"),
     ] {
         // An odd width, whose rows are padded, and several strips.
-        let image = picture(model, Depth::U8, alpha, 67, 145);
+        let image = test_image(model, Depth::U8, alpha, 67, 145);
         let format = codec(name);
         let file = format
             .encoder()
@@ -77,7 +77,7 @@ fn sixteen_bits_of_a_tiff_come_back() {
         (Model::Rgb, true),
         (Model::Gray, false),
     ] {
-        let image = picture(model, Depth::U16, alpha, 31, 17);
+        let image = test_image(model, Depth::U16, alpha, 31, 17);
         let format = codec("tiff");
         let file = format
             .encoder()
@@ -93,7 +93,7 @@ fn sixteen_bits_of_a_tiff_come_back() {
 #[test]
 fn an_icon_with_a_side_that_its_directory_cannot_say_is_refused() {
     let write = |side| {
-        let image = picture(Model::Rgb, Depth::U8, false, side, 8);
+        let image = test_image(Model::Rgb, Depth::U8, false, side, 8);
         codec("ico")
             .encoder()
             .expect("an encoder")

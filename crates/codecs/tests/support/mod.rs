@@ -85,7 +85,13 @@ pub(crate) fn plane(depth: Depth, width: u32, height: u32, index: usize) -> Plan
 }
 
 /// Creates a test image of a model whose planes are all of full size.
-pub(crate) fn picture(model: Model, depth: Depth, alpha: bool, width: u32, height: u32) -> Image {
+pub(crate) fn test_image(
+    model: Model,
+    depth: Depth,
+    alpha: bool,
+    width: u32,
+    height: u32,
+) -> Image {
     let planes = (0..model.planes())
         .map(|index| {
             let (w, h) = model.plane_size(index, width, height);
