@@ -1,10 +1,9 @@
-//! Formats that store no pixels and are drawn in the size of the result (SVG, PDF). Scales are for callers that look at
-//! the image before that, to measure it.
+//! Formats without pixels, which are drawn at the size of the result (SVG, PDF). Their scales are for callers that
+//! measure the image before that.
 
 use andon_pixels::{Cost, Scale};
 
-/// Scales in steps of an eighth up to twice the size, of a quarter up to four times, and of whole sizes up to sixteen
-/// times.
+/// Scales in steps of 1/8 up to 2, of 1/4 up to 4, and of 1 up to 16.
 pub(crate) const SCALES: &[Scale] = &{
     let mut scales = [Scale(0); 36];
     let (mut index, mut eighths) = (0, 0);
@@ -20,28 +19,30 @@ pub(crate) const SCALES: &[Scale] = &{
     scales
 };
 
-/// What drawing costs, depending on the length of the file and the area of the result.
+/// The parameters of a format's drawing cost, which depends on the length of the file and the area of the result.
 pub(crate) struct Drawing {
     pub(crate) nanos_per_byte: u64,
     pub(crate) nanos_per_pixel: u64,
-    /// Number of layers that are held at once, each an image of four bytes per pixel.
+    /// Number of layers that are in memory at the same time, each with four bytes per pixel.
     pub(crate) layers: u64,
-    /// Number of further layers, counted as far as they fit into [`SMALL_LAYERS`].
+    /// Number of further layers, counted up to a total of [`SMALL_LAYERS`] bytes.
     pub(crate) small_layers: u64,
-    /// Bytes of memory held for each byte of the file.
+    /// Bytes of memory for each byte of the file.
     pub(crate) memory_per_byte: u64,
-    /// Bytes of memory held for any file.
+    /// Bytes of memory for any file.
     pub(crate) memory: u64,
 }
 
-/// Most bytes of further layers (`small_layers`) that are counted. There are few of them beside a large image.
+/// Maximum number of bytes that are counted for further layers (`small_layers`). Large images have few of these at the
+/// same time.
 const SMALL_LAYERS: u64 = 192 << 20;
 
-/// Bytes of further layers that are counted for any image, as the layers of filters reach far beyond a small one.
+/// Bytes of further layers that are counted for every image, because the layers of filters extend far beyond a small
+/// image.
 const FEW_LAYERS: u64 = 24 << 20;
 
 impl Drawing {
-    /// Returns the bytes of all layers of an image of `pixels` pixels.
+    /// Returns the total size in bytes of the layers of an image of `pixels` pixels.
     pub(crate) fn for_pixels(&self, pixels: u64) -> u64 {
         let layer = pixels.saturating_mul(4);
         let small = match self.small_layers {
@@ -51,7 +52,7 @@ impl Drawing {
         layer.saturating_mul(self.layers).saturating_add(small)
     }
 
-    /// Returns the bytes that the elements of a file of `bytes` bytes take in memory.
+    /// Returns the memory in bytes of the elements of a file of `bytes` bytes.
     pub(crate) fn for_file(&self, bytes: u64) -> u64 {
         bytes
             .saturating_mul(self.memory_per_byte)
@@ -59,7 +60,7 @@ impl Drawing {
     }
 }
 
-/// Returns the estimated cost of drawing a file of `bytes` bytes in a size of width and height in px.
+/// Returns the estimated cost of drawing a file of `bytes` bytes at the given width and height in px.
 pub(crate) fn cost(bytes: u64, (width, height): (u32, u32), drawing: &Drawing) -> Cost {
     let canvas = u64::from(width).saturating_mul(u64::from(height));
     Cost {

@@ -1,6 +1,6 @@
-//! EXIF blocks as containers hold them. Their orientation is read in one place, [`andon_pixels::orientation_of`].
+//! EXIF blocks as stored in containers. Their orientation is read in one place, [`andon_pixels::orientation_of`].
 
-/// Returns the TIFF block, without the JPEG prefix (`Exif\0\0`) that some writers leave in front of it.
+/// Returns the TIFF block, without the JPEG prefix (`Exif\0\0`) that some writers put before it.
 pub(crate) fn without_prefix(exif: &[u8]) -> &[u8] {
     exif.strip_prefix(b"Exif\0\0").unwrap_or(exif)
 }

@@ -1,9 +1,12 @@
-//! Checks of limits and interrupts that all codecs share, with the same error messages.
+//! Checks of limits and interrupts for all codecs, with uniform error messages.
 
 use andon_pixels::{Bound, Decode, Error, Info, Interrupt, Limits, Metadata, Result};
 
-/// Refuses an image that is not the one that was probed, or that is larger than the limits allow.
-pub(crate) fn probed(width: u32, height: u32, info: &Info, limits: &Limits) -> Result<()> {
+/// Checks that an image has the probed size, and that this is within the limits.
+///
+/// # Errors
+/// `Limit`; `Internal` for a different size.
+pub(crate) fn check_probed(width: u32, height: u32, info: &Info, limits: &Limits) -> Result<()> {
     if (width, height) != (info.width, info.height) {
         return Err(Error::Internal(
             "these are not the bytes that were probed".to_owned(),
@@ -12,7 +15,10 @@ pub(crate) fn probed(width: u32, height: u32, info: &Info, limits: &Limits) -> R
     size(width, height, limits)
 }
 
-/// Refuses an image whose header declares more than the limits allow.
+/// Checks the size in an image's header.
+///
+/// # Errors
+/// `Limit` if it is larger than the limits allow.
 pub(crate) fn size(width: u32, height: u32, limits: &Limits) -> Result<()> {
     at_most(
         Bound::SIDE,
@@ -26,13 +32,19 @@ pub(crate) fn size(width: u32, height: u32, limits: &Limits) -> Result<()> {
     )
 }
 
-/// Refuses an image with a side of more than `most` px, which a file of the format cannot hold.
+/// Checks that no side of an image has more than `most` px, the maximum of the format.
+///
+/// # Errors
+/// `Limit`.
 pub(crate) fn side(format: &'static str, width: u32, height: u32, most: u64) -> Result<()> {
     let bound = Bound::of_format(format, "side", "px");
     at_most(bound, width.max(height).into(), most)
 }
 
-/// Refuses a value over its limit.
+/// Checks a value against its limit.
+///
+/// # Errors
+/// `Limit` if it is larger.
 pub(crate) fn at_most(bound: Bound, value: u64, limit: u64) -> Result<()> {
     if value > limit {
         return Err(Error::Limit {
@@ -44,14 +56,17 @@ pub(crate) fn at_most(bound: Bound, value: u64, limit: u64) -> Result<()> {
     Ok(())
 }
 
-/// Refuses a block of metadata that is longer than the limits allow.
+/// Checks the length in bytes of a block of metadata.
+///
+/// # Errors
+/// `Limit` if it is longer than `most`.
 pub(crate) fn metadata(length: usize, most: u64) -> Result<()> {
     at_most(Bound::METADATA_BYTES, length as u64, most)
 }
 
-/// Returns the metadata that `read` returns, which gets the most bytes that a block may have, if metadata are to be kept.
-/// Otherwise nothing is read.
-pub(crate) fn kept(
+/// Returns the metadata from `read`, or no metadata if `how` discards them. The argument of `read` is the maximum
+/// length of a block in bytes.
+pub(crate) fn read_metadata(
     how: &Decode<'_>,
     read: impl FnOnce(u64) -> Result<Metadata>,
 ) -> Result<Metadata> {
@@ -61,9 +76,9 @@ pub(crate) fn kept(
     }
 }
 
-/// Returns an ICC profile as the only metadata, if metadata are to be kept.
+/// Returns metadata that contain only an ICC profile, or no metadata if `how` discards them.
 pub(crate) fn profile(icc: Option<&[u8]>, how: &Decode<'_>) -> Result<Metadata> {
-    kept(how, |most| {
+    read_metadata(how, |most| {
         metadata(icc.map_or(0, <[u8]>::len), most)?;
         Ok(Metadata {
             icc: icc.map(Into::into),
@@ -72,8 +87,11 @@ pub(crate) fn profile(icc: Option<&[u8]>, how: &Decode<'_>) -> Result<Metadata> 
     })
 }
 
-/// Fails with `Interrupted` if the result is no longer wanted.
-pub(crate) fn wanted(interrupt: &dyn Interrupt) -> Result<()> {
+/// Checks whether the result is still needed.
+///
+/// # Errors
+/// `Interrupted` if it is not.
+pub(crate) fn check_interrupt(interrupt: &dyn Interrupt) -> Result<()> {
     if interrupt.interrupted() {
         return Err(Error::Interrupted);
     }

@@ -1,4 +1,4 @@
-//! Image formats behind one trait: one folder per format, one entry in [`ALL`].
+//! Image formats that implement one trait, [`Codec`]: one folder per format, one entry in [`ALL`].
 //!
 //! ```
 //! use andon_codecs::ALL;
@@ -6,7 +6,7 @@
 //! assert!(png.is_some_and(|codec| codec.sniff(b"\x89PNG\r\n\x1a\n")));
 //! ```
 //!
-//! With the engine they make images of images:
+//! The engine uses them to process images:
 //!
 //! ```
 //! use andon_codecs::ALL;
@@ -18,8 +18,8 @@
 //! let recipe: Recipe = "fit:20x20,as:webp,lossless".parse()?;
 //! let plan = engine.plan(&recipe, svg)?;
 //! assert_eq!(plan.to_string(), "draw svg 20x15 rgba | encode webp lossless");
-//! let made = engine.run(&plan, Run::of(svg))?;
-//! assert_eq!(engine.probe(made.bytes(svg))?.format, "webp");
+//! let result = engine.run(&plan, Run::of(svg))?;
+//! assert_eq!(engine.probe(result.bytes(svg))?.format, "webp");
 //! # Ok(())
 //! # }
 //! ```
@@ -28,14 +28,14 @@
 //!
 //! | to … | open |
 //! |---|---|
-//! | change how frames are composed, and what is written of one that differs little | `crates/codecs/src/animation/` |
-//! | know where our JPEG decoder may differ from libjpeg-turbo | `crates/codecs/src/jpeg/decode/compare.rs`; `./dev fuzz` holds every input against it |
-//! | change what JPEGs leave out, and which quality means which steps | `crates/jpeg/src/encode/` (`steps.rs`, `activity.rs`), `crates/jpeg/src/tables.rs`; then `./dev bench encode` |
+//! | change how frames are composed, and which part of a changed frame is written | `crates/codecs/src/animation/` |
+//! | know where our JPEG decoder may differ from libjpeg-turbo | `crates/codecs/src/jpeg/decode/compare.rs`; `./dev fuzz` compares both for every input |
+//! | change which detail JPEGs leave out, and the quantisation steps of each quality | `crates/jpeg/src/encode/` (`steps.rs`, `activity.rs`), `crates/jpeg/src/tables.rs`; then `./dev bench encode` |
 //! | know what limits the speed of WebP | `docs/webp.md`; then `./dev bench encode --encoder WebP` |
 //! | know what limits the size of AVIF | `docs/avif.md`; then `./dev bench encode --encoder AVIF` |
-//! | change how images of few colours are found, for GIF and PNG | `crates/codecs/src/indexed/` |
-//! | change which files become another format without being decoded | `Recoder::recodes`, `crates/codecs/src/jxl/recode.rs` |
-//! | change how a part of a huge JPEG is decoded without the rest | `crates/jpeg/src/decode/index/` (what an index holds), `crates/pixels/src/plan/part.rs` (when one helps), `crates/server/src/results/making/measured.rs` (when it is made); then `./dev bench tiles` |
+//! | change how images of few colours are detected and reduced, for GIF and PNG | `crates/codecs/src/indexed/` |
+//! | change which files are converted to another format without decoding | `Recoder::recodes`, `crates/codecs/src/jxl/recode.rs` |
+//! | change how a part of a huge JPEG is decoded alone | `crates/jpeg/src/decode/index/` (content of an index), `crates/pixels/src/plan/part.rs` (when an index helps), `crates/server/src/results/making/measured.rs` (when an index is made); then `./dev bench tiles` |
 
 #![deny(unsafe_code)]
 
@@ -71,8 +71,8 @@ mod webp;
 
 pub use fonts::{FontError, FontSettings, Fonts};
 
-/// Formats that are read only by builds with the cargo feature of the same name. Other builds recognize them in order
-/// to say so.
+/// Formats that are read only by builds with the cargo feature of the same name. Other builds recognize these files
+/// only to report that they cannot read them.
 pub const BEHIND_FEATURES: &[&str] = &[heic::NAME, pdf::NAME];
 
 /// All formats. Tests iterate over this list.
@@ -86,7 +86,7 @@ pub static ALL: &[&dyn Codec] = &[
     &jxl::Jxl,
     &bmp::Bmp,
     &ico::Ico,
-    // Most are TIFFs, too.
+    // Before TIFF, because most raw files begin like a TIFF.
     &raw::Raw,
     &tiff::Tiff,
     &psd::Psd,
@@ -100,7 +100,7 @@ pub static ALL: &[&dyn Codec] = &[
 /// Decodes a JPEG with our own decoder and with libjpeg-turbo, at every scale, for the fuzzer that compares them.
 ///
 /// # Errors
-/// Describes a difference that should not exist.
+/// A description of the difference, if it is not a known and intended one.
 #[cfg(feature = "compare")]
 pub fn compare_jpeg_decoders(file: &[u8], limits: &andon_pixels::Limits) -> Result<(), String> {
     jpeg::compare(file, &jpeg::SCALES, limits).map(drop)

@@ -1,22 +1,22 @@
 //! PackBits, the run-length encoding of TIFF and PSD.
 
-/// Unpacks `length` bytes; `None` if some of them are missing.
+/// Unpacks `length` bytes. Returns `None` if the data end earlier.
 pub(crate) fn unpack(packed: &[u8], length: usize) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(length);
     let mut rest = packed;
     while bytes.len() < length {
-        let (head, after) = rest.split_first()?;
+        let (head, tail) = rest.split_first()?;
         rest = match i8::from_ne_bytes([*head]) {
             count @ 0.. => {
-                let (literal, after) = after.split_at_checked(count as usize + 1)?;
+                let (literal, tail) = tail.split_at_checked(count as usize + 1)?;
                 bytes.extend_from_slice(literal);
-                after
+                tail
             }
-            -128 => after,
+            -128 => tail,
             count => {
-                let (value, after) = after.split_first()?;
+                let (value, tail) = tail.split_first()?;
                 bytes.resize(bytes.len() + usize::from(count.unsigned_abs()) + 1, *value);
-                after
+                tail
             }
         };
     }

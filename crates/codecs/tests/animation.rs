@@ -1,5 +1,5 @@
-//! Images that move, through the whole engine: read frame by frame, written frame by frame, and the results
-//! judged by an independent decoder (Pillow) where there is one.
+//! Animations, through the whole engine: read frame by frame, written frame by frame, and the results compared with
+//! those of an independent decoder (Pillow), if that is installed.
 
 use crate::support;
 use std::io::Write;
@@ -15,7 +15,7 @@ use andon_recipe::Recipe;
 
 use crate::support::rgba;
 
-/// A GIF whose frames are small squares that wander over a ground, with delays of 0, 10, 20… ms.
+/// Creates a GIF whose frames are small squares that move over a background, with delays of 0, 10, 20… ms.
 fn moving(frames: u32, width: u16, height: u16) -> Vec<u8> {
     let palette = [240, 240, 200, 200, 30, 30, 30, 30, 200, 0, 0, 0];
     let mut file = Vec::new();
@@ -39,7 +39,7 @@ fn moving(frames: u32, width: u16, height: u16) -> Vec<u8> {
             frame.left = ((number * 7) % u32::from(width - side)) as u16;
             frame.top = ((number * 5) % u32::from(height - side)) as u16;
             (frame.width, frame.height) = (side, side);
-            // A disc of blue; the corners show what is below.
+            // A blue disc; the corners are transparent.
             frame.transparent = Some(3);
             let pixel = |at: i32| {
                 let (x, y) = (at % 12 - 6, at / 12 - 6);
@@ -80,7 +80,7 @@ fn probe(file: &[u8]) -> Info {
     engine().probe(file).expect("a header")
 }
 
-/// Every frame of a file, composed.
+/// Decodes all frames of a file, composed.
 fn frames(file: &[u8]) -> Vec<(Frame, Delay)> {
     let info = probe(file);
     let limits = Limits::default();
@@ -103,7 +103,7 @@ fn frames(file: &[u8]) -> Vec<(Frame, Delay)> {
     frames
 }
 
-/// The largest and the mean difference of two rows of pixels.
+/// Returns the maximum and the mean difference of two rows of pixels.
 fn difference(a: &[u8], b: &[u8]) -> (u8, f64) {
     assert_eq!(a.len(), b.len());
     let pairs = || a.iter().zip(b).map(|(a, b)| a.abs_diff(*b));
@@ -111,10 +111,11 @@ fn difference(a: &[u8], b: &[u8]) -> (u8, f64) {
     (pairs().max().unwrap_or(0), sum / a.len() as f64)
 }
 
-/// The delay of a frame in ms, and its rows of RGBA.
+/// A frame as shown: its delay in ms, and its pixels as RGBA rows.
 type Shown = (f64, Vec<u8>);
 
-/// What Pillow sees: for every frame its delay in ms and its RGBA rows, clear pixels 0. `None`: there is no Pillow.
+/// Decodes a file with Pillow: for every frame its delay in ms and its RGBA rows, with transparent pixels set to 0.
+/// Returns `None` if Pillow is not installed.
 fn seen_by_pillow(file: &[u8]) -> Option<Vec<Shown>> {
     const SCRIPT: &str = r"
 import io, struct, sys
@@ -130,7 +131,7 @@ for frame in ImageSequence.Iterator(image):
     out.write(struct.pack('<dI', float(frame.info.get('duration', 0)), len(data)))
     out.write(data)
 ";
-    // Debian's own reads no AVIF; another may be named.
+    // Debian's Pillow cannot read AVIF; the variable may name another one.
     let python = std::env::var("ANDON_PYTHON");
     let mut child = Command::new(python.as_deref().unwrap_or("/usr/bin/python3"))
         .args(["-c", SCRIPT])
@@ -165,7 +166,7 @@ fn a_header_counts_frames_without_unpacking_any() {
     let animation = info.animation.expect("it moves");
     assert_eq!(info.frames, 7);
     assert_eq!(animation.plays, 5, "once, and four times more");
-    // As browsers play it: two of 0 and two of 1 are 10.
+    // The duration in browsers: delays of 0 and 1 (two of each) count as 10.
     assert_eq!(animation.duration_ms, 10 * (4 * 10 + 2 + 3 + 4));
     assert!(!animation.alpha, "nothing is ever cleared");
 }
@@ -190,7 +191,7 @@ fn frames_are_composed_as_pillow_composes_them() {
     }
 }
 
-/// Recipes that change only the format, with the mean and the largest difference allowed.
+/// Recipes that change only the format, with the tolerated mean and maximum difference.
 const KEPT: &[(&str, &str, f64, u8)] = &[
     ("gif", "as:gif", 0.0, 0),
     ("apng", "as:apng", 0.0, 0),
@@ -224,11 +225,11 @@ fn gifs_of_3_and_300_frames_move_on_in_every_format_that_can() {
             let Some(pillow) = seen_by_pillow(&result) else {
                 continue;
             };
-            // Pillow shows one frame for several that look the same; ours never do.
+            // Pillow merges frames with equal pixels; our files never contain such frames.
             assert_eq!(pillow.len(), back.len(), "{recipe}");
             for (number, ((frame, _), (_, pixels))) in back.iter().zip(&pillow).enumerate() {
                 let off = difference(&rgba(frame), pixels);
-                // Its WebP decoder draws chroma smoother than planes say.
+                // Pillow's WebP decoder smooths chroma.
                 let same = if recipe.contains("q:90") {
                     off.1 <= 3.0
                 } else {
@@ -343,7 +344,7 @@ fn a_plan_tells_what_all_frames_take_and_holds_no_more_for_more_of_them() {
     assert!(hundred.cost().nanos > 7 * ten.cost().nanos);
     let canvas = 800 * 600 * 4;
     let grew = hundred.peak_bytes() - ten.peak_bytes();
-    // What grows is the file and the result, not what is worked on.
+    // Only the file and the result grow, not the working memory.
     assert!(grew < 20 * canvas / 2, "{grew}");
     assert_eq!(
         ten.holding().scales,
@@ -420,7 +421,7 @@ fn an_avif_that_moves_and_is_cut_or_damaged_is_never_taken_for_a_whole_one() {
     for at in (12..file.len()).step_by(7) {
         let mut bent = file.clone();
         bent[at] ^= 0x55;
-        // Whether it is still an image is its own affair; it must end.
+        // The damaged file may be an image or not, but processing must end.
         let _ = made(&bent, "fit:20x20,as:webp,effort:0");
     }
 }
@@ -430,7 +431,7 @@ fn an_avif_that_claims_billions_of_frames_is_refused_by_its_header() {
     let mut file = sample("avif/moving-alpha.avif");
     let at = file.windows(4).position(|kind| kind == b"stsz");
     let at = at.expect("a table of sizes") + 8;
-    // All of one byte, so that no table need follow.
+    // All bytes are equal, so that no table has to follow.
     file[at..at + 8].copy_from_slice(&[0, 0, 0, 1, 0xff, 0xff, 0xff, 0xff]);
     assert!(matches!(
         engine().probe(&file),
@@ -443,7 +444,7 @@ fn an_avif_that_claims_billions_of_frames_is_refused_by_its_header() {
 
 #[test]
 fn what_becomes_clear_is_clear_in_every_format() {
-    // A red square, then a blue one elsewhere on a clear ground.
+    // A red square, then a blue one elsewhere on a transparent background.
     let mut file = Vec::new();
     let palette = [200, 30, 30, 30, 30, 200];
     let mut encoder = gif::Encoder::new(&mut file, 32, 32, &palette).expect("a size");
@@ -520,7 +521,7 @@ fn no_cut_or_damaged_animation_is_taken_for_a_whole_one() {
         for end in (20..file.len() - 2).step_by(37) {
             let cut = &file[..end];
             if let Ok(result) = made(cut, "fit:20x20,as:webp") {
-                // A GIF may end between frames, and any PNG without its last chunk.
+                // A GIF may end between frames, and a PNG may lack its last chunk.
                 let ended = probe(&file).format == "png" && end + 12 >= file.len();
                 assert!(ended || probe(&file).format == "gif", "cut at {end}");
                 assert!(ended || probe(&result).frames < 5, "cut at {end}");
@@ -529,7 +530,7 @@ fn no_cut_or_damaged_animation_is_taken_for_a_whole_one() {
         for at in (12..file.len()).step_by(7) {
             let mut bent = file.clone();
             bent[at] ^= 0x55;
-            // Whether it is still an image is its own affair; it must end.
+            // The damaged file may be an image or not, but processing must end.
             let _ = made(&bent, "fit:20x20,as:webp,effort:0");
         }
     }

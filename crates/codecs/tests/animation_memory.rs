@@ -1,4 +1,4 @@
-//! What an animation takes while it is made small, measured on the whole process: one test in one program.
+//! Memory for reducing the size of an animation, measured on the whole process; hence a single test in its own program.
 
 use andon_codecs::ALL;
 use andon_pixels::{Engine, Interrupt, Limits, Run};
@@ -8,13 +8,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const WIDTH: u16 = 800;
 const HEIGHT: u16 = 600;
 
-/// Red, green, blue and opacity.
+/// Bytes of the canvas: red, green, blue and opacity.
 const CANVAS: u64 = WIDTH as u64 * HEIGHT as u64 * 4;
 
-/// What libaom takes for frames of any size.
+/// Memory of libaom for frames of any size, in bytes.
 const AOM: u64 = 6 << 20;
 
-/// Looks at the process's memory whenever somebody asks whether to go on, and remembers the most.
+/// An interrupt that never fires, and records the maximum memory of the process over all of its checks.
 struct Watch(AtomicU64);
 
 impl Interrupt for Watch {
@@ -24,7 +24,7 @@ impl Interrupt for Watch {
     }
 }
 
-/// Bytes of the process that are in memory; 0 where the system does not tell.
+/// Returns the resident memory of the process in bytes; 0 on systems that do not report it.
 fn resident() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
@@ -32,7 +32,7 @@ fn resident() -> u64 {
     number.unwrap_or(0) * 1024
 }
 
-/// A large ground, and a small square that moves over it; where it was becomes clear.
+/// Creates an animation with a large background and a small moving square, whose earlier position becomes transparent.
 fn moving(frames: u32) -> Vec<u8> {
     let palette = [240, 240, 200, 200, 30, 30];
     let mut file = Vec::new();
@@ -60,7 +60,7 @@ fn moving(frames: u32) -> Vec<u8> {
     file
 }
 
-/// Bytes beside the result that a recipe takes; no more than its plan says.
+/// Returns the bytes that a recipe takes in addition to its result, after checking them against its plan.
 fn taken(engine: &Engine, recipe: &str, frames: u32) -> u64 {
     let recipe: Recipe = recipe.parse().expect("a recipe");
     let file = moving(frames);
@@ -83,7 +83,7 @@ fn taken(engine: &Engine, recipe: &str, frames: u32) -> u64 {
         "{recipe}: {took} bytes were taken, and {} planned",
         plan.peak_bytes()
     );
-    // The result grows with the frames, as it must.
+    // The result grows with the number of frames, which is expected.
     took.saturating_sub(result)
 }
 
@@ -96,7 +96,7 @@ fn a_thousand_frames_take_no_more_memory_than_ten() {
         ..Limits::default()
     };
     let engine = Engine::new(ALL, limits);
-    // Frames as large as the canvas, with opacity, in libaom, which allocates outside of our counters.
+    // Frames as large as the canvas, with opacity, in libaom, whose allocations our counters do not see.
     let few = taken(&engine, "exact:800x600,as:avif,effort:0", 4);
     let more = taken(&engine, "exact:800x600,as:avif,effort:0", 12);
     assert!(

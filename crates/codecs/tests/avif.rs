@@ -1,5 +1,5 @@
-//! AVIF, through the trait: what is written comes back in the planes that it was, files of libavif are read as its own
-//! decoder reads them, and no damage passes for an image or brings the process down.
+//! AVIF, through the codec trait: planes survive writing and reading, libavif's files are read as libavif's decoder
+//! reads them, and damaged files are neither accepted nor crash the decoder.
 
 mod support;
 
@@ -11,7 +11,7 @@ use andon_pixels::{
 };
 use support::{
     assert_keeps_promises, assert_prefixes_are_refused, assert_survives_damage, decode, decode_at,
-    decode_within, encode, metadata, picture, psnr,
+    decode_within, encode, metadata, psnr, test_image,
 };
 
 fn avif() -> &'static dyn Codec {
@@ -39,7 +39,7 @@ fn lossless() -> Encode {
 
 const C422: Subsampling = Subsampling { h: 2, v: 1 };
 
-/// Every kind of planes that AV1 holds.
+/// Returns every colour model that AV1 can store.
 fn models() -> Vec<Model> {
     let mut models = vec![Model::Gray];
     for sub in [Subsampling::NONE, C422, Subsampling::C420] {
@@ -66,7 +66,7 @@ fn written(image: &Image, how: &Encode) -> (Info, Image) {
     (info, back)
 }
 
-/// Samples of wide planes that differ by more than rounding of code values.
+/// Returns the number of samples of wide planes that differ by more than the rounding of code values.
 fn differences(one: &Image, other: &Image, most: u16) -> usize {
     let planes = |image: &Image| {
         let frame = &image.frame;
@@ -91,14 +91,14 @@ fn differences(one: &Image, other: &Image, most: u16) -> usize {
         .sum()
 }
 
-// ---- what is written comes back ----
+// ---- round trips ----
 
 #[test]
 fn lossless_comes_back_to_the_bit_in_every_model() {
     for model in models() {
         for (width, height) in [(1, 1), (17, 15), (64, 33)] {
             for alpha in [false, true] {
-                let image = picture(model, Depth::U8, alpha, width, height);
+                let image = test_image(model, Depth::U8, alpha, width, height);
                 let (_, back) = written(&image, &lossless());
                 assert_eq!(back.frame.model, model);
                 assert_eq!(
@@ -114,7 +114,7 @@ fn lossless_comes_back_to_the_bit_in_every_model() {
 #[test]
 fn ten_and_twelve_bits_come_back_as_far_as_they_reach() {
     for depth in [Depth::U10, Depth::U12] {
-        let mut image = picture(Model::ycbcr(Subsampling::C420), Depth::U16, true, 40, 30);
+        let mut image = test_image(Model::ycbcr(Subsampling::C420), Depth::U16, true, 40, 30);
         image.frame = image.frame.clone().with_depth(depth).unwrap();
         let (info, back) = written(&image, &lossless());
         assert_eq!(info.depth, depth);
@@ -126,7 +126,7 @@ fn ten_and_twelve_bits_come_back_as_far_as_they_reach() {
 #[test]
 fn lossy_planes_come_back_close_and_closer_with_more_quality() {
     for model in models() {
-        let image = picture(model, Depth::U8, false, 96, 64);
+        let image = test_image(model, Depth::U8, false, 96, 64);
         let size = |of| encode(avif(), &image, &quality(of)).len();
         assert!(size(30) < size(70) && size(70) < size(95), "{model:?}");
         let (_, back) = written(&image, &quality(95));
@@ -136,8 +136,8 @@ fn lossy_planes_come_back_close_and_closer_with_more_quality() {
 }
 
 #[test]
-fn a_smooth_photograph_is_not_taken_for_a_drawing() {
-    // It was, and its file three times as large as this JPEG.
+fn a_smooth_photo_is_not_taken_for_a_drawing() {
+    // Without the setting for smooth photos, its file would be three times as large as this JPEG.
     let jpeg = support::codec("jpeg");
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples/large");
     let file = std::fs::read(folder.join("extreme-desert-hike.jpg")).expect("a sample");
@@ -150,8 +150,8 @@ fn a_smooth_photograph_is_not_taken_for_a_drawing() {
 }
 
 #[test]
-fn a_image_keeps_its_space_and_its_metadata() {
-    let mut image = picture(Model::ycbcr(Subsampling::C420), Depth::U8, false, 20, 20);
+fn an_image_keeps_its_space_and_its_metadata() {
+    let mut image = test_image(Model::ycbcr(Subsampling::C420), Depth::U8, false, 20, 20);
     image.frame.colour = Colour::from(Space::DISPLAY_P3);
     let (info, _) = written(&image, &quality(50));
     assert_eq!(info.space, Space::DISPLAY_P3);
@@ -166,7 +166,7 @@ fn a_image_keeps_its_space_and_its_metadata() {
     assert!(info.metadata && info.space.profiled);
     assert_eq!(back.metadata.icc, image.metadata.icc);
     assert_eq!(back.metadata.xmp, image.metadata.xmp);
-    // What EXIF says of the orientation is said by the container, which alone counts.
+    // The container stores the orientation from EXIF, and readers use only the container's.
     assert_eq!(info.orientation, Orientation::from_exif(6));
     let exif = back.metadata.exif.expect("EXIF");
     assert_eq!(exif.len(), image.metadata.exif.expect("EXIF").len());
@@ -175,7 +175,7 @@ fn a_image_keeps_its_space_and_its_metadata() {
 #[test]
 fn every_orientation_is_said_by_the_container() {
     for orientation in 1..=8 {
-        let mut image = picture(Model::Gray, Depth::U8, false, 12, 20);
+        let mut image = test_image(Model::Gray, Depth::U8, false, 12, 20);
         let mut exif = metadata().exif.expect("EXIF");
         let at = exif
             .windows(2)
@@ -188,14 +188,14 @@ fn every_orientation_is_said_by_the_container() {
     }
 }
 
-/// Run as a child of the test below, where nothing else runs: tells the most threads there were.
+/// Runs as a child of the test below, without other tests in the process, and prints the maximum number of threads.
 #[test]
 fn threads_are_counted() {
     if std::env::var(COUNTS_THREADS).is_err() {
         return;
     }
     let threads = || std::fs::read_dir("/proc/self/task").expect("Linux").count();
-    let image = picture(Model::ycbcr(Subsampling::C420), Depth::U8, true, 300, 200);
+    let image = test_image(Model::ycbcr(Subsampling::C420), Depth::U8, true, 300, 200);
     let (before, most) = std::thread::scope(|scope| {
         let work = scope.spawn(|| {
             let file = encode(avif(), &image, &quality(50));
@@ -225,7 +225,7 @@ fn neither_encoder_nor_decoder_starts_a_thread() {
     assert!(told.contains("0 more threads"), "{told}");
 }
 
-// ---- what others wrote is read ----
+// ---- files of other encoders ----
 
 #[test]
 fn files_of_libavif_are_what_their_headers_say() {
@@ -255,11 +255,11 @@ fn files_of_libavif_are_what_their_headers_say() {
     assert_eq!(turned.orientation, Orientation::from_exif(6));
 }
 
-// ---- what is broken is refused ----
+// ---- damage ----
 
 #[test]
-fn no_prefix_passes_for_a_image() {
-    let image = picture(Model::ycbcr(Subsampling::C420), Depth::U8, true, 24, 18);
+fn no_prefix_passes_for_an_image() {
+    let image = test_image(Model::ycbcr(Subsampling::C420), Depth::U8, true, 24, 18);
     assert_prefixes_are_refused(avif(), &encode(avif(), &image, &quality(40)), 0);
 }
 
@@ -297,7 +297,7 @@ fn a_bitstream_larger_than_its_header_says_is_not_decoded() {
 }
 
 #[test]
-fn what_follows_a_image_does_not_belong_to_it() {
+fn what_follows_an_image_does_not_belong_to_it() {
     let file = sample("420.avif");
     let info = avif().probe(&file).expect("a header");
     let limits = Limits::default();

@@ -1,5 +1,5 @@
-//! Small files that claim to be huge are refused by their headers: nothing is unpacked, and next to nothing allocated.
-//! What else a drawing may ask for is in `svg_bombs`.
+//! Small files that declare huge sizes are rejected because of their headers, without unpacking pixels or allocating
+//! much memory. The limits on drawings are tested in `svg_bombs`.
 
 use std::path::Path;
 use std::time::Instant;
@@ -17,7 +17,7 @@ fn find(file: &[u8], what: &[u8]) -> usize {
     at.expect("it is there")
 }
 
-/// A sample that opens, and the same with other bytes at these places.
+/// Checks that a sample can be read, and returns a copy of it with other bytes at some places.
 fn claiming(name: &str, changes: impl Fn(&[u8]) -> Vec<(usize, Vec<u8>)>) -> Vec<u8> {
     let mut file = sample(name);
     assert!(engine().probe(&file).is_ok(), "{name}");
@@ -27,14 +27,14 @@ fn claiming(name: &str, changes: impl Fn(&[u8]) -> Vec<(usize, Vec<u8>)>) -> Vec
     file
 }
 
-/// A side that no limit allows.
+/// A side that exceeds every limit.
 const SIDE: u32 = 60_000;
 
 fn engine() -> Engine {
     Engine::new(ALL, Limits::default())
 }
 
-/// The value of a tag in the first directory of a little-endian TIFF: where it stands.
+/// Returns the offset of a tag's value in the first directory of a little-endian TIFF.
 fn tag(file: &[u8], tag: u16) -> usize {
     let at = u32::from_le_bytes(file[4..8].try_into().expect("four bytes")) as usize;
     let entries = file[at + 2..].chunks_exact(12);
@@ -48,7 +48,7 @@ fn drawing(inside: &str) -> Vec<u8> {
     format!("<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'>{inside}</svg>").into()
 }
 
-/// Every reader's.
+/// Returns files for every decoder.
 fn bombs() -> Vec<(&'static str, Vec<u8>)> {
     let little = SIDE.to_le_bytes().to_vec();
     let big = SIDE.to_be_bytes().to_vec();
@@ -117,7 +117,7 @@ fn bombs() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// In bytes: the most that was ever resident.
+/// Returns the maximum resident memory of the process in bytes.
 fn peak() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").expect("Linux");
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -125,7 +125,7 @@ fn peak() -> u64 {
     kib.expect("a number") << 10
 }
 
-/// Code that runs for the first time, and what parsers keep of a few hundred kilobytes of text.
+/// Tolerance for code that runs for the first time, and for parsers' data about a few hundred kilobytes of text.
 const SLACK: u64 = 8 << 20;
 
 #[test]
@@ -147,7 +147,7 @@ fn huge_claims_are_refused_by_the_header_and_nothing_is_allocated_for_them() {
 fn every_reader_has_its_bomb() {
     let bombs = bombs();
     let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples");
-    // What is only written has no samples.
+    // Formats that are only written have no samples.
     let read = |name: &str| !BEHIND_FEATURES.contains(&name) && samples.join(name).is_dir();
     for codec in ALL.iter().filter(|codec| read(codec.name())) {
         let name = codec.name();

@@ -1,6 +1,8 @@
-//! Composed frames of files with known answers: disposal, blending, delays and loops of GIF, APNG, WebP, JPEG XL and AVIF.
+//! Composed frames of files with known answers: disposal, blending, delays and loops of GIF, APNG, WebP, JPEG XL and
+//! AVIF.
 //!
-//! The files lie beside the repository, in `../shared/conformance`; without them this says that it was skipped.
+//! The files are in `../shared/conformance`, next to the repository. Without them, the test reports that it was
+//! skipped.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +14,7 @@ use sha2::{Digest, Sha256};
 
 use crate::support::rgba;
 
-/// Files of which decoders make different images, and what is made of them here instead.
+/// Files that decoders disagree about, and the result that we chose.
 const OTHERWISE: &[(&str, &str)] = &[
     (
         "gif/pillow/no_palette.gif",
@@ -41,10 +43,10 @@ fn folder() -> Option<PathBuf> {
     None
 }
 
-/// The delay of a frame in ms, and its rows of RGBA.
+/// A frame as shown: its delay in ms, and its pixels as RGBA rows.
 type Shown = (f64, Vec<u8>);
 
-/// Every frame.
+/// Decodes every frame of a file.
 fn composed(file: &[u8]) -> Result<(Info, Vec<Shown>)> {
     let limits = Limits::default();
     let info = Engine::new(ALL, limits).probe(file)?;
@@ -81,7 +83,7 @@ fn composed(file: &[u8]) -> Result<(Info, Vec<Shown>)> {
     Ok((info, frames))
 }
 
-/// How often it is to be shown, in words that all formats share: 0 is forever.
+/// Returns the number of plays in a form common to all formats: 0 means forever.
 fn plays(format: &str, stored: &Value) -> u64 {
     match (format, stored.as_u64()) {
         ("gif", None) => 1,
@@ -166,7 +168,7 @@ fn judge(
         ));
     }
     for (number, ((delay, pixels), expected)) in own.iter().zip(expected).enumerate() {
-        // The set says what is stored.
+        // The conformance set lists the stored delay.
         let wanted = match expected["delay_ms"].as_f64().unwrap_or(0.0) {
             shortest if shortest <= 10.0 => 100.0,
             wanted => wanted,

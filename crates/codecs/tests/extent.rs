@@ -1,4 +1,4 @@
-//! Which bytes of a file are the image.
+//! Extents: which bytes of a file belong to the image.
 
 use std::path::Path;
 
@@ -15,10 +15,10 @@ fn extent(bytes: &[u8]) -> Option<usize> {
     engine.extent(&Alone, bytes, &Never).ok()
 }
 
-/// An image whose MPF index declares another one behind it, `gap` bytes on.
+/// Creates a JPEG whose MPF index declares a second JPEG, `gap` bytes after the first.
 fn with_index(gap: usize, second: usize) -> Vec<u8> {
     let first = sample("jpeg/420.jpg");
-    // Little-endian; one field, the entries, at 26; two entries of 16 bytes.
+    // Little-endian; one field at offset 26 with the entries; two entries of 16 bytes.
     let mut index =
         b"MPF\0II*\0\x08\0\0\0\x01\0\x02\xb0\x07\0\x20\0\0\0\x1a\0\0\0\0\0\0\0".to_vec();
     let base = 2 + 4 + 4;
@@ -50,7 +50,7 @@ fn images_that_the_index_declares_belong_to_the_file_and_nothing_else_does() {
         assert_eq!(extent(&file), Some(whole));
         file.extend(b"<script>");
         assert_eq!(extent(&file), Some(whole));
-        // Cut, it goes.
+        // An incomplete second image does not belong to the file.
         assert_eq!(extent(&file[..whole - 1]), Some(primary));
         assert_eq!(extent(&file[..primary]), Some(primary));
     }
@@ -82,7 +82,7 @@ fn every_sample_is_whole_and_nothing_behind_it_is_part_of_it() {
             let codec = ALL.iter().find(|codec| codec.sniff(cut));
             let marker = codec.map_or(&[][..], |codec| codec.end_marker());
             let rest = extent(cut).map(|length| [&cut[..length], marker].concat());
-            // Only what lacks no more than an end that all files have is whole.
+            // A file counts as complete if at most the end marker that all files have is missing.
             let expected = (!marker.is_empty()).then_some(&bytes[..whole]);
             assert_eq!(rest.as_deref(), expected, "{}", path.display());
             seen += 1;
@@ -91,7 +91,7 @@ fn every_sample_is_whole_and_nothing_behind_it_is_part_of_it() {
     assert!(seen > 50, "{seen} samples");
 }
 
-/// What the fuzz targets hold of any bytes, on damaged copies of small samples.
+/// The checks of the fuzz targets, on damaged copies of small samples.
 #[test]
 fn what_passes_for_whole_decodes() {
     let limits = Limits::default();

@@ -1,4 +1,4 @@
-//! Gain maps of HDR photographs: they go where their image goes, with parameters that do not change by a byte.
+//! Gain maps of HDR photos: they are transformed with their image, and their parameters stay identical.
 
 use std::path::Path;
 
@@ -24,7 +24,7 @@ fn render(file: &[u8], recipe: &str) -> Result<Rendered> {
     engine.run(&plan, Run::of(file))
 }
 
-/// What a file says of its map, and the map.
+/// Reads the header and the pixels of a file's gain map.
 fn read(file: &[u8]) -> Option<(GainHeader, Frame)> {
     let codec = ALL.iter().find(|codec| codec.sniff(file))?;
     let decoder = codec.gain_maps()?;
@@ -49,7 +49,7 @@ fn made(name: &str, recipe: &str) -> (Vec<u8>, GainHeader, Frame) {
     (body, header, frame)
 }
 
-/// A sample of the first plane, at these parts of width and height.
+/// Returns a sample of the first plane, at these fractions of width and height.
 fn at(frame: &Frame, x: f64, y: f64) -> u8 {
     let Plane::U8(grid) = &frame.planes[0] else {
         panic!("maps of JPEGs have 8 bits")
@@ -60,7 +60,7 @@ fn at(frame: &Frame, x: f64, y: f64) -> u8 {
 
 #[test]
 fn a_gain_map_goes_where_its_image_goes() {
-    // The chart's map: nothing on the left, and four steps of 60, 120, 180 and 240 on the right.
+    // The chart's map has no gain on the left, and four steps of 60, 120, 180 and 240 on the right.
     for (recipe, size, places) in [
         (
             "fit:160x120",
@@ -150,7 +150,7 @@ fn the_index_of_the_result_leads_to_its_map() {
             let number = |at: usize| {
                 u32::from_be_bytes(body[index + at..][..4].try_into().expect("four")) as usize
             };
-            // Both entries: size, and offset from the index on.
+            // Both entries: the size, and the offset from the index.
             let (first, second, offset) = (number(54), number(70), number(74));
             assert_eq!(index + offset, first, "{name} {recipe}");
             assert_eq!(first + second, body.len(), "{name} {recipe}");
@@ -190,7 +190,7 @@ fn a_gain_map_goes_into_other_formats_and_comes_back() {
             "{format}"
         );
         for (x, expected) in [(0.8, 0), (0.44, 60), (0.06, 240)] {
-            // Luma of what was three colours.
+            // Luma of a map that had three channels.
             let luma = if gray || expected == 0 {
                 expected
             } else {
@@ -222,7 +222,7 @@ fn what_leaves_a_map_out_says_so() {
     let file = sample("colour.jpg");
     let moved = render(&file, "profile:srgb").expect("an image");
     assert!(moved.notes.join("").contains("another space"));
-    // Who asked for that is not told.
+    // There is no warning if the request asked for this.
     let dropped = render(&file, "gainmap:drop").expect("an image");
     assert_eq!(dropped.notes, [""; 0]);
     assert!(read(dropped.bytes(&file)).is_none());
@@ -286,7 +286,7 @@ fn a_broken_map_never_breaks_the_image() {
     }
 }
 
-/// Does its header tell of a map?
+/// Whether the header of a file declares a map.
 fn read_header(file: &[u8]) -> bool {
     let codec = codec("jpeg");
     let info = codec.probe(file);
@@ -356,7 +356,7 @@ fn maps_of_the_conformance_set_keep_ratio_channels_and_parameters() {
     assert!(seen >= 9, "{seen} maps");
 }
 
-/// Is there a map, and is it the same in a smaller AVIF?
+/// Whether a file has a map, after checking that a smaller AVIF contains it, too.
 fn carried_by_avif(path: &str, known: &Value, file: &[u8]) -> bool {
     let Some((before, _)) = read(file) else {
         let acts = &known["tmap"]["channels"];

@@ -1,12 +1,12 @@
-//! GIF, through the trait: frames are composed on their screens, small palettes come back to the bit,
-//! photographs come back close, and no damage passes for an image or brings the process down.
+//! GIF, through the codec trait: frames are composed on their screens, small palettes survive exactly, photos
+//! approximately, and damaged files are neither accepted nor crash the decoder.
 
 use crate::support;
 use std::borrow::Cow;
 
 use crate::support::{
     After, Dice, assert_keeps_promises, assert_prefixes_are_refused, assert_refused_for_its_size,
-    assert_survives_damage, decode, decode_at, encode, picture, psnr,
+    assert_survives_damage, decode, decode_at, encode, psnr, test_image,
 };
 use andon_pixels::{
     Bound, BoundOn, Codec, Depth, Encode, Error, Frame, Grid, Image, Limits, Model, Plane, Scale,
@@ -24,7 +24,7 @@ fn interlaced() -> Encode {
     }
 }
 
-// ---- what is written comes back ----
+// ---- round trips ----
 
 #[test]
 fn up_to_256_colours_come_back_to_the_bit() {
@@ -58,7 +58,7 @@ fn up_to_255_colours_and_clear_pixels_come_back_to_the_bit() {
 
 #[test]
 fn clear_pixels_stay_clear_when_a_palette_is_fitted() {
-    let mut image = picture(Model::Rgb, Depth::U8, false, 64, 64);
+    let mut image = test_image(Model::Rgb, Depth::U8, false, 64, 64);
     let alpha = (0..64 * 64).map(|at| if at % 3 == 0 { 127 } else { 128 });
     image.frame.alpha = Some(Plane::U8(
         Grid::from_samples(64, 64, alpha.collect()).unwrap(),
@@ -98,7 +98,7 @@ fn smooth_slopes_come_back_close_on_average() {
     let back = decode(gif(), &encode(gif(), &image, &Encode::default())).expect("our own file");
     for (before, after) in image.frame.planes.iter().zip(&back.frame.planes) {
         assert!(psnr(before, after) > 26.0, "{}", psnr(before, after));
-        // Diffusion trades exact pixels for exact areas.
+        // Error diffusion preserves the mean of an area, not single pixels.
         let (before, after) = (shrunk(before), shrunk(after));
         assert!(psnr(&before, &after) > 38.0, "{}", psnr(&before, &after));
     }
@@ -251,7 +251,7 @@ fn a_comment_is_metadata_and_a_loop_is_not() {
     assert!(gif().probe(&commented).expect("a header").metadata);
 }
 
-// ---- ceilings ----
+// ---- limits ----
 
 #[test]
 fn a_declared_60000_by_60000_is_refused_by_its_header() {
@@ -264,7 +264,7 @@ fn a_declared_60000_by_60000_is_refused_by_its_header() {
 
 #[test]
 fn an_interrupt_stops_decoding_and_encoding() {
-    let image = picture(Model::Rgb, Depth::U8, false, 300, 300);
+    let image = test_image(Model::Rgb, Depth::U8, false, 300, 300);
     let file = encode(gif(), &image, &Encode::default());
     let info = gif().probe(&file).expect("our own file");
     for looks in [0, 1, 2] {
@@ -295,7 +295,7 @@ fn every_prefix_but_for_the_trailer_is_refused() {
         let file = encode(gif(), &few_colours(9, 7, 30, true), &how);
         assert_prefixes_are_refused(gif(), &file, 1);
     }
-    // An animation may end between frames, not inside one.
+    // An animation may end between frames, but not inside one.
     let file = write(3, 2, &[part(0, 0, 3, 2, Some(1)), part(1, 1, 1, 1, None)]);
     let second = file.len() - 1;
     for end in 0..second {
@@ -319,7 +319,7 @@ fn damage_brings_nothing_down() {
 
 // ---- making files ----
 
-/// An image of random pixels out of so many colours, each used at least once if there is room.
+/// Creates an image of random pixels with this number of colours, each used at least once if there are enough pixels.
 fn few_colours(width: u32, height: u32, colours: usize, clear: bool) -> Image {
     let mut dice = Dice::new(colours as u64);
     let count = width as usize * height as usize;
@@ -348,7 +348,7 @@ fn few_colours(width: u32, height: u32, colours: usize, clear: bool) -> Image {
     Image::still(Frame::new(Model::Rgb, width, height, planes, alpha).unwrap())
 }
 
-/// A frame whose pixels count up from 0; colour N is (10 N, 0, 0).
+/// Creates a frame whose pixels have the indices 0, 1, 2…; colour N is (10 N, 0, 0).
 fn part(
     left: u16,
     top: u16,
@@ -380,7 +380,7 @@ fn write(width: u16, height: u16, frames: &[gif::Frame<'_>]) -> Vec<u8> {
     file
 }
 
-/// A file whose screen and frame claim these sizes.
+/// Creates a file whose screen and frame declare these sizes.
 fn declared(screen_width: u16, screen_height: u16, width: u16, height: u16) -> Vec<u8> {
     let mut file = write(1, 1, &[part(0, 0, 1, 1, None)]);
     file[6..8].copy_from_slice(&screen_width.to_le_bytes());
@@ -394,7 +394,7 @@ fn declared(screen_width: u16, screen_height: u16, width: u16, height: u16) -> V
     file
 }
 
-/// Means over 8 × 8 pixels.
+/// Returns the means over 8 × 8 pixels.
 fn shrunk(plane: &Plane) -> Plane {
     let grid = plane.as_u8().expect("8-bit");
     let (width, height) = (grid.width() / 8, grid.height() / 8);

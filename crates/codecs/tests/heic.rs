@@ -1,4 +1,4 @@
-//! HEIC: named and refused, or, in builds with the feature, read.
+//! HEIC: recognised and rejected or, in builds with the feature, read.
 
 fn sample(name: &str) -> Vec<u8> {
     let samples = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples");
@@ -42,7 +42,7 @@ mod read {
     }
 
     #[test]
-    fn photographs_come_out_as_they_went_in() {
+    fn photos_come_out_as_they_went_in() {
         let off = difference("heic/420.heic", "png/rgb.png");
         assert!(off < 6.0, "{off} in the mean");
     }

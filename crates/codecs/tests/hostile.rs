@@ -1,5 +1,5 @@
-//! Small files that ask for much work: refused before it begins, or no more work than is planned. No clock is asked: what
-//! is counted is how often decoders look whether they are still wanted, which is once for each piece of work.
+//! Small files that would cause much work are rejected before it begins, or cause no more work than planned. Work is
+//! measured by the number of interrupt checks, which decoders make for each unit of work, and not by time.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -10,14 +10,14 @@ use andon_pixels::{
 };
 
 use crate::support::hostile::{avif, bounded, jpeg, refused, tiff};
-use crate::support::{codec, encode, picture};
+use crate::support::{codec, encode, test_image};
 
 const SIZE: (u32, u32) = (64, 64);
 
-/// An AVIF of one item.
+/// Returns an AVIF with one item.
 fn avif_of_one() -> Vec<u8> {
     let codec = codec("avif");
-    let image = picture(Model::Gray, Depth::U8, false, SIZE.0, SIZE.1);
+    let image = test_image(Model::Gray, Depth::U8, false, SIZE.0, SIZE.1);
     let how = Encode::default();
     let accepted = codec
         .encoder()
@@ -27,7 +27,7 @@ fn avif_of_one() -> Vec<u8> {
     encode(codec, &image, &how)
 }
 
-/// Counts how often it is asked, and gives up in the end.
+/// An interrupt that counts its checks, and fires after a maximum.
 struct Counting {
     asked: AtomicU32,
     most: u32,
@@ -72,7 +72,7 @@ fn decode(name: &str, file: &[u8], interrupt: &dyn Interrupt) -> Result<Image> {
     codec.decode(file, &info, &how(&Limits::default(), interrupt))
 }
 
-/// Looks at the interrupt that a refusal may take: it comes before the work.
+/// Maximum number of interrupt checks before a rejection, which has to precede the work.
 const FEW: u32 = 200;
 
 #[test]
@@ -126,11 +126,11 @@ fn what_is_shared_is_read_once() {
         let extent = reader(name).extent(&file, &info, &how(&Limits::default(), &interrupt));
         assert!(!matches!(extent, Err(Error::Interrupted)), "{name}");
     }
-    // One decoder for ten thousand tiles: it looks before each unit of one bitstream.
+    // One decoder for ten thousand tiles: it checks the interrupt before each unit of one bitstream.
     let one = avif::Picture::of(&avif_of_one());
     let interrupt = Counting::up_to(20);
     decode("avif", &one.grid_of_one((100, 100), SIZE), &interrupt).expect("an image");
-    // One JPEG for 64 strips; the strips themselves are looked at, too.
+    // One JPEG for 64 strips; the interrupt is checked for each strip, too.
     let strips = tiff::strips_of_one(2000, 64 * 16, 16, 7, &jpeg::plain(2000, 16, 1));
     let interrupt = Counting::up_to(64 + 20);
     decode("tiff", &strips, &interrupt).expect("an image");
@@ -171,7 +171,7 @@ fn work_that_the_size_does_not_tell_is_in_the_plan() {
 fn a_header_that_promises_more_than_its_file_can_hold_is_refused_before_anybody_waits_for_it() {
     let engine = Engine::new(ALL, Limits::default());
     let (width, height) = (12_000_u32, 9_000_u32);
-    let image = picture(Model::Gray, Depth::U8, false, SIZE.0, SIZE.1);
+    let image = test_image(Model::Gray, Depth::U8, false, SIZE.0, SIZE.1);
     let mut png = encode(codec("png"), &image, &Encode::default());
     png[16..20].copy_from_slice(&width.to_be_bytes());
     png[20..24].copy_from_slice(&height.to_be_bytes());
@@ -197,7 +197,7 @@ fn a_header_that_promises_more_than_its_file_can_hold_is_refused_before_anybody_
             );
         }
     }
-    // Of what is as short as files get, nothing is refused.
+    // Files that are as short as valid files can be are not rejected.
     let plain = Plane::U8(Grid::filled(2000, 2000, 7));
     let frame = Frame::of_planes(Model::Gray, vec![plain]).unwrap();
     let plain = Image { frame, ..image };

@@ -1,4 +1,4 @@
-//! Formats that are only read: what they promise, what is refused, and that damage does no harm.
+//! Formats that are only read: their properties, their errors, and their behaviour with damaged files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ fn sample(format: &str, name: &str) -> Frame {
     decode(codec(format), &file).expect("an image").frame
 }
 
-/// How far two images are apart, in the mean of their samples.
+/// Returns the mean difference between the samples of two images.
 fn apart(one: &Frame, other: &Frame) -> f64 {
     let (one, other) = (rgba(one), rgba(other));
     assert_eq!(one.len(), other.len());
@@ -149,7 +149,7 @@ fn samples_that_are_not_read_are_named() {
             .into_iter()
             .find(|(path, _)| path.ends_with("gray-16-bit.tif"))
             .expect("the sample");
-        // Its directory is little-endian and ends with a tag that nobody reads, which this one takes the place of.
+        // Replaces the last tag of its little-endian directory, which is not needed.
         let at = u32::from_le_bytes(file[4..8].try_into().expect("four bytes")) as usize;
         let count = usize::from(u16::from_le_bytes([file[at], file[at + 1]]));
         let entries = at + 2..at + 2 + 12 * count;

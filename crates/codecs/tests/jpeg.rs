@@ -1,5 +1,5 @@
-//! JPEG, through the trait: what is written comes back, small decodes are what averaging gives, and no
-//! damage passes for an image or brings the process down.
+//! JPEG, through the codec trait: planes survive writing and reading, small decodes equal averages, and damaged files
+//! are neither accepted nor crash the decoder.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -25,7 +25,7 @@ fn planes_come_back_at_every_subsampling_and_size() {
     for sub in SUBSAMPLINGS {
         for (width, height) in SIZES {
             for progressive in [false, true] {
-                let image = picture(Model::ycbcr(sub), width, height);
+                let image = test_image(Model::ycbcr(sub), width, height);
                 let how = Encode {
                     quality: Some(97),
                     progressive,
@@ -46,7 +46,7 @@ fn planes_come_back_at_every_subsampling_and_size() {
 #[test]
 fn gray_comes_back() {
     for (width, height) in SIZES {
-        let image = picture(Model::Gray, width, height);
+        let image = test_image(Model::Gray, width, height);
         let file = encode(
             &image,
             &Encode {
@@ -66,7 +66,7 @@ fn gray_comes_back() {
 #[test]
 fn ink_comes_back_and_no_ink_is_zero() {
     for (width, height) in SIZES {
-        let image = picture(Model::Cmyk, width, height);
+        let image = test_image(Model::Cmyk, width, height);
         let file = encode(
             &image,
             &Encode {
@@ -81,8 +81,8 @@ fn ink_comes_back_and_no_ink_is_zero() {
             38.0,
         );
     }
-    // Adobe's convention is what makes the file readable elsewhere.
-    let file = encode(&picture(Model::Cmyk, 8, 8), &Encode::default());
+    // Other programs expect Adobe's convention.
+    let file = encode(&test_image(Model::Cmyk, 8, 8), &Encode::default());
     let adobe = file
         .windows(5)
         .position(|window| window == b"Adobe")
@@ -132,7 +132,7 @@ fn a_small_decode_is_the_average_of_the_large_one() {
                     progressive,
                     ..Encode::default()
                 };
-                let file = encode(&picture(Model::ycbcr(sub), width, height), &how);
+                let file = encode(&test_image(Model::ycbcr(sub), width, height), &how);
                 check_scales(&file, 33.0);
             }
         }
@@ -152,11 +152,11 @@ fn sample_images_of_every_kind_scale_like_their_average() {
 }
 
 #[test]
-fn photographs_scale_like_their_average() {
+fn photos_scale_like_their_average() {
     // One of each kind: 4:2:0, 4:4:4 with an odd width, progressive 4:4:4 with odd sides.
     for name in ["canyon-wren", "high-trestle-trail", "ocean-waves"] {
         let path = root().join(format!("samples/large/{name}.jpg"));
-        check_scales(&std::fs::read(path).expect("a photograph"), 27.0);
+        check_scales(&std::fs::read(path).expect("a photo"), 27.0);
     }
 }
 
@@ -202,7 +202,7 @@ fn rare_ways_of_storing_show_the_same_scene() {
     for (name, model, psnr) in [
         ("mixed-sampling.jpg", full, 33.0),
         ("thirds.jpg", full, 33.0),
-        // Here it is luma that was thinned.
+        // In this file, luma is subsampled.
         ("fine-chroma.jpg", full, 20.0),
         ("three-scans.jpg", c420, 33.0),
         ("arithmetic.jpg", c420, 33.0),
@@ -219,7 +219,7 @@ fn rare_ways_of_storing_show_the_same_scene() {
     }
 }
 
-/// Every scale offered has the promised size and lies near the box average of the full decode.
+/// Checks that every scale has the expected size and is similar to the box average of the full decode.
 fn check_scales(file: &[u8], psnr: f64) {
     let info = probe(file);
     let full = decode(file).expect("a whole image");
@@ -246,8 +246,8 @@ fn check_scales(file: &[u8], psnr: f64) {
     }
 }
 
-/// The oracle: each small sample is the mean of the large ones under it, in floats. Beyond the edges the
-/// last sample goes on, as writers fill their blocks.
+/// The expected result: each small sample is the floating-point mean of the large ones under it. Beyond the edges the
+/// last sample is repeated, as writers fill their blocks.
 fn box_average(full: &Grid<u8>, factor: u32, width: u32, height: u32) -> Vec<f64> {
     let (right, foot) = (full.width() - 1, full.height() - 1);
     let mut means = Vec::new();
@@ -278,13 +278,13 @@ fn standard_tables_may_be_left_out_and_a_sequential_band_may_be_odd() {
     assert!(bare.len() < file.len());
     let mut odd = file.clone();
     let scan = odd.windows(2).position(|pair| pair == [0xff, 0xda]);
-    // Three components: the band's end stands at the last but one of the scan header's bytes.
+    // Three components: the end of the band is the last but one byte of the scan header.
     odd[scan.expect("a scan") + 12] = 0;
     for scale in [Scale::EIGHTH, Scale::QUARTER, Scale::HALF, Scale::FULL] {
         let whole = decode_at(&file, scale).expect("decodes");
         for variant in [&bare, &odd] {
             let read = decode_at(variant, scale).expect("decodes");
-            // Tables left out are libjpeg's task, whose 1/2 and 1/4 are softer than ours.
+            // Files without tables are decoded by libjpeg, whose 1/2 and 1/4 are softer than ours.
             assert_alike(&read.frame, &whole.frame, 28.0);
         }
     }
@@ -293,7 +293,7 @@ fn standard_tables_may_be_left_out_and_a_sequential_band_may_be_odd() {
 #[test]
 fn the_quality_is_told_exactly() {
     for model in [Model::Gray, Model::ycbcr(Subsampling::C420), Model::Cmyk] {
-        let image = picture(model, 16, 16);
+        let image = test_image(model, 16, 16);
         for quality in 1..=100 {
             let file = encode(
                 &image,
@@ -307,7 +307,7 @@ fn the_quality_is_told_exactly() {
     }
 }
 
-/// A third decoder; the other two are compared in the encoder's own tests.
+/// Compares with a third decoder; the other two are compared in the encoder's own tests.
 #[test]
 fn pillow_reads_the_same_luma_out_of_our_files() {
     const READ: &str = "import sys\n\
@@ -326,7 +326,7 @@ fn pillow_reads_the_same_luma_out_of_our_files() {
                 ..Encode::default()
             };
             let path = folder.path().join(format!("{n}-{quality}.jpg"));
-            std::fs::write(&path, encode(&picture(model, 101, 75), &how)).expect("a file");
+            std::fs::write(&path, encode(&test_image(model, 101, 75), &how)).expect("a file");
             paths.push(path);
         }
     }
@@ -344,16 +344,16 @@ fn pillow_reads_the_same_luma_out_of_our_files() {
 
 #[test]
 fn the_quality_is_92_where_none_is_said() {
-    let image = picture(Model::Gray, 16, 16);
+    let image = test_image(Model::Gray, 16, 16);
     assert_eq!(probe(&encode(&image, &Encode::default())).quality, Some(92));
 }
 
 #[test]
 fn profiles_travel_along_only_when_kept() {
-    let mut image = picture(Model::ycbcr(Subsampling::C420), 40, 30);
+    let mut image = test_image(Model::ycbcr(Subsampling::C420), 40, 30);
     assert!(!probe(&encode(&image, &Encode::default())).metadata);
     image.metadata = Metadata {
-        // Longer than one segment can hold.
+        // Longer than one segment.
         icc: Some((0..150_000u32).map(|i| (i % 251) as u8).collect()),
         exif: Some(exif(6)),
         iptc: Some(b"\x1c\x02\x74\0\x03(c)".to_vec()),
@@ -391,7 +391,7 @@ fn profiles_travel_along_only_when_kept() {
 
 #[test]
 fn an_exif_block_that_fits_no_segment_is_left_out_but_for_its_orientation() {
-    let mut image = picture(Model::Gray, 8, 8);
+    let mut image = test_image(Model::Gray, 8, 8);
     for (orientation, length, kept) in [
         (1, 65_527, Some(65_527)),
         (1, 65_528, None),
@@ -414,7 +414,7 @@ fn an_exif_block_that_fits_no_segment_is_left_out_but_for_its_orientation() {
 
 #[test]
 fn every_orientation_is_told() {
-    let mut image = picture(Model::Gray, 8, 8);
+    let mut image = test_image(Model::Gray, 8, 8);
     for value in 0..=9 {
         image.metadata.exif = Some(exif(value));
         let info = probe(&encode(&image, &Encode::default()));
@@ -424,7 +424,7 @@ fn every_orientation_is_told() {
 
 #[test]
 fn stray_bytes_between_segments_are_passed_over() {
-    let file = encode(&picture(Model::Gray, 16, 16), &Encode::default());
+    let file = encode(&test_image(Model::Gray, 16, 16), &Encode::default());
     let mut stray = file[..2].to_vec();
     stray.extend([1, 2, 3, 0xff, 0, 0xff, 0xff]);
     stray.extend(&file[2..]);
@@ -436,7 +436,7 @@ fn stray_bytes_between_segments_are_passed_over() {
 
 #[test]
 fn what_no_browser_reads_is_refused_by_name() {
-    let file = encode(&picture(Model::Gray, 16, 16), &Encode::default());
+    let file = encode(&test_image(Model::Gray, 16, 16), &Encode::default());
     let frame = file
         .windows(2)
         .position(|pair| pair == [0xff, 0xc0])
@@ -463,7 +463,7 @@ fn no_prefix_of_a_file_passes_for_the_whole_that_lacks_more_than_its_end_marker(
             progressive,
             ..Encode::default()
         };
-        let file = encode(&picture(Model::ycbcr(Subsampling::C420), 40, 30), &how);
+        let file = encode(&test_image(Model::ycbcr(Subsampling::C420), 40, 30), &how);
         let info = probe(&file);
         let limits = Limits::default();
         for length in 0..file.len() - 2 {
@@ -492,7 +492,7 @@ fn broken_samples_are_refused() {
 }
 
 #[test]
-fn flipped_bits_are_an_error_or_a_image() {
+fn flipped_bits_are_an_error_or_an_image() {
     let mut random = Random(7);
     for model in [Model::Gray, Model::ycbcr(Subsampling::C420), Model::Cmyk] {
         for progressive in [false, true] {
@@ -500,11 +500,11 @@ fn flipped_bits_are_an_error_or_a_image() {
                 progressive,
                 ..Encode::default()
             };
-            let file = encode(&picture(model, 45, 37), &how);
+            let file = encode(&test_image(model, 45, 37), &how);
             for round in 0..1500 {
                 let mut damaged = file.clone();
                 for _ in 0..1 + random.below(3) {
-                    // Half of the rounds in the header, where the structure is.
+                    // In half of the rounds, only the header is damaged, where the structure is.
                     let reach = if round % 2 == 0 {
                         file.len().min(700)
                     } else {
@@ -521,10 +521,10 @@ fn flipped_bits_are_an_error_or_a_image() {
 }
 
 #[test]
-fn random_segments_are_an_error_or_a_image() {
+fn random_segments_are_an_error_or_an_image() {
     let mut random = Random(11);
     let file = encode(
-        &picture(Model::ycbcr(Subsampling::C420), 45, 37),
+        &test_image(Model::ycbcr(Subsampling::C420), 45, 37),
         &Encode::default(),
     );
     for _ in 0..2000 {
@@ -547,9 +547,9 @@ fn random_segments_are_an_error_or_a_image() {
 
 #[test]
 fn a_header_that_has_changed_since_the_probe_is_no_danger() {
-    let small = encode(&picture(Model::Gray, 8, 8), &Encode::default());
+    let small = encode(&test_image(Model::Gray, 8, 8), &Encode::default());
     let large = encode(
-        &picture(Model::ycbcr(Subsampling::C420), 80, 80),
+        &test_image(Model::ycbcr(Subsampling::C420), 80, 80),
         &Encode::default(),
     );
     let limits = Limits::default();
@@ -563,7 +563,7 @@ fn limits_are_kept() {
         progressive: true,
         ..Encode::default()
     };
-    let file = encode(&picture(Model::ycbcr(Subsampling::NONE), 300, 200), &how);
+    let file = encode(&test_image(Model::ycbcr(Subsampling::NONE), 300, 200), &how);
     let refused = |limits: Limits| match decode_within(&file, Scale::FULL, &limits) {
         Err(Error::Limit { bound, .. }) => bound.name,
         other => panic!("{:?}", other.map(|_| "an image")),
@@ -612,12 +612,12 @@ fn scans_are_counted_at_every_scale_and_in_sequential_files_too() {
         [&[0xff, marker], &length[..], body].concat()
     };
     let every = [Scale::EIGHTH, Scale::HALF, Scale::FULL];
-    // libjpeg finds fault with scans that refine nothing before it has counted them.
+    // libjpeg rejects scans that refine nothing before it has counted them.
     for (frame, band, scales) in [
         (0xc0, [0, 63, 0], &every[..]),
         (0xc2, [0, 0, 0], &every[..2]),
     ] {
-        // Three components, and scans of the first one only: the image never becomes complete.
+        // Three components, and scans of the first one only, so the image never becomes complete.
         let components = [1, 0x11, 0, 2, 0x11, 0, 3, 0x11, 0];
         let mut file = [
             vec![0xff, 0xd8],
@@ -625,7 +625,7 @@ fn scans_are_counted_at_every_scale_and_in_sequential_files_too() {
             segment(frame, &[&[8, 0, 64, 0, 64, 3][..], &components].concat()),
         ]
         .concat();
-        // One code of one bit: no difference, end of block.
+        // One code of one bit: zero difference, end of block.
         for class in [0x00, 0x10] {
             let mut codes = [0; 18];
             (codes[0], codes[1]) = (class, 1);
@@ -684,7 +684,7 @@ fn work_is_dropped_in_the_middle_when_nobody_waits() {
             progressive,
             ..Encode::default()
         };
-        let image = picture(Model::ycbcr(Subsampling::C420), 200, 400);
+        let image = test_image(Model::ycbcr(Subsampling::C420), 200, 400);
         let file = encode(&image, &how);
         let info = probe(&file);
         let limits = Limits::default();
@@ -713,7 +713,7 @@ fn work_is_dropped_in_the_middle_when_nobody_waits() {
     }
 }
 
-// ---- what is accepted ----
+// ---- accepted frames ----
 
 #[test]
 fn frames_are_brought_into_what_jpeg_holds() {
@@ -764,14 +764,14 @@ fn frames_are_brought_into_what_jpeg_holds() {
 #[test]
 fn a_frame_that_was_not_brought_into_shape_is_our_fault() {
     let refused = jpeg().encoder().expect("an encoder").encode(
-        &picture(Model::Rgb, 8, 8),
+        &test_image(Model::Rgb, 8, 8),
         &Encode::default(),
         &Never,
     );
     assert!(matches!(refused, Err(Error::Internal(_))));
 }
 
-// ---- the language of these tests ----
+// ---- helpers ----
 
 const SUBSAMPLINGS: [Subsampling; 5] = [
     Subsampling::NONE,
@@ -792,12 +792,12 @@ const SIZES: [(u32, u32); 8] = [
 ];
 const SCALES: [Scale; 4] = [Scale::EIGHTH, Scale::QUARTER, Scale::HALF, Scale::FULL];
 
-/// Soft waves and a little noise: compressible like a photograph, and different in every plane.
-fn picture(model: Model, width: u32, height: u32) -> Image {
+/// Creates an image of smooth waves and a little noise: compressible like a photo, and different in every plane.
+fn test_image(model: Model, width: u32, height: u32) -> Image {
     let mut random = Random(u64::from(width) << 20 | u64::from(height));
     let planes = (0..model.planes()).map(|index| {
         let (w, h) = model.plane_size(index, width, height);
-        // In units of the full size, so that thinned planes show the same scene.
+        // In units of the full size, so that subsampled planes show the same scene.
         let (dx, dy) = (
             f64::from(width) / f64::from(w),
             f64::from(height) / f64::from(h),
@@ -852,7 +852,7 @@ fn ask<'a>(scale: Scale, limits: &'a Limits, interrupt: &'a dyn Interrupt) -> De
     }
 }
 
-/// Damage must not be able to make a test slow.
+/// Limits that prevent damaged files from making a test slow.
 fn small_limits() -> Limits {
     Limits {
         pixels: 1_000_000,
@@ -882,7 +882,7 @@ fn psnr_of(have: &[u8], want: &[f64]) -> f64 {
     10.0 * (255.0 * 255.0 / error.max(1e-9)).log10()
 }
 
-/// Full-size luma, whatever the model.
+/// Returns full-size luma, whatever the model.
 fn luma(file: &[u8]) -> Vec<u8> {
     let image = decode(file).expect("a whole image");
     let frame = &image.frame;
@@ -911,7 +911,7 @@ fn luma(file: &[u8]) -> Vec<u8> {
     }
 }
 
-/// A little-endian block that holds nothing but an orientation.
+/// Returns a little-endian block that contains only an orientation.
 fn exif(orientation: u16) -> Vec<u8> {
     let mut block = b"II\x2a\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0".to_vec();
     block.extend(orientation.to_le_bytes());
@@ -939,7 +939,7 @@ fn jpegs(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// Patience for so many questions.
+/// An interrupt that fires after a number of checks.
 struct After {
     asks: u32,
     asked: AtomicU32,
@@ -960,7 +960,7 @@ impl Interrupt for After {
     }
 }
 
-/// xorshift64: the same damage on every machine.
+/// The xorshift64 generator, so that the damage is the same on every machine.
 struct Random(u64);
 
 impl Random {

@@ -1,4 +1,4 @@
-//! Several scales of one JPEG at once: nobody may see a difference to one after the other.
+//! Decoding of several scales of one JPEG at once: the results equal those of separate decodes.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use andon_pixels::{Alone, Codec, Decode, Error, Image, Limits, Never, Result, Sc
 
 use crate::support::{Dice, codec, jpegs, samples};
 
-/// What plans ask for together: each with thin and with fine chroma, and one of them twice.
+/// Combinations that plans request: subsampled and full chroma, and one of them twice.
 const TOGETHER: [Scales; 5] = [
     Scales::both(Scale::EIGHTH),
     Scales::both(Scale::HALF),
@@ -32,7 +32,7 @@ fn each_scale_is_what_it_would_have_been_alone() {
                     assert!(alone.as_ref() == Ok(image), "{} {scales:?}", path.display());
                 }
             }
-            // Left to libjpeg-turbo, which makes one scale at a time.
+            // Decoded by libjpeg-turbo, which makes one scale at a time.
             Ok(None) => {}
             Err(Error::Unsupported { .. }) => {}
             Err(error) => panic!("{}: {error}", path.display()),
@@ -66,7 +66,7 @@ fn damage_never_passes_for_another_image() {
 fn what_free_buffers_held_is_seen_in_no_image() {
     let file = std::fs::read(samples("large").join("canyon-wren.jpg")).expect("a sample");
     let scales = [Scale::EIGHTH, Scale::QUARTER, Scale::HALF, Scale::FULL].map(Scales::both);
-    // The last ones end early.
+    // The last two files are cut off.
     for length in [file.len(), file.len() / 2, file.len() / 5] {
         for scales in scales {
             let decode = || alone(&file[..length], scales);
@@ -101,7 +101,7 @@ fn files_with_restart_markers_are_decoded_at_once_as_alone_damaged_ones_too() {
         let mut dice = Dice::new(11);
         for round in 0..400 {
             let mut damaged = file.clone();
-            // Most of them in the entropy-coded data; the first file is as it was.
+            // Most of the damage is in the entropy-coded data; the first file is undamaged.
             for _ in 0..round % 4 {
                 damaged[dice.below(file.len())] ^= 1 << dice.below(8);
             }
@@ -110,7 +110,7 @@ fn files_with_restart_markers_are_decoded_at_once_as_alone_damaged_ones_too() {
             }
             let small = alone(&damaged, together[1]);
             match scales_at_once(&damaged, &together) {
-                // Left to libjpeg-turbo.
+                // Decoded by libjpeg-turbo.
                 Ok(None) => {}
                 Ok(Some(images)) => {
                     whole += 1;
@@ -187,7 +187,7 @@ fn jpeg() -> &'static dyn Codec {
     codec("jpeg")
 }
 
-/// The samples, and a few large photographs.
+/// Returns the samples, and a few large photos.
 fn files() -> Vec<PathBuf> {
     let mut files = jpegs(&samples("jpeg"));
     files.extend(

@@ -1,5 +1,5 @@
-//! JPEGs come out the same on every instruction set, bit for bit: sound ones and damaged ones, at every scale.
-//! Bit readers and inverse DCTs are compiled, or written, for several.
+//! JPEGs are decoded to identical samples with every instruction set: valid and damaged ones, at every scale. Bit
+//! readers and inverse DCTs have several implementations.
 
 use std::path::Path;
 
@@ -21,7 +21,7 @@ fn every_instruction_set_decodes_alike() {
             let file = std::fs::read(entry.path()).expect("an image");
             for round in 0..6 {
                 let mut damaged = file.clone();
-                // The first round is without.
+                // The first round has no damage.
                 for _ in 0..round {
                     damaged[dice.below(file.len())] ^= 1 << dice.below(8);
                 }

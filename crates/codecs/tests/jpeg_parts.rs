@@ -1,4 +1,4 @@
-//! Parts of JPEGs, decoded through an index: to the bit what the full decode has there.
+//! Parts of JPEGs that are decoded with an index equal the same area of the full decode.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -43,7 +43,7 @@ fn index(bytes: &[u8]) -> Option<Vec<u8>> {
     index.expect("nothing over a limit")
 }
 
-/// The files of the samples and of the fixtures that have an index.
+/// Returns the files of the samples and fixtures that have an index.
 fn indexed() -> Vec<Indexed> {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/jpeg");
     let files = [samples("jpeg"), fixtures];
@@ -79,7 +79,7 @@ impl Indexed {
         image.expect("an image").frame
     }
 
-    /// The part around some px of the image.
+    /// Returns the part around an area of the image in px.
     fn around(&self, x: u32, y: u32, w: u32, h: u32) -> Area {
         let wanted = Area { x, y, w, h };
         let part = jpeg().parts().expect("the capability").part(
@@ -96,7 +96,7 @@ impl Indexed {
     }
 }
 
-/// Is `part`, at these scales, what `whole` has there?
+/// Whether `part`, at these scales, equals the area of `whole` at `place`.
 fn lies_in(whole: &Frame, part: &Frame, place: Area, scales: Scales) -> bool {
     let (x, y) = (scales.luma.of(place.x), scales.luma.of(place.y));
     let planes = whole.planes.iter().zip(&part.planes).enumerate();
@@ -273,7 +273,7 @@ fn an_index_of_another_file_is_refused_and_a_damaged_one_breaks_nothing() {
         if let Some(place) = part(&index) {
             let limits = Limits::default();
             let how = how(Scales::FULL, &limits);
-            // An image, a wrong one or none.
+            // The result may be an image, wrong or not, or an error.
             let _ = jpeg()
                 .parts()
                 .expect("the capability")
@@ -291,10 +291,10 @@ fn results_do_not_depend_on_an_index() {
         let made = engine.run(&plan, Run::of(bytes)).expect("an image");
         made.body.expect("a new one")
     };
-    let photograph = std::fs::read(samples("large").join("canyon-wren.jpg")).expect("a sample");
+    let photo = std::fs::read(samples("large").join("canyon-wren.jpg")).expect("a sample");
     for chroma in ["420", "444"] {
         let text = format!("exact:4001x2203,as:jpeg,q:80,chroma:{chroma}");
-        let file = make(&photograph, &text);
+        let file = make(&photo, &text);
         let index: Index = Arc::new(index(&file).expect("an index"));
         for text in [
             "crop:512:512:512x512,as:jpeg",

@@ -1,4 +1,4 @@
-//! JPEG XL, through the trait.
+//! JPEG XL, through the codec trait.
 
 use crate::support;
 use std::fs;
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::support::{
     After, assert_keeps_promises, assert_prefixes_are_refused, assert_refused_for_its_size,
-    assert_survives_damage, decode, decode_at, encode, picture, psnr,
+    assert_survives_damage, decode, decode_at, encode, psnr, test_image,
 };
 use andon_pixels::{
     Alone, Codec, Decode, Depth, Encode, Engine, Error, Frame, Grid, Head, Image, Limits, Metadata,
@@ -19,7 +19,7 @@ fn jxl() -> &'static dyn Codec {
     support::codec("jxl")
 }
 
-/// A sample of this format, or a broken one.
+/// Reads a sample of this format, or a broken one.
 fn sample(path: &str) -> Vec<u8> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples");
     fs::read(folder.join(path)).expect("a sample")
@@ -36,7 +36,7 @@ const SAMPLES: [&str; 8] = [
     "of-jpeg-orientation-6",
 ];
 
-/// Every frame of an image that moves.
+/// Decodes every frame of an animation.
 fn frames(codec: &dyn Codec, file: &[u8]) -> Vec<Timed> {
     let limits = Limits::default();
     let info = codec.probe(file).expect("a header");
@@ -58,7 +58,7 @@ fn how(limits: &Limits) -> Decode<'_> {
     }
 }
 
-// ---- what is read ----
+// ---- reading ----
 
 #[test]
 fn every_sample_is_what_its_header_promises() {
@@ -148,7 +148,7 @@ fn an_animation_shows_its_frames_for_as_long_as_the_gif_it_was_made_of() {
     }
 }
 
-// ---- what is written comes back ----
+// ---- round trips ----
 
 fn lossless(depth: Option<Depth>) -> Encode {
     Encode {
@@ -168,7 +168,7 @@ fn lossless_comes_back_to_the_bit() {
                         effort,
                         ..lossless(None)
                     };
-                    let image = picture(model, depth, alpha, width, height);
+                    let image = test_image(model, depth, alpha, width, height);
                     let file = encode(jxl(), &image, &how);
                     let info = jxl().probe(&file).expect("our own file");
                     assert!(info.lossless);
@@ -200,7 +200,7 @@ fn samples_of_ten_and_twelve_bits_come_back() {
             Plane::U16(grid) => grid.samples().to_vec(),
             Plane::U8(_) => panic!("8 bits"),
         };
-        // The decoder rounds the half the other way.
+        // The decoder rounds halves in the other direction.
         let mut pairs = samples(&back.frame).into_iter().zip(samples(&frame));
         assert!(pairs.all(|(a, b)| a.abs_diff(b) <= 1), "{depth:?}");
     }
@@ -229,7 +229,7 @@ fn lossy_images_come_back_close_and_closer_at_higher_quality() {
 
 #[test]
 fn alpha_of_lossy_images_loses_nothing() {
-    let image = picture(Model::Rgb, Depth::U8, true, 90, 70);
+    let image = test_image(Model::Rgb, Depth::U8, true, 90, 70);
     let back = decode(jxl(), &encode(jxl(), &image, &Encode::default())).expect("our own file");
     assert_eq!(back.frame.alpha, image.frame.alpha);
 }
@@ -253,7 +253,9 @@ fn profiles_are_kept_and_spaces_are_named() {
     );
     for space in [Space::SRGB, Space::DISPLAY_P3] {
         for how in [lossless(None), Encode::default()] {
-            let frame = picture(Model::Rgb, Depth::U8, false, 20, 10).frame.clone();
+            let frame = test_image(Model::Rgb, Depth::U8, false, 20, 10)
+                .frame
+                .clone();
             let file = encode(jxl(), &Image::still(frame.with_colour(space)), &how);
             assert_eq!(jxl().probe(&file).expect("our own file").space, space);
         }
@@ -308,7 +310,7 @@ fn an_animation_comes_back_frame_by_frame() {
 
 #[test]
 fn an_interrupt_is_heard_whenever_libjxl_asks_for_memory() {
-    let image = picture(Model::Rgb, Depth::U8, true, 70, 50);
+    let image = test_image(Model::Rgb, Depth::U8, true, 70, 50);
     let mut heard = 0;
     for looks in 0..400 {
         match jxl().encoder().expect("an encoder").encode(
@@ -324,7 +326,7 @@ fn an_interrupt_is_heard_whenever_libjxl_asks_for_memory() {
     assert!(heard > 5, "{heard}");
 }
 
-/// What a recipe makes of a file, and its plan.
+/// Returns the plan and the result of a recipe for a file.
 fn rendered(file: &[u8], recipe: &str) -> (String, Vec<u8>) {
     let recipe: Recipe = recipe.parse().expect("a recipe");
     let engine = Engine::new(andon_codecs::ALL, Limits::default());
@@ -351,7 +353,7 @@ fn a_jpeg_becomes_a_smaller_jpeg_xl_and_comes_back_byte_for_byte() {
             entry.path()
         );
         let (plan, back) = rendered(&file, "metadata:all,profile:keep,as:jpeg");
-        // What libjxl refused was decoded and written anew.
+        // A JPEG that libjxl rejects is decoded and encoded instead.
         if plan == "recode jxl to jpeg" {
             assert!(back == jpeg, "{:?}", entry.path());
         } else {
@@ -393,7 +395,7 @@ fn damaged_jpeg_xl_gives_no_jpeg_back_and_does_no_harm() {
     }
 }
 
-// ---- what is refused ----
+// ---- rejected files ----
 
 #[test]
 fn a_tiny_file_of_huge_dimensions_is_refused() {
@@ -404,7 +406,7 @@ fn a_tiny_file_of_huge_dimensions_is_refused() {
 fn no_prefix_passes_for_the_image() {
     for name in ["16-bit", "of-jpeg-orientation-6"] {
         let file = sample(&format!("jxl/{name}.jxl"));
-        // The last bytes may be padding; metadata may stand behind the pixels.
+        // The last bytes may be padding, and metadata may follow the pixels.
         let forgiven = if name == "16-bit" { 4 } else { file.len() };
         assert_prefixes_are_refused(jxl(), &file, forgiven);
     }
@@ -460,7 +462,8 @@ fn invalid_files_of_the_conformance_set_are_refused_or_are_images() {
 
 // ---- the conformance set ----
 
-/// The rows of which this kind of answer is expected, each with its file. (`./dev conformance` judges pixels.)
+/// Returns the rows of the conformance set with this kind of answer, each with its file. (`./dev conformance` compares
+/// pixels.)
 fn rows(kind: &str) -> Vec<(String, Vec<u8>, Value)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/conformance");
     let Ok(manifest) = fs::read_to_string(folder.join("manifest.jsonl")) else {
@@ -479,7 +482,7 @@ fn rows(kind: &str) -> Vec<(String, Vec<u8>, Value)> {
     .collect()
 }
 
-/// As rows of RGBA in 8 bits.
+/// Returns the pixels of a frame as RGBA in 8 bits.
 fn rgba(frame: &Frame) -> Vec<[f64; 4]> {
     let samples = |plane: &Plane| -> Vec<f64> {
         match plane {

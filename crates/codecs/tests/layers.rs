@@ -1,12 +1,12 @@
-//! The crate's folders stand in layers, and a folder uses only those below its own: no format knows one that is above
-//! it, nor the list of all formats.
+//! The crate's folders form layers, and a folder uses only those below its own: no format depends on one above it, nor
+//! on the list of all formats.
 
 #[path = "../../pixels/tests/layering/mod.rs"]
 mod layering;
 
 use std::path::Path;
 
-/// From the ground up: what formats share, and then the formats.
+/// The layers from bottom to top: shared code, and then the formats.
 const LAYERS: &[&str] = &[
     "allocator",
     "bytes",

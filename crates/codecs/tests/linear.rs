@@ -1,11 +1,11 @@
-//! `linear` on real files: what is scaled is light, whatever the file says its numbers are.
+//! `linear` on real files: scaling averages light, whatever the file's colour space.
 
 use crate::support::{codec, decode, encode, rgba, samples};
 use andon_codecs::ALL;
 use andon_pixels::{Encode, Engine, Frame, Grid, Image, Limits, Model, Plane, Run, Space};
 use andon_recipe::Recipe;
 
-/// Half of black and half of white is half of the light, which sRGB and Display P3 write as 188.
+/// The mean of black and white light, which sRGB and Display P3 encode as 188.
 const HALF_OF_THE_LIGHT: u8 = 188;
 
 #[test]
@@ -49,7 +49,7 @@ fn gray_that_is_even_comes_back_from_light() {
 }
 
 #[test]
-fn photographs_of_every_profile_hardly_change() {
+fn photos_of_every_profile_hardly_change() {
     for (name, recipe) in [
         ("photos/otter.jpg", "fit:200x200,linear,as:png"),
         ("jpeg/icc-adobe-rgb.jpg", "fit:50x50,linear,as:png"),
@@ -77,7 +77,7 @@ fn photographs_of_every_profile_hardly_change() {
     }
 }
 
-/// Of 64 × 64 px, in a space.
+/// Creates a chequerboard of 64 × 64 px in a colour space.
 fn chequerboard(space: Space) -> Vec<u8> {
     let sample = |at: u32| {
         if (at % 64 + at / 64).is_multiple_of(2) {

@@ -1,7 +1,7 @@
 //! The codecs through their trait.
 //!
-//! One program, because each takes seconds to link. What looks at its own process (memory, threads, open files) or needs the
-//! processor to itself is a program of its own, in Cargo.toml.
+//! All tests are in one program, because linking takes seconds. Tests that measure their own process (memory, threads,
+//! open files) or need the whole processor are separate programs, listed in Cargo.toml.
 
 mod animation;
 mod conformance;

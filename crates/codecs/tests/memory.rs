@@ -1,4 +1,4 @@
-//! What a plan says it holds is what it holds: each in a process of its own, whose peak the kernel tells.
+//! Plans state the memory that they need. Each is run in a separate process, whose peak the kernel reports.
 
 use std::path::Path;
 use std::process::Command;
@@ -7,13 +7,13 @@ use andon_codecs::ALL;
 use andon_pixels::{Engine, Limits, Plan, Run};
 use andon_recipe::Recipe;
 
-/// Pages of code and of the stack that are touched for the first time, and what the allocator rounds up.
+/// Tolerance for pages of code and stack that are touched for the first time, and for rounding by the allocator.
 const SLACK: u64 = 5 << 20;
 
 const PLANNED: &str = "ANDON_PLANNED_FILE";
 const RECIPE: &str = "ANDON_PLANNED_RECIPE";
 
-/// Images of 12 megapixels, as Pillow writes them.
+/// A program that writes images of 12 megapixels with Pillow.
 const WRITTEN: &str = "import os, sys\n\
     from PIL import Image\n\
     folder, sample = sys.argv[1:]\n\
@@ -40,7 +40,7 @@ const WRITTEN: &str = "import os, sys\n\
     scans = b''.join(scan(id) for id in [1, 2, 3, 1])\n\
     open(path('again.jpg'), 'wb').write(one[:sof] + frame + one[sof + 13:sos] + scans + b'\\xff\\xd9')\n";
 
-/// Turned into something small, into something as large, and passed on.
+/// Recipes with a small result, with a result of the same size, and without a change.
 const RECIPES: [&str; 4] = [
     "fit:300x300,as:jpeg",
     "exact:3999x2999,as:jpeg,q:80",
@@ -48,7 +48,8 @@ const RECIPES: [&str; 4] = [
     "original",
 ];
 
-/// libaom allocates outside of our counters, and takes its time in tests: fewer files, and smaller ones.
+/// Recipes for AVIF. libaom allocates outside of our counters and is slow in tests, so there are fewer files, and
+/// smaller ones.
 const AVIF: [&str; 3] = [
     "exact:1999x1499,as:avif,q:90",
     "exact:500x499,as:avif,effort:7",
@@ -62,7 +63,7 @@ fn plan(file: &[u8], recipe: &str) -> Plan {
     plan.expect("a plan")
 }
 
-/// In bytes: the most that was ever resident.
+/// Returns the maximum resident memory of the process in bytes.
 fn peak() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").expect("Linux");
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -70,7 +71,7 @@ fn peak() -> u64 {
     kib.expect("a number") << 10
 }
 
-/// Run as a child of the test below: tells how much the peak grew.
+/// Runs as a child of the test below, and prints the growth of the peak.
 #[test]
 fn one_plan_is_run() {
     let (Ok(path), Ok(recipe)) = (std::env::var(PLANNED), std::env::var(RECIPE)) else {
@@ -86,14 +87,14 @@ fn one_plan_is_run() {
     println!("grew {}", after - before);
 }
 
-/// Without its last scans a progressive file is left to libjpeg-turbo, which holds all coefficients: what is
-/// large is looked through for that before it is planned.
+/// A progressive file without its last scans is decoded by libjpeg-turbo, which stores all coefficients. Large files
+/// are checked for that before they are planned.
 #[test]
 fn only_a_large_progressive_file_with_all_its_scans_is_planned_without_its_coefficients() {
     let sample =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples/jpeg/progressive-420.jpg");
     let mut whole = std::fs::read(sample).expect("a sample");
-    // A comment, which makes it as long as a file of this size is at least.
+    // A comment that makes the file as long as a file of this size is at least.
     let comment = [&[0xff, 0xfe, 0x80, 0x02][..], &[b' '; 0x8000]].concat();
     whole.splice(2..2, comment);
     let at = |marker: u8| move |pair: &[u8]| pair == [0xff, marker];

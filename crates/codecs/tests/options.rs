@@ -1,21 +1,21 @@
-//! What codecs declare about their output is what they do.
+//! Codecs' declarations about their output are true.
 
 use andon_codecs::ALL;
 use andon_pixels::{Codec, Depth, Encode, Engine, Error, Limits, Model, Rendered, Result, Run};
 use andon_recipe::{Arg, Recipe, Word, options};
 use fast_ssim2::{PixelDescriptor, PixelSlice, compute_ssimulacra2};
 
-use crate::support::{codec, encode, picture};
+use crate::support::{codec, encode, test_image};
 
-/// A photograph: scores of anything else say little.
+/// A photo, because scores of other images mean little.
 const PHOTO: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/../../samples/photos/otter.jpg"
 );
 
-/// A photograph-like image, losslessly stored in 16 bits.
+/// Creates a photo-like image, stored losslessly in 16 bits.
 fn source() -> Vec<u8> {
-    let image = picture(Model::Rgb, Depth::U16, false, 120, 90);
+    let image = test_image(Model::Rgb, Depth::U16, false, 120, 90);
     encode(codec("png"), &image, &Encode::default())
 }
 
@@ -31,7 +31,7 @@ fn is_shared(word: &Word) -> bool {
     options::ALL.iter().any(|shared| shared.name == word.name)
 }
 
-/// Every way of saying an option.
+/// Returns every form of an option.
 fn said(word: &Word) -> Vec<String> {
     let name = match is_shared(word) {
         true => word.name.to_owned(),
@@ -45,7 +45,7 @@ fn said(word: &Word) -> Vec<String> {
     said
 }
 
-/// Each codec with each of its options.
+/// Iterates over each codec with each of its options.
 fn all() -> impl Iterator<Item = (&'static dyn Codec, &'static Word)> {
     let options = |codec: &&'static dyn Codec| {
         let options = codec.encoder().map_or(&[][..], |encoder| encoder.options());
@@ -58,7 +58,7 @@ fn all() -> impl Iterator<Item = (&'static dyn Codec, &'static Word)> {
 }
 
 #[test]
-fn every_declared_option_is_taken_in_all_its_values_and_makes_a_image() {
+fn every_declared_option_is_taken_in_all_its_values_and_makes_an_image() {
     let source = source();
     for (codec, word) in all() {
         for said in said(word) {
@@ -83,7 +83,7 @@ fn every_declared_option_is_taken_in_all_its_values_and_makes_a_image() {
 fn every_declared_option_changes_the_file() {
     let source = source();
     for (codec, word) in all() {
-        // It has no lossy files.
+        // PNG has no lossy files.
         if (codec.name(), word.name) == ("png", "lossless") {
             continue;
         }
@@ -170,8 +170,8 @@ fn a_file_is_as_short_as_was_asked_and_one_quality_more_is_longer() {
 }
 
 #[test]
-fn a_image_scores_what_was_asked_by_the_metric_itself_and_little_more() {
-    let photo = std::fs::read(PHOTO).expect("a photograph of the repository");
+fn an_image_scores_what_was_asked_by_the_metric_itself_and_little_more() {
+    let photo = std::fs::read(PHOTO).expect("a photo of the repository");
     let rows = |file: &[u8]| {
         let (_, made) = run(file, "as:png,depth:8").expect("a PNG");
         let body = made.body.as_deref().unwrap_or(file);
@@ -201,7 +201,8 @@ fn a_image_scores_what_was_asked_by_the_metric_itself_and_little_more() {
             let (after, ..) = rows(&made.body.expect("a new file"));
             let got = score(&after);
             let over = got - f64::from(asked);
-            // AVIF's qualities are matched to JPEG's at scores of 60 and 75; below, they lie higher than the search expects.
+            // AVIF's qualities are matched to JPEG's at scores of 60 and 75. At lower scores AVIF is better than the
+            // search expects.
             let most = match (codec.name(), asked) {
                 ("avif", 55) => 9.0,
                 _ => 2.0,

@@ -1,4 +1,4 @@
-//! PDF: named and refused, or, in builds with the feature, the first page drawn.
+//! PDF: recognised and rejected or, in builds with the feature, drawn from its first page.
 
 fn sample(name: &str) -> Vec<u8> {
     let samples = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples");
@@ -40,7 +40,7 @@ mod read {
         codec("pdf").decode(file, &info, &how)
     }
 
-    /// A document whose first page has this content, uncompressed, and no table of its objects.
+    /// Creates an uncompressed document whose first page has this content, without a cross-reference table.
     fn page(content: &str) -> Vec<u8> {
         let mut file = String::from("%PDF-1.4\n");
         let objects = [
@@ -74,7 +74,7 @@ mod read {
             .map(|(a, b)| u64::from(a.abs_diff(*b)))
             .sum();
         let off = off as f64 / ours.len() as f64;
-        // Poppler has another font, and gives the photograph every pixel that it touches.
+        // Poppler uses another font, and draws the photo on every pixel that it touches.
         assert!(off < 5.0, "{off} levels in the mean");
     }
 
@@ -90,7 +90,7 @@ mod read {
             let image = draw(&file, eighths, &Never).expect("a page");
             let frame = &image.frame;
             assert_eq!((frame.width, frame.height), size, "{eighths}/8");
-            // In the middle of the red rectangle, whose corners are (10, 110) and (50, 140) from below.
+            // A point in the middle of the red rectangle, whose corners are (10, 110) and (50, 140) from below.
             let at = |x: u32, y: u32| {
                 let (x, y) = (x * frame.width / 200, y * frame.height / 150);
                 let first = 4 * (y * frame.width + x) as usize;
@@ -126,7 +126,7 @@ mod read {
             }
         }
         let file = page(&"0 0 60 40 re f\n".repeat(100_000));
-        // Asked once before the page is interpreted, and then every few operations.
+        // The interrupt is checked before the page is interpreted, and then every few operations.
         let interrupted = draw(&file, 8, &After(3.into()));
         assert_eq!(interrupted.err(), Some(Error::Interrupted));
     }

@@ -1,4 +1,4 @@
-//! Placeholders, read back by the libraries that pages use.
+//! Placeholders, decoded by the libraries that web pages use.
 
 use crate::support;
 use andon_codecs::ALL;
@@ -7,7 +7,7 @@ use andon_recipe::Recipe;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 
-/// What a recipe makes of a sample, as text.
+/// Returns the result of a recipe for a sample, as text.
 fn placeholder(sample: &str, recipe: &str) -> String {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples/");
     let source = std::fs::read(format!("{folder}{sample}")).expect(sample);
@@ -19,7 +19,7 @@ fn placeholder(sample: &str, recipe: &str) -> String {
     String::from_utf8(made.bytes(&source).to_vec()).unwrap()
 }
 
-/// A sample as interleaved RGBA.
+/// Returns a sample as interleaved RGBA.
 fn rgba(sample: &str, side: u32) -> Vec<u8> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples/");
     let source = std::fs::read(format!("{folder}{sample}")).expect(sample);
@@ -54,7 +54,7 @@ fn a_blurhash_shows_the_image_blurred() {
             .map(|(one, other)| one.abs_diff(*other));
         off.map(u32::from).sum::<u32>() / (8 * 8 * 3)
     };
-    // It is drawn from the corners of pixels, not from their middles.
+    // The library samples the corners of pixels, not their centres.
     assert!(off(&hash) <= 30 && off(&fine) < off(&hash));
 }
 
@@ -68,7 +68,7 @@ fn a_palette_has_the_most_frequent_colours_and_their_shares() {
     assert!(text.contains("0000f") && text.contains("\"f"), "{text}");
     let one = placeholder("jpeg/420.jpg", &format!("{half},with:count:1"));
     assert_eq!(one.matches("colour").count(), 1, "{one}");
-    // What is transparent has no colour.
+    // Transparent pixels have no colour.
     let clear = "exact:1x1,canvas:40x40:00000000:0:0,as:palette";
     let text = placeholder("jpeg/420.jpg", clear);
     assert!(text.contains("\"share\":1.0000}]"), "{text}");

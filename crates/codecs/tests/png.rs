@@ -1,12 +1,12 @@
-//! PNG, through the trait: every colour type and depth comes out as it was put in, what is written comes
-//! back to the bit, and no damage passes for an image or brings the process down.
+//! PNG, through the codec trait: every colour type and depth is read correctly, pixels survive writing and reading, and
+//! damaged files are neither accepted nor crash the decoder.
 
 use crate::support;
 use std::io::Write;
 
 use crate::support::{
     After, Dice, assert_keeps_promises, assert_prefixes_are_refused, assert_refused_for_its_size,
-    assert_survives_damage, decode, decode_at, decode_within, encode, metadata, picture,
+    assert_survives_damage, decode, decode_at, decode_within, encode, metadata, test_image,
 };
 use andon_pixels::{
     Alone, Bound, Codec, Decode, Depth, Encode, Error, Frame, Grid, Image, Limits, Metadata, Model,
@@ -20,7 +20,7 @@ fn png() -> &'static dyn Codec {
 
 const SIZES: [(u32, u32); 6] = [(1, 1), (2, 3), (5, 7), (8, 8), (33, 17), (64, 1)];
 
-// ---- what is written comes back ----
+// ---- round trips ----
 
 #[test]
 fn every_model_and_depth_comes_back_to_the_bit() {
@@ -28,7 +28,7 @@ fn every_model_and_depth_comes_back_to_the_bit() {
         for depth in [Depth::U8, Depth::U16] {
             for alpha in [false, true] {
                 for (width, height) in SIZES {
-                    let image = picture(model, depth, alpha, width, height);
+                    let image = test_image(model, depth, alpha, width, height);
                     for how in every_way() {
                         let file = encode(png(), &image, &how);
                         let info = png().probe(&file).expect("our own file");
@@ -74,7 +74,7 @@ fn settings(effort: Option<u8>, progressive: bool) -> Encode {
 
 #[test]
 fn an_interlaced_file_is_one_that_others_read() {
-    let image = picture(Model::Rgb, Depth::U8, true, 33, 17);
+    let image = test_image(Model::Rgb, Depth::U8, true, 33, 17);
     let file = encode(png(), &image, &settings(None, true));
     let mut reader = png::Decoder::new(std::io::Cursor::new(&file))
         .read_info()
@@ -91,7 +91,7 @@ fn an_interlaced_file_is_one_that_others_read() {
 
 #[test]
 fn more_effort_makes_a_drawing_smaller() {
-    let image = picture(Model::Rgb, Depth::U8, false, 200, 200);
+    let image = test_image(Model::Rgb, Depth::U8, false, 200, 200);
     let fast = encode(png(), &image, &settings(None, false));
     let small = encode(png(), &image, &settings(Some(9), false));
     assert!(small.len() < fast.len());
@@ -115,7 +115,7 @@ fn profiles_come_back_and_turn_the_image() {
     for progressive in [false, true] {
         let image = Image {
             metadata: metadata(),
-            ..picture(Model::Gray, Depth::U8, false, 9, 9)
+            ..test_image(Model::Gray, Depth::U8, false, 9, 9)
         };
         let file = encode(png(), &image, &settings(None, progressive));
         let info = png().probe(&file).expect("our own file");
@@ -152,7 +152,7 @@ fn what_png_cannot_hold_becomes_rgb_of_the_same_depth() {
 
 // ---- every colour type and depth ----
 
-/// Depth by depth and type by type: pixels are packed by this test, unpacked by the codec.
+/// Tests each depth and type with pixels that are packed by the test and unpacked by the codec.
 #[test]
 fn every_colour_type_is_read_plain_and_interlaced() {
     for (color, bits) in KINDS {
@@ -196,7 +196,7 @@ const KINDS: [(ColorType, BitDepth); 15] = [
     (ColorType::Rgba, BitDepth::Sixteen),
 ];
 
-/// Stored samples of an image, one number each, and what they mean.
+/// Stored samples of an image, one number each, and their meaning.
 struct Sample {
     color: ColorType,
     bits: BitDepth,
@@ -218,7 +218,7 @@ impl Sample {
         let palette = (0..values.min(256))
             .map(|_| [0; 3].map(|_: u8| dice.below(256) as u8))
             .collect();
-        // The first pixel is the clear one; in a palette, half the entries have an opacity.
+        // The first colour is transparent; in a palette, half of the entries have an opacity.
         let trns = match color {
             ColorType::Grayscale | ColorType::Rgb if transparent => Some(
                 stored[..channels]
@@ -243,7 +243,7 @@ impl Sample {
         }
     }
 
-    /// As the file: the `png` crate writes the chunks around a zlib stream made here, unfiltered.
+    /// Writes the file: the `png` crate writes the chunks around an unfiltered zlib stream made here.
     fn file(&self, interlaced: bool) -> Vec<u8> {
         let mut info = png::Info::with_size(self.width, self.height);
         info.color_type = self.color;
@@ -276,7 +276,7 @@ impl Sample {
             .expect("a valid header")
             .write_header()
             .expect("memory");
-        // Two chunks: the stream does not end where a chunk does.
+        // Two chunks, so that the stream does not end where a chunk does.
         for part in stream.chunks(stream.len().div_ceil(2)) {
             writer.write_chunk(png::chunk::IDAT, part).expect("memory");
         }
@@ -313,7 +313,7 @@ impl Sample {
         .unwrap()
     }
 
-    /// Red (or gray), green, blue, alpha; 8-bit unless the image is 16-bit.
+    /// Returns red (or gray), green, blue and alpha, with 8 bits unless the image has 16.
     fn meaning(&self, pixel: &[u16]) -> [u16; 4] {
         let full: u16 = if self.bits == BitDepth::Sixteen {
             65_535
@@ -355,7 +355,7 @@ impl Sample {
     }
 }
 
-/// First column and row, distance of columns and rows.
+/// The passes: first column and row, distance of columns and rows.
 const ADAM7: [[u32; 4]; 7] = [
     [0, 0, 8, 8],
     [4, 0, 8, 8],
@@ -366,7 +366,7 @@ const ADAM7: [[u32; 4]; 7] = [
     [0, 1, 1, 2],
 ];
 
-/// Samples of so many bits into bytes, high bits first.
+/// Packs samples of this number of bits into bytes, high bits first.
 fn pack(samples: impl Iterator<Item = u16>, bits: u32) -> Vec<u8> {
     let mut out = Vec::new();
     let (mut held, mut bits_held) = (0u32, 0);
@@ -390,7 +390,7 @@ fn pack(samples: impl Iterator<Item = u16>, bits: u32) -> Vec<u8> {
 fn a_page_offset_in_pixels_is_told_and_one_in_micrometres_is_not() {
     let file = encode(
         png(),
-        &picture(Model::Gray, Depth::U8, false, 4, 4),
+        &test_image(Model::Gray, Depth::U8, false, 4, 4),
         &Encode::default(),
     );
     let offset = |unit: u8| {
@@ -406,21 +406,21 @@ fn a_page_offset_in_pixels_is_told_and_one_in_micrometres_is_not() {
 
 #[test]
 fn an_animation_tells_its_frames_and_gives_its_default_image() {
-    let image = picture(Model::Gray, Depth::U8, false, 4, 4);
+    let image = test_image(Model::Gray, Depth::U8, false, 4, 4);
     let file = encode(png(), &image, &Encode::default());
     let mut control = vec![0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 4];
     control.extend([0; 14]);
     let mut with = file.clone();
-    // Each chunk goes before those that are there.
+    // Each chunk is inserted before the present ones.
     for number in [2, 1, 0] {
         control[3] = number;
         with = with_chunk(&with, b"fcTL", &control);
     }
-    // What the file says the number is may be wrong.
+    // The number that the file states may be wrong.
     let with = with_chunk(&with, b"acTL", &[0, 0, 0, 9, 0, 0, 0, 0]);
     assert_eq!(png().probe(&with).expect("a header").frames, 3);
     assert_eq!(decode(png(), &with).expect("an image"), image);
-    // Without its own chunk it is no animation.
+    // Without an `acTL` chunk it is not an animation.
     let still = with_chunk(&file, b"fcTL", &control);
     assert_eq!(png().probe(&still).expect("a header").frames, 1);
 }
@@ -473,7 +473,7 @@ fn one_frame_beside_a_default_image_is_an_animation() {
 
 #[test]
 fn exif_after_the_pixels_counts() {
-    let image = picture(Model::Gray, Depth::U8, false, 4, 4);
+    let image = test_image(Model::Gray, Depth::U8, false, 4, 4);
     let mut file = encode(png(), &image, &Encode::default());
     let end = file.split_off(file.len() - 12);
     push_chunk(&mut file, b"eXIf", &metadata().exif.expect("it has one"));
@@ -486,13 +486,13 @@ fn exif_after_the_pixels_counts() {
 
 #[test]
 fn a_probe_needs_no_more_than_the_beginning() {
-    let image = picture(Model::Rgb, Depth::U8, false, 200, 200);
+    let image = test_image(Model::Rgb, Depth::U8, false, 200, 200);
     let file = encode(png(), &image, &Encode::default());
     let whole = png().probe(&file).expect("a header");
     assert_eq!(png().probe(&file[..file.len() / 2]), Ok(whole));
 }
 
-// ---- ceilings ----
+// ---- limits ----
 
 #[test]
 fn a_declared_60000_by_60000_is_refused_by_its_header() {
@@ -566,7 +566,7 @@ fn a_text_bomb_is_not_inflated_at_all() {
 
 #[test]
 fn pixels_after_the_last_row_are_not_inflated() {
-    // 64 MiB of zeros behind an image of one row: read to its end, each such file would cost seconds.
+    // 64 MiB of zeros after an image of one row: reading each such file to its end would take seconds.
     let mut file = declared(4, 1);
     file.truncate(8 + 25);
     push_chunk(&mut file, b"IDAT", &deflate(&vec![0; 64 << 20]));
@@ -577,7 +577,7 @@ fn pixels_after_the_last_row_are_not_inflated() {
 
 #[test]
 fn an_interrupt_stops_decoding_and_encoding() {
-    let image = picture(Model::Rgb, Depth::U8, false, 100, 100);
+    let image = test_image(Model::Rgb, Depth::U8, false, 100, 100);
     for progressive in [false, true] {
         let how = settings(None, progressive);
         let file = encode(png(), &image, &how);
@@ -613,9 +613,9 @@ fn every_prefix_is_refused_that_lacks_pixels() {
     }
     let image = Image {
         metadata: metadata(),
-        ..picture(Model::Rgb, Depth::U8, true, 9, 9)
+        ..test_image(Model::Rgb, Depth::U8, true, 9, 9)
     };
-    // The last chunk of pixels holds no more than the end of their stream, and what stands behind is metadata.
+    // The last chunk of pixels contains only the end of their stream, and metadata follows.
     let file = encode(png(), &image, &Encode::default());
     let behind = file.windows(4).rev().position(|kind| kind == b"IDAT");
     let start = file.len() - 4 - behind.expect("pixels") - 4;
@@ -632,7 +632,7 @@ fn damage_brings_nothing_down() {
     }
 }
 
-/// Checksums keep most damage from the inflater: here they are made right again.
+/// Checksums keep most damage from the inflater, so the test corrects them.
 #[test]
 fn damage_behind_right_checksums_brings_nothing_down() {
     let mut dice = Dice::new(3);
@@ -663,7 +663,7 @@ fn damage_behind_right_checksums_brings_nothing_down() {
 
 #[test]
 fn a_flipped_bit_in_the_pixels_is_noticed() {
-    let image = picture(Model::Rgb, Depth::U8, false, 20, 20);
+    let image = test_image(Model::Rgb, Depth::U8, false, 20, 20);
     let file = encode(png(), &image, &Encode::default());
     let pixels = find(&file, b"IDAT") + 4;
     for at in pixels..file.len() - 12 {
@@ -673,10 +673,10 @@ fn a_flipped_bit_in_the_pixels_is_noticed() {
     }
 }
 
-// ---- making files ----
+// ---- helpers ----
 
 fn tiny() -> Vec<u8> {
-    let image = picture(Model::Gray, Depth::U8, false, 2, 2);
+    let image = test_image(Model::Gray, Depth::U8, false, 2, 2);
     encode(png(), &image, &Encode::default())
 }
 
@@ -697,7 +697,7 @@ fn with_profile(profile: &[u8]) -> Vec<u8> {
     with_chunk(&tiny(), b"iCCP", &data)
 }
 
-/// A file with one more chunk behind its header.
+/// Returns a file with one more chunk after its header.
 fn with_chunk(file: &[u8], kind: &[u8; 4], data: &[u8]) -> Vec<u8> {
     let (header, rest) = file.split_at(8 + 25);
     let mut out = header.to_vec();

@@ -1,9 +1,9 @@
-//! PNG with `with:colours:N`, through the trait: images of few colours come back to the bit, others look alike in far
-//! fewer bytes, and opacity stays.
+//! PNG with `with:colours:N`, through the codec trait: images of few colours survive exactly, others look similar in
+//! far fewer bytes, and opacity is preserved.
 
 use std::collections::HashSet;
 
-use crate::support::{codec, decode, encode, picture, psnr, rgba, samples};
+use crate::support::{codec, decode, encode, psnr, rgba, samples, test_image};
 use andon_pixels::{
     Codec, Depth, Encode, Frame, Grid, Head, Image, Metadata, Model, Never, Plane, Space, Traits,
 };
@@ -27,7 +27,7 @@ fn an_image_of_few_colours_loses_nothing() {
 
 #[test]
 fn a_palette_of_each_size_is_packed_as_tightly_as_it_goes() {
-    let image = picture(Model::Rgb, Depth::U8, false, 65, 33);
+    let image = test_image(Model::Rgb, Depth::U8, false, 65, 33);
     for (colours, bits) in [(2, 1), (4, 2), (16, 4), (17, 8), (256, 8)] {
         let file = encode(png(), &image, &reduced(colours));
         assert_eq!(file[24..26], [bits, 3], "{colours} colours");
@@ -39,7 +39,7 @@ fn a_palette_of_each_size_is_packed_as_tightly_as_it_goes() {
 }
 
 #[test]
-fn a_photograph_takes_fewer_bytes_and_looks_alike() {
+fn a_photo_takes_fewer_bytes_and_looks_alike() {
     let photo = sample("photos/wren.jpg");
     let lossless = Encode {
         effort: Some(6),
@@ -89,7 +89,7 @@ fn soft_edges_stay_soft_and_what_is_clear_stays_clear() {
 
 #[test]
 fn what_the_colours_mean_is_said_before_the_palette() {
-    let mut image = picture(Model::Rgb, Depth::U8, false, 9, 9);
+    let mut image = test_image(Model::Rgb, Depth::U8, false, 9, 9);
     image.frame.colour.space = Space::DISPLAY_P3;
     let file = encode(png(), &image, &reduced(256));
     let place = |chunk: &[u8]| file.windows(4).position(|four| four == chunk);
@@ -100,7 +100,7 @@ fn what_the_colours_mean_is_said_before_the_palette() {
 
 #[test]
 fn nothing_is_called_lossless_that_loses_colours() {
-    let image = picture(Model::Rgb, Depth::U8, false, 9, 9);
+    let image = test_image(Model::Rgb, Depth::U8, false, 9, 9);
     let how = Encode {
         lossless: true,
         ..reduced(16)
@@ -140,7 +140,7 @@ fn reduced(colours: usize) -> Encode {
     }
 }
 
-/// A sample as the codec wants it for a palette.
+/// Decodes a sample to the traits that a palette needs.
 fn sample(name: &str) -> Image {
     let (folder, _) = name.split_once('/').expect("a folder");
     let from = if folder == "photos" { "jpeg" } else { folder };

@@ -1,4 +1,4 @@
-//! RAW files, built here around JPEGs of the samples as cameras build them: the largest preview is the image.
+//! RAW files with the structure of cameras' files, created here around sample JPEGs: the largest preview is decoded.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ fn sample(name: &str) -> Vec<u8> {
     std::fs::read(samples.join(name)).expect("a sample")
 }
 
-/// A TIFF that grows: directories are put behind what they point to.
+/// A TIFF under construction: directories follow the data to which they point.
 struct Container {
     big_endian: bool,
     bytes: Vec<u8>,
@@ -32,14 +32,14 @@ impl Container {
         }
     }
 
-    /// Appends `data`, and gives its offset and its length.
+    /// Appends `data`, and returns its offset and its length.
     fn put(&mut self, data: &[u8]) -> [u32; 2] {
         let at = self.bytes.len() as u32;
         self.bytes.extend(data);
         [at, data.len() as u32]
     }
 
-    /// A directory of long numbers.
+    /// Appends a directory of 32-bit numbers.
     fn directory(&mut self, entries: &[(u16, u32)], next: u32) -> u32 {
         let mut directory = self.number(entries.len() as u32, 2);
         for (tag, value) in entries {
@@ -59,12 +59,12 @@ impl Container {
     }
 }
 
-/// What a sensor saw, which nobody here looks at.
+/// Stand-in for sensor data, which is not decoded.
 const SENSOR: [u8; 64] = [0x5a; 64];
 const SMALL: &str = "17x33.jpg";
 const LARGE: &str = "399x299.jpg";
 
-/// Canon: the preview is the strip of the first directory, the thumbnail in the second.
+/// Canon: the preview is the strip of the first directory, the thumbnail is in the second.
 fn cr2() -> Vec<u8> {
     let mut file = Container::new(false, 16);
     file.bytes[8..12].copy_from_slice(b"CR\x02\0");
@@ -78,7 +78,7 @@ fn cr2() -> Vec<u8> {
     file.finish(first)
 }
 
-/// Nikon, Sony and DNG: directories of their own for the preview and for what the sensor saw.
+/// Nikon, Sony and DNG: separate directories for the preview and the sensor data.
 fn pages(big_endian: bool, preview_as_strip: bool) -> Vec<u8> {
     let mut file = Container::new(big_endian, 8);
     let [sensor, length] = file.put(&SENSOR);
@@ -94,14 +94,14 @@ fn pages(big_endian: bool, preview_as_strip: bool) -> Vec<u8> {
     let [small, length] = file.put(&sample(SMALL));
     let entries = [(274, 8), (330, children), (513, small), (514, length)];
     let first = file.directory(&entries, 0);
-    // Two children.
+    // Two subdirectories.
     let count = first as usize + 2 + 12 + 4;
     let two = file.number(2, 4);
     file.bytes[count..count + 4].copy_from_slice(&two);
     file.finish(first)
 }
 
-/// Fujifilm: a head of its own, with the JPEG as the camera would have written it alone.
+/// Fujifilm: a special header, with the JPEG in the form that the camera writes on its own.
 fn raf() -> Vec<u8> {
     let mut file = b"FUJIFILMCCD-RAW 0201".to_vec();
     let jpeg = sample("orientation-8.jpg");
@@ -115,7 +115,7 @@ fn raf() -> Vec<u8> {
     file
 }
 
-/// Every kind, and the JPEG that is its image.
+/// Returns a file of every kind, with the JPEG that should be decoded.
 fn kinds() -> [(&'static str, Vec<u8>, &'static str); 5] {
     [
         ("cr2", cr2(), LARGE),

@@ -1,8 +1,8 @@
-//! `Codec::revision` counts the changes of what a codec reads and writes: hashes of every sample file's
-//! samples, and of files written with each of the options.
+//! `Codec::revision` counts the changes of a codec's results. The test compares hashes of every sample file's samples,
+//! and of files written with each of the options.
 //!
-//! Recorded on x86-64. The C libraries inside may round otherwise on other families of processors; nothing of
-//! this test depends on the instruction set within one.
+//! Recorded on x86-64. The C libraries may round differently on other families of processors; no result of this test
+//! depends on the instruction set within one.
 #![cfg(target_arch = "x86_64")]
 
 #[path = "../../pixels/tests/blessed/mod.rs"]
@@ -19,7 +19,7 @@ use andon_pixels::{
     Traits,
 };
 
-use support::{decode_at, encode, picture};
+use support::{decode_at, encode, test_image};
 
 #[test]
 fn changed_samples_and_files_have_a_new_revision() {
@@ -41,7 +41,7 @@ fn most_formats_have_samples() {
     assert!(read > 50, "only {read} samples were read");
 }
 
-/// The codecs of usual builds.
+/// Iterates over the codecs of default builds.
 fn usual() -> impl Iterator<Item = &'static dyn Codec> {
     let is_usual = |codec: &&dyn Codec| !BEHIND_FEATURES.contains(&codec.name());
     ALL.iter().copied().filter(is_usual)
@@ -53,13 +53,13 @@ fn results(codec: &dyn Codec) -> BTreeMap<String, u64> {
     rows
 }
 
-/// The sample files of the format at every scale.
+/// Returns hashes of the format's sample files at every scale.
 fn read(codec: &dyn Codec) -> BTreeMap<String, u64> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../samples")
         .join(codec.name());
     let mut rows = BTreeMap::new();
-    // A format without a folder of samples is held to what it writes alone.
+    // For formats without a folder of samples, only writing is tested.
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         let bytes = std::fs::read(entry.path()).expect("a sample");
         let info = codec.probe(&bytes).expect("a header");
@@ -76,15 +76,16 @@ fn read(codec: &dyn Codec) -> BTreeMap<String, u64> {
     rows
 }
 
-/// JPEG XL's transforms are floating-point: the last bit of what is lossy depends on the instruction set.
+/// Whether the result is the same with every instruction set. JPEG XL's transforms are floating-point, so the last bit
+/// of lossy results depends on it.
 fn is_exact(codec: &dyn Codec, lossless: bool) -> bool {
     lossless || codec.name() != "jxl"
 }
 
-/// An image of every model, written in every way.
+/// Returns hashes of an image of every model, written with every option.
 fn written(codec: &dyn Codec) -> BTreeMap<String, u64> {
     let mut rows = BTreeMap::new();
-    for (model, depth, alpha) in PICTURES {
+    for (model, depth, alpha) in IMAGES {
         for (option, how) in ways(codec) {
             let have = Traits {
                 model: *model,
@@ -92,11 +93,11 @@ fn written(codec: &dyn Codec) -> BTreeMap<String, u64> {
                 alpha: *alpha,
                 space: Space::UNSPECIFIED,
             };
-            // A frame in another model would be converted before the codec sees it.
+            // Frames in other models would be converted before the codec gets them.
             let exact = is_exact(codec, how.lossless);
             let accepts = |encoder: &dyn Encoder| encoder.accepts(have, &how) == have;
             if exact && codec.encoder().is_some_and(accepts) {
-                let file = encode(codec, &picture(*model, *depth, *alpha, 67, 45), &how);
+                let file = encode(codec, &test_image(*model, *depth, *alpha, 67, 45), &how);
                 let name = format!("write {} | {option}", andon_pixels::color::name(have));
                 rows.insert(name, blessed::hash(&file));
             }
@@ -105,7 +106,7 @@ fn written(codec: &dyn Codec) -> BTreeMap<String, u64> {
     rows
 }
 
-const PICTURES: &[(Model, Depth, bool)] = &[
+const IMAGES: &[(Model, Depth, bool)] = &[
     (Model::Gray, Depth::U8, false),
     (Model::Gray, Depth::U16, true),
     (Model::Rgb, Depth::U8, false),
@@ -126,7 +127,7 @@ const fn ycbcr(sub: Subsampling, range: Range) -> Model {
     }
 }
 
-/// Each option that some format takes; only those that this one takes are written with.
+/// Returns all options that some format has; only those of this codec are used.
 fn ways(codec: &dyn Codec) -> Vec<(&'static str, Encode)> {
     let plain = Encode::default;
     let quality = |quality| Encode {

@@ -1,4 +1,4 @@
-//! Screenshots as PNG: few colours stay few where nobody sees the difference, and text is packed as text.
+//! Screenshots as PNG: few colours stay few if the difference is not visible, and text is compressed as text.
 
 use andon_codecs::ALL;
 use andon_pixels::{Engine, Frame, Limits, Run};
@@ -7,7 +7,7 @@ use fast_ssim2::{PixelDescriptor, PixelSlice, compute_ssimulacra2};
 
 use crate::support::{codec, decode, rgba};
 
-/// A page of words in three colours, bars and boxes, 1200 × 800 px.
+/// Creates a page of words in three colours, bars and boxes, 1200 × 800 px.
 fn page() -> Vec<u8> {
     let mut document = String::from(
         "<svg xmlns='http://www.w3.org/2000/svg' width='1200' height='800'>\
@@ -50,12 +50,12 @@ fn has_palette(file: &[u8]) -> bool {
     file[25] == 3
 }
 
-/// What is written where every px keeps its own colour and zlib does what it does for everybody.
+/// Returns the recipe for a PNG with every pixel's own colour and zlib's default settings.
 fn plain(recipe: &str) -> String {
     format!("{recipe},as:png,with:level:6,with:filter:none")
 }
 
-/// 100: the same; from about 90 on a difference is hard to see.
+/// Returns a score of similarity. 100 means equal; from about 90 on, a difference is hard to see.
 fn score(one: &Frame, other: &Frame) -> f64 {
     let slice = |frame: &Frame| {
         let rgb: Vec<u8> = rgba(frame)
@@ -123,15 +123,16 @@ fn a_page_of_text_is_no_larger_than_zlib_makes_it() {
 }
 
 #[test]
-fn a_photograph_keeps_every_colour_it_has() {
+fn a_photo_keeps_every_colour_it_has() {
     let photo = concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/../../samples/photos/otter.jpg"
     );
-    let photo = std::fs::read(photo).expect("a photograph");
+    let photo = std::fs::read(photo).expect("a photo");
     let file = made(&photo, "fit:300x300,as:png");
     assert!(!has_palette(&file));
-    // One that was reduced to a palette before would lose more by another, or loses nothing that is seen.
+    // An image that was reduced to a palette before either loses no visible detail with a second palette, or keeps its
+    // colours.
     let few = made(&photo, "fit:600x600,as:png,with:colours:256");
     let right = frame(&made(&few, &plain("fit:300x300")));
     let score = score(&right, &frame(&made(&few, "fit:300x300,as:png")));

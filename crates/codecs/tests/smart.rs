@@ -1,4 +1,4 @@
-//! Where smart crops look, on photographs whose subject was marked by hand. docs/smart.md has the table.
+//! The centres of smart crops, for photos whose subject was marked by hand. docs/smart.md has the table.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use andon_codecs::ALL;
 use andon_pixels::{Alone, Engine, Limits, Never};
 use andon_recipe::{Area, Measure, Recipe};
 
-/// Photographs, and where the middle of their subject lies: per cent of width and of height.
+/// Photos, and the centre of their subject in per cent of width and of height.
 const MARKS: &[(&str, (u32, u32))] = &[
     ("beacon-street-sunset", (88, 45)),
     ("canyon-wren", (40, 33)),
@@ -24,10 +24,10 @@ const MARKS: &[(&str, (u32, u32))] = &[
     ("singaporean-cityscape", (50, 50)),
 ];
 
-/// The part of each side that a crop keeps, in per cent.
+/// The fraction of each side in the crop, in per cent.
 const KEPT: u32 = 50;
 
-/// Does a crop around `found` still show the mark?
+/// Whether a crop around `found` contains the mark.
 fn keeps(found: (u32, u32), mark: (u32, u32)) -> bool {
     let along = |found: u32, mark: u32| {
         let start = found.saturating_sub(KEPT / 2).min(100 - KEPT);
@@ -36,7 +36,7 @@ fn keeps(found: (u32, u32), mark: (u32, u32)) -> bool {
     along(found.0, mark.0) && along(found.1, mark.1)
 }
 
-/// What draws the eye, in per cent of width and height.
+/// Returns the point of attention in per cent of width and height.
 fn found(bytes: &[u8]) -> (u32, u32) {
     let engine = Engine::new(ALL, Limits::default());
     let rules: Recipe = "focus:smart,crop:1x1".parse().expect("a recipe");

@@ -1,4 +1,4 @@
-//! SVG documents that ask for much are refused, or drawn, on the stack of a worker thread.
+//! SVG documents that would cause much work are rejected, or drawn, on the stack of a worker thread.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -15,7 +15,8 @@ mod bombs;
 
 use bombs::{KINDS, Kind, Spelling};
 
-/// Runs on a thread with so many bytes of stack. A panic there is one here; a stack that is too small ends the program.
+/// Runs a closure on a thread with this stack size in bytes. A panic is passed on; a stack that is too small ends the
+/// program.
 fn on_a_stack_of(bytes: usize, run: impl FnOnce() + Send) {
     thread::scope(|scope| {
         let thread = thread::Builder::new().stack_size(bytes);
@@ -31,7 +32,7 @@ fn draw(file: &[u8], info: &Info, scale: Scale) -> Result<()> {
     Ok(())
 }
 
-/// Draws a few px of it, very much larger.
+/// Draws a few px of a file at a high magnification.
 fn magnify(file: &[u8], info: &Info) -> Result<()> {
     let from = RegionF {
         x: 1.0,
@@ -58,7 +59,7 @@ fn magnify(file: &[u8], info: &Info) -> Result<()> {
     Ok(())
 }
 
-/// Is it the file's fault, and does it say what is too much?
+/// Whether an error blames the file and names the limit.
 fn is_clear(error: &Error) -> bool {
     match error {
         Error::Unsupported { what, .. } => !what.contains("renderer"),
@@ -67,10 +68,10 @@ fn is_clear(error: &Error) -> bool {
     }
 }
 
-/// Px that take no time, even at three times the size.
+/// An area in px that takes no time, even at three times the size.
 const TINY: u64 = 64 * 64;
 
-/// Px that take little time.
+/// An area in px that takes little time.
 const SMALL: u64 = 100 * 100;
 
 #[test]
@@ -93,7 +94,7 @@ fn every_bomb_is_refused_or_drawn() {
             for &scale in scales {
                 if let Err(error) = draw(&bomb.file, &info, scale) {
                     assert!(is_clear(&error), "{name} at {scale:?}: {error:?}");
-                    // It was not drawn at any size.
+                    // Such a document is not drawn at any size.
                     if error.to_string().contains("too long to read") {
                         break;
                     }
@@ -210,7 +211,7 @@ fn what_is_hidden_is_refused_soon() {
         let error = drawn.expect_err(&bomb.name);
         let said = error.to_string();
         assert!(said.contains("too long to read"), "{}: {said}", bomb.name);
-        // It takes a fraction of that.
+        // Actual times are a fraction of this.
         assert!(start.elapsed() < Duration::from_secs(9), "{}", bomb.name);
         found += 1;
     }
@@ -247,7 +248,7 @@ fn what_ordinary_drawings_hold_is_drawn() {
         .map(|index| format!(".r{index}{{fill:#123456}}"))
         .collect::<String>();
     let roads = "<path class='r1' d='M0 0h1'/>".repeat(20_000);
-    // As Illustrator writes it: first what is common to all.
+    // Illustrator's form: the common declarations first.
     let common = (0..1000)
         .map(|index| format!(".cls-{index}"))
         .collect::<Vec<_>>()

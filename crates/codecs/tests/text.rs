@@ -7,7 +7,7 @@ use andon_recipe::Recipe;
 
 const WIDTH: usize = 200;
 
-/// What a text adds to a black image of 200 × 120 px, in levels of white.
+/// Returns what a text adds to a black image of 200 × 120 px, in levels of white.
 fn written(text: &str) -> Vec<u8> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples/");
     let source = std::fs::read(format!("{folder}jpeg/420.jpg")).expect("a sample");
@@ -21,7 +21,7 @@ fn written(text: &str) -> Vec<u8> {
     pixels.chunks(4).map(|pixel| pixel[0]).collect()
 }
 
-/// Left, top, right and bottom edge of what is brighter than half, and how much is lit altogether, in px.
+/// Returns the left, top, right and bottom edge of the pixels brighter than half, and the total brightness in px.
 fn seen(levels: &[u8]) -> ([usize; 4], f64) {
     let lit = levels.iter().enumerate().filter(|(_, level)| **level > 127);
     let edges = lit.fold([usize::MAX, usize::MAX, 0, 0], |[l, t, r, b], (at, _)| {
@@ -32,7 +32,8 @@ fn seen(levels: &[u8]) -> ([usize; 4], f64) {
     (edges, sum / 255.0)
 }
 
-/// Where Pillow's FreeType draws the same letters of the same font at the same point: edges to 1 px, areas to 5 %.
+/// Compares with Pillow's FreeType, for the same letters of the same font at the same point: edges to 1 px, areas to 5
+/// %.
 #[test]
 fn letters_stand_where_gravity_says_and_look_as_another_rasterizer_draws_them() {
     for (text, edges, area) in [
@@ -54,7 +55,7 @@ fn letters_stand_where_gravity_says_and_look_as_another_rasterizer_draws_them() 
     }
 }
 
-/// A margin moves the same letters by as many px, and moves them nowhere along a side at which they do not lie.
+/// A margin moves the same letters by this number of px, but only from a side at which they are.
 #[test]
 fn margins_move_letters_by_whole_px_from_the_sides_where_they_lie() {
     let at =
@@ -89,7 +90,7 @@ fn margins_move_letters_by_whole_px_from_the_sides_where_they_lie() {
     }
 }
 
-/// Less than none: letters hang over the side, and what is outside is not drawn.
+/// With a negative margin, letters extend beyond the side and are cut off.
 #[test]
 fn letters_that_hang_over_a_side_are_cut_off_there() {
     let whole = written("text:Hxg:40:ffffff:northwest:0x10");
@@ -111,7 +112,7 @@ fn lines_signs_of_markup_and_opacity_are_kept() {
     let ([left, top, right, bottom], _) = seen(&written("text:HH%0AHH:20:ffffff:north"));
     assert_eq!([left, top, right], one[..3]);
     assert_eq!(bottom, one[3] + 24);
-    // Two letters each, however they are written in documents.
+    // Two letters each, including those that need escaping in XML.
     let (_, signs) = seen(&written("text:%3C%26:30:ffffff"));
     assert!(signs > 150.0, "{signs}");
     let full = written("text:HH:40:ffffff");

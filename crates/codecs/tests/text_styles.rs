@@ -1,4 +1,4 @@
-//! What the named arguments of `text` draw, and the effect `shadow`.
+//! The effects of the named arguments of `text`, and of `shadow`.
 
 use crate::support;
 use andon_codecs::ALL;
@@ -8,7 +8,7 @@ use andon_recipe::Recipe;
 const WIDTH: usize = 200;
 const HEIGHT: usize = 120;
 
-/// An image of 200 × 120 px, as red, green and blue.
+/// An image of 200 × 120 px as red, green and blue.
 struct Drawn(Vec<[u8; 3]>);
 
 fn planned(source: &[u8], steps: &str) -> Plan {
@@ -22,7 +22,7 @@ fn sample() -> Vec<u8> {
     std::fs::read(format!("{folder}jpeg/420.jpg")).expect("a sample")
 }
 
-/// The result of these steps on a black image.
+/// Returns the result of these steps for a black image.
 fn drawn(steps: &str) -> Drawn {
     let source = sample();
     let plan = planned(
@@ -41,7 +41,7 @@ impl Drawn {
         self.0[y * WIDTH + x]
     }
 
-    /// The places of the pixels that are at least half lit.
+    /// Returns the positions of the pixels that are at least half lit.
     fn lit(&self) -> Vec<(i64, i64)> {
         let lit = |pixel: &[u8; 3]| pixel.iter().any(|level| *level > 127);
         let places = self.0.iter().enumerate().filter(|(_, pixel)| lit(pixel));
@@ -50,7 +50,7 @@ impl Drawn {
             .collect()
     }
 
-    /// Left, top, right and bottom edge of what is lit.
+    /// Returns the left, top, right and bottom edge of the lit pixels.
     fn ink(&self) -> [i64; 4] {
         let edges = [i64::MAX, i64::MAX, 0, 0];
         self.lit().iter().fold(edges, |[l, t, r, b], (x, y)| {
@@ -58,7 +58,7 @@ impl Drawn {
         })
     }
 
-    /// How much of a channel is lit altogether, in px.
+    /// Returns the total brightness of a channel, in px.
     fn sum(&self, channel: usize) -> f64 {
         let levels = self.0.iter().map(|pixel| f64::from(pixel[channel]));
         levels.sum::<f64>() / 255.0
@@ -84,14 +84,14 @@ fn an_outline_has_its_colour_and_width_around_the_letters_and_leaves_them_as_the
             for x in 0..WIDTH {
                 let [red, green, _] = outlined.at(x, y);
                 if plain.at(x, y) == [255; 3] {
-                    // Of one level more or less nobody speaks.
+                    // Small differences in level are not visible.
                     assert!(green >= 250, "{width} {x},{y}");
                     inside += 1;
                     continue;
                 }
                 let far = |(a, b): &(i64, i64)| (a - x as i64).pow(2) + (b - y as i64).pow(2);
                 let distance = letters.iter().map(far).min().unwrap_or(i64::MAX);
-                // An edge is up to a px from the middle of the last lit pixel.
+                // An edge is up to one px from the middle of the last lit pixel.
                 let is_near = (distance as f64).sqrt() < width as f64 - 0.9;
                 if plain.at(x, y) == [0; 3] && is_near {
                     assert!(red > 200 && green < 5, "{width} {x},{y}: {red} {green}");
@@ -155,7 +155,7 @@ fn a_blurred_shadow_is_as_much_as_its_letters_and_fades_beyond_them() {
         let cast = drawn(&format!(
             "text:Hxg:30:ffffff:north:0x4:shadow={sigma}+0x60+ff0000"
         ));
-        // Green is of the letters alone.
+        // Green contains only the letters.
         let shadow = cast.sum(0) - cast.sum(1);
         assert!(
             (shadow / letters - 1.0).abs() < 0.03,
@@ -192,7 +192,7 @@ fn translucent_shadows_and_letters_are_as_opaque_as_both() {
     }
 }
 
-/// A line of the built-in font of 40 px is 46.8 px high, so a quarter turn moves each of its points to where it is known.
+/// A line of the built-in font of 40 px is 46.8 px high, so the positions after a quarter turn can be computed.
 #[test]
 fn turned_text_covers_what_its_lines_cover_turned_and_lies_at_the_same_side() {
     let [l, t, r, b] = drawn("text:Hxg:40:ffffff:northwest:10x6").ink();
@@ -242,7 +242,7 @@ fn text_turned_by_any_angle_is_as_much_and_stays_within_its_margins() {
             );
             let [l, t, r, b] = turned.ink();
             for (is_at, room) in sides.into_iter().zip([l, t, 200 - r, 120 - b]) {
-                // Its corners are empty, as letters are lower than their lines.
+                // The corners of the box are empty, because letters are lower than their lines.
                 assert!(!is_at || (7..40).contains(&room), "{steps}: {room}");
             }
         }
@@ -254,7 +254,7 @@ fn text_turned_about_its_middle_leaves_it_where_it_is() {
     let straight = drawn("text:Otter:30:ffffff:southeast:40").ink();
     let half = drawn("text:Otter:30:ffffff:southeast:40:turn=180xmiddle").ink();
     let middle = |[l, t, r, b]: [i64; 4]| (l + r, t + b);
-    // Letters are not in the middle of their lines: what was above is below, and as far.
+    // Letters are not in the middle of their lines, so half a turn moves them by the same distance to the other side.
     assert!((middle(straight).0 - middle(half).0).abs() <= 4);
     let other = drawn("text:Otter:30:ffffff:southeast:40:turn=180").ink();
     assert_near(half, other, "as high and as wide as before");
@@ -275,7 +275,7 @@ fn opacity_is_that_of_letters_outline_and_shadow_together() {
     }
 }
 
-/// The least distances after which an image repeats itself across and down.
+/// Returns the smallest distances at which an image repeats, across and down.
 fn periods(drawn: &Drawn) -> (usize, usize) {
     let across = |by: &usize| {
         (0..HEIGHT).all(|y| (*by..WIDTH).all(|x| drawn.at(x, y) == drawn.at(x - by, y)))
@@ -305,7 +305,7 @@ fn repeated_text_repeats_all_over_the_image_with_the_distance_between_its_copies
         let share = drawn.sum(0) / one / copies;
         assert!((share - 1.0).abs() < 0.15, "{share}");
     }
-    // The copy in the upper left is whole, and in the middle of its tile.
+    // The copy in the upper left is complete, and in the middle of its tile.
     let [left, ..] = wide.ink();
     assert!((4..9).contains(&left), "{left}");
 }
@@ -317,7 +317,7 @@ fn outline_shadow_and_turn_have_room_in_a_tile() {
     assert_eq!((plain.0 + 6, plain.1 + 6), outlined);
     let cast = drawn("text:Hi:20:ffffff:shadow=0+4x4+ff0000:tile=0");
     assert_eq!((plain.0 + 8, plain.1 + 8), periods(&cast));
-    // As much of the shadow shows as beside a single text, for each copy.
+    // For each copy, as much of the shadow is visible as with a single text.
     assert!(cast.sum(0) > 1.2 * cast.sum(1));
     let turned = periods(&drawn("text:Hi:20:ffffff:turn=90:tile=0"));
     assert!(turned.0.abs_diff(plain.1) <= 1 && turned.1.abs_diff(plain.0) <= 1);
@@ -410,11 +410,11 @@ fn the_effect_casts_a_shadow_within_the_image_behind_what_is_opaque() {
             all += f64::from(pixel[3]) * f64::from(u8::from(!is_square));
         }
     }
-    // One and a quarter standard deviations within the shadow's right edge: 89.4 % of its opacity.
+    // 1.25 standard deviations inside the shadow's right edge: 89.4 % of its opacity.
     let edge = at(&cast, 43, 30)[3];
     assert!((112..=117).contains(&edge), "{edge}");
     assert_eq!(at(&cast, 10, 30)[3], 0);
-    // What the square does not hide of the shadow, at half opacity.
+    // The part of the shadow that the square does not cover, at half opacity.
     let want = (20.0 * 20.0 - 14.0 * 16.0) * 128.0;
     assert!((all / want - 1.0).abs() < 0.08, "{all} {want}");
     assert_eq!(

@@ -1,10 +1,10 @@
-//! WebP, through the trait: lossless images come back to the bit and lossy ones close, in the planes
-//! they are stored in and at every scale; no damage passes for an image or brings the process down.
+//! WebP, through the codec trait: lossless images survive exactly and lossy ones approximately, in their stored planes
+//! and at every scale; damaged files are neither accepted nor crash the decoder.
 
 use crate::support;
 use crate::support::{
     After, assert_keeps_promises, assert_prefixes_are_refused, assert_refused_for_its_size,
-    assert_survives_damage, decode, decode_at, decode_within, encode, metadata, picture, psnr,
+    assert_survives_damage, decode, decode_at, decode_within, encode, metadata, psnr, test_image,
 };
 use andon_pixels::{
     Bound, Codec, Depth, Encode, Error, Frame, Grid, Image, Limits, Matrix, Metadata, Model, Never,
@@ -37,7 +37,7 @@ fn lossless() -> Encode {
     }
 }
 
-// ---- what is written comes back ----
+// ---- round trips ----
 
 #[test]
 fn lossless_comes_back_to_the_bit() {
@@ -47,7 +47,7 @@ fn lossless_comes_back_to_the_bit() {
                 effort,
                 ..lossless()
             };
-            let image = picture(Model::Rgb, Depth::U8, false, width, height);
+            let image = test_image(Model::Rgb, Depth::U8, false, width, height);
             let file = encode(webp(), &image, &how);
             let info = webp().probe(&file).expect("our own file");
             assert!(info.lossless);
@@ -58,7 +58,7 @@ fn lossless_comes_back_to_the_bit() {
 
 #[test]
 fn near_lossless_is_smaller_and_off_by_little() {
-    let image = picture(Model::Rgb, Depth::U8, false, 64, 48);
+    let image = test_image(Model::Rgb, Depth::U8, false, 64, 48);
     let near = Encode {
         options: [("near-lossless".to_owned(), "40".to_owned())].into(),
         ..Encode::default()
@@ -91,7 +91,7 @@ fn near_lossless_is_smaller_and_off_by_little() {
 #[test]
 fn lossless_alpha_comes_back_to_the_bit_where_anything_is_seen() {
     for (width, height) in SIZES {
-        let image = picture(Model::Rgb, Depth::U8, true, width, height);
+        let image = test_image(Model::Rgb, Depth::U8, true, width, height);
         let file = encode(webp(), &image, &lossless());
         let info = webp().probe(&file).expect("our own file");
         assert!(info.lossless && info.alpha);
@@ -120,7 +120,7 @@ fn lossy_planes_come_back_close() {
             assert_eq!(info.model, LOSSY);
             let back = decode(webp(), &file).expect("our own file");
             assert_keeps_promises(&info, &back);
-            // Alpha is kept as it is.
+            // Alpha is not changed.
             assert_eq!(back.frame.alpha, image.frame.alpha);
             if !alpha {
                 for (before, after) in image.frame.planes.iter().zip(&back.frame.planes) {
@@ -147,7 +147,7 @@ fn the_encoder_leaves_the_image_as_it_was() {
 
 #[test]
 fn quality_and_effort_change_the_size() {
-    let image = picture(LOSSY, Depth::U8, false, 128, 128);
+    let image = test_image(LOSSY, Depth::U8, false, 128, 128);
     let size = |how| encode(webp(), &image, &how).len();
     assert!(size(quality(20)) < size(quality(60)));
     assert!(size(quality(60)) < size(quality(99)));
@@ -206,7 +206,7 @@ fn lossless_files_hold_rgb_and_others_luma_and_chroma() {
 fn profiles_come_back_beside_every_kind_of_image() {
     for (model, how) in [(LOSSY, quality(75)), (Model::Rgb, lossless())] {
         for alpha in [false, true] {
-            let plain = picture(model, Depth::U8, alpha, 21, 13);
+            let plain = test_image(model, Depth::U8, alpha, 21, 13);
             let expected = decode(webp(), &encode(webp(), &plain, &how)).expect("our own file");
             for kept in [
                 metadata(),
@@ -229,7 +229,7 @@ fn profiles_come_back_beside_every_kind_of_image() {
                 assert_eq!(info.metadata, kept.exif.is_some());
                 assert_eq!(info.space.profiled, kept.icc.is_some());
                 assert_eq!(info.alpha, alpha);
-                // Browsers do not read what EXIF says of it here.
+                // Browsers ignore EXIF's orientation in WebP.
                 assert_eq!(info.orientation, Orientation::default());
                 let back = decode(webp(), &file).expect("our own file");
                 assert_eq!(back.metadata, kept);
@@ -244,7 +244,7 @@ fn profiles_come_back_beside_every_kind_of_image() {
 #[test]
 fn a_side_that_webp_cannot_hold_is_refused() {
     for (model, how) in [(LOSSY, quality(75)), (Model::Rgb, lossless())] {
-        let image = picture(model, Depth::U8, false, 16_384, 1);
+        let image = test_image(model, Depth::U8, false, 16_384, 1);
         assert_eq!(
             webp()
                 .encoder()
@@ -303,7 +303,7 @@ fn a_small_decode_is_the_mean_of_the_large_one() {
 
 #[test]
 fn lossless_images_are_decoded_in_full_only() {
-    let image = picture(Model::Rgb, Depth::U8, false, 16, 16);
+    let image = test_image(Model::Rgb, Depth::U8, false, 16, 16);
     let info = webp()
         .probe(&encode(webp(), &image, &lossless()))
         .expect("our own file");
@@ -315,7 +315,7 @@ fn lossless_images_are_decoded_in_full_only() {
 #[test]
 fn the_first_frame_lies_on_a_clear_canvas() {
     for (model, how) in [(Model::Rgb, lossless()), (LOSSY, quality(90))] {
-        let part = picture(model, Depth::U8, false, 10, 6);
+        let part = test_image(model, Depth::U8, false, 10, 6);
         let file = animation(20, 16, &[(4, 2, &encode(webp(), &part, &how)); 3]);
         let info = webp().probe(&file).expect("a header");
         assert_eq!((info.width, info.height), (20, 16));
@@ -356,10 +356,10 @@ fn a_first_frame_that_is_the_whole_canvas_is_decoded_as_a_still_one() {
     }
 }
 
-// ---- ceilings ----
+// ---- limits ----
 
 #[test]
-fn a_image_over_the_limits_is_refused_by_its_header() {
+fn an_image_over_the_limits_is_refused_by_its_header() {
     let file = encode(webp(), &smooth(100, 1, false), &quality(90));
     let limits = Limits {
         side: 99,
@@ -409,7 +409,7 @@ fn a_profile_over_the_limit_is_refused() {
 #[test]
 fn an_interrupt_stops_decoding_and_encoding() {
     for (model, how) in [(LOSSY, quality(98)), (Model::Rgb, lossless())] {
-        let image = picture(model, Depth::U8, false, 300, 300);
+        let image = test_image(model, Depth::U8, false, 300, 300);
         let file = encode(webp(), &image, &how);
         let info = webp().probe(&file).expect("our own file");
         for looks in [0, 1, 2] {
@@ -452,19 +452,19 @@ fn damage_brings_nothing_down() {
 #[test]
 fn a_probe_needs_no_more_than_the_beginning() {
     for (model, how) in [(LOSSY, quality(90)), (Model::Rgb, lossless())] {
-        let file = encode(webp(), &picture(model, Depth::U8, false, 200, 200), &how);
+        let file = encode(webp(), &test_image(model, Depth::U8, false, 200, 200), &how);
         let whole = webp().probe(&file);
         assert!(whole.is_ok());
         assert_eq!(webp().probe(&file[..file.len() / 2]), whole);
     }
 }
 
-/// One small file of each kind.
+/// Returns one small file of each kind.
 fn kinds() -> Vec<Vec<u8>> {
     let mut kinds = Vec::new();
     for (model, how) in [(LOSSY, quality(75)), (Model::Rgb, lossless())] {
         for alpha in [false, true] {
-            let image = picture(model, Depth::U8, alpha, 23, 18);
+            let image = test_image(model, Depth::U8, alpha, 23, 18);
             kinds.push(encode(webp(), &image, &how));
             let with = Image {
                 metadata: metadata(),
@@ -480,7 +480,7 @@ fn kinds() -> Vec<Vec<u8>> {
 
 // ---- making files ----
 
-/// Slow slopes in the limited range: what a lossy format keeps well.
+/// Creates an image of gradients in the limited range, which lossy compression preserves well.
 fn smooth(width: u32, height: u32, alpha: bool) -> Image {
     let plane = |factor: u32, width: u32, height: u32| {
         let samples = (0..height)
@@ -493,7 +493,7 @@ fn smooth(width: u32, height: u32, alpha: bool) -> Image {
     Image::still(Frame::new(LOSSY, width, height, planes, alpha).unwrap())
 }
 
-/// An animation of still files, each at its (even) place.
+/// Returns an animation of still files, each at its (even) place.
 fn animation(width: u32, height: u32, frames: &[(u32, u32, &Vec<u8>)]) -> Vec<u8> {
     let u24 = |value: u32| value.to_le_bytes()[..3].to_vec();
     let mut body = b"WEBP".to_vec();
@@ -509,7 +509,7 @@ fn animation(width: u32, height: u32, frames: &[(u32, u32, &Vec<u8>)]) -> Vec<u8
         let sides = [x / 2, y / 2, info.width - 1, info.height - 1, 100];
         let mut frame = sides.map(u24).concat();
         frame.push(0);
-        // Whatever follows the file's header, but for the extended header.
+        // The chunks after the file header, without the extended header.
         let chunks = &still[12..];
         let skip = if chunks.starts_with(b"VP8X") { 18 } else { 0 };
         frame.extend_from_slice(&chunks[skip..]);
@@ -528,7 +528,7 @@ fn push_chunk(out: &mut Vec<u8>, name: &[u8; 4], data: &[u8]) {
     out.resize(out.len() + data.len() % 2, 0);
 }
 
-/// Means over `side` × `side` samples.
+/// Returns the means over `side` × `side` samples.
 fn means(plane: &Plane, side: u32) -> Plane {
     let grid = plane.as_u8().expect("8-bit");
     let (width, height) = (grid.width() / side, grid.height() / side);

@@ -1,11 +1,11 @@
-//! Files of formats that few programs ask for, as Pillow reads them: BMP, ICO and TIFF.
+//! Files of less common formats, as Pillow reads them: BMP, ICO and TIFF.
 
 use std::process::Command;
 
-use crate::support::{codec, decode, picture, rgba};
+use crate::support::{codec, decode, rgba, test_image};
 use andon_pixels::{Depth, Encode, Model, Never};
 
-/// Mode, size and samples of 8 bits, in RGBA, as Pillow reads a file.
+/// Reads a file with Pillow, and returns its mode and size, and its samples of 8 bits in RGBA.
 fn pillow(name: &str, bytes: &[u8]) -> (String, Vec<u8>) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join(format!("file.{name}"));
@@ -22,7 +22,7 @@ fn pillow(name: &str, bytes: &[u8]) -> (String, Vec<u8>) {
     let (mode, samples) = output.stdout.split_at(8);
     let mode = String::from_utf8_lossy(mode).trim().to_owned();
     let mut samples = samples.to_vec();
-    // Nobody sees the colour of what is clear.
+    // The colour of transparent pixels does not matter.
     for pixel in samples.chunks_mut(4).filter(|pixel| pixel[3] == 0) {
         pixel.fill(0);
     }
@@ -41,8 +41,8 @@ fn others_and_we_read_the_same_pixels_that_were_written() {
         ("ico", Model::Rgb, true, "RGBA"),
         ("ico", Model::Rgb, false, "RGB"),
     ] {
-        // An odd width is padded; several strips.
-        let image = picture(model, Depth::U8, alpha, 67, 145);
+        // An odd width, whose rows are padded, and several strips.
+        let image = test_image(model, Depth::U8, alpha, 67, 145);
         let format = codec(name);
         let file = format
             .encoder()
@@ -77,7 +77,7 @@ fn sixteen_bits_of_a_tiff_come_back() {
         (Model::Rgb, true),
         (Model::Gray, false),
     ] {
-        let image = picture(model, Depth::U16, alpha, 31, 17);
+        let image = test_image(model, Depth::U16, alpha, 31, 17);
         let format = codec("tiff");
         let file = format
             .encoder()
@@ -93,7 +93,7 @@ fn sixteen_bits_of_a_tiff_come_back() {
 #[test]
 fn an_icon_with_a_side_that_its_directory_cannot_say_is_refused() {
     let write = |side| {
-        let image = picture(Model::Rgb, Depth::U8, false, side, 8);
+        let image = test_image(Model::Rgb, Depth::U8, false, side, 8);
         codec("ico")
             .encoder()
             .expect("an encoder")

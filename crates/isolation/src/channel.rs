@@ -1,5 +1,5 @@
-//! Messages over a socket: one byte for the kind, two lengths, a head of small values, and what is too large for the
-//! head.
+//! Messages over a socket. A message starts with its kind (1 byte) and two lengths (8 bytes each); the head of small values and
+//! the large values follow.
 
 use std::io::{self, Read};
 use std::os::fd::{AsFd, OwnedFd};
@@ -7,29 +7,29 @@ use std::os::fd::{AsFd, OwnedFd};
 use rustix::io::{Errno, read, write};
 
 use crate::job::Kind;
-use crate::wire::{Input, Output, Wire, garbled};
+use crate::wire::{Input, Output, Wire, garbled_message};
 
 /// Bytes of a message before its head: the kind (1) and two lengths (8 each).
 pub(crate) const START: usize = 17;
 
-/// Most bytes of a message's head, which holds facts, errors and the options of recipes.
+/// Maximum length in bytes of a message's head, which contains facts, errors and recipe options.
 const LONGEST_HEAD: u64 = 1 << 20;
 
-/// What a channel does whenever the other side is not ready. An error makes it give up.
+/// What a channel does while the other side is not ready to send or receive. An error aborts the transfer.
 pub(crate) trait Waiting {
     fn waiting(&mut self) -> io::Result<()>;
 }
 
-/// Waits for as long as the other side takes.
-pub(crate) struct Patiently;
+/// Waits without a time limit.
+pub(crate) struct NoTimeout;
 
-impl Waiting for Patiently {
+impl Waiting for NoTimeout {
     fn waiting(&mut self) -> io::Result<()> {
         Ok(())
     }
 }
 
-/// One end of a socket. Whenever the other side is not ready, it calls `waiting` before it tries again.
+/// One end of a socket. While the other side is not ready, the channel calls `waiting` between its attempts.
 pub(crate) struct Channel<'a, W> {
     socket: &'a OwnedFd,
     waiting: W,
@@ -43,7 +43,7 @@ impl<'a, W: Waiting> Channel<'a, W> {
     /// Sends a message.
     ///
     /// # Errors
-    /// If the other side is gone, or `waiting` gives up.
+    /// If the other side is gone, or `waiting` returns an error.
     pub(crate) fn send(&mut self, kind: Kind, message: &Output<'_>) -> io::Result<()> {
         let mut start = Vec::with_capacity(START + message.head.len());
         start.push(kind as u8);
@@ -57,15 +57,16 @@ impl<'a, W: Waiting> Channel<'a, W> {
             .try_for_each(|blob| self.write_all(blob))
     }
 
-    /// Returns the kind of the next message and its lengths. Cancellations that come too late are skipped.
+    /// Returns the kind of the next message and its lengths. Cancellations of jobs that are already answered are skipped.
     ///
     /// # Errors
-    /// As [`Channel::send`]; `UnexpectedEof` if there are no more messages.
+    /// Those of [`Channel::send`]; `UnexpectedEof` if there are no more messages.
     pub(crate) fn next(&mut self) -> io::Result<(Kind, Lengths)> {
         loop {
             let mut start = [0; START];
             self.read_exact(&mut start)?;
-            let kind = Kind::of(start[0]).ok_or_else(|| garbled("it is of an unknown kind"))?;
+            let kind =
+                Kind::of(start[0]).ok_or_else(|| garbled_message("it is of an unknown kind"))?;
             let lengths = Lengths {
                 head: number(&start[1..9]),
                 blobs: number(&start[9..]),
@@ -76,19 +77,19 @@ impl<'a, W: Waiting> Channel<'a, W> {
         }
     }
 
-    /// Reads the value of a message whose large parts have at most `most` bytes in total.
+    /// Reads the value of a message whose large values have at most `most` bytes in total.
     ///
     /// # Errors
-    /// As [`Channel::send`]; `InvalidData` for a message that does not hold such a value.
+    /// Those of [`Channel::send`]; `InvalidData` for a message that does not contain such a value.
     pub(crate) fn value<T: Wire>(&mut self, lengths: Lengths, most: u64) -> io::Result<T> {
         if lengths.head > LONGEST_HEAD || lengths.blobs > most {
-            return Err(garbled("it is longer than it may be"));
+            return Err(garbled_message("it is longer than it may be"));
         }
         let mut head = vec![0; lengths.head as usize];
         self.read_exact(&mut head)?;
         let mut input = Input::new(&head, self, lengths.blobs);
         let value = T::take(&mut input)?;
-        input.ended()?;
+        input.check_end()?;
         Ok(value)
     }
 
@@ -118,7 +119,7 @@ impl<W: Waiting> Read for Channel<'_, W> {
     }
 }
 
-/// Lengths of a message's head and of its large parts, in bytes.
+/// Lengths of a message's head and of its large values, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lengths {
     head: u64,

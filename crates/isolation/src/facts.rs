@@ -1,4 +1,4 @@
-//! Cache of recently read headers, because a file's header is read for its facts and again for every plan.
+//! Cache of recently read headers. A file's header is needed once for its facts and again for every plan.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -6,18 +6,18 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use andon_pixels::Info;
 use blake3::Hash;
 
-/// Facts of the most recently read files, by the hash of their content.
+/// Facts of the most recently read files, by the hash of the file's content.
 #[derive(Debug, Default)]
 pub(crate) struct Facts(Mutex<VecDeque<(Hash, Info)>>);
 
-/// Most files whose facts are remembered.
-const MOST: usize = 64;
+/// Maximum number of files in the cache.
+const MAX_FILES: usize = 64;
 
 impl Facts {
-    /// Returns the facts of a file, either remembered or from `read`.
+    /// Returns the facts of a file, from the cache or from `read`.
     ///
     /// # Errors
-    /// Those of `read`, which are not remembered.
+    /// Those of `read`; errors are not cached.
     pub(crate) fn of<E>(
         &self,
         file: &[u8],
@@ -29,7 +29,7 @@ impl Facts {
         }
         let info = read()?;
         let mut files = self.lock();
-        if files.len() == MOST {
+        if files.len() == MAX_FILES {
             files.pop_front();
         }
         files.push_back((hash, info.clone()));
@@ -37,7 +37,7 @@ impl Facts {
     }
 
     fn lock(&self) -> MutexGuard<'_, VecDeque<(Hash, Info)>> {
-        // Nothing panics within.
+        // A poisoned lock is safe to use, because no code that holds it can panic.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -55,7 +55,7 @@ mod tests {
         assert_eq!(facts.of(b"one", || Err("cut")), Err("cut"));
         assert_eq!(facts.of(b"one", || Ok::<_, ()>(info(1))), Ok(info(1)));
         assert_eq!(facts.of(b"one", || Err("read again")), Ok(info(1)));
-        for number in 0..MOST as u32 {
+        for number in 0..MAX_FILES as u32 {
             let file = number.to_le_bytes();
             assert_eq!(
                 facts.of(&file, || Ok::<_, ()>(info(number))),

@@ -8,24 +8,24 @@ use andon_recipe::Area;
 
 use crate::wire::{Input, List, Output, Wire, fields, variants};
 
-/// Version of the protocol between the server and its workers. Both are the same program, so a worker with another
-/// version was started from a file that has been replaced since.
+/// Version of the protocol between the server and its workers. Both run the same program, so a worker with another version was
+/// started from a file that has been replaced since.
 pub(crate) const VERSION: u32 = 1;
 
 /// First message of a worker.
 #[derive(Debug)]
 pub(crate) struct Hello {
     pub(crate) version: u32,
-    /// Names of the formats that the worker knows.
+    /// Names of the formats that the worker can process.
     pub(crate) formats: List<String>,
-    /// Why the worker could not be restricted to computing; `None` if it is restricted.
-    pub(crate) unconfined: Option<String>,
+    /// Why the system calls of the worker could not be restricted; `None` if they are restricted.
+    pub(crate) confinement_error: Option<String>,
 }
 
 fields!(Hello {
     version,
     formats,
-    unconfined
+    confinement_error
 });
 
 /// Kind of a message; its first byte.
@@ -42,9 +42,10 @@ pub(crate) enum Kind {
     Push = b'P',
     /// To the worker: no more frames follow; request for the finished file.
     Finish = b'F',
-    /// To the worker: the open animation is closed, and nothing more of it is wanted.
+    /// To the worker: the open animation is closed, and no more of its frames are needed.
     Close = b'E',
-    /// To the worker: the answer is no longer wanted. If this arrives after the answer was sent, it is ignored.
+    /// To the worker: stop the current job, because its answer is no longer needed. A worker that has already sent the answer
+    /// ignores this.
     Cancel = b'C',
     /// To the server: an [`Answer`].
     Answer = b'A',
@@ -74,16 +75,16 @@ pub(crate) struct Job<'a> {
     pub(crate) limits: Limits,
     /// Bytes of memory that the job may allocate.
     pub(crate) memory: u64,
-    /// Seconds of processor time that the job may take.
+    /// Seconds of processor time that the job may use.
     pub(crate) seconds: u64,
-    /// Content of the file that is read; empty if none is.
+    /// Content of the file to read; empty if the job reads none.
     pub(crate) bytes: Cow<'a, [u8]>,
     pub(crate) call: Call,
 }
 
 fields!(Job<'_> { format, limits, memory, seconds, bytes, call });
 
-/// The part of [`andon_pixels::Decode`] that is sent with each call.
+/// The part of [`andon_pixels::Decode`] that is sent with a call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct How {
     pub(crate) scales: Scales,
@@ -95,7 +96,7 @@ fields!(How {
     keep_metadata
 });
 
-/// A call of one of the methods of [`andon_pixels::Codec`] that look at a file or write one, with its arguments.
+/// A call of a method of [`andon_pixels::Codec`], or of one of its capabilities, with the arguments.
 #[derive(Debug)]
 pub(crate) enum Call {
     Probe,
@@ -142,7 +143,7 @@ variants!(Call {
 pub(crate) struct Answer<T> {
     /// Resident memory of the worker, in bytes.
     pub(crate) resident: u64,
-    /// Whether the call panicked, after which the worker ends.
+    /// Whether the call panicked. The worker exits after such an answer.
     pub(crate) panicked: bool,
     pub(crate) result: andon_pixels::Result<T>,
 }

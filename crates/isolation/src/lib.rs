@@ -1,17 +1,18 @@
-//! Codecs that run in processes of their own.
+//! Codecs that run in separate processes.
 //!
-//! Code that cannot be bounded or interrupted from inside, most of it of others, reads strangers' files. Here it does so in
-//! *worker processes*: each has one socket and the fonts and nothing else, no key, file, connection or other worker's bytes, and may call
-//! nothing but what computing takes. What is sent is a codec's arguments, and what comes back its result: facts and samples,
-//! which are checked against what was asked for. A worker that dies costs its own job.
+//! Decoders and encoders process untrusted files, and most of them are third-party code that cannot be bounded or interrupted
+//! from inside. This crate runs them in *worker processes*. A worker process has one socket and the fonts; it has no key, file,
+//! connection or data of other workers, and its system calls are restricted to those that computing needs. The server sends the
+//! arguments of a codec's method and receives its result: facts and samples, which are checked against the request. If a worker
+//! dies, only its current job fails.
 //!
-//! [`install`] makes of a list of codecs one of which the work is done so; the engine does not notice.
+//! [`install`] takes a list of codecs and returns one with the same interface whose work is done in worker processes.
 //!
 //! # Where to begin
 //!
 //! | to … | open |
 //! |---|---|
-//! | change what runs in worker processes, and what those may do | `Codec::isolation`; `crates/isolation/` (`codec/` what is asked, `wire/` how it is written, `pool.rs` who has which worker, `confine/` what they may call); then `./dev bench fuse` |
+//! | change what runs in worker processes, and what those may do | `Codec::isolation`; `crates/isolation/` (`codec/` the calls, `wire/` their encoding, `pool.rs` the use of workers, `confine/` the permitted system calls); then `./dev bench fuse` |
 
 #![forbid(unsafe_code)]
 
@@ -31,17 +32,17 @@ use andon_pixels::{Codec, Isolation};
 pub use pool::{Counts, Death, Pool, Prepared, Settings};
 pub use process::{AT_REST, BARE, Program, as_process, sealed};
 
-/// Which codecs do their work in worker processes.
+/// Which codecs run in worker processes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Which {
-    /// Only codecs that [report third-party code](Codec::isolation), for the operations that run it.
+    /// Only codecs that [report third-party code](Codec::isolation), and of those only the operations that run it.
     #[default]
     ThirdParty,
     /// All codecs.
     All,
 }
 
-/// The program's pool of worker processes, if it has one.
+/// The process-wide pool of worker processes; empty until [`install`] is called.
 static INSTALLED: OnceLock<Arc<Pool>> = OnceLock::new();
 
 /// Returns the pool that was passed to [`install`], if any.
@@ -50,8 +51,8 @@ pub fn installed() -> Option<&'static Pool> {
     INSTALLED.get().map(|pool| &**pool)
 }
 
-/// Does the same as [`isolated`] with a pool that stays the program's own. If one is installed already, that is used
-/// and the new one is dropped.
+/// Makes `pool` the pool of the whole program and returns the codecs that run in it, as [`isolated`] does. If a pool is
+/// installed already, that one is used and `pool` is dropped.
 #[must_use]
 pub fn install(
     codecs: &'static [&'static dyn Codec],
@@ -61,8 +62,8 @@ pub fn install(
     isolated(codecs, INSTALLED.get_or_init(|| pool), which)
 }
 
-/// Returns the codecs, with those that `which` selects replaced by ones that do their work in the workers of `pool`.
-/// They are never freed, so this should be called only once for a pool.
+/// Returns the codecs, with those that `which` selects replaced by codecs that run in the workers of `pool`. The returned
+/// codecs are never freed, so call this only once for a pool.
 #[must_use]
 pub fn isolated(
     codecs: &'static [&'static dyn Codec],
@@ -70,13 +71,13 @@ pub fn isolated(
     which: Which,
 ) -> &'static [&'static dyn Codec] {
     let isolated = |codec: &&'static dyn Codec| -> &'static dyn Codec {
-        let elsewhere = match which {
+        let isolation = match which {
             Which::All => EVERYTHING,
             Which::ThirdParty => codec.isolation(),
         };
-        match elsewhere == Isolation::default() {
+        match isolation == Isolation::default() {
             true => *codec,
-            false => Box::leak(Box::new(codec::Isolated::new(*codec, pool, elsewhere))),
+            false => Box::leak(Box::new(codec::Isolated::new(*codec, pool, isolation))),
         }
     };
     Box::leak(codecs.iter().map(isolated).collect())

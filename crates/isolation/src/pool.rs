@@ -1,4 +1,4 @@
-//! The pool of worker processes: which are in use, which callers wait for one, and how workers ended.
+//! The pool of worker processes: which workers are in use, which callers wait for one, and how workers ended.
 
 mod counters;
 mod lease;
@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use andon_pixels::{Error, Interrupt, Result};
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 
-use crate::channel::{Channel, Patiently};
+use crate::channel::{Channel, NoTimeout};
 use crate::job::{Hello, Kind, VERSION};
 use crate::process::{Program, Starter};
 use counters::Counters;
@@ -30,20 +30,20 @@ pub(crate) use suspects::Suspects;
 pub struct Settings {
     /// The program that worker processes are started from.
     pub program: Program,
-    /// Number of workers to keep ready: as many as there are threads that use them.
+    /// Number of workers to keep ready: the number of threads that use them.
     pub ready: usize,
-    /// Most bytes of memory that a plan may need. A worker may have half as much again, whatever its job.
+    /// Maximum memory of a plan in bytes. A worker may allocate 1.5 times as much, whatever its job.
     pub memory: u64,
-    /// Most bytes of free buffers that each worker keeps, wiped, between its jobs. More than
-    /// [`AT_REST`](crate::AT_REST) is of no use.
+    /// Maximum bytes of free buffers that each worker keeps, wiped, between its jobs. Values above [`AT_REST`](crate::AT_REST)
+    /// have no further effect.
     pub kept: u64,
-    /// A file that every worker can read, such as one of fonts; see [`as_process`](crate::as_process).
+    /// A file that every worker can read, for example one of fonts; see [`as_process`](crate::as_process).
     pub shared: Option<File>,
-    /// How long a file is refused after jobs on it have ended two workers.
+    /// How long a file is refused after two workers died while processing it.
     pub suspect: Duration,
 }
 
-/// A pool before it has workers: only the process that starts them is running.
+/// A pool without workers yet: only the process that starts them is running.
 #[derive(Debug)]
 pub struct Prepared {
     settings: Settings,
@@ -51,7 +51,8 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Starts the process that will start workers. Must be called before this process gives up what that needs.
+    /// Starts the process that will start the workers. Call this before this process drops the privileges that starting a
+    /// process needs.
     ///
     /// # Errors
     /// If the system cannot start a process.
@@ -77,7 +78,7 @@ impl Prepared {
 pub struct Pool {
     ready: usize,
     state: Mutex<State>,
-    /// Signals that a worker was given back or started, or that none can be started.
+    /// Signals that a worker was returned or started, or that none can be started.
     changed: Condvar,
     orders: Sender<Order>,
     counters: Counters,
@@ -87,19 +88,19 @@ pub struct Pool {
 #[derive(Debug, Default)]
 struct State {
     idle: Vec<Worker>,
-    /// The worker that only reads headers, while it is idle.
+    /// The worker that only reads headers, while that worker is idle.
     prober: Option<Worker>,
     /// Whether the prober is in use or has been ordered.
     prober_away: bool,
-    /// Number of workers in use, without the prober.
+    /// Number of workers in use, not counting the prober.
     busy: usize,
-    /// Number of workers that were ordered but have not started yet, without the prober.
-    ordered: usize,
-    /// Since when no worker could be started, and why; `None` if workers can be started.
-    failed: Option<(Instant, String)>,
+    /// Number of workers that were ordered but have not started yet, not counting the prober.
+    pending: usize,
+    /// When starting workers began to fail, and the latest error; `None` if workers can be started.
+    failure: Option<(Instant, String)>,
 }
 
-/// One worker process, and what it has done.
+/// One worker process, and its statistics.
 #[derive(Debug)]
 pub(crate) struct Worker {
     socket: OwnedFd,
@@ -119,7 +120,7 @@ enum Order {
     End {
         worker: u32,
         how: End,
-        told: Option<Sender<io::Result<ExitStatus>>>,
+        reply: Option<Sender<io::Result<ExitStatus>>>,
     },
 }
 
@@ -133,7 +134,7 @@ enum End {
 
 impl Pool {
     fn new(settings: &Settings, starter: Starter) -> Arc<Self> {
-        let (orders, received) = mpsc::channel();
+        let (orders, order_receiver) = mpsc::channel();
         let pool = Arc::new(Self {
             ready: settings.ready.max(1),
             state: Mutex::default(),
@@ -142,48 +143,51 @@ impl Pool {
             counters: Counters::default(),
             suspects: Suspects::new(settings.suspect),
         });
-        pool.keep(starter, received)
+        pool.keep(starter, order_receiver)
     }
 
-    /// Starts the thread that keeps workers ready. The thread ends with the pool.
+    /// Starts the thread that keeps workers ready. The thread ends when the pool is dropped.
     fn keep(self: Arc<Self>, mut starter: Starter, orders: Receiver<Order>) -> Arc<Self> {
         let weak = Arc::downgrade(&self);
-        let keeping = thread::Builder::new()
+        let handle = thread::Builder::new()
             .name("processes".to_owned())
             .spawn(move || {
                 let mut pause = None;
                 while let Some(order) = next(&orders, pause) {
                     match order {
                         Order::Start { prober } => {
-                            let started = start(&mut starter, prober);
-                            pause = started.is_err().then_some(PAUSE);
+                            let result = start(&mut starter, prober);
+                            pause = result.is_err().then_some(PAUSE);
                             let Some(pool) = weak.upgrade() else { return };
-                            pool.started(started, prober);
+                            pool.record_start(result, prober);
                         }
-                        Order::End { worker, how, told } => {
+                        Order::End { worker, how, reply } => {
                             let status = match how {
                                 End::Kill => starter.kill(worker),
                                 End::Wait => starter.wait(worker),
                             };
-                            if let Some(told) = told {
-                                let _ = told.send(status);
+                            if let Some(reply) = reply {
+                                let _ = reply.send(status);
                             }
                         }
                     }
                 }
             });
         let mut state = self.lock();
-        match keeping {
+        match handle {
             Ok(_) => {
                 self.complete(&mut state);
             }
-            Err(error) => state.failed = Some((Instant::now(), error.to_string())),
+            Err(error) => state.failure = Some((Instant::now(), error.to_string())),
         }
         drop(state);
         self
     }
 
-    /// Takes a worker, as soon as one is available.
+    /// Takes a worker, waiting until one is available.
+    ///
+    /// # Errors
+    /// `Internal` if no worker is in use and none can be started; `Interrupted`.
     pub(crate) fn take(&self, interrupt: &dyn Interrupt) -> Result<Worker> {
         let mut state = self.lock();
         loop {
@@ -191,22 +195,26 @@ impl Pool {
                 state.busy += 1;
                 return Ok(worker);
             }
-            if let (Some((_, why)), 0) = (&state.failed, state.busy) {
+            if let (Some((_, why)), 0) = (&state.failure, state.busy) {
                 return Err(Error::Internal(format!("no worker process: {why}")));
             }
             if interrupt.interrupted() {
                 return Err(Error::Interrupted);
             }
-            // Whoever reads an animation and writes another has two.
-            if state.failed.is_none() && state.ordered == 0 && state.busy < 2 * self.ready {
+            // Up to two for each thread: a caller that converts an animation reads it with one worker and writes it with
+            // another.
+            if state.failure.is_none() && state.pending == 0 && state.busy < 2 * self.ready {
                 self.order(&mut state, false);
             }
-            let waited = self.changed.wait_timeout(state, MOMENT);
-            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+            let result = self.changed.wait_timeout(state, MOMENT);
+            state = result.unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 
-    /// Takes the worker that reads headers, or another one while that is busy.
+    /// Takes the worker that reads headers, or any other worker if that one is busy.
+    ///
+    /// # Errors
+    /// Those of [`take`](Self::take).
     pub(crate) fn take_prober(&self, interrupt: &dyn Interrupt) -> Result<Worker> {
         let mut state = self.lock();
         if let Some(prober) = state.prober.take() {
@@ -217,7 +225,8 @@ impl Pool {
         self.take(interrupt)
     }
 
-    /// Takes back a worker whose job is done, and ends it if it has done enough jobs or is not needed.
+    /// Takes back a worker whose job is done. Ends it if it has reached its maximum number of jobs, or if enough others are
+    /// idle.
     fn give_back(&self, worker: Worker) {
         if worker.jobs >= MOST_JOBS {
             self.replace(worker);
@@ -240,43 +249,43 @@ impl Pool {
         }
     }
 
-    /// Ends a worker that has done enough jobs, and starts another.
+    /// Ends a worker that has reached its maximum number of jobs, and starts another.
     fn replace(&self, worker: Worker) {
-        self.lost(worker.prober);
+        self.record_loss(worker.prober);
         self.end(worker, End::Wait, None);
     }
 
     /// Ends a worker that is in use, and returns how it ended.
     fn end_now(&self, worker: Worker, how: End) -> io::Result<ExitStatus> {
-        self.lost(worker.prober);
-        let (told, status) = mpsc::channel();
-        self.end(worker, how, Some(told));
+        self.record_loss(worker.prober);
+        let (reply, status) = mpsc::channel();
+        self.end(worker, how, Some(reply));
         status
             .recv()
             .unwrap_or_else(|_| Err(io::Error::other("the process that starts workers is gone")))
     }
 
-    fn end(&self, worker: Worker, how: End, told: Option<Sender<io::Result<ExitStatus>>>) {
+    fn end(&self, worker: Worker, how: End, reply: Option<Sender<io::Result<ExitStatus>>>) {
         let Worker { socket, number, .. } = worker;
-        // It ends when it finds its socket closed.
+        // The worker ends when it finds its socket closed.
         drop(socket);
         self.counters.forget(number);
         let order = Order::End {
             worker: number,
             how,
-            told,
+            reply,
         };
         let _ = self.orders.send(order);
     }
 
-    /// Notes that a worker in use is gone, and orders another before it is needed.
-    fn lost(&self, prober: bool) {
+    /// Records that a worker in use has ended, and orders a replacement before it is needed.
+    fn record_loss(&self, prober: bool) {
         let mut state = self.lock();
         match prober {
             true => state.prober_away = false,
             false => state.busy -= 1,
         }
-        if state.failed.is_none() {
+        if state.failure.is_none() {
             self.complete(&mut state);
         }
     }
@@ -285,46 +294,46 @@ impl Pool {
         if self.orders.send(Order::Start { prober }).is_ok() {
             match prober {
                 true => state.prober_away = true,
-                false => state.ordered += 1,
+                false => state.pending += 1,
             }
         }
     }
 
-    fn started(&self, started: io::Result<Worker>, prober: bool) {
+    fn record_start(&self, result: io::Result<Worker>, prober: bool) {
         let mut state = self.lock();
         match prober {
             true => state.prober_away = false,
-            false => state.ordered = state.ordered.saturating_sub(1),
+            false => state.pending = state.pending.saturating_sub(1),
         }
-        match started {
+        match result {
             Ok(worker) => {
                 self.counters.started.fetch_add(1, Ordering::Relaxed);
                 match prober {
                     true => state.prober = Some(worker),
                     false => state.idle.push(worker),
                 }
-                if state.failed.take().is_some() {
+                if state.failure.take().is_some() {
                     tracing::warn!("worker processes can be started again");
                     self.complete(&mut state);
                 }
             }
             Err(error) => {
-                if state.failed.is_none() {
+                if state.failure.is_none() {
                     tracing::error!(%error, "no worker process could be started: it is tried every second");
                 }
                 let since = state
-                    .failed
+                    .failure
                     .take()
                     .map_or_else(Instant::now, |(since, _)| since);
-                state.failed = Some((since, error.to_string()));
+                state.failure = Some((since, error.to_string()));
             }
         }
         self.changed.notify_all();
     }
 
-    /// Orders workers until there are as many as there should be.
+    /// Orders workers until the configured number is running.
     fn complete(&self, state: &mut State) {
-        for _ in state.idle.len() + state.busy + state.ordered..self.ready {
+        for _ in state.idle.len() + state.busy + state.pending..self.ready {
             self.order(state, false);
         }
         if state.prober.is_none() && !state.prober_away {
@@ -332,7 +341,7 @@ impl Pool {
         }
     }
 
-    /// Returns what was counted so far, and how many workers there are now.
+    /// Returns the counters, and the present number of workers.
     #[must_use]
     pub fn counts(&self) -> Counts {
         let state = self.lock();
@@ -341,35 +350,34 @@ impl Pool {
         self.counters.counts(idle, busy, self.suspects.len())
     }
 
-    /// Returns since when no worker could be started; `None` if workers can be started. Starting is tried again every
-    /// second.
+    /// Returns when starting workers began to fail; `None` if workers can be started. The pool retries every second.
     #[must_use]
     pub fn failed(&self) -> Option<Instant> {
-        self.lock().failed.as_ref().map(|(since, _)| *since)
+        self.lock().failure.as_ref().map(|(since, _)| *since)
     }
 
-    /// Lets files be tried again that ended workers before.
+    /// Clears the list of suspect files, so that files on which workers died are tried again.
     pub fn forgive(&self) {
         self.suspects.clear();
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // Nothing panics within.
+        // A poisoned lock is safe to use, because no code that holds it can panic.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Time after which the start of a worker is tried again if it failed.
+/// Time after which a failed start of a worker is retried.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Number of jobs after which a worker is replaced, so that anything they left in its memory goes with it.
+/// Number of jobs after which a worker is replaced, so that data which jobs left in its memory is freed.
 const MOST_JOBS: u32 = 1000;
 
-/// How long a wait lasts before a check whether the result is still wanted.
+/// Interval at which a waiting caller checks whether the result is still needed.
 pub(crate) const MOMENT: Duration = Duration::from_millis(10);
 
-/// Returns the next order. If none arrives within `pause`, this is an order to start a worker again. Returns `None` if
-/// the pool is gone.
+/// Waits for the next order. If none arrives within `pause`, returns an order to start a worker, which retries a failed start.
+/// Returns `None` if the pool was dropped.
 fn next(orders: &Receiver<Order>, pause: Option<Duration>) -> Option<Order> {
     let Some(pause) = pause else {
         return orders.recv().ok();
@@ -381,17 +389,17 @@ fn next(orders: &Receiver<Order>, pause: Option<Duration>) -> Option<Order> {
     }
 }
 
-/// Starts a worker and waits for its greeting.
+/// Starts a worker and waits for its [`Hello`].
 fn start(starter: &mut Starter, prober: bool) -> io::Result<Worker> {
     let (number, socket) = starter.start()?;
-    greeted(number, socket, prober).inspect_err(|_| {
+    handshake(number, socket, prober).inspect_err(|_| {
         let _ = starter.kill(number);
     })
 }
 
-fn greeted(number: u32, socket: OwnedFd, prober: bool) -> io::Result<Worker> {
+fn handshake(number: u32, socket: OwnedFd, prober: bool) -> io::Result<Worker> {
     let hello: Hello = {
-        let mut channel = Channel::new(&socket, Patiently);
+        let mut channel = Channel::new(&socket, NoTimeout);
         match channel.next()? {
             (Kind::Hello, lengths) => channel.value(lengths, 0)?,
             _ => return Err(io::Error::other("a worker process began otherwise")),
@@ -401,7 +409,7 @@ fn greeted(number: u32, socket: OwnedFd, prober: bool) -> io::Result<Worker> {
         let why = format!("version {} instead of {VERSION}", hello.version);
         return Err(io::Error::other(why));
     }
-    if let Some(why) = hello.unconfined {
+    if let Some(why) = hello.confinement_error {
         tracing::warn!("a worker process may do more than compute: {why}");
     }
     for which in [Timeout::Recv, Timeout::Send] {

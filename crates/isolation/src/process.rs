@@ -1,9 +1,9 @@
-//! The two kinds of process besides the server: workers, and the one that starts them.
+//! The two kinds of process besides the server: workers, and the *starter* that starts them.
 //!
-//! A program that begins with [`as_process`] can be started as either. The server, once it has given up what it does
-//! not need, can neither start a process nor end one: the *starter*, a process of its own from the beginning, does both
-//! for it and knows nothing else. A worker begins with an empty environment, in a fresh image of the program, with one
-//! socket and no other descriptor.
+//! A program whose `main` begins with [`as_process`] can be started as either. The server drops privileges and then can neither
+//! start nor end a process. The starter does both for it: it is a separate process from the beginning, and it has no other data
+//! of the server. A worker begins with an empty environment, in a fresh image of the program, with one socket and no other
+//! descriptor.
 
 mod starter;
 mod worker;
@@ -22,17 +22,17 @@ use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
 use rustix::process::{Signal, set_parent_process_death_signal};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
-/// The program from which workers are started.
+/// The program file from which worker processes are started.
 #[derive(Clone, Debug)]
 pub struct Program {
     /// Path of the program's file.
     pub path: PathBuf,
-    /// Arguments before those that select the kind of process.
+    /// Arguments that precede those that select the kind of process.
     pub arguments: Vec<OsString>,
 }
 
 impl Program {
-    /// Returns the current program, by the file from which it was started, even if that has been replaced since.
+    /// Returns the currently running program, even if its file has been replaced since the start.
     #[must_use]
     pub fn this() -> Self {
         Self {
@@ -41,35 +41,35 @@ impl Program {
         }
     }
 
-    /// Whether the program can be started, and speaks to its processes as this one does.
+    /// Whether the program can be started, and its processes have the same version as this one.
     #[must_use]
     pub fn is_of_this_version(&self) -> bool {
-        let checked = self.command(CHECK, Stdio::null(), None).status();
-        checked.is_ok_and(|status| status.success())
+        let status = self.command(CHECK, Stdio::null(), None).status();
+        status.is_ok_and(|status| status.success())
     }
 
     /// Returns a command for a process of this program in the given role. The process inherits nothing of the current
     /// one except its standard input, `socket`, and as its standard output the file that all workers share, if any.
-    fn command(&self, role: &str, socket: Stdio, shared: Option<OwnedFd>) -> Command {
+    fn command(&self, role: &str, socket: Stdio, shared_file: Option<OwnedFd>) -> Command {
         let mut command = Command::new(&self.path);
         command
             .args(&self.arguments)
             .args([FLAG, role, VERSION])
             .env_clear()
-            // Each thread of a decoder would reserve address space, of which a job has its share.
+            // Each allocator arena of a thread would reserve address space, which counts against the limit of the job.
             .env("MALLOC_ARENA_MAX", "1")
             .current_dir("/")
             .stdin(socket)
-            .stdout(shared.map_or_else(Stdio::null, Stdio::from))
+            .stdout(shared_file.map_or_else(Stdio::null, Stdio::from))
             .stderr(Stdio::null());
         command
     }
 }
 
-/// Runs this process as a worker or as the starter if the arguments after the program's name select that. Returns how
-/// it ended, once it is no longer needed, or `None` if the process is neither. Must be called before anything else is
-/// done. A worker calls `adopt` with [the file that all workers share](crate::Settings::shared), if there is one, before
-/// it gives up what it does not need.
+/// Runs this process as a worker or as the starter if the arguments after the program's name select that. Returns the result
+/// when the worker or starter has finished, or `None` if the process is neither. Call this first in `main`. A worker calls
+/// `adopt` with [the file that all workers share](crate::Settings::shared), if there is one, before it restricts its system
+/// calls.
 #[must_use]
 pub fn as_process(
     codecs: &'static [&'static dyn Codec],
@@ -92,12 +92,13 @@ pub fn as_process(
         STARTER => {
             let path = arguments.next()?.into();
             let arguments = arguments.collect();
-            alone();
+            prepare();
             starter::run(&Program { path, arguments }, memory)
         }
         WORKER => {
-            alone();
-            // The starter's only thread started this process.
+            prepare();
+            // Kill this worker when its parent ends. The signal is sent when the thread that started the worker ends; the
+            // starter has one thread, so that is when the starter ends.
             let _ = set_parent_process_death_signal(Some(Signal::KILL));
             worker::run(codecs, adopt, memory)
         }
@@ -106,40 +107,40 @@ pub fn as_process(
 }
 
 /// Returns the file that all workers share, which is this process's standard output, if there is one.
-fn shared() -> io::Result<Option<File>> {
+fn shared_file() -> io::Result<Option<File>> {
     let file = File::from(io::stdout().as_fd().try_clone_to_owned()?);
     let is_file = file.metadata().as_ref().is_ok_and(Metadata::is_file);
     Ok(is_file.then_some(file))
 }
 
-/// Makes a file in memory, which nobody can change once `write` has returned.
+/// Creates a file in memory which nobody can change after `write` has returned.
 ///
 /// # Errors
-/// If the system cannot make one, or `write` fails.
+/// If the system cannot create such a file, or `write` fails.
 pub fn sealed(write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<File> {
-    let made = memfd_create(
+    let descriptor = memfd_create(
         "andon-shared",
         MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING,
     )?;
-    let mut file = File::from(made);
+    let mut file = File::from(descriptor);
     write(&mut file)?;
     let seals = SealFlags::WRITE | SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL;
     fcntl_add_seals(&file, seals)?;
     Ok(file)
 }
 
-/// Makes processes that are started from now on inherit no descriptors except standard input, output and error.
+/// Makes processes that are started from now on inherit only the descriptors of standard input, output and error.
 pub(crate) fn keep_descriptors() {
     close_fds::set_fds_cloexec(3, &[]);
 }
 
-/// Keeps signals that are meant to end the server from ending this process: the server has to finish its requests and
-/// needs its workers for that. Also keeps descriptors from being inherited.
-fn alone() {
+/// Ignores signals that are meant to end the server: the server has to finish its requests and needs this process for that.
+/// Also prevents descriptors from being inherited.
+fn prepare() {
     keep_descriptors();
     for signal in [SIGTERM, SIGINT, SIGHUP, SIGQUIT] {
-        let noted = Arc::new(AtomicBool::new(false));
-        let _ = signal_hook::flag::register(signal, noted);
+        let flag = Arc::new(AtomicBool::new(false));
+        let _ = signal_hook::flag::register(signal, flag);
     }
 }
 
@@ -149,8 +150,9 @@ pub use worker::{AT_REST, BARE};
 const FLAG: &str = "--andon-process";
 const STARTER: &str = "starter";
 const WORKER: &str = "worker";
-/// A process that only says, by its exit code, whether it is of the server's version.
+/// Role of a process that only reports, by its exit code, whether it has the server's version.
 const CHECK: &str = "check";
 
-/// Version of what the server and its processes say to each other, which is no more stable than the code.
+/// Version of the protocol between the server, the starter and the workers. It is the version of the program, because the
+/// protocol may change with every one.
 const VERSION: &str = env!("CARGO_PKG_VERSION");

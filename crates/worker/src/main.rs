@@ -1,5 +1,5 @@
-//! `andon-worker`: the program of the worker processes of a server that reads HEIC by them. It is in a package of its own,
-//! because HEVC is patented; the server finds it beside itself or in `../lib/andon`.
+//! `andon-worker`: the program of the worker processes in which a server decodes HEIC. It is a separate package because HEVC is
+//! patented. The server finds it in its own directory or in `../lib/andon`.
 
 #![forbid(unsafe_code)]
 
@@ -8,11 +8,11 @@ use std::process::ExitCode;
 use andon_codecs::{ALL, Fonts, allocator};
 
 fn main() -> ExitCode {
-    // Before there is a second thread, and anything to free.
+    // Set before a second thread exists and memory is freed.
     allocator::return_free_memory();
     let arguments = std::env::args_os().skip(1);
     match andon_isolation::as_process(ALL, Fonts::adopt, arguments) {
-        Some(ended) => ended.map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS),
+        Some(result) => result.map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS),
         None => {
             let version = env!("CARGO_PKG_VERSION");
             eprintln!(

@@ -1,4 +1,4 @@
-//! A program that refuses HEIC reads it by the workers of another.
+//! A program without HEIC support reads HEIC in the workers of another program.
 
 use std::process::Command;
 use std::time::Duration;
@@ -31,7 +31,7 @@ fn heic_is_read_by_workers_that_were_built_for_it() {
     let file = std::fs::read(file).unwrap();
     match engine.probe(&file) {
         Ok(info) => assert_eq!((info.format, info.width > 0), ("heic", true)),
-        // A build without the feature says which package has it.
+        // A build without the feature names the package that has it.
         Err(error) => assert!(error.to_string().contains("andon-heic"), "{error}"),
     }
 }

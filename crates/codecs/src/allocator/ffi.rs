@@ -4,11 +4,11 @@
 
 use std::ffi::c_int;
 
-/// Gives buffers of `mapped` bytes or more pages of their own, and trims a heap with more than `trimmed` free bytes at
-/// its end.
+/// Sets two thresholds in bytes: buffers of `mapped` bytes or more get their own pages from the system, and a heap with
+/// more than `trimmed` free bytes at its end is trimmed.
 pub(super) fn set_thresholds(mapped: c_int, trimmed: c_int) {
-    // SAFETY: the declaration is that of malloc.h. The call takes numbers, changes two settings under the
-    // allocator's own lock, and refuses what it does not know; a refusal leaves everything as it was.
+    // SAFETY: the declaration is that of malloc.h. The call takes numbers and changes two settings under the
+    // allocator's own lock. It rejects unknown parameters, and then changes nothing.
     unsafe {
         mallopt(M_MMAP_THRESHOLD, mapped);
         mallopt(M_TRIM_THRESHOLD, trimmed);

@@ -24,7 +24,8 @@ pub(crate) enum Disposal {
 }
 
 impl Disposal {
-    /// Whether the rectangle becomes transparent. What is restored before anything else was drawn does, too.
+    /// Whether the rectangle becomes transparent. `Restore` has this effect, too, on the first frame, because the
+    /// canvas was empty before it.
     pub(crate) fn clears(self, is_first: bool) -> bool {
         self == Self::Clear || self == Self::Restore && is_first
     }
@@ -114,7 +115,7 @@ impl Canvas {
         self.dispose();
         self.disposal = disposal;
         self.place = part.place;
-        // Samples are shared until they are written to.
+        // A clone shares its samples with the canvas until one of them is written to.
         self.saved = (disposal == Disposal::Restore).then(|| self.planes.clone());
 
         let columns = self
@@ -125,7 +126,7 @@ impl Canvas {
             .height
             .saturating_sub(part.place.y)
             .min(part.place.height);
-        // Nothing is drawn of a part that lies wholly beside the canvas.
+        // A part that lies completely outside the canvas draws nothing.
         let rows = if columns == 0 { 0 } else { rows };
         match (&part.alpha, blend) {
             (Some(alpha), Blend::Over) => {
@@ -195,7 +196,7 @@ impl Canvas {
                 *out = match (above[at], below.as_deref().map_or(255, |below| below[at])) {
                     (0, _) => *out,
                     (255, _) | (_, 0) => sample,
-                    (above, below) => mixed(sample, above, *out, below),
+                    (above, below) => mix(sample, above, *out, below),
                 };
             }
         }
@@ -208,12 +209,12 @@ impl Canvas {
     }
 }
 
-/// Mixes a colour with the one below it, each weighted by how much of it is visible.
-fn mixed(above: u8, cover: u8, below: u8, opacity: u8) -> u8 {
-    let seen = u32::from(cover) * 255;
+/// Mixes a colour with the one below it, each weighted by its visible share.
+fn mix(above: u8, cover: u8, below: u8, opacity: u8) -> u8 {
+    let share = u32::from(cover) * 255;
     let rest = u32::from(opacity) * (255 - u32::from(cover));
-    let sum = u32::from(above) * seen + u32::from(below) * rest;
-    ((sum + (seen + rest) / 2) / (seen + rest)) as u8
+    let sum = u32::from(above) * share + u32::from(below) * rest;
+    ((sum + (share + rest) / 2) / (share + rest)) as u8
 }
 
 #[cfg(test)]

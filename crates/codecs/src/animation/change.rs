@@ -1,31 +1,31 @@
-//! The parts of an animation that change from one frame to the next.
+//! Finds the part of an animation that changes from one frame to the next.
 
 use andon_pixels::buffers::Plain;
 use andon_pixels::{Frame, Grid, Plane, Result};
 
 use super::Place;
 
-/// Returns the smallest rectangle that holds every px in which two frames of the same size and model differ. Its edges
-/// are even, or the frame's own, so that subsampled chroma can be cut there. If nothing differs it is the upper left
-/// corner, and without a previous frame it is the whole frame.
-pub(crate) fn changed(before: Option<&Frame>, now: &Frame) -> Place {
-    let Some(before) = before else {
+/// Returns the smallest rectangle that contains every pixel in which two frames of the same size and model differ. Its
+/// edges are even, or the frame's own, so that subsampled chroma can be cut there. If the frames are equal, it is the 2
+/// × 2 px at the upper left corner. Without a previous frame, it is the whole frame.
+pub(crate) fn find_change(previous: Option<&Frame>, current: &Frame) -> Place {
+    let Some(previous) = previous else {
         return Place {
             x: 0,
             y: 0,
-            width: now.width,
-            height: now.height,
+            width: current.width,
+            height: current.height,
         };
     };
     let mut whole = Edges::NONE;
-    let pairs = before.planes.iter().zip(&now.planes);
-    for (before, after) in pairs.chain(before.alpha.iter().zip(&now.alpha)) {
-        // A thinned sample stands for several px.
-        let across = now.width.div_ceil(after.width().max(1));
-        let down = now.height.div_ceil(after.height().max(1));
-        let edges = match (before, after) {
-            (Plane::U8(before), Plane::U8(after)) => Edges::of(before, after),
-            (Plane::U16(before), Plane::U16(after)) => Edges::of(before, after),
+    let pairs = previous.planes.iter().zip(&current.planes);
+    for (previous, after) in pairs.chain(previous.alpha.iter().zip(&current.alpha)) {
+        // A subsampled chroma sample covers several px.
+        let across = current.width.div_ceil(after.width().max(1));
+        let down = current.height.div_ceil(after.height().max(1));
+        let edges = match (previous, after) {
+            (Plane::U8(previous), Plane::U8(after)) => Edges::of(previous, after),
+            (Plane::U16(previous), Plane::U16(after)) => Edges::of(previous, after),
             _ => Edges::all(after.width(), after.height()),
         };
         whole = whole.with(edges.times(across, down));
@@ -37,13 +37,13 @@ pub(crate) fn changed(before: Option<&Frame>, now: &Frame) -> Place {
     Place {
         x,
         y,
-        width: whole.right.next_multiple_of(2).min(now.width) - x,
-        height: whole.bottom.next_multiple_of(2).min(now.height) - y,
+        width: whole.right.next_multiple_of(2).min(current.width) - x,
+        height: whole.bottom.next_multiple_of(2).min(current.height) - y,
     }
 }
 
-/// Returns a part of a frame. The left and top edges of `place` have to be even where chroma is subsampled.
-pub(crate) fn cropped(frame: &Frame, place: Place) -> Result<Frame> {
+/// Returns a part of a frame. If chroma is subsampled, the left and top edges of `place` have to be even.
+pub(crate) fn crop_frame(frame: &Frame, place: Place) -> Result<Frame> {
     if (place.width, place.height) == (frame.width, frame.height) {
         return Ok(frame.clone());
     }
@@ -92,16 +92,16 @@ impl Edges {
         }
     }
 
-    fn of<T: Plain + PartialEq>(before: &Grid<T>, now: &Grid<T>) -> Self {
+    fn of<T: Plain + PartialEq>(previous: &Grid<T>, current: &Grid<T>) -> Self {
         let mut edges = Self::NONE;
-        for y in 0..now.height() {
-            let (before, now) = (before.row(y), now.row(y));
-            if before == now {
+        for y in 0..current.height() {
+            let (previous, current) = (previous.row(y), current.row(y));
+            if previous == current {
                 continue;
             }
             let differs = |(a, b): (&T, &T)| a != b;
-            let first = before.iter().zip(now).position(differs).unwrap_or(0) as u32;
-            let last = before.iter().zip(now).rposition(differs).unwrap_or(0) as u32;
+            let first = previous.iter().zip(current).position(differs).unwrap_or(0) as u32;
+            let last = previous.iter().zip(current).rposition(differs).unwrap_or(0) as u32;
             edges = edges.with(Self {
                 left: first,
                 top: y,
@@ -154,17 +154,17 @@ mod tests {
 
     #[test]
     fn the_place_holds_all_that_differs_on_even_edges() {
-        let before = frame();
-        let mut now = frame();
-        set(&mut now, 0, 3, 5);
-        set(&mut now, 0, 6, 4);
-        let place = changed(Some(&before), &now);
+        let previous = frame();
+        let mut current = frame();
+        set(&mut current, 0, 3, 5);
+        set(&mut current, 0, 6, 4);
+        let place = find_change(Some(&previous), &current);
         assert_eq!((place.x, place.y, place.width, place.height), (2, 4, 6, 2));
-        // The last chroma sample stands for what is left of the frame.
-        set(&mut now, 2, 5, 4);
-        let place = changed(Some(&before), &now);
+        // The last chroma sample covers only the rest of the frame.
+        set(&mut current, 2, 5, 4);
+        let place = find_change(Some(&previous), &current);
         assert_eq!((place.x, place.y, place.width, place.height), (2, 4, 9, 5));
-        let part = cropped(&now, place).unwrap();
+        let part = crop_frame(&current, place).unwrap();
         assert_eq!((part.width, part.height), (9, 5));
         assert_eq!((part.planes[1].width(), part.planes[1].height()), (5, 3));
         let samples = part.planes[0].as_u8().expect("8 bits");
@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn nothing_that_differs_is_a_corner() {
-        let place = changed(Some(&frame()), &frame());
+        let place = find_change(Some(&frame()), &frame());
         assert_eq!((place.x, place.y, place.width, place.height), (0, 0, 2, 2));
     }
 }

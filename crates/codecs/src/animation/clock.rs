@@ -9,17 +9,17 @@ pub(crate) struct Clock {
     per_second: u32,
     most: u32,
     seconds: f64,
-    told: f64,
+    ticks_due: f64,
 }
 
 impl Clock {
-    /// Creates a clock that converts to `per_second` ticks per second, at most `most` ticks per frame.
+    /// Creates a clock that converts to `per_second` ticks per second, with a maximum of `most` ticks per frame.
     pub(crate) fn new(per_second: u32, most: u32) -> Self {
         Self {
             per_second,
             most,
             seconds: 0.0,
-            told: 0.0,
+            ticks_due: 0.0,
         }
     }
 
@@ -30,8 +30,8 @@ impl Clock {
         }
         self.seconds += delay.seconds();
         let due = (self.seconds * f64::from(self.per_second)).round();
-        let ticks = (due - self.told).clamp(0.0, f64::from(self.most));
-        self.told = due;
+        let ticks = (due - self.ticks_due).clamp(0.0, f64::from(self.most));
+        self.ticks_due = due;
         ticks as u32
     }
 }
@@ -40,7 +40,7 @@ impl Clock {
 mod tests {
     use super::*;
 
-    fn told(per_second: u32, delays: &[(u32, u32)]) -> Vec<u32> {
+    fn ticks_of(per_second: u32, delays: &[(u32, u32)]) -> Vec<u32> {
         let mut clock = Clock::new(per_second, 65_535);
         let delays = delays
             .iter()
@@ -51,12 +51,12 @@ mod tests {
     #[test]
     fn delays_in_their_own_unit_are_kept() {
         let stored = [(0, 100), (1, 100), (7, 100), (70_000, 100)];
-        assert_eq!(told(100, &stored), [0, 1, 7, 65_535]);
+        assert_eq!(ticks_of(100, &stored), [0, 1, 7, 65_535]);
     }
 
     #[test]
     fn what_is_rounded_off_is_added_to_the_next() {
-        assert_eq!(told(100, &[(33, 1000); 6]), [3, 4, 3, 3, 4, 3]);
-        assert_eq!(told(1000, &[(1, 30); 3]), [33, 34, 33]);
+        assert_eq!(ticks_of(100, &[(33, 1000); 6]), [3, 4, 3, 3, 4, 3]);
+        assert_eq!(ticks_of(1000, &[(1, 30); 3]), [33, 34, 33]);
     }
 }

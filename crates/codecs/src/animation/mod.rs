@@ -7,6 +7,6 @@ mod clock;
 mod pace;
 
 pub(crate) use canvas::{Blend, Canvas, Disposal, Part, Place};
-pub(crate) use change::{changed, cropped};
+pub(crate) use change::{crop_frame, find_change};
 pub(crate) use clock::Clock;
 pub(crate) use pace::{Pace, Turn};

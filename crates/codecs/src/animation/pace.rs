@@ -1,20 +1,20 @@
-//! Delays for a format whose players replace a short delay with a long one.
+//! Delays for a format whose players replace short delays with long ones.
 
 use andon_pixels::Delay;
 
-/// Places frames on a clock with a given number of ticks per second so that each stays for a minimum number of ticks.
-/// Frames start as close to their own time as that allows. A frame that would be over before the previous one has had
-/// its minimum is left out. The whole animation keeps its duration.
+/// Places frames on a clock with a given number of ticks per second so that each is shown for a minimum number of
+/// ticks. Frames start as close to their own time as that allows. A frame is left out if its time ends before the
+/// previous frame's minimum. The whole animation keeps its duration.
 #[derive(Debug)]
 pub(crate) struct Pace {
     per_second: u32,
     least: u64,
     /// When the next frame begins in the source, in seconds.
     seconds: f64,
-    /// When the last frame that is shown begins, in ticks.
-    begins: u64,
-    /// How many ticks the frame before the last shown one stays, if there is one: `least` or more.
-    before: Option<u64>,
+    /// When the last shown frame begins, in ticks.
+    last_start: u64,
+    /// Number of ticks for which the frame before the last shown one is displayed, if there is one: `least` or more.
+    previous: Option<u64>,
 }
 
 /// Whether a frame is shown or left out.
@@ -22,65 +22,65 @@ pub(crate) struct Pace {
 pub(crate) enum Turn {
     /// The frame is shown, which also determines how long the one before it stays.
     Shown {
-        /// Number of ticks for which the previous frame stays, if there is one.
-        before: Option<u64>,
+        /// Number of ticks for which the previous frame is shown, if there is one.
+        previous: Option<u64>,
     },
     /// The frame is left out because there is no time for it.
     LeftOut,
 }
 
-/// How long the last two frames stay.
+/// Durations of the last two frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct End {
-    /// Number of ticks for which the last frame stays, or `None` if there is no time for it.
+    /// Number of ticks for which the last frame is shown, or `None` if there is no time for it.
     pub(crate) last: Option<u64>,
-    /// Number of ticks for which the frame before the last one stays. It may be more or fewer than announced in
+    /// Number of ticks for which the frame before the last one is shown. It may differ from the number announced in
     /// `Turn::Shown`.
-    pub(crate) before: Option<u64>,
+    pub(crate) previous: Option<u64>,
 }
 
 impl Pace {
-    /// Creates a clock of `per_second` ticks per second that gives each frame `least` ticks or more.
+    /// Creates a clock of `per_second` ticks per second that shows each frame for `least` ticks or more.
     pub(crate) fn new(per_second: u32, least: u64) -> Self {
         Self {
             per_second,
             least,
             seconds: 0.0,
-            begins: 0,
-            before: None,
+            last_start: 0,
+            previous: None,
         }
     }
 
     /// Decides whether the next frame is shown.
     pub(crate) fn turn(&mut self, delay: Delay) -> Turn {
         let first = self.seconds == 0.0;
-        let own = self.now();
+        let start = self.now();
         self.seconds += delay.seconds();
         if first {
-            return Turn::Shown { before: None };
+            return Turn::Shown { previous: None };
         }
-        let earliest = self.begins + self.least;
-        if own < earliest && self.now() <= earliest {
+        let earliest = self.last_start + self.least;
+        if start < earliest && self.now() <= earliest {
             return Turn::LeftOut;
         }
-        let begins = own.max(earliest);
-        let before = Some(begins - self.begins);
-        (self.begins, self.before) = (begins, before);
-        Turn::Shown { before }
+        let last_start = start.max(earliest);
+        let previous = Some(last_start - self.last_start);
+        (self.last_start, self.previous) = (last_start, previous);
+        Turn::Shown { previous }
     }
 
-    /// Returns the durations that are left for the last frame and for the one before it.
+    /// Returns the durations of the last frame and of the one before it.
     pub(crate) fn end(&self) -> End {
-        let left = self.now().saturating_sub(self.begins);
-        let (last, before) = match self.before {
-            _ if left >= self.least => (Some(left), self.before),
+        let rest = self.now().saturating_sub(self.last_start);
+        let (last, previous) = match self.previous {
+            _ if rest >= self.least => (Some(rest), self.previous),
             None => (Some(self.least), None),
-            Some(before) if before + left >= 2 * self.least => {
-                (Some(self.least), Some(before + left - self.least))
+            Some(previous) if previous + rest >= 2 * self.least => {
+                (Some(self.least), Some(previous + rest - self.least))
             }
-            Some(before) => (None, Some(before + left)),
+            Some(previous) => (None, Some(previous + rest)),
         };
-        End { last, before }
+        End { last, previous }
     }
 
     fn now(&self) -> u64 {
@@ -94,7 +94,7 @@ mod tests {
 
     /// Returns how a GIF shows frames with these delays in milliseconds: the index of each frame that is shown, and its
     /// duration in hundredths of a second.
-    fn paced(delays: &[u32]) -> Vec<(usize, u64)> {
+    fn frame_durations(delays: &[u32]) -> Vec<(usize, u64)> {
         let mut pace = Pace::new(100, 2);
         let mut shown: Vec<(usize, u64)> = Vec::new();
         for (number, &ticks) in delays.iter().enumerate() {
@@ -102,17 +102,17 @@ mod tests {
                 ticks,
                 per_second: 1000,
             });
-            if let Turn::Shown { before } = turn {
-                if let (Some(last), Some(before)) = (shown.last_mut(), before) {
-                    last.1 = before;
+            if let Turn::Shown { previous } = turn {
+                if let (Some(last), Some(previous)) = (shown.last_mut(), previous) {
+                    last.1 = previous;
                 }
                 shown.push((number, 0));
             }
         }
         let end = pace.end();
         let last = shown.pop().expect("a frame");
-        if let (Some(front), Some(before)) = (shown.last_mut(), end.before) {
-            front.1 = before;
+        if let (Some(front), Some(previous)) = (shown.last_mut(), end.previous) {
+            front.1 = previous;
         }
         shown.extend(end.last.map(|stays| (last.0, stays)));
         shown
@@ -121,28 +121,28 @@ mod tests {
     #[test]
     fn frames_that_stay_long_enough_are_all_shown_to_the_hundredth() {
         assert_eq!(
-            paced(&[20, 33, 33, 34, 100]),
+            frame_durations(&[20, 33, 33, 34, 100]),
             [(0, 2), (1, 3), (2, 4), (3, 3), (4, 10)]
         );
     }
 
     #[test]
     fn sixty_frames_a_second_become_fifty() {
-        let shown = paced(&[17, 16, 17, 17, 16, 17, 17, 16, 17, 17, 16, 17]);
+        let shown = frame_durations(&[17, 16, 17, 17, 16, 17, 17, 16, 17, 17, 16, 17]);
         assert!(shown.iter().all(|&(_, stays)| stays == 2), "{shown:?}");
         assert_eq!(shown.len(), 10);
     }
 
     #[test]
     fn a_short_frame_between_long_ones_moves_them_by_less_than_its_own_time() {
-        assert_eq!(paced(&[100, 14, 100]), [(0, 10), (1, 2), (2, 9)]);
+        assert_eq!(frame_durations(&[100, 14, 100]), [(0, 10), (1, 2), (2, 9)]);
     }
 
     #[test]
     fn a_last_frame_without_time_takes_it_from_the_one_in_front_or_is_left_out() {
-        assert_eq!(paced(&[100, 12]), [(0, 9), (1, 2)]);
-        assert_eq!(paced(&[12, 12]), [(0, 2)]);
-        assert_eq!(paced(&[12]), [(0, 2)]);
+        assert_eq!(frame_durations(&[100, 12]), [(0, 9), (1, 2)]);
+        assert_eq!(frame_durations(&[12, 12]), [(0, 2)]);
+        assert_eq!(frame_durations(&[12]), [(0, 2)]);
     }
 
     #[test]
@@ -155,7 +155,7 @@ mod tests {
                     11 + (state >> 20) % (1 + seed % 90)
                 })
                 .collect();
-            let shown = paced(&delays);
+            let shown = frame_durations(&delays);
             assert!(shown.iter().all(|&(_, stays)| stays >= 2), "{delays:?}");
             let whole: u64 = shown.iter().map(|(_, stays)| stays * 10).sum();
             let own = u64::from(delays.iter().sum::<u32>());

@@ -1,5 +1,5 @@
-//! Compares decoded code values with the files in `../shared/conformance`. AV1 leaves decoders no choice, so every
-//! value has to match. Without the folder the test reports that it was skipped.
+//! Compares decoded code values with the files in `../shared/conformance`. The AV1 specification defines decoding
+//! exactly, so every value has to match. Without the folder the test reports that it was skipped.
 
 use std::fs;
 use std::path::{Path, PathBuf};

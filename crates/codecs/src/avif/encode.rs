@@ -15,20 +15,20 @@ use super::write::Still;
 use crate::animation::Clock;
 use crate::guard;
 
-/// Returns what a frame must be converted to: AV1 holds gray, or luma with chroma, in 8, 10 or 12 bits.
+/// Returns the traits to which a frame must be converted: AV1 stores gray, or luma with chroma, in 8, 10 or 12 bits.
 pub(super) fn accepts(have: Traits, how: &Encode) -> Traits {
-    let mixed = |sub, range, matrix| Model::YCbCr { sub, range, matrix };
+    let ycbcr = |sub, range, matrix| Model::YCbCr { sub, range, matrix };
     let model = match have.model {
         Model::Gray => Model::Gray,
         Model::YCbCr { matrix, .. } if how.lossless && matrix == Matrix::Identity => have.model,
         Model::YCbCr { sub, range, matrix } if matrix != Matrix::Identity => {
             let sub = if how.lossless { None } else { how.chroma }.unwrap_or(sub);
-            mixed(writable(sub), range, matrix)
+            ycbcr(writable(sub), range, matrix)
         }
-        _ if how.lossless => mixed(Subsampling::NONE, Range::Full, Matrix::Identity),
+        _ if how.lossless => ycbcr(Subsampling::NONE, Range::Full, Matrix::Identity),
         _ => {
             let sub = match how.chroma {
-                Some(asked) => writable(asked),
+                Some(request) => writable(request),
                 None if quality(how) >= FINE_CHROMA_FROM => Subsampling::NONE,
                 None => Subsampling::C420,
             };
@@ -36,7 +36,7 @@ pub(super) fn accepts(have: Traits, how: &Encode) -> Traits {
         }
     };
     let depth = match (how.depth, have.depth) {
-        (Some(asked), _) => asked.min(Depth::U12),
+        (Some(request), _) => request.min(Depth::U12),
         (None, have) if how.lossless => have.min(Depth::U12),
         (None, have) => have.min(Depth::U10),
     };
@@ -65,9 +65,9 @@ fn writable(sub: Subsampling) -> Subsampling {
     }
 }
 
-/// libaom's quantizer, 0 to 63, that looks like a JPEG of a given quality, as pairs of quality and quantizer. Measured:
-/// SSIMULACRA2 is 75 at JPEG 76 to 85 and quantizer 16 to 11, and 60 at JPEG 44 to 58 and quantizer 31 to 30. Both ends
-/// are extrapolated.
+/// libaom's quantizer, 0 to 63, that gives the visual quality of a JPEG with a given quality, as pairs of quality and
+/// quantizer. Measured: SSIMULACRA2 is 75 at JPEG 76 to 85 and quantizer 16 to 11, and 60 at JPEG 44 to 58 and
+/// quantizer 31 to 30. Both ends are extrapolated.
 const QUANTIZERS: [(u8, u8); 6] = [(1, 63), (25, 46), (51, 31), (80, 13), (90, 8), (100, 2)];
 
 fn quantizer(how: &Encode) -> Option<u8> {
@@ -85,28 +85,28 @@ fn quantizer(how: &Encode) -> Option<u8> {
     Some((coarse + share * (fine - coarse)).round() as u8)
 }
 
-/// libaom's speed by effort, 0 to 9. Between speeds 6 and 5 nothing is worth its time: libaom's search for the key
-/// frames of films (AOM_USAGE_GOOD_QUALITY, without CDEF and rectangular blocks) at 6 saves 0.7 % of the bytes at
-/// SSIMULACRA2 70 and 1.2 % at 75, in 1.5 times the time.
+/// libaom's speed by effort, 0 to 9. There is no worthwhile setting between speeds 6 and 5: at speed 6, libaom's search
+/// for the key frames of films (AOM_USAGE_GOOD_QUALITY, without CDEF and rectangular blocks) saves 0.7 % of the bytes
+/// at SSIMULACRA2 70 and 1.2 % at 75, but takes 1.5 times as long.
 const SPEEDS: [u8; 10] = [9, 9, 8, 8, 7, 6, 6, 5, 4, 3];
 
-/// Nanoseconds per px by speed: means over eight photographs of 8 bits in 4:2:0 at 400 px and quality 60 on a Zen 5,
-/// with a release build of libaom. At 1200 px they were three quarters of that, and the busiest photograph took twice
-/// the mean. The values for speeds 3 and 4 are extrapolated.
+/// Nanoseconds per px by speed: means over eight photos of 8 bits in 4:2:0 at 400 px and quality 60 on a Zen 5, with a
+/// release build of libaom. At 1200 px they were three quarters of that, and the most detailed photo took twice the
+/// mean. The values for speeds 3 and 4 are extrapolated.
 const NANOS: [u64; 10] = [0, 0, 0, 9000, 4000, 1750, 430, 250, 190, 45];
 
-/// Longest mean time in ns that encoding a frame may take. libaom cannot be interrupted within a frame, so the speed is
-/// raised until the frame's area fits.
+/// Maximum mean time in ns for encoding a frame. libaom cannot be interrupted within a frame, so larger frames are
+/// encoded at a higher speed.
 const MOST_NANOS: u64 = 4_000_000_000;
 
-/// Speeds in use without an `effort`, as pairs of the largest area in px and the speed. Larger images get the fastest
+/// Speeds if no `effort` is requested, as pairs of the largest area in px and the speed. Larger images get the fastest
 /// speed, 9.
 const USUAL: [(u64, u8); 2] = [(1_200_000, 6), (2_500_000, 8)];
 
-/// Returns the encoder's speed for an area in px: what `effort` asks for, or else a usual one, but never slower than
-/// the area allows.
+/// Returns the encoder's speed for an area in px: that of `effort`, or the default for the area, and always fast enough
+/// for `MOST_NANOS`.
 fn speed(pixels: u64, how: &Encode) -> u8 {
-    let asked = match how.effort {
+    let preferred_speed = match how.effort {
         Some(effort) => SPEEDS[usize::from(effort.min(9))],
         None => {
             let fits = USUAL.iter().find(|(most, _)| pixels <= *most);
@@ -114,10 +114,10 @@ fn speed(pixels: u64, how: &Encode) -> u8 {
         }
     };
     let in_time = |speed: &u8| pixels * NANOS[usize::from(*speed)] <= MOST_NANOS;
-    (asked..9).find(in_time).unwrap_or(9)
+    (preferred_speed..9).find(in_time).unwrap_or(9)
 }
 
-/// Returns the encoding time in tenths of what usual qualities take. Lower qualities have fewer coefficients, but are
+/// Returns the encoding time relative to usual qualities, in tenths. Lower qualities have fewer coefficients, but are
 /// not counted as faster.
 fn fineness(how: &Encode) -> u64 {
     match how.lossless {
@@ -126,8 +126,8 @@ fn fineness(how: &Encode) -> u64 {
     }
 }
 
-/// Returns the cost of encoding a still image. The time is as measured. The memory, which our counters do not see, is
-/// the most that libaom held for photographs and noise.
+/// Returns the cost of encoding a still image. The time was measured. The memory is the maximum that libaom allocated
+/// for photos and noise, because our allocation counters do not include libaom's.
 pub(super) fn cost(width: u32, height: u32, traits: Traits, how: &Encode) -> Cost {
     let pixels = u64::from(width) * u64::from(height);
     let parts = if traits.alpha { 3 } else { 2 };
@@ -148,7 +148,10 @@ const ENCODER_BYTES: u64 = 16 << 20;
 /// Longest side in px: AV1 stores sides in 16 bits.
 const MAX_SIDE: u64 = 65_536;
 
-/// Refuses images that would take too long to encode or that AV1 cannot hold.
+/// Checks that an image can be stored in AV1 and encoded in time.
+///
+/// # Errors
+/// `Limit` if it cannot.
 fn check(width: u32, height: u32) -> Result<()> {
     guard::side(super::NAME, width, height, MAX_SIDE)?;
     let most = MOST_NANOS / NANOS[9];
@@ -162,15 +165,15 @@ fn check(width: u32, height: u32) -> Result<()> {
 /// Encodes the first frame as a still image.
 pub(super) fn encode(image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
     let frame = &image.frame;
-    guard::wanted(interrupt)?;
+    guard::check_interrupt(interrupt)?;
     let mut settings = settings(frame, how)?;
-    let colour = whole(frame, &settings)?;
-    guard::wanted(interrupt)?;
+    let colour = bitstream(frame, &settings)?;
+    guard::check_interrupt(interrupt)?;
     let (points, full_range) = (settings.points, settings.full_range);
     let alpha = match &frame.alpha {
         Some(plane) => {
             settings = opacity(settings);
-            Some(one(&settings, std::slice::from_ref(plane), 1)?)
+            Some(encode_once(&settings, std::slice::from_ref(plane), 1)?)
         }
         None => None,
     };
@@ -210,7 +213,7 @@ pub(super) struct Writer<'a> {
     streams: Option<Streams>,
     clock: Clock,
     movie: Movie,
-    /// The coded images. Behind the first of them follow its Exif and XMP.
+    /// The coded images. The first one is followed by the Exif and XMP of the animation.
     data: Vec<u8>,
     interrupt: &'a dyn Interrupt,
 }
@@ -222,7 +225,7 @@ struct Streams {
 }
 
 impl<'a> Writer<'a> {
-    /// Creates a writer that has no frames yet.
+    /// Creates a writer without frames.
     pub(super) fn new(head: &Head, how: &Encode, interrupt: &'a dyn Interrupt) -> Result<Self> {
         check(head.width, head.height)?;
         Ok(Self {
@@ -266,7 +269,7 @@ fn no_frames() -> Error {
     Error::Internal("an animation without frames".to_owned())
 }
 
-/// Opens the encoders for frames like this one.
+/// Opens the encoders for frames with the traits of `frame`.
 fn streams(frame: &Frame, how: &Encode) -> Result<Streams> {
     let colour = Settings {
         still: false,
@@ -292,7 +295,7 @@ fn append(
     data: &mut Vec<u8>,
 ) -> Result<Sample> {
     let coded = Coded::of(planes, settings, chroma_from);
-    // How long a frame stays is the container's affair.
+    // The durations are stored in the container, so the stream counts frames.
     let number = number as u64;
     let packet = encoder.encode(&coded.planes(planes), (number, number + 1))?;
     let packet = packet.ok_or_else(|| Error::Internal("libaom kept a frame back".to_owned()))?;
@@ -310,15 +313,15 @@ fn append(
     })
 }
 
-/// Most bytes of coded data. Offsets in the file have four bytes, and what stands before the data takes up some of
-/// their range.
+/// Maximum number of bytes of coded data. Offsets in the file have four bytes, and the boxes before the data take up
+/// some of their range.
 const MOST_BYTES: u64 = (1 << 32) - (1 << 28);
 
 impl FrameWriter for Writer<'_> {
     fn push(&mut self, timed: Timed) -> Result<()> {
-        guard::wanted(self.interrupt)?;
+        guard::check_interrupt(self.interrupt)?;
         let frame = timed.frame;
-        let number = self.movie.stays.len();
+        let number = self.movie.durations.len();
         let mut streams = match self.streams.take() {
             Some(streams) => streams,
             None => streams(&frame, &self.how)?,
@@ -333,42 +336,43 @@ impl FrameWriter for Writer<'_> {
         )?;
         self.movie.colour.push(sample);
         if let (Some(stream), Some(alpha)) = (&mut streams.alpha, &frame.alpha) {
-            guard::wanted(self.interrupt)?;
+            guard::check_interrupt(self.interrupt)?;
             let planes = std::slice::from_ref(alpha);
             self.movie
                 .alpha
                 .push(append(stream, planes, 1, number, data)?);
         }
-        self.movie.stays.push(self.clock.ticks(timed.delay));
+        self.movie.durations.push(self.clock.ticks(timed.delay));
         if number == 0 {
             let still = self.still(&streams)?;
-            let beside = [still.exif(), self.metadata.xmp.clone()];
-            self.data.extend(beside.into_iter().flatten().flatten());
+            let metadata_items = [still.exif(), self.metadata.xmp.clone()];
+            self.data
+                .extend(metadata_items.into_iter().flatten().flatten());
         }
         self.streams = Some(streams);
         Ok(())
     }
 
     fn written(&self) -> u64 {
-        self.data.len() as u64 + self.movie.stays.len() as u64 * BYTES_PER_FRAME
+        self.data.len() as u64 + self.movie.durations.len() as u64 * BYTES_PER_FRAME
     }
 
     fn finish(mut self: Box<Self>) -> Result<Vec<u8>> {
         let streams = self.streams.take().ok_or_else(no_frames)?;
         let still = self.still(&streams)?;
-        let head = still.moving(&self.movie, self.data.len());
+        let head = still.sequence_head(&self.movie, self.data.len());
         let mut file = self.data;
         file.splice(0..0, head);
         Ok(file)
     }
 }
 
-/// libaom's speed for frames that refer to each other, by effort, 0 to 9. From 8 on, objects that have moved away may
-/// stay visible, and a film takes no less time at 8 than at 7.
+/// libaom's speed for frames that refer to each other, by effort, 0 to 9. At speed 8 and above, objects may stay
+/// visible after they have moved away, and encoding takes no less time at 8 than at 7.
 const MOVING_SPEEDS: [u8; 10] = [7, 7, 7, 7, 7, 7, 7, 7, 6, 5];
 
-/// Nanoseconds per px by speed, from 5 on: three photographs panned over in 12 frames, at quality 70 and both sizes,
-/// measured in the same way as stills.
+/// Nanoseconds per px by speed, from speed 5 on. Measured like `NANOS`, with animations of 12 frames that pan over
+/// three photos, at quality 70 and both sizes.
 const MOVING_NANOS: [u64; 3] = [155, 105, 60];
 
 fn moving_speed(how: &Encode) -> u8 {
@@ -388,7 +392,7 @@ pub(super) fn moving_cost(width: u32, height: u32, traits: Traits, how: &Encode)
     }
 }
 
-/// Bytes of scratch memory per px and byte of a sample. In 4:2:0 the process grew by 75.
+/// Bytes of scratch memory per px and byte of a sample. In 4:2:0, the measured growth was 75.
 const MOVING_SCRATCH_PER_BYTE: u64 = 96;
 
 /// Returns the encoder settings for the colours of a frame.
@@ -432,8 +436,8 @@ pub(super) fn opacity(colours: Settings) -> Settings {
     }
 }
 
-/// Returns the code points of primaries and transfer. Colours without a tag are sRGB, and those with an ICC profile
-/// need no code points (2: unspecified).
+/// Returns the code points of primaries and transfer. Colours without a tag are sRGB. Those with an ICC profile get 2:
+/// unspecified.
 fn points(space: Space) -> [u8; 2] {
     match space {
         Space { profiled: true, .. } => [2, 2],
@@ -450,13 +454,13 @@ pub(super) fn chroma_from(model: Model) -> usize {
     }
 }
 
-/// Encodes the colours of a frame as a whole bitstream.
-pub(super) fn whole(frame: &Frame, settings: &Settings) -> Result<Vec<u8>> {
+/// Encodes the colours of a frame as a complete bitstream.
+pub(super) fn bitstream(frame: &Frame, settings: &Settings) -> Result<Vec<u8>> {
     check(frame.width, frame.height)?;
-    one(settings, &frame.planes, chroma_from(frame.model))
+    encode_once(settings, &frame.planes, chroma_from(frame.model))
 }
 
-fn one(settings: &Settings, planes: &[Plane], chroma_from: usize) -> Result<Vec<u8>> {
+fn encode_once(settings: &Settings, planes: &[Plane], chroma_from: usize) -> Result<Vec<u8>> {
     let coded = Coded::of(planes, settings, chroma_from);
     let mut encoder = Encoder::open(*settings)?;
     let mut data = Vec::new();
@@ -469,7 +473,7 @@ fn one(settings: &Settings, planes: &[Plane], chroma_from: usize) -> Result<Vec<
     Ok(data)
 }
 
-/// Code values of those planes whose samples are wider than 8 bits.
+/// Code values of the planes whose samples are wider than 8 bits.
 pub(super) struct Coded(Vec<Vec<u16>>);
 
 impl Coded {

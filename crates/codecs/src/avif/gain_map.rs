@@ -1,5 +1,5 @@
-//! Gain maps in AVIF: a hidden image (the map), and a derived image (`tmap`), which is the base image with the whole
-//! map applied and its alternative (`altr`).
+//! Gain maps in AVIF. The map is a hidden image. A derived image (`tmap`), the result of applying the full map to the
+//! base image, is the base image's alternative (`altr`).
 
 use andon_pixels::{Decode, Encode, Error, Frame, GainHeader, GainMap, Interrupt, Result};
 
@@ -34,7 +34,7 @@ pub(super) fn decode(bytes: &[u8], how: &Decode<'_>) -> Result<Frame> {
     decode::pixels(&header, how)
 }
 
-/// Finds the header of the map as an image, and the ISO 21496-1 data that state how it acts.
+/// Finds the header of the map as an image, and the ISO 21496-1 data with the parameters of the map.
 fn find(bytes: &[u8]) -> Option<(Header<'_>, Vec<u8>)> {
     let meta = Boxes::of(bytes).find(|part| &part.kind == b"meta")?;
     let mut items = Items::read(bytes, meta.data, NAME).ok()?;
@@ -58,13 +58,13 @@ fn find(bytes: &[u8]) -> Option<(Header<'_>, Vec<u8>)> {
     (version == VERSION).then_some((header, iso))
 }
 
-/// Most derived images that are searched for the one that a gain map makes.
+/// Maximum number of derived images among which the gain map's is searched.
 const MOST_DERIVED: usize = 8;
 
 /// A coded gain map.
 pub(super) struct CodedMap {
     pub(super) data: Vec<u8>,
-    /// Data of the derived image: a version byte and the map's parameters as of ISO 21496-1.
+    /// Data of the derived image: a version byte and the map's parameters in the binary form of ISO 21496-1.
     pub(super) acts: Vec<u8>,
     size: (u32, u32),
     sequence: Sequence,
@@ -73,18 +73,18 @@ pub(super) struct CodedMap {
 }
 
 impl CodedMap {
-    /// Encodes a gain map. Returns `None` for maps that ISO 21496-1 does not describe.
+    /// Encodes a gain map. Returns `None` for maps that ISO 21496-1 cannot describe.
     pub(super) fn of(map: &GainMap, interrupt: &dyn Interrupt) -> Result<Option<Self>> {
         let Some(iso) = &map.params.iso else {
             return Ok(None);
         };
-        guard::wanted(interrupt)?;
+        guard::check_interrupt(interrupt)?;
         let how = Encode {
             quality: map.quality,
             ..Encode::default()
         };
         let settings = encode::settings(&map.frame, &how)?;
-        let data = encode::whole(&map.frame, &settings)?;
+        let data = encode::bitstream(&map.frame, &settings)?;
         Ok(Some(Self {
             sequence: encode::sequence(&data)?,
             data,
@@ -95,8 +95,8 @@ impl CodedMap {
         }))
     }
 
-    /// Writes the properties of the map. After each box it calls `next` with whether readers have to understand that
-    /// property.
+    /// Writes the properties of the map. After each box it calls `next`, whose argument is whether the property is
+    /// essential: readers that do not understand it must ignore the item.
     pub(super) fn write_map(
         &self,
         out: &mut Vec<u8>,
@@ -114,8 +114,8 @@ impl CodedMap {
         still.write_turns(out, || next(true));
     }
 
-    /// Writes the properties of the image that the gain map makes: the base image's colours, with BT.2100's PQ as
-    /// transfer. It has no orientation, because the images that it is made of are already upright.
+    /// Writes the properties of the derived image: the base image's colours, with BT.2100's PQ as transfer. It has no
+    /// orientation property, because the images from which it is derived are already upright.
     pub(super) fn write_derived(
         &self,
         out: &mut Vec<u8>,
@@ -139,7 +139,7 @@ fn write_size(out: &mut Vec<u8>, (width, height): (u32, u32)) {
     });
 }
 
-/// Writes the group of items that are alternatives to each other, the best first.
+/// Writes the group of items that are alternatives to each other, the preferred one first.
 pub(super) fn write_alternatives(out: &mut Vec<u8>, group: u16, items: [u16; 2]) {
     boxed(out, b"grpl", |out| {
         full(out, b"altr", 0, 0, |out| {

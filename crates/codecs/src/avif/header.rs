@@ -1,4 +1,4 @@
-//! The header of an AVIF file: the coded images that make up the shown one, and how to process them.
+//! The header of an AVIF file: the coded images that make up the shown image, and how to process them.
 
 use std::collections::BTreeMap;
 
@@ -15,11 +15,11 @@ use super::movie::Movie;
 use super::obus;
 use crate::heif::{Boxes, Fields, Items, Property};
 
-/// Everything known of a file before pixels are decoded: a still image, or a sequence of images.
+/// The properties of a file, read before pixels are decoded: a still image, or a sequence of images.
 #[derive(Debug)]
 pub(super) struct Header<'a> {
     pub(super) items: Items<'a>,
-    /// The image sequence, if the file is one. Its images come from tracks, and no item is shown.
+    /// The image sequence, if the file is one. Its images are in tracks, and none is an item.
     pub(super) movie: Option<Movie<'a>>,
     pub(super) colour: Coded,
     pub(super) alpha: Option<Coded>,
@@ -28,7 +28,7 @@ pub(super) struct Header<'a> {
     pub(super) sequence: Sequence,
     pub(super) meaning: Meaning,
     pub(super) crop: Option<Crop>,
-    /// The decoding work for each image that is shown.
+    /// The amount of decoding for each shown image.
     work: Work,
     orientation: Orientation,
     space: Space,
@@ -63,9 +63,9 @@ pub(super) struct Tile {
 struct Work {
     /// Pixels of all coded frames, including hidden ones.
     pixels: u64,
-    /// Number of bitstreams, each of which needs a decoder of its own.
+    /// Number of bitstreams, each of which needs its own decoder.
     bitstreams: u64,
-    /// Pixels of the coded frames that are kept for others to refer to.
+    /// Pixels of the reference frames that a decoder keeps in memory.
     kept_pixels: u64,
 }
 
@@ -74,13 +74,13 @@ impl Work {
         Self {
             pixels: self.pixels.saturating_add(other.pixels),
             bitstreams: self.bitstreams + other.bitstreams,
-            // Colours are there no more when opacity is decoded.
+            // The decoder of the colours has been closed when opacity is decoded.
             kept_pixels: self.kept_pixels.max(other.kept_pixels),
         }
     }
 }
 
-/// How the code values of the colour planes are to be read.
+/// How to interpret the code values of the colour planes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Meaning {
     Gray(Range),
@@ -94,7 +94,7 @@ pub(super) enum Meaning {
 pub(super) enum Mix {
     /// Luma, green difference, orange difference.
     YCgCo,
-    /// Luma with these shares of red and blue, and the differences of blue and of red.
+    /// Luma with these weights of red and blue, and the differences of blue and of red.
     Shares(f64, f64),
 }
 
@@ -107,7 +107,7 @@ pub(super) struct Crop {
     pub(super) height: u32,
 }
 
-/// Number of frames that an AV1 decoder keeps for others to refer to.
+/// Number of reference frames that an AV1 decoder keeps in memory.
 const REFERENCES: u64 = 8;
 
 /// Nanoseconds to open a decoder and to read everything before the first sample.
@@ -117,7 +117,7 @@ const NANOS_PER_BITSTREAM: u64 = 100_000;
 const SMALLEST_TILE: u32 = 64;
 
 impl<'a> Header<'a> {
-    /// Reads everything but the pixels.
+    /// Reads the whole header, without decoding pixels.
     pub(super) fn read(bytes: &'a [u8]) -> Result<Self> {
         let meta = Boxes::of(bytes).find(|part| &part.kind == b"meta");
         let items = meta.map(|meta| Items::read(bytes, meta.data, NAME));
@@ -153,12 +153,12 @@ impl<'a> Header<'a> {
             work = work.and(alpha.work(&items)?);
         }
         let properties = items.properties(primary)?.collect();
-        let mut header = Self::described(items, sequence, colour, properties)?;
+        let mut header = Self::assemble(items, sequence, colour, properties)?;
         (header.alpha, header.premultiplied, header.work) = (alpha, premultiplied, work);
         Ok(header)
     }
 
-    /// Reads the header of an image sequence from its tracks. Items beside the tracks belong to the first image.
+    /// Reads the header of an image sequence from its tracks. Items in the same file belong to the first image.
     fn of_movie(movie: Movie<'a>, items: Items<'a>) -> Result<Self> {
         let (width, height) = movie.colour.size;
         let whole = || Coded {
@@ -170,17 +170,17 @@ impl<'a> Header<'a> {
         let sequence = Sequence::read(movie.first());
         let sequence = sequence.ok_or_else(|| broken("it has no sequence header"))?;
         let properties = movie.colour.properties.clone();
-        let mut header = Self::described(items, sequence, whole(), properties)?;
+        let mut header = Self::assemble(items, sequence, whole(), properties)?;
         if let Some(alpha) = &movie.alpha {
             header.alpha = Some(whole());
             header.premultiplied = movie.colour.premultiplied_by == Some(alpha.id);
         }
-        let (pixels, (pictures, _)) = (movie.work()?, movie.frames());
+        let (pixels, (images, _)) = (movie.work()?, movie.frames());
         let coded = header.colour.pixels();
         header.work = Work {
             pixels,
             bitstreams: 1,
-            kept_pixels: if pictures > 1 || pixels > 2 * coded {
+            kept_pixels: if images > 1 || pixels > 2 * coded {
                 REFERENCES * coded
             } else {
                 0
@@ -191,7 +191,7 @@ impl<'a> Header<'a> {
     }
 
     /// Creates a header from a sequence header, the coded image and its properties.
-    fn described(
+    fn assemble(
         items: Items<'a>,
         sequence: Sequence,
         colour: Coded,
@@ -208,7 +208,7 @@ impl<'a> Header<'a> {
                 }
                 Property::Profile(profile) => icc = Some(profile),
                 Property::Crop(fractions) => crop = Some(Crop::read(fractions, &colour)?),
-                Property::Rotation(quarters) => orientation = turned(orientation, quarters),
+                Property::Rotation(quarters) => orientation = turn(orientation, quarters),
                 Property::Mirror(0) => orientation = orientation.flipped(Flip::Vertical),
                 Property::Mirror(_) => orientation = orientation.flipped(Flip::Horizontal),
                 _ => {}
@@ -222,14 +222,14 @@ impl<'a> Header<'a> {
         ));
         let code = |point: u16| u8::try_from(point).unwrap_or(2);
         let space = match icc {
-            Some(icc) => Space::of_profile(icc, shown(sequence.layout)),
+            Some(icc) => Space::of_profile(icc, profile_model(sequence.layout)),
             None => Space {
                 primaries: Primaries::from_code(code(primaries)),
                 transfer: Transfer::from_code(code(transfer)).shown(),
                 profiled: false,
             },
         };
-        let described = |kind: &[u8; 4]| {
+        let assemble = |kind: &[u8; 4]| {
             let mut all = items.referring(items.primary?, b"cdsc");
             all.find(|item| items.kind(*item).as_ref() == Some(kind))
         };
@@ -241,8 +241,8 @@ impl<'a> Header<'a> {
             orientation,
             space,
             icc,
-            exif: described(b"Exif"),
-            xmp: described(b"mime"),
+            exif: assemble(b"Exif"),
+            xmp: assemble(b"mime"),
             sequence,
             colour,
             alpha: None,
@@ -269,7 +269,7 @@ impl<'a> Header<'a> {
                     crop.x % u32::from(sub.h) != 0 || crop.y % u32::from(sub.v) != 0
                 });
                 Model::YCbCr {
-                    // A crop between chroma samples makes as many of them as there are px.
+                    // A crop whose edges lie between chroma samples is decoded to full-resolution chroma.
                     sub: if parts { Subsampling::NONE } else { sub },
                     range,
                     matrix,
@@ -287,15 +287,15 @@ impl<'a> Header<'a> {
     pub(super) fn info(&self) -> Info {
         let (width, height) = self.size();
         let coded = self.colour.pixels();
-        let shown = u64::from(width) * u64::from(height);
+        let visible_pixels = u64::from(width) * u64::from(height);
         let planes = 4 * self.depth().bytes() as u64;
         let (frames, animation) = match &self.movie {
             Some(movie) => movie.frames(),
             None => (1, None),
         };
-        // What the size alone tells.
-        let expected = shown * if self.alpha.is_some() { 2 } else { 1 };
-        let more = self.work.pixels.saturating_sub(expected);
+        // The cost that the size alone suggests.
+        let expected = visible_pixels * if self.alpha.is_some() { 2 } else { 1 };
+        let hidden_pixels = self.work.pixels.saturating_sub(expected);
         Info {
             depth: self.depth(),
             alpha: self.alpha.is_some(),
@@ -304,17 +304,17 @@ impl<'a> Header<'a> {
             animation,
             orientation: self.orientation,
             metadata: self.exif.is_some() || self.xmp.is_some(),
-            // What is cut away is decoded all the same, and images that others refer to are kept.
-            decoder_bytes: (coded - shown.min(coded))
+            // Pixels outside the crop are decoded all the same, and reference frames stay in memory.
+            decoder_bytes: (coded - visible_pixels.min(coded))
                 .saturating_add(self.work.kept_pixels)
                 .saturating_mul(planes),
-            decoder_nanos: (more.saturating_mul(NANOS_PER_PIXEL))
+            decoder_nanos: (hidden_pixels.saturating_mul(NANOS_PER_PIXEL))
                 .saturating_add(self.work.bitstreams.saturating_sub(1) * NANOS_PER_BITSTREAM),
             ..Info::new(NAME, width, height, self.model())
         }
     }
 
-    /// Reads the ICC profile, Exif and XMP, each of which may have at most `most` bytes.
+    /// Reads the ICC profile, Exif and XMP, each of which may have up to `most` bytes.
     pub(super) fn metadata(&self, most: u64) -> Result<Metadata> {
         let exif = match self.exif {
             Some(item) => exif_of(&self.items.data(item, false)?),
@@ -359,7 +359,7 @@ fn unsupported(what: &str) -> Error {
 }
 
 /// Returns the model of the colours that an ICC profile describes for an image of this layout.
-fn shown(layout: Layout) -> Model {
+fn profile_model(layout: Layout) -> Model {
     match layout {
         Layout::Gray => Model::Gray,
         _ => Model::Rgb,
@@ -367,7 +367,7 @@ fn shown(layout: Layout) -> Model {
 }
 
 /// Turns an orientation anticlockwise by a number of quarter turns.
-fn turned(orientation: Orientation, quarters: u8) -> Orientation {
+fn turn(orientation: Orientation, quarters: u8) -> Orientation {
     match quarters {
         1 => orientation.then(Turn::R270),
         2 => orientation.then(Turn::R180),
@@ -392,10 +392,10 @@ fn alphas(items: &Items<'_>) -> BTreeMap<u32, u32> {
             )
         })
     };
-    let mut known = BTreeMap::new();
+    let mut is_alpha_cache = BTreeMap::new();
     let mut alphas = BTreeMap::new();
     for (from, to) in items.all_references(b"auxl") {
-        if *known.entry(from).or_insert_with(|| is_alpha(from)) {
+        if *is_alpha_cache.entry(from).or_insert_with(|| is_alpha(from)) {
             alphas.entry(to).or_insert(from);
         }
     }
@@ -444,7 +444,7 @@ impl Coded {
         Ok(grid)
     }
 
-    /// Checks that the tiles have one size, cover the whole image, and that each shows a part of it.
+    /// Checks that the tiles have one size and cover the whole image, and that none lies outside it.
     fn check(&self, rows: u32) -> Result<()> {
         let tile = self.tiles.first();
         let (width, height) = tile.map_or((0, 0), |tile| (tile.width, tile.height));
@@ -452,13 +452,13 @@ impl Coded {
             let all = u64::from(count) * u64::from(side);
             all >= u64::from(whole) && all < u64::from(whole) + u64::from(side)
         };
-        let same = |tile: &Tile| (tile.width, tile.height) == (width, height);
-        let several = self.columns * rows > 1;
+        let has_tile_size = |tile: &Tile| (tile.width, tile.height) == (width, height);
+        let is_grid = self.columns * rows > 1;
         if self.tiles.len() as u64 != u64::from(self.columns) * u64::from(rows)
-            || !self.tiles.iter().all(same)
+            || !self.tiles.iter().all(has_tile_size)
             || !covers(self.columns, width, self.width)
             || !covers(rows, height, self.height)
-            || (several && width.min(height) < SMALLEST_TILE)
+            || (is_grid && width.min(height) < SMALLEST_TILE)
         {
             return Err(broken("its tiles do not fit its size"));
         }
@@ -490,14 +490,14 @@ impl Coded {
         u64::from(self.width) * u64::from(self.height)
     }
 
-    /// Groups the indices of tiles that have the same bytes, so that these are decoded only once.
+    /// Groups the indices of tiles with identical bytes, so that each group is decoded only once.
     pub(super) fn sources(&self, items: &Items<'_>) -> Result<Vec<Vec<usize>>> {
-        let mut known = BTreeMap::new();
+        let mut source_numbers = BTreeMap::new();
         let mut sources: Vec<Vec<usize>> = Vec::new();
         for (index, tile) in self.tiles.iter().enumerate() {
             let place = items.place(tile.item);
             let place = place.ok_or_else(|| broken("an item is missing"))?;
-            let source = *known
+            let source = *source_numbers
                 .entry((place, tile.point, tile.layer))
                 .or_insert(sources.len());
             match sources.get_mut(source) {
@@ -508,10 +508,10 @@ impl Coded {
         Ok(sources)
     }
 
-    /// Returns the work of decoding the image.
+    /// Returns the amount of decoding for the image.
     ///
     /// # Errors
-    /// `Broken`: its items have more to decode than any encoder makes of an image.
+    /// `Broken` if its items contain more frames or units than any encoder writes for an image.
     fn work(&self, items: &Items<'_>) -> Result<Work> {
         let mut work = Work::default();
         let mut bytes = 0;
@@ -525,7 +525,7 @@ impl Coded {
                 return Err(broken("its items overlap in the file"));
             }
             let frames = u64::from(obus::Work::of(&data)?.frames);
-            let kept = if frames > 1 {
+            let references = if frames > 1 {
                 frames.min(REFERENCES)
             } else {
                 0
@@ -533,7 +533,7 @@ impl Coded {
             work = work.and(Work {
                 pixels: tile.pixels().saturating_mul(frames),
                 bitstreams: 1,
-                kept_pixels: tile.pixels().saturating_mul(kept),
+                kept_pixels: tile.pixels().saturating_mul(references),
             });
         }
         Ok(work)
@@ -552,17 +552,17 @@ impl Coded {
 
 /// Reads the tiles of these items. An item that occurs several times is read once.
 fn tiles(items: &Items<'_>, list: impl IntoIterator<Item = u32>) -> Result<Vec<Tile>> {
-    let mut known = BTreeMap::new();
+    let mut tile_cache = BTreeMap::new();
     let mut tiles = Vec::new();
     for item in list {
         if items.kind(item).as_ref() != Some(b"av01") {
             return Err(broken("a tile is no coded image"));
         }
-        let tile = match known.get(&item) {
+        let tile = match tile_cache.get(&item) {
             Some(tile) => *tile,
             None => Tile::read(items, item)?,
         };
-        known.insert(item, tile);
+        tile_cache.insert(item, tile);
         tiles.push(tile);
     }
     Ok(tiles)
@@ -585,7 +585,7 @@ impl Tile {
             match property {
                 Property::Size(width, height) => (tile.width, tile.height) = (width, height),
                 Property::OperatingPoint(point) => tile.point = point,
-                // 0xffff: whichever is the best.
+                // 0xffff means the highest layer.
                 Property::Layer(layer) => tile.layer = u8::try_from(layer).ok(),
                 _ => {}
             }
@@ -610,7 +610,7 @@ impl Meaning {
             (4, _) => return Ok(Self::Foreign(Mix::Shares(0.3, 0.11), range)),
             (7, _) => return Ok(Self::Foreign(Mix::Shares(0.212, 0.087), range)),
             (8, _) => return Ok(Self::Foreign(Mix::YCgCo, range)),
-            // The shares that the primaries have in white.
+            // The luma weights that follow from the primaries.
             (12, 1) => 1,
             (12, 9) => 9,
             (12, 12) => return Ok(Self::Foreign(Mix::Shares(0.228_975, 0.079_287), range)),

@@ -1,5 +1,5 @@
-//! AVIF: planes coded as AV1 in a HEIF container, read and written as they are stored. libaom encodes and rav1d
-//! decodes. The container is read in [`crate::heif`] and written here.
+//! AVIF: planes coded as AV1 in a HEIF container, read and written without a colour conversion. libaom encodes and
+//! rav1d decodes. [`crate::heif`] reads the container; this module writes it.
 
 use andon_pixels::{
     AnimationDecoder, AnimationEncoder, Codec, Cost, Decode, Drawn, Encode, Encoder, Format, Frame,
@@ -56,7 +56,7 @@ impl Codec for Avif {
     }
 
     fn isolation(&self) -> Isolation {
-        // Nothing interrupts libaom.
+        // libaom cannot be interrupted.
         Isolation {
             writes: true,
             ..Isolation::READS
@@ -70,8 +70,8 @@ impl Codec for Avif {
         // The major brand, its version, and the compatible ones.
         let brands = first.data.chunks_exact(4).enumerate();
         let mut brands = brands.filter(|(index, _)| *index != 1);
-        let own = |brand: &[u8]| BRANDS.iter().any(|own| own == brand);
-        &first.kind == b"ftyp" && brands.any(|(_, brand)| own(brand))
+        let is_avif = |brand: &[u8]| BRANDS.iter().any(|own| own == brand);
+        &first.kind == b"ftyp" && brands.any(|(_, brand)| is_avif(brand))
     }
 
     fn probe(&self, bytes: &[u8]) -> Result<Info> {
@@ -174,7 +174,7 @@ impl Encoder for Avif {
     }
 
     fn encode_spread(&self, how: &Encode) -> u64 {
-        // The usual speeds are chosen so that the hardest image ends in time, too.
+        // The default speeds are chosen so that even the most complex image is encoded in time.
         let was_asked_for = how.effort.is_some() || how.lossless;
         if was_asked_for { 3 } else { 1 }
     }
@@ -202,7 +202,7 @@ impl AnimationEncoder for Avif {
         NAME
     }
 
-    /// Returns `false`: some browsers that accept AVIF show only the first image of a sequence, and do not say so.
+    /// Returns `false`, because some browsers whose Accept header lists AVIF show only the first image of a sequence.
     fn moves_everywhere(&self) -> bool {
         false
     }

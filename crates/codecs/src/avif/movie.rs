@@ -1,4 +1,4 @@
-//! Image sequences: a track of colours, and perhaps one of opacity.
+//! Image sequences, with a track of colours and optionally one of opacity.
 
 use andon_pixels::{
     Animation, Decode, Delay, Error, FrameReader, Info, Interrupt, Metadata, Result, Timed,
@@ -12,7 +12,7 @@ use super::obus::{MOST_FRAMES, Work};
 use crate::guard;
 use crate::heif::{Boxes, Property, Sample, Track};
 
-/// The tracks of an image sequence that are shown.
+/// The tracks of an image sequence to show.
 #[derive(Debug)]
 pub(super) struct Movie<'a> {
     pub(super) colour: Track<'a>,
@@ -21,8 +21,8 @@ pub(super) struct Movie<'a> {
 }
 
 impl<'a> Movie<'a> {
-    /// Reads the tracks of a file whose major brand says that it is a sequence (`avis`). Any other file is a still
-    /// image, for which this returns `None`.
+    /// Reads the tracks of a file whose major brand marks it as a sequence (`avis`). Returns `None` for other files,
+    /// which are still images.
     pub(super) fn of(bytes: &'a [u8]) -> Result<Option<Self>> {
         let mut boxes = Boxes::of(bytes);
         let brand = boxes.next().filter(|first| &first.kind == b"ftyp");
@@ -69,21 +69,24 @@ impl<'a> Movie<'a> {
         Err(Error::broken(NAME, why))
     }
 
-    /// Fails if the file does not hold all of the sequence's images.
+    /// Checks that the file contains all of the sequence's images.
+    ///
+    /// # Errors
+    /// If it is cut off.
     pub(super) fn check_whole(&self) -> Result<()> {
         let all = [Some(&self.colour), self.alpha.as_ref()];
         let mut samples = all.iter().flatten().flat_map(|track| &track.samples);
         match samples.all(|sample| sample.data(self.bytes).is_some()) {
             true => Ok(()),
-            false => Err(cut()),
+            false => Err(cut_off()),
         }
     }
 
-    /// Returns the coded pixels to decode for each image that is shown: the mean over the sequence, or the number for
-    /// the first image if that is larger.
+    /// Returns the coded pixels to decode for each shown image: the mean over the sequence, or the number for the first
+    /// image if that is larger.
     ///
     /// # Errors
-    /// `Broken`: there is more to decode than any encoder makes of as many images.
+    /// `Broken` if there is more to decode than any encoder writes for this number of images.
     pub(super) fn work(&self) -> Result<u64> {
         let all = [Some(&self.colour), self.alpha.as_ref()];
         let work = all.into_iter().flatten().map(|track| self.work_of(track));
@@ -93,23 +96,23 @@ impl<'a> Movie<'a> {
     fn work_of(&self, track: &Track<'_>) -> Result<u64> {
         let (mut bytes, mut frames, mut first) = (0_u64, 0_u64, None);
         for sample in &track.samples {
-            // A probe may be handed the beginning of a file only.
+            // For a probe, the file may be only a beginning of the whole.
             if let Some(data) = sample.data(self.bytes) {
                 bytes += data.len() as u64;
-                let own = u64::from(Work::of(data)?.frames);
-                first.get_or_insert(own);
-                frames += own;
+                let frames_of_sample = u64::from(Work::of(data)?.frames);
+                first.get_or_insert(frames_of_sample);
+                frames += frames_of_sample;
             }
         }
-        let shown = track.samples.len() as u64;
-        if frames > shown * MOST_FRAMES_EACH + u64::from(MOST_FRAMES) {
-            let why = format!("it hides {} frames behind its {shown}", frames - shown);
+        let samples = track.samples.len() as u64;
+        if frames > samples * MOST_FRAMES_EACH + u64::from(MOST_FRAMES) {
+            let why = format!("it hides {} frames behind its {samples}", frames - samples);
             return Err(Error::broken(NAME, why));
         }
         if bytes > 2 * self.bytes.len() as u64 {
             return Err(Error::broken(NAME, "its images overlap in the file"));
         }
-        let each = frames.div_ceil(shown.max(1)).max(first.unwrap_or(0));
+        let each = frames.div_ceil(samples.max(1)).max(first.unwrap_or(0));
         let (width, height) = track.size;
         Ok(each * u64::from(width) * u64::from(height))
     }
@@ -119,13 +122,13 @@ impl<'a> Movie<'a> {
         let Some(sample) = self.colour.samples.first() else {
             return &[];
         };
-        let there = Sample {
+        let part = Sample {
             length: u64::from(sample.length)
                 .min((self.bytes.len() as u64).saturating_sub(sample.offset))
                 as u32,
             ..*sample
         };
-        there.data(self.bytes).unwrap_or_default()
+        part.data(self.bytes).unwrap_or_default()
     }
 
     /// Returns the number of frames and, if there are several, the properties of the animation.
@@ -146,14 +149,15 @@ impl<'a> Movie<'a> {
     }
 }
 
-/// Most coded frames of a sequence for each frame that is shown. One that is coded first and shown later counts twice.
+/// Maximum number of coded frames of a sequence for each shown frame. One that is coded first and shown later counts
+/// twice.
 const MOST_FRAMES_EACH: u64 = 3;
 
-fn cut() -> Error {
+fn cut_off() -> Error {
     Error::broken(NAME, "it is cut off")
 }
 
-/// A track while it is decoded. Its images may refer to earlier ones.
+/// The state of decoding a track. Its images may refer to earlier ones.
 struct Decoding<'a> {
     decoder: Decoder<'a>,
     samples: Vec<Sample>,
@@ -178,9 +182,8 @@ impl<'a> Decoding<'a> {
         })
     }
 
-    /// Decodes an image and returns it with the number of ticks for which it stays. All images before it have to have
-    /// been decoded.
-    fn picture(
+    /// Decodes an image and returns it with its duration in ticks. All earlier images must have been decoded.
+    fn image(
         &mut self,
         bytes: &'a [u8],
         number: usize,
@@ -189,13 +192,13 @@ impl<'a> Decoding<'a> {
         let Some(sample) = self.samples.get(number) else {
             return Ok(None);
         };
-        let data = sample.data(bytes).ok_or_else(cut)?;
-        let picture = self.decoder.picture(data, None, interrupt)?;
-        if picture.size() != self.size {
+        let data = sample.data(bytes).ok_or_else(cut_off)?;
+        let image = self.decoder.image(data, None, interrupt)?;
+        if image.size() != self.size {
             return Err(Error::broken(NAME, "its bitstream is of another size"));
         }
-        let mut canvas = Canvas::empty(self.size.0, self.size.1, &picture);
-        canvas.put(&picture, 0, 0)?;
+        let mut canvas = Canvas::empty(self.size.0, self.size.1, &image);
+        canvas.put(&image, 0, 0)?;
         Ok(Some((canvas, sample.ticks)))
     }
 }
@@ -213,17 +216,17 @@ pub(super) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Opens a sequence before its first frame.
+    /// Opens a sequence. The first frame is decoded by the first call of `next`.
     pub(super) fn open(bytes: &'a [u8], info: &Info, how: &Decode<'a>) -> Result<Self> {
         let header = Header::read(bytes)?;
         let (width, height) = header.size();
-        guard::probed(width, height, info, how.limits)?;
+        guard::check_probed(width, height, info, how.limits)?;
         guard::size(header.colour.width, header.colour.height, how.limits)?;
         let movie = header.movie.as_ref();
         let movie = movie.ok_or_else(|| Error::Internal("a still was opened".to_owned()))?;
         movie.check_whole()?;
         Ok(Self {
-            metadata: guard::kept(how, |most| header.metadata(most))?,
+            metadata: guard::read_metadata(how, |most| header.metadata(most))?,
             bytes,
             colour: Decoding::of(&movie.colour)?,
             alpha: movie.alpha.as_ref().map(Decoding::of).transpose()?,
@@ -241,13 +244,13 @@ impl FrameReader for Reader<'_> {
     }
 
     fn next(&mut self) -> Result<Option<Timed>> {
-        guard::wanted(self.interrupt)?;
+        guard::check_interrupt(self.interrupt)?;
         let (bytes, number) = (self.bytes, self.number);
-        let Some((colour, ticks)) = self.colour.picture(bytes, number, self.interrupt)? else {
+        let Some((colour, ticks)) = self.colour.image(bytes, number, self.interrupt)? else {
             return Ok(None);
         };
         let alpha = match &mut self.alpha {
-            Some(alpha) => alpha.picture(bytes, number, self.interrupt)?,
+            Some(alpha) => alpha.image(bytes, number, self.interrupt)?,
             None => None,
         };
         self.number += 1;

@@ -1,5 +1,5 @@
-//! The units of an AV1 bitstream (OBUs, AV1 §5.3), read only as far as needed to know how much work they are. The
-//! number of bytes does not tell shown frames from hidden ones, and rav1d decodes all of them.
+//! The units of an AV1 bitstream (OBUs, AV1 §5.3), read only as far as needed to count the frames to decode. The number
+//! of bytes does not distinguish shown frames from hidden ones, and rav1d decodes all of them.
 
 use andon_pixels::{Error, Result};
 
@@ -49,7 +49,7 @@ impl<'a> Iterator for Obus<'a> {
 }
 
 impl Obu<'_> {
-    /// Returns whether the unit takes part in decoding. Metadata, padding and reserved units change no sample.
+    /// Returns whether the unit affects decoding. Metadata, padding and reserved units change no sample.
     pub(super) fn matters(&self) -> bool {
         matches!(
             self.kind,
@@ -61,7 +61,7 @@ impl Obu<'_> {
 /// The amount of decoding that a bitstream takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Work {
-    /// Number of frames that are decoded or shown once more.
+    /// Number of frames that are decoded or shown again.
     pub(super) frames: u32,
     /// Number of OBUs.
     units: u32,
@@ -71,7 +71,7 @@ impl Work {
     /// Counts the work for one image: an item, or a sample of a track.
     ///
     /// # Errors
-    /// `Broken`: it is more than any encoder makes of one image.
+    /// `Broken` if there are more frames or units than any encoder writes for one image.
     pub(super) fn of(bitstream: &[u8]) -> Result<Self> {
         let too_many = |most: u32, what: &str| {
             let why = format!("one of its images consists of more than {most} {what}");
@@ -80,7 +80,8 @@ impl Work {
         let mut work = Self::default();
         for obu in Obus::of(bitstream) {
             work.units += 1;
-            // A redundant header decodes nothing, unless no header stands before it.
+            // A redundant header is a copy of an earlier one and decodes nothing, but it counts in case the earlier one
+            // is missing.
             work.frames += u32::from(matches!(obu.kind, FRAME | FRAME_HEADER | REDUNDANT_HEADER));
             if work.frames > MOST_FRAMES {
                 return too_many(MOST_FRAMES, "coded frames");
@@ -93,11 +94,11 @@ impl Work {
     }
 }
 
-/// Most frames that one image may have. Encoders of sequences send up to half a dozen hidden ones ahead, layered images
-/// have up to four, and later frames can refer to eight at most.
+/// Maximum number of frames in one image. Encoders of sequences write up to half a dozen hidden frames ahead, layered
+/// images have up to four, and later frames can refer to at most eight.
 pub(super) const MOST_FRAMES: u32 = 16;
 
-/// Most OBUs that one image may have. Most of them are tile groups, of which there are 4096 at most.
+/// Maximum number of OBUs in one image. Most of them are tile groups, of which there are at most 4096.
 const MOST_UNITS: u32 = 1 << 13;
 
 const HAS_EXTENSION: u8 = 4;

@@ -3,13 +3,13 @@
 use super::header::ALPHA;
 use super::write::{Still, boxed, full, write_configuration};
 
-/// The images of a sequence, which lie one behind the other in the data of the file.
+/// The images of a sequence, which are contiguous in the data of the file.
 #[derive(Debug)]
 pub(super) struct Movie {
-    /// How many times the sequence is played. 0 means forever.
+    /// Number of times that the sequence is played. 0 means forever.
     pub(super) plays: u32,
     /// Duration of each image in milliseconds.
-    pub(super) stays: Vec<u32>,
+    pub(super) durations: Vec<u32>,
     pub(super) colour: Vec<Sample>,
     /// The opacity images: as many as there are colour images, or none.
     pub(super) alpha: Vec<Sample>,
@@ -25,8 +25,8 @@ pub(super) struct Sample {
     pub(super) key: bool,
 }
 
-/// Bytes that each frame takes in addition to its coded data: a duration and two samples in memory, and their entries
-/// in the file.
+/// Bytes for each frame in addition to its coded data: a duration and two samples in memory, and their entries in the
+/// file.
 pub(super) const BYTES_PER_FRAME: u64 = 128;
 
 const PER_SECOND: u32 = 1000;
@@ -37,14 +37,14 @@ impl Movie {
     pub(super) fn new(plays: u32) -> Self {
         Self {
             plays,
-            stays: Vec::new(),
+            durations: Vec::new(),
             colour: Vec::new(),
             alpha: Vec::new(),
         }
     }
 
-    /// Writes the `moov` box. For every offset into the data it adds to `places` where in `out` the offset stands, and
-    /// its value.
+    /// Writes the `moov` box. For every offset into the data, adds a pair to `places`: the position of the offset in
+    /// `out`, and its value.
     pub(super) fn write(
         &self,
         out: &mut Vec<u8>,
@@ -55,7 +55,7 @@ impl Movie {
             full(out, b"mvhd", 1, 0, |out| {
                 out.extend([0; 16]);
                 out.extend(PER_SECOND.to_be_bytes());
-                out.extend(self.shown().to_be_bytes());
+                out.extend(self.total_duration().to_be_bytes());
                 // Rate, volume.
                 out.extend([0, 1, 0, 0, 1, 0]);
                 out.extend([0; 10]);
@@ -71,15 +71,15 @@ impl Movie {
     }
 
     /// Returns the duration of all frames played once, in milliseconds.
-    fn once(&self) -> u64 {
-        self.stays.iter().copied().map(u64::from).sum()
+    fn play_duration(&self) -> u64 {
+        self.durations.iter().copied().map(u64::from).sum()
     }
 
     /// Returns the duration of all plays in milliseconds, or `u64::MAX` if the sequence is played forever.
-    fn shown(&self) -> u64 {
+    fn total_duration(&self) -> u64 {
         match self.plays {
             0 => u64::MAX,
-            plays => self.once() * u64::from(plays),
+            plays => self.play_duration() * u64::from(plays),
         }
     }
 
@@ -95,7 +95,7 @@ impl Movie {
                 out.extend([0; 16]);
                 out.extend(id.to_be_bytes());
                 out.extend([0; 4]);
-                out.extend(self.shown().to_be_bytes());
+                out.extend(self.total_duration().to_be_bytes());
                 out.extend([0; 16]);
                 out.extend(matrix());
                 for side in [still.width, still.height] {
@@ -110,7 +110,7 @@ impl Movie {
             boxed(out, b"edts", |out| {
                 full(out, b"elst", 1, u32::from(self.plays != 1), |out| {
                     out.extend(1_u32.to_be_bytes());
-                    out.extend(self.once().to_be_bytes());
+                    out.extend(self.play_duration().to_be_bytes());
                     out.extend([0; 8]);
                     out.extend([0, 1, 0, 0]);
                 });
@@ -119,8 +119,8 @@ impl Movie {
                 full(out, b"mdhd", 1, 0, |out| {
                     out.extend([0; 16]);
                     out.extend(PER_SECOND.to_be_bytes());
-                    out.extend(self.once().to_be_bytes());
-                    // No language.
+                    out.extend(self.play_duration().to_be_bytes());
+                    // Language: undetermined (`und`).
                     out.extend([0x55, 0xc4, 0, 0]);
                 });
                 let handler = if id == OPACITY { b"auxv" } else { b"pict" };
@@ -134,7 +134,7 @@ impl Movie {
                     boxed(out, b"dinf", |out| {
                         full(out, b"dref", 0, 0, |out| {
                             out.extend(1_u32.to_be_bytes());
-                            // In this file.
+                            // The data are in this file.
                             full(out, b"url ", 0, 1, |_| {});
                         });
                     });
@@ -162,7 +162,7 @@ impl Movie {
             boxed(out, b"av01", |out| entry(out, still, id));
         });
         full(out, b"stts", 0, 0, |out| {
-            let runs: Vec<&[u32]> = self.stays.chunk_by(|one, next| one == next).collect();
+            let runs: Vec<&[u32]> = self.durations.chunk_by(|one, next| one == next).collect();
             out.extend((runs.len() as u32).to_be_bytes());
             for run in runs {
                 out.extend((run.len() as u32).to_be_bytes());
@@ -170,7 +170,7 @@ impl Movie {
             }
         });
         full(out, b"stsc", 0, 0, |out| {
-            // From the first chunk on each has one sample, all of one kind.
+            // Each chunk has one sample, and all chunks use the same sample description.
             for number in [1_u32; 4] {
                 out.extend(number.to_be_bytes());
             }
@@ -200,16 +200,16 @@ impl Movie {
     }
 }
 
-/// Writes the sample entry of a track: how its samples are coded, and what they mean.
+/// Writes the sample entry of a track: the coding of its samples, and whether they are colours or opacity.
 fn entry(out: &mut Vec<u8>, still: &Still<'_>, id: u32) {
     out.extend([0, 0, 0, 0, 0, 0, 0, 1]);
     out.extend([0; 16]);
     for side in [still.width, still.height] {
         out.extend((side as u16).to_be_bytes());
     }
-    // 72 dots an inch, across and down; one frame a sample.
+    // 72 dpi across and down; one frame per sample.
     out.extend([0, 0x48, 0, 0, 0, 0x48, 0, 0, 0, 0, 0, 0, 0, 1]);
-    // No name of a compressor; colours at 24 bits; no table of colours.
+    // No name of a compressor; a depth of 24 bits; no colour table.
     out.extend([0; 32]);
     out.extend([0, 0x18, 0xff, 0xff]);
     match (&still.alpha, id) {
@@ -220,7 +220,7 @@ fn entry(out: &mut Vec<u8>, still: &Still<'_>, id: u32) {
             still.write_turns(out, || {});
         }
     }
-    // Frames may refer to any others, and each may be predicted within itself.
+    // Coding constraints: no limit on reference images, and intra prediction may be used.
     full(out, b"ccst", 0, 0, |out| out.extend([0x7c, 0, 0, 0]));
     if id == OPACITY {
         full(out, b"auxi", 0, 0, |out| {

@@ -1,4 +1,4 @@
-//! Writing of the container of a still image or of a sequence's first image: ISO 23008-12 with the items of AVIF.
+//! Writing of the container of a still image, or of the first image of a sequence: ISO 23008-12 with the items of AVIF.
 
 use andon_pixels::{Metadata, Orientation, orientation_of};
 
@@ -7,7 +7,7 @@ use super::gain_map::{self, CodedMap};
 use super::header::ALPHA;
 use super::tracks::Movie;
 
-/// An image that has been coded.
+/// A coded image, ready to be written.
 pub(super) struct Still<'a> {
     pub(super) width: u32,
     pub(super) height: u32,
@@ -22,15 +22,15 @@ pub(super) struct Still<'a> {
     pub(super) gain_map: Option<&'a CodedMap>,
 }
 
-/// Item ID of the coded colours. The other items' IDs follow.
+/// Item ID of the coded colours. The other items have the following IDs.
 const COLOUR: u16 = 1;
 const OPACITY: u16 = 2;
 const EXIF: u16 = 3;
 const XMP: u16 = 4;
-/// Item ID of the derived image, which the gain map makes of the base image. The ID of the map follows.
+/// Item ID of the derived image, which results from the gain map and the base image. The map has the next ID.
 const DERIVED: u16 = 5;
 const GAIN_MAP: u16 = 6;
-/// ID of the group that holds the base image and the derived image that may be shown in its place.
+/// ID of the group that contains the base image and its alternative, the derived image.
 const ALTERNATIVES: u16 = 7;
 
 /// An item: its ID, type and bytes.
@@ -50,9 +50,9 @@ impl Still<'_> {
         out
     }
 
-    /// Returns everything that stands before the data of a sequence whose first image is this one. The data, `length`
+    /// Returns all boxes before the data of a sequence whose first image is this one. The data, which are `length`
     /// bytes long, have to begin with this image's items, in the order in which a still image has them.
-    pub(super) fn moving(&self, movie: &Movie, length: usize) -> Vec<u8> {
+    pub(super) fn sequence_head(&self, movie: &Movie, length: usize) -> Vec<u8> {
         let exif = self.exif();
         self.head(&self.items(exif.as_deref()), Some(movie), length)
     }
@@ -81,7 +81,7 @@ impl Still<'_> {
         items
     }
 
-    /// Writes everything that stands before the data, which are `length` bytes long and begin with the items.
+    /// Writes all boxes before the data. The data are `length` bytes long and begin with the items.
     fn head(&self, items: &[Item<'_>], movie: Option<&Movie>, length: usize) -> Vec<u8> {
         let mut out = Vec::with_capacity(1024);
         let mut places = Vec::new();
@@ -177,14 +177,14 @@ impl Still<'_> {
             (GAIN_MAP, map),
         ]
         .into_iter()
-        .filter(|(_, own)| !own.is_empty())
+        .filter(|(_, properties)| !properties.is_empty())
         .collect();
         full(out, b"ipma", 0, 0, |out| {
             out.extend((items.len() as u32).to_be_bytes());
-            for (id, own) in items {
+            for (id, properties) in items {
                 out.extend(id.to_be_bytes());
-                out.push(own.len() as u8);
-                out.extend(own);
+                out.push(properties.len() as u8);
+                out.extend(properties);
             }
         });
     }
@@ -210,7 +210,7 @@ impl Still<'_> {
     /// Writes the orientation as `irot` and `imir` boxes, and calls `next` after each of them.
     pub(super) fn write_turns(&self, out: &mut Vec<u8>, mut next: impl FnMut()) {
         let orientation = self.orientation();
-        // Turned first and mirrored then, where EXIF has it the other way round.
+        // HEIF rotates first and mirrors second; EXIF has the opposite order.
         let turns = match orientation.mirror {
             true => orientation.quarters,
             false => (4 - orientation.quarters) % 4,
@@ -226,13 +226,13 @@ impl Still<'_> {
     }
 }
 
-/// Writes where the items are, and returns at which place in `out` each offset has to be written, and the offset from the
-/// beginning of the data.
+/// Writes the locations of the items. Returns, for each offset that has to be filled in, its position in `out`, and its
+/// value relative to the beginning of the data.
 fn write_places(out: &mut Vec<u8>, items: &[Item<'_>]) -> Vec<(usize, usize)> {
     let mut places = Vec::new();
     let mut at = 0;
     full(out, b"iloc", 0, 0, |out| {
-        // Offsets and lengths of four bytes, no base.
+        // Offsets and lengths have four bytes; there is no base offset.
         out.extend([0x44, 0]);
         out.extend((items.len() as u16).to_be_bytes());
         for (id, _, data) in items {
@@ -252,9 +252,9 @@ fn write_kinds(out: &mut Vec<u8>, items: &[Item<'_>]) {
     full(out, b"iinf", 0, 0, |out| {
         out.extend((items.len() as u16).to_be_bytes());
         for (id, kind, _) in items {
-            // What is only there for others is hidden.
-            let hidden = u32::from(*id == GAIN_MAP);
-            full(out, b"infe", 2, hidden, |out| {
+            // The gain map is only part of the derived image, so it is hidden.
+            let flags = u32::from(*id == GAIN_MAP);
+            full(out, b"infe", 2, flags, |out| {
                 out.extend(id.to_be_bytes());
                 out.extend([0, 0]);
                 out.extend(kind);
@@ -267,7 +267,7 @@ fn write_kinds(out: &mut Vec<u8>, items: &[Item<'_>]) {
     });
 }
 
-/// Writes what items are to each other, if there are several.
+/// Writes the references between items, if there are several items.
 fn write_references(out: &mut Vec<u8>, items: &[Item<'_>]) {
     if items.len() == 1 {
         return;
@@ -308,10 +308,10 @@ pub(super) fn write_depth(out: &mut Vec<u8>, sequence: &Sequence) {
     });
 }
 
-/// Writes the `av1C` box, which decoders look at before they accept an image.
+/// Writes the `av1C` box, which decoders check before they accept an image.
 pub(super) fn write_configuration(out: &mut Vec<u8>, sequence: &Sequence) {
     let (across, down) = match sequence.layout {
-        // Without chroma it is said to be thinned both ways.
+        // The specification requires both subsampling flags for images without chroma.
         Layout::Gray => (2, 2),
         layout => layout.spans(1),
     };
@@ -331,7 +331,7 @@ pub(super) fn write_configuration(out: &mut Vec<u8>, sequence: &Sequence) {
     });
 }
 
-/// Writes a box around what `inside` writes.
+/// Writes a box whose content `inside` writes.
 pub(super) fn boxed(out: &mut Vec<u8>, kind: &[u8; 4], inside: impl FnOnce(&mut Vec<u8>)) {
     let start = out.len();
     out.extend([0; 4]);
@@ -341,7 +341,7 @@ pub(super) fn boxed(out: &mut Vec<u8>, kind: &[u8; 4], inside: impl FnOnce(&mut 
     out[start..start + 4].copy_from_slice(&size.to_be_bytes());
 }
 
-/// Writes a box with version and flags around what `inside` writes.
+/// Writes a box with version and flags, whose content `inside` writes.
 pub(super) fn full(
     out: &mut Vec<u8>,
     kind: &[u8; 4],

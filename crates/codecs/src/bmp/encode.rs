@@ -1,5 +1,5 @@
-//! Encoding of planes to BMP files: 24 bits, or 32 with a version 4 header, which says where opacity is. Nothing is
-//! compressed.
+//! Encoding of planes to BMP files: 24 bits, or 32 bits with a version 4 header, which declares the opacity channel.
+//! Pixels are not compressed.
 
 use andon_pixels::{
     Bound, Depth, Error, Frame, Grid, Image, Interrupt, Model, Plane, Result, Traits,
@@ -8,11 +8,11 @@ use andon_pixels::{
 use super::FILE_HEADER;
 use crate::guard;
 
-/// Length in bytes of the header of a 24-bit file. The length for 32 bits follows.
+/// Length in bytes of the header of a 24-bit file.
 const PLAIN: usize = 40;
 const WITH_MASKS: usize = 108;
 
-/// Returns what a frame must be converted to: red, green and blue of 8 bits, with or without opacity.
+/// Returns the traits to which a frame must be converted: red, green and blue of 8 bits, with or without opacity.
 pub(super) fn accepts(have: Traits) -> Traits {
     Traits {
         model: Model::Rgb,
@@ -44,7 +44,7 @@ pub(super) fn encode(image: &Image, interrupt: &dyn Interrupt) -> Result<Vec<u8>
         value: length,
         limit: u32::MAX.into(),
     })?;
-    // As long as the length above, which fits.
+    // `length` above has checked that this fits.
     let mut file = Vec::with_capacity(length as usize);
     let long = |file: &mut Vec<u8>, value: u32| file.extend(value.to_le_bytes());
     let header = if alpha { WITH_MASKS } else { PLAIN };
@@ -54,11 +54,11 @@ pub(super) fn encode(image: &Image, interrupt: &dyn Interrupt) -> Result<Vec<u8>
     long(&mut file, (FILE_HEADER + header) as u32);
     long(&mut file, header as u32);
     long(&mut file, frame.width);
-    // Upwards: the first row is the lowest.
+    // A positive height means that the lowest row comes first.
     long(&mut file, frame.height);
     file.extend(1_u16.to_le_bytes());
     file.extend(if alpha { 32_u16 } else { 24 }.to_le_bytes());
-    // Compression: BI_BITFIELDS with masks, or none. The length of the pixels may be 0. 72 dots per inch.
+    // Compression: BI_BITFIELDS with masks, or none. The length of the pixels may be 0. Resolution: 72 dpi.
     long(&mut file, if alpha { 3 } else { 0 });
     for value in [0, 2835, 2835, 0, 0] {
         long(&mut file, value);
@@ -72,7 +72,7 @@ pub(super) fn encode(image: &Image, interrupt: &dyn Interrupt) -> Result<Vec<u8>
     }
     for y in (0..frame.height).rev() {
         if y % 64 == 0 {
-            guard::wanted(interrupt)?;
+            guard::check_interrupt(interrupt)?;
         }
         let rows: Vec<&[u8]> = planes.iter().map(|plane| plane.row(y)).collect();
         let end = file.len() + stride(frame.width, alpha);

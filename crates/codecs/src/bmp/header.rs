@@ -1,4 +1,4 @@
-//! The header of a bitmap: the format of its pixels, and where they are.
+//! The header of a bitmap: the format of its pixels and their offset.
 
 use std::ops::Range;
 
@@ -10,11 +10,11 @@ use crate::bytes::{u16_le, u32_le};
 pub(crate) struct Dib<'a> {
     /// Name of the format that contains the bitmap.
     pub(super) format: &'static str,
-    /// All bytes from the header on.
+    /// All bytes, starting with the header.
     pub(super) bytes: &'a [u8],
     /// Width in px.
     pub(crate) width: u32,
-    /// Height in px. For an icon it includes the rows of the mask until `Dib::of_icon` takes them off.
+    /// Height in px. For an icon it includes the rows of the mask, until `Dib::of_icon` subtracts them.
     pub(crate) height: u32,
     /// Whether the first stored row is the top one.
     pub(super) top_down: bool,
@@ -31,7 +31,7 @@ pub(crate) struct Dib<'a> {
     pub(super) colour_bytes: usize,
     /// Offset of the pixels in `bytes`.
     pub(super) pixels_at: usize,
-    /// Whether a mask follows the pixels, as in icons: for each row a row of bits that mark transparent pixels.
+    /// Whether a mask follows the pixels, as in icons: one bit per pixel, row after row, set for transparent pixels.
     pub(super) clear_mask: bool,
 }
 
@@ -82,8 +82,8 @@ impl<'a> Dib<'a> {
         })
     }
 
-    /// Turns this into the bitmap of an icon, which has a mask below its pixels. Pixels of 32 bits have opacity of
-    /// their own, unless all of it is 0.
+    /// Converts this to the bitmap of an icon, which has a mask below its pixels. In icons of 32 bits per pixel, the
+    /// pixels have their own opacity, unless all opacity values are 0.
     pub(crate) fn of_icon(mut self) -> Self {
         self.height = self.height.div_ceil(2);
         if self.bits == 32 && self.masks[3] == 0 {
@@ -120,11 +120,11 @@ impl<'a> Dib<'a> {
     }
 }
 
-/// The fields of a header, of which there are several generations.
+/// The fields of a bitmap header of any generation.
 struct Header<'a> {
     bytes: &'a [u8],
     format: &'static str,
-    /// Length in bytes, by which the generations are told apart.
+    /// Length in bytes, which identifies the generation.
     length: usize,
 }
 
@@ -146,7 +146,7 @@ impl<'a> Header<'a> {
         Error::broken(self.format, why)
     }
 
-    /// Whether this is the first header of OS/2, which has no more than a size.
+    /// Whether this is the first header of OS/2, which contains only the size and the depth.
     fn is_core(&self) -> bool {
         self.length == 12
     }
@@ -159,7 +159,7 @@ impl<'a> Header<'a> {
         u32_le(self.bytes, at).ok_or_else(|| self.broken("its header is cut off"))
     }
 
-    /// Returns a field that short headers leave out if it is 0.
+    /// Returns a field, or 0 if the header is too short to contain it.
     fn later(&self, at: usize) -> Result<u32> {
         match self.length >= at + 4 {
             true => self.long(at),
@@ -167,7 +167,7 @@ impl<'a> Header<'a> {
         }
     }
 
-    /// Returns width and height in px, and the bits per pixel. The height of rows that go down is negative.
+    /// Returns width and height in px, and the bits per pixel. A negative height means that the top row comes first.
     fn size(&self) -> Result<(i64, i64, u16)> {
         let (width, height, bits_at) = match self.is_core() {
             true => (self.short(4)?.into(), self.short(6)?.into(), 10),
@@ -183,7 +183,7 @@ impl<'a> Header<'a> {
         Ok((width, height, self.short(bits_at)?))
     }
 
-    /// Whether the header states the bits of each colour.
+    /// Whether the header contains bit masks.
     fn has_masks(&self, compression: u32) -> bool {
         matches!(compression, 3 | 6) && self.length != OS2
     }
@@ -218,12 +218,12 @@ impl<'a> Header<'a> {
         for (index, mask) in masks.iter_mut().enumerate().take(count) {
             *mask = self.long(40 + 4 * index)?;
         }
-        let apart = if self.length == 40 { 4 * count } else { 0 };
-        Ok((masks, self.length + apart))
+        let extra_masks = if self.length == 40 { 4 * count } else { 0 };
+        Ok((masks, self.length + extra_masks))
     }
 }
 
-/// Longest side in px that is accepted.
+/// Maximum length of a side in px.
 const MOST: i64 = 1 << 30;
 
 /// Colour space type of a header with an embedded profile: `MBED`.

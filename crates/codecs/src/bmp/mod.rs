@@ -1,4 +1,4 @@
-//! BMP: reads all depths, palettes, bit fields and run lengths, from the headers of OS/2 1 to version 5 of Windows.
+//! BMP. Reads all depths, palettes, bit fields and run lengths, with headers from OS/2 1 to version 5 of Windows.
 //! Writes 24 or 32 bits.
 
 use andon_pixels::{
@@ -38,7 +38,7 @@ impl Codec for Bmp {
     }
 
     fn sniff(&self, head: &[u8]) -> bool {
-        // Two letters alone begin many texts.
+        // The two letters `BM` are not enough, because many texts begin with them.
         let header = u32_le(head, FILE_HEADER).is_some_and(|length| (12..=124).contains(&length));
         head.starts_with(b"BM") && header
     }
@@ -49,7 +49,7 @@ impl Codec for Bmp {
 
     fn decode(&self, bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Image> {
         let dib = dib(bytes)?;
-        guard::probed(dib.width, dib.height, info, how.limits)?;
+        guard::check_probed(dib.width, dib.height, info, how.limits)?;
         let frame = dib.frame(how.interrupt)?;
         let metadata = guard::profile(dib.embedded_profile(), how)?;
         Ok(Image::read(frame, metadata, info.space))
@@ -63,7 +63,7 @@ impl Codec for Bmp {
         cost(bytes, info)
     }
 
-    /// Returns the format to write when none is asked for: PNG, since few BMP files are photographs.
+    /// Returns the format to write if none is requested: PNG, since few BMP files are photos.
     fn instead(&self, _info: &Info) -> Option<&'static str> {
         Some("png")
     }
@@ -91,15 +91,15 @@ impl Encoder for Bmp {
     }
 }
 
-/// Nanoseconds of encoding per byte of the file, gathered from planes. Measured on one core.
+/// Nanoseconds of encoding per byte of the file, including the collection from planes. Measured on one core.
 const NANOS_PER_BYTE: u64 = 2;
 
 fn dib(bytes: &[u8]) -> Result<Dib<'_>> {
-    let cut = || Error::broken(NAME, "it is cut off");
-    let pixels = u32_le(bytes, 10).ok_or_else(cut)? as usize;
-    let rest = bytes.get(FILE_HEADER..).ok_or_else(cut)?;
+    let cut_off = || Error::broken(NAME, "it is cut off");
+    let pixels = u32_le(bytes, 10).ok_or_else(cut_off)? as usize;
+    let rest = bytes.get(FILE_HEADER..).ok_or_else(cut_off)?;
     let mut dib = Dib::read(rest, NAME)?;
-    // From the header on; nothing before the palette can be pixels.
+    // The offset from the header on. Pixels cannot begin before the palette ends.
     let at = pixels.checked_sub(FILE_HEADER).unwrap_or(dib.pixels_at);
     if at >= dib.palette_at {
         dib.pixels_at = at;
@@ -123,11 +123,11 @@ pub(crate) fn info(format: &'static str, dib: &Dib<'_>) -> Info {
     }
 }
 
-/// Returns the cost of decoding, measured on photographs of 24 bits. Run lengths cost time per byte.
+/// Returns the cost of decoding, measured with photos of 24 bits. Run lengths cost time per byte.
 pub(crate) fn cost(bytes: u64, info: &Info) -> Cost {
     Cost {
         nanos: bytes + info.pixels().saturating_mul(5),
-        // A row of colours; of runs, the indices of all pixels.
+        // A row of colours or, for run lengths, the indices of all pixels.
         scratch: info.pixels().saturating_add(u64::from(info.width) * 4),
     }
 }

@@ -14,16 +14,16 @@ impl Dib<'_> {
     pub(crate) fn frame(&self, interrupt: &dyn Interrupt) -> Result<Frame> {
         let stride = self.stride(self.bits);
         let data = self.bytes.get(self.pixels_at..);
-        let data = data.ok_or_else(|| self.cut())?;
+        let data = data.ok_or_else(|| self.cut_off())?;
         let palette = self.palette();
         let (width, height) = (self.width as usize, self.height as usize);
         let indices = self.indices(data, interrupt)?;
         let clear = match self.clear_mask {
-            // The mask may be left out where pixels have their own opacity.
+            // The mask may be missing if pixels have their own opacity.
             true => data.get(stride * height..).unwrap_or_default(),
             false => &[],
         };
-        // Writers that know no opacity leave zeros there.
+        // Writers that do not support opacity store zeros there.
         let by_mask = self.clear_mask && !(self.bits == 32 && self.says_opacity(data));
         let alpha = self.has_alpha();
         let channels = 3 + usize::from(alpha);
@@ -31,19 +31,19 @@ impl Dib<'_> {
         let mut pixels = vec![[0; 4]; width];
         for y in 0..height {
             if y % BAND_ROWS == 0 {
-                guard::wanted(interrupt)?;
+                guard::check_interrupt(interrupt)?;
             }
-            let stored = if self.top_down { y } else { height - 1 - y };
+            let stored_row = if self.top_down { y } else { height - 1 - y };
             match &indices {
                 Some(indices) => {
-                    for (pixel, index) in pixels.iter_mut().zip(&indices[stored * width..]) {
+                    for (pixel, index) in pixels.iter_mut().zip(&indices[stored_row * width..]) {
                         *pixel = palette.get(usize::from(*index)).copied().unwrap_or(BLACK);
                     }
                 }
-                None => self.row(&data[stored * stride..], &palette, &mut pixels),
+                None => self.row(&data[stored_row * stride..], &palette, &mut pixels),
             }
             if by_mask {
-                let row = clear.get(stored * self.stride(1)..).unwrap_or_default();
+                let row = clear.get(stored_row * self.stride(1)..).unwrap_or_default();
                 for (x, pixel) in pixels.iter_mut().enumerate() {
                     let bits = row.get(x / 8).copied().unwrap_or(0);
                     pixel[3] = if bits >> (7 - x % 8) & 1 == 1 { 0 } else { 255 };
@@ -58,29 +58,32 @@ impl Dib<'_> {
         Frame::of_planes(Model::Rgb, planes.into_iter().map(Plane::U8).collect())
     }
 
-    fn cut(&self) -> Error {
+    fn cut_off(&self) -> Error {
         Error::broken(self.format, "it is cut off")
     }
 
-    /// Returns the indices of run-length encoded pixels. `None`: the pixels are not compressed, and all of them are
-    /// there.
+    /// Returns the indices of run-length encoded pixels. Returns `None` for uncompressed pixels, after a check that all
+    /// of them are present.
+    ///
+    /// # Errors
+    /// `Broken` if pixels are missing.
     fn indices(&self, data: &[u8], interrupt: &dyn Interrupt) -> Result<Option<Vec<u8>>> {
         let (width, height) = (self.width as usize, self.height as usize);
         if self.packing == Packing::Runs {
-            let unpacked = runs::unpack(data, self.bits, width, height, interrupt)?;
-            let (indices, _) = unpacked.ok_or_else(|| self.cut())?;
+            let runs_and_length = runs::unpack(data, self.bits, width, height, interrupt)?;
+            let (indices, _) = runs_and_length.ok_or_else(|| self.cut_off())?;
             return Ok(Some(indices));
         }
-        // The last row's padding may be missing.
+        // The padding of the last row may be missing.
         let row = (width * usize::from(self.bits)).div_ceil(8);
         let rows = (height - 1).checked_mul(self.stride(self.bits));
         match rows.and_then(|rows| rows.checked_add(row)) {
             Some(needed) if needed <= data.len() => Ok(None),
-            _ => Err(self.cut()),
+            _ => Err(self.cut_off()),
         }
     }
 
-    /// Returns whether any pixel of 32 bits is not fully transparent.
+    /// Returns whether any pixel of a 32-bit image has an opacity other than 0.
     fn says_opacity(&self, data: &[u8]) -> bool {
         let pixels = data.chunks_exact(4);
         let mut pixels = pixels.take(self.width as usize * self.height as usize);
@@ -90,16 +93,16 @@ impl Dib<'_> {
         })
     }
 
-    /// Returns where pixels, mask and profile end, in bytes from the header on. Missing padding of the last row is not
-    /// counted. An icon whose pixels have their own opacity is taken to have as much of a mask as the length `told` by
-    /// its entry leaves room for.
-    pub(crate) fn end(&self, told: usize, interrupt: &dyn Interrupt) -> Result<usize> {
+    /// Returns the offset in bytes from the header at which pixels, mask and profile end. Missing padding of the last
+    /// row is not counted. For an icon whose pixels have their own opacity, the mask ends where the length `entry_length` of
+    /// its directory entry does.
+    pub(crate) fn end(&self, entry_length: usize, interrupt: &dyn Interrupt) -> Result<usize> {
         let (width, height) = (self.width as usize, self.height as usize);
         let data = self.bytes.get(self.pixels_at..).unwrap_or_default();
         let length = match self.packing {
             Packing::Runs => {
-                let unpacked = runs::unpack(data, self.bits, width, height, interrupt)?;
-                unpacked.map_or(data.len(), |(_, length)| length)
+                let runs_and_length = runs::unpack(data, self.bits, width, height, interrupt)?;
+                runs_and_length.map_or(data.len(), |(_, length)| length)
             }
             Packing::None => self.stride(self.bits).saturating_mul(height),
         };
@@ -109,14 +112,14 @@ impl Dib<'_> {
             false => pixels,
         };
         let pixels = match self.bits {
-            32 => told.clamp(pixels, masked),
+            32 => entry_length.clamp(pixels, masked),
             _ => masked,
         };
         let profile = self.profile_at().map_or(0, |place| place.end);
         Ok(pixels.max(profile).min(self.bytes.len()))
     }
 
-    /// Returns the palette, or as much of it as the file holds.
+    /// Returns the palette, or the part of it that the file contains.
     fn palette(&self) -> Vec<Pixel> {
         let table = self.bytes.get(self.palette_at..).unwrap_or_default();
         let colours = table.chunks_exact(self.colour_bytes).take(self.colours);
@@ -164,7 +167,7 @@ const BLACK: Pixel = [0, 0, 0, 255];
 /// Number of rows decoded between two checks of the interrupt.
 const BAND_ROWS: usize = 16;
 
-/// The bits of a pixel that hold one colour.
+/// The bits of a pixel that store one colour.
 #[derive(Clone, Copy)]
 struct Field {
     mask: u32,
@@ -187,7 +190,7 @@ impl Field {
         if self.mask == 0 {
             return none;
         }
-        let own = u64::from((value & self.mask) >> self.shift);
-        ((own * 255 + self.most / 2) / self.most) as u8
+        let bits = u64::from((value & self.mask) >> self.shift);
+        ((bits * 255 + self.most / 2) / self.most) as u8
     }
 }

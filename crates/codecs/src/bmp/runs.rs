@@ -1,11 +1,11 @@
-//! Decoding of run-length encoded indices, which start with the bottom row.
+//! Decoding of run-length encoded indices, which begin with the bottom row.
 
 use andon_pixels::{Interrupt, Result};
 
 use crate::guard;
 
-/// Returns the indices of all pixels, in the order of the file's rows, and the number of bytes that they took. Skipped
-/// pixels have index 0. Returns `None` if the data end before an end marker or the last pixel.
+/// Returns the indices of all pixels, in the order of the file's rows, and the number of bytes that were read. Skipped
+/// pixels have index 0. Returns `None` if the data end before an end marker and before the last pixel.
 pub(super) fn unpack(
     data: &[u8],
     bits: u16,
@@ -20,19 +20,19 @@ pub(super) fn unpack(
         x: 0,
         y: 0,
     };
-    let mut ended = false;
+    let mut has_end_marker = false;
     let mut rest = data;
     let mut codes = 0_usize;
     while let [first, second, after @ ..] = rest {
         rest = after;
         codes += 1;
         if codes.is_multiple_of(CODES) {
-            guard::wanted(interrupt)?;
+            guard::check_interrupt(interrupt)?;
         }
         match (*first, *second) {
             (0, 0) => (out.x, out.y) = (0, out.y + 1),
             (0, 1) => {
-                ended = true;
+                has_end_marker = true;
                 break;
             }
             (0, 2) => {
@@ -55,18 +55,18 @@ pub(super) fn unpack(
             (count, value) => out.run(count.into(), value, bits),
         }
         if out.y >= height {
-            // The end marker still belongs to the image.
+            // An end marker after the last pixel is part of the image.
             rest = rest.strip_prefix(&[0, 1]).unwrap_or(rest);
             break;
         }
     }
-    // Codes have two bytes: half of one is what a cut leaves.
+    // Codes have two bytes. One remaining byte is the first half of a code, so the file is cut off.
     let full = (out.y >= height || (out.y + 1 == height && out.x >= width)) && rest.len() != 1;
-    let complete = ended || full;
+    let complete = has_end_marker || full;
     Ok(complete.then(|| (out.indices, data.len() - rest.len())))
 }
 
-/// The indices of a bitmap, and where the next one goes, which may be outside.
+/// The indices of a bitmap, and the position of the next one, which may be outside the bitmap.
 struct Indices {
     indices: Vec<u8>,
     width: usize,
@@ -84,19 +84,19 @@ impl Indices {
         self.x += 1;
     }
 
-    /// Puts one index, or two in turns if they have 4 bits, `count` times.
+    /// Writes one index `count` times; with 4 bits, two alternating indices.
     #[inline]
     fn run(&mut self, count: usize, value: u8, bits: u16) {
-        // What reaches over the edge is passed over at once, however far it goes.
-        let seen = count.min(self.width.saturating_sub(self.x));
-        for place in 0..seen {
+        // Pixels beyond the edge are skipped in one step, so that a long run costs no time.
+        let visible_count = count.min(self.width.saturating_sub(self.x));
+        for place in 0..visible_count {
             self.put(match bits {
                 8 => value,
                 _ if place % 2 == 0 => value >> 4,
                 _ => value & 15,
             });
         }
-        self.x += count - seen;
+        self.x += count - visible_count;
     }
 }
 

@@ -9,14 +9,14 @@ use std::sync::{Arc, OnceLock};
 /// A font file.
 pub(super) struct FontFile {
     place: Place,
-    /// Number of fonts in it that can be read.
+    /// Number of readable fonts in the file.
     faces: AtomicUsize,
 }
 
 enum Place {
-    Held(Arc<Vec<u8>>),
-    /// A part of a file that nobody changes.
-    Shared {
+    Memory(Arc<Vec<u8>>),
+    /// A part of a file, which must not change.
+    FilePart {
         file: Arc<File>,
         at: u64,
         length: usize,
@@ -25,13 +25,13 @@ enum Place {
 }
 
 impl FontFile {
-    pub(super) fn held(bytes: Vec<u8>) -> Self {
-        Self::at(Place::Held(Arc::new(bytes)))
+    pub(super) fn in_memory(bytes: Vec<u8>) -> Self {
+        Self::at(Place::Memory(Arc::new(bytes)))
     }
 
-    /// A part of `file` of `length` bytes, from the byte `at` on.
-    pub(super) fn shared(file: Arc<File>, at: u64, length: usize) -> Self {
-        Self::at(Place::Shared {
+    /// Creates a font file from `length` bytes of `file`, starting at the byte `at`.
+    pub(super) fn part_of_file(file: Arc<File>, at: u64, length: usize) -> Self {
+        Self::at(Place::FilePart {
             file,
             at,
             length,
@@ -57,23 +57,23 @@ impl FontFile {
     /// Length in bytes.
     pub(super) fn length(&self) -> u64 {
         match &self.place {
-            Place::Held(bytes) => bytes.len() as u64,
-            Place::Shared { length, .. } => *length as u64,
+            Place::Memory(bytes) => bytes.len() as u64,
+            Place::FilePart { length, .. } => *length as u64,
         }
     }
 
-    /// Returns the file's bytes without keeping them in memory, unless they are there already.
-    pub(super) fn peeked(&self) -> Peeked {
+    /// Returns the file's bytes. If they are not in memory already, they are not cached.
+    pub(super) fn peek(&self) -> Peeked {
         Peeked(match &self.place {
-            Place::Held(bytes) => bytes.clone(),
-            Place::Shared {
+            Place::Memory(bytes) => bytes.clone(),
+            Place::FilePart {
                 file, at, length, ..
             } => Arc::new(read(file, *at, *length)),
         })
     }
 }
 
-/// Returns the bytes of a part of a file; none if it cannot be read, and the font then has no glyphs.
+/// Reads a part of a file. Returns no bytes if that fails; the font then has no glyphs.
 fn read(file: &File, at: u64, length: usize) -> Vec<u8> {
     let mut bytes = vec![0; length];
     match file.read_exact_at(&mut bytes, at) {
@@ -85,8 +85,8 @@ fn read(file: &File, at: u64, length: usize) -> Vec<u8> {
 impl AsRef<[u8]> for FontFile {
     fn as_ref(&self) -> &[u8] {
         match &self.place {
-            Place::Held(bytes) => bytes,
-            Place::Shared {
+            Place::Memory(bytes) => bytes,
+            Place::FilePart {
                 file,
                 at,
                 length,
@@ -102,7 +102,7 @@ impl fmt::Debug for FontFile {
     }
 }
 
-/// The bytes of a font file, for as long as its header is read.
+/// The bytes of a font file, in memory until this is dropped.
 pub(super) struct Peeked(Arc<Vec<u8>>);
 
 impl Peeked {

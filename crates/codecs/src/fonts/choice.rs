@@ -1,24 +1,24 @@
-//! Which font a character is drawn with: fallback.
+//! Choice of the font for each character, including fallback fonts.
 
 use resvg::usvg::fontdb::{Family, ID, Style, Weight};
 use unicode_script::{Script, UnicodeScript};
 
 use super::{FontRequest, Fonts};
 
-/// What a text wants of its fonts.
+/// The fonts that a text requests.
 #[derive(Debug)]
-pub(crate) struct Wanted {
-    /// The faces of the families that the text names, or that of the default family, the most wanted first.
+pub(crate) struct FontSelection {
+    /// The faces of the families that the text names, or of the default family, in order of preference.
     faces: Vec<usize>,
-    /// Whether the text names families, which are then preferred to those for its script.
+    /// Whether the text names families. These are preferred to the families for its script.
     is_named: bool,
     weight: u16,
     is_italic: bool,
 }
 
 impl Fonts {
-    /// Returns the fonts that a text asks for, and the families among them that are not there.
-    pub(crate) fn wanted(&self, request: &FontRequest) -> (Wanted, Vec<String>) {
+    /// Returns the fonts that a text requests, and the requested families that are not loaded.
+    pub(crate) fn selection(&self, request: &FontRequest) -> (FontSelection, Vec<String>) {
         let weight = request.weight.unwrap_or(Weight::NORMAL.0);
         let style = match request.is_italic {
             true => Style::Italic,
@@ -44,23 +44,24 @@ impl Fonts {
         }
         let is_named = !faces.is_empty();
         faces.extend(find(Family::SansSerif));
-        let wanted = Wanted {
+        let selection = FontSelection {
             faces,
             is_named,
             weight,
             is_italic: request.is_italic,
         };
-        (wanted, unknown)
+        (selection, unknown)
     }
 
-    /// Returns the face for a cluster of characters that are drawn together, such as a letter with its marks: the first
-    /// of the wanted faces, of those preferred for the script, of `last`, and of all others that has all of them.
-    /// Without one, the first that has the first character. `None` if there is none.
+    /// Returns the face for a cluster of characters that are drawn together, such as a letter with its marks. The
+    /// candidates are the requested faces and those preferred for the script (requested families first, a default
+    /// family last), then `last`, then all others. Returns the first that has all characters, otherwise the first that
+    /// has the first visible character, otherwise `None`.
     pub(crate) fn face_for(
         &self,
         cluster: &str,
         script: Script,
-        wanted: &Wanted,
+        selection: &FontSelection,
         last: Option<usize>,
         is_emoji: bool,
     ) -> Option<usize> {
@@ -68,18 +69,18 @@ impl Fonts {
             let mut visible = cluster.chars().filter(|letter| !is_invisible(*letter));
             visible.all(|letter| self.has(face, letter))
         };
-        self.first(script, wanted, last, is_emoji, whole)
+        self.first(script, selection, last, is_emoji, whole)
             .or_else(|| {
                 let first = cluster.chars().find(|letter| !is_invisible(*letter))?;
                 let has = |face: usize| self.has(face, first);
-                self.first(script, wanted, last, is_emoji, has)
+                self.first(script, selection, last, is_emoji, has)
             })
     }
 
     fn first(
         &self,
         script: Script,
-        wanted: &Wanted,
+        selection: &FontSelection,
         last: Option<usize>,
         is_emoji: bool,
         has: impl Fn(usize) -> bool,
@@ -87,26 +88,32 @@ impl Fonts {
         let is_fit = |face: &usize| self.faces[*face].is_coloured == is_emoji && has(*face);
         let of_script = self.fallback.iter().find(|(it, _)| *it == script);
         let of_script = of_script.map_or(&[][..], |(_, faces)| faces);
-        let [one, other] = match wanted.is_named {
-            true => [&wanted.faces, of_script],
-            false => [of_script, &wanted.faces],
+        let [one, other] = match selection.is_named {
+            true => [&selection.faces, of_script],
+            false => [of_script, &selection.faces],
         };
         let preferred = one.iter().chain(other).copied().chain(last);
         let mut preferred = preferred.filter(is_fit);
         preferred.next().or_else(|| {
             let all = (0..self.faces.len()).filter(|face| has(*face));
-            all.min_by_key(|face| self.distance(*face, wanted, is_emoji))
+            all.min_by_key(|face| self.distance(*face, selection, is_emoji))
         })
     }
 
-    /// Returns the distance between a face and the wanted style. The nearest face is the best.
-    fn distance(&self, face: usize, wanted: &Wanted, is_emoji: bool) -> (bool, bool, bool, u16) {
+    /// Returns the distance between the style of a face and the requested style. The face with the smallest distance is
+    /// used.
+    fn distance(
+        &self,
+        face: usize,
+        selection: &FontSelection,
+        is_emoji: bool,
+    ) -> (bool, bool, bool, u16) {
         let face = &self.faces[face];
         (
             face.is_coloured != is_emoji,
-            face.is_italic != wanted.is_italic,
+            face.is_italic != selection.is_italic,
             !face.is_normal_width,
-            face.weight.abs_diff(wanted.weight),
+            face.weight.abs_diff(selection.weight),
         )
     }
 
@@ -114,22 +121,22 @@ impl Fonts {
         self.faces[face].coverage.has(letter)
     }
 
-    /// Returns the face that `usvg` should take for a character that none of the `used` ones has.
+    /// Returns the face that `usvg` should use for a character which no face in `used` has.
     pub(crate) fn fallback(&self, letter: char, used: &[ID]) -> Option<ID> {
         let base = used.first().and_then(|id| self.index_of(*id));
-        let wanted = Wanted {
+        let selection = FontSelection {
             faces: Vec::new(),
             is_named: false,
             weight: base.map_or(Weight::NORMAL.0, |face| self.faces[face].weight),
             is_italic: base.is_some_and(|face| self.faces[face].is_italic),
         };
         let has = |face: usize| self.has(face, letter) && !used.contains(&self.faces[face].id);
-        let face = self.first(letter.script(), &wanted, None, false, has)?;
+        let face = self.first(letter.script(), &selection, None, false, has)?;
         Some(self.faces[face].id)
     }
 
-    /// Returns the characters of a text for which no font has a glyph, each once, and at most [`MOST_MISSING`] of them.
-    /// Invisible characters need no glyph.
+    /// Returns the characters of a text for which no font has a glyph, without duplicates, and at most [`MOST_MISSING`]
+    /// of them. Invisible characters need no glyph.
     pub(crate) fn missing(&self, text: &str) -> Vec<char> {
         let mut missing: Vec<char> = Vec::new();
         for letter in text.chars() {
@@ -145,7 +152,7 @@ impl Fonts {
     }
 }
 
-/// Most missing characters that are collected: a note names fewer.
+/// Maximum number of missing characters that are collected. Messages list fewer.
 pub(crate) const MOST_MISSING: usize = 64;
 
 /// Whether a character is white space, a control, or a mark that only affects how others are drawn.

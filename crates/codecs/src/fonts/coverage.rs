@@ -1,16 +1,16 @@
-//! The characters that a font has, as ranges: looking one up reads no font.
+//! The characters of a font as ranges, which can be looked up without reading the font file.
 
 use skrifa::raw::TableProvider;
 use skrifa::{FontRef, MetadataProvider, Tag};
 
-/// Ranges of characters, sorted and apart, with both ends included.
+/// Sorted, disjoint ranges of characters, with both ends included.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Coverage(Vec<(u32, u32)>);
 
-/// Returns which characters a font has and whether it has glyphs in colours of its own; `None` if it cannot be read.
+/// Returns the characters of a font, and whether it has coloured glyphs; `None` if it cannot be read.
 pub(super) fn read(data: &[u8], index: u32) -> Option<(Coverage, bool)> {
     let font = FontRef::from_index(data, index).ok()?;
-    // Without these nothing can be drawn or measured.
+    // Tables without which nothing can be drawn or measured.
     font.head().ok()?;
     font.hhea().ok()?;
     let characters = font.charmap().mappings().map(|(character, _)| character);
@@ -30,30 +30,30 @@ impl Coverage {
                 _ => ranges.push((character, character)),
             }
         }
-        Self::merged(ranges)
+        Self::merge(ranges)
     }
 
-    /// The characters that any of these have.
-    pub(super) fn together<'a>(coverages: impl Iterator<Item = &'a Self>) -> Self {
-        Self::merged(coverages.flat_map(|it| it.0.iter().copied()).collect())
+    /// Returns the union of these sets of characters.
+    pub(super) fn union<'a>(coverages: impl Iterator<Item = &'a Self>) -> Self {
+        Self::merge(coverages.flat_map(|it| it.0.iter().copied()).collect())
     }
 
-    fn merged(mut ranges: Vec<(u32, u32)>) -> Self {
+    fn merge(mut ranges: Vec<(u32, u32)>) -> Self {
         ranges.sort_unstable();
-        let mut merged: Vec<(u32, u32)> = Vec::with_capacity(ranges.len());
+        let mut merge: Vec<(u32, u32)> = Vec::with_capacity(ranges.len());
         for (first, last) in ranges {
-            match merged.last_mut() {
+            match merge.last_mut() {
                 Some((_, end)) if first <= end.saturating_add(1) => *end = last.max(*end),
-                _ => merged.push((first, last)),
+                _ => merge.push((first, last)),
             }
         }
-        Self(merged)
+        Self(merge)
     }
 
     pub(super) fn has(&self, character: char) -> bool {
         let character = u32::from(character);
-        let after = self.0.partition_point(|(first, _)| *first <= character);
-        after > 0 && character <= self.0[after - 1].1
+        let count = self.0.partition_point(|(first, _)| *first <= character);
+        count > 0 && character <= self.0[count - 1].1
     }
 }
 
@@ -71,8 +71,8 @@ mod tests {
             assert_eq!(has, of.contains(&u32::from(character)), "{character}");
         }
         let more = Coverage::of([8, 9, 30].into_iter());
-        let together = Coverage::together([&coverage, &more].into_iter());
-        assert_eq!(together.0, [(3, 9), (20, 20), (30, 30)]);
+        let union = Coverage::union([&coverage, &more].into_iter());
+        assert_eq!(union.0, [(3, 9), (20, 20), (30, 30)]);
     }
 
     #[test]

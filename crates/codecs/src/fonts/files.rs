@@ -1,4 +1,4 @@
-//! Finding font files in folders.
+//! Search for font files in folders.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use super::bytes::FontFile;
 use super::{FontError, FontSettings};
 
-/// Extensions of the files that are read, without regard to case.
+/// Extensions of font files, compared without regard to case.
 const EXTENSIONS: [&str; 4] = ["ttf", "otf", "ttc", "otc"];
 
-/// Folders in which systems keep fonts, and the ones below a user's home.
+/// Folders of the system's fonts, and of fonts in the user's home.
 const SYSTEM: [&str; 4] = [
     "/usr/share/fonts",
     "/usr/local/share/fonts",
@@ -20,30 +20,30 @@ const SYSTEM: [&str; 4] = [
 ];
 const OF_USER: [&str; 3] = [".local/share/fonts", ".fonts", "Library/Fonts"];
 
-/// How many folders deep files are looked for.
+/// Maximum depth of nested folders that are searched.
 const DEEPEST: usize = 16;
 
-/// Maximum number of bytes of all files together. They are kept in memory.
+/// Maximum total number of bytes of all files, which are kept in memory.
 const MOST_BYTES: u64 = 1 << 30;
 
-/// Reads all font files in the order of their folders, and in each in the order of their paths. Each file is read once.
+/// Reads all font files, sorted by folder in the given order and by path within each. Each file is read once.
 pub(super) fn load(settings: &FontSettings) -> Result<(Vec<PathBuf>, Vec<FontFile>), FontError> {
-    let mut seen = BTreeSet::new();
+    let mut visited = BTreeSet::new();
     let mut paths = Vec::new();
     for folder in &settings.folders {
-        let found = below(folder).map_err(|error| {
+        let fonts = font_files(folder).map_err(|error| {
             wrong(
                 "folders",
                 format!("{} cannot be read: {error}", folder.display()),
             )
         })?;
-        paths.extend(found.into_iter().filter(|path| is_new(path, &mut seen)));
+        paths.extend(fonts.into_iter().filter(|path| is_new(path, &mut visited)));
     }
     if settings.system {
         for folder in system_folders() {
-            // Most machines have only some of them.
-            let found = below(&folder).unwrap_or_default();
-            paths.extend(found.into_iter().filter(|path| is_new(path, &mut seen)));
+            // Most machines have only some of these folders.
+            let fonts = font_files(&folder).unwrap_or_default();
+            paths.extend(fonts.into_iter().filter(|path| is_new(path, &mut visited)));
         }
     }
     let mut files = Vec::with_capacity(paths.len());
@@ -56,49 +56,53 @@ pub(super) fn load(settings: &FontSettings) -> Result<(Vec<PathBuf>, Vec<FontFil
             let why = format!("the fonts in these folders take more than {most} GiB, which are kept in memory; name folders with fewer");
             wrong("folders", why)
         })?;
-        files.push(FontFile::held(bytes));
+        files.push(FontFile::in_memory(bytes));
     }
     Ok((paths, files))
 }
 
-fn is_new(path: &Path, seen: &mut BTreeSet<PathBuf>) -> bool {
+fn is_new(path: &Path, visited: &mut BTreeSet<PathBuf>) -> bool {
     let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    seen.insert(real)
+    visited.insert(real)
 }
 
 fn system_folders() -> Vec<PathBuf> {
     let home = std::env::var_os("HOME").map(PathBuf::from);
-    let own = home
+    let user_folders = home
         .iter()
-        .flat_map(|home| OF_USER.map(|own| home.join(own)));
-    SYSTEM.iter().map(PathBuf::from).chain(own).collect()
+        .flat_map(|home| OF_USER.map(|user_folders| home.join(user_folders)));
+    SYSTEM
+        .iter()
+        .map(PathBuf::from)
+        .chain(user_folders)
+        .collect()
 }
 
 /// Returns the font files in a folder and its subfolders, sorted by their paths.
-fn below(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
-    collect(folder, DEEPEST, &mut found)?;
-    found.sort();
-    Ok(found)
+fn font_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut fonts = Vec::new();
+    collect(folder, DEEPEST, &mut fonts)?;
+    fonts.sort();
+    Ok(fonts)
 }
 
-fn collect(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> io::Result<()> {
+fn collect(folder: &Path, depth: usize, fonts: &mut Vec<PathBuf>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         if path.is_dir() {
             if depth > 0 {
-                // One that this user may not read is no reason to stop.
-                let _ = collect(&path, depth - 1, found);
+                // A subfolder that this user may not read is skipped.
+                let _ = collect(&path, depth - 1, fonts);
             }
             continue;
         }
         let extension = path.extension().and_then(|extension| extension.to_str());
         let is_font = extension.is_some_and(|extension| {
-            let mut known = EXTENSIONS.iter();
-            known.any(|known| extension.eq_ignore_ascii_case(known))
+            let mut extensions = EXTENSIONS.iter();
+            extensions.any(|extensions| extension.eq_ignore_ascii_case(extensions))
         });
         if is_font && path.is_file() {
-            found.push(path);
+            fonts.push(path);
         }
     }
     Ok(())

@@ -1,7 +1,7 @@
-//! The fonts that text is drawn with: those of the folders that the configuration names, and a bundled one.
+//! The fonts that text is drawn with: those of the configured folders, and a bundled one.
 //!
-//! A set of fonts is loaded once and [installed](Fonts::install) for the whole process. Worker processes, which can
-//! open no files, get it as one file ([`Fonts::write`], [`Fonts::read`]). Which characters a font has is looked up at
+//! A set of fonts is loaded once and [installed](Fonts::install) for the whole process. Worker processes, which cannot
+//! open files, get it as one file ([`Fonts::write`], [`Fonts::read`]). The characters of each font are determined at
 //! loading, so that no font is read from that file before a text is drawn with it.
 
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ mod shared;
 use bytes::FontFile;
 use coverage::Coverage;
 
-pub(crate) use choice::{MOST_MISSING, Wanted, is_invisible};
+pub(crate) use choice::{FontSelection, MOST_MISSING, is_invisible};
 
 /// The bundled font, which covers Latin, Greek and Cyrillic.
 const BUNDLED: &[u8] = include_bytes!("bundled/DejaVuSans.ttf");
@@ -34,12 +34,12 @@ static FONTS: OnceLock<Arc<Fonts>> = OnceLock::new();
 /// Which fonts to load, and which of them to prefer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FontSettings {
-    /// Folders whose fonts are loaded, those of their subfolders included.
+    /// Folders whose fonts are loaded, including subfolders.
     pub folders: Vec<PathBuf>,
-    /// Whether the fonts that are installed on this machine are loaded, too.
+    /// Whether to load the fonts that are installed on this machine as well.
     pub system: bool,
-    /// The families that stand for sans-serif, serif, monospace, cursive and fantasy. Text that names no family is drawn
-    /// in the first of them.
+    /// The families for the generic names sans-serif, serif, monospace, cursive and fantasy. Text that names no family
+    /// is drawn in the first of them.
     pub families: [String; 5],
     /// The families to prefer for a script, by its name in Unicode, such as `Arabic` or `Han`, or by its code in ISO
     /// 15924, such as `Arab` or `Hani`.
@@ -57,31 +57,31 @@ impl Default for FontSettings {
     }
 }
 
-/// A mistake in the settings of the fonts, or a folder that cannot be read.
+/// An error in the font settings, or a folder that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FontError {
-    /// The setting that is wrong, such as `folders`.
+    /// The name of the invalid setting, such as `folders`.
     pub setting: String,
-    /// What is wrong with it, and the way out.
+    /// The error, and how to fix it.
     pub why: String,
 }
 
-/// A set of fonts, and the families that stand for the generic ones.
+/// A set of fonts, and the families for generic names.
 #[derive(Debug)]
 pub struct Fonts {
     database: Arc<Database>,
     faces: Vec<Face>,
-    /// What all faces cover together.
+    /// The union of the characters of all faces.
     all: Coverage,
     files: Vec<Arc<FontFile>>,
     settings: FontSettings,
-    /// The faces to prefer for a script.
+    /// The preferred faces for each script.
     fallback: Vec<(Script, Vec<usize>)>,
     name: String,
     ignored: Vec<PathBuf>,
 }
 
-/// A font of a file, which may contain several.
+/// A single font. A font file may contain several.
 #[derive(Debug)]
 pub(crate) struct Face {
     pub(crate) id: ID,
@@ -89,12 +89,12 @@ pub(crate) struct Face {
     weight: u16,
     is_italic: bool,
     is_normal_width: bool,
-    /// Whether the font has glyphs in colours of its own.
+    /// Whether the font has coloured glyphs.
     pub(crate) is_coloured: bool,
 }
 
 impl Fonts {
-    /// Loads font files, each of which may contain several fonts, and not the bundled one. The families stand for
+    /// Loads font files, each of which may contain several fonts, without the bundled font. The families are those for
     /// sans-serif, serif, monospace, cursive and fantasy. Text that names no family is drawn in the first of them.
     #[must_use]
     pub fn new(files: Vec<Vec<u8>>, families: [&str; 5]) -> Self {
@@ -102,18 +102,18 @@ impl Fonts {
             families: families.map(str::to_owned),
             ..FontSettings::default()
         };
-        let files = files.into_iter().map(FontFile::held).collect();
+        let files = files.into_iter().map(FontFile::in_memory).collect();
         Self::of(files, settings)
     }
 
-    /// Loads the fonts that the settings name, and the bundled one, which is preferred to none of them. Files that are
-    /// no font are left out; see [`Fonts::ignored`].
+    /// Loads the fonts of the settings, and the bundled font, which has the lowest priority. Files that are not fonts
+    /// are skipped; see [`Fonts::ignored`].
     ///
     /// # Errors
     /// If a folder cannot be read, the fonts are too large, a family is not among them or a script is unknown.
     pub fn load(settings: &FontSettings) -> Result<Self, FontError> {
         let (paths, mut files) = files::load(settings)?;
-        files.push(FontFile::held(BUNDLED.to_vec()));
+        files.push(FontFile::in_memory(BUNDLED.to_vec()));
         let mut fonts = Self::of(files, settings.clone());
         let is_ignored = |file: &Arc<FontFile>| file.faces() == 0;
         let ignored = paths.into_iter().zip(&fonts.files);
@@ -134,22 +134,22 @@ impl Fonts {
         database.set_fantasy_family(fantasy);
         let mut faces = Vec::new();
         let mut hash = blake3::Hasher::new();
-        let mut kept = Vec::with_capacity(files.len());
+        let mut font_files = Vec::with_capacity(files.len());
         for file in files {
             let file = Arc::new(file);
-            // Only for this: the file's bytes are not kept in memory if they are somewhere else.
-            let bytes = file.peeked();
+            // A temporary copy, so that bytes which can be read from a file again do not stay in memory.
+            let bytes = file.peek();
             hash.update(&(bytes.as_slice().len() as u64).to_le_bytes());
             hash.update(bytes.as_slice());
-            let mut alone = Database::new();
+            let mut single = Database::new();
             let ids = match has_room_for_its_faces(bytes.as_slice()) {
-                true => alone.load_font_source(Source::Binary(Arc::new(bytes))),
+                true => single.load_font_source(Source::Binary(Arc::new(bytes))),
                 false => Default::default(),
             };
             for id in ids {
-                let read = alone.with_face_data(id, coverage::read).flatten();
+                let read = single.with_face_data(id, coverage::read).flatten();
                 if let (Some(mut info), Some((coverage, is_coloured))) =
-                    (alone.face(id).cloned(), read)
+                    (single.face(id).cloned(), read)
                 {
                     info.source = Source::Binary(file.clone());
                     file.count_face();
@@ -163,15 +163,15 @@ impl Fonts {
                     });
                 }
             }
-            kept.push(file);
+            font_files.push(file);
         }
-        let is_bundled_alone = kept.len() == 1 && settings == FontSettings::default();
+        let is_bundled_alone = font_files.len() == 1 && settings == FontSettings::default();
         hash.update(format!("{:?}{:?}", settings.families, settings.fallback).as_bytes());
         let mut fonts = Self {
             database: Arc::new(database),
-            all: Coverage::together(faces.iter().map(|face| &face.coverage)),
+            all: Coverage::union(faces.iter().map(|face| &face.coverage)),
             faces,
-            files: kept,
+            files: font_files,
             fallback: Vec::new(),
             name: match is_bundled_alone {
                 true => String::new(),
@@ -189,7 +189,7 @@ impl Fonts {
         fonts
     }
 
-    /// Checks that the families in the settings are there, and that the scripts are known.
+    /// Checks that the families in the settings are loaded, and that the scripts are known.
     fn check(&self) -> Result<(), FontError> {
         const GENERIC: [&str; 5] = ["sans_serif", "serif", "monospace", "cursive", "fantasy"];
         for (setting, family) in GENERIC.iter().zip(&self.settings.families) {
@@ -215,11 +215,11 @@ impl Fonts {
         if self.regular(family).is_some() {
             return Ok(());
         }
-        let known = self.families();
-        let near = andon_recipe::nearest(family, known.iter().map(String::as_str));
-        let hint = near.map_or_else(
+        let families = self.families();
+        let suggestion = andon_recipe::nearest(family, families.iter().map(String::as_str));
+        let hint = suggestion.map_or_else(
             || "`folders` has to name a folder with its file".to_owned(),
-            |near| format!("did you mean {near:?}?"),
+            |suggestion| format!("did you mean {suggestion:?}?"),
         );
         Err(FontError {
             setting: setting.to_owned(),
@@ -237,38 +237,38 @@ impl Fonts {
         names
     }
 
-    /// Number of fonts.
+    /// Returns the number of fonts.
     #[must_use]
     pub fn count(&self) -> usize {
         self.faces.len()
     }
 
-    /// Bytes of all font files.
+    /// Returns the total number of bytes of all font files.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.files.iter().map(|file| file.length()).sum()
     }
 
-    /// Returns the paths of files that are named like fonts and contain none that can be read.
+    /// Returns the paths of files with the name of a font file that contain no readable font.
     #[must_use]
     pub fn ignored(&self) -> &[PathBuf] {
         &self.ignored
     }
 
-    /// Returns a name that depends on the bytes of all fonts and on which are preferred; empty for the bundled font
-    /// alone.
+    /// Returns a name that identifies the fonts and their preferences: it depends on the bytes of all fonts. Empty for
+    /// the bundled font alone.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Makes these the fonts for all text from now on. Returns false if text was drawn or other fonts were installed
-    /// before.
+    /// Uses these fonts for all text from now on. Returns false, and changes nothing, if text was drawn or fonts were
+    /// installed before.
     pub fn install(self) -> bool {
         FONTS.set(Arc::new(self)).is_ok()
     }
 
-    /// Returns the fonts as `usvg` knows them.
+    /// Returns the fonts as a database for `usvg`.
     pub(crate) fn database(&self) -> &Arc<Database> {
         &self.database
     }
@@ -292,13 +292,13 @@ impl Fonts {
     }
 
     fn query(&self, family: Family<'_>, weight: Weight, style: Style) -> Option<usize> {
-        let found = self.database.query(&Query {
+        let id = self.database.query(&Query {
             families: &[family],
             weight,
             style,
             stretch: Stretch::Normal,
         });
-        self.index_of(found?)
+        self.index_of(id?)
     }
 }
 
@@ -306,17 +306,17 @@ fn script_named(name: &str) -> Option<Script> {
     Script::from_full_name(name).or_else(|| Script::from_short_name(name))
 }
 
-/// Returns the installed fonts; the bundled font if none were installed.
+/// Returns the installed fonts, or the bundled font if none were installed.
 pub(crate) fn installed() -> Arc<Fonts> {
-    let own = || {
-        let bundled = FontFile::held(BUNDLED.to_vec());
+    let bundled_set = || {
+        let bundled = FontFile::in_memory(BUNDLED.to_vec());
         Arc::new(Fonts::of(vec![bundled], FontSettings::default()))
     };
-    FONTS.get_or_init(own).clone()
+    FONTS.get_or_init(bundled_set).clone()
 }
 
-/// Fonts that a text asks for: families, the most wanted first, and words for their style, separated by commas, such as
-/// `Noto Serif,bold,italic`.
+/// The fonts that a text requests: families in order of preference, and words for their style, separated by commas,
+/// such as `Noto Serif,bold,italic`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FontRequest {
     families: Vec<String>,
@@ -344,8 +344,8 @@ impl FromStr for FontRequest {
     }
 }
 
-/// Whether a file is large enough for the number of faces that it declares. A collection (TTC) lists the place of each,
-/// four bytes long, behind a header of twelve bytes.
+/// Whether a file is large enough for the number of faces that it declares. A collection (TTC) has a header of twelve
+/// bytes, followed by an offset of four bytes for each face.
 fn has_room_for_its_faces(bytes: &[u8]) -> bool {
     let declared = match bytes.get(..12) {
         Some([b't', b't', b'c', b'f', _, _, _, _, count @ ..]) => count

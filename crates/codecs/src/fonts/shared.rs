@@ -13,7 +13,7 @@ use super::{FontSettings, Fonts};
 
 const FIRST: &str = "fonts 1";
 
-/// Most bytes of the lines before the font files.
+/// Maximum number of bytes of the lines before the font files.
 const LINES: u64 = 16 << 20;
 
 impl Fonts {
@@ -37,20 +37,21 @@ impl Fonts {
         text.push('\n');
         file.write_all(text.as_bytes())?;
         let mut files = self.files.iter();
-        files.try_for_each(|font| file.write_all(font.peeked().as_slice()))
+        files.try_for_each(|font| file.write_all(font.peek().as_slice()))
     }
 
-    /// Reads a set that was written to a file, and installs it.
+    /// Reads a set that [`Fonts::write`] wrote to a file, and installs it.
     ///
     /// # Errors
-    /// As for [`Fonts::read`].
+    /// Those of [`Fonts::read`].
     pub fn adopt(file: File) -> io::Result<()> {
         Self::read(file).map(|fonts| {
             fonts.install();
         })
     }
 
-    /// Reads a set that was written to a file. Each font is read when a text first needs it, so the file must not change.
+    /// Reads a set that [`Fonts::write`] wrote to a file. Each font is read when a text first needs it, so the file
+    /// must not change.
     ///
     /// # Errors
     /// If the file cannot be read or is of another kind.
@@ -60,8 +61,8 @@ impl Fonts {
         let mut line = || {
             let mut line = String::new();
             at += reader.read_line(&mut line)? as u64;
-            let whole = line.strip_suffix('\n').ok_or_else(garbled)?;
-            Ok::<_, io::Error>((whole.to_owned(), at))
+            let content = line.strip_suffix('\n').ok_or_else(garbled)?;
+            Ok::<_, io::Error>((content.to_owned(), at))
         };
         if line()?.0 != FIRST {
             return Err(garbled());
@@ -72,9 +73,9 @@ impl Fonts {
         }
         let mut lengths: Vec<usize> = Vec::new();
         let mut at = loop {
-            let (line, after) = line()?;
+            let (line, end) = line()?;
             if line.is_empty() {
-                break after;
+                break end;
             }
             match line.strip_prefix("prefer ") {
                 Some(line) => {
@@ -87,7 +88,7 @@ impl Fonts {
         };
         let file = Arc::new(file);
         let fonts = lengths.into_iter().map(|length| {
-            let font = FontFile::shared(file.clone(), at, length);
+            let font = FontFile::part_of_file(file.clone(), at, length);
             at += length as u64;
             font
         });
@@ -95,7 +96,7 @@ impl Fonts {
     }
 }
 
-/// Returns a family's name without the characters that separate names here.
+/// Returns a family's name without the characters that separate names in this file format.
 fn plain(family: &str) -> String {
     family.replace(['\n', '\t'], " ")
 }
@@ -104,7 +105,7 @@ fn garbled() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, "this is no set of fonts")
 }
 
-/// Reads a file from a position of its own, so that others may read it at the same time.
+/// Reads from a file at its own position, so that several readers can share the file.
 struct At<'a> {
     file: &'a File,
     at: u64,

@@ -5,14 +5,14 @@ use crate::bytes::{u16_be, u32_be};
 
 const SEVERAL: u8 = 0x80;
 const IN_BASE_SPACE: u8 = 0x40;
-/// Flag: all fractions have the same denominator, which is stored in front of them.
+/// Flag: all fractions have the same denominator, which precedes them.
 const COMMON: u8 = 0x08;
 
 /// Bytes before the numbers: the minimum version, the writer's version and the flags.
 const HEAD_BYTES: usize = 5;
 
 impl Acts {
-    /// Reads the parameters. Returns `None` for data that are cut off, make no sense or ask for a later version.
+    /// Reads the parameters. Returns `None` for data that are cut off, inconsistent or need a later version.
     pub(super) fn from_iso(iso: &[u8]) -> Option<Self> {
         if u16_be(iso, 0)? != 0 {
             return None;
@@ -50,13 +50,13 @@ impl Acts {
     }
 
     pub(super) fn to_iso(&self) -> Vec<u8> {
-        let several = if self.channels.len() > 1 { SEVERAL } else { 0 };
+        let flag = if self.channels.len() > 1 { SEVERAL } else { 0 };
         let space = if self.in_base_space { IN_BASE_SPACE } else { 0 };
-        let mut iso = vec![0, 0, 0, 0, several | space];
+        let mut iso = vec![0, 0, 0, 0, flag | space];
         let mut put = |fraction: Fraction| {
-            // Signed or not, these are the low 32 bits.
-            iso.extend((fraction.above as u32).to_be_bytes());
-            iso.extend(fraction.below.to_be_bytes());
+            // The low 32 bits are the same for signed and unsigned numbers.
+            iso.extend((fraction.numerator as u32).to_be_bytes());
+            iso.extend(fraction.denominator.to_be_bytes());
         };
         put(self.base_headroom);
         put(self.alternate_headroom);
@@ -85,20 +85,23 @@ impl Numbers<'_> {
     }
 
     fn unsigned(&mut self) -> Option<Fraction> {
-        let above = self.long()?.into();
-        self.below(above)
+        let numerator = self.long()?.into();
+        self.denominator(numerator)
     }
 
     fn signed(&mut self) -> Option<Fraction> {
-        let above = i64::from(self.long()? as i32);
-        self.below(above)
+        let numerator = i64::from(self.long()? as i32);
+        self.denominator(numerator)
     }
 
-    fn below(&mut self, above: i64) -> Option<Fraction> {
-        let below = match self.common {
+    fn denominator(&mut self, numerator: i64) -> Option<Fraction> {
+        let denominator = match self.common {
             Some(common) => common,
             None => self.long()?,
         };
-        (below > 0).then_some(Fraction { above, below })
+        (denominator > 0).then_some(Fraction {
+            numerator,
+            denominator,
+        })
     }
 }

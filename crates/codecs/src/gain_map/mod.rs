@@ -1,4 +1,4 @@
-//! Gain map parameters as files state them: in the binary form of ISO 21496-1, and in the XMP of Ultra HDR JPEGs.
+//! Parameters of gain maps in files: in the binary form of ISO 21496-1, and in the XMP of Ultra HDR JPEGs.
 
 mod iso;
 mod xmp;
@@ -7,72 +7,73 @@ pub(crate) use xmp::{CONTAINER, HDRGM, packet};
 
 use andon_pixels::GainParams;
 
-/// The parameters of a gain map that can be stated in both forms, ISO 21496-1 and XMP.
+/// The parameters of a gain map that both forms can express, ISO 21496-1 and XMP.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Acts {
     /// Headroom of the base image, without the map, in stops above white.
     base_headroom: Fraction,
-    /// Headroom of the image that the whole map makes of the base image, in stops above white.
+    /// Headroom of the alternate image, which is the base image with the full map applied, in stops above white.
     alternate_headroom: Fraction,
     /// One channel for all colours, or one each for red, green and blue.
     channels: Vec<Channel>,
-    /// Whether the map acts on the colours in the base image's own colour space.
+    /// Whether the map is applied in the base image's own colour space.
     in_base_space: bool,
 }
 
-/// How the map acts on one colour.
+/// The parameters of the map for one colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Channel {
-    /// Gain that a sample of 0 means, in stops.
+    /// Gain for a sample of 0, in stops.
     min: Fraction,
-    /// Gain that a full-scale sample means, in stops.
+    /// Gain for a full-scale sample, in stops.
     max: Fraction,
     gamma: Fraction,
     base_offset: Fraction,
     alternate_offset: Fraction,
 }
 
-/// A fraction, as files store numbers.
+/// A fraction, which is how files store numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Fraction {
-    /// The numerator, of 32 bits, signed or unsigned.
-    above: i64,
-    below: u32,
+    /// The numerator: a signed or unsigned number of 32 bits.
+    numerator: i64,
+    denominator: u32,
 }
 
 impl Fraction {
     fn value(self) -> f64 {
-        self.above as f64 / f64::from(self.below)
+        self.numerator as f64 / f64::from(self.denominator)
     }
 
-    /// Returns the shortest fraction that a decimal text means, such as 1/64 for 0.015625.
+    /// Returns the fraction with the smallest denominator that equals a decimal text, such as 1/64 for 0.015625.
     fn of(text: &str) -> Option<Self> {
         let value: f64 = text.trim().parse().ok()?;
         if !value.is_finite() || value.abs() > f64::from(i32::MAX) {
             return None;
         }
-        let mut found = None;
+        let mut best = None;
         for digits in 0..=9 {
-            let below = 10_u32.pow(digits);
-            let above = (value * f64::from(below)).round();
-            if above.abs() > f64::from(i32::MAX) {
+            let denominator = 10_u32.pow(digits);
+            let numerator = (value * f64::from(denominator)).round();
+            if numerator.abs() > f64::from(i32::MAX) {
                 break;
             }
-            let common = divisor(above.abs() as u32, below);
+            let common = divisor(numerator.abs() as u32, denominator);
             let fraction = Self {
-                above: above as i64 / i64::from(common),
-                below: below / common,
+                numerator: numerator as i64 / i64::from(common),
+                denominator: denominator / common,
             };
-            found = Some(fraction);
+            best = Some(fraction);
             if (fraction.value() - value).abs() < EXACT {
                 break;
             }
         }
-        found
+        best
     }
 }
 
-/// Difference below which a fraction counts as equal to the value of a text. Texts have fewer digits than that.
+/// Maximum difference between a fraction and the value of a text that counts as equality. Texts have fewer digits than
+/// that.
 const EXACT: f64 = 1e-12;
 
 fn divisor(mut one: u32, mut other: u32) -> u32 {
@@ -83,16 +84,16 @@ fn divisor(mut one: u32, mut other: u32) -> u32 {
 }
 
 impl Acts {
-    /// Returns whether the parameters make sense.
+    /// Returns whether the parameters are consistent.
     fn is_sound(&self) -> bool {
-        let sound = |channel: &Channel| channel.gamma.above > 0;
+        let sound = |channel: &Channel| channel.gamma.numerator > 0;
         matches!(self.channels.len(), 1 | 3)
             && self.channels.iter().all(sound)
             && self.base_headroom != self.alternate_headroom
     }
 }
 
-/// Returns the parameters of a gain map in the binary form, or `None` if they are not understood.
+/// Returns the parameters of a gain map in the binary form, or `None` if they cannot be read.
 pub(crate) fn of_iso(iso: &[u8]) -> Option<GainParams> {
     Acts::from_iso(iso)?;
     Some(GainParams {
@@ -101,19 +102,19 @@ pub(crate) fn of_iso(iso: &[u8]) -> Option<GainParams> {
     })
 }
 
-/// Returns the parameters of a JPEG that may be a gain map, from its XMP packet and the binary form beside it. Returns
-/// `None` if it is no gain map.
+/// Returns the parameters of a JPEG that may be a gain map, from its XMP packet and its data in the binary form.
+/// Returns `None` if it is not a gain map.
 pub(crate) fn of_jpeg(packet: Option<&[u8]>, iso: Option<&[u8]>) -> Option<GainParams> {
-    let said = packet.and_then(xmp::Said::read);
+    let properties = packet.and_then(xmp::Properties::read);
     let iso = iso.filter(|iso| Acts::from_iso(iso).is_some());
-    let made = said.as_ref().and_then(xmp::Said::acts);
-    let iso = iso.map(<[u8]>::to_vec).or(made.map(|acts| acts.to_iso()));
-    if said.is_none() && iso.is_none() {
+    let acts = properties.as_ref().and_then(xmp::Properties::acts);
+    let iso = iso.map(<[u8]>::to_vec).or(acts.map(|acts| acts.to_iso()));
+    if properties.is_none() && iso.is_none() {
         return None;
     }
     Some(GainParams {
         iso: iso.map(Into::into),
-        xmp: said.map(|said| said.packet().into_bytes().into()),
+        xmp: properties.map(|properties| properties.packet().into_bytes().into()),
     })
 }
 
@@ -123,25 +124,26 @@ pub(crate) fn jpeg_packet(params: &GainParams) -> Option<Vec<u8>> {
         return Some(xmp.to_vec());
     }
     let acts = Acts::from_iso(params.iso.as_deref()?)?;
-    Some(xmp::Said::of(&acts)?.packet().into_bytes())
+    Some(xmp::Properties::of(&acts)?.packet().into_bytes())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn said(name: &str, values: &[&str]) -> (String, Vec<String>) {
+    fn properties(name: &str, values: &[&str]) -> (String, Vec<String>) {
         let values = values.iter().map(|value| (*value).to_owned());
         (name.to_owned(), values.collect())
     }
 
     fn packet_of(properties: Vec<(String, Vec<String>)>) -> String {
-        xmp::Said::Hdrgm(properties).packet()
+        xmp::Properties::Hdrgm(properties).packet()
     }
 
     #[test]
     fn decimals_become_the_shortest_fractions() {
-        let of = |text| Fraction::of(text).map(|fraction| (fraction.above, fraction.below));
+        let of =
+            |text| Fraction::of(text).map(|fraction| (fraction.numerator, fraction.denominator));
         assert_eq!(of("0.015625"), Some((1, 64)));
         assert_eq!(of("-0.256907"), Some((-256_907, 1_000_000)));
         assert_eq!(of("1.3"), Some((13, 10)));
@@ -155,11 +157,11 @@ mod tests {
     #[test]
     fn what_xmp_says_is_kept_to_the_letter_and_said_by_iso_too() {
         let packet = packet_of(vec![
-            said("Version", &["1.0"]),
-            said("GainMapMin", &["-0.256907", "-0.261365", "-0.280284"]),
-            said("GainMapMax", &["1.277177", "1.277203", "1.277969"]),
-            said("Gamma", &["0.953784", "0.941095", "0.919422"]),
-            said("HDRCapacityMax", &["1.30"]),
+            properties("Version", &["1.0"]),
+            properties("GainMapMin", &["-0.256907", "-0.261365", "-0.280284"]),
+            properties("GainMapMax", &["1.277177", "1.277203", "1.277969"]),
+            properties("Gamma", &["0.953784", "0.941095", "0.919422"]),
+            properties("HDRCapacityMax", &["1.30"]),
         ]);
         let params = of_jpeg(Some(packet.as_bytes()), None).expect("a gain map");
         assert_eq!(params.xmp.as_deref(), Some(packet.as_bytes()));
@@ -168,24 +170,24 @@ mod tests {
         assert_eq!(
             acts.alternate_headroom,
             Fraction {
-                above: 13,
-                below: 10
+                numerator: 13,
+                denominator: 10
             }
         );
         assert_eq!(acts.channels.len(), 3);
         assert_eq!(
             acts.channels[1].min,
             Fraction {
-                above: -52_273,
-                below: 200_000
+                numerator: -52_273,
+                denominator: 200_000
             }
         );
-        // What is not said.
+        // The value that the file leaves out.
         assert_eq!(
             acts.channels[2].base_offset,
             Fraction {
-                above: 1,
-                below: 64
+                numerator: 1,
+                denominator: 64
             }
         );
         let again = jpeg_packet(&GainParams {
@@ -200,14 +202,14 @@ mod tests {
     fn what_is_no_gain_map_or_makes_no_sense_is_none() {
         assert_eq!(of_jpeg(None, None), None);
         assert_eq!(of_jpeg(Some(b"<a/>"), Some(b"\0\0\0\0")), None);
-        let without_most = packet_of(vec![said("Version", &["1.0"])]);
+        let without_most = packet_of(vec![properties("Version", &["1.0"])]);
         assert_eq!(of_jpeg(Some(without_most.as_bytes()), None), None);
         for gamma in ["0", "-1", "x"] {
             let packet = packet_of(vec![
-                said("Version", &["1.0"]),
-                said("GainMapMax", &["2"]),
-                said("Gamma", &[gamma]),
-                said("HDRCapacityMax", &["2"]),
+                properties("Version", &["1.0"]),
+                properties("GainMapMax", &["2"]),
+                properties("Gamma", &[gamma]),
+                properties("HDRCapacityMax", &["2"]),
             ]);
             assert_eq!(of_jpeg(Some(packet.as_bytes()), None), None, "{gamma}");
         }
@@ -216,9 +218,9 @@ mod tests {
     #[test]
     fn every_beginning_of_either_form_is_read_or_refused() {
         let packet = packet_of(vec![
-            said("Version", &["1.0"]),
-            said("GainMapMax", &["2"]),
-            said("HDRCapacityMax", &["2"]),
+            properties("Version", &["1.0"]),
+            properties("GainMapMax", &["2"]),
+            properties("HDRCapacityMax", &["2"]),
         ]);
         let params = of_jpeg(Some(packet.as_bytes()), None).expect("a gain map");
         let iso = params.iso.expect("it can be said");

@@ -1,4 +1,4 @@
-//! The XMP of a JPEG that is a gain map, in Ultra HDR's form and in Apple's own.
+//! The XMP of a JPEG that is a gain map, in the forms of Ultra HDR and of Apple.
 
 use std::fmt::Write;
 
@@ -15,10 +15,10 @@ const RDF: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#";
 /// Apple's auxiliary image type of a gain map.
 const APPLE_TYPE: &str = "urn:com:apple:photo:2020:aux:hdrgainmap";
 
-/// Most XML nodes that a packet may have. One with more of them describes something else as well.
+/// Maximum number of XML nodes in a packet. A packet with more nodes describes something else as well.
 const MOST_NODES: u32 = 1000;
 
-/// Ultra HDR's properties by name, with the default of those that may be missing. `None`: the property is required.
+/// Ultra HDR's properties by name, with the default of each optional property and `None` for required ones.
 const PROPERTIES: [(&str, Option<&str>); 9] = [
     ("Version", None),
     ("BaseRenditionIsHDR", Some("False")),
@@ -33,15 +33,15 @@ const PROPERTIES: [(&str, Option<&str>); 9] = [
 
 /// Properties of a gain map and their values, verbatim.
 #[derive(Debug)]
-pub(super) enum Said {
-    /// Ultra HDR's properties, with one value each or three.
+pub(super) enum Properties {
+    /// Ultra HDR's properties, each with one value or three.
     Hdrgm(Vec<(String, Vec<String>)>),
-    /// Apple's properties: the version, and the headroom, which is how much brighter the brightest gets.
+    /// Apple's properties: the version, and the headroom, which is the ratio of the maximum brightness to white.
     Apple([String; 2]),
 }
 
-impl Said {
-    /// Reads the properties. Returns `None` if the packet belongs to any other kind of image or makes no sense.
+impl Properties {
+    /// Reads the properties. Returns `None` if the packet belongs to another kind of image or is inconsistent.
     pub(super) fn read(packet: &[u8]) -> Option<Self> {
         let text = std::str::from_utf8(packet).ok()?;
         let text = text.trim_matches(['\0', '\u{feff}']).trim();
@@ -52,16 +52,17 @@ impl Said {
         let document = Document::parse_with_options(text, options).ok()?;
         let named = |space, name| document.descendants().find_map(|n| values(n, space, name));
         let one = |space, name| named(space, name)?.into_iter().next();
-        let known = PROPERTIES.iter();
-        let said = known.filter_map(|(name, _)| Some(((*name).to_owned(), named(HDRGM, name)?)));
-        let said = Self::Hdrgm(said.collect());
-        if said.acts().is_some() || said.is_backward() {
-            return Some(said);
+        let names = PROPERTIES.iter();
+        let properties =
+            names.filter_map(|(name, _)| Some(((*name).to_owned(), named(HDRGM, name)?)));
+        let properties = Self::Hdrgm(properties.collect());
+        if properties.acts().is_some() || properties.is_backward() {
+            return Some(properties);
         }
         if one(APPLE_KIND, "AuxiliaryImageType").as_deref() != Some(APPLE_TYPE) {
             return None;
         }
-        // Older ones say their headroom in the maker's note of the image, which is not kept.
+        // Older files have their headroom in the maker note of the image, which is not stored.
         let apple = [
             one(APPLE, "HDRGainMapVersion")?,
             one(APPLE, "HDRGainMapHeadroom")?,
@@ -70,13 +71,15 @@ impl Said {
         sound.then_some(Self::Apple(apple))
     }
 
-    /// Returns the same parameters in the terms of ISO 21496-1, or `None` if they make no sense or cannot be stated
-    /// there.
+    /// Converts the properties to the parameters of ISO 21496-1. Returns `None` if they are inconsistent or cannot be
+    /// expressed there.
     pub(super) fn acts(&self) -> Option<Acts> {
-        let Self::Hdrgm(said) = self else { return None };
+        let Self::Hdrgm(properties) = self else {
+            return None;
+        };
         let values = |name: &str| -> Option<Vec<Fraction>> {
-            let (_, default) = PROPERTIES.iter().find(|(known, _)| *known == name)?;
-            match said.iter().find(|(known, _)| known == name) {
+            let (_, default) = PROPERTIES.iter().find(|(names, _)| *names == name)?;
+            match properties.iter().find(|(names, _)| names == name) {
                 Some((_, values)) => values.iter().map(|value| Fraction::of(value)).collect(),
                 None => Some(vec![Fraction::of((*default)?)?]),
             }
@@ -123,21 +126,21 @@ impl Said {
 
     /// Returns whether the base image is the brighter (HDR) one.
     fn is_backward(&self) -> bool {
-        let Self::Hdrgm(said) = self else {
+        let Self::Hdrgm(properties) = self else {
             return false;
         };
-        let mut said = said.iter();
-        said.any(|(name, values)| name == "BaseRenditionIsHDR" && values == &["True"])
+        let mut properties = properties.iter();
+        properties.any(|(name, values)| name == "BaseRenditionIsHDR" && values == &["True"])
     }
 
-    /// Returns the parameters as Ultra HDR's properties, or `None` if those cannot state them.
+    /// Converts the parameters to Ultra HDR's properties. Returns `None` if those cannot express them.
     pub(super) fn of(acts: &Acts) -> Option<Self> {
         if acts.base_headroom.value() > acts.alternate_headroom.value() {
             return None;
         }
         let text = |fraction: Fraction| fraction.value().to_string();
         let all = |of: fn(&Channel) -> Fraction| acts.channels.iter().map(of).map(text).collect();
-        let said: [(&str, Vec<String>); 9] = [
+        let properties: [(&str, Vec<String>); 9] = [
             ("Version", vec!["1.0".to_owned()]),
             ("BaseRenditionIsHDR", vec!["False".to_owned()]),
             ("GainMapMin", all(|channel| channel.min)),
@@ -148,17 +151,17 @@ impl Said {
             ("HDRCapacityMin", vec![text(acts.base_headroom)]),
             ("HDRCapacityMax", vec![text(acts.alternate_headroom)]),
         ];
-        let said = said.map(|(name, values)| (name.to_owned(), values));
-        Some(Self::Hdrgm(said.into()))
+        let properties = properties.map(|(name, values)| (name.to_owned(), values));
+        Some(Self::Hdrgm(properties.into()))
     }
 
-    /// Returns an XMP packet that holds these properties and nothing else.
+    /// Returns an XMP packet that contains only these properties.
     pub(super) fn packet(&self) -> String {
         match self {
-            Self::Hdrgm(said) => {
+            Self::Hdrgm(properties) => {
                 let mut attributes = format!("xmlns:hdrgm=\"{HDRGM}\"");
                 let mut inside = String::new();
-                for (name, values) in said {
+                for (name, values) in properties {
                     // Writing to a String cannot fail.
                     if let [value] = &values[..] {
                         let _ = write!(attributes, " hdrgm:{name}=\"{value}\"");
@@ -196,7 +199,7 @@ pub(crate) fn packet(attributes: &str, inside: &str) -> String {
 }
 
 /// Returns the values of a property that is an attribute of this node, or that is this element. Values are numbers and
-/// words, which need no escaping.
+/// words, which contain no escape sequences.
 fn values(node: Node<'_, '_>, space: &str, name: &str) -> Option<Vec<String>> {
     let plain = |text: &str| {
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.:".contains(&byte);

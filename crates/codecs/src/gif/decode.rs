@@ -15,8 +15,8 @@ use crate::guard;
 /// Decodes the first frame, composed on the logical screen.
 pub(super) fn decode(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Image> {
     let header = Header::read(bytes)?;
-    guard::probed(header.width, header.height, info, how.limits)?;
-    // A frame may hang over the edge of its screen; what lies outside is decoded and dropped.
+    guard::check_probed(header.width, header.height, info, how.limits)?;
+    // A frame may extend beyond its screen; the pixels outside are decoded and discarded.
     guard::size(header.frame.width, header.frame.height, how.limits)?;
     if !header.whole {
         return Err(Error::broken(NAME, "it is cut off"));
@@ -25,10 +25,10 @@ pub(super) fn decode(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Imag
     frame(&header, alpha, how.interrupt).map(Image::still)
 }
 
-/// Decodes as much of the first frame as there is in a damaged file.
+/// Decodes the undamaged part of the first frame of a damaged file.
 pub(super) fn salvage(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Image> {
     let header = Header::read(bytes)?;
-    guard::probed(header.width, header.height, info, how.limits)?;
+    guard::check_probed(header.width, header.height, info, how.limits)?;
     guard::size(header.frame.width, header.frame.height, how.limits)?;
     let part = &header.frame;
     let length = part.width as usize * part.height as usize;
@@ -36,15 +36,16 @@ pub(super) fn salvage(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Ima
     if indices.is_empty() {
         return Err(Error::broken(NAME, "it has no pixels"));
     }
-    // What is missing shows what is below, or has the first colour, which is the ground of many.
+    // Missing pixels are transparent or, without transparency, have the first colour, which is often the background.
     indices.resize(length, part.transparent.unwrap_or(0));
     let mut canvas = Canvas::new(header.width, header.height, header.info().alpha);
-    let part = dealt(part, header.height, &indices)?;
+    let part = look_up(part, header.height, &indices)?;
     let frame = canvas.draw(&part, Blend::Over, Disposal::Keep)?;
     Ok(Image::still(frame))
 }
 
-/// Returns the offset in bytes at which the image ends. Every frame is unpacked on the way, as far as the limits allow.
+/// Returns the offset in bytes at which the image ends. Every frame within the limits is unpacked to check it for
+/// damage.
 pub(super) fn extent(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<usize> {
     let too_large = guard::size(info.width, info.height, how.limits).is_err();
     let (mut frames, mut pixels) = (0_u32, 0);
@@ -53,14 +54,14 @@ pub(super) fn extent(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<usiz
         pixels += frame.pixels();
         let too_many = frames > how.limits.frames || pixels > how.limits.pixels.min(MOST_CHECKED);
         if too_large || too_many {
-            return guard::wanted(how.interrupt);
+            return guard::check_interrupt(how.interrupt);
         }
         let length = frame.width as usize * frame.height as usize;
         lzw::unpack(frame.data, frame.index_bits, length, how.interrupt).map(drop)
     })
 }
 
-/// Returns the cost of `extent`, as if each frame were as large as the screen, unless they are larger.
+/// Returns the cost of `extent`, for frames of the screen's size or, if they are larger, of their own.
 pub(super) fn extent_cost(bytes: u64, info: &Info) -> Cost {
     let one = cost(bytes, info);
     let each = info.pixels() * NANOS_PER_PIXEL + info.decoder_nanos;
@@ -71,15 +72,15 @@ pub(super) fn extent_cost(bytes: u64, info: &Info) -> Cost {
     }
 }
 
-/// Most pixels, of all frames together, that are checked for damage before a file is passed on. For the frames beyond
-/// that it is only checked that every block is there.
+/// Maximum number of pixels, of all frames together, that are checked for damage before a file is passed on. For
+/// further frames, only the presence of every block is checked.
 const MOST_CHECKED: u64 = 120_000_000;
 
-/// Returns the cost of decoding, measured on photographs and drawings on one core.
+/// Returns the cost of decoding, measured with photos and drawings on one core.
 pub(super) fn cost(bytes: u64, info: &Info) -> Cost {
     Cost {
         nanos: bytes * NANOS_PER_BYTE + info.pixels() * NANOS_PER_PIXEL + info.decoder_nanos,
-        // One index per pixel, and the part's own planes, before they are drawn on the canvas.
+        // One index per pixel and the frame's own planes, which exist until they are drawn on the canvas.
         scratch: 5 * info.pixels() + info.decoder_bytes + DICTIONARY_BYTES,
     }
 }
@@ -90,7 +91,7 @@ const DICTIONARY_BYTES: u64 = 128 << 10;
 
 fn frame(header: &Header<'_>, alpha: bool, interrupt: &dyn Interrupt) -> Result<Frame> {
     let mut canvas = Canvas::new(header.width, header.height, alpha);
-    let part = unpacked(&header.frame, header.height, interrupt)?;
+    let part = unpack(&header.frame, header.height, interrupt)?;
     canvas.draw(&part, Blend::Over, Disposal::Keep)
 }
 
@@ -103,10 +104,10 @@ pub(super) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Opens an animation before its first frame.
+    /// Opens an animation. The first frame is decoded by the first call of `next`.
     pub(super) fn open(bytes: &'a [u8], info: &Info, how: &Decode<'a>) -> Result<Self> {
         let header = Header::read(bytes)?;
-        guard::probed(header.width, header.height, info, how.limits)?;
+        guard::check_probed(header.width, header.height, info, how.limits)?;
         if !header.whole && how.limits.damaged == Damaged::Refused {
             return Err(Error::broken(NAME, "it is cut off"));
         }
@@ -132,7 +133,7 @@ impl FrameReader for Reader<'_> {
             if part.palette.is_empty() {
                 return Err(Error::broken(NAME, "one of its frames has no colours"));
             }
-            let pixels = unpacked(&part, self.canvas.height(), self.interrupt)?;
+            let pixels = unpack(&part, self.canvas.height(), self.interrupt)?;
             let frame = self.canvas.draw(&pixels, Blend::Over, part.disposal)?;
             let delay = part.delay;
             return Ok(Some(Timed { frame, delay }));
@@ -140,25 +141,24 @@ impl FrameReader for Reader<'_> {
     }
 }
 
-/// Unpacks a frame's own pixels, with their rows in the order in which they are shown. Rows below the screen are
-/// unpacked and dropped.
-fn unpacked(part: &Stored<'_>, screen: u32, interrupt: &dyn Interrupt) -> Result<Part> {
+/// Unpacks a frame's own pixels, with the rows in display order. Rows below the screen are unpacked and discarded.
+fn unpack(part: &Stored<'_>, screen: u32, interrupt: &dyn Interrupt) -> Result<Part> {
     let length = part.width as usize * part.height as usize;
     let indices = lzw::unpack(part.data, part.index_bits, length, interrupt)?;
-    guard::wanted(interrupt)?;
-    dealt(part, screen, &indices)
+    guard::check_interrupt(interrupt)?;
+    look_up(part, screen, &indices)
 }
 
-/// Returns a frame's own pixels, looked up by their indices.
-fn dealt(part: &Stored<'_>, screen: u32, indices: &[u8]) -> Result<Part> {
+/// Looks up the colours of a frame's indices and returns the pixels within the height of the screen.
+fn look_up(part: &Stored<'_>, screen: u32, indices: &[u8]) -> Result<Part> {
     let width = part.width as usize;
     let table = Table::new(part.palette, part.transparent);
     let channels = if part.transparent.is_some() { 4 } else { 3 };
-    let seen = part.height.min(screen.saturating_sub(part.y));
-    let mut planes = Grid::several(channels, part.width, seen, 0u8);
+    let visible_rows = part.height.min(screen.saturating_sub(part.y));
+    let mut planes = Grid::several(channels, part.width, visible_rows, 0u8);
     let rows = indices.chunks_exact(width.max(1));
     for (y, row) in stored_order(part.height, part.interlaced).zip(rows) {
-        if y < seen {
+        if y < visible_rows {
             for (plane, values) in planes.iter_mut().zip(&table.channels) {
                 for (out, &index) in plane.row_mut(y).iter_mut().zip(row) {
                     *out = values[usize::from(index)];
@@ -170,7 +170,7 @@ fn dealt(part: &Stored<'_>, screen: u32, indices: &[u8]) -> Result<Part> {
         x: part.x,
         y: part.y,
         width: part.width,
-        height: seen,
+        height: visible_rows,
     };
     Part::new(place, planes)
 }

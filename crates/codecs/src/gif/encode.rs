@@ -1,4 +1,4 @@
-//! Encoding of planes to GIF files, of one frame or animated.
+//! Encoding of planes to GIF files with one frame or several.
 
 use std::borrow::Cow;
 
@@ -7,17 +7,17 @@ use andon_pixels::{
     Result, Timed,
 };
 
-use super::palette::{OPAQUE, Picture};
+use super::palette::{OPAQUE, RgbaPlanes};
 use super::rows::stored_order;
-use crate::animation::{Pace, Turn, changed, cropped};
+use crate::animation::{Pace, Turn, crop_frame, find_change};
 use crate::guard;
 
 /// Encodes the first frame.
 pub(super) fn encode(image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
     let frame = &image.frame;
     let (width, height) = (side(frame.width)?, side(frame.height)?);
-    let indexed = picture(frame)?.index(interrupt)?;
-    guard::wanted(interrupt)?;
+    let indexed = rgba_planes(frame)?.index(interrupt)?;
+    guard::check_interrupt(interrupt)?;
 
     let indices = if how.progressive {
         let rows: Vec<&[u8]> = indexed.indices.chunks_exact(usize::from(width)).collect();
@@ -47,28 +47,29 @@ pub(super) fn encode(image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> 
 
 /// An animation that is written frame by frame.
 ///
-/// Only the rectangle that changes from one frame to the next is written, and only its pixels that do change: the
-/// others are transparent, so that what was there before shows through. A frame is held back until the next one is
-/// known, because where the next is transparent and the held one is not, the whole screen is cleared in between. The
-/// frame before the held one is ready, and is written once it is known how long it stays.
+/// Only the rectangle that changes from one frame to the next is written. In it, unchanged pixels are written as
+/// transparent, so that the earlier content stays visible. Two frames are buffered. The *held* frame is encoded only
+/// when the next one is known: if the next frame is transparent where the held one is not, the screen has to be cleared
+/// in between. The *ready* frame precedes the held one. It is encoded, and is written when its duration is known.
 pub(super) struct Writer<'a> {
     encoder: gif::Encoder<Vec<u8>>,
     pace: Pace,
     interrupt: &'a dyn Interrupt,
-    /// What is on the screen when the held frame is drawn, or `None` if it is empty.
+    /// Content of the screen when the held frame is drawn, or `None` if the screen is empty.
     below: Option<Frame>,
-    held: Option<Frame>,
-    /// The frame before the held one. `stays` is its duration in hundredths of a second.
+    held_frame: Option<Frame>,
+    /// The frame before the held one. `ready_duration` is its duration in hundredths of a second.
     ready: Option<gif::Frame<'static>>,
-    stays: Option<u64>,
+    ready_duration: Option<u64>,
 }
 
 impl<'a> Writer<'a> {
-    /// Writes everything that stands before the first frame.
+    /// Creates a writer and writes everything that precedes the first frame.
     pub(super) fn new(head: &Head, interrupt: &'a dyn Interrupt) -> Result<Self> {
         let (width, height) = (side(head.width)?, side(head.height)?);
         let mut encoder = gif::Encoder::new(Vec::new(), width, height, &[]).map_err(internal)?;
-        // A file that says nothing is shown once; one that says n, n times more.
+        // GIF stores the number of repetitions after the first play; without that number, players show the animation
+        // once.
         let repeat = match head.plays {
             0 => Some(gif::Repeat::Infinite),
             1 => None,
@@ -84,30 +85,30 @@ impl<'a> Writer<'a> {
             pace: Pace::new(100, SHORTEST),
             interrupt,
             below: None,
-            held: None,
+            held_frame: None,
             ready: None,
-            stays: None,
+            ready_duration: None,
         })
     }
 
-    /// Turns the held frame into the ready one, now that the frame after it is known.
+    /// Encodes the held frame, which becomes the ready one, when the next frame is known.
     fn finish_held(&mut self, next: Option<&Frame>) -> Result<()> {
-        let Some(frame) = self.held.take() else {
+        let Some(frame) = self.held_frame.take() else {
             return Ok(());
         };
         let clears = next.is_some_and(|next| uncovers(&frame, next));
-        // Only what was drawn is cleared.
-        let place = changed(self.below.as_ref().filter(|_| !clears), &frame);
-        let part = cropped(&frame, place)?;
-        let same = self.below.as_ref().map(|below| cropped(below, place));
-        let same = same.transpose()?;
-        let hidden = hide_same(&part, same.as_ref())?;
-        let mut picture = picture(&part)?;
-        if let Some(hidden) = &hidden {
-            picture.alpha = Some(hidden);
+        // Clearing affects only the rectangle of the frame, so a frame to be cleared is written as a whole.
+        let place = find_change(self.below.as_ref().filter(|_| !clears), &frame);
+        let part = crop_frame(&frame, place)?;
+        let earlier = self.below.as_ref().map(|below| crop_frame(below, place));
+        let earlier = earlier.transpose()?;
+        let opacity = hide_same(&part, earlier.as_ref())?;
+        let mut rgba_planes = rgba_planes(&part)?;
+        if let Some(opacity) = &opacity {
+            rgba_planes.alpha = Some(opacity);
         }
-        let indexed = picture.index(self.interrupt)?;
-        guard::wanted(self.interrupt)?;
+        let indexed = rgba_planes.index(self.interrupt)?;
+        guard::check_interrupt(self.interrupt)?;
         self.ready = Some(gif::Frame {
             dispose: if clears {
                 gif::DisposalMethod::Background
@@ -127,7 +128,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Writes the ready frame, which stays for the given hundredths of a second.
+    /// Writes the ready frame with a duration in hundredths of a second.
     fn write_ready(&mut self, hundredths: Option<u64>) -> Result<()> {
         let Some(mut frame) = self.ready.take() else {
             return Ok(());
@@ -139,14 +140,14 @@ impl<'a> Writer<'a> {
 
 impl FrameWriter for Writer<'_> {
     fn push(&mut self, timed: Timed) -> Result<()> {
-        let Turn::Shown { before } = self.pace.turn(timed.delay) else {
+        let Turn::Shown { previous } = self.pace.turn(timed.delay) else {
             return Ok(());
         };
-        let stays = self.stays.take();
-        self.write_ready(stays)?;
+        let ready_duration = self.ready_duration.take();
+        self.write_ready(ready_duration)?;
         self.finish_held(Some(&timed.frame))?;
-        self.stays = before;
-        self.held = Some(timed.frame);
+        self.ready_duration = previous;
+        self.held_frame = Some(timed.frame);
         Ok(())
     }
 
@@ -156,8 +157,8 @@ impl FrameWriter for Writer<'_> {
 
     fn finish(mut self: Box<Self>) -> Result<Vec<u8>> {
         let end = self.pace.end();
-        // Without time for the last frame, it is the one in front that is seen to the end.
-        self.write_ready(end.before)?;
+        // If there is no time for the last frame, the frame before it is shown until the end.
+        self.write_ready(end.previous)?;
         if end.last.is_some() {
             self.finish_held(None)?;
             self.write_ready(end.last)?;
@@ -166,10 +167,10 @@ impl FrameWriter for Writer<'_> {
     }
 }
 
-/// Shortest delay in hundredths of a second. Browsers play shorter ones as ten hundredths.
+/// Minimum delay in hundredths of a second. Browsers replace shorter delays with 10.
 const SHORTEST: u64 = 2;
 
-/// Returns whether the next frame is transparent anywhere this one is not.
+/// Returns whether the next frame is transparent at any pixel where this one is not.
 fn uncovers(frame: &Frame, next: &Frame) -> bool {
     let Some(Plane::U8(next)) = &next.alpha else {
         return false;
@@ -179,32 +180,32 @@ fn uncovers(frame: &Frame, next: &Frame) -> bool {
             let pairs = alpha.samples().iter().zip(next.samples());
             pairs
                 .into_iter()
-                .any(|(&now, &next)| now >= OPAQUE && next < OPAQUE)
+                .any(|(&current, &next)| current >= OPAQUE && next < OPAQUE)
         }
         _ => next.samples().iter().any(|&next| next < OPAQUE),
     }
 }
 
-/// Returns the opacity of a frame with every pixel made transparent that equals the one below, or `None` if there is no
-/// such pixel.
+/// Returns the opacity of a frame with every pixel made transparent that equals the one in `below`, or `None` if there
+/// is no such pixel.
 fn hide_same(frame: &Frame, below: Option<&Frame>) -> Result<Option<Grid<u8>>> {
     let Some(below) = below else {
         return Ok(None);
     };
-    let (now, before) = (picture(frame)?, picture(below)?);
-    let mut alpha = match now.alpha {
+    let (current, previous) = (rgba_planes(frame)?, rgba_planes(below)?);
+    let mut alpha = match current.alpha {
         Some(alpha) => alpha.clone(),
         None => Grid::filled(frame.width, frame.height, u8::MAX),
     };
     let mut any = false;
     for (at, alpha) in alpha.samples_mut().iter_mut().enumerate() {
-        let planes = now
+        let planes = current
             .rgb
             .iter()
-            .zip(&before.rgb)
-            .chain(now.alpha.iter().zip(&before.alpha));
+            .zip(&previous.rgb)
+            .chain(current.alpha.iter().zip(&previous.alpha));
         let mut pairs = planes.into_iter();
-        if pairs.all(|(now, before)| now.samples()[at] == before.samples()[at]) {
+        if pairs.all(|(current, previous)| current.samples()[at] == previous.samples()[at]) {
             *alpha = 0;
             any = true;
         }
@@ -212,18 +213,17 @@ fn hide_same(frame: &Frame, below: Option<&Frame>) -> Result<Option<Grid<u8>>> {
     Ok(any.then_some(alpha))
 }
 
-/// Returns the cost of encoding, measured on photographs on one core. The palette is fitted to a sample of limited
-/// size.
+/// Returns the cost of encoding, measured with photos on one core. The palette is fitted to a sample of limited size.
 pub(super) fn cost(width: u32, height: u32) -> Cost {
     let pixels = u64::from(width) * u64::from(height);
     Cost {
         nanos: pixels.min(COLOURS) * NANOS_PER_COLOUR + pixels * NANOS_PER_PIXEL,
-        // Indices, their reordered copy, and the LZW stream beside the result.
+        // Indices, their reordered copy, and the LZW stream in addition to the result.
         scratch: pixels * 4 + TABLE_BYTES,
     }
 }
 
-/// Number of colours that are told apart when a palette is fitted: all those with five bits per channel.
+/// Number of distinct colours when a palette is fitted: five bits for each channel.
 const COLOURS: u64 = 1 << 15;
 const NANOS_PER_COLOUR: u64 = 200;
 const NANOS_PER_PIXEL: u64 = 65;
@@ -238,7 +238,7 @@ fn side(length: u32) -> Result<u16> {
     Ok(length as u16)
 }
 
-fn picture(frame: &Frame) -> Result<Picture<'_>> {
+fn rgba_planes(frame: &Frame) -> Result<RgbaPlanes<'_>> {
     let wrong = || Error::Internal(format!("GIF was handed {:?}", frame.model));
     let planes: Option<Vec<&Grid<u8>>> = frame.planes.iter().map(Plane::as_u8).collect();
     let rgb = planes
@@ -250,10 +250,10 @@ fn picture(frame: &Frame) -> Result<Picture<'_>> {
         .as_ref()
         .map(|plane| plane.as_u8().ok_or_else(wrong))
         .transpose()?;
-    Ok(Picture { rgb, alpha })
+    Ok(RgbaPlanes { rgb, alpha })
 }
 
-/// Converts an error of the encoder. Writing to memory fails only when the encoder was used wrongly.
+/// Converts an error of the encoder. Writing to memory fails only if the encoder was used incorrectly.
 fn internal(error: impl std::fmt::Display) -> Error {
     Error::Internal(format!("GIF encoder: {error}"))
 }

@@ -9,7 +9,7 @@ use crate::animation::Disposal;
 /// The signatures with which a file may begin.
 pub(super) const VERSIONS: [&[u8]; 2] = [b"GIF87a", b"GIF89a"];
 
-/// Everything known of a file before pixels are unpacked.
+/// The properties of a file, read without unpacking pixels.
 #[derive(Debug)]
 pub(super) struct Header<'a> {
     /// Width of the logical screen in px, at least 1.
@@ -21,7 +21,7 @@ pub(super) struct Header<'a> {
     total: Total,
     metadata: bool,
     animation: Option<Animation>,
-    /// Whether no block is cut off. A missing trailer alone is accepted, as browsers accept it.
+    /// Whether every block is complete. A missing trailer is accepted, as in browsers.
     pub(super) whole: bool,
 }
 
@@ -40,7 +40,7 @@ pub(super) struct Part<'a> {
     pub(super) interlaced: bool,
     /// The index of transparent pixels, if there is one.
     pub(super) transparent: Option<u8>,
-    /// The frame's own colour table, or else the file's: red, green and blue of each index.
+    /// The frame's own colour table, or otherwise the file's: red, green and blue of each index.
     pub(super) palette: &'a [u8],
     /// Bits per index before LZW compression.
     pub(super) index_bits: u8,
@@ -52,7 +52,7 @@ pub(super) struct Part<'a> {
     pub(super) disposal: Disposal,
 }
 
-/// What all frames are together. They may be larger than the screen.
+/// Totals and maxima over all frames, which may be larger than the screen.
 #[derive(Debug, Default)]
 struct Total {
     frames: u32,
@@ -103,7 +103,7 @@ impl<'a> Header<'a> {
         };
         let frame = first.ok_or_else(|| match whole {
             true => Error::broken(NAME, "it holds no image"),
-            false => cut(),
+            false => cut_off(),
         })?;
         if frame.width == 0 || frame.height == 0 {
             return Err(Error::broken(NAME, "its first frame is empty"));
@@ -111,7 +111,7 @@ impl<'a> Header<'a> {
         if frame.palette.is_empty() {
             return Err(Error::broken(NAME, "its first frame has no colours"));
         }
-        // Some writers leave the screen empty, or it is too small: browsers make it as large as the first frame needs.
+        // Some writers set the screen size to 0, or too small. Browsers then enlarge it to the size of the first frame.
         let screen = blocks.screen;
         let grows = frame.width > screen.0 || frame.height > screen.1;
         let side = |side: u32, end: u32| if grows { side.max(end) } else { side };
@@ -140,7 +140,7 @@ impl<'a> Header<'a> {
     }
 
     /// Calls `each` with every frame in order, and returns the offset in bytes at which the last block ends: after the
-    /// trailer, or before what stands in its place.
+    /// trailer or, if that is missing, before the bytes in its place.
     ///
     /// # Errors
     /// `Broken` for a file that is cut off inside a block, and any error of `each`.
@@ -154,12 +154,12 @@ impl<'a> Header<'a> {
                 Block::Part(frame) => each(&frame)?,
                 Block::Skipped => {}
                 Block::End => break,
-                Block::Cut => return Err(cut()),
+                Block::Cut => return Err(cut_off()),
             }
         }
         let end = bytes.len() - blocks.walk.rest.len();
-        // Nothing but the trailer is a block that ends an image.
-        let is_other = blocks.ended && bytes.get(end - 1) != Some(&TRAILER);
+        // Only the trailer is part of the image; any other byte that ended it is not.
+        let is_other = blocks.is_over && bytes.get(end - 1) != Some(&TRAILER);
         Ok(end - usize::from(is_other))
     }
 
@@ -179,15 +179,13 @@ impl<'a> Header<'a> {
         }
     }
 
-    /// Returns the bytes that the indices and planes of a frame larger than the screen take beyond those of a frame of
-    /// its size.
+    /// Returns the additional memory in bytes for the indices and planes of frames that are larger than the screen.
     fn decoder_bytes(&self) -> u64 {
         let planes = 4 * u64::from(self.total.widest) * u64::from(self.height);
         (self.total.largest + planes).saturating_sub(5 * self.screen_pixels())
     }
 
-    /// Returns the nanoseconds per frame that unpacking takes if frames are larger than the screen, beyond the time for
-    /// the screen's size.
+    /// Returns the additional time in nanoseconds per frame for unpacking frames that are larger than the screen.
     fn decoder_nanos(&self) -> u64 {
         let each = self.total.pixels / u64::from(self.total.frames.max(1));
         let most = each.max(self.frame.pixels());
@@ -205,7 +203,7 @@ impl<'a> Header<'a> {
     }
 }
 
-fn cut() -> Error {
+fn cut_off() -> Error {
     Error::broken(NAME, "it is cut off")
 }
 
@@ -216,7 +214,7 @@ const GRAPHIC_CONTROL: u8 = 0xf9;
 const COMMENT: u8 = 0xfe;
 const APPLICATION: u8 = 0xff;
 
-/// Returns the length in bytes of the colour table that a flags byte announces.
+/// Returns the length in bytes of the colour table that a flags byte declares.
 fn table_bytes(flags: u8) -> usize {
     if flags & 0x80 == 0 {
         0
@@ -225,7 +223,7 @@ fn table_bytes(flags: u8) -> usize {
     }
 }
 
-/// A block of the file, told apart only as far as images are concerned.
+/// A block of the file. Only frames are distinguished from other blocks.
 pub(super) enum Block<'a> {
     /// A frame.
     Part(Part<'a>),
@@ -233,26 +231,27 @@ pub(super) enum Block<'a> {
     Skipped,
     /// The end of the image.
     End,
-    /// The file ends too early.
+    /// The file ends inside the block.
     Cut,
 }
 
-/// Iteration over the blocks of a file.
+/// Reader of a file's blocks, one after the other.
 pub(super) struct Blocks<'a> {
     walk: Walk<'a>,
     screen: (u32, u32),
     palette: &'a [u8],
     control: Control,
-    /// How many times the file asks to be played. 0 means forever. If it says so several times, the first counts.
+    /// Number of times that the animation is played; 0 means forever. If the file states it several times, the first
+    /// counts.
     plays: Option<u32>,
     metadata: bool,
-    begun: bool,
-    cut: bool,
-    /// Whether a byte that begins no block, such as the trailer, has ended the image.
-    ended: bool,
+    has_frame: bool,
+    cut_off: bool,
+    /// Whether a byte that does not begin a block, such as the trailer, has ended the image.
+    is_over: bool,
 }
 
-/// What a graphic control extension states about the frame that follows.
+/// The fields of a graphic control extension, which apply to the next frame.
 #[derive(Clone, Copy, Default)]
 struct Control {
     transparent: Option<u8>,
@@ -268,26 +267,26 @@ impl<'a> Blocks<'a> {
             .find_map(|version| bytes.strip_prefix(*version))
             .ok_or_else(|| Error::broken(NAME, "it lacks the signature"))?;
         let mut walk = Walk { rest };
-        let [w0, w1, h0, h1, flags, _, _] = walk.take().ok_or_else(cut)?;
+        let [w0, w1, h0, h1, flags, _, _] = walk.take().ok_or_else(cut_off)?;
         Ok(Self {
-            palette: walk.slice(table_bytes(flags)).ok_or_else(cut)?,
+            palette: walk.slice(table_bytes(flags)).ok_or_else(cut_off)?,
             walk,
             screen: (length(w0, w1), length(h0, h1)),
             control: Control::default(),
             plays: None,
             metadata: false,
-            begun: false,
-            cut: false,
-            ended: false,
+            has_frame: false,
+            cut_off: false,
+            is_over: false,
         })
     }
 
     /// Reads the next block.
     pub(super) fn next_part(&mut self) -> Block<'a> {
-        if self.cut {
+        if self.cut_off {
             return Block::Cut;
         }
-        if self.walk.rest.is_empty() && self.begun {
+        if self.walk.rest.is_empty() && self.has_frame {
             return Block::End;
         }
         self.block().unwrap_or(Block::Cut)
@@ -305,7 +304,7 @@ impl<'a> Blocks<'a> {
             }
             [IMAGE] => {
                 let [x0, x1, y0, y1, w0, w1, h0, h1, flags] = walk.take()?;
-                let own = walk.slice(table_bytes(flags))?;
+                let table = walk.slice(table_bytes(flags))?;
                 let [index_bits] = walk.take()?;
                 let control = std::mem::take(&mut self.control);
                 let part = Part {
@@ -315,20 +314,25 @@ impl<'a> Blocks<'a> {
                     height: length(h0, h1),
                     interlaced: flags & 0x40 != 0,
                     transparent: control.transparent,
-                    palette: if own.is_empty() { self.palette } else { own },
+                    palette: if table.is_empty() {
+                        self.palette
+                    } else {
+                        table
+                    },
                     index_bits,
                     data: walk.rest,
                     delay: Delay::played(u32::from(control.delay), 100),
                     disposal: control.disposal,
                 };
-                self.begun = true;
-                // The header counts a frame whose data is cut off, so that it can be told what is.
-                self.cut = walk.skip_sub_blocks().is_none();
+                self.has_frame = true;
+                // A frame whose data is cut off is returned as well, so that its header can be used; the next call
+                // reports the cut.
+                self.cut_off = walk.skip_sub_blocks().is_none();
                 Some(Block::Part(part))
             }
-            // The trailer. Rubbish after an image is the end of it, too; before one, it is no image.
+            // The trailer, or other bytes. Unknown bytes after a frame end the image, too.
             _ => {
-                self.ended = true;
+                self.is_over = true;
                 Some(Block::End)
             }
         }
@@ -350,7 +354,7 @@ impl<'a> Blocks<'a> {
             (COMMENT, _) => self.metadata = true,
             (APPLICATION, body) => match LOOPING.iter().find_map(|name| body.strip_prefix(*name)) {
                 Some(&[3, 1, low, high, ..]) => {
-                    // So many times more; 0 is forever.
+                    // The number of repetitions after the first play; 0 means forever.
                     let more = length(low, high);
                     let plays = if more == 0 { 0 } else { more + 1 };
                     self.plays.get_or_insert(plays);
@@ -367,7 +371,7 @@ fn length(low: u8, high: u8) -> u32 {
     u32::from(u16::from_le_bytes([low, high]))
 }
 
-/// Identifiers of the application extensions that state how many times to play the animation.
+/// Identifiers of the application extensions that state the number of repetitions.
 const LOOPING: [&[u8]; 2] = [b"\x0bNETSCAPE2.0", b"\x0bANIMEXTS1.0"];
 
 struct Walk<'a> {
@@ -376,9 +380,9 @@ struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
-        let (taken, rest) = self.rest.split_first_chunk()?;
+        let (bytes, rest) = self.rest.split_first_chunk()?;
         self.rest = rest;
-        Some(*taken)
+        Some(*bytes)
     }
 
     fn slice(&mut self, bytes: usize) -> Option<&'a [u8]> {

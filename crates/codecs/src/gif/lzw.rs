@@ -1,17 +1,19 @@
 //! LZW decompression of a frame's indices.
 //!
-//! This is our own because the `gif` crate's decompressor goes wrong when it is asked for a few pixels at a time (which
-//! interlaced rows and interrupts both need), and refuses streams with repeated clear codes. Every string of the
-//! dictionary has just been written somewhere in the output, together with the pixel that extends it. A dictionary
-//! entry is therefore a position and a length, and decoding a code is a copy.
+//! We do not use the `gif` crate's decompressor, because it returns wrong pixels if they are requested in small
+//! portions (which interlaced rows and interrupts both need), and rejects streams with repeated clear codes. Every
+//! string of the dictionary has already been written to the output, followed by the pixel that extends it. A dictionary
+//! entry is therefore a position and a length in the output, and decoding a code is a copy.
 
 use andon_pixels::{Error, Interrupt, Result};
 
 use super::NAME;
 use crate::guard;
 
-/// Unpacks `pixels` indices from the sub-blocks at the start of `data`. Whatever follows the last pixel is not looked
-/// at.
+/// Unpacks `pixels` indices from the sub-blocks at the start of `data`. Data after the last pixel is ignored.
+///
+/// # Errors
+/// `Broken` if there are fewer; `Interrupted`.
 pub(super) fn unpack(
     data: &[u8],
     index_bits: u8,
@@ -23,7 +25,7 @@ pub(super) fn unpack(
     Ok(out)
 }
 
-/// Unpacks up to `pixels` indices: as many as there are before damage or the end of the file.
+/// Unpacks up to `pixels` indices, ending at damage or the end of the file.
 pub(super) fn unpack_there(
     data: &[u8],
     index_bits: u8,
@@ -39,7 +41,7 @@ pub(super) fn unpack_there(
     Ok(out)
 }
 
-/// Fills `out` with indices, and keeps `filled` at the number written so far.
+/// Fills `out` with indices. `filled` is always the number of indices written so far, also after an error.
 fn unpack_to(
     out: &mut [u8],
     filled: &mut usize,
@@ -47,7 +49,7 @@ fn unpack_to(
     index_bits: u8,
     interrupt: &dyn Interrupt,
 ) -> Result<()> {
-    // More than 8 have no colours, but some writers say so and use none of them.
+    // Colour tables have up to 8 bits, but some writers declare a larger index size and use only small indices.
     if !(1..MOST_BITS).contains(&index_bits) {
         return Err(Error::broken(NAME, "its indices have an impossible size"));
     }
@@ -60,7 +62,7 @@ fn unpack_to(
     let mut look = 0;
     while *filled < out.len() {
         if *filled >= look {
-            guard::wanted(interrupt)?;
+            guard::check_interrupt(interrupt)?;
             look = *filled + PIXELS_BETWEEN_LOOKS;
         }
         let code = codes.next(bits).ok_or_else(too_few)?;
@@ -78,7 +80,7 @@ fn unpack_to(
                 1
             }
             Some(_) if code < next => repeat(out, *filled, strings[code]),
-            // The string that this very code defines: the last one and its own first pixel.
+            // The code refers to the string that it defines itself: the last string, followed by its own first pixel.
             Some(last) if code == next && next < STRINGS => repeat(out, *filled, last.longer()),
             _ => return Err(Error::broken(NAME, "its pixels use an undefined code")),
         };
@@ -116,7 +118,7 @@ struct Span {
 }
 
 impl Span {
-    /// Returns the run extended by the pixel behind it.
+    /// Returns the run extended by the pixel after it.
     fn longer(self) -> Self {
         Self {
             length: self.length + 1,
@@ -125,7 +127,7 @@ impl Span {
     }
 }
 
-/// Copies an earlier run to position `at`, as far as there is room, and returns the number of pixels written. The run
+/// Copies an earlier run to position `at`, up to the end of `out`, and returns the number of pixels written. The run
 /// may overlap the pixels that are being written.
 fn repeat(out: &mut [u8], at: usize, span: Span) -> usize {
     let length = span.length.min(out.len() - at);
@@ -143,8 +145,8 @@ fn repeat(out: &mut [u8], at: usize, span: Span) -> usize {
 struct Codes<'a> {
     block: &'a [u8],
     rest: &'a [u8],
-    held: u64,
-    bits_held: u8,
+    bit_buffer: u64,
+    bit_count: u8,
 }
 
 impl<'a> Codes<'a> {
@@ -152,19 +154,19 @@ impl<'a> Codes<'a> {
         Self {
             block: &[],
             rest: data,
-            held: 0,
-            bits_held: 0,
+            bit_buffer: 0,
+            bit_count: 0,
         }
     }
 
     fn next(&mut self, bits: u8) -> Option<usize> {
-        while self.bits_held < bits {
-            self.held |= u64::from(self.byte()?) << self.bits_held;
-            self.bits_held += 8;
+        while self.bit_count < bits {
+            self.bit_buffer |= u64::from(self.byte()?) << self.bit_count;
+            self.bit_count += 8;
         }
-        let code = self.held & ((1 << bits) - 1);
-        self.held >>= bits;
-        self.bits_held -= bits;
+        let code = self.bit_buffer & ((1 << bits) - 1);
+        self.bit_buffer >>= bits;
+        self.bit_count -= bits;
         Some(code as usize)
     }
 
@@ -187,20 +189,20 @@ mod tests {
 
     /// Packs codes of one width into one sub-block.
     fn stream(codes: &[u32], bits: u32) -> Vec<u8> {
-        let mut held = 0u64;
+        let mut bit_buffer = 0u64;
         for (at, &code) in codes.iter().enumerate() {
-            held |= u64::from(code) << (at as u32 * bits);
+            bit_buffer |= u64::from(code) << (at as u32 * bits);
         }
         let bytes = (codes.len() as u32 * bits).div_ceil(8) as usize;
         let mut out = vec![bytes as u8];
-        out.extend(&held.to_le_bytes()[..bytes]);
+        out.extend(&bit_buffer.to_le_bytes()[..bytes]);
         out.push(0);
         out
     }
 
     #[test]
     fn a_code_may_name_the_string_it_defines() {
-        // Clear, 1, the string it defines (1 1), end.
+        // Codes: clear, 1, the string that this code defines (1 1), end.
         let data = stream(&[4, 1, 6, 5], 3);
         assert_eq!(unpack(&data, 2, 3, &Never), Ok(vec![1, 1, 1]));
     }
@@ -234,7 +236,7 @@ mod tests {
                 let pixels: Vec<u8> = (0..length)
                     .map(|at| {
                         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-                        // Runs at first, noise later: long strings and a full dictionary.
+                        // Long runs at first, then noise, so that there are long strings and the dictionary fills up.
                         let noisy = at > length / 2;
                         let value = if noisy { state >> 24 } else { (at / 50) as u32 };
                         (value & ((1 << index_bits) - 1)) as u8

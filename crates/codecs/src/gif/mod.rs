@@ -1,8 +1,7 @@
-//! GIF: reads frames, composed on their logical screen, and writes images with good palettes.
+//! GIF. Reads frames, composed on their logical screen, and writes images with fitted palettes.
 //!
-//! A frame that is smaller than its screen gets transparent surroundings. Its offset is thus used up in decoding and
-//! never reaches the x and y of a region. ImageMagick would pass on the bare frame and its offset, but browsers show
-//! the screen.
+//! A frame that is smaller than its screen gets transparent surroundings, so its offset affects only decoding, and not
+//! the x and y of a region. ImageMagick would return the bare frame and its offset, but browsers show the screen.
 
 use andon_pixels::{
     AnimationDecoder, AnimationEncoder, Codec, Cost, Decode, Depth, Drawn, Encode, Encoder, Format,

@@ -2,7 +2,7 @@
 
 use andon_pixels::{Grid, Interrupt, Result};
 
-use crate::indexed::{fitted, own_colours};
+use crate::indexed::{exact_palette, fit_palette};
 
 /// An image as a palette and indices.
 #[derive(Debug)]
@@ -17,14 +17,14 @@ pub(super) struct Indexed {
 
 /// An image as planes of equal size.
 #[derive(Clone, Copy)]
-pub(super) struct Picture<'a> {
-    /// Red, green, blue.
+pub(super) struct RgbaPlanes<'a> {
+    /// Red, green and blue planes.
     pub(super) rgb: [&'a Grid<u8>; 3],
     /// Opacity plane. A value below half counts as transparent.
     pub(super) alpha: Option<&'a Grid<u8>>,
 }
 
-impl Picture<'_> {
+impl RgbaPlanes<'_> {
     /// Fits a palette to the image and gives every pixel an index.
     pub(super) fn index(self, interrupt: &dyn Interrupt) -> Result<Indexed> {
         let clear = self
@@ -33,9 +33,9 @@ impl Picture<'_> {
         let most = if clear { 255 } else { 256 };
         let (width, height) = (self.rgb[0].width() as usize, self.rgb[0].height() as usize);
         let colour = |at| self.colour(at);
-        let indexed = match own_colours(width * height, most, colour) {
-            Some(exact) => exact,
-            None => fitted((width, height), most, colour, interrupt)?,
+        let indexed = match exact_palette(width * height, most, colour) {
+            Some(indices) => indices,
+            None => fit_palette((width, height), most, colour, interrupt)?,
         };
         let transparent = clear.then_some(indexed.palette.len() as u8);
         let mut palette = indexed.palette.concat();
@@ -56,5 +56,5 @@ impl Picture<'_> {
     }
 }
 
-/// Smallest opacity that does not count as transparent.
+/// Minimum opacity that counts as opaque.
 pub(super) const OPAQUE: u8 = 128;

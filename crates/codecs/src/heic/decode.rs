@@ -1,5 +1,4 @@
-//! HEVC decoding with hpvcd, which also reads the container. Planes are returned as they are stored, before orientation
-//! is applied.
+//! HEVC decoding with hpvcd, which also reads the container. Returns planes as stored, before orientation is applied.
 
 use std::iter;
 
@@ -16,26 +15,26 @@ use hpvcd::{
 use super::NAME;
 use crate::guard;
 
-/// Reads the properties of an image from the boxes and the sequence header alone.
+/// Reads the properties of an image from the boxes and the sequence header only.
 pub(super) fn probe(bytes: &[u8]) -> Result<Info> {
     let any_size = ParseLimits {
         max_dimension: u32::MAX,
         max_pixels: u64::MAX,
         ..ParseLimits::new()
     };
-    let found = hpvcd::read_heic_info_with_limits(bytes, &any_size).map_err(error)?;
-    let model = model(&found)?;
+    let header = hpvcd::read_heic_info_with_limits(bytes, &any_size).map_err(error)?;
+    let model = model(&header)?;
     let window = Window::of(
-        &found.clean_aperture,
-        (found.coded_width, found.coded_height),
+        &header.clean_aperture,
+        (header.coded_width, header.coded_height),
         model,
     )?;
     Ok(Info {
-        depth: depth(found.bit_depth),
-        alpha: found.has_alpha,
-        space: space(&found.color, model),
-        orientation: orientation(found.orientation),
-        metadata: found.has_exif,
+        depth: depth(header.bit_depth),
+        alpha: header.has_alpha,
+        space: space(&header.color, model),
+        orientation: orientation(header.orientation),
+        metadata: header.has_exif,
         ..Info::new(NAME, window.width, window.height, model)
     })
 }
@@ -53,23 +52,23 @@ pub(super) fn decode(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Imag
         .with_limits(limits)
         .with_decode_gain_map(false)
         .with_decode_alpha(info.alpha);
-    guard::wanted(how.interrupt)?;
-    let picture = Decoder::from_settings(settings)
+    guard::check_interrupt(how.interrupt)?;
+    let image = Decoder::from_settings(settings)
         .decode_yuv(bytes)
         .map_err(error)?;
-    guard::wanted(how.interrupt)?;
-    let coded = (picture.width() as u32, picture.height() as u32);
-    let window = Window::of(&picture.clean_aperture, coded, info.model)?;
+    guard::check_interrupt(how.interrupt)?;
+    let coded = (image.width() as u32, image.height() as u32);
+    let window = Window::of(&image.clean_aperture, coded, info.model)?;
     if (window.width, window.height) != (info.width, info.height)
-        || depth(picture.bit_depth) != info.depth
+        || depth(image.bit_depth) != info.depth
     {
         return Err(Error::broken(
             NAME,
             "its bitstream is not what its header says",
         ));
     }
-    let planes = window.colours(&picture.planes, info)?;
-    let alpha = match picture.alpha.filter(|_| info.alpha) {
+    let planes = window.colours(&image.planes, info)?;
+    let alpha = match image.alpha.filter(|_| info.alpha) {
         Some(plane) if (plane.width() as u32, plane.height() as u32) != coded => {
             return Err(Error::broken(
                 NAME,
@@ -82,8 +81,8 @@ pub(super) fn decode(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Imag
     };
     let mut metadata = Metadata::default();
     if how.keep_metadata {
-        metadata.icc = picture.color.icc.map(Into::into);
-        metadata.exif = picture.exif;
+        metadata.icc = image.color.icc.map(Into::into);
+        metadata.exif = image.exif;
     }
     let frame = Frame::new(info.model, info.width, info.height, planes, alpha)?;
     Ok(Image::read(
@@ -93,7 +92,7 @@ pub(super) fn decode(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Imag
     ))
 }
 
-/// The part of the coded image that is shown, in pixels.
+/// The visible part of the coded image, in pixels.
 struct Window {
     x: u32,
     y: u32,
@@ -102,15 +101,15 @@ struct Window {
 }
 
 impl Window {
-    /// Returns the window of the clean aperture, whose offset is the distance of its centre from the image's (ISO
-    /// 14496-12, 12.1.4).
+    /// Returns the window that a clean aperture describes. The aperture's offset is the distance of its centre from the
+    /// image's centre (ISO 14496-12, 12.1.4).
     fn of(
         aperture: &Option<CleanAperture>,
         (width, height): (u32, u32),
         model: Model,
     ) -> Result<Self> {
         let unsupported = || Error::unsupported(NAME, "a clean aperture between samples");
-        let Some(found) = aperture else {
+        let Some(aperture) = aperture else {
             return Ok(Self {
                 x: 0,
                 y: 0,
@@ -119,27 +118,27 @@ impl Window {
             });
         };
         let side = |coded: u32, (n, d): (u32, u32), (off, off_d): (i32, u32), step: u32| {
-            let shown = (d != 0 && n % d == 0).then(|| n / d)?;
-            let spare = i64::from(coded.checked_sub(shown)?);
+            let length = (d != 0 && n % d == 0).then(|| n / d)?;
+            let spare = i64::from(coded.checked_sub(length)?);
             let doubled = 2 * i64::from(off);
-            let exact = off_d != 0 && doubled % i64::from(off_d) == 0;
-            let begin = exact.then(|| spare + doubled / i64::from(off_d))?;
+            let is_whole = off_d != 0 && doubled % i64::from(off_d) == 0;
+            let begin = is_whole.then(|| spare + doubled / i64::from(off_d))?;
             let begin = u32::try_from(begin / 2).ok().filter(|_| begin % 2 == 0)?;
-            let fits = shown > 0 && begin % step == 0 && begin.checked_add(shown)? <= coded;
-            fits.then_some((begin, shown))
+            let fits = length > 0 && begin % step == 0 && begin.checked_add(length)? <= coded;
+            fits.then_some((begin, length))
         };
         let (across, down) = spans(model, 1);
         let (x, width) = side(
             width,
-            (found.width_n, found.width_d),
-            (found.horiz_off_n, found.horiz_off_d),
+            (aperture.width_n, aperture.width_d),
+            (aperture.horiz_off_n, aperture.horiz_off_d),
             across,
         )
         .ok_or_else(unsupported)?;
         let (y, height) = side(
             height,
-            (found.height_n, found.height_d),
-            (found.vert_off_n, found.vert_off_d),
+            (aperture.height_n, aperture.height_d),
+            (aperture.vert_off_n, aperture.vert_off_d),
             down,
         )
         .ok_or_else(unsupported)?;
@@ -151,7 +150,7 @@ impl Window {
         })
     }
 
-    /// Returns the parts of all planes that lie in the window.
+    /// Returns the parts of the colour planes inside the window.
     fn colours(&self, planes: &YuvBuffer, info: &Info) -> Result<Vec<Plane>> {
         let range = match info.model {
             Model::YCbCr { range, .. } => range,
@@ -159,28 +158,28 @@ impl Window {
         };
         match planes {
             YuvBuffer::U8(planes) => all(planes)
-                .map(|(index, plane)| self.cut(plane, info.model, index, u8::clone))
+                .map(|(index, plane)| self.section(plane, info.model, index, u8::clone))
                 .map(|grid| grid.map(Plane::U8))
                 .collect(),
             YuvBuffer::U16(planes) => all(planes)
                 .map(|(index, plane)| {
                     let level = |code: &u16| levels::from_code(*code, info.depth, range, index > 0);
-                    self.cut(plane, info.model, index, level)
+                    self.section(plane, info.model, index, level)
                 })
                 .map(|grid| grid.map(Plane::U16))
                 .collect(),
         }
     }
 
-    /// Returns the part of the plane of opacity that lies in the window.
+    /// Returns the part of the opacity plane inside the window.
     fn opacity(&self, plane: &SamplePlane, depth: Depth) -> Result<Plane> {
         match plane {
             SamplePlane::U8(plane) if depth == Depth::U8 => {
-                Ok(Plane::U8(self.cut(plane, Model::Gray, 0, u8::clone)?))
+                Ok(Plane::U8(self.section(plane, Model::Gray, 0, u8::clone)?))
             }
             SamplePlane::U16(plane) if depth != Depth::U8 => {
                 let level = |code: &u16| levels::from_code(*code, depth, Range::Full, false);
-                Ok(Plane::U16(self.cut(plane, Model::Gray, 0, level)?))
+                Ok(Plane::U16(self.section(plane, Model::Gray, 0, level)?))
             }
             _ => Err(Error::unsupported(
                 NAME,
@@ -189,8 +188,8 @@ impl Window {
         }
     }
 
-    /// Returns the part of a plane that lies in the window, with `level` applied to every sample.
-    fn cut<T: Copy, S: Plain>(
+    /// Returns the part of a plane inside the window, with `level` applied to every sample.
+    fn section<T: Copy, S: Plain>(
         &self,
         plane: &PlaneBuffer<T>,
         model: Model,
@@ -206,13 +205,13 @@ impl Window {
     }
 }
 
-/// Returns the planes of colours, each with its index.
+/// Returns the colour planes, each with its index.
 fn all<T>(planes: &PlanarImage<T>) -> impl Iterator<Item = (usize, &PlaneBuffer<T>)> {
     let chroma = planes.cb.iter().chain(&planes.cr);
     iter::once(&planes.y).chain(chroma).enumerate()
 }
 
-/// Returns how many pixels a sample of a plane spans, across and down.
+/// Returns the number of pixels that a sample of a plane spans, across and down.
 fn spans(model: Model, index: usize) -> (u32, u32) {
     match model {
         Model::YCbCr { sub, .. } if index > 0 => (sub.h.into(), sub.v.into()),
@@ -220,10 +219,10 @@ fn spans(model: Model, index: usize) -> (u32, u32) {
     }
 }
 
-/// Returns which planes an image has, and what they mean.
-fn model(found: &ImageInfo) -> Result<Model> {
-    let points = found.color.color_encoding();
-    let sub = match found.chroma {
+/// Returns the colour model of the coded planes.
+fn model(header: &ImageInfo) -> Result<Model> {
+    let points = header.color.color_encoding();
+    let sub = match header.chroma {
         ChromaFormat::Monochrome => return Ok(Model::Gray),
         chroma => Subsampling {
             h: chroma.sub_w() as u8,
@@ -268,11 +267,11 @@ fn depth(bits: BitDepth) -> Depth {
     }
 }
 
-fn orientation(found: hpvcd::Orientation) -> Orientation {
+fn orientation(orientation: hpvcd::Orientation) -> Orientation {
     let all = 1..=8;
     let exif = all
         .into_iter()
-        .find(|exif| hpvcd::Orientation::from_exif(*exif) == found);
+        .find(|exif| hpvcd::Orientation::from_exif(*exif) == orientation);
     Orientation::from_exif(exif.unwrap_or(1))
 }
 

@@ -1,6 +1,7 @@
-//! HEIC: HEVC in a HEIF container, as phones write it. It is read but not written, and only by builds with the feature
-//! `heic`. The decoder's licence is free, but HEVC is patented, so the published server refuses the format by name, unless
-//! the package `andon-heic` is installed: worker processes of another program, which has the feature.
+//! HEIC: HEVC in a HEIF container, as written by phones. It is read but not written, and only by builds with the
+//! feature `heic`. The decoder's licence is free, but HEVC is patented. Therefore the published server recognises the
+//! format and reports that it cannot read it, unless the package `andon-heic` is installed: this provides worker
+//! processes of another program, which has the feature.
 
 use andon_pixels::{Codec, Cost, Decode, Format, Image, Info, Isolation, Result, Scales};
 
@@ -51,13 +52,13 @@ impl Codec for Heic {
 
     fn decode_cost(&self, _bytes: u64, info: &Info, _scales: Scales) -> Cost {
         let planes = info.model.planes() as u64 + u64::from(info.alpha);
-        // A header may claim any size.
+        // A header may state any size, so the multiplication must not overflow.
         let samples = info
             .pixels()
             .saturating_mul(planes * info.depth.bytes() as u64);
         Cost {
             nanos: info.pixels().saturating_mul(NANOS_PER_PIXEL),
-            // The decoder's planes, and a tile of its own while a grid is put together.
+            // The decoder's planes, and a separate tile while a grid is composed.
             scratch: samples.saturating_add(TILE_BYTES),
         }
     }
@@ -67,10 +68,10 @@ impl Codec for Heic {
     }
 }
 
-/// Brands of files coded as HEVC: stills and sequences.
+/// Brands of files coded as HEVC: still images and sequences.
 const BRANDS: [&[u8]; 6] = [b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx"];
 
-/// Nanoseconds of decoding per pixel. This is a guess: photographs from phones take half a second for 12 megapixels.
+/// Nanoseconds of decoding per pixel. This is an estimate: photos from phones take half a second for 12 megapixels.
 const NANOS_PER_PIXEL: u64 = 40;
 
 const TILE_BYTES: u64 = 4 << 20;

@@ -1,4 +1,4 @@
-//! Stand-in decoder of builds without HEVC, which refuses every file.
+//! Stand-in decoder for builds without HEVC, which rejects every file.
 
 use andon_pixels::{Decode, Error, Image, Info, Result};
 

@@ -11,7 +11,7 @@ pub(crate) type Kind = [u8; 4];
 pub(crate) struct Box<'a> {
     /// The type of the box.
     pub(crate) kind: Kind,
-    /// The payload. If the box is cut off, as much of it as there is.
+    /// The payload, or only its beginning if the box is cut off.
     pub(crate) data: &'a [u8],
     /// Whether the box is complete.
     pub(crate) whole: bool,
@@ -19,7 +19,7 @@ pub(crate) struct Box<'a> {
     pub(crate) end: usize,
 }
 
-/// Iterator over the boxes in a sequence of bytes. It ends where no header can be read.
+/// Iterator over the boxes in a sequence of bytes. It ends at the first position without a readable header.
 #[derive(Clone, Debug)]
 pub(crate) struct Boxes<'a> {
     bytes: &'a [u8],
@@ -38,11 +38,11 @@ impl<'a> Iterator for Boxes<'a> {
 
     fn next(&mut self) -> Option<Box<'a>> {
         let rest = self.bytes.get(self.at..)?;
-        let (size, after) = rest.split_first_chunk()?;
-        let (kind, after) = after.split_first_chunk()?;
+        let (size, body) = rest.split_first_chunk()?;
+        let (kind, body) = body.split_first_chunk()?;
         let (size, header) = match u32::from_be_bytes(*size) {
             0 => (rest.len() as u64, 8),
-            1 => (u64::from_be_bytes(*after.first_chunk()?), 16),
+            1 => (u64::from_be_bytes(*body.first_chunk()?), 16),
             size => (u64::from(size), 8),
         };
         let size = usize::try_from(size).unwrap_or(usize::MAX);
@@ -83,14 +83,17 @@ impl<'a> Fields<'a> {
         Ok(((word >> 24) as u8, word & 0xff_ffff, fields))
     }
 
-    fn cut(&self) -> Error {
+    fn cut_off(&self) -> Error {
         Error::broken(self.format, "a box of its container is cut off")
     }
 
     fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
-        let (taken, rest) = self.rest.split_first_chunk().ok_or_else(|| self.cut())?;
+        let (bytes, rest) = self
+            .rest
+            .split_first_chunk()
+            .ok_or_else(|| self.cut_off())?;
         self.rest = rest;
-        Ok(*taken)
+        Ok(*bytes)
     }
 
     pub(crate) fn u8(&mut self) -> Result<u8> {
@@ -113,7 +116,7 @@ impl<'a> Fields<'a> {
         self.array()
     }
 
-    /// Reads a number of 0, 2, 4 or 8 bytes. One of 0 bytes is 0.
+    /// Reads a number of 0, 2, 4 or 8 bytes. A number of 0 bytes is 0.
     pub(crate) fn sized(&mut self, bytes: u8) -> Result<u64> {
         match bytes {
             0 => Ok(0),

@@ -7,7 +7,7 @@ use andon_pixels::{Error, Result};
 
 use super::boxes::{Boxes, Fields, Kind};
 
-/// The items of a file by their IDs.
+/// The items of a file, by ID.
 #[derive(Debug, Default)]
 pub(crate) struct Items<'a> {
     bytes: &'a [u8],
@@ -17,8 +17,8 @@ pub(crate) struct Items<'a> {
     items: BTreeMap<u32, Item>,
     properties: Vec<Property<'a>>,
     references: Vec<Reference>,
-    /// Number of property associations in all boxes of their kind together, of which there may be `MOST_ENTRIES`.
-    /// `referred` counts the items that are referred to in the same way.
+    /// Number of property associations in all boxes of the file, limited to `MOST_ENTRIES`. `referred` is the same for
+    /// references between items.
     associated: usize,
     referred: usize,
     /// Groups of items of which only one is shown.
@@ -30,13 +30,13 @@ pub(crate) struct Items<'a> {
 #[derive(Debug, Default)]
 struct Item {
     kind: Kind,
-    /// Whether the bytes lie in `idat` rather than in the file.
+    /// Whether the bytes are in the `idat` box rather than in the file.
     inside: bool,
     unreadable: bool,
     extents: Vec<(u64, u64)>,
     /// Indices of the item's properties in the list of all properties.
     properties: Vec<usize>,
-    /// Type of an essential property that is unknown, if the item has one.
+    /// Type of an essential property that is not supported, if the item has one.
     unsupported: Option<Kind>,
 }
 
@@ -47,10 +47,10 @@ struct Reference {
     to: Vec<u32>,
 }
 
-/// Where the pieces of an item's bytes lie.
+/// The location of an item's bytes, which may be in several pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Place<'p> {
-    /// Whether the pieces lie in `idat` rather than in the file.
+    /// Whether the pieces are in the `idat` box rather than in the file.
     inside: bool,
     /// Offsets and lengths in bytes.
     extents: &'p [(u64, u64)],
@@ -67,7 +67,7 @@ pub(crate) enum Property<'a> {
     Profile(&'a [u8]),
     /// `irot`: number of quarter turns anticlockwise.
     Rotation(u8),
-    /// `imir`: 0 exchanges top and bottom, 1 left and right.
+    /// `imir`: 0 swaps top and bottom, 1 left and right.
     Mirror(u8),
     /// `clap`: width, height, and the horizontal and vertical offset of the aperture's centre from the image's, as
     /// fractions.
@@ -80,21 +80,21 @@ pub(crate) enum Property<'a> {
     OperatingPoint(u8),
     /// `lsel`: the spatial layer to show.
     Layer(u16),
-    /// A known property that does not affect the samples.
+    /// A recognised property that does not affect the samples.
     Remark,
     /// Any other property, with its box type.
     Other(Kind),
 }
 
-/// Properties that are known but not needed here: depth, aspect, layers' sizes, light levels, colour volumes, names and
-/// times.
+/// Recognised properties that are not needed: depth, aspect ratio, sizes of layers, light levels, colour volumes, names
+/// and times.
 const REMARKS: [&Kind; 12] = [
     b"pixi", b"pasp", b"a1lx", b"clli", b"mdcv", b"cclv", b"amve", b"reve", b"ndwt", b"altt",
     b"crtt", b"mdft",
 ];
 
-/// Limit on items, extents, references, properties and alternatives of a file. It is far more than any image has. Each
-/// of them takes memory in addition to its bytes.
+/// Limit on items, extents, references, properties and alternatives of a file, far above what images have. Each of them
+/// takes memory in addition to its bytes.
 const MOST_ENTRIES: usize = 1 << 16;
 
 impl<'a> Items<'a> {
@@ -164,13 +164,13 @@ impl<'a> Items<'a> {
             let construction = if version > 0 { fields.u16()? & 15 } else { 0 };
             let file = fields.u16()?;
             let base = fields.sized(base_size)?;
-            let own = usize::from(fields.u16()?);
-            extents += own;
+            let count_of_item = usize::from(fields.u16()?);
+            extents += count_of_item;
             if extents > MOST_ENTRIES {
                 return Err(self.broken("its items are in too many pieces"));
             }
-            let mut places = Vec::with_capacity(own);
-            for _ in 0..own {
+            let mut places = Vec::with_capacity(count_of_item);
+            for _ in 0..count_of_item {
                 fields.sized(index_size)?;
                 let offset = base.saturating_add(fields.sized(offset_size)?);
                 places.push((offset, fields.sized(length_size)?));
@@ -256,7 +256,7 @@ impl<'a> Items<'a> {
                         (word & 0x8000 != 0, usize::from(word & 0x7fff))
                     }
                 };
-                // 0 is none.
+                // Index 0 means no property.
                 let Some(place) = place.checked_sub(1) else {
                     continue;
                 };
@@ -280,7 +280,7 @@ impl<'a> Items<'a> {
     /// Returns the properties of an item, in the order in which they apply.
     ///
     /// # Errors
-    /// `Unsupported` if an essential property is unknown.
+    /// `Unsupported` if an essential property is not supported.
     pub(crate) fn properties(&self, id: u32) -> Result<impl Iterator<Item = Property<'a>>> {
         let item = self
             .items
@@ -305,12 +305,13 @@ impl<'a> Items<'a> {
 
     /// Returns the items to which an item has references of one kind.
     pub(crate) fn references(&self, from: u32, kind: &Kind) -> impl Iterator<Item = u32> {
-        let own = self.references.iter();
-        let own = own.filter(move |reference| reference.from == from && reference.kind == *kind);
-        own.flat_map(|reference| reference.to.iter().copied())
+        let references = self.references.iter();
+        let references =
+            references.filter(move |reference| reference.from == from && reference.kind == *kind);
+        references.flat_map(|reference| reference.to.iter().copied())
     }
 
-    /// Returns the items that have a reference of one kind to the given item.
+    /// Returns the items that have a reference of one kind to the item `to`.
     pub(crate) fn referring(&self, to: u32, kind: &Kind) -> impl Iterator<Item = u32> {
         let all = self.references.iter();
         let all = all.filter(move |reference| reference.kind == *kind);
@@ -318,18 +319,18 @@ impl<'a> Items<'a> {
         all.map(|reference| reference.from)
     }
 
-    /// Returns whether one item may be shown in place of the other.
+    /// Returns whether one item is an alternative to the other, to show in its place.
     pub(crate) fn are_alternatives(&self, one: u32, other: u32) -> bool {
         let mut groups = self.alternatives.iter();
         groups.any(|group| group.contains(&one) && group.contains(&other))
     }
 
-    /// Returns the length in bytes of the file that holds the items.
+    /// Returns the length in bytes of the file that contains the items.
     pub(crate) fn file_length(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Returns where the bytes of an item lie. Items with equal places have the same bytes.
+    /// Returns the location of an item's bytes. Items with equal locations have the same bytes.
     pub(crate) fn place(&self, id: u32) -> Option<Place<'_>> {
         let item = self.items.get(&id)?;
         Some(Place {
@@ -338,8 +339,10 @@ impl<'a> Items<'a> {
         })
     }
 
-    /// Returns the bytes of an item. If the file is cut off it returns as many as there are when `cut` is set, and
-    /// otherwise fails.
+    /// Returns the bytes of an item. If the file is cut off, returns the bytes before the cut if `cut` is set.
+    ///
+    /// # Errors
+    /// If the file is cut off and `cut` is not set.
     pub(crate) fn data(&self, id: u32, cut: bool) -> Result<Cow<'a, [u8]>> {
         let item = self
             .items
@@ -370,7 +373,7 @@ impl<'a> Items<'a> {
                 let mut all = Vec::new();
                 for extent in several {
                     let piece = piece(extent)?;
-                    // Pieces of one file are no longer than the file, unless they lie in each other.
+                    // The pieces of a file cannot be longer than the file in total, unless they overlap.
                     if all.len() + piece.len() > from.len() {
                         return Err(self.broken("pieces of an item overlap"));
                     }

@@ -1,5 +1,4 @@
-//! The container of AVIF and HEIC: boxes, the items that are described in them, and the tracks of image sequences. This
-//! module does not care which codec an item is coded with.
+//! The container of AVIF and HEIC: boxes, items, and the tracks of image sequences, whatever the codec of the items.
 
 mod boxes;
 mod items;

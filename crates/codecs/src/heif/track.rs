@@ -12,32 +12,32 @@ pub(crate) struct Track<'a> {
     pub(crate) id: u32,
     /// Handler type: `pict`, `vide`, `auxv` and so on.
     pub(crate) handler: Kind,
-    /// ID of the track that this one is an auxiliary of.
+    /// ID of the track to which this one is auxiliary.
     pub(crate) auxiliary_of: Option<u32>,
-    /// ID of the opacity track that this track's colours are premultiplied by.
+    /// ID of the opacity track by which this track's colours are premultiplied.
     pub(crate) premultiplied_by: Option<u32>,
     /// Sample entry type, which names the codec of the images.
     pub(crate) coding: Kind,
     /// Width and height in px.
     pub(crate) size: (u32, u32),
-    /// Properties that hold for all images of the track.
+    /// Properties that apply to all images of the track.
     pub(crate) properties: Vec<Property<'a>>,
     /// Ticks per second.
     pub(crate) per_second: u32,
-    /// How many times the track is played. 0 means forever.
+    /// Number of times that the track is played. 0 means forever.
     pub(crate) plays: u32,
     /// The images of the track.
     pub(crate) samples: Vec<Sample>,
 }
 
-/// Where an image lies in the file, and for how long it is shown.
+/// The location of an image in the file, and its duration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sample {
     /// Offset from the beginning of the file, in bytes.
     pub(crate) offset: u64,
     /// Length of the image's data, in bytes.
     pub(crate) length: u32,
-    /// How long the image is shown, in ticks of the track's time scale.
+    /// Duration of the image, in ticks of the track's time scale.
     pub(crate) ticks: u32,
 }
 
@@ -49,8 +49,8 @@ impl Sample {
     }
 }
 
-/// Most samples that all tracks of a file may have together: far more than any animation needs. Each takes memory
-/// besides its bytes.
+/// Maximum number of samples in all tracks of a file, far above what animations need. Each takes memory in addition to
+/// its bytes.
 const MOST_SAMPLES: u32 = 1 << 17;
 const MOST_TRACKS: usize = 64;
 const MOST_PROPERTIES: usize = 256;
@@ -75,7 +75,7 @@ impl<'a> Track<'a> {
     /// Reads a track of at most `most` samples.
     fn read(trak: &'a [u8], format: &'static str, most: u32) -> Result<Self> {
         let mut track = Self::default();
-        let mut shown = None;
+        let mut duration = None;
         let mut edit = None;
         let mut media: &[u8] = &[];
         for part in Boxes::of(trak) {
@@ -87,7 +87,8 @@ impl<'a> Track<'a> {
                     time(&mut fields, long)?;
                     track.id = fields.u32()?;
                     fields.u32()?;
-                    shown = Some(time(&mut fields, long)?).filter(|&time| time != unlimited(long));
+                    duration =
+                        Some(time(&mut fields, long)?).filter(|&time| time != unlimited(long));
                 }
                 b"tref" => {
                     for reference in Boxes::of(part.data) {
@@ -112,12 +113,12 @@ impl<'a> Track<'a> {
                 _ => {}
             }
         }
-        track.plays = match (edit, shown) {
+        track.plays = match (edit, duration) {
             (Some((false, _)), _) => 1,
-            (Some((true, length)), Some(shown)) if length > 0 => {
-                u32::try_from(shown.div_ceil(length)).unwrap_or(0)
+            (Some((true, length)), Some(duration)) if length > 0 => {
+                u32::try_from(duration.div_ceil(length)).unwrap_or(0)
             }
-            // Without any word of it browsers go on and on.
+            // Browsers play a track without this information forever.
             _ => 0,
         };
         track.read_media(media, format, most)?;
@@ -167,7 +168,7 @@ impl<'a> Track<'a> {
         }
         let all_alike = sizes.u32()?;
         let count = sizes.u32()?;
-        // A second table would add to the first.
+        // Several tables would add up.
         if self.samples.len() as u64 + u64::from(count) > u64::from(most) {
             return Err(Error::Limit {
                 bound: Bound::FRAMES,
@@ -176,7 +177,7 @@ impl<'a> Track<'a> {
             });
         }
         let mut places = Places::of(chunks, offsets, wide)?;
-        let mut stays = Stays::of(times)?;
+        let mut durations = Durations::of(times)?;
         for _ in 0..count {
             let length = if all_alike > 0 {
                 all_alike
@@ -186,13 +187,13 @@ impl<'a> Track<'a> {
             self.samples.push(Sample {
                 offset: places.next(length)?,
                 length,
-                ticks: stays.next()?,
+                ticks: durations.next()?,
             });
         }
         Ok(())
     }
 
-    /// Reads the first sample entry, which says how the samples are coded. Image files do not have further ones.
+    /// Reads the first sample entry, which names the codec of the samples. Image files have only one.
     fn read_entry(&mut self, mut fields: Fields<'a>, format: &'static str) -> Result<()> {
         fields.u32()?;
         let Some(entry) = Boxes::of(fields.rest()).next() else {
@@ -213,7 +214,7 @@ impl<'a> Track<'a> {
     }
 }
 
-/// Flag of an edit list (`elst`): the edit is repeated for as long as the track lasts.
+/// Flag of an edit list (`elst`): the edit is repeated for the duration of the track.
 const REPEATED: u32 = 1;
 
 /// Reads a time or a duration: 64 bits if `long`, otherwise 32.
@@ -221,13 +222,14 @@ fn time(fields: &mut Fields<'_>, long: bool) -> Result<u64> {
     fields.sized(if long { 8 } else { 4 })
 }
 
-/// Returns the value that stands for a duration without an end: all ones in 64 bits if `long`, otherwise in 32.
+/// Returns the value that means an unlimited duration: all bits set, of 64 if `long`, otherwise of 32.
 fn unlimited(long: bool) -> u64 {
     if long { u64::MAX } else { u32::MAX.into() }
 }
 
-/// Where the samples lie in the file: one after the other in chunks. `stco` gives the offset of each chunk, and `stsc`
-/// the number of samples per chunk, each of its entries applying up to the first chunk of the next entry.
+/// The locations of the samples, which are stored contiguously in chunks. `stco` contains the offset of each chunk, and
+/// `stsc` the number of samples per chunk. Each entry of `stsc` applies to all chunks before the first chunk of the
+/// next entry.
 struct Places<'a> {
     runs: Fields<'a>,
     runs_left: u32,
@@ -278,7 +280,7 @@ impl<'a> Places<'a> {
                 self.runs_left -= 1;
                 self.look_ahead()?;
             }
-            // Beyond the last chunk this is an error.
+            // An error after the last chunk.
             self.at = self.offsets.sized(if self.wide { 8 } else { 4 })?;
             self.left = self.per_chunk;
         }
@@ -290,13 +292,13 @@ impl<'a> Places<'a> {
 }
 
 /// Durations of the samples, stored as runs: a number of samples, and the duration of each in ticks.
-struct Stays<'a> {
+struct Durations<'a> {
     runs: Fields<'a>,
     left: u32,
     ticks: u32,
 }
 
-impl<'a> Stays<'a> {
+impl<'a> Durations<'a> {
     fn of(mut runs: Fields<'a>) -> Result<Self> {
         runs.u32()?;
         Ok(Self {

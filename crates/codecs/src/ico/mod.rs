@@ -1,5 +1,5 @@
-//! ICO and CUR. Of all entries, the one with the most pixels is decoded, and among equals the one with the most bits
-//! per pixel. Files are written with a single entry, which is a PNG.
+//! ICO and CUR. Of all entries, decodes the one with the most pixels; of several such entries, the one with the most
+//! bits per pixel. Writes files with a single entry, a PNG.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -38,7 +38,8 @@ impl Codec for Ico {
 
     fn sniff(&self, head: &[u8]) -> bool {
         let kind = matches!(head.get(..4), Some([0, 0, 1 | 2, 0]));
-        // A byte of the first entry is always zero, and four zeros begin many files.
+        // Four zeros at the beginning are not enough, because many files begin with them. One byte of the first entry
+        // is always 0.
         kind && u16_le(head, 4).is_some_and(|count| count > 0) && head.get(9) == Some(&0)
     }
 
@@ -58,28 +59,28 @@ impl Codec for Ico {
         match entry(bytes)? {
             Entry::Png(png) => Png.decode(png, info, how),
             Entry::Bitmap(dib) => {
-                guard::probed(dib.width, dib.height, info, how.limits)?;
+                guard::check_probed(dib.width, dib.height, info, how.limits)?;
                 let metadata = guard::profile(dib.embedded_profile(), how)?;
                 Ok(Image::read(dib.frame(how.interrupt)?, metadata, info.space))
             }
         }
     }
 
-    /// Returns the offset behind the last entry: where the entry's own data end, or else where the directory says so.
-    /// Entries are decoded as long as they have together no more than 2 × `LARGEST` pixels. Of all others only the
-    /// structure is read.
+    /// Returns the offset behind the last entry: the end of the entry's own data or, where that is unknown, the end
+    /// that the directory states. Entries are decoded up to a total of 2 × `LARGEST` pixels. Of further entries, only
+    /// the structure is read.
     fn end(&self, bytes: &[u8], how: &Decode<'_>) -> Result<usize> {
         let mut end = 0;
         let mut unchecked = 2 * LARGEST;
-        // What is looked at: entries do not lie in each other.
-        let mut looked_at = bytes.len().saturating_mul(2);
-        // Each is looked at once, however many entries point to it.
-        let mut seen = BTreeSet::new();
+        // Maximum total number of bytes to read, because entries must not overlap.
+        let mut unread = bytes.len().saturating_mul(2);
+        // Each image is checked once, even if several entries point to it.
+        let mut visited = BTreeSet::new();
         for index in 0..entries(bytes) {
-            let Some(data) = behind(bytes, index) else {
+            let Some(data) = data_from(bytes, index) else {
                 return Err(Error::broken(NAME, "an entry is cut off"));
             };
-            if !seen.insert(data.len()) {
+            if !visited.insert(data.len()) {
                 continue;
             }
             let entry = Entry::read(data).ok();
@@ -93,25 +94,25 @@ impl Codec for Ico {
                 (Some(Entry::Png(png)), None) => png::end(png)?,
                 (Some(Entry::Bitmap(dib)), Some(_)) => {
                     dib.frame(how.interrupt)?;
-                    dib.end(told_length(bytes, index), how.interrupt)?
+                    dib.end(stated_length(bytes, index), how.interrupt)?
                 }
-                _ => told_length(bytes, index).min(data.len()),
+                _ => stated_length(bytes, index).min(data.len()),
             };
-            let left = looked_at.checked_sub(if is_read { length } else { 0 });
-            looked_at = left.ok_or_else(|| Error::broken(NAME, "its entries overlap"))?;
+            let left = unread.checked_sub(if is_read { length } else { 0 });
+            unread = left.ok_or_else(|| Error::broken(NAME, "its entries overlap"))?;
             end = end.max(bytes.len() - data.len() + length);
         }
         Ok(end)
     }
 
-    /// Estimates the cost of `extent`, which also decodes entries other than the one that is shown.
+    /// Estimates the cost of `extent`, which also decodes entries other than the one to show.
     fn extent_cost(&self, bytes: u64, info: &Info) -> Cost {
         let one = self.decode_cost(bytes, info, Scales::FULL);
         let frame = 4 * info.pixels();
-        // An entry is no larger than the one that is shown, and has bytes of its own.
-        let others = (entries_of(bytes) * info.pixels()).min(2 * LARGEST);
+        // No entry is larger than the one to show, and each has its own bytes.
+        let other_pixels = (entries_of(bytes) * info.pixels()).min(2 * LARGEST);
         Cost {
-            nanos: one.nanos.saturating_add(others * NANOS_PER_PIXEL),
+            nanos: one.nanos.saturating_add(other_pixels * NANOS_PER_PIXEL),
             scratch: one.scratch.saturating_add(frame),
         }
     }
@@ -151,7 +152,7 @@ impl Encoder for Ico {
             ..image.clone()
         };
         let png = Png.encode(&plain, &in_full_colour(how), interrupt)?;
-        // One entry; a side of 256 px is a 0. One plane of 32 bits, behind this header of 22 bytes.
+        // A header of 22 bytes for one entry with one plane of 32 bits. A side of 256 px is stored as 0.
         let mut file = vec![
             0,
             0,
@@ -179,7 +180,7 @@ impl Encoder for Ico {
     }
 }
 
-/// The longest side of an icon that is written, in px.
+/// Maximum side of an icon that is written, in px.
 const LONGEST: u64 = 256;
 
 /// The image that an entry of the directory points to.
@@ -188,27 +189,27 @@ enum Entry<'a> {
     Bitmap(Dib<'a>),
 }
 
-/// How many entries of the directory are read at most.
+/// Maximum number of directory entries that are read.
 const ENTRIES: usize = 256;
 
-/// How many entries are tried, from the largest down, until one can be read.
+/// Maximum number of entries that are tried, in descending order of size, until one can be read.
 const TRIES: usize = 8;
 
-/// The longest side of an icon that is read, in px: sixteen times what the directory can express.
+/// Maximum side of an icon that is read, in px: sixteen times what the directory can express.
 const MOST_SIDE: u32 = 4096;
 
 /// Estimated time per pixel, in ns, for checking entries that are not shown.
 const NANOS_PER_PIXEL: u64 = 14;
 
-/// Returns how many entries a file of `bytes` bytes can have, at most `ENTRIES`.
+/// Returns the maximum number of entries in a file of `bytes` bytes, at most `ENTRIES`.
 fn entries_of(bytes: u64) -> u64 {
     (bytes / LEAST_ENTRY_BYTES).min(ENTRIES as u64)
 }
 
-/// Bytes of an entry in the directory (16) and of the smallest image (40).
+/// Bytes of a directory entry (16) and of the smallest image (40).
 const LEAST_ENTRY_BYTES: u64 = 16 + 40;
 
-/// The most pixels that an icon that is read can have.
+/// Maximum number of pixels of an icon that is read.
 const LARGEST: u64 = MOST_SIDE as u64 * MOST_SIDE as u64;
 
 impl<'a> Entry<'a> {
@@ -219,8 +220,7 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// Returns the width and height in px and the bits per pixel, as given by the image's own header (32 bits for a
-    /// PNG).
+    /// Returns the width and height in px and the bits per pixel from the image's own header (32 bits for a PNG).
     fn size(&self) -> Result<(u32, u32, u16)> {
         match self {
             Self::Png(png) => png::size(png).map(|(width, height)| (width, height, 32)),
@@ -237,14 +237,14 @@ fn entries(bytes: &[u8]) -> usize {
     u16_le(bytes, 4).map_or(0, usize::from).min(ENTRIES)
 }
 
-/// Returns the best entry that can be read. Sizes are taken from the images themselves, because those in the directory
+/// Returns the best entry that can be read. Sizes are read from the images themselves, because those in the directory
 /// are single bytes and often wrong.
 fn entry(bytes: &[u8]) -> Result<Entry<'_>> {
     let mut first_error = None;
     let mut sized = Vec::new();
-    let mut seen = BTreeSet::new();
-    let all = (0..entries(bytes)).filter_map(|index| behind(bytes, index));
-    for data in all.filter(|data| seen.insert(data.len())) {
+    let mut visited = BTreeSet::new();
+    let all = (0..entries(bytes)).filter_map(|index| data_from(bytes, index));
+    for data in all.filter(|data| visited.insert(data.len())) {
         match Entry::read(data).and_then(|entry| Ok((entry.size()?, entry))) {
             Ok(((width, height, _), _)) if width.max(height) > MOST_SIDE => {
                 let what = format!(
@@ -258,11 +258,11 @@ fn entry(bytes: &[u8]) -> Result<Entry<'_>> {
             Err(error) => first_error = first_error.or(Some(error)),
         }
     }
-    // Of equal ones the first.
+    // The sort is stable, so the first of several equal entries comes first.
     sized.sort_by_key(|(size, _)| Reverse(*size));
     for (_, entry) in sized.into_iter().take(TRIES) {
         match entry {
-            // Its header is all that has been read.
+            // So far only the size in its header has been read.
             Entry::Png(png) => match Png.probe(png) {
                 Ok(_) => return Ok(Entry::Png(png)),
                 Err(error) => first_error = first_error.or(Some(error)),
@@ -273,14 +273,14 @@ fn entry(bytes: &[u8]) -> Result<Entry<'_>> {
     Err(first_error.unwrap_or_else(|| Error::broken(NAME, "it holds no image")))
 }
 
-/// Returns the length of an entry in bytes, as given by the directory.
-fn told_length(bytes: &[u8], index: usize) -> usize {
+/// Returns the length of an entry in bytes that the directory states.
+fn stated_length(bytes: &[u8], index: usize) -> usize {
     u32_le(bytes, 6 + 16 * index + 8).map_or(0, |length| length as usize)
 }
 
 /// Returns the bytes from the beginning of an entry to the end of the file, because the length in the directory is
 /// often wrong.
-fn behind(bytes: &[u8], index: usize) -> Option<&[u8]> {
+fn data_from(bytes: &[u8], index: usize) -> Option<&[u8]> {
     let at = u32_le(bytes.get(6 + 16 * index..)?.get(..16)?, 12)?;
     bytes.get(at as usize..)
 }

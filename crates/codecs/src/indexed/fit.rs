@@ -1,5 +1,5 @@
-//! Fits a palette to an image: its colours are split into boxes where a split reduces the error most, then every
-//! palette entry moves to the mean of the colours nearest to it.
+//! Fits a palette to an image. Its colours are split into boxes, each time where a split reduces the error most. Then
+//! every palette entry moves to the mean of the colours nearest to it.
 
 /// A histogram of colours with `N` channels, counted in cells: 32 × 32 × 32 for three channels, 16 × 16 × 16 × 16 for
 /// four.
@@ -26,7 +26,7 @@ impl<const N: usize> Histogram<N> {
         self.cells[cell].add(colour.map(f64::from), 1.0);
     }
 
-    /// Returns a palette of at most `most` colours that represents the counted pixels with little squared error.
+    /// Returns a palette of at most `most` colours that represents the counted pixels with a small squared error.
     pub(crate) fn fit(&self, most: usize) -> Vec<[u8; N]> {
         let mut colours: Vec<Colour<N>> = self
             .cells
@@ -48,7 +48,7 @@ impl<const N: usize> Histogram<N> {
     }
 }
 
-/// How often the palette entries are moved to the mean of their colours. More rounds change little.
+/// Number of times that the palette entries are moved to the mean of their colours. More rounds change little.
 const ROUNDS: usize = 2;
 
 #[derive(Clone, Copy)]
@@ -96,12 +96,12 @@ impl<const N: usize> Sum<N> {
         self.values.map(|value| value / self.weight)
     }
 
-    /// Returns the squared error along an axis if every colour were replaced by the mean.
+    /// Returns the squared error along an axis of replacing every colour with the mean.
     fn error(&self, axis: usize) -> f64 {
         self.squares[axis] - self.values[axis] * self.values[axis] / self.weight
     }
 
-    /// Returns the part of the sum of squares that the mean accounts for: the squared error is least where this is
+    /// Returns the part of the sum of squares that the mean explains. The squared error is smallest where this is
     /// largest.
     fn explained(&self) -> f64 {
         let length: f64 = self.values.iter().map(|value| value * value).sum();

@@ -1,5 +1,5 @@
 //! Reduces an image to at most 256 colours: its own if it has no more, otherwise a fitted palette with error diffusion.
-//! Shared by all formats that have palettes.
+//! Used by all formats with palettes.
 
 mod fit;
 
@@ -11,7 +11,7 @@ use crate::guard;
 
 pub(crate) use fit::Histogram;
 
-/// An image as palette indices. Pixels without a colour have the index after the last one of the palette.
+/// An image as palette indices. Transparent pixels have the index after the last palette entry.
 #[derive(Debug)]
 pub(crate) struct Indexed<const N: usize> {
     /// The colour of each index, with `N` channels.
@@ -20,14 +20,14 @@ pub(crate) struct Indexed<const N: usize> {
     pub(crate) indices: Vec<u8>,
 }
 
-/// Indexes `count` pixels by their own colours, or returns `None` if there are more than `most`.
-pub(crate) fn own_colours<const N: usize>(
+/// Indexes `count` pixels by their own colours. Returns `None` if there are more than `most` colours.
+pub(crate) fn exact_palette<const N: usize>(
     count: usize,
     most: usize,
     colour: impl Fn(usize) -> Option<[u8; N]>,
 ) -> Option<Indexed<N>> {
     let mut palette = Vec::new();
-    let mut known = HashMap::new();
+    let mut indices_by_colour = HashMap::new();
     let mut indices = Vec::with_capacity(count);
     let mut last = None;
     let mut clear = Vec::new();
@@ -40,8 +40,8 @@ pub(crate) fn own_colours<const N: usize>(
         let index = match last {
             Some((same, index)) if same == colour => index,
             _ => {
-                let next = known.len();
-                let index = *known.entry(colour).or_insert(next);
+                let next = indices_by_colour.len();
+                let index = *indices_by_colour.entry(colour).or_insert(next);
                 if index == most {
                     return None;
                 }
@@ -61,9 +61,9 @@ pub(crate) fn own_colours<const N: usize>(
 }
 
 /// Indexes the pixels by a palette of at most `most` colours, fitted to a sample of them. Floyd–Steinberg error
-/// diffusion alternates its direction from row to row, so that errors do not drift to one side. The last of four
-/// channels is opacity, whose errors are not diffused because they would be visible as holes.
-pub(crate) fn fitted<const N: usize>(
+/// diffusion alternates its direction from row to row, so that errors do not drift to one side. With four channels, the
+/// last is opacity, whose errors are not diffused because they would be visible as holes.
+pub(crate) fn fit_palette<const N: usize>(
     (width, height): (usize, usize),
     most: usize,
     colour: impl Fn(usize) -> Option<[u8; N]>,
@@ -76,16 +76,16 @@ pub(crate) fn fitted<const N: usize>(
         histogram.add(colour);
     }
     let palette = histogram.fit(most);
-    guard::wanted(interrupt)?;
+    guard::check_interrupt(interrupt)?;
     let mut nearest = Nearest::new(&palette);
 
     let mut indices = vec![palette.len() as u8; count];
-    // One more cell on either side takes what falls off the edge.
-    let mut here = vec![[0i16; N]; width + 2];
-    let mut below = here.clone();
+    // An additional cell on either side receives the errors beyond the edge.
+    let mut errors = vec![[0i16; N]; width + 2];
+    let mut next_errors = errors.clone();
     for y in 0..height {
         if y % BAND_ROWS == 0 {
-            guard::wanted(interrupt)?;
+            guard::check_interrupt(interrupt)?;
         }
         let backwards = y % 2 == 1;
         for step in 0..width {
@@ -100,36 +100,36 @@ pub(crate) fn fitted<const N: usize>(
             } else {
                 (cell + 1, cell - 1)
             };
-            let wish: [u8; N] = std::array::from_fn(|c| {
-                (i16::from(colour[c]) + (here[cell][c] + 8) / 16).clamp(0, 255) as u8
+            let target: [u8; N] = std::array::from_fn(|c| {
+                (i16::from(colour[c]) + (errors[cell][c] + 8) / 16).clamp(0, 255) as u8
             });
-            let index = nearest.index(wish);
-            let got = palette[usize::from(index)];
+            let index = nearest.index(target);
+            let entry = palette[usize::from(index)];
             indices[at] = index;
             for c in 0..N.min(3) {
-                let error = i16::from(wish[c]) - i16::from(got[c]);
-                here[ahead][c] += error * 7;
-                below[behind][c] += error * 3;
-                below[cell][c] += error * 5;
-                below[ahead][c] += error;
+                let error = i16::from(target[c]) - i16::from(entry[c]);
+                errors[ahead][c] += error * 7;
+                next_errors[behind][c] += error * 3;
+                next_errors[cell][c] += error * 5;
+                next_errors[ahead][c] += error;
             }
         }
-        std::mem::swap(&mut here, &mut below);
-        below.fill([0; N]);
+        std::mem::swap(&mut errors, &mut next_errors);
+        next_errors.fill([0; N]);
     }
     Ok(Indexed { palette, indices })
 }
 
-/// About how many pixels the palette is fitted to.
+/// Approximate number of pixels to which the palette is fitted.
 const SAMPLES: usize = 500_000;
 const BAND_ROWS: usize = 16;
 
-/// Finds the nearest colour of a palette, with a cache whose keys are the high bits of each channel. The resulting
-/// error is diffused like any other.
+/// Finds the nearest colour of a palette. A cache, indexed by the high bits of each channel, makes this inexact; the
+/// resulting error is diffused like any other.
 struct Nearest<const N: usize> {
     /// The palette, one array per channel, so that the compiler can vectorise the search.
     channels: [[i32; 256]; N],
-    known: Vec<u16>,
+    cache: Vec<u16>,
 }
 
 impl<const N: usize> Nearest<N> {
@@ -137,7 +137,7 @@ impl<const N: usize> Nearest<N> {
     const BITS: usize = 20 / N;
 
     fn new(palette: &[[u8; N]]) -> Self {
-        // Entries that are not there lie farther off than any that is.
+        // Unused entries are farther from every colour than any used one.
         let mut channels = [[1 << 10; 256]; N];
         for (index, colour) in palette.iter().take(256).enumerate() {
             for (channel, &value) in channels.iter_mut().zip(colour) {
@@ -146,7 +146,7 @@ impl<const N: usize> Nearest<N> {
         }
         Self {
             channels,
-            known: vec![UNKNOWN; 1 << (N * Self::BITS)],
+            cache: vec![UNKNOWN; 1 << (N * Self::BITS)],
         }
     }
 
@@ -154,10 +154,10 @@ impl<const N: usize> Nearest<N> {
         let key = colour.iter().fold(0, |key, &value| {
             key << Self::BITS | usize::from(value) >> (8 - Self::BITS)
         });
-        if self.known[key] == UNKNOWN {
-            self.known[key] = u16::from(self.search(colour));
+        if self.cache[key] == UNKNOWN {
+            self.cache[key] = u16::from(self.search(colour));
         }
-        self.known[key] as u8
+        self.cache[key] as u8
     }
 
     fn search(&self, colour: [u8; N]) -> u8 {
@@ -168,7 +168,7 @@ impl<const N: usize> Nearest<N> {
             for (channel, value) in self.channels.iter().zip(colour) {
                 distance += (channel[index] - value) * (channel[index] - value);
             }
-            // The index rides in the low bits: the least sum is the nearest entry.
+            // The index is stored in the low bits, so that the minimum of these numbers contains the nearest entry.
             best = best.min(distance << 8 | index as i32);
         }
         best as u8

@@ -1,5 +1,5 @@
-//! Encodes planes as they are: gray and YCbCr by our own encoder, in one scan, which libjpeg-turbo writes again for
-//! progressive files; CMYK by libjpeg-turbo.
+//! Encodes planes without a colour conversion. Our own encoder writes gray and YCbCr in one scan; libjpeg-turbo
+//! converts these files to progressive ones, and writes CMYK.
 
 #[cfg(test)]
 mod tests;
@@ -15,7 +15,7 @@ use super::error;
 use super::turbo::ffi;
 use crate::guard;
 
-/// Returns what a frame must be converted to: JPEG holds gray, YCbCr and CMYK, without alpha.
+/// Returns the traits to which a frame must be converted: JPEG stores gray, YCbCr and CMYK, without opacity.
 pub(super) fn accepts(have: Traits, how: &Encode) -> Traits {
     let model = match have.model {
         Model::Gray => Model::Gray,
@@ -60,7 +60,7 @@ pub(super) fn encode(
     let exif = image.metadata.exif.as_deref().unwrap_or_default();
     let turned;
     let exif = match exif.len() > MOST_EXIF_BYTES && !orientation_of(exif).is_upright() {
-        // No segment holds more; which way is up is said all the same.
+        // The EXIF block does not fit into a segment. Only its orientation is written.
         true => {
             turned = block_of_orientation(orientation_of(exif));
             &turned
@@ -111,7 +111,7 @@ pub(super) fn encode(
     }
 }
 
-/// A plane's samples, which the encoder shares with the frame.
+/// A plane's samples, shared between the encoder and the frame.
 struct Samples(Grid<u8>);
 
 impl AsRef<[u8]> for Samples {
@@ -120,7 +120,7 @@ impl AsRef<[u8]> for Samples {
     }
 }
 
-/// Returns the quality to write with, 1 to 100.
+/// Returns the quality for the file, 1 to 100.
 pub(super) fn quality(how: &Encode) -> u8 {
     how.quality.unwrap_or(DEFAULT_QUALITY).clamp(1, 100)
 }
@@ -143,8 +143,7 @@ fn unfit(frame: &Frame) -> Error {
     Error::Internal(format!("a frame that JPEG cannot hold: {:?}", frame.model))
 }
 
-/// The quality that is used if none is given.
+/// Quality if none is requested.
 pub(super) const DEFAULT_QUALITY: u8 = 92;
-/// The quality from which chroma is not subsampled by default. Below it, the eye does not miss the chroma samples that
-/// are left out.
+/// Quality from which chroma is not subsampled by default. Below it, the missing chroma samples are not visible.
 const FINE_CHROMA_FROM: u8 = 90;

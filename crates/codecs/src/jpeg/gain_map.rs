@@ -1,6 +1,6 @@
-//! Gain maps in JPEGs: a second image behind the first, declared by the first one's index (MPF) and XMP. Supports Ultra
-//! HDR as specified by Google and Adobe and by ISO 21496-1, and Apple's gain maps as far as their XMP says how they are
-//! applied.
+//! Gain maps in JPEGs: a second image after the first, declared by the first one's index (MPF) and XMP. Supports Ultra
+//! HDR as specified by Google and Adobe and by ISO 21496-1, and those gain maps of Apple whose XMP contains all
+//! parameters.
 
 use andon_jpeg::Header;
 use andon_jpeg::header::mpf;
@@ -13,7 +13,7 @@ use andon_pixels::{
 use super::{Jpeg, decode};
 use crate::gain_map;
 
-/// How many images of the index are searched: a gain map is one of the first.
+/// Maximum number of images of the index that are searched: a gain map is one of the first.
 const MOST_LOOKED_AT: usize = 8;
 
 /// Returns the header of the file's gain map, if it has one.
@@ -61,29 +61,29 @@ pub(super) fn encode(
     let xmp = packet(metadata.xmp.as_deref(), map.len());
     let file = super::encode::encode(image, how, cores, interrupt)?;
     let file = segments::with_metadata(file, Some(&xmp), metadata.iptc.as_deref());
-    Ok(joined(file, &map))
+    Ok(append_map(file, &map))
 }
 
-/// Encodes the gain map as a JPEG of its own.
+/// Encodes the gain map as a separate JPEG.
 fn encode_map(map: &GainMap, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
     let how = Encode {
         quality: map.quality,
         ..Encode::default()
     };
     let file = super::encode::encode(&Image::still(map.frame.clone()), &how, &Alone, interrupt)?;
-    let mut own = Vec::new();
+    let mut segments_of_map = Vec::new();
     if let Some(packet) = gain_map::jpeg_packet(&map.params) {
-        segments::push(&mut own, APP1, &[segments::XMP, &packet]);
+        segments::push(&mut segments_of_map, APP1, &[segments::XMP, &packet]);
     }
     if let Some(iso) = &map.params.iso {
-        segments::push(&mut own, APP2, &[segments::GAIN_MAP, iso]);
+        segments::push(&mut segments_of_map, APP2, &[segments::GAIN_MAP, iso]);
     }
-    Ok(segments::with_segments(file, &own))
+    Ok(segments::with_segments(file, &segments_of_map))
 }
 
-/// Returns an XMP packet that lists both images, the gain map being `length` bytes long. The contents of the image's
-/// own packet are kept if they fit.
-fn packet(own: Option<&[u8]>, length: usize) -> Vec<u8> {
+/// Returns an XMP packet that lists both images. `length` is that of the gain map in bytes. The contents of the image's
+/// own packet are included if they fit.
+fn packet(image_packet: Option<&[u8]>, length: usize) -> Vec<u8> {
     const END: &str = "</rdf:RDF>";
     let item = |semantic: &str, length: &str| {
         format!(
@@ -93,38 +93,42 @@ fn packet(own: Option<&[u8]>, length: usize) -> Vec<u8> {
     };
     let both = item("Primary", "") + &item("GainMap", &format!(" Item:Length=\"{length}\""));
     let container = gain_map::CONTAINER;
-    let listed = gain_map::packet(
+    let list_packet = gain_map::packet(
         &format!(
             "xmlns:Container=\"{container}\" xmlns:Item=\"{container}item/\" xmlns:hdrgm=\"{}\" hdrgm:Version=\"1.0\"",
             gain_map::HDRGM
         ),
         &format!("<Container:Directory><rdf:Seq>{both}</rdf:Seq></Container:Directory>"),
     );
-    let description = listed
+    let description = list_packet
         .find("<rdf:Description")
-        .zip(listed.find(END))
-        .map_or("", |(from, to)| &listed[from..to]);
-    let own = own.and_then(|own| std::str::from_utf8(own).ok());
-    let joined = own.and_then(|own| {
-        let (before, after) = own.split_at(own.rfind(END)?);
+        .zip(list_packet.find(END))
+        .map_or("", |(from, to)| &list_packet[from..to]);
+    let image_packet = image_packet.and_then(|image_packet| std::str::from_utf8(image_packet).ok());
+    let extended_packet = image_packet.and_then(|image_packet| {
+        let (before, after) = image_packet.split_at(image_packet.rfind(END)?);
         Some([before, description, after].concat())
     });
     let fits = |packet: &String| packet.len() + segments::XMP.len() <= segments::MOST_BYTES;
-    joined.filter(fits).unwrap_or(listed).into_bytes()
+    extended_packet
+        .filter(fits)
+        .unwrap_or(list_packet)
+        .into_bytes()
 }
 
-/// Appends the gain map to the image, with the MPF index in the image's header.
-fn joined(file: Vec<u8>, map: &[u8]) -> Vec<u8> {
-    let mut own = Vec::new();
-    // Of the image itself it is only said that there is a map: minimum and writer's version.
-    segments::push(&mut own, APP2, &[segments::GAIN_MAP, &[0; 4]]);
-    let header = segments::first_segments(&file) + own.len() + SEGMENT_HEAD + mpf::SIGNATURE.len();
+/// Appends the gain map to the image, and inserts the MPF index into the image's header.
+fn append_map(file: Vec<u8>, map: &[u8]) -> Vec<u8> {
+    let mut new_segments = Vec::new();
+    // The image itself only declares that there is a map: minimum version and writer's version.
+    segments::push(&mut new_segments, APP2, &[segments::GAIN_MAP, &[0; 4]]);
+    let header =
+        segments::first_segments(&file) + new_segments.len() + SEGMENT_HEAD + mpf::SIGNATURE.len();
     let index = |size| mpf::index(size, header, map.len());
-    // Its length does not depend on what it says.
+    // The length of the index does not depend on its content.
     let length = index(0).len() + SEGMENT_HEAD + mpf::SIGNATURE.len();
-    let size = file.len() + own.len() + length;
-    segments::push(&mut own, APP2, &[mpf::SIGNATURE, &index(size)]);
-    let mut file = segments::with_segments(file, &own);
+    let size = file.len() + new_segments.len() + length;
+    segments::push(&mut new_segments, APP2, &[mpf::SIGNATURE, &index(size)]);
+    let mut file = segments::with_segments(file, &new_segments);
     file.extend_from_slice(map);
     file
 }

@@ -1,5 +1,5 @@
 //! JPEG: our own header reader, decoder and encoder ([`andon_jpeg`]), and libjpeg-turbo ([`turbo`]) for rare kinds of
-//! files. Planes are kept as stored wherever possible.
+//! files. Planes are stored without conversion wherever possible.
 
 mod cost;
 mod decode;
@@ -145,8 +145,8 @@ impl Parts for Jpeg {
         decode::index(bytes, &header, how)
     }
 
-    fn part(&self, bytes: &[u8], info: &Info, index: &[u8], wanted: Area) -> Option<Area> {
-        decode::part(bytes, index, wanted, (info.width, info.height))
+    fn part(&self, bytes: &[u8], info: &Info, index: &[u8], area: Area) -> Option<Area> {
+        decode::part(bytes, index, area, (info.width, info.height))
     }
 
     fn decode_part(
@@ -251,7 +251,7 @@ fn header(bytes: &[u8]) -> Result<Header> {
     Header::read(bytes).map_err(error)
 }
 
-/// Determines which planes a file's components become.
+/// Returns the planes that a file's components are decoded to.
 fn layout(header: &Header) -> Result<Layout> {
     Layout::of(header).map_err(error)
 }
@@ -269,7 +269,7 @@ fn model(layout: &Layout) -> Model {
     }
 }
 
-/// Returns the colour space that a file's ICC profile describes, or unspecified if there is none.
+/// Returns the colour space of a file's ICC profile, or unspecified if it has none.
 fn space(bytes: &[u8], header: &Header, model: Model) -> Space {
     let profile = header.icc_profile(bytes);
     profile.map_or(Space::UNSPECIFIED, |icc| Space::of_profile(&icc, model))

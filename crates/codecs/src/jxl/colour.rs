@@ -1,19 +1,19 @@
-//! Colour spaces of JPEG XL: its enumerated spaces as code points, all others as ICC profiles.
+//! Colour spaces of JPEG XL. Enumerated spaces become code points, all others ICC profiles.
 
 use andon_pixels::{Icc, Primaries, Space, Transfer};
 use jxl::api::{
     JxlColorEncoding, JxlColorProfile, JxlPrimaries, JxlTransferFunction, JxlWhitePoint,
 };
 
-/// Colour space of decoded pixels, with an ICC profile where code points cannot express it.
+/// Colour space of decoded pixels, with an ICC profile if code points cannot express it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Profile {
     pub(super) space: Space,
     pub(super) icc: Option<Icc>,
 }
 
-/// Returns the colour space of decoded pixels. A lossy image with an ICC profile is decoded to sRGB, which its encoder
-/// knew as well: the decoder has no colour management, and no other needs to be called for it.
+/// Returns the colour space of decoded pixels. A lossy image with an ICC profile is decoded to sRGB, because the
+/// decoder has no colour management.
 pub(super) fn read(profile: &JxlColorProfile) -> Profile {
     let space = match profile {
         JxlColorProfile::Simple(encoding) => code_points(encoding),
@@ -53,7 +53,7 @@ fn code_points(encoding: &JxlColorEncoding) -> Option<Space> {
         } => (Primaries::Bt709, transfer_function),
         _ => return None,
     };
-    let near = |gamma: &f32, power: f32| (gamma * power - 1.0).abs() < 1e-3;
+    let is_inverse = |gamma: &f32, power: f32| (gamma * power - 1.0).abs() < 1e-3;
     let transfer = match transfer {
         JxlTransferFunction::SRGB => Transfer::Srgb,
         JxlTransferFunction::BT709 => Transfer::Bt709,
@@ -61,8 +61,8 @@ fn code_points(encoding: &JxlColorEncoding) -> Option<Space> {
         JxlTransferFunction::PQ => Transfer::Pq,
         JxlTransferFunction::HLG => Transfer::Hlg,
         JxlTransferFunction::DCI => Transfer::Smpte428,
-        JxlTransferFunction::Gamma(gamma) if near(gamma, 2.2) => Transfer::Gamma22,
-        JxlTransferFunction::Gamma(gamma) if near(gamma, 2.8) => Transfer::Gamma28,
+        JxlTransferFunction::Gamma(gamma) if is_inverse(gamma, 2.2) => Transfer::Gamma22,
+        JxlTransferFunction::Gamma(gamma) if is_inverse(gamma, 2.8) => Transfer::Gamma28,
         JxlTransferFunction::Gamma(_) => return None,
     };
     Some(Space {

@@ -12,7 +12,7 @@ use super::header::{self, Header, cut_off};
 use super::runner::Runner;
 use crate::guard;
 
-/// Decodes the first frame that is shown.
+/// Decodes the first visible frame.
 pub(super) fn decode(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Image> {
     let mut reader = Reader::open(bytes, info, how)?;
     let metadata = reader.metadata();
@@ -24,9 +24,9 @@ pub(super) fn decode(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Imag
     Ok(image)
 }
 
-/// Returns where the image ends. Its first frame is decoded; all others only have to be present.
+/// Returns the offset in bytes at which the image ends. Its first frame is decoded; all others only have to be present.
 pub(super) fn extent(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<usize> {
-    let probed = guard::probed(info.width, info.height, info, how.limits);
+    let probed = guard::check_probed(info.width, info.height, info, how.limits);
     let mut rest = bytes;
     let mut options = header::options();
     options.scan_frames_only = true;
@@ -34,7 +34,7 @@ pub(super) fn extent(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<usiz
     let mut runner = Runner::of_frame((info.width, info.height), how.interrupt);
     let codestream = loop {
         let event = decoder.process(&mut rest, None, Some(&mut runner));
-        match runner.finished(event)? {
+        match runner.check_result(event)? {
             Event::NeedMoreInput { .. } => return Err(cut_off()),
             _ => {
                 if let Some(end) = decoder.file_length() {
@@ -53,8 +53,7 @@ pub(super) fn extent(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<usiz
     Ok(codestream.max(container.end))
 }
 
-/// Estimates the cost of decoding, as measured on photographs on one core. A lossless sample takes longer than a lossy
-/// one.
+/// Estimates the cost of decoding, measured with photos on one core. A lossless sample takes longer than a lossy one.
 pub(super) fn cost(info: &Info) -> Cost {
     let channels = info.model.planes() as u64 + u64::from(info.alpha);
     let each = if info.lossless {
@@ -84,19 +83,19 @@ pub(super) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Opens a file before its first frame.
+    /// Opens a file. The first frame is decoded by the first call of `next`.
     pub(super) fn open(bytes: &'a [u8], info: &Info, how: &Decode<'a>) -> Result<Self> {
-        guard::wanted(how.interrupt)?;
+        guard::check_interrupt(how.interrupt)?;
         let container = Container::read(bytes)?;
         let mut options = header::options();
         options.alpha_mode = AlphaMode::Unpremultiplied;
-        // The limit is not known before the header is read, and cannot be set after it.
+        // Options cannot be changed after the header has been read, so the limit is derived from the probed header.
         options.sample_limit = Some(header::sample_limit(info));
         let mut decoder = JxlDecoder::new(options);
         let mut rest = bytes;
-        let header = Header::begun(&mut decoder, &mut rest, container)?;
-        guard::probed(header.width, header.height, info, how.limits)?;
-        let metadata = guard::kept(how, |most| metadata(&header, most))?;
+        let header = Header::read_start(&mut decoder, &mut rest, container)?;
+        guard::check_probed(header.width, header.height, info, how.limits)?;
+        let metadata = guard::read_metadata(how, |most| metadata(&header, most))?;
         let runner = Runner::of_frame((header.width, header.height), how.interrupt);
         Ok(Self {
             decoder,
@@ -108,7 +107,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Advances to the pixels of the next frame. Returns `false` after the last one.
+    /// Reads up to the pixels of the next frame. Returns `false` after the last one.
     fn advance(&mut self) -> Result<bool> {
         loop {
             match self.process(None)? {
@@ -123,26 +122,30 @@ impl<'a> Reader<'a> {
     fn process(&mut self, buffers: Option<&mut [JxlOutputBuffer<'_>]>) -> Result<Event> {
         let runner = &mut self.runner;
         let event = (self.decoder).process(&mut self.rest, buffers, Some(runner));
-        self.runner.finished(event)
+        self.runner.check_result(event)
     }
 
     fn frame(&mut self) -> Result<Frame> {
         let (width, height) = (self.header.width, self.header.height);
         let pixels = width as usize * height as usize;
         let bytes = self.header.depth.bytes();
-        let joined = self.header.alpha.is_some() && self.header.model != Model::Cmyk;
-        let channels = self.header.model.planes() + usize::from(joined);
+        let is_interleaved = self.header.alpha.is_some() && self.header.model != Model::Cmyk;
+        let channels = self.header.model.planes() + usize::from(is_interleaved);
         let mut colours = Buffer::new(pixels * channels * bytes);
-        let mut apart =
-            (self.header.alpha.is_some() && !joined).then(|| Buffer::new(pixels * bytes));
+        let mut alpha_buffer =
+            (self.header.alpha.is_some() && !is_interleaved).then(|| Buffer::new(pixels * bytes));
         let row = width as usize * bytes;
         let mut buffers = vec![JxlOutputBuffer::new(
             colours.bytes(),
             height as usize,
             row * channels,
         )];
-        if let Some(apart) = &mut apart {
-            buffers.push(JxlOutputBuffer::new(apart.bytes(), height as usize, row));
+        if let Some(alpha_buffer) = &mut alpha_buffer {
+            buffers.push(JxlOutputBuffer::new(
+                alpha_buffer.bytes(),
+                height as usize,
+                row,
+            ));
         }
         match self.process(Some(&mut buffers))? {
             Event::FrameComplete { .. } => {}
@@ -151,13 +154,13 @@ impl<'a> Reader<'a> {
         let size = (width, height);
         let depth = self.header.depth;
         let mut planes = deal(colours.bytes(), channels, size, depth)?;
-        let alpha = match apart {
-            Some(mut apart) => deal(apart.bytes(), 1, size, depth)?.pop(),
-            None if joined => planes.pop(),
+        let alpha = match alpha_buffer {
+            Some(mut alpha_buffer) => deal(alpha_buffer.bytes(), 1, size, depth)?.pop(),
+            None if is_interleaved => planes.pop(),
             None => None,
         };
         if self.header.model == Model::Cmyk {
-            // Here 0 is all the ink there is.
+            // In JPEG XL, 0 means full ink.
             planes.iter_mut().for_each(invert);
         }
         let frame = Frame::new(self.header.model, width, height, planes, alpha)?;

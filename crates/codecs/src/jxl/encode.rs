@@ -7,13 +7,13 @@ use andon_pixels::{
 
 use super::ffi::{self, Encoder, Samples};
 use super::{NAME, gain_map};
-use crate::animation::{Clock, Place, changed, cropped};
+use crate::animation::{Clock, Place, crop_frame, find_change};
 use crate::guard;
 
 /// Writes the first frame.
 pub(super) fn encode(image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
     let frame = &image.frame;
-    guard::wanted(interrupt)?;
+    guard::check_interrupt(interrupt)?;
     let pixels = Pixels::of(frame)?;
     let mut head = head(
         (frame.width, frame.height),
@@ -25,7 +25,7 @@ pub(super) fn encode(image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> 
     if let Some(map) = &image.gain_map
         && let Some(data) = gain_map::write(map, interrupt)?
     {
-        // The encoder keeps a copy.
+        // The encoder makes a copy, which counts against its memory limit.
         budget += data.len() as u64;
         head.boxes.push((c"jhgm", data));
     }
@@ -38,7 +38,7 @@ pub(super) fn encode(image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> 
         Ok(encoder.take())
     };
     match still(&head) {
-        // libjxl converts from simple profiles only.
+        // libjxl can convert only from simple profiles.
         Err(Error::Internal(_)) if head.icc.is_some() && !head.raw => {
             head.raw = true;
             still(&head)
@@ -62,7 +62,7 @@ fn head<'a>(
     metadata: &'a Metadata,
     how: &Encode,
 ) -> ffi::Head<'a> {
-    // First stands how far the block begins behind this number.
+    // The first four bytes are the offset of the block from the end of this number.
     let exif = metadata.exif.as_ref();
     let exif = exif.map(|exif| (c"Exif", [&[0; 4], &exif[..]].concat()));
     let xmp = metadata.xmp.as_ref().map(|xmp| (c"xml ", xmp.clone()));
@@ -82,9 +82,9 @@ fn head<'a>(
     }
 }
 
-/// libjxl's effort for each of our levels, 0 to 9. Efforts above 7 take many times as long for a percent or two.
+/// libjxl's effort for each of our levels, 0 to 9. Efforts above 7 take many times as long and save only 1 or 2 %.
 const EFFORTS: [u8; 10] = [1, 1, 2, 3, 4, 4, 5, 5, 6, 7];
-/// Default level: a quarter less than a JPEG, in the time that WebP takes to begin.
+/// Default level: files are a quarter smaller than JPEGs, and encoding takes about as long as with WebP's fast methods.
 const DEFAULT_LEVEL: u8 = 3;
 /// libjxl's effort at the default level.
 pub(super) const DEFAULT_EFFORT: u8 = EFFORTS[DEFAULT_LEVEL as usize];
@@ -93,9 +93,9 @@ fn level(how: &Encode) -> usize {
     usize::from(how.effort.unwrap_or(DEFAULT_LEVEL).min(9))
 }
 
-/// Butteraugli distances by quality, chosen so that an image looks as good as a JPEG of the same quality. Measured by
-/// SSIMULACRA2 on photographs: a score of 75 takes a JPEG quality of 80 or a distance of 2.3, and a score of 60 a JPEG
-/// quality of 51 or a distance of 4.9.
+/// Butteraugli distances by quality, chosen so that an image has the visual quality of a JPEG with the same number.
+/// Measured with SSIMULACRA2 on photos: a score of 75 needs JPEG quality 80 or distance 2.3, and a score of 60 needs
+/// JPEG quality 51 or distance 4.9.
 const DISTANCES: [(u8, f32); 8] = [
     (1, 20.0),
     (10, 14.0),
@@ -114,16 +114,16 @@ fn distance(how: &Encode) -> f32 {
     }
     let quality = how.quality.unwrap_or(DEFAULT_QUALITY).clamp(1, 100);
     for pair in DISTANCES.windows(2) {
-        let [(low, far), (high, near)] = [pair[0], pair[1]];
+        let [(low, low_distance), (high, high_distance)] = [pair[0], pair[1]];
         if quality <= high {
             let part = f32::from(quality - low) / f32::from(high - low);
-            return far + part * (near - far);
+            return low_distance + part * (high_distance - low_distance);
         }
     }
     DISTANCES[DISTANCES.len() - 1].1
 }
 
-/// Interleaved samples, as libjxl takes them.
+/// Interleaved samples in the layout of libjxl.
 enum Pixels {
     U8(Vec<u8>),
     U16(Vec<u16>),
@@ -177,14 +177,15 @@ fn interleaved<'a, S: Copy + Default + 'a>(
     Ok(out)
 }
 
-/// Writes an animation frame by frame. Of each frame only the part that changes is written, and replaces what is there.
+/// Writes an animation frame by frame. Of each frame only the changed part is written, which replaces the earlier
+/// content there.
 pub(super) struct Writer<'a> {
     encoder: Encoder<'a>,
     clock: Clock,
-    before: Option<Frame>,
-    /// Place and duration in ticks of the last frame. It is held back until the next one arrives, because the encoder
-    /// has to be told which frame is the last.
-    waiting: Option<(Place, u32)>,
+    previous: Option<Frame>,
+    /// Place and duration in ticks of the last frame. It is buffered until the next one arrives, because the encoder
+    /// has to know which frame is the last.
+    last_frame: Option<(Place, u32)>,
     interrupt: &'a dyn Interrupt,
 }
 
@@ -200,29 +201,29 @@ impl<'a> Writer<'a> {
         Ok(Self {
             encoder,
             clock: Clock::new(ffi::TICKS, u32::MAX),
-            before: None,
-            waiting: None,
+            previous: None,
+            last_frame: None,
             interrupt,
         })
     }
 
-    fn add_waiting(&mut self) -> Result<()> {
-        let (Some(frame), Some((place, ticks))) = (&self.before, self.waiting.take()) else {
+    fn add_last_frame(&mut self) -> Result<()> {
+        let (Some(frame), Some((place, ticks))) = (&self.previous, self.last_frame.take()) else {
             return Ok(());
         };
-        let pixels = Pixels::of(&cropped(frame, place)?)?;
+        let pixels = Pixels::of(&crop_frame(frame, place)?)?;
         self.encoder.frame(pixels.samples(), place, ticks)
     }
 }
 
 impl FrameWriter for Writer<'_> {
     fn push(&mut self, timed: Timed) -> Result<()> {
-        guard::wanted(self.interrupt)?;
-        self.add_waiting()?;
+        guard::check_interrupt(self.interrupt)?;
+        self.add_last_frame()?;
         self.encoder.process()?;
-        let place = changed(self.before.as_ref(), &timed.frame);
-        self.waiting = Some((place, self.clock.ticks(timed.delay)));
-        self.before = Some(timed.frame);
+        let place = find_change(self.previous.as_ref(), &timed.frame);
+        self.last_frame = Some((place, self.clock.ticks(timed.delay)));
+        self.previous = Some(timed.frame);
         Ok(())
     }
 
@@ -231,15 +232,15 @@ impl FrameWriter for Writer<'_> {
     }
 
     fn finish(mut self: Box<Self>) -> Result<Vec<u8>> {
-        self.add_waiting()?;
+        self.add_last_frame()?;
         self.encoder.close();
         self.encoder.process()?;
         Ok(self.encoder.take())
     }
 }
 
-/// Estimates the cost of encoding. The time was measured on photographs on one core; the memory is the most that libjxl
-/// may take, and the interleaved samples.
+/// Estimates the cost of encoding. The time was measured with photos on one core. The memory is the limit for libjxl,
+/// and the interleaved samples.
 pub(super) fn cost(width: u32, height: u32, traits: Traits, how: &Encode) -> Cost {
     let pixels = u64::from(width) * u64::from(height);
     let nanos = match how.lossless {
@@ -257,7 +258,7 @@ fn channels(traits: Traits) -> u64 {
     traits.model.planes() as u64 + u64::from(traits.alpha)
 }
 
-/// Returns the most memory that libjxl may take, in bytes.
+/// Returns the maximum memory of libjxl, in bytes.
 fn memory(width: u32, height: u32, traits: Traits, how: &Encode) -> u64 {
     let pixels = u64::from(width) * u64::from(height);
     let sample = match how.lossless {
@@ -271,7 +272,7 @@ fn memory(width: u32, height: u32, traits: Traits, how: &Encode) -> u64 {
 const LOSSY_NANOS: [u64; 10] = [30, 30, 30, 40, 45, 45, 180, 180, 250, 330];
 /// Time to encode a pixel losslessly by level, in ns.
 const LOSSLESS_NANOS: [u64; 10] = [20, 20, 100, 150, 220, 220, 350, 350, 500, 800];
-/// Fixed time to begin encoding, whatever is written, in ns.
+/// Fixed time for starting an encoder, in ns.
 const ENCODER_NANOS: u64 = 4_000_000;
 /// Memory that libjxl may take per sample of a lossy image, in bytes.
 const LOSSY_BYTES: u64 = 24;

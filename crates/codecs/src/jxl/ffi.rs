@@ -1,5 +1,5 @@
-//! The only module that calls libjxl: safe functions over its encoder, and over the part of its decoder that
-//! reconstructs the JPEG from which a file was made. No call starts a thread, because libjxl is given no runner.
+//! The only module that calls libjxl: safe functions for its encoder, and for the part of its decoder that reconstructs
+//! the JPEG from which a file was made. libjxl gets no parallel runner, so it starts no threads.
 
 #![allow(unsafe_code)]
 
@@ -19,7 +19,7 @@ use jxl_sys::{
 use super::NAME;
 use crate::animation::Place;
 
-/// What precedes the first frame of a file, and how frames are encoded.
+/// The data before the first frame of a file, and the settings for encoding frames.
 #[derive(Clone, Debug)]
 pub(super) struct Head<'a> {
     pub(super) width: u32,
@@ -32,16 +32,16 @@ pub(super) struct Head<'a> {
     pub(super) space: Space,
     /// ICC profile, in place of `space`.
     pub(super) icc: Option<&'a [u8]>,
-    /// Boxes besides the codestream, by name: an EXIF block, a gain map.
+    /// Boxes besides the codestream, by name, such as an EXIF block or a gain map.
     pub(super) boxes: Vec<(&'static CStr, Vec<u8>)>,
-    /// How often an animation is shown, 0 meaning forever; `None` for a still image.
+    /// Number of times that an animation is played, 0 meaning forever; `None` for a still image.
     pub(super) plays: Option<u32>,
     /// Butteraugli distance; 0 means lossless.
     pub(super) distance: f32,
     /// libjxl's effort, 1 (fast) to 10 (small).
     pub(super) effort: u8,
-    /// Whether colours are stored as they are, not converted to libjxl's perceptual colour space. Needed for profiles
-    /// that libjxl cannot convert from.
+    /// Whether colours are stored without conversion to libjxl's perceptual colour space. Needed for profiles from
+    /// which libjxl cannot convert.
     pub(super) raw: bool,
 }
 
@@ -54,7 +54,7 @@ pub(super) enum Samples<'a> {
     U16(&'a [u16]),
 }
 
-/// Ticks per second, in which the durations of frames are given.
+/// Ticks per second, the unit of the durations of frames.
 pub(super) const TICKS: u32 = 1000;
 
 /// An encoder, and the file that it has written so far.
@@ -71,14 +71,14 @@ impl<'a> Encoder<'a> {
     pub(super) fn new(most: u64, effort: u8, interrupt: &'a dyn Interrupt) -> Result<Self> {
         let memory = Memory::new(most, interrupt);
         let manager = memory.manager();
-        // SAFETY: the manager is copied; its functions have the signatures of the header, and what its pointer leads to
-        // lives in a box as long as the encoder, which `drop` destroys first.
+        // SAFETY: the manager is copied; its functions have the signatures of the header. Its pointer refers to a box
+        // that the encoder owns, which is freed after `drop` has destroyed libjxl's encoder.
         let raw = NonNull::new(unsafe { jxl_sys::JxlEncoderCreate(&raw const manager) });
         let raw = raw.ok_or_else(|| memory.exhausted())?;
-        // SAFETY: the encoder was just made; it owns the settings, which live as long as it does.
+        // SAFETY: the encoder was just created. It owns the settings, which are valid until it is destroyed.
         let settings = unsafe { jxl_sys::JxlEncoderFrameSettingsCreate(raw.as_ptr(), ptr::null()) };
         let Some(settings) = NonNull::new(settings) else {
-            // SAFETY: it was made above and is not used any more.
+            // SAFETY: the encoder was created above and is not used after this.
             unsafe { jxl_sys::JxlEncoderDestroy(raw.as_ptr()) };
             return Err(memory.exhausted());
         };
@@ -96,7 +96,7 @@ impl<'a> Encoder<'a> {
         Ok(new)
     }
 
-    /// Sets everything that precedes the first frame.
+    /// Writes the settings and boxes that precede the first frame.
     pub(super) fn begin(&mut self, head: &Head<'_>) -> Result<()> {
         let lossless = head.distance == 0.0;
         self.head = (head.colours + u32::from(head.alpha), head.plays.is_some());
@@ -105,7 +105,7 @@ impl<'a> Encoder<'a> {
         // SAFETY: encoder and structure are alive; the call copies it.
         self.done(unsafe { jxl_sys::JxlEncoderSetBasicInfo(encoder, &raw const info) })?;
         let encoding = encoding(head.space, head.colours);
-        // SAFETY: encoder, slice and structure are alive; either call copies what it is handed.
+        // SAFETY: encoder, slice and structure are alive; both calls copy their arguments.
         let status = unsafe {
             match head.icc {
                 Some(icc) => jxl_sys::JxlEncoderSetICCProfile(encoder, icc.as_ptr(), icc.len()),
@@ -193,7 +193,7 @@ impl<'a> Encoder<'a> {
 
     fn place(&self, place: Place, duration: u32) -> Result<()> {
         let mut header = jxl_sys::JxlFrameHeader::default();
-        // SAFETY: it writes the structure that it is handed.
+        // SAFETY: the call writes only the structure that is passed.
         unsafe { jxl_sys::JxlEncoderInitFrameHeader(&raw mut header) };
         header.duration = duration;
         let layer = &mut header.layer_info;
@@ -225,11 +225,11 @@ impl<'a> Encoder<'a> {
         Ok(())
     }
 
-    /// Adds the coefficients of a JPEG, and the data that reconstruct the same file from them. Returns `false` if
-    /// libjxl cannot.
+    /// Adds the coefficients of a JPEG, and the data to reconstruct the identical file from them. Returns `false` if
+    /// libjxl does not support the file.
     pub(super) fn jpeg(&mut self, jpeg: &[u8]) -> Result<bool> {
         let encoder = self.raw.as_ptr();
-        // SAFETY: encoder, settings and slice are alive; the calls copy what they keep.
+        // SAFETY: encoder, settings and slice are alive; the calls copy the data that they need later.
         let status = unsafe {
             self.done(jxl_sys::JxlEncoderStoreJPEGMetadata(encoder, TRUE))?;
             jxl_sys::JxlEncoderAddJPEGFrame(self.settings.as_ptr(), jpeg.as_ptr(), jpeg.len())
@@ -241,7 +241,7 @@ impl<'a> Encoder<'a> {
         Ok(true)
     }
 
-    /// Tells the encoder that no frame follows.
+    /// Marks the last frame that was added as the last of the file.
     pub(super) fn close(&mut self) {
         // SAFETY: the encoder is alive.
         unsafe { jxl_sys::JxlEncoderCloseInput(self.raw.as_ptr()) };
@@ -251,15 +251,15 @@ impl<'a> Encoder<'a> {
     /// before.
     pub(super) fn process(&mut self) -> Result<()> {
         loop {
-            let written = self.out.len();
-            self.out.resize(written + OUTPUT_BYTES, 0);
-            let mut next = self.out[written..].as_mut_ptr();
+            let length = self.out.len();
+            self.out.resize(length + OUTPUT_BYTES, 0);
+            let mut next = self.out[length..].as_mut_ptr();
             let mut left = OUTPUT_BYTES;
-            // SAFETY: `next` leads to `left` bytes of a vector that nothing else touches during the call.
+            // SAFETY: `next` points to `left` bytes of a vector that nothing else accesses during the call.
             let status = unsafe {
                 jxl_sys::JxlEncoderProcessOutput(self.raw.as_ptr(), &raw mut next, &raw mut left)
             };
-            self.out.truncate(written + OUTPUT_BYTES - left);
+            self.out.truncate(length + OUTPUT_BYTES - left);
             if status != JxlEncoderStatus::JXL_ENC_NEED_MORE_OUTPUT {
                 return self.done(status);
             }
@@ -271,13 +271,13 @@ impl<'a> Encoder<'a> {
         self.out.len()
     }
 
-    /// Returns the most bytes that libjxl has held at once.
+    /// Returns the maximum number of bytes that libjxl has allocated at one time.
     #[cfg(test)]
     pub(super) fn peak(&self) -> u64 {
         self.memory.peak.get() as u64
     }
 
-    /// Takes the bytes that have been written so far.
+    /// Takes the bytes that have been written since the last call.
     pub(super) fn take(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.out)
     }
@@ -309,12 +309,12 @@ impl<'a> Encoder<'a> {
 
 impl Drop for Encoder<'_> {
     fn drop(&mut self) {
-        // SAFETY: it was made by `new` and is not used any more; its memory goes after it.
+        // SAFETY: the encoder was created by `new` and is not used after this; its memory manager is dropped later.
         unsafe { jxl_sys::JxlEncoderDestroy(self.raw.as_ptr()) };
     }
 }
 
-/// Number of the reference slot that holds the canvas of the previous frame.
+/// Number of the reference slot that stores the canvas of the previous frame.
 const CANVAS: u32 = 1;
 const OUTPUT_BYTES: usize = 64 << 10;
 
@@ -322,10 +322,10 @@ const OUTPUT_BYTES: usize = 64 << 10;
 const TRUE: c_int = 1;
 const FALSE: c_int = 0;
 
-/// Returns what the codestream's header says of size, samples and frames.
+/// Returns the codestream header's fields for size, samples and frames.
 fn basic_info(head: &Head<'_>, lossless: bool) -> JxlBasicInfo {
     let mut info = JxlBasicInfo::default();
-    // SAFETY: it writes the structure that it is handed.
+    // SAFETY: the call writes only the structure that is passed.
     unsafe { jxl_sys::JxlEncoderInitBasicInfo(&raw mut info) };
     info.xsize = head.width;
     info.ysize = head.height;
@@ -393,8 +393,8 @@ fn encoding(space: Space, colours: u32) -> JxlColorEncoding {
     }
 }
 
-/// Reconstructs the JPEG from which a file was made. `None` if it was made from none, or from one that cannot be
-/// reconstructed.
+/// Reconstructs the JPEG from which a file was made. Returns `None` if it was not made from a JPEG, or from one that
+/// cannot be reconstructed.
 pub(super) fn jpeg(file: &[u8], most: u64, interrupt: &dyn Interrupt) -> Result<Option<Vec<u8>>> {
     let memory = Memory::new(most, interrupt);
     let manager = memory.manager();
@@ -413,7 +413,7 @@ pub(super) fn jpeg(file: &[u8], most: u64, interrupt: &dyn Interrupt) -> Result<
     let mut out = Vec::new();
     let mut begun = false;
     loop {
-        // SAFETY: the decoder is alive; the output it was given is the tail of `out`, which is not touched before it is
+        // SAFETY: the decoder is alive. Its output is the tail of `out`, which is not accessed before the buffer is
         // released.
         let status = unsafe { jxl_sys::JxlDecoderProcessInput(decoder) };
         let more = match status {
@@ -423,7 +423,7 @@ pub(super) fn jpeg(file: &[u8], most: u64, interrupt: &dyn Interrupt) -> Result<
             }
             JxlDecoderStatus::JXL_DEC_JPEG_NEED_MORE_OUTPUT => out.len(),
             JxlDecoderStatus::JXL_DEC_FULL_IMAGE if begun => {
-                // SAFETY: the buffer that was set is released; the rest of it was not written.
+                // SAFETY: releases the buffer that was set; the remaining bytes of it were not written.
                 let unused = unsafe { jxl_sys::JxlDecoderReleaseJPEGBuffer(decoder) };
                 out.truncate(out.len() - unused);
                 return Ok(Some(out));
@@ -431,7 +431,7 @@ pub(super) fn jpeg(file: &[u8], most: u64, interrupt: &dyn Interrupt) -> Result<
             _ if memory.failed.get().is_some() => return Err(memory.exhausted()),
             _ => return Ok(None),
         };
-        // SAFETY: before the first buffer this does nothing and says 0.
+        // SAFETY: the decoder is alive. Before the first buffer this has no effect and returns 0.
         let unused = unsafe { jxl_sys::JxlDecoderReleaseJPEGBuffer(decoder) };
         let written = out.len() - unused;
         if (written + more) as u64 > most {
@@ -448,12 +448,12 @@ struct Reader(NonNull<JxlDecoder>);
 
 impl Drop for Reader {
     fn drop(&mut self) {
-        // SAFETY: it was made by `jpeg` and is not used any more.
+        // SAFETY: the decoder was created by `jpeg` and is not used after this.
         unsafe { jxl_sys::JxlDecoderDestroy(self.0.as_ptr()) };
     }
 }
 
-/// Counts the memory that libjxl holds. libjxl gets no more than `most` bytes, and none after an interrupt.
+/// Counts the memory that libjxl allocates. libjxl gets no more than `most` bytes, and none after an interrupt.
 struct Memory<'a> {
     used: Cell<usize>,
     peak: Cell<usize>,
@@ -507,12 +507,12 @@ fn layout(size: usize) -> Option<Layout> {
     Layout::from_size_align(size.checked_add(PREFIX)?, PREFIX).ok()
 }
 
-/// Allocates `size` bytes for libjxl; null if it may not have them.
+/// Allocates `size` bytes for libjxl. Returns null beyond the limit or after an interrupt.
 ///
 /// # Safety
 /// `opaque` must point to a live `Memory` that no other thread uses.
 unsafe extern "C" fn take(opaque: *mut c_void, size: usize) -> *mut c_void {
-    // SAFETY: it is what `manager` put there.
+    // SAFETY: `manager` stored this pointer.
     let memory = unsafe { &*opaque.cast::<Memory<'_>>() };
     let used = memory.used.get().saturating_add(size);
     let failure = if used > memory.most {
@@ -534,7 +534,8 @@ unsafe extern "C" fn take(opaque: *mut c_void, size: usize) -> *mut c_void {
     }
     memory.used.set(used);
     memory.peak.set(memory.peak.get().max(used));
-    // SAFETY: the block is at least `PREFIX` bytes and aligned for a `usize`; what follows the prefix is within it.
+    // SAFETY: the block is at least `PREFIX` bytes long and aligned for a `usize`; the address after the prefix is
+    // within it.
     unsafe {
         block.cast::<usize>().write(size);
         block.add(PREFIX).cast()
@@ -544,17 +545,17 @@ unsafe extern "C" fn take(opaque: *mut c_void, size: usize) -> *mut c_void {
 /// Frees a block that `take` returned.
 ///
 /// # Safety
-/// As for `take`. `address` must be null, or come from `take` and be given back only once.
+/// The conditions of `take` apply. `address` must be null, or come from `take` and be freed only once.
 unsafe extern "C" fn give_back(opaque: *mut c_void, address: *mut c_void) {
     if address.is_null() {
         return;
     }
-    // SAFETY: in front of what `take` gave stands its size, at the beginning of the block.
+    // SAFETY: `take` stored the size before the address that it returned, at the beginning of the block.
     let (block, size) = unsafe {
         let block = address.cast::<u8>().sub(PREFIX);
         (block, block.cast::<usize>().read())
     };
-    // SAFETY: it is what `manager` put there.
+    // SAFETY: `manager` stored this pointer.
     let memory = unsafe { &*opaque.cast::<Memory<'_>>() };
     memory.used.set(memory.used.get().saturating_sub(size));
     if let Some(layout) = layout(size) {

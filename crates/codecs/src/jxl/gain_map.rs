@@ -1,4 +1,4 @@
-//! Gain maps in JPEG XL: the box `jhgm` holds the metadata of the map, followed by a codestream of its own.
+//! Gain maps in JPEG XL: the box `jhgm` contains the metadata of the map, followed by its own codestream.
 
 use andon_pixels::{
     Codec, Decode, Encode, Error, Frame, GainHeader, GainMap, Image, Interrupt, Result,
@@ -27,14 +27,14 @@ pub(super) fn decode(bytes: &[u8], how: &Decode<'_>) -> Result<Frame> {
     Ok(Jxl.decode(codestream, &Jxl.probe(codestream)?, how)?.frame)
 }
 
-/// Splits the data of the box into the map's metadata by ISO 21496-1 and its codestream.
+/// Splits the data of the box into the map's metadata (ISO 21496-1) and its codestream.
 fn parts(data: &[u8]) -> Option<(&[u8], &[u8])> {
     if *data.first()? != VERSION {
         return None;
     }
     let iso = data.get(3..3 + usize::from(u16_be(data, 1)?))?;
     let rest = data.get(3 + iso.len()..)?;
-    // What the other image's colours are: an encoding as in a codestream, and a profile.
+    // The colour space of the alternate image: an encoding as in a codestream, and an ICC profile.
     let encoding = usize::from(*rest.first()?);
     let profile = u32_be(rest, 1 + encoding)? as usize;
     let codestream = rest.get((5 + encoding).checked_add(profile)?..)?;
@@ -56,7 +56,7 @@ pub(super) fn write(map: &GainMap, interrupt: &dyn Interrupt) -> Result<Option<V
     let mut data = vec![VERSION];
     data.extend(length.to_be_bytes());
     data.extend_from_slice(iso);
-    // Neither encoding nor profile: the other image is in the colours of this one.
+    // Neither encoding nor profile: the alternate image has the colour space of the base image.
     data.extend([0; 5]);
     data.extend(codestream);
     Ok(Some(data))

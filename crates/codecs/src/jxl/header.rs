@@ -1,4 +1,4 @@
-//! The header of a JPEG XL: what it states before its pixels.
+//! The header of a JPEG XL file: its properties before pixels are decoded.
 
 use andon_pixels::{Animation, Delay, Depth, Error, Info, Model, Never, Result};
 use jxl::api::{
@@ -11,24 +11,24 @@ use super::colour::{self, Profile};
 use super::runner::Runner;
 use super::{NAME, broken};
 
-/// All that is known before a pixel is decoded.
+/// The properties of a file, read without decoding pixels.
 #[derive(Debug)]
 pub(super) struct Header<'a> {
-    /// Width in px of the image as shown, oriented as the header says.
+    /// Width in px of the image as shown, after the header's orientation is applied.
     pub(super) width: u32,
-    /// Height in px of the image as shown, oriented as the header says.
+    /// Height in px of the image as shown, after the header's orientation is applied.
     pub(super) height: u32,
     /// The colour model of the planes.
     pub(super) model: Model,
     /// Bit depth of the samples. Floating-point samples become 16 bits.
     pub(super) depth: Depth,
-    /// Index of the extra channel that holds opacity.
+    /// Index of the extra channel for opacity.
     pub(super) alpha: Option<usize>,
-    /// How many extra channels there are.
+    /// Number of extra channels.
     pub(super) extra: usize,
     /// Colour space of the decoded pixels.
     pub(super) profile: Profile,
-    /// Clock of an animation: the number of ticks, and the number of seconds in which they pass.
+    /// Clock of an animation: a number of ticks, and the number of seconds that they take.
     pub(super) ticks: Option<(u32, u32)>,
     /// Contents of the file besides the codestream.
     pub(super) container: Container<'a>,
@@ -37,10 +37,10 @@ pub(super) struct Header<'a> {
     lossless: bool,
 }
 
-/// Maximum number of frames that are counted: counting takes some memory for each.
+/// Maximum number of frames that are counted, because counting takes some memory for each.
 const MOST_FRAMES: usize = 10_000;
 
-/// Returns the options that all decoders share. Each use adds its own.
+/// Returns the options that all decoders share. Callers add their own.
 pub(super) fn options() -> JxlDecoderOptions {
     let mut options = JxlDecoderOptions::default();
     options.max_profile_level = ProfileLevel::Main10;
@@ -48,14 +48,14 @@ pub(super) fn options() -> JxlDecoderOptions {
 }
 
 impl<'a> Header<'a> {
-    /// Reads the header, and of an animation the headers of all frames that are present.
+    /// Reads the header and, for an animation, the headers of all frames in the file.
     pub(super) fn read(file: &'a [u8]) -> Result<Self> {
         let container = Container::read(file)?;
         let mut options = options();
         options.scan_frames_only = true;
         let mut decoder = JxlDecoder::new(options);
         let mut rest = file;
-        let mut header = Self::begun(&mut decoder, &mut rest, container)?;
+        let mut header = Self::read_start(&mut decoder, &mut rest, container)?;
         if header.ticks.is_some() {
             let plays = decoder.basic_info().and_then(|info| info.animation.clone());
             header.count(&mut decoder, rest)?;
@@ -72,14 +72,14 @@ impl<'a> Header<'a> {
         Ok(header)
     }
 
-    /// Returns how long a frame of `ticks` ticks is shown.
+    /// Returns the duration of a frame of `ticks` ticks.
     pub(super) fn delay(&self, ticks: u32) -> Delay {
         let (per_second, seconds) = self.ticks.unwrap_or((1000, 1));
         Delay::played(ticks.saturating_mul(seconds), per_second)
     }
 
-    /// Reads up to the header of the first frame, and tells the decoder which sample format is wanted.
-    pub(super) fn begun(
+    /// Reads up to the header of the first frame, and sets the decoder's sample format.
+    pub(super) fn read_start(
         decoder: &mut JxlDecoder,
         rest: &mut &[u8],
         container: Container<'a>,
@@ -92,9 +92,9 @@ impl<'a> Header<'a> {
         else {
             return Err(cut_off());
         };
-        let channel = |wanted| {
+        let channel = |channel_kind| {
             let mut kinds = info.extra_channels.iter().map(|channel| channel.ec_type);
-            kinds.position(|kind| kind == wanted)
+            kinds.position(|kind| kind == channel_kind)
         };
         let model = match (format.color_type, channel(ExtraChannel::Black)) {
             (JxlColorType::Grayscale, _) => Model::Gray,
@@ -117,7 +117,7 @@ impl<'a> Header<'a> {
             lossless: info.uses_original_profile && !container.jpeg,
             container,
         };
-        // Which space the decoder converts to depends on the samples that it is asked for.
+        // The colour space of the decoder's output depends on the sample format.
         let format = header.pixel_format();
         decoder.set_pixel_format(format).map_err(broken)?;
         if let Some(profile) = decoder.output_color_profile() {
@@ -126,7 +126,7 @@ impl<'a> Header<'a> {
         Ok(header)
     }
 
-    /// Returns the sample format to ask for, with alpha interleaved with the colours where the decoder supports that.
+    /// Returns the sample format to request, with alpha interleaved with the colours if the decoder supports that.
     fn pixel_format(&self) -> JxlPixelFormat {
         let format = match self.depth {
             Depth::U8 => JxlDataFormat::U8 { bit_depth: 8 },
@@ -155,13 +155,13 @@ impl<'a> Header<'a> {
         }
     }
 
-    /// Counts the frames that are shown.
+    /// Counts the visible frames.
     fn count(&mut self, decoder: &mut JxlDecoder, mut rest: &[u8]) -> Result<()> {
         let mut runner = Runner::of_headers(&Never);
         while decoder.scanned_frames().len() < MOST_FRAMES {
             let event = decoder.process(&mut rest, None, Some(&mut runner));
-            match runner.finished(event)? {
-                // A probe may be handed the beginning of a file only: what is not there yet is left to the decoder.
+            match runner.check_result(event)? {
+                // For a probe, the file may be only a beginning of the whole. Decoding reports missing data.
                 Event::Complete | Event::NeedMoreInput { .. } => break,
                 _ => {}
             }
@@ -170,7 +170,7 @@ impl<'a> Header<'a> {
         Ok(())
     }
 
-    /// Converts the header to an `Info`, as the engine needs it.
+    /// Converts the header to an `Info` for the engine.
     pub(super) fn info(&self) -> Info {
         Info {
             depth: self.depth,
@@ -178,7 +178,7 @@ impl<'a> Header<'a> {
             space: self.profile.space,
             frames: self.frames,
             animation: self.animation,
-            // The decoder turns images as the header says; what EXIF says does not count.
+            // The orientation is not set: the decoder applies the header's orientation, and EXIF's is ignored.
             lossless: self.lossless,
             metadata: self.container.metadata || self.profile.icc.is_some(),
             decoder_bytes: self.decoder_bytes(),
@@ -186,27 +186,28 @@ impl<'a> Header<'a> {
         }
     }
 
-    /// Estimates the memory in bytes that decoding takes: the interleaved copy of the pixels, and what the decoder
-    /// itself holds. No test compares it with a measurement yet.
+    /// Estimates the memory in bytes for decoding: the interleaved copy of the pixels, and the decoder's own data. No
+    /// test compares it with a measurement yet.
     fn decoder_bytes(&self) -> u64 {
         let pixels = u64::from(self.width) * u64::from(self.height);
-        let shown = self.model.planes() as u64 + u64::from(self.alpha.is_some());
-        let held = (3 + self.extra as u64) * BYTES_PER_SAMPLE;
-        pixels * (shown * self.depth.bytes() as u64 + held) + DECODER_BYTES
+        let output_channels = self.model.planes() as u64 + u64::from(self.alpha.is_some());
+        let decoder_bytes_per_pixel = (3 + self.extra as u64) * BYTES_PER_SAMPLE;
+        pixels * (output_channels * self.depth.bytes() as u64 + decoder_bytes_per_pixel)
+            + DECODER_BYTES
     }
 }
 
-/// Returns the maximum number of samples of a frame. Layers may be larger than the image that they are composed into,
-/// and have channels that are not shown.
+/// Returns the maximum number of samples of a frame. Layers may be larger than the image into which they are composed,
+/// and may have channels that are not shown.
 pub(super) fn sample_limit(info: &Info) -> usize {
     let samples = (info.decoder_bytes / BYTES_PER_SAMPLE).saturating_mul(2);
     usize::try_from(samples.max(LEAST_SAMPLES)).unwrap_or(usize::MAX)
 }
 
-/// Number of samples that a layer may have whatever the size of the image.
+/// Lower bound of the sample limit, so that small images may have larger layers.
 const LEAST_SAMPLES: u64 = 1 << 24;
-/// Bytes that the decoder holds per sample: coefficients of all passes or the samples of a lossless frame, and frames
-/// that others refer to.
+/// Bytes that the decoder stores per sample: coefficients of all passes or the samples of a lossless frame, and
+/// reference frames.
 const BYTES_PER_SAMPLE: u64 = 8;
 const DECODER_BYTES: u64 = 8 << 20;
 

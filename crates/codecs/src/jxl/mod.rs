@@ -1,4 +1,4 @@
-//! JPEG XL: read by the decoder that browsers use, written by libjxl.
+//! JPEG XL: read by jxl-rs, the decoder of browsers, and written by libjxl.
 
 use andon_pixels::{
     AnimationDecoder, AnimationEncoder, Codec, Cost, Decode, Drawn, Encode, Encoder, Error, Format,
@@ -20,7 +20,7 @@ mod runner;
 /// The format's name, as used in errors and recipes.
 const NAME: &str = "jxl";
 
-/// The format that can be converted to this one and back without loss.
+/// The format that can be converted to JPEG XL and back without loss.
 const JPEG: &str = "jpeg";
 
 /// The JPEG XL codec.
@@ -217,7 +217,7 @@ impl AnimationEncoder for Jxl {
     }
 }
 
-/// Converts an error of the decoder, for which the file is to blame.
+/// Converts an error of the decoder to `Broken`, because the file is its cause.
 fn broken(error: jxl::error::Error) -> Error {
     Error::broken(NAME, error.to_string())
 }

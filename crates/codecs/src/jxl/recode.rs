@@ -1,5 +1,5 @@
-//! Converts a JPEG to a JPEG XL and back without decoding it: its coefficients are compressed again, and the JPEG can
-//! be restored byte for byte.
+//! Converts a JPEG to a JPEG XL and back without decoding it: its coefficients are compressed differently, and the JPEG
+//! can be restored byte for byte.
 
 use andon_pixels::{Cost, Decode, Error, Info, Model, Result};
 
@@ -9,8 +9,8 @@ use super::ffi::{self, Encoder};
 use super::{JPEG, NAME};
 use crate::guard;
 
-/// Returns whether the file is a JPEG of one or three colours to be converted to JPEG XL, or a JPEG XL made from a JPEG
-/// to be converted back.
+/// Returns whether the file is a JPEG with one or three components that can be converted to JPEG XL, or a JPEG XL made
+/// from a JPEG that can be converted back.
 pub(super) fn recodes(bytes: &[u8], info: &Info, to: &str) -> bool {
     match (info.format, to) {
         (JPEG, NAME) => matches!(info.model, Model::Gray | Model::YCbCr { .. }),
@@ -19,7 +19,8 @@ pub(super) fn recodes(bytes: &[u8], info: &Info, to: &str) -> bool {
     }
 }
 
-/// Converts the file to format `to`. `None` where libjxl cannot, as for a JPEG with arithmetic coding.
+/// Converts the file to format `to`. Returns `None` if libjxl does not support it, for example a JPEG with arithmetic
+/// coding.
 pub(super) fn recode(
     bytes: &[u8],
     info: &Info,
@@ -27,7 +28,7 @@ pub(super) fn recode(
     how: &Decode<'_>,
 ) -> Result<Option<Vec<u8>>> {
     guard::size(info.width, info.height, how.limits)?;
-    guard::wanted(how.interrupt)?;
+    guard::check_interrupt(how.interrupt)?;
     let most = memory(bytes.len() as u64, info);
     if to == JPEG {
         return ffi::jpeg(bytes, most, how.interrupt);
@@ -44,7 +45,7 @@ pub(super) fn recode(
     }
 }
 
-/// Estimates the cost of the conversion, as measured on photographs on one core.
+/// Estimates the cost of the conversion, measured with photos on one core.
 pub(super) fn cost(bytes: u64, info: &Info) -> Cost {
     Cost {
         nanos: info.pixels() * NANOS_PER_PIXEL + bytes * NANOS_PER_BYTE,
@@ -52,8 +53,8 @@ pub(super) fn cost(bytes: u64, info: &Info) -> Cost {
     }
 }
 
-/// Returns the most memory that libjxl may take, in bytes: coefficients in both forms, tokens, and what the compression
-/// of headers needs.
+/// Returns the maximum memory of libjxl, in bytes: coefficients in both forms, tokens, and the memory for compressing
+/// headers.
 fn memory(bytes: u64, info: &Info) -> u64 {
     info.pixels() * BYTES_PER_PIXEL + bytes * BYTES_PER_BYTE + LEAST_BYTES
 }

@@ -1,6 +1,6 @@
-//! Runs the decoder's tasks one after the other on this thread, as long as the result is wanted, and no more of them
-//! than a frame may need. The decoder hides frames that are never shown (layers, and what patches are cut from) behind
-//! those that are. It does not say how many there are, and decodes them even when it is asked for headers alone.
+//! Runs the decoder's tasks one after the other on this thread, until an interrupt or the number of tasks that a frame
+//! may need. A file can contain hidden frames (layers, and sources of patches) before a visible one. The decoder does
+//! not report their number, and decodes them even if only headers are requested.
 
 use andon_pixels::{Error, Interrupt, Result};
 use jxl::api::{JxlParallelRunner, JxlParallelRunnerFun};
@@ -15,14 +15,14 @@ pub(super) struct Runner<'a> {
 }
 
 impl<'a> Runner<'a> {
-    /// Creates a runner for one frame of an image of `size`, in px, and for the frames hidden before it: a hundred in a
-    /// small image, some in a large one.
+    /// Creates a runner for one frame of an image of `size`, in px, and for the hidden frames before it: up to a
+    /// hundred in a small image, fewer in a large one.
     pub(super) fn of_frame(size: (u32, u32), interrupt: &'a dyn Interrupt) -> Self {
         let groups = u64::from(size.0.div_ceil(GROUP)) * u64::from(size.1.div_ceil(GROUP));
-        let hidden = (HIDDEN_FRAMES * groups).min(HIDDEN_GROUPS);
+        let hidden_groups = (HIDDEN_FRAMES * groups).min(HIDDEN_GROUPS);
         Self {
             interrupt,
-            left: TASKS + TASKS_PER_GROUP * (groups + hidden),
+            left: TASKS + TASKS_PER_GROUP * (groups + hidden_groups),
         }
     }
 
@@ -34,9 +34,9 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// Converts the result of a decoder call that this runner was passed to.
-    pub(super) fn finished<T>(&self, result: jxl::error::Result<T>) -> Result<T> {
-        guard::wanted(self.interrupt)?;
+    /// Converts the result of a decoder call that used this runner.
+    pub(super) fn check_result<T>(&self, result: jxl::error::Result<T>) -> Result<T> {
+        guard::check_interrupt(self.interrupt)?;
         match result {
             Err(_) if self.left == 0 => Err(Error::unsupported(
                 NAME,
@@ -76,16 +76,16 @@ impl JxlParallelRunner for Runner<'_> {
 /// The side of a group, in px.
 const GROUP: u32 = 256;
 
-/// Number of tasks that does not grow with the image.
+/// Number of tasks that does not depend on the size of the image.
 const TASKS: u64 = 256;
 
-/// Tasks per group: reading, smoothing and writing it. Groups may be a quarter as large as assumed.
+/// Tasks per group: reading, smoothing and writing it. Actual groups may have a quarter of the assumed size.
 const TASKS_PER_GROUP: u64 = 12;
 
-/// Hidden frames that are decoded for each frame shown.
+/// Number of hidden frames that are decoded for each visible frame.
 const HIDDEN_FRAMES: u64 = 100;
 
-/// Maximum number of groups in all hidden frames before a frame shown: 67 megapixels.
+/// Maximum number of groups in all hidden frames before a visible frame: 67 megapixels.
 const HIDDEN_GROUPS: u64 = 1024;
 
 #[cfg(test)]
@@ -107,9 +107,9 @@ mod tests {
         let mut runner = Runner::of_frame((256, 256), &Never);
         let frame = |runner: &mut Runner<'_>| runner.run_ordered(3, None, &|_| Ok(()));
         let few = (0..20).try_for_each(|_| frame(&mut runner));
-        assert!(runner.finished(few).is_ok());
+        assert!(runner.check_result(few).is_ok());
         let endless = (0..1_000_000).try_for_each(|_| frame(&mut runner));
-        let refused = runner.finished(endless);
+        let refused = runner.check_result(endless);
         assert!(
             matches!(refused, Err(Error::Unsupported { .. })),
             "{refused:?}"
@@ -117,11 +117,11 @@ mod tests {
 
         let mut runner = Runner::of_frame((256, 256), &Gone);
         let stopped = frame(&mut runner);
-        assert_eq!(runner.finished(stopped), Err(Error::Interrupted));
+        assert_eq!(runner.check_result(stopped), Err(Error::Interrupted));
     }
 
     #[test]
-    fn a_large_picture_hides_fewer_frames_than_a_small_one() {
+    fn a_large_image_hides_fewer_frames_than_a_small_one() {
         let tasks = |side| Runner::of_frame((side, side), &Never).left;
         assert!(tasks(256) >= 100 * TASKS_PER_GROUP);
         assert!(tasks(8192) < 3 * TASKS_PER_GROUP * 32 * 32);

@@ -41,7 +41,7 @@ pub(super) fn draw(
         u64::from(width.max(height)),
         u64::from(u16::MAX),
     )?;
-    guard::wanted(how.interrupt)?;
+    guard::check_interrupt(how.interrupt)?;
     let document = open(bytes)?;
     let page = first(&document)?;
     if size(page) != (info.width, info.height) {
@@ -60,7 +60,7 @@ pub(super) fn draw(
         let (cache, render) = (RenderCache::new(), RenderSettings::default());
         hayro::render(page, &cache, &Default::default(), &render, &settings)
     })?;
-    guard::wanted(how.interrupt)?;
+    guard::check_interrupt(how.interrupt)?;
     let frame = planes(pixmap.data_as_u8_slice(), width, height)?;
     Ok(Image::read(frame, Metadata::default(), info.space))
 }
@@ -77,20 +77,20 @@ fn first(document: &Pdf) -> Result<&Page<'_>> {
     page.ok_or_else(|| Error::broken(NAME, "it has no page"))
 }
 
-/// Returns the size of a page in whole px of one point each, at least one.
+/// Returns the size of a page in whole px, of which each is one point (1/72 inch). Each side is at least 1.
 fn size(page: &Page<'_>) -> (u32, u32) {
     let (width, height) = page.render_dimensions();
     let whole = |side: f32| (side.round() as u32).max(1);
     (whole(width), whole(height))
 }
 
-/// Returns the pixels per point, increased by a rounding error: the product with the page's own side is truncated to
-/// whole pixels.
-fn scale(side: u32, own: f32) -> f32 {
-    side as f32 / own * (1.0 + 4.0 * f32::EPSILON)
+/// Returns the pixels per point, rounded up slightly: hayro truncates the product with the page's own side to whole
+/// pixels.
+fn scale(side: u32, page_side: f32) -> f32 {
+    side as f32 / page_side * (1.0 + 4.0 * f32::EPSILON)
 }
 
-/// Runs code that may panic on unforeseen files, or be stopped by unwinding, and returns an error in either case.
+/// Runs code that may panic on unexpected files, or be stopped by unwinding, and returns an error in either case.
 fn survive<T>(run: impl FnOnce() -> T) -> Result<T> {
     panic::catch_unwind(AssertUnwindSafe(run)).map_err(|panic| match panic.downcast::<Error>() {
         Ok(stopped) => *stopped,
@@ -98,7 +98,10 @@ fn survive<T>(run: impl FnOnce() -> T) -> Result<T> {
     })
 }
 
-/// Interprets the page without drawing it. Fails if drawing it would take too long, or if interrupted.
+/// Interprets the page without drawing it.
+///
+/// # Errors
+/// If drawing the page would take too long; `Interrupted`.
 fn weigh(page: &Page<'_>, (width, height): (u32, u32), interrupt: &dyn Interrupt) -> Result<()> {
     let (across, down) = page.render_dimensions();
     let to_pixels = Affine::scale_non_uniform(
@@ -114,7 +117,7 @@ fn weigh(page: &Page<'_>, (width, height): (u32, u32), interrupt: &dyn Interrupt
     })
 }
 
-/// Splits RGBA pixels, all of them opaque, into planes of their colours.
+/// Splits opaque RGBA pixels into planes of red, green and blue.
 fn planes(rgba: &[u8], width: u32, height: u32) -> Result<Frame> {
     let plane = |channel: usize| {
         let samples = rgba.iter().skip(channel).step_by(4).copied().collect();

@@ -1,5 +1,5 @@
-//! PDF: the first page, drawn at the size that is needed. PDFs are only read, and only by builds with the feature
-//! `pdf`: the interpreter of a page cannot be interrupted, so it is for files from people you trust.
+//! PDF: the first page, drawn at the requested size. PDFs are only read, and only by builds with the feature `pdf`: the
+//! interpreter of a page cannot be interrupted, so it is for files from people you trust.
 
 use andon_pixels::{
     Codec, Cost, Decode, Format, Image, Info, Isolation, Result, Scale, Scales, Vector, Window,
@@ -41,7 +41,7 @@ impl Codec for Pdf {
         head.starts_with(b"%PDF-")
     }
 
-    /// The size of the first page in points, 1/72 inch, each of which is one pixel.
+    /// Returns the size of the first page in points, of 1/72 inch, each of which is one pixel.
     fn probe(&self, bytes: &[u8]) -> Result<Info> {
         draw::probe(bytes)
     }
@@ -54,7 +54,7 @@ impl Codec for Pdf {
         drawn::SCALES
     }
 
-    /// Returns a guess: what the page draws is not known before it is interpreted.
+    /// Returns a rough estimate, because the content of the page is unknown before it is interpreted.
     fn decode_cost(&self, bytes: u64, info: &Info, scales: Scales) -> Cost {
         drawn::cost(bytes, info.scaled(scales.luma), &DRAWING)
     }
@@ -69,7 +69,8 @@ impl Codec for Pdf {
 }
 
 impl Vector for Pdf {
-    /// Estimates the cost of drawing a whole page. `None` for a part, which is cut out of the whole page.
+    /// Estimates the cost of drawing a whole page. Returns `None` for a part of a page, because parts are cut out of
+    /// the whole page.
     fn draw_cost(&self, bytes: u64, info: &Info, window: &Window) -> Option<Cost> {
         let whole = window.is_whole((info.width, info.height));
         whole.then(|| drawn::cost(bytes, window.to, &DRAWING))
@@ -86,7 +87,7 @@ const DRAWING: Drawing = Drawing {
     // The page, transparency groups and masks.
     layers: 4,
     small_layers: 0,
-    // Streams are compressed; fonts and images are held unpacked.
+    // Streams are compressed; fonts and images are stored unpacked.
     memory_per_byte: 20,
     memory: 0,
 };

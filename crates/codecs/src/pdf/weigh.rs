@@ -1,7 +1,7 @@
 //! Measures the work of drawing a page beforehand, because the rasterizer cannot be interrupted.
 //!
-//! The interpreter calls a [`Device`] for everything that is drawn. It cannot be told to stop, so a page over the
-//! budget is abandoned by unwinding, with the error as the payload and without a message on standard error.
+//! The interpreter calls a [`Device`] for every drawing operation. It has no way to stop, so a page over the budget is
+//! abandoned by unwinding, with the error as the payload and without a message on standard error.
 
 use std::panic;
 
@@ -14,12 +14,12 @@ use hayro::kurbo::{BezPath, Rect, Shape};
 
 use super::NAME;
 
-/// Maximum number of pixels that a page may touch, or twenty times its area (`WHOLE_PAGES`) if that is more: some
-/// seconds of work.
+/// Work limit of small pages, in touched pixels. The limit of larger ones is `WHOLE_PAGES` (20) times their area. It
+/// means some seconds of work.
 const WORK: f64 = 1e9;
 const WHOLE_PAGES: f64 = 20.0;
 
-/// Fixed cost of an operation however small it is, in pixels.
+/// Minimum cost of an operation, in pixels.
 const LEAST: f64 = 500.0;
 
 /// Cost of a point of an outline, in pixels.
@@ -28,7 +28,7 @@ const POINT: f64 = 100.0;
 /// Operations between two checks for an interrupt.
 const OFTEN: u32 = 256;
 
-/// A device that counts the pixels that are touched.
+/// A device that counts the touched pixels.
 pub(super) struct Weigh<'a> {
     left: f64,
     canvas: Rect,
@@ -64,7 +64,7 @@ impl<'a> Weigh<'a> {
     }
 
     /// Returns the area of the part of `bounds` that is on the page, in pixels.
-    fn seen(&self, bounds: Rect) -> f64 {
+    fn visible_area(&self, bounds: Rect) -> f64 {
         bounds.intersect(self.canvas).area()
     }
 }
@@ -73,12 +73,12 @@ impl<'a> Device<'a> for Weigh<'_> {
     fn draw_path(&mut self, path: &BezPath, props: DrawProps<'a>, _: &DrawMode) {
         let points = path.elements().len() as f64;
         let bounds = props.transform.transform_rect_bbox(path.bounding_box());
-        self.spend(points * POINT + self.seen(bounds));
+        self.spend(points * POINT + self.visible_area(bounds));
     }
 
     fn push_clip_path(&mut self, clip: &ClipPath) {
         let points = clip.path.elements().len() as f64;
-        self.spend(points * POINT + self.seen(clip.path.bounding_box()));
+        self.spend(points * POINT + self.visible_area(clip.path.bounding_box()));
     }
 
     fn push_transparency_group(&mut self, _: f32, mask: Option<SoftMask<'a>>, _: BlendMode) {
@@ -91,11 +91,11 @@ impl<'a> Device<'a> for Weigh<'_> {
     }
 
     fn draw_image(&mut self, image: Image<'a, '_>, props: ImageDrawProps<'a>) {
-        let stored = f64::from(image.width()) * f64::from(image.height());
+        let stored_pixels = f64::from(image.width()) * f64::from(image.height());
         let unit = Rect::new(0.0, 0.0, image.width().into(), image.height().into());
-        let shown = self.seen(props.transform.transform_rect_bbox(unit));
-        // Decoded, and resampled.
-        self.spend(8.0 * stored + 4.0 * shown);
+        let shown_pixels = self.visible_area(props.transform.transform_rect_bbox(unit));
+        // Stored pixels are decoded, and then resampled.
+        self.spend(8.0 * stored_pixels + 4.0 * shown_pixels);
     }
 
     fn pop_clip(&mut self) {

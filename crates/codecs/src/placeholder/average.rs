@@ -1,4 +1,4 @@
-//! Reduces an image by averaging, since a placeholder shows no more than that.
+//! Reduces an image by averaging to the few pixels that a placeholder needs.
 
 use andon_pixels::{Error, Frame, Grid, Interrupt, Plane, Result};
 
@@ -10,7 +10,7 @@ pub(super) struct Average {
 }
 
 impl Average {
-    /// Takes a frame in RGB of 8 bits, and reduces it if it does not fit into a square of `most` px.
+    /// Reads a frame in RGB of 8 bits. If it does not fit into a square of `most` px, it is reduced to that size.
     pub(super) fn of(frame: &Frame, most: u32, interrupt: &dyn Interrupt) -> Result<Self> {
         let plane = |plane: Option<&'_ Plane>| {
             let grid = plane.and_then(Plane::as_u8).cloned();
@@ -49,7 +49,7 @@ impl Average {
     }
 }
 
-/// Returns the range of px that part `index` of `count` equal parts of a side covers; at least one px.
+/// Divides a side into `count` equal parts, and returns the range of pixels that part `index` covers: at least one.
 fn part(index: u32, count: u32, side: u32) -> std::ops::Range<u32> {
     let edge = |index: u32| (u64::from(index) * u64::from(side) / u64::from(count)) as u32;
     edge(index)..edge(index + 1).max(edge(index) + 1)
@@ -73,7 +73,7 @@ fn mean(
         }
     }
     let count = (rows.len() * columns.len()) as u64;
-    // No mean is above 255.
+    // A mean of u8 values fits a u8.
     let rounded = |sum: u64, by: u64| ((sum + by / 2) / by.max(1)) as u8;
     let [red, green, blue] = sums.map(|sum| rounded(sum, weight));
     [red, green, blue, rounded(weight, count)]

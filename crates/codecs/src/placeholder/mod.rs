@@ -1,5 +1,5 @@
-//! Placeholders, which are only written: BlurHash and ThumbHash, a few bytes of text from which a page draws a blurred
-//! image until the real one is there, and the palette of an image's colours.
+//! Placeholders, which are only written. BlurHash and ThumbHash are short texts from which a page draws a blurred image
+//! until the real one is loaded. The palette lists an image's colours.
 
 mod average;
 mod palette;
@@ -20,12 +20,12 @@ pub(crate) struct Placeholder {
     name: &'static str,
     media_type: &'static str,
     options: &'static [&'static Word],
-    /// Whether the placeholder holds opacity.
+    /// Whether the placeholder includes opacity.
     alpha: bool,
     text: fn(&Average, &Encode) -> Result<String>,
 }
 
-/// BlurHash (<https://blurha.sh>), in base 83.
+/// BlurHash (<https://blurha.sh>), encoded in base 83.
 pub(crate) static BLURHASH: Placeholder = Placeholder {
     name: "blurhash",
     media_type: "text/plain",
@@ -34,7 +34,7 @@ pub(crate) static BLURHASH: Placeholder = Placeholder {
     text: blurhash,
 };
 
-/// ThumbHash (<https://evanw.github.io/thumbhash>), in base64. It includes opacity and the aspect ratio.
+/// ThumbHash (<https://evanw.github.io/thumbhash>), encoded in base64. It includes opacity and the aspect ratio.
 pub(crate) static THUMBHASH: Placeholder = Placeholder {
     name: "thumbhash",
     media_type: "text/plain",
@@ -145,7 +145,7 @@ fn blurhash(small: &Average, how: &Encode) -> Result<String> {
         .map_err(|error| Error::Internal(format!("blurhash: {error}")))
 }
 
-/// Returns the value of an option with one whole-number argument, from one to a few hundred.
+/// Returns the value of an option whose argument is a whole number, from one to a few hundred.
 fn count(word: &Word, how: &Encode) -> Result<u32> {
     let arg = &word.args[0];
     let text = how.option(word).or(arg.default).unwrap_or_default();
@@ -162,10 +162,10 @@ fn thumbhash(small: &Average, _how: &Encode) -> Result<String> {
     Ok(BASE64_STANDARD.encode(hash))
 }
 
-/// Longest side in px of the image from which a placeholder is made. ThumbHash takes no more, and none of the nine
-/// components across shows finer detail.
+/// Maximum side in px of the image from which a placeholder is made. It is the limit of ThumbHash, and BlurHash's nine
+/// components per side show no finer detail.
 const MOST_SIDE: u32 = 100;
 
-/// Estimated time to average a pixel, in ns. `NANOS_HASHED` is that to hash a pixel of the reduced image.
+/// Estimated time to average a pixel, in ns. `NANOS_HASHED` is the time to hash a pixel of the reduced image.
 const NANOS_AVERAGED: u64 = 2;
 const NANOS_HASHED: u64 = 150;

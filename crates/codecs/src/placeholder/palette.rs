@@ -6,13 +6,13 @@ use super::average::Average;
 use crate::indexed::Histogram;
 
 /// Returns the average and at most `most` colours as JSON: `{"average":"8b8479ff","palette":[{"colour":"bdb2a9",
-/// "share":0.41},…]}`, the most frequent first. Pixels that are rather transparent than opaque do not count towards the
+/// "share":0.41},…]}`, the most frequent first. Pixels that are more transparent than opaque do not count in the
 /// shares.
 pub(super) fn text(small: &Average, most: usize) -> String {
     let mut text = format!("{{\"average\":\"{}\",\"palette\":[", hex(&average(small)));
     for (index, (colour, share)) in palette(small, most).into_iter().enumerate() {
         let comma = if index > 0 { "," } else { "" };
-        // Writing to a text does not fail.
+        // Writing to a String cannot fail.
         let _ = write!(
             text,
             "{comma}{{\"colour\":\"{}\",\"share\":{share:.4}}}",
@@ -26,7 +26,7 @@ fn hex(levels: &[u8]) -> String {
     levels.iter().map(|level| format!("{level:02x}")).collect()
 }
 
-/// The mean colour, weighted by opacity, and the mean opacity.
+/// Returns the mean colour, weighted by opacity, and the mean opacity.
 fn average(small: &Average) -> [u8; 4] {
     let (mut sums, mut weight) = ([0_u64; 3], 0_u64);
     let pixels = small.rgba.chunks_exact(4);
@@ -38,7 +38,7 @@ fn average(small: &Average) -> [u8; 4] {
         }
         weight += opacity;
     }
-    // No mean is above 255.
+    // A mean of u8 values fits a u8.
     let rounded = |sum: u64, by: u64| ((sum + by / 2) / by.max(1)) as u8;
     let [red, green, blue] = sums.map(|sum| rounded(sum, weight));
     [red, green, blue, rounded(weight, count)]

@@ -1,4 +1,4 @@
-//! The seven passes of an interlaced PNG: which pixels each one holds.
+//! The seven passes of an interlaced PNG: the pixels of each pass.
 
 /// One pass: every `dx`th pixel of every `dy`th row, from (`x`, `y`) on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -7,9 +7,9 @@ pub(super) struct Pass {
     pub(super) x: u32,
     /// First row.
     pub(super) y: u32,
-    /// Columns from one pixel to the next.
+    /// Distance between pixels, in columns.
     pub(super) dx: u32,
-    /// Rows from one line to the next.
+    /// Distance between lines, in rows.
     pub(super) dy: u32,
 }
 
@@ -32,7 +32,7 @@ impl Pass {
         Self { x, y, dx, dy }
     }
 
-    /// The passes of an image, interlaced or not.
+    /// Returns the passes of an image, interlaced or not.
     pub(super) fn of(interlaced: bool) -> &'static [Self] {
         if interlaced {
             &Self::ADAM7
@@ -41,12 +41,12 @@ impl Pass {
         }
     }
 
-    /// Returns the number of pixels per line of the pass; 0 if the image is too narrow to have any.
+    /// Returns the number of pixels per line of the pass; 0 if the image is too narrow for the pass.
     pub(super) fn columns(self, width: u32) -> u32 {
         width.saturating_sub(self.x).div_ceil(self.dx)
     }
 
-    /// Returns the rows of the image that the pass has lines in; none if it has no columns.
+    /// Returns the rows of the image in which the pass has lines; none if it has no columns.
     pub(super) fn rows(self, width: u32, height: u32) -> impl Iterator<Item = u32> {
         let end = if self.columns(width) == 0 { 0 } else { height };
         (self.y..end).step_by(self.dy as usize)

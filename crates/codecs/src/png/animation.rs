@@ -1,5 +1,5 @@
-//! Animated PNG. For reading and for writing, each frame is wrapped as a PNG of its own, so that there is one way to
-//! inflate and one to deflate.
+//! Animated PNG. For reading and for writing, each frame is wrapped as a separate PNG, so that stills and animations
+//! share the code that inflates and deflates.
 
 use andon_pixels::{
     Damaged, Decode, Delay, Encode, Error, Frame, FrameReader, FrameWriter, Grid, Head, Image,
@@ -9,7 +9,7 @@ use andon_pixels::{
 use super::NAME;
 use super::header::{self, Chunks, Control, Header, SIGNATURE};
 use super::{decode, encode};
-use crate::animation::{Canvas, Part, Place, changed, cropped};
+use crate::animation::{Canvas, Part, Place, crop_frame, find_change};
 use crate::guard;
 
 /// Reads the frames of an animation.
@@ -21,7 +21,7 @@ pub(super) struct Reader<'a> {
     /// The palette (`PLTE`) and transparency (`tRNS`) chunks, which apply to all frames.
     shared: Vec<([u8; 4], &'a [u8])>,
     next: Option<Control>,
-    /// Frames that are still to be shown.
+    /// Number of frames that have not been returned yet.
     left: u32,
     metadata: Metadata,
     canvas: Canvas,
@@ -30,12 +30,12 @@ pub(super) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Opens an animation before its first frame.
+    /// Opens an animation. The first frame is decoded by the first call of `next`.
     pub(super) fn open(bytes: &'a [u8], info: &Info, how: &Decode<'a>) -> Result<Self> {
         let header = Header::read(bytes)?;
-        guard::probed(header.width, header.height, info, how.limits)?;
+        guard::check_probed(header.width, header.height, info, how.limits)?;
         let end = match header::extent(bytes) {
-            // The frames that are there.
+            // A damaged file: all frames before the damage can be shown.
             Err(_) if how.limits.damaged == Damaged::Shown => bytes.len(),
             end => end?,
         };
@@ -51,23 +51,23 @@ impl<'a> Reader<'a> {
             shared: Vec::new(),
             next: None,
             left: info.frames,
-            metadata: guard::kept(how, |most| decode::metadata(&header, most))?,
+            metadata: guard::read_metadata(how, |most| decode::metadata(&header, most))?,
             canvas: Canvas::of(info),
             limits: how.limits,
             interrupt: how.interrupt,
         })
     }
 
-    /// Returns the next frame's control chunk, and its deflated pixels as a PNG of their own. A default image that is
-    /// not a frame is skipped.
-    fn wrapped(&mut self) -> Result<Option<(Control, Vec<u8>)>> {
+    /// Returns the next frame's control chunk, and its deflated pixels as a separate PNG. A default image that is not a
+    /// frame is skipped.
+    fn next_file(&mut self) -> Result<Option<(Control, Vec<u8>)>> {
         let mut control = self.next.take();
         let mut file = Vec::new();
         while let Some(chunk) = self.chunks.next() {
             let chunk = chunk?;
             let pixels = match &chunk.kind {
                 b"PLTE" | b"tRNS" => {
-                    // One of each counts: all that is here is copied for every frame.
+                    // Only the first chunk of each kind is stored, because all of these are copied for every frame.
                     if self.shared.iter().all(|(kind, _)| *kind != chunk.kind) {
                         self.shared.push((chunk.kind, chunk.data));
                     }
@@ -85,7 +85,7 @@ impl<'a> Reader<'a> {
                     continue;
                 }
                 b"IDAT" => chunk.data,
-                // After the number of the chunk.
+                // The pixels follow the sequence number of the chunk.
                 b"fdAT" => chunk.data.get(4..).unwrap_or_default(),
                 _ => continue,
             };
@@ -93,7 +93,7 @@ impl<'a> Reader<'a> {
                 continue;
             };
             if file.is_empty() {
-                file = self.beginning(control.place)?;
+                file = self.file_start(control.place)?;
             }
             push_chunk(&mut file, *b"IDAT", pixels);
         }
@@ -107,8 +107,8 @@ impl<'a> Reader<'a> {
         Ok(control.map(|control| (control, file)))
     }
 
-    /// Returns the beginning of a PNG for a frame: everything that precedes its pixels.
-    fn beginning(&self, place: Place) -> Result<Vec<u8>> {
+    /// Returns the part of a frame's PNG before its pixels.
+    fn file_start(&self, place: Place) -> Result<Vec<u8>> {
         let mut ihdr = self.ihdr.to_vec();
         let (Some(size), true) = (ihdr.get_mut(..8), place.width > 0 && place.height > 0) else {
             return Err(broken("one of its frames is empty"));
@@ -134,7 +134,7 @@ impl FrameReader for Reader<'_> {
             return Ok(None);
         }
         self.left -= 1;
-        let Some((control, file)) = self.wrapped()? else {
+        let Some((control, file)) = self.next_file()? else {
             return Ok(None);
         };
         let place = control.place;
@@ -177,26 +177,27 @@ fn part(frame: Frame, place: Place) -> Result<Part> {
     Part::new(place, planes)
 }
 
-/// Writes an animation frame by frame. Of each frame only the part that changes is written, and replaces what is there.
+/// Writes an animation frame by frame. Of each frame only the changed part is written, which replaces the earlier
+/// content there.
 pub(super) struct Writer<'a> {
     out: Vec<u8>,
     how: Encode,
     head: Head,
-    /// Offset of the `acTL` chunk, which holds the number of frames.
+    /// Offset of the `acTL` chunk, which contains the number of frames.
     count_at: usize,
     frames: u32,
-    /// Number of frame chunks (`fcTL` and `fdAT`) so far: they carry sequence numbers.
+    /// Number of frame chunks (`fcTL` and `fdAT`) written so far, which is the next sequence number.
     chunks: u32,
-    before: Option<Frame>,
+    previous: Option<Frame>,
     interrupt: &'a dyn Interrupt,
 }
 
 impl<'a> Writer<'a> {
-    /// Creates a writer. Nothing is written before the first frame.
+    /// Creates a writer. The header is written with the first frame.
     pub(super) fn new(head: &Head, how: &Encode, interrupt: &'a dyn Interrupt) -> Self {
         Self {
             out: Vec::new(),
-            // Passes would have to be told for each frame, and nobody waits for them.
+            // Not interlaced, because players show a frame only when it is complete.
             how: Encode {
                 progressive: false,
                 ..encode::in_full_colour(how)
@@ -205,7 +206,7 @@ impl<'a> Writer<'a> {
             count_at: 0,
             frames: 0,
             chunks: 0,
-            before: None,
+            previous: None,
             interrupt,
         }
     }
@@ -224,7 +225,7 @@ impl<'a> Writer<'a> {
         }
         control.extend(ticks.to_be_bytes());
         control.extend(per_second.to_be_bytes());
-        // It stays, and takes the place of what is there.
+        // Disposal: keep the frame. Blending: replace the earlier pixels.
         control.extend([0, 0]);
         push_chunk(&mut self.out, *b"fcTL", &control);
     }
@@ -233,34 +234,34 @@ impl<'a> Writer<'a> {
 impl FrameWriter for Writer<'_> {
     fn push(&mut self, timed: Timed) -> Result<()> {
         let Timed { frame, delay } = timed;
-        let place = changed(self.before.as_ref(), &frame);
-        let metadata = if self.before.is_none() {
+        let place = find_change(self.previous.as_ref(), &frame);
+        let metadata = if self.previous.is_none() {
             self.head.metadata.clone()
         } else {
             Metadata::default()
         };
         let still = Image {
             metadata,
-            ..Image::still(cropped(&frame, place)?)
+            ..Image::still(crop_frame(&frame, place)?)
         };
         let file = encode::encode(&still, &self.how, self.interrupt)?;
-        if self.before.is_none() {
+        if self.previous.is_none() {
             self.out.extend_from_slice(SIGNATURE);
         }
-        let mut controlled = false;
+        let mut has_control = false;
         for chunk in Chunks::of(&file)? {
             let chunk = chunk?;
             match &chunk.kind {
                 b"IDAT" => {
-                    if !controlled {
-                        if self.before.is_none() {
+                    if !has_control {
+                        if self.previous.is_none() {
                             self.count_at = self.out.len();
                             push_chunk(&mut self.out, *b"acTL", &[0; 8]);
                         }
                         self.push_control(place, delay);
-                        controlled = true;
+                        has_control = true;
                     }
-                    if self.before.is_none() {
+                    if self.previous.is_none() {
                         push_chunk(&mut self.out, *b"IDAT", chunk.data);
                     } else {
                         let mut data = self.number().to_vec();
@@ -269,12 +270,12 @@ impl FrameWriter for Writer<'_> {
                     }
                 }
                 b"IEND" => {}
-                _ if self.before.is_none() => push_chunk(&mut self.out, chunk.kind, chunk.data),
+                _ if self.previous.is_none() => push_chunk(&mut self.out, chunk.kind, chunk.data),
                 _ => {}
             }
         }
         self.frames += 1;
-        self.before = Some(frame);
+        self.previous = Some(frame);
         Ok(())
     }
 
@@ -296,8 +297,8 @@ impl FrameWriter for Writer<'_> {
     }
 }
 
-/// Returns a delay as PNG stores it, as ticks and ticks per second: in its own unit if both numbers fit, else in
-/// milliseconds.
+/// Returns a delay as stored in PNG, as ticks and ticks per second: in its own unit if both numbers fit into 16 bits,
+/// otherwise in milliseconds.
 fn fraction(delay: Delay) -> (u16, u16) {
     match (u16::try_from(delay.ticks), u16::try_from(delay.per_second)) {
         (Ok(ticks), Ok(per_second)) => (ticks, per_second),

@@ -17,10 +17,10 @@ use crate::guard;
 /// Decodes the still image (an animation's default image).
 pub(super) fn decode(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Image> {
     let header = Header::read(bytes)?;
-    guard::probed(header.width, header.height, info, how.limits)?;
-    guard::wanted(how.interrupt)?;
+    guard::check_probed(header.width, header.height, info, how.limits)?;
+    guard::check_interrupt(how.interrupt)?;
     let end = header::extent(bytes)?;
-    let metadata = guard::kept(how, |most| metadata(&header, most))?;
+    let metadata = guard::read_metadata(how, |most| metadata(&header, most))?;
     let frame = pixels(&bytes[..end], info, how.interrupt)?;
     Ok(Image::read(frame, metadata, info.space))
 }
@@ -28,8 +28,8 @@ pub(super) fn decode(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Imag
 /// Decodes the rows that are present. Missing rows are transparent, or white in an opaque image.
 pub(super) fn salvage(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Image> {
     let header = Header::read(bytes)?;
-    guard::probed(header.width, header.height, info, how.limits)?;
-    let metadata = guard::kept(how, |most| metadata(&header, most))?;
+    guard::check_probed(header.width, header.height, info, how.limits)?;
+    let metadata = guard::read_metadata(how, |most| metadata(&header, most))?;
     let frame = match info.depth {
         Depth::U8 => rows_there::<u8>(bytes, info, how.interrupt),
         _ => rows_there::<u16>(bytes, info, how.interrupt),
@@ -42,18 +42,18 @@ fn rows_there<S: Sample>(bytes: &[u8], info: &Info, interrupt: &dyn Interrupt) -
     let ground = if info.alpha { S::default() } else { S::MOST };
     let mut planes = Grid::several(channels, info.width, info.height, ground);
     let mut rows = 0_u64;
-    let made = each_line(bytes, info, S::BYTES, interrupt, |line, pass, y| {
+    let result = each_line(bytes, info, S::BYTES, interrupt, |line, pass, y| {
         rows += 1;
         deal(line, &mut planes, pass, y);
     });
-    match made {
+    match result {
         Err(Error::Broken { .. }) if rows > 0 => {}
-        made => made?,
+        result => result?,
     }
     Frame::of_planes(info.model, planes.into_iter().map(S::plane).collect())
 }
 
-/// Decodes the pixels of a file that is known to be complete.
+/// Decodes the pixels of a file whose completeness has been checked.
 pub(super) fn pixels(bytes: &[u8], info: &Info, interrupt: &dyn Interrupt) -> Result<Frame> {
     match info.depth {
         Depth::U8 => frame::<u8>(bytes, info, interrupt),
@@ -61,10 +61,10 @@ pub(super) fn pixels(bytes: &[u8], info: &Info, interrupt: &dyn Interrupt) -> Re
     }
 }
 
-/// Estimates the cost of decoding, as measured on photographs and drawings on one core. Inflating costs by the byte,
-/// unfiltering and splitting into planes by the sample.
+/// Estimates the cost of decoding, measured with photos and drawings on one core. Inflating takes time per byte,
+/// unfiltering and splitting into planes per sample.
 pub(super) fn cost(bytes: u64, info: &Info) -> Cost {
-    // A header may say what no image can be.
+    // A header may state any size, so the multiplication must not overflow.
     let samples = (info.pixels())
         .saturating_mul((channels(info.model, info.alpha) * info.depth.bytes()) as u64);
     let row = samples / u64::from(info.height.max(1));
@@ -81,10 +81,11 @@ const TENTHS_OF_NANOS_PER_SAMPLE: u64 = 35;
 /// Memory in bytes for the inflater's window, tables and read-ahead.
 const INFLATER_BYTES: u64 = 1 << 20;
 
-/// Returns where the image ends. Inflates all of its rows to check them, if it is within the limits.
+/// Returns the offset in bytes at which the image ends. If it is within the limits, all of its rows are inflated to
+/// check them.
 pub(super) fn extent(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<usize> {
     let end = header::extent(bytes)?;
-    if guard::probed(info.width, info.height, info, how.limits).is_ok() {
+    if guard::check_probed(info.width, info.height, info, how.limits).is_ok() {
         let bytes_per_sample = info.depth.bytes();
         each_line(
             &bytes[..end],
@@ -106,7 +107,7 @@ fn frame<S: Sample>(bytes: &[u8], info: &Info, interrupt: &dyn Interrupt) -> Res
     Frame::of_planes(info.model, planes.into_iter().map(S::plane).collect())
 }
 
-/// Calls `take` for every line of every pass, with its interleaved pixels, the pass, and the row that it belongs to.
+/// Calls `take` for every line of every pass, with its interleaved pixels, the pass, and the row of the image.
 fn each_line(
     bytes: &[u8],
     info: &Info,
@@ -117,8 +118,8 @@ fn each_line(
     let file = readable(bytes);
     let mut decoder = png::Decoder::new_with_limits(
         Cursor::new(&*file),
-        // Images were measured already; what is left are chunks, no longer than the file, and a few
-        // rows, each no longer than 8 bytes per column.
+        // The pixels have been checked against the limits already. The crate also needs memory for chunks, which are no
+        // longer than the file, and for a few rows, of at most 8 bytes per column.
         png::Limits {
             bytes: bytes.len() * 2 + info.width as usize * 64 + (1 << 20),
         },
@@ -144,7 +145,7 @@ fn each_line(
         let line_bytes = pass.columns(info.width) as usize * pixel_bytes;
         for (index, y) in pass.rows(info.width, info.height).enumerate() {
             if index % BAND_ROWS == 0 {
-                guard::wanted(interrupt)?;
+                guard::check_interrupt(interrupt)?;
             }
             if reader.read_row(&mut row).map_err(broken)?.is_none() {
                 return Err(Error::broken(NAME, "it has too few rows"));
@@ -155,15 +156,15 @@ fn each_line(
     Ok(())
 }
 
-/// Returns the file in a form that the `png` crate reads. The crate does not ignore code points that are invalid in a
-/// PNG, so they are hidden in a private chunk, and it requires the end chunk, which is appended if missing.
+/// Returns the file in a form that the `png` crate accepts. The crate rejects files with code points that are invalid
+/// in a PNG, so their chunk is renamed to a private one. It also requires the end chunk, which is appended if missing.
 fn readable(bytes: &[u8]) -> Cow<'_, [u8]> {
     let mut file = match bytes.ends_with(header::END) {
         true => Cow::Borrowed(bytes),
         false => Cow::Owned([bytes, header::END].concat()),
     };
     if let Some(name) = header::unsound_code_points(bytes) {
-        // A private chunk, whose checksum nobody asks for.
+        // The result is a private chunk, whose checksum is not checked.
         file.to_mut()[name + 1] = b'i';
     }
     file
@@ -226,7 +227,10 @@ fn deal<S: Sample>(line: &[u8], planes: &mut [Grid<S>], pass: Pass, y: u32) {
     }
 }
 
-/// Returns the metadata. Refuses blocks of more than `most` bytes.
+/// Returns the metadata.
+///
+/// # Errors
+/// `Limit` for blocks of more than `most` bytes.
 pub(super) fn metadata(header: &Header<'_>, most: u64) -> Result<Metadata> {
     let (icc, xmp) = (header.profile(most), header.xmp(most));
     let blocks = [icc.as_deref(), xmp.as_deref(), header.exif];

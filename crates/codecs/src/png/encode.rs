@@ -33,8 +33,8 @@ pub(super) fn encode(image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> 
             });
         }
         Some(most) => Some(Palette::of(frame, most, interrupt)?),
-        None if Settings::are_said(how) => None,
-        None => Palette::unasked(frame, how, interrupt)?,
+        None if Settings::are_explicit(how) => None,
+        None => Palette::by_default(frame, how, interrupt)?,
     };
     let color = match (frame.model, frame.alpha.is_some()) {
         _ if reduced.is_some() => ColorType::Indexed,
@@ -47,7 +47,7 @@ pub(super) fn encode(image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> 
     let mut info = png::Info::with_size(frame.width, frame.height);
     info.color_type = color;
     info.bit_depth = match (&reduced, frame.depth()) {
-        // Passes are made of whole bytes.
+        // The packed rows of interlaced passes would need padding to whole bytes, so these have 8 bits.
         (Some(palette), _) if !how.progressive => palette.bits(),
         (_, Depth::U8) => BitDepth::Eight,
         _ => BitDepth::Sixteen,
@@ -63,12 +63,12 @@ pub(super) fn encode(image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> 
 
     let settings = match &reduced {
         Some(_) => Settings::of_indices(how),
-        None if !Settings::are_said(how) && repeats(frame)? => Settings::of_flat(how),
+        None if !Settings::are_explicit(how) && repeats(frame)? => Settings::of_flat(how),
         None => Settings::of(how),
     };
     let xmp = image.metadata.xmp.as_deref();
     let file = write(frame, info.clone(), xmp, settings, interrupt)?;
-    // The fast compressor makes noise larger than it was.
+    // The fast compressor makes noise longer than the uncompressed pixels.
     let raw = frame.width as usize * frame.height as usize * info.bytes_per_pixel();
     if settings.level.is_none() && file.len() > raw {
         drop(file);
@@ -77,7 +77,7 @@ pub(super) fn encode(image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> 
     Ok(file)
 }
 
-/// Estimates the cost of encoding, per sample byte, as measured on photographs on one core.
+/// Estimates the cost of encoding per byte of samples, measured with photos on one core.
 pub(super) fn cost(width: u32, height: u32, traits: Traits, how: &Encode) -> Cost {
     let pixels = u64::from(width) * u64::from(height);
     let reduced = palette::most(how).is_some() || how.few_colours;
@@ -85,7 +85,7 @@ pub(super) fn cost(width: u32, height: u32, traits: Traits, how: &Encode) -> Cos
         true => Settings::of_indices(how),
         false => Settings::of(how),
     };
-    // Where nobody asked for a palette, every pixel may keep its colour.
+    // Without a requested palette, every pixel may keep its colour.
     let pixel_bytes = match palette::most(how) {
         Some(_) => 1,
         None => channels(traits.model, traits.alpha) * traits.depth.bytes(),
@@ -104,45 +104,45 @@ pub(super) fn cost(width: u32, height: u32, traits: Traits, how: &Encode) -> Cos
     };
     Cost {
         nanos: bytes * nanos + fitting,
-        // The result grows as a vector does; noise is written twice, and passes are packed beside it. Indices are there
-        // in two orders for a moment.
+        // The result grows like a vector, up to twice its length. Noise is written twice, and passes are stored in
+        // addition. Indices exist in two orders for a short time.
         scratch: bytes * 2 + DEFLATER_BYTES + tables,
     }
 }
 
-/// Returns the settings without the palette that may be chosen by default, for files that consist of several images or
-/// have a depth of their own. Naming a filter, even the usual one, prevents that choice.
+/// Returns settings that prevent a palette from being chosen by default, for files that consist of several images or
+/// have a fixed depth. They name a filter, because an explicit filter, even the default one, disables that choice.
 pub(crate) fn in_full_colour(how: &Encode) -> Encode {
     let mut full = how.clone();
-    if !Settings::are_said(how) {
+    if !Settings::are_explicit(how) {
         let usual = "adaptive".to_owned();
         full.options.insert(FILTER.name.to_owned(), usual);
     }
     full
 }
 
-/// Returns how many times the estimated time encoding may take. Without settings for filter or compression, flat images
-/// go through zlib instead of the fast compressor.
+/// Returns the ratio of the maximum to the estimated encoding time. Without settings for filter or compression, flat
+/// images are compressed by zlib instead of the fast compressor.
 pub(super) fn spread(how: &Encode) -> u64 {
     match Settings::of(how).level {
-        None if !Settings::are_said(how) => 3,
+        None if !Settings::are_explicit(how) => 3,
         _ => 1,
     }
 }
 
-/// Number of colours that are distinguished when a palette is fitted: all there are with four bits per channel.
+/// Number of distinct colours when a palette is fitted: four bits for each channel.
 const COLOURS: u64 = 1 << 16;
 const NANOS_PER_COLOUR: u64 = 300;
 /// Time to find the palette index of a pixel, in ns.
 const INDEX_NANOS: u64 = 40;
-/// Memory in bytes for the cells of the histogram, and for the indices found for colours.
+/// Memory in bytes for the cells of the histogram, and for the cached indices of colours.
 const TABLE_BYTES: u64 = 12 << 20;
 
 const FAST_NANOS: u64 = 4;
 const LEVEL_NANOS: [u64; 10] = [4, 6, 12, 16, 25, 28, 35, 50, 120, 150];
 const DEFLATER_BYTES: u64 = 1 << 20;
 
-/// Level of compression, and choice of filters. `level: None` is the fast compressor made for PNG rows.
+/// Compression level, and choice of filters. `level: None` means the fast compressor made for PNG rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Settings {
     level: Option<u8>,
@@ -150,10 +150,11 @@ struct Settings {
 }
 
 impl Settings {
-    /// Returns the level and filter that the options name, or else those that the effort implies.
+    /// Returns the level and filter of the options, or otherwise those that the effort implies.
     fn of(how: &Encode) -> Self {
         let level = match Self::level(how) {
-            // Rows of passes are filtered here and go to zlib in any case: level 2 is the best of its fast ones.
+            // Interlaced rows are filtered by our own code, and are always compressed by zlib. Level 2 is the best of
+            // its fast levels.
             None if how.progressive => Some(2),
             level => level,
         };
@@ -163,20 +164,20 @@ impl Settings {
         };
         Self {
             level,
-            choice: Self::filter_said(how).unwrap_or(usual),
+            choice: Self::explicit_filter(how).unwrap_or(usual),
         }
     }
 
-    /// Returns the settings for palette indices. Neighbouring indices are not alike, so there is nothing to filter, and
+    /// Returns the settings for palette indices. Neighbouring indices are unrelated, so filtering does not help, and
     /// rows repeat.
     fn of_indices(how: &Encode) -> Self {
         Self {
             level: Self::level(how).or(Some(PALETTE_LEVEL)),
-            choice: Self::filter_said(how).unwrap_or(Choice::Fixed(Filter::None)),
+            choice: Self::explicit_filter(how).unwrap_or(Choice::Fixed(Filter::None)),
         }
     }
 
-    /// Returns the settings for flat drawings where none are requested. Text repeats itself, but not after filtering.
+    /// Returns the default settings for flat drawings. Text contains repetitions, which filtering would hide.
     fn of_flat(how: &Encode) -> Self {
         Self {
             level: Self::level(how).or(Some(FLAT_LEVEL)),
@@ -184,21 +185,21 @@ impl Settings {
         }
     }
 
-    /// Returns whether the request states how rows are to be filtered and compressed.
-    fn are_said(how: &Encode) -> bool {
+    /// Returns whether the request sets the filter or the compression.
+    fn are_explicit(how: &Encode) -> bool {
         how.effort == Some(0) || how.option(&LEVEL).is_some() || how.option(&FILTER).is_some()
     }
 
     fn level(how: &Encode) -> Option<u8> {
-        let said = how.option(&LEVEL).and_then(|text| text.parse().ok());
+        let level = how.option(&LEVEL).and_then(|text| text.parse().ok());
         // zlib's level 1 is both slower and larger than the fast compressor.
-        said.or(how
+        level.or(how
             .effort
             .filter(|effort| *effort > 1)
             .map(|effort| effort.min(9)))
     }
 
-    fn filter_said(how: &Encode) -> Option<Choice> {
+    fn explicit_filter(how: &Encode) -> Option<Choice> {
         how.option(&FILTER).map(choice_named)
     }
 
@@ -227,8 +228,8 @@ const PALETTE_LEVEL: u8 = 6;
 /// zlib level for flat images.
 const FLAT_LEVEL: u8 = 6;
 
-/// Returns whether unfiltered rows compress better, as those of text do. Some rows are compressed both ways, but only
-/// if many px are like their neighbours, of which photographs have few.
+/// Returns whether unfiltered rows compress better, as those of text do. A sample of rows is compressed both ways, but
+/// only if many pixels equal their neighbours, which is rare in photos.
 fn repeats(frame: &Frame) -> Result<bool> {
     if flat_share(frame) < LEAST_FLAT {
         return Ok(false);
@@ -236,61 +237,64 @@ fn repeats(frame: &Frame) -> Result<bool> {
     let pixel_bytes = channels(frame.model, frame.alpha.is_some()) * frame.depth().bytes();
     let row_bytes = frame.width as usize * pixel_bytes;
     let rows = (TRIED_BYTES / TRIED_BANDS as usize / row_bytes.max(1)).max(1) as u32;
-    let packed = |choice| {
+    let packed_length = |choice| {
         let mut zlib = ZlibEncoder::new(Vec::new(), Compression::new(u32::from(FLAT_LEVEL)));
-        let mut filtered = Rows::new(choice, pixel_bytes, row_bytes);
+        let mut rows_filter = Rows::new(choice, pixel_bytes, row_bytes);
         let mut row = Vec::new();
         for band in 0..TRIED_BANDS {
             let middle = u64::from(frame.height) * u64::from(2 * band + 1);
             let first = (middle / u64::from(2 * TRIED_BANDS)) as u32;
             for y in first..frame.height.min(first.saturating_add(rows)) {
                 gather(frame, Pass::WHOLE, y, &mut row);
-                zlib.write_all(filtered.filter(&row)).map_err(internal)?;
+                zlib.write_all(rows_filter.filter(&row)).map_err(internal)?;
             }
         }
         Ok::<_, Error>(zlib.finish().map_err(internal)?.len())
     };
-    Ok(packed(Choice::Fixed(Filter::None))? < packed(Choice::SmallestSum)?)
+    Ok(packed_length(Choice::Fixed(Filter::None))? < packed_length(Choice::SmallestSum)?)
 }
 
-/// Returns the share of px that are like the one to their left, in a sample of rows.
+/// Returns the share of pixels that equal the one to their left, in a sample of rows.
 fn flat_share(frame: &Frame) -> f64 {
     let step = frame.height.div_ceil(FLAT_ROWS).max(1) as usize;
     let planes: Vec<_> = frame.planes.iter().chain(&frame.alpha).collect();
-    let mut same = Vec::new();
-    let (mut flat, mut all) = (0, 0);
+    let mut equals_left = Vec::new();
+    let (mut equal_count, mut total) = (0, 0);
     for y in (0..frame.height).step_by(step) {
-        same.clear();
-        same.resize(frame.width.saturating_sub(1) as usize, true);
+        equals_left.clear();
+        equals_left.resize(frame.width.saturating_sub(1) as usize, true);
         for plane in &planes {
             match plane {
-                Plane::U8(grid) => also_same(&mut same, grid.row(y)),
-                Plane::U16(grid) => also_same(&mut same, grid.row(y)),
+                Plane::U8(grid) => keep_equal(&mut equals_left, grid.row(y)),
+                Plane::U16(grid) => keep_equal(&mut equals_left, grid.row(y)),
             }
         }
-        flat += same.iter().filter(|same| **same).count();
-        all += same.len();
+        equal_count += equals_left
+            .iter()
+            .filter(|equals_left| **equals_left)
+            .count();
+        total += equals_left.len();
     }
-    flat as f64 / f64::from(u32::try_from(all).unwrap_or(u32::MAX).max(1))
+    equal_count as f64 / f64::from(u32::try_from(total).unwrap_or(u32::MAX).max(1))
 }
 
-fn also_same<T: PartialEq>(same: &mut [bool], row: &[T]) {
-    for (same, pair) in same.iter_mut().zip(row.windows(2)) {
-        *same &= pair[0] == pair[1];
+fn keep_equal<T: PartialEq>(equals_left: &mut [bool], row: &[T]) {
+    for (equals_left, pair) in equals_left.iter_mut().zip(row.windows(2)) {
+        *equals_left &= pair[0] == pair[1];
     }
 }
 
 /// Maximum number of rows that are sampled to estimate how flat an image is.
 const FLAT_ROWS: u32 = 128;
 
-/// Minimum share of px like the one to their left for trying whether unfiltered rows compress better.
+/// Minimum share of pixels equal to the one to their left from which unfiltered rows are tried.
 const LEAST_FLAT: f64 = 0.2;
 
-/// Bytes of the rows that are compressed as a trial, spread over `TRIED_BANDS` bands.
+/// Total bytes of the rows that are compressed as a trial, in `TRIED_BANDS` bands.
 const TRIED_BYTES: usize = 48 << 10;
 const TRIED_BANDS: u32 = 3;
 
-/// Option for the bits per sample, limited to the depths that are written here.
+/// Option for the bits per sample, limited to the depths that this encoder writes.
 pub(super) const DEPTH: Word = Word {
     args: &[Arg::choice("bits", &["8", "16"]).help("bits per sample")],
     ..options::DEPTH
@@ -327,7 +331,7 @@ fn choice_named(filter: &str) -> Choice {
     }
 }
 
-/// Settings for noise: zlib stores data without a pattern as they are, except at its level 1, which never checks.
+/// Settings for noise: zlib stores incompressible data without compression, except at level 1, which never checks.
 const NOISE: Settings = Settings {
     level: Some(2),
     choice: Choice::Fixed(Filter::None),
@@ -348,7 +352,7 @@ fn write(
     encoder.set_filter(settings.filter());
     let mut writer = encoder.write_header().map_err(internal)?;
     if let Some(xmp) = xmp {
-        // Not deflated, in no language, without a translated keyword.
+        // Not compressed, no language, no translated keyword.
         let text = [header::XMP, &[0; 4], xmp].concat();
         writer
             .write_chunk(png::chunk::iTXt, &text)
@@ -365,7 +369,7 @@ fn write(
     } else {
         write_rows(frame, bits, writer, interrupt)?;
     }
-    // They stand before the palette, which the crate writes with the header.
+    // The chunk must precede the palette, which the crate writes with the header, so it is inserted after `IHDR`.
     if let Some(code_points) = code_points.filter(|_| has_palette) {
         let mut chunk = Vec::new();
         push_chunk(&mut chunk, *b"cICP", &code_points);
@@ -374,14 +378,15 @@ fn write(
     Ok(out)
 }
 
-/// Bytes of the signature and the first chunk, `IHDR`, whose lengths are the same in every file.
+/// Total length in bytes of the signature and the first chunk, `IHDR`, which are the same in every file.
 const HEADER_BYTES: usize = 8 + 25;
 
-/// Returns the code points of the colours, where they are not sRGB and no profile describes them: RGB in full range.
+/// Returns the code points of the colours, as RGB in full range. Returns `None` for sRGB, and for colours that a
+/// profile describes.
 fn code_points(frame: &Frame) -> Option<[u8; 4]> {
     let space = frame.colour.space;
-    let said = !space.is_srgb() && !space.profiled;
-    said.then(|| [space.primaries.code(), space.transfer.code(), 0, 1])
+    let is_needed = !space.is_srgb() && !space.profiled;
+    is_needed.then(|| [space.primaries.code(), space.transfer.code(), 0, 1])
 }
 
 fn write_rows(
@@ -396,7 +401,7 @@ fn write_rows(
     let mut row = Vec::new();
     for y in 0..frame.height {
         if y % BAND_ROWS == 0 {
-            guard::wanted(interrupt)?;
+            guard::check_interrupt(interrupt)?;
         }
         gather(frame, Pass::WHOLE, y, &mut row);
         if (bits as u8) < 8 {
@@ -408,8 +413,8 @@ fn write_rows(
     writer.finish().map_err(internal)
 }
 
-/// Writes an interlaced image. The `png` crate writes the chunks but does not support passes, so the zlib stream is
-/// made here.
+/// Writes an interlaced image. The `png` crate writes the chunks but does not support interlacing, so this function
+/// makes the zlib stream.
 fn write_interlaced(
     frame: &Frame,
     settings: Settings,
@@ -426,7 +431,7 @@ fn write_interlaced(
         let row_bytes = pass.columns(frame.width) as usize * pixel_bytes;
         let mut rows = Rows::new(settings.choice, pixel_bytes, row_bytes);
         for y in pass.rows(frame.width, frame.height) {
-            guard::wanted(interrupt)?;
+            guard::check_interrupt(interrupt)?;
             gather(frame, pass, y, &mut row);
             zlib.write_all(rows.filter(&row)).map_err(internal)?;
         }
@@ -443,7 +448,7 @@ fn write_interlaced(
 const BAND_ROWS: u32 = 16;
 const IDAT_BYTES: usize = 64 << 10;
 
-/// Gathers one line of a pass from the planes, interleaved and big-endian.
+/// Collects one line of a pass from the planes, interleaved and big-endian.
 fn gather(frame: &Frame, pass: Pass, y: u32, out: &mut Vec<u8>) {
     let channels = channels(frame.model, frame.alpha.is_some());
     let sample_bytes = frame.depth().bytes();

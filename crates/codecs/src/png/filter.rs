@@ -5,14 +5,14 @@
 pub(super) enum Choice {
     /// Always this filter.
     Fixed(Filter),
-    /// The filter whose residuals have the smallest sum of absolute values: the usual good guess for photographs.
+    /// The filter whose residuals have the smallest sum of absolute values, which is the usual heuristic for photos.
     SmallestSum,
 }
 
 /// PNG's five filters, by their number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Filter {
-    /// Stores bytes as they are.
+    /// Stores bytes without a change.
     None = 0,
     /// Subtracts the pixel to the left.
     Sub = 1,
@@ -24,7 +24,7 @@ pub(super) enum Filter {
     Paeth = 4,
 }
 
-/// Filters rows one after another, keeping the row above.
+/// Filters rows one after another. The previous row is stored, because filters refer to it.
 pub(super) struct Rows {
     choice: Choice,
     pixel_bytes: usize,
@@ -45,7 +45,7 @@ impl Rows {
         }
     }
 
-    /// Returns the row in the form that goes into the zlib stream: the number of the filter, then the residuals.
+    /// Returns the row for the zlib stream: the number of the filter, then the residuals.
     pub(super) fn filter(&mut self, row: &[u8]) -> &[u8] {
         match self.choice {
             Choice::Fixed(filter) => {
@@ -83,7 +83,7 @@ const ALL: [Filter; 5] = [
 fn residuals(filter: Filter, pixel_bytes: usize, above: &[u8], row: &[u8], out: &mut Vec<u8>) {
     out.clear();
     out.push(filter as u8);
-    // The first pixel has nothing to its left: there every filter but `Average` is `None` or `Up`.
+    // The first pixel has no left neighbour, so every filter except `Average` acts like `None` or `Up`.
     let first = pixel_bytes.min(row.len());
     let (head, tail) = row.split_at(first);
     let (above_head, above_tail) = above.split_at(first);
@@ -118,7 +118,7 @@ fn residuals(filter: Filter, pixel_bytes: usize, above: &[u8], row: &[u8], out: 
     }
 }
 
-/// Returns the neighbour nearest to left + up - corner. Ties are resolved in the standard's order.
+/// Returns the neighbour nearest to left + up − corner. Ties are resolved in the order of the standard.
 fn paeth(left: u8, up: u8, corner: u8) -> u8 {
     let (a, b, c) = (i16::from(left), i16::from(up), i16::from(corner));
     let guess = a + b - c;

@@ -1,5 +1,5 @@
-//! The header of a PNG: what it states before its pixels, read chunk by chunk from the file in memory. Nothing is
-//! copied, and nothing inflated.
+//! The header of a PNG: its properties before pixels are decoded, read chunk by chunk from the file in memory. Nothing
+//! is copied or inflated.
 
 use std::io::Read;
 
@@ -13,7 +13,7 @@ use super::NAME;
 use crate::animation::{Blend, Disposal, Place};
 use crate::exif;
 
-/// The eight bytes every PNG begins with.
+/// The eight bytes with which every PNG begins.
 pub(super) const SIGNATURE: &[u8] = b"\x89PNG\r\n\x1a\n";
 
 /// The end chunk of every PNG, which has no data.
@@ -22,7 +22,7 @@ pub(super) const END: &[u8] = b"\0\0\0\0IEND\xae\x42\x60\x82";
 /// Maximum number of bytes that deflate unpacks from one byte: 258 for every two bits.
 const DEFLATE_RATIO: u64 = 1032;
 
-/// All that is known before a pixel is inflated.
+/// The properties of a file, read without inflating pixels.
 #[derive(Debug, Default)]
 pub(super) struct Header<'a> {
     /// Width in px, at least 1.
@@ -42,10 +42,10 @@ pub(super) struct Header<'a> {
     apart: bool,
     duration_ms: f64,
     chunks: u64,
-    /// Size in bytes of a file without an end chunk, else 0: decoding copies it to append one.
+    /// Size in bytes of a file without an end chunk, otherwise 0. Decoding copies such a file to append one.
     unended: u64,
-    /// Bytes of the deflated chunks of the current frame. `longest_frame` is the maximum of all frames. Each frame is
-    /// copied to a file of its own for decoding.
+    /// Bytes of the deflated chunks of the current frame. `longest_frame` is the maximum over all frames. Each frame is
+    /// copied to a separate file for decoding.
     frame_bytes: u64,
     longest_frame: u64,
     /// Whether a composed frame may be transparent somewhere even if its pixels are opaque.
@@ -57,13 +57,13 @@ pub(super) struct Header<'a> {
     iccp: Option<&'a [u8]>,
     /// Whether there is an sRGB chunk.
     srgb: bool,
-    /// Exponent that turns light into code values, from the gAMA chunk.
+    /// Exponent that converts light to code values, from the gAMA chunk.
     gamma: Option<f64>,
     /// Chromaticities of white, red, green and blue, x before y, from the cHRM chunk.
     chromaticities: Option<[f64; 8]>,
-    /// The eXIf chunk from its TIFF header on.
+    /// The eXIf chunk, beginning with its TIFF header.
     pub(super) exif: Option<&'a [u8]>,
-    /// The iTXt chunk with an XMP packet, from the byte after its keyword on.
+    /// The iTXt chunk with an XMP packet, beginning after its keyword.
     xmp: Option<&'a [u8]>,
 }
 
@@ -86,7 +86,7 @@ enum Colour {
 }
 
 impl<'a> Header<'a> {
-    /// Reads the chunks up to the pixels, and any metadata that follow them in the bytes at hand.
+    /// Reads the chunks up to the pixels, and metadata after them, as far as `bytes` extends.
     pub(super) fn read(bytes: &'a [u8]) -> Result<Self> {
         let mut chunks = Chunks::of(bytes)?;
         let mut header = Self::first(&mut chunks)?;
@@ -100,10 +100,10 @@ impl<'a> Header<'a> {
                     pixels = true;
                     header.add_frame_bytes(&chunk);
                 }
-                // As libpng has it: what is not needed and damaged is as if it were not there.
+                // Damaged chunks that are not critical are ignored, as in libpng.
                 Ok(chunk) if !chunk.is_critical() && !chunk.is_sound() => {}
                 Ok(chunk) => header.take(&chunk, pixels),
-                // A probe may be handed the beginning of a file only.
+                // For a probe, the file may be only a beginning of the whole.
                 Err(_) if pixels || chunks.is_inside(b"IDAT") => {
                     if chunks.rest.len() > END.len() {
                         header.unended = 0;
@@ -121,15 +121,15 @@ impl<'a> Header<'a> {
     }
 
     fn first(chunks: &mut Chunks<'a>) -> Result<Self> {
-        let first = chunks.next().ok_or_else(cut)??;
+        let first = chunks.next().ok_or_else(cut_off)??;
         if &first.kind != b"IHDR" {
             return Err(Error::broken(NAME, "it does not begin with its header"));
         }
         Self::from_ihdr(first.data)
     }
 
-    /// Returns the size in bytes of the default image's inflated rows, without what interlacing adds.
-    fn unpacked(&self) -> u64 {
+    /// Returns the total length in bytes of the default image's inflated rows, without the overhead of interlacing.
+    fn inflated_length(&self) -> u64 {
         let channels = match self.colour {
             Colour::Gray | Colour::Indexed => 1,
             Colour::GrayAlpha => 2,
@@ -140,7 +140,7 @@ impl<'a> Header<'a> {
         (bits.div_ceil(8) + 1) * u64::from(self.height)
     }
 
-    /// Converts the header to an `Info`, as the engine needs it.
+    /// Converts the header to an `Info` for the engine.
     pub(super) fn info(&self) -> Info {
         let model = self.model();
         let profile = self.profile(Space::MATRIX_BYTES as u64);
@@ -164,7 +164,7 @@ impl<'a> Header<'a> {
             progressive: self.interlaced,
             metadata: self.exif.is_some() || self.other_metadata,
             decoder_bytes: self.unended + self.animated.map_or(0, |_| self.longest_frame),
-            fewest_bytes: self.unpacked() / DEFLATE_RATIO,
+            fewest_bytes: self.inflated_length() / DEFLATE_RATIO,
             decoder_nanos: self.chunks.saturating_sub(FEW_CHUNKS) * NANOS_PER_CHUNK
                 / u64::from(self.frames()),
             page_offset: self.offset,
@@ -172,15 +172,16 @@ impl<'a> Header<'a> {
         }
     }
 
-    /// Returns the XMP packet, of which at most `most` + 1 bytes are inflated.
+    /// Returns the XMP packet. At most `most` + 1 bytes are inflated, so that the caller can detect a longer one.
     pub(super) fn xmp(&self, most: u64) -> Option<Vec<u8>> {
-        // Is it deflated, how, and behind a zero each its language and translated keyword.
+        // The fields are a compression flag, the compression method, and the language and translated keyword, each of
+        // which ends with a zero.
         let (&[deflated, _], rest) = self.xmp?.split_first_chunk()?;
         let mut parts = rest.splitn(3, |&byte| byte == 0);
         let text = parts.nth(2)?;
         match deflated {
             0 => Some(text.to_vec()),
-            _ => inflated(text, most),
+            _ => inflate(text, most),
         }
     }
 
@@ -197,7 +198,7 @@ impl<'a> Header<'a> {
             .filter(|space| *space != Space::UNSPECIFIED)
     }
 
-    /// Returns the profile of the colours. The chunks take precedence as in the standard: code points (cICP), which
+    /// Returns the profile of the colours. The order of precedence is that of the standard: code points (cICP), which
     /// need no profile; an ICC profile (iCCP), of which at most `most` + 1 bytes are inflated; sRGB, which needs none;
     /// gamma and chromaticities, from which a profile is made.
     pub(super) fn profile(&self, most: u64) -> Option<Icc> {
@@ -206,7 +207,7 @@ impl<'a> Header<'a> {
         }
         match self.iccp {
             Some(iccp) => deflated_profile(iccp)
-                .and_then(|deflated| inflated(deflated, most))
+                .and_then(|deflated| inflate(deflated, most))
                 .map(Icc::from),
             None if self.srgb => None,
             None => profile_of_gamma(self.gamma, self.chromaticities, self.model()),
@@ -217,8 +218,7 @@ impl<'a> Header<'a> {
         self.transparent || matches!(self.colour, Colour::GrayAlpha | Colour::Rgba)
     }
 
-    /// Returns the number of frames that have a control chunk, at least 1. The number that the file states may be
-    /// wrong.
+    /// Returns the number of frames that have a control chunk, at least 1. The number in the acTL chunk may be wrong.
     fn frames(&self) -> u32 {
         match self.animated {
             Some(_) => self.frames.max(1),
@@ -283,9 +283,9 @@ impl<'a> Header<'a> {
 
     fn add_frame(&mut self, control: &Control, after_pixels: bool) {
         let is_first = self.frames == 0;
-        // What is beyond the number that it tells is not shown.
-        let told = self.animated.map(|animated| animated.frames.max(1));
-        if told.is_some_and(|told| self.frames >= told) {
+        // Frames beyond the number in the acTL chunk are not shown.
+        let frame_limit = self.animated.map(|animated| animated.frames.max(1));
+        if frame_limit.is_some_and(|frame_limit| self.frames >= frame_limit) {
             return;
         }
         let place = &control.place;
@@ -297,7 +297,7 @@ impl<'a> Header<'a> {
         self.duration_ms += control.delay.seconds() * 1000.0;
     }
 
-    /// Takes up what a chunk says.
+    /// Reads the fields of a chunk into this header.
     fn take(&mut self, chunk: &Chunk<'a>, after_pixels: bool) {
         match &chunk.kind {
             b"fdAT" => self.add_frame_bytes(chunk),
@@ -312,13 +312,13 @@ impl<'a> Header<'a> {
                 self.other_metadata = true;
                 self.xmp = self.xmp.or(chunk.data.strip_prefix(XMP));
             }
-            // The rest acts only where the standard puts it: before the pixels.
+            // All other chunks count only before the pixels, where the standard requires them.
             _ if after_pixels => {}
             b"iCCP" => self.iccp = Some(chunk.data),
             b"sRGB" => self.srgb = true,
             b"gAMA" => self.gamma = parts(chunk.data).map(|[gamma]| gamma),
             b"cHRM" => self.chromaticities = parts(chunk.data),
-            // Matrix 0 and full range: anything else contradicts a PNG's own pixels.
+            // Matrix 0 and full range; other values contradict the RGB pixels of a PNG.
             b"cICP" => {
                 if let &[primaries, transfer, 0, 1] = chunk.data {
                     self.code_points = Some(Space {
@@ -338,7 +338,7 @@ impl<'a> Header<'a> {
                 }
             }
             b"oFFs" => {
-                // The last byte is the unit; micrometres place nothing on a page of pixels.
+                // The last byte is the unit. Only offsets in pixels are used; those in micrometres cannot be converted.
                 if let [numbers @ .., 0] = chunk.data
                     && let (8, &[x, y]) = (numbers.len(), &longs(numbers)[..])
                 {
@@ -374,8 +374,9 @@ fn deflated_profile(iccp: &[u8]) -> Option<&[u8]> {
     iccp[name + 1..].strip_prefix(&[0])
 }
 
-/// Inflates at most `most` + 1 bytes. Data that cannot be inflated are dropped: the pixels are complete without them.
-fn inflated(deflated: &[u8], most: u64) -> Option<Vec<u8>> {
+/// Inflates at most `most` + 1 bytes. Returns `None` for data that cannot be inflated, because the pixels are complete
+/// without them.
+fn inflate(deflated: &[u8], most: u64) -> Option<Vec<u8>> {
     let mut data = Vec::new();
     ZlibDecoder::new(deflated)
         .take(most.saturating_add(1))
@@ -384,17 +385,17 @@ fn inflated(deflated: &[u8], most: u64) -> Option<Vec<u8>> {
     Some(data)
 }
 
-/// Reads all numbers of 32 bits. Bytes beyond the last one are left out.
+/// Reads all numbers of 32 bits. Remaining bytes are ignored.
 fn longs(data: &[u8]) -> Vec<u32> {
     let (longs, _) = data.as_chunks();
     longs.iter().copied().map(u32::from_be_bytes).collect()
 }
 
-/// Reads numbers that are stored in units of 1/100000. `None`: there are more or fewer.
+/// Reads numbers that are stored in units of 1/100000. Returns `None` if their count is not `COUNT`.
 fn parts<const COUNT: usize>(data: &[u8]) -> Option<[f64; COUNT]> {
-    let exact = data.len() == 4 * COUNT;
+    let fits = data.len() == 4 * COUNT;
     let longs = <[u32; COUNT]>::try_from(longs(data)).ok()?;
-    exact.then(|| longs.map(|long| f64::from(long) / 1e5))
+    fits.then(|| longs.map(|long| f64::from(long) / 1e5))
 }
 
 /// Contents of a frame control chunk (fcTL).
@@ -404,9 +405,9 @@ pub(super) struct Control {
     pub(super) place: Place,
     /// The time for which the frame is shown.
     pub(super) delay: Delay,
-    /// What becomes of the frame's area after it was shown.
+    /// What happens to the frame's area after the frame was shown.
     pub(super) disposal: Disposal,
-    /// Whether the frame replaces what is there or is blended over it.
+    /// Whether the frame replaces the earlier pixels or is blended over them.
     pub(super) blend: Blend,
 }
 
@@ -448,22 +449,21 @@ impl Control {
     }
 }
 
-/// Returns width and height in px, from the first chunk alone.
+/// Returns width and height in px, from the first chunk only.
 pub(super) fn size(bytes: &[u8]) -> Result<(u32, u32)> {
     let header = Header::first(&mut Chunks::of(bytes)?)?;
     Ok((header.width, header.height))
 }
 
-/// Returns how many bytes from the beginning belong to the image, and checks that they hold everything its pixels
-/// depend on: the file must reach its end, and every critical chunk must match its checksum. This is done on the file
-/// in memory before anything is inflated, so that the inflater can stop at the last row instead of following a stream
-/// that may go on for gigabytes.
+/// Returns the number of bytes that belong to the image, and checks that they are complete: the file must contain its
+/// end, and every critical chunk must match its checksum. This is checked in memory before pixels are inflated, so that
+/// the inflater can stop at the last row instead of reading a stream that may continue for gigabytes.
 ///
-/// A file without an end chunk is complete if it is cut off after its pixels, and no frame is missing either.
+/// A file without an end chunk is complete if it is cut off after its pixels, and no frame is missing.
 pub(super) fn extent(bytes: &[u8]) -> Result<usize> {
     let mut chunks = Chunks::of(bytes)?;
     let mut pixels = false;
-    let (mut frames, mut told) = (0, 0);
+    let (mut frames, mut frame_limit) = (0, 0);
     let mut end = bytes.len() - chunks.rest.len();
     while let Some(chunk) = chunks.next() {
         let Ok(chunk) = chunk else {
@@ -485,7 +485,7 @@ pub(super) fn extent(bytes: &[u8]) -> Result<usize> {
             b"IDAT" => pixels = true,
             b"fcTL" => frames += 1,
             b"acTL" => {
-                told = chunk
+                frame_limit = chunk
                     .data
                     .first_chunk()
                     .map_or(0, |four| u32::from_be_bytes(*four))
@@ -493,22 +493,22 @@ pub(super) fn extent(bytes: &[u8]) -> Result<usize> {
             _ => {}
         }
     }
-    match pixels && frames >= told {
+    match pixels && frames >= frame_limit {
         true => Ok(end),
-        false => Err(cut()),
+        false => Err(cut_off()),
     }
 }
 
-/// Time that the decoder takes per chunk, however short the chunk is, in ns.
+/// Time of the decoder for each chunk of any length, in ns.
 const NANOS_PER_CHUNK: u64 = 250;
 
-/// Number of chunks up to which their count does not affect the cost.
+/// Maximum number of chunks that do not add to the cost.
 const FEW_CHUNKS: u64 = 10_000;
 
 /// Bytes of a chunk besides its data.
 const CHUNK_BYTES: u64 = 12;
 
-/// The largest width or height that PNG allows, in px.
+/// The maximum width or height in a PNG, in px.
 const MAX_SIDE: u32 = i32::MAX as u32;
 
 pub(super) struct Chunk<'a> {
@@ -532,10 +532,10 @@ impl Chunk<'_> {
     }
 }
 
-/// Iterator over the chunks of a file, up to `IEND`. It ends after an error.
+/// Iterator over the chunks of a file, up to and including `IEND`. It ends after an error.
 pub(super) struct Chunks<'a> {
     rest: &'a [u8],
-    ended: bool,
+    is_over: bool,
 }
 
 impl<'a> Chunks<'a> {
@@ -543,7 +543,10 @@ impl<'a> Chunks<'a> {
         let rest = bytes
             .strip_prefix(SIGNATURE)
             .ok_or_else(|| Error::broken(NAME, "it lacks the signature"))?;
-        Ok(Self { rest, ended: false })
+        Ok(Self {
+            rest,
+            is_over: false,
+        })
     }
 
     /// Returns whether the remaining bytes begin with a chunk of this kind, complete or not.
@@ -556,15 +559,15 @@ impl<'a> Iterator for Chunks<'a> {
     type Item = Result<Chunk<'a>>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.ended || self.rest.is_empty() {
+        if self.is_over || self.rest.is_empty() {
             return None;
         }
         let Some((chunk, rest)) = split_chunk(self.rest) else {
-            self.ended = true;
-            return Some(Err(cut()));
+            self.is_over = true;
+            return Some(Err(cut_off()));
         };
         self.rest = rest;
-        self.ended = &chunk.kind == b"IEND";
+        self.is_over = &chunk.kind == b"IEND";
         Some(Ok(chunk))
     }
 }
@@ -582,6 +585,6 @@ fn split_chunk(bytes: &[u8]) -> Option<(Chunk<'_>, &[u8])> {
     Some((chunk, rest))
 }
 
-fn cut() -> Error {
+fn cut_off() -> Error {
     Error::broken(NAME, "it is cut off")
 }

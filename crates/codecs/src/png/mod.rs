@@ -1,7 +1,7 @@
 //! PNG: reads every colour type and depth, and writes gray or RGB with optional alpha.
 //!
-//! Headers and checksums are read here, chunk by chunk, because probing must not inflate anything and a file without
-//! its end must be refused. Inflating and row filters are left to the `png` crate.
+//! Our own code reads headers and checksums, chunk by chunk, because probing must not inflate anything and an
+//! incomplete file must be rejected. The `png` crate inflates data and applies row filters.
 
 use andon_pixels::{
     AnimationDecoder, AnimationEncoder, Codec, Cost, Decode, Depth, Drawn, Encode, Encoder, Error,
@@ -136,8 +136,8 @@ impl Encoder for Png {
         Tags::IccAndCodePoints
     }
 
-    /// Returns how many times the estimated time encoding may take: text takes longer than photographs, on which the
-    /// estimate is based.
+    /// Returns the ratio of the maximum to the estimated encoding time. The estimate is based on photos; text takes
+    /// longer.
     fn encode_spread(&self, how: &Encode) -> u64 {
         encode::spread(how)
     }
@@ -182,12 +182,12 @@ impl AnimationEncoder for Png {
 
 pub(crate) use encode::in_full_colour;
 
-/// Returns width and height in px, from the first chunk alone.
+/// Returns width and height in px, from the first chunk only.
 pub(crate) fn size(bytes: &[u8]) -> Result<(u32, u32)> {
     header::size(bytes)
 }
 
-/// Returns where a PNG ends, without looking at its pixels.
+/// Returns the offset in bytes at which a PNG ends, without decoding its pixels.
 pub(crate) fn end(bytes: &[u8]) -> Result<usize> {
     header::extent(bytes)
 }

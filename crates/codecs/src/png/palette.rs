@@ -6,7 +6,7 @@ use andon_pixels::{Depth, Encode, Error, Frame, Grid, Interrupt, Model, Plane, R
 use andon_recipe::{Arg, Word};
 use png::BitDepth;
 
-use crate::indexed::{Indexed, fitted, own_colours};
+use crate::indexed::{Indexed, exact_palette, fit_palette};
 
 /// Option for the maximum number of colours of the result.
 pub(super) const COLOURS: Word = Word {
@@ -34,10 +34,10 @@ pub(super) struct Palette {
 }
 
 impl Palette {
-    /// Returns a palette that loses nothing visible, for an encode that did not request one: an exact palette if the
-    /// frame has at most 256 colours, or, where the source had a palette (`few_colours`), one that is close enough.
-    /// `None`: every pixel keeps its own colour.
-    pub(super) fn unasked(
+    /// Returns a palette without visible loss, if the encode did not request one: an exact palette if the frame has at
+    /// most 256 colours or, if the source had a palette (`few_colours`), one that is similar enough. Returns `None` if
+    /// every pixel should keep its own colour.
+    pub(super) fn by_default(
         frame: &Frame,
         how: &Encode,
         interrupt: &dyn Interrupt,
@@ -45,8 +45,8 @@ impl Palette {
         if frame.model != Model::Rgb || frame.depth() != Depth::U8 {
             return Ok(None);
         }
-        if let Some(exact) = Self::exact(frame, LARGEST)? {
-            return Ok(Some(exact).filter(|palette| palette.pays(frame)));
+        if let Some(palette) = Self::exact_of(frame, LARGEST)? {
+            return Ok(Some(palette).filter(|palette| palette.pays(frame)));
         }
         if !how.few_colours || how.lossless {
             return Ok(None);
@@ -76,61 +76,62 @@ impl Palette {
         for (at, index) in indices.iter().enumerate() {
             let index = usize::from(*index);
             let entry = &self.colours[3 * index..3 * index + 3];
-            let own = alpha.map_or(u8::MAX, |alpha| alpha[at]);
-            let shown = self.opacities.get(index).copied().unwrap_or(u8::MAX);
-            let own = premultiplied([r[at], g[at], b[at], own]);
-            let shown = premultiplied([entry[0], entry[1], entry[2], shown]);
-            let squares = own
+            let original = alpha.map_or(u8::MAX, |alpha| alpha[at]);
+            let replacement = self.opacities.get(index).copied().unwrap_or(u8::MAX);
+            let original = premultiply([r[at], g[at], b[at], original]);
+            let replacement = premultiply([entry[0], entry[1], entry[2], replacement]);
+            let squares = original
                 .iter()
-                .zip(shown)
-                .map(|(own, shown)| u64::from(own.abs_diff(shown)).pow(2));
+                .zip(replacement)
+                .map(|(original, replacement)| u64::from(original.abs_diff(replacement)).pow(2));
             sum += squares.sum::<u64>();
         }
         Ok(sum as f64 / (3 * indices.len()) as f64)
     }
 
-    /// Returns the exact colours of a frame if there are at most `most`.
-    fn exact(frame: &Frame, most: usize) -> Result<Option<Self>> {
+    /// Returns a palette with the exact colours of a frame, if there are at most `most`.
+    fn exact_of(frame: &Frame, most: usize) -> Result<Option<Self>> {
         let count = frame.width as usize * frame.height as usize;
         let [r, g, b] = colours(frame)?;
         let alpha = opacity(frame)?;
         let clear = alpha.is_some_and(|alpha| alpha.contains(&0));
-        let own = own_colours(count, most - usize::from(clear), |at| {
+        let original = exact_palette(count, most - usize::from(clear), |at| {
             let a = alpha.map_or(u8::MAX, |alpha| alpha[at]);
             (a > 0).then_some([r[at], g[at], b[at], a])
         });
-        own.map(|entries| Self::listed(frame, entries, clear))
+        original
+            .map(|entries| Self::in_file_order(frame, entries, clear))
             .transpose()
     }
 
     /// Finds a palette of at most `most` colours for an RGB frame of 8 bits.
     pub(super) fn of(frame: &Frame, most: usize, interrupt: &dyn Interrupt) -> Result<Self> {
-        if let Some(exact) = Self::exact(frame, most)? {
-            return Ok(exact);
+        if let Some(palette) = Self::exact_of(frame, most)? {
+            return Ok(palette);
         }
         let (width, height) = (frame.width as usize, frame.height as usize);
         let [r, g, b] = colours(frame)?;
         let colour = |at: usize| [r[at], g[at], b[at]];
         let Some(alpha) = opacity(frame)? else {
             let colour = |at| Some(colour(at));
-            let indexed = fitted((width, height), most, colour, interrupt)?;
-            let entries = with_opacity(indexed, |[r, g, b]| [r, g, b, u8::MAX]);
-            return Self::listed(frame, entries, false);
+            let entries = fit_palette((width, height), most, colour, interrupt)?;
+            let entries = with_opacity(entries, |[r, g, b]| [r, g, b, u8::MAX]);
+            return Self::in_file_order(frame, entries, false);
         };
         let clear = alpha.contains(&0);
-        // What is hardly seen may differ a lot.
-        let weighed = |at: usize| {
+        // Colours are weighted by opacity, because errors of transparent pixels are less visible.
+        let premultiply_at = |at: usize| {
             let [r, g, b] = colour(at);
-            (alpha[at] > 0).then(|| premultiplied([r, g, b, alpha[at]]))
+            (alpha[at] > 0).then(|| premultiply([r, g, b, alpha[at]]))
         };
         let most = most - usize::from(clear);
-        let indexed = fitted((width, height), most, weighed, interrupt)?;
-        Self::listed(frame, with_opacity(indexed, unmultiplied), clear)
+        let entries = fit_palette((width, height), most, premultiply_at, interrupt)?;
+        Self::in_file_order(frame, with_opacity(entries, unmultiply), clear)
     }
 
-    /// Puts palette entries into the order of the file. If `clear`, a transparent entry is added for pixels that have
-    /// none.
-    fn listed(frame: &Frame, mut entries: Indexed<4>, clear: bool) -> Result<Self> {
+    /// Sorts palette entries into the order of the file. With `clear`, a transparent entry is added for pixels without
+    /// an entry.
+    fn in_file_order(frame: &Frame, mut entries: Indexed<4>, clear: bool) -> Result<Self> {
         if clear {
             entries.palette.push([0; 4]);
         }
@@ -157,7 +158,7 @@ impl Palette {
         })
     }
 
-    /// The number of bits of an index.
+    /// Returns the number of bits of an index.
     pub(super) fn bits(&self) -> BitDepth {
         match self.colours.len() / 3 {
             0..=2 => BitDepth::One,
@@ -167,33 +168,33 @@ impl Palette {
         }
     }
 
-    /// The `tRNS` chunk, if any.
+    /// Returns the `tRNS` chunk, if any.
     pub(super) fn transparency(&self) -> Option<Cow<'_, [u8]>> {
         (!self.opacities.is_empty()).then(|| Cow::Borrowed(&self.opacities[..]))
     }
 }
 
 fn with_opacity<const N: usize>(
-    indexed: Indexed<N>,
+    entries: Indexed<N>,
     colour: impl Fn([u8; N]) -> [u8; 4],
 ) -> Indexed<4> {
     Indexed {
-        palette: indexed.palette.into_iter().map(colour).collect(),
-        indices: indexed.indices,
+        palette: entries.palette.into_iter().map(colour).collect(),
+        indices: entries.indices,
     }
 }
 
-/// Moves entries that are not fully opaque to the front, because the file lists opacities only up to the last of them.
-fn translucent_first(indexed: Indexed<4>) -> Indexed<4> {
-    let mut order: Vec<usize> = (0..indexed.palette.len()).collect();
-    order.sort_by_key(|&index| indexed.palette[index][3] == u8::MAX);
+/// Moves entries that are not opaque to the front, because the file lists opacities only up to the last of these.
+fn translucent_first(entries: Indexed<4>) -> Indexed<4> {
+    let mut order: Vec<usize> = (0..entries.palette.len()).collect();
+    order.sort_by_key(|&index| entries.palette[index][3] == u8::MAX);
     let mut place = vec![0; order.len()];
     for (new, &old) in order.iter().enumerate() {
         place[old] = new as u8;
     }
     Indexed {
-        palette: order.iter().map(|&old| indexed.palette[old]).collect(),
-        indices: indexed
+        palette: order.iter().map(|&old| entries.palette[old]).collect(),
+        indices: entries
             .indices
             .into_iter()
             .map(|old| place[usize::from(old)])
@@ -201,15 +202,16 @@ fn translucent_first(indexed: Indexed<4>) -> Indexed<4> {
     }
 }
 
-fn premultiplied([r, g, b, a]: [u8; 4]) -> [u8; 4] {
+fn premultiply([r, g, b, a]: [u8; 4]) -> [u8; 4] {
     let times = |value: u8| ((u32::from(value) * u32::from(a) + 127) / 255) as u8;
     [times(r), times(g), times(b), a]
 }
 
-fn unmultiplied([r, g, b, a]: [u8; 4]) -> [u8; 4] {
+fn unmultiply([r, g, b, a]: [u8; 4]) -> [u8; 4] {
     let by = u32::from(a).max(1);
     let over = |value: u8| ((u32::from(value) * 255 + by / 2) / by).min(255) as u8;
-    // The mean of what is opaque and what is nearly so would let a little shine through everywhere.
+    // Nearly opaque means are rounded up, so that opaque pixels which share an entry with slightly transparent ones
+    // stay opaque.
     let a = if a >= NEARLY_OPAQUE { u8::MAX } else { a };
     [over(r), over(g), over(b), a]
 }
@@ -219,10 +221,10 @@ const NEARLY_OPAQUE: u8 = 248;
 /// Number of colours of the largest palette.
 const LARGEST: usize = 256;
 
-/// Bytes of the `PLTE` and `tRNS` chunks besides the colours and opacities that they list.
+/// Bytes of the `PLTE` and `tRNS` chunks, without the colours and opacities.
 const CHUNKS: usize = 24;
 
-/// Largest mean squared error, in 8-bit levels, of a palette that was not requested. Below it, SSIMULACRA2 stays above
+/// Maximum mean squared error, in 8-bit levels, of a palette that was not requested. Below it, SSIMULACRA2 stays above
 /// 90.
 const UNSEEN: f64 = 4.0;
 
@@ -249,13 +251,13 @@ fn unfit() -> Error {
 /// Packs the indices of a row into as few bytes as possible, the first index in the high bits.
 pub(super) fn pack(row: &[u8], bits: BitDepth) -> Vec<u8> {
     let bits = bits as usize;
-    let packed = row.chunks(8 / bits).map(|indices| {
+    let bytes = row.chunks(8 / bits).map(|indices| {
         let places = indices.iter().enumerate();
         places.fold(0, |byte, (place, index)| {
             byte | index << (8 - bits * (place + 1))
         })
     });
-    packed.collect()
+    bytes.collect()
 }
 
 #[cfg(test)]
@@ -275,7 +277,7 @@ mod tests {
     #[test]
     fn opacity_is_divided_out_again() {
         for a in 1..=255 {
-            let [r, _, _, _] = unmultiplied(premultiplied([200, 0, 255, a]));
+            let [r, _, _, _] = unmultiply(premultiply([200, 0, 255, a]));
             let step = 255 / u32::from(a) + 1;
             assert!(u32::from(r.abs_diff(200)) <= step, "{a}: {r}");
         }

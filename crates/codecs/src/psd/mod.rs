@@ -1,4 +1,4 @@
-//! PSD and PSB: decodes the merged image at the file's end, which Photoshop stores there for other programs. Read only.
+//! PSD and PSB. Decodes the merged image at the file's end, which Photoshop stores for other programs. Read only.
 
 use andon_pixels::{
     Codec, Cost, Decode, Depth, Error, Format, Image, Info, Isolation, Model, Result, Scales, Space,
@@ -62,7 +62,7 @@ impl Codec for Psd {
 
     fn decode(&self, bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Image> {
         let header = Header::read(bytes)?;
-        guard::probed(header.width, header.height, info, how.limits)?;
+        guard::check_probed(header.width, header.height, info, how.limits)?;
         let frame = pixels::frame(&header, info, how.interrupt)?;
         let metadata = guard::profile(header.profile, how)?;
         Ok(Image::read(frame, metadata, info.space))
@@ -70,8 +70,8 @@ impl Codec for Psd {
 
     fn end(&self, bytes: &[u8], _how: &Decode<'_>) -> Result<usize> {
         let header = Header::read(bytes)?;
-        let merged = pixels::length(&header)?;
-        Ok(bytes.len() - header.data.len() + merged)
+        let length = pixels::length(&header)?;
+        Ok(bytes.len() - header.data.len() + length)
     }
 
     fn decode_cost(&self, bytes: u64, info: &Info, _scales: Scales) -> Cost {
@@ -101,35 +101,35 @@ enum Mode {
     Cmyk,
 }
 
-/// Everything that precedes the merged image in the file.
+/// The data of the file before the merged image.
 struct Header<'a> {
     width: u32,
     height: u32,
     bits: u16,
     mode: Mode,
-    /// Number of channels stored. Those beyond colours and opacity are masks.
+    /// Number of stored channels. Channels after the colours and opacity are masks.
     channels: usize,
     alpha: bool,
     /// The palette's 256 red values, followed by its 256 green and 256 blue ones.
     palette: &'a [u8],
     profile: Option<&'a [u8]>,
     run_lengths: bool,
-    /// Whether the file is a PSB, in which row lengths take four bytes.
+    /// Whether the file is a PSB, in which row lengths have four bytes.
     large: bool,
-    /// The file from the row lengths on, or from the pixels on if they are not compressed.
+    /// The rest of the file, beginning with the row lengths or, without compression, with the pixels.
     data: &'a [u8],
 }
 
 impl<'a> Header<'a> {
     fn read(bytes: &'a [u8]) -> Result<Self> {
-        let cut = || Error::broken(NAME, "it is cut off");
+        let cut_off = || Error::broken(NAME, "it is cut off");
         let unsupported = |what: String| Error::unsupported(NAME, what);
-        let short = |at| u16_be(bytes, at).ok_or_else(cut);
+        let short = |at| u16_be(bytes, at).ok_or_else(cut_off);
         let large = short(4)? == 2;
         let channels = usize::from(short(12)?);
         let (height, width) = (
-            u32_be(bytes, 14).ok_or_else(cut)?,
-            u32_be(bytes, 18).ok_or_else(cut)?,
+            u32_be(bytes, 14).ok_or_else(cut_off)?,
+            u32_be(bytes, 18).ok_or_else(cut_off)?,
         );
         let most = if large { 300_000 } else { 30_000 };
         if !(1..=56).contains(&channels)
@@ -153,9 +153,9 @@ impl<'a> Header<'a> {
         if channels < colours {
             return Err(Error::broken(NAME, "its colours lack channels"));
         }
-        let (palette, at) = block(bytes, 26, false).ok_or_else(cut)?;
-        let (resources, at) = block(bytes, at, false).ok_or_else(cut)?;
-        let (layers, at) = block(bytes, at, large).ok_or_else(cut)?;
+        let (palette, at) = block(bytes, 26, false).ok_or_else(cut_off)?;
+        let (resources, at) = block(bytes, at, false).ok_or_else(cut_off)?;
+        let (layers, at) = block(bytes, at, large).ok_or_else(cut_off)?;
         let run_lengths = match short(at)? {
             0 => false,
             1 => true,
@@ -164,7 +164,7 @@ impl<'a> Header<'a> {
         if mode == Mode::Indexed && palette.len() < 768 {
             return Err(Error::broken(NAME, "its palette is cut off"));
         }
-        // A negative number of layers says that the first channel beyond the colours is opacity.
+        // A negative number of layers means that the first channel after the colours is opacity.
         let count = u16_be(layers, if large { 8 } else { 4 }).map_or(0, |count| count as i16);
         Ok(Self {
             width,
@@ -177,12 +177,12 @@ impl<'a> Header<'a> {
             profile: profile(resources),
             run_lengths,
             large,
-            data: bytes.get(at + 2..).ok_or_else(cut)?,
+            data: bytes.get(at + 2..).ok_or_else(cut_off)?,
         })
     }
 }
 
-/// Returns the block at `at`, which is preceded by its length, and the offset of its end.
+/// Returns the block at `at`, which begins with its length, and the offset of its end.
 fn block(bytes: &[u8], at: usize, large: bool) -> Option<(&[u8], usize)> {
     let (length, begin) = match large {
         true => {
@@ -200,7 +200,7 @@ fn profile(resources: &[u8]) -> Option<&[u8]> {
     let mut at = 0;
     while resources.get(at..at + 4)? == b"8BIM" {
         let id = u16_be(resources, at + 4)?;
-        // A name, with its length before it, takes an even number of bytes; so does the data.
+        // A name with its length byte is padded to an even length, and so is the data.
         let name = (usize::from(*resources.get(at + 6)?) + 1).next_multiple_of(2);
         let (data, end) = block(resources, at + 6 + name, false)?;
         if id == ICC && !data.is_empty() {

@@ -8,7 +8,7 @@ use crate::guard;
 
 /// Decodes the merged image. The caller has checked its size against the limits.
 pub(super) fn frame(header: &Header<'_>, info: &Info, interrupt: &dyn Interrupt) -> Result<Frame> {
-    let stored = match header.mode {
+    let colours = match header.mode {
         Mode::Bitmap | Mode::Gray | Mode::Indexed => 1,
         Mode::Rgb => 3,
         Mode::Cmyk => 4,
@@ -16,9 +16,9 @@ pub(super) fn frame(header: &Header<'_>, info: &Info, interrupt: &dyn Interrupt)
     let alpha = usize::from(header.alpha);
     let mut planes = Vec::new();
     let mut rows = Rows::new(header)?;
-    for channel in 0..stored + alpha {
-        // Inks are stored as the light that they let through.
-        let inverted = channel < stored && matches!(header.mode, Mode::Cmyk | Mode::Bitmap);
+    for channel in 0..colours + alpha {
+        // Ink is stored inverted, as transmitted light.
+        let inverted = channel < colours && matches!(header.mode, Mode::Cmyk | Mode::Bitmap);
         let plane = match info.depth {
             Depth::U8 => {
                 let mut grid = Grid::filled(header.width, header.height, 0_u8);
@@ -58,7 +58,7 @@ pub(super) fn frame(header: &Header<'_>, info: &Info, interrupt: &dyn Interrupt)
 
 /// The rows that have not been read yet, channel after channel.
 struct Rows<'a> {
-    /// Lengths of the remaining rows, if they are compressed.
+    /// Lengths of the remaining rows, if these are compressed.
     lengths: &'a [u8],
     data: &'a [u8],
 }
@@ -70,12 +70,12 @@ impl<'a> Rows<'a> {
             true => header.channels * header.height as usize * each,
             false => 0,
         };
-        let split = header.data.split_at_checked(table);
-        let (lengths, data) = split.ok_or_else(|| Error::broken(NAME, "its rows are cut off"))?;
+        let parts = header.data.split_at_checked(table);
+        let (lengths, data) = parts.ok_or_else(|| Error::broken(NAME, "its rows are cut off"))?;
         Ok(Self { lengths, data })
     }
 
-    /// Reads the next row into `row`. `None`: it is missing or damaged.
+    /// Reads the next row into `row`. Returns `None` if it is missing or damaged.
     fn next(&mut self, header: &Header<'_>, row: &mut [u8]) -> Option<()> {
         if !header.run_lengths {
             let (stored, rest) = self.data.split_at_checked(row.len())?;
@@ -96,7 +96,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Returns the number of bytes of the merged image, including row lengths and the channels that are not decoded.
+/// Returns the length in bytes of the merged image, including row lengths and the channels that are not decoded.
 pub(super) fn length(header: &Header<'_>) -> Result<usize> {
     let rows = Rows::new(header)?;
     let table = header.data.len() - rows.data.len();
@@ -130,7 +130,7 @@ fn each_row(
     let mut row = vec![0; row_bytes(header)];
     for y in 0..header.height {
         if y % BAND_ROWS == 0 {
-            guard::wanted(interrupt)?;
+            guard::check_interrupt(interrupt)?;
         }
         let read = rows.next(header, &mut row);
         read.ok_or_else(|| Error::broken(NAME, "its pixels are cut off or damaged"))?;

@@ -1,5 +1,5 @@
-//! RAW files of cameras (CR2, NEF, ARW, DNG, RAF and others built like a TIFF): decodes the largest JPEG that they
-//! contain as a preview. Sensor data is not developed. Read only.
+//! RAW files of cameras (CR2, NEF, ARW, DNG, RAF and others with the structure of a TIFF). Decodes the largest JPEG
+//! preview that they contain. Sensor data is not developed. Read only.
 
 use andon_pixels::{
     Codec, Cost, Decode, Error, Format, Image, Info, Isolation, Orientation, Result, Scale, Scales,
@@ -73,8 +73,8 @@ impl Codec for Raw {
         Jpeg.decoded(info, scales)
     }
 
-    /// Counts no more than one byte per pixel, which is about the most that a preview has: most of the file is sensor
-    /// data.
+    /// Estimates the cost for at most one byte per pixel, which is about the maximum for a preview, because most of the
+    /// file is sensor data.
     fn decode_cost(&self, bytes: u64, info: &Info, scales: Scales) -> Cost {
         Jpeg.decode_cost(bytes.min(info.pixels()), info, scales)
     }
@@ -87,16 +87,16 @@ impl Codec for Raw {
 /// Magic bytes of Fujifilm's RAF files.
 const RAF: &[u8] = b"FUJIFILMCCD-RAW ";
 
-/// Offsets in a RAF file's header of the entries that state where its parts are and how long: the JPEG first, then
-/// sensor data.
+/// Offsets in a RAF file's header of the entries with the offset and length of its parts: the JPEG first, then sensor
+/// data.
 const RAF_PARTS: [usize; 3] = [84, 92, 100];
 
 const TIFF: [&[u8]; 2] = [b"II*\0", b"MM\0*"];
 
-/// Returns the largest JPEG that can be read, and its header with the orientation in which the camera was held.
+/// Returns the largest JPEG that can be read, and its header with the orientation of the camera.
 fn preview(bytes: &[u8]) -> Result<(Info, &[u8])> {
     let read = |jpeg| Some((Jpeg.probe(jpeg).ok()?, jpeg));
-    let (held, previews) = match bytes.starts_with(RAF) {
+    let (camera_orientation, previews) = match bytes.starts_with(RAF) {
         true => (
             None,
             part(bytes, u32_be(bytes, 84), u32_be(bytes, 88))
@@ -105,9 +105,9 @@ fn preview(bytes: &[u8]) -> Result<(Info, &[u8])> {
         ),
         false => {
             let directories = directories(bytes);
-            let held = directories.first().and_then(|first| first.get(ORIENTATION));
+            let camera_orientation = directories.first().and_then(|first| first.get(ORIENTATION));
             let previews: Vec<&[u8]> = directories.iter().filter_map(jpeg).collect();
-            (held, previews)
+            (camera_orientation, previews)
         }
     };
     let best = previews
@@ -117,8 +117,10 @@ fn preview(bytes: &[u8]) -> Result<(Info, &[u8])> {
     let (info, jpeg) = best.ok_or_else(|| {
         Error::unsupported(NAME, "samples of a sensor without a JPEG as a preview")
     })?;
-    let orientation = match held {
-        Some(held) if info.orientation.is_upright() => Orientation::from_exif(held as u16),
+    let orientation = match camera_orientation {
+        Some(camera_orientation) if info.orientation.is_upright() => {
+            Orientation::from_exif(camera_orientation as u16)
+        }
         _ => info.orientation,
     };
     let info = Info {
@@ -129,30 +131,31 @@ fn preview(bytes: &[u8]) -> Result<(Info, &[u8])> {
     Ok((info, jpeg))
 }
 
-/// Returns the directories of a file built like a TIFF, including their subdirectories, as far as they can be read.
+/// Returns the directories of a file with the structure of a TIFF, including their subdirectories. Unreadable ones are
+/// skipped.
 fn directories(bytes: &[u8]) -> Vec<Directory<'_>> {
-    let mut found = Vec::new();
-    let mut waiting = vec![None];
-    let mut seen = Vec::new();
-    while let Some(at) = waiting.pop() {
+    let mut directories = Vec::new();
+    let mut queue = vec![None];
+    let mut visited = Vec::new();
+    while let Some(at) = queue.pop() {
         let Ok(directory) = Directory::at(bytes, at) else {
             continue;
         };
-        let below = directory.numbers(SUB_DIRECTORIES).into_iter();
-        let below = below.flat_map(Numbers::iter).take(DIRECTORIES);
+        let children = directory.numbers(SUB_DIRECTORIES).into_iter();
+        let children = children.flat_map(Numbers::iter).take(DIRECTORIES);
         let next = directory.next.filter(|next| *next != 0);
-        for at in below.chain(next).map(Some) {
-            if seen.len() < DIRECTORIES && !seen.contains(&at) {
-                seen.push(at);
-                waiting.push(at);
+        for at in children.chain(next).map(Some) {
+            if visited.len() < DIRECTORIES && !visited.contains(&at) {
+                visited.push(at);
+                queue.push(at);
             }
         }
-        found.push(directory);
+        directories.push(directory);
     }
-    found
+    directories
 }
 
-/// Maximum number of directories that are followed, more than any camera writes.
+/// Maximum number of directories that are read, more than any camera writes.
 const DIRECTORIES: usize = 32;
 
 const COMPRESSION: u16 = 259;
@@ -162,12 +165,12 @@ const ORIENTATION: u16 = 274;
 const SUB_DIRECTORIES: u16 = 330;
 const JPEG: (u16, u16) = (513, 514);
 
-/// Whether the directory describes sensor data, either behind a colour filter array (CFA) or as linear samples.
+/// Whether the directory describes sensor data, either from a colour filter array (CFA) or as linear samples.
 fn is_of_sensor(directory: &Directory<'_>) -> bool {
     matches!(directory.get(PHOTOMETRIC), Some(32_803 | 34_892))
 }
 
-/// Returns the JPEG that a directory points to, by the JPEG tags or as a single strip.
+/// Returns the JPEG to which a directory points, with the JPEG tags or as a single strip.
 fn jpeg<'a>(directory: &Directory<'a>) -> Option<&'a [u8]> {
     let strip = matches!(directory.get(COMPRESSION), Some(6 | 7))
         && directory
@@ -181,7 +184,8 @@ fn jpeg<'a>(directory: &Directory<'a>) -> Option<&'a [u8]> {
     part(directory.bytes, directory.get(at), directory.get(length))
 }
 
-/// Returns `length` bytes of a file from offset `at`. `None`: one of them is missing or they exceed the file.
+/// Returns `length` bytes of a file, starting at offset `at`. Returns `None` if one of the two is missing or they
+/// exceed the file.
 fn part<N: TryInto<usize>>(bytes: &[u8], at: Option<N>, length: Option<N>) -> Option<&[u8]> {
     let (at, length) = (at?.try_into().ok()?, length?.try_into().ok()?);
     bytes.get(at..)?.get(..length)

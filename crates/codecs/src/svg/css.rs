@@ -1,7 +1,7 @@
-//! Style sheets: which references they assign to which elements, and how much it costs to apply them.
+//! Style sheets: the references that they assign to elements, and the cost of applying them.
 //!
-//! They are parsed and matched by the library that `usvg` uses, so that the same rules match here and there. For every
-//! error that it ignores, that library counts lines from the beginning. It also clones a block for every selector
+//! They are parsed and matched with the library that `usvg` uses, so that the same rules match in both. For every error
+//! that the library ignores, it counts lines from the beginning of the text. It also clones a block for every selector
 //! before it, and tries every ancestor for every descendant combinator. Each of these costs is bounded here.
 
 use andon_pixels::Result;
@@ -17,7 +17,7 @@ const SCANNED: u64 = 400_000_000;
 /// Maximum number of declarations in all rules, where a block counts once for each selector before it.
 const DECLARATIONS: usize = 300_000;
 
-/// Maximum number of comments, which the CSS library skips recursively.
+/// Maximum number of comments, because the CSS library skips them recursively.
 const COMMENTS: usize = 1000;
 
 /// The style sheets of a document, merged.
@@ -28,6 +28,9 @@ pub(super) struct Css<'a> {
 
 impl<'a> Css<'a> {
     /// Reads every `style` element below `root`.
+    ///
+    /// # Errors
+    /// `Unsupported` for style sheets over the limits.
     pub(super) fn of(root: Node<'a, 'a>, steps: &'a Steps) -> Result<Self> {
         let mut sheet = StyleSheet::new();
         let (mut scanned, mut declarations, mut comments) = (0, 0, 0);
@@ -37,7 +40,7 @@ impl<'a> Css<'a> {
                 continue;
             };
             scanned += scan(text);
-            declarations += cloned(text);
+            declarations += count_declarations(text);
             comments += memchr::memmem::find_iter(text.as_bytes(), b"/*").count();
             if scanned > SCANNED || declarations > DECLARATIONS || comments > COMMENTS {
                 return Err(unsupported(
@@ -50,13 +53,13 @@ impl<'a> Css<'a> {
     }
 
     /// Calls `with` for every declaration that applies to the element, in order of increasing precedence, and returns
-    /// how many steps that took.
+    /// the number of steps that this took.
     pub(super) fn apply(
         &self,
         node: Node<'a, 'a>,
         mut with: impl FnMut(&Declaration<'a>),
     ) -> Result<u64> {
-        let before = self.steps.left();
+        let previous = self.steps.left();
         for rule in &self.sheet.rules {
             self.steps.spend(1, SELECTORS)?;
             let element = Matching {
@@ -73,14 +76,14 @@ impl<'a> Css<'a> {
             }
         }
         if let Some(text) = node.attribute("style") {
-            // In it, too, errors are found by counting from its beginning.
+            // For errors in the attribute, too, the library counts lines from its beginning.
             self.steps.spend(scan(text) / 4, STYLES)?;
             for declaration in DeclarationTokenizer::from(text) {
                 self.steps.spend(WRITTEN, STYLES)?;
                 with(&declaration);
             }
         }
-        Ok(before - self.steps.left())
+        Ok(previous - self.steps.left())
     }
 }
 
@@ -90,36 +93,36 @@ const STYLES: &str = "style attributes";
 /// Steps for copying one declaration to an element and comparing it with the others there.
 const WRITTEN: u64 = 15;
 
-/// Estimates how many bytes the CSS library scans to find the line number of each possible error: all from the
-/// beginning of its line, and those of earlier lines, which are faster and count for less.
+/// Estimates the number of bytes that the CSS library scans to find the line number of each possible error: all bytes
+/// from the beginning of the line of the error, and those of earlier lines, which are scanned faster and count less.
 fn scan(text: &str) -> u64 {
     let mut line = 0;
     let mut total = 0_u64;
-    let mut before = b' ';
+    let mut previous = b' ';
     for (at, byte) in text.bytes().enumerate() {
         let fails = match byte {
             b'\n' => {
                 line = at;
-                before.is_ascii_digit()
+                previous.is_ascii_digit()
             }
-            b' ' | b'\t' | b'\r' => before.is_ascii_digit(),
-            // Letters, what begins a comment, what is part of names, and of data in base 64.
+            b' ' | b'\t' | b'\r' => previous.is_ascii_digit(),
+            // Bytes that begin a comment or are part of a name or of base64 data.
             b'/' | b'-' | b'_' | b'=' => false,
-            // Only after a number is it no unit.
-            b'+' => !before.is_ascii_alphabetic(),
+            // An error unless it follows a letter: after a number, a unit is expected.
+            b'+' => !previous.is_ascii_alphabetic(),
             byte => byte.is_ascii_punctuation(),
         };
         if fails {
             total += (at - line) as u64 + at as u64 / 8;
         }
-        before = byte;
+        previous = byte;
     }
     total
 }
 
 /// Returns an upper bound on the number of declarations in the rules of a text. A block counts once for each selector
 /// before it, because it is cloned for each.
-fn cloned(text: &str) -> usize {
+fn count_declarations(text: &str) -> usize {
     let count = |part: &str, of: u8| memchr::memchr_iter(of, part.as_bytes()).count();
     let mut parts = text.split('{');
     let mut selectors = parts.next().map_or(0, |part| count(part, b',') + 1);
@@ -132,19 +135,20 @@ fn cloned(text: &str) -> usize {
         most = most.max(selectors);
     }
     match hides(text) {
-        // A block may be longer than it seems.
+        // The text may contain fewer, longer blocks than its braces suggest.
         true => total.max(most.saturating_mul(all) / 4),
         false => total,
     }
 }
 
-/// Whether some brace might not begin or end a block, for example in a comment or a string. Returns true if in doubt.
+/// Whether some brace might not begin or end a block, for example in a comment or a string. In doubt, returns true.
 fn hides(text: &str) -> bool {
     let bytes = text.as_bytes();
     let (mut at, mut is_open) = (0, false);
     while let Some(byte) = bytes.get(at) {
         let rest = &bytes[at + 1..];
-        // What ends it, and what must not be in it: it may be passed over where no comment, string or argument is known.
+        // The extra length of the end mark, the end mark's offset, and bytes that must not be inside. Without these
+        // bytes inside, a parser finds the same braces, whether or not it recognises the comment, string or argument.
         let (length, end, not) = match byte {
             b'{' | b'}' if is_open == (*byte == b'{') => return true,
             b'{' | b'}' => {
@@ -174,7 +178,7 @@ fn hides(text: &str) -> bool {
     false
 }
 
-/// An element for selector matching that takes steps for each query. When no steps are left it matches nothing, which
+/// An element for selector matching that spends a step for each query. When no steps are left it matches nothing, which
 /// ends every search.
 struct Matching<'a> {
     node: Node<'a, 'a>,
@@ -189,11 +193,11 @@ impl<'a> Matching<'a> {
         }
     }
 
-    /// Returns the previous sibling element. Comments and texts in between take steps, too.
-    fn before(&self) -> Option<Node<'a, 'a>> {
+    /// Returns the previous sibling element. Comments and texts in between cost steps, too.
+    fn previous(&self) -> Option<Node<'a, 'a>> {
         let mut siblings = self.node.prev_siblings().skip(1);
-        let wanted = |node: &Node<'_, '_>| node.is_element() || !self.steps.take(1);
-        siblings.find(wanted).filter(Node::is_element)
+        let ends_search = |node: &Node<'_, '_>| node.is_element() || !self.steps.take(1);
+        siblings.find(ends_search).filter(Node::is_element)
     }
 }
 
@@ -204,8 +208,8 @@ impl simplecss::Element for Matching<'_> {
     }
 
     fn prev_sibling_element(&self) -> Option<Self> {
-        let before = self.steps.take(1).then(|| self.before());
-        before.flatten().map(|node| self.at(node))
+        let previous = self.steps.take(1).then(|| self.previous());
+        previous.flatten().map(|node| self.at(node))
     }
 
     fn has_local_name(&self, name: &str) -> bool {
@@ -219,7 +223,7 @@ impl simplecss::Element for Matching<'_> {
     }
 
     fn pseudo_class_matches(&self, class: PseudoClass<'_>) -> bool {
-        self.steps.take(1) && matches!(class, PseudoClass::FirstChild) && self.before().is_none()
+        self.steps.take(1) && matches!(class, PseudoClass::FirstChild) && self.previous().is_none()
     }
 }
 
@@ -252,13 +256,13 @@ mod tests {
 
     #[test]
     fn blocks_are_counted_for_each_selector() {
-        assert_eq!(cloned("a,b{c:d;e:f}g{h:i}"), 5);
+        assert_eq!(count_declarations("a,b{c:d;e:f}g{h:i}"), 5);
         let hidden = format!(
             "{}a{{x:y;/*{{*/{}}}",
             "a,".repeat(3000),
             "b:c;".repeat(3000)
         );
-        assert!(cloned(&hidden) > DECLARATIONS);
+        assert!(count_declarations(&hidden) > DECLARATIONS);
         assert!(
             applied(&format!(
                 "{}a{{{}}}",

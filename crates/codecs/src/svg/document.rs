@@ -1,4 +1,4 @@
-//! The text of an SVG: recognising, unpacking, parsing and weighing it, within limits.
+//! The text of an SVG: recognising, unpacking, parsing and estimating its cost, within limits.
 
 use std::io::Read;
 
@@ -14,22 +14,22 @@ use super::steps::Steps;
 use super::{NAME, encoding, entities, ground::Ground, markup, prolog};
 use crate::guard;
 
-/// Maximum number of bytes of the text after unpacking.
+/// Maximum number of bytes of the unpacked text.
 const TEXT_BYTES: usize = 1 << 20;
 
-/// Number of bytes at the beginning of the text within which the root's tag has to end.
+/// Number of bytes at the beginning of the text in which the root's tag has to end.
 pub(super) const HEAD: usize = 64 << 10;
 
-/// Number of bytes within which the root's tag of a nested drawing has to end. It is smaller than `HEAD` because there
-/// may be many nested drawings.
+/// Number of bytes in which the root's tag of a nested drawing has to end. It is smaller than `HEAD` because there may
+/// be many nested drawings.
 const HEAD_INSIDE: usize = 4096;
 
-/// Whether a file begins like an SVG, gzipped or not.
+/// Whether a file begins like an SVG, with or without gzip compression.
 pub(super) fn sniff(head: &[u8]) -> bool {
     is_drawing(head, HEAD)
 }
 
-/// Whether an image embedded in a drawing begins like an SVG, gzipped or not.
+/// Whether an image embedded in a drawing begins like an SVG, with or without gzip compression.
 pub(super) fn sniff_inside(head: &[u8]) -> bool {
     is_drawing(head, HEAD_INSIDE)
 }
@@ -38,7 +38,7 @@ fn is_drawing(head: &[u8], most: usize) -> bool {
     let head = &head[..head.len().min(most)];
     if head.starts_with(GZIP) {
         let mut text = Vec::new();
-        // The end of the head is no end of the packed text.
+        // Errors are ignored, because `head` usually ends before the packed text does.
         let _ = GzDecoder::new(head)
             .take(most as u64)
             .read_to_end(&mut text);
@@ -50,29 +50,35 @@ fn is_drawing(head: &[u8], most: usize) -> bool {
 pub(super) const GZIP: &[u8] = &[0x1f, 0x8b];
 
 fn is_svg(text: &[u8]) -> bool {
-    let text = encoding::beginning(text);
+    let text = encoding::decode_start(text);
     prolog::read(&text).is_some_and(|prolog| prolog::is_svg(&text[prolog.root..]))
 }
 
-/// Returns the text of a file, unpacked and with its entities expanded. Refuses a text that is too long.
+/// Returns the text of a file, unpacked and with its entities expanded.
+///
+/// # Errors
+/// `Limit` or `Unsupported` for a text that is too long or has unsupported entities; `Broken`.
 pub(super) fn text(bytes: &[u8]) -> Result<String> {
-    let mut unpacked = Vec::new();
+    let mut bytes_of_text = Vec::new();
     let text = if bytes.starts_with(GZIP) {
         let read = GzDecoder::new(bytes)
             .take(TEXT_BYTES as u64 + 1)
-            .read_to_end(&mut unpacked);
+            .read_to_end(&mut bytes_of_text);
         read.map_err(|_| broken("it does not unpack"))?;
-        &unpacked
+        &bytes_of_text
     } else {
         bytes
     };
     short_enough(text.len())?;
-    let text = encoding::decoded(text)?;
+    let text = encoding::decode(text)?;
     short_enough(text.len())?;
-    entities::expanded(text)
+    entities::expand_declared(text)
 }
 
-/// Refuses a text of more than `TEXT_BYTES` bytes.
+/// Checks that a text has at most `TEXT_BYTES` bytes.
+///
+/// # Errors
+/// If it is longer.
 pub(super) fn short_enough(length: usize) -> Result<()> {
     guard::at_most(
         Bound::of_format(NAME, "text", "bytes"),
@@ -81,25 +87,25 @@ pub(super) fn short_enough(length: usize) -> Result<()> {
     )
 }
 
-/// Returns where the file ends. A plain text extends to the end of the bytes, because only white space and comments may
-/// follow its root. A gzip stream may be followed by anything.
+/// Returns the offset in bytes at which the file ends. A plain text extends to the end of the bytes, because only white
+/// space and comments may follow its root. Other data may follow a gzip stream.
 pub(super) fn end(bytes: &[u8]) -> Result<usize> {
     if !bytes.starts_with(GZIP) {
         return Ok(bytes.len());
     }
-    let mut packed = bufread::GzDecoder::new(bytes);
-    let read = std::io::copy(&mut packed, &mut std::io::sink());
+    let mut decoder = bufread::GzDecoder::new(bytes);
+    let read = std::io::copy(&mut decoder, &mut std::io::sink());
     read.map_err(|_| broken("it does not unpack"))?;
-    Ok(bytes.len() - packed.into_inner().len())
+    Ok(bytes.len() - decoder.into_inner().len())
 }
 
-/// Parses the elements of a text whose entities were expanded before. Entities that are left are refused, because what
-/// they expand to would not be counted.
+/// Parses the elements of a text with expanded entities. Remaining entities are an error, because their expansion would
+/// not be counted.
 pub(super) fn parse(text: &str) -> Result<Document<'_>> {
     markup::check(text)?;
     let options = ParsingOptions {
         allow_dtd: !text.contains("<!ENTITY"),
-        // Texts and attributes are counted, too.
+        // The parser also counts texts and attributes.
         nodes_limit: 4 * ELEMENTS as u32,
         ..ParsingOptions::default()
     };
@@ -111,7 +117,7 @@ pub(super) fn parse(text: &str) -> Result<Document<'_>> {
     Ok(document)
 }
 
-/// Whether a drawing may contain images.
+/// Which images a drawing may contain.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Inside {
     Images,
@@ -137,17 +143,17 @@ pub(super) fn weigh(
     Ok((weight, ground))
 }
 
-/// Time that one step of reading takes, in ns.
+/// Time for one step of reading, in ns.
 const STEP: f64 = 10.0;
 
-/// Returns the weight of the drawing in an image's `data:` URL, or an empty weight if the image is no drawing.
+/// Returns the weight of the drawing in an image's `data:` URL, or an empty weight if the image is not a drawing.
 fn nested(url: &str, steps: &Steps) -> Result<Weight> {
     steps.spend(url.len() as u64 / 16, "images")?;
     let Ok(url) = DataUrl::process(url) else {
         return Ok(Weight::default());
     };
     let mut head = Vec::new();
-    // An error ends the decoding.
+    // Errors end the decoding; the text before them is used.
     let _ = url.decode(|bytes| {
         head.extend_from_slice(bytes);
         if head.len() < HEAD_INSIDE {
@@ -170,7 +176,7 @@ fn nested(url: &str, steps: &Steps) -> Result<Weight> {
         Ok(Weight { units, ..weight })
     };
     match read() {
-        // It is left out.
+        // `usvg` leaves out such a drawing.
         Err(Error::Broken { .. } | Error::Limit { .. }) => Ok(Weight::default()),
         weighed => weighed,
     }
@@ -182,8 +188,8 @@ pub(super) fn whole_size(width: f32, height: f32) -> (u32, u32) {
     (whole(width), whole(height))
 }
 
-/// Whether the root leaves its size to its content: it has no view box, and its width or height is missing or a
-/// percentage. `usvg` then takes the extent of the content; here the size is that of [`super::size`].
+/// Whether the root's size depends on its content: it has no view box, and its width or height is missing or a
+/// percentage. `usvg` then uses the extent of the content, but this crate uses the size from [`super::size`].
 pub(super) fn is_unsized(root: Node<'_, '_>) -> bool {
     let relative = |name| {
         root.attribute(name)

@@ -1,4 +1,4 @@
-//! Converts a drawing to planes.
+//! Draws a document and converts the pixels to planes.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -17,17 +17,17 @@ use super::{images, undrawn};
 use crate::drawn::Drawing;
 use crate::guard;
 
-/// Time in ns that drawing may take in addition to `WORK_PER_PIXEL` for each px.
+/// Maximum time in ns for drawing, in addition to `WORK_PER_PIXEL` for each px.
 const WORK: f64 = 1e9;
 
-/// Time in ns that drawing may take for each px of the image, enough to paint a large image several times over.
+/// Maximum time in ns for drawing for each px of the image, enough to paint a large image several times.
 const WORK_PER_PIXEL: f64 = 300.0;
 
-/// Maximum time in ns that drawing any image may take.
+/// Maximum time in ns for drawing, for images of any size.
 const MOST_WORK: f64 = 1.8e9;
 
-/// Time in ns that reading may take before anything is drawn, including everything that is repeated. Curves are stroked
-/// already while reading, to find out how large they are.
+/// Maximum time in ns for reading a document before it is drawn, including all repetitions. Reading also strokes
+/// curves, to determine their extent.
 const READING: f64 = 6e8;
 
 /// Draws the part of an SVG that the window shows. Also returns the characters of its text for which no font has a
@@ -41,21 +41,21 @@ pub(super) fn draw(
     guard::size(info.width, info.height, how.limits)?;
     let (width, height) = window.to;
     guard::size(width, height, how.limits)?;
-    guard::wanted(how.interrupt)?;
+    guard::check_interrupt(how.interrupt)?;
     let (pixmap, undrawn) = caught(|| {
         let text = document::text(bytes)?;
         let document = document::parse(&text)?;
         let memory = DRAWING.for_file(bytes.len() as u64);
         let ground = readable(&document, memory)?;
-        guard::wanted(how.interrupt)?;
+        guard::check_interrupt(how.interrupt)?;
         let tree = document::tree(&document, &images::options(how, memory))?;
-        guard::wanted(how.interrupt)?;
-        let own = match document::is_unsized(document.root_element()) {
+        guard::check_interrupt(how.interrupt)?;
+        let drawing_size = match document::is_unsized(document.root_element()) {
             true => size::of(document.root_element()),
             false => Some((tree.size().width(), tree.size().height())),
         };
-        let own = own.unwrap_or((info.width as f32, info.height as f32));
-        let at = placed(own, info, window);
+        let drawing_size = drawing_size.unwrap_or((info.width as f32, info.height as f32));
+        let at = placement(drawing_size, info, window);
         drawable(&tree, at, (width, height))?;
         let mut pixmap = Pixmap::new(width, height)
             .ok_or_else(|| Error::Internal(format!("no image of {width}×{height}")))?;
@@ -71,24 +71,30 @@ pub(super) fn draw(
         resvg::render(&tree, at, &mut pixmap.as_mut());
         Ok((pixmap, undrawn::letters(&document, &tree)))
     })?;
-    guard::wanted(how.interrupt)?;
+    guard::check_interrupt(how.interrupt)?;
     Ok((planes(&pixmap, width, height)?, undrawn))
 }
 
-/// Returns the transform that places a drawing of size `own` on a canvas that shows the window.
-fn placed(own: (f32, f32), info: &Info, window: &Window) -> Transform {
+/// Returns the transform that places a drawing of size `drawing_size` on a canvas that shows the window.
+fn placement(drawing_size: (f32, f32), info: &Info, window: &Window) -> Transform {
     let (width, height) = window.of_whole((info.width, info.height));
     let (x, y) = window.offset();
     let place = Transform::from_translate(x as f32, y as f32);
-    // What is nearly as large as a whole number of px is not stretched to it.
-    let whole = document::whole_size(own.0, own.1);
+    // A size that rounds to whole pixels is not stretched to them.
+    let whole = document::whole_size(drawing_size.0, drawing_size.1);
     match (f64::from(whole.0), f64::from(whole.1)) == (width, height) {
         true => place,
-        false => place.pre_scale(width as f32 / own.0, height as f32 / own.1),
+        false => place.pre_scale(
+            width as f32 / drawing_size.0,
+            height as f32 / drawing_size.1,
+        ),
     }
 }
 
-/// Returns the background of a drawing. Refuses a document that takes too long to read or more memory than planned.
+/// Checks the cost of reading a document, and returns its background.
+///
+/// # Errors
+/// `Unsupported` for a document that takes too long to read or needs more memory than planned.
 fn readable(document: &Document<'_>, memory: u64) -> Result<Ground> {
     let (weight, ground) = document::weigh(document, Inside::Images, &Steps::new())?;
     let most = memory / UNIT_BYTES;
@@ -98,7 +104,7 @@ fn readable(document: &Document<'_>, memory: u64) -> Result<Ground> {
             "{count} elements, repeated ones included; a file of this length may have {most}"
         )));
     }
-    // What is no number is too much, too.
+    // NaN fails the check, too.
     if weight.nanos.is_nan() || weight.nanos > READING {
         return Err(unsupported(
             "style sheets or curves that take too long to read".to_owned(),
@@ -107,21 +113,24 @@ fn readable(document: &Document<'_>, memory: u64) -> Result<Ground> {
     Ok(ground)
 }
 
-/// Largest number of elements reported in an error. A higher count is capped to it.
+/// Maximum number of elements in an error message. A higher count is reported as this number.
 const MANY: u64 = 1_000_000_000;
 
-/// Refuses a drawing that takes more time or memory to draw than planned.
+/// Checks the cost of drawing a document.
+///
+/// # Errors
+/// `Unsupported` for a drawing that needs more time or memory than planned.
 fn drawable(tree: &Tree, at: Transform, canvas: (u32, u32)) -> Result<()> {
     let (width, height) = canvas;
     let pixels = u64::from(width) * u64::from(height);
     let memory = DRAWING.for_pixels(pixels);
     let budget = Budget {
         work: (WORK + WORK_PER_PIXEL * pixels as f64).min(MOST_WORK),
-        // The pixels of the image itself are in the plan, too.
+        // The plan also contains the pixels of the image itself.
         memory: memory.saturating_sub(4 * pixels) as f64,
     };
-    weigh(tree, at, canvas, budget).map_err(|refused| {
-        unsupported(match refused {
+    weigh(tree, at, canvas, budget).map_err(|reason| {
+        unsupported(match reason {
             Refused::Work => format!("more drawing than fits into a request at {width}×{height}"),
             Refused::Memory(bytes) => format!(
                 "layers of {} MB at {width}×{height}, of which {} MB are planned for; a smaller size needs less",
@@ -133,8 +142,8 @@ fn drawable(tree: &Tree, at: Transform, canvas: (u32, u32)) -> Result<()> {
     })
 }
 
-/// Runs a closure and turns a panic into an `Unsupported` error: a file on which a library panics is one that the
-/// library does not support, not a fault of the server.
+/// Runs a closure and converts a panic to an `Unsupported` error: if a library panics on a file, the library does not
+/// support the file, and the server is not at fault.
 fn caught<T>(run: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| {
         Err(unsupported(
@@ -146,29 +155,29 @@ fn caught<T>(run: impl FnOnce() -> Result<T>) -> Result<T> {
 /// Converts a pixmap to planes of straight (not premultiplied) colours and opacity.
 fn planes(pixmap: &Pixmap, width: u32, height: u32) -> Result<Frame> {
     let mut planes = Grid::several(4, width, height, 0_u8);
-    let mut written: Vec<_> = planes.iter_mut().map(Grid::samples_mut).collect();
+    let mut samples_of_planes: Vec<_> = planes.iter_mut().map(Grid::samples_mut).collect();
     for (index, pixel) in pixmap.pixels().iter().enumerate() {
         let pixel = pixel.demultiply();
         let samples = [pixel.red(), pixel.green(), pixel.blue(), pixel.alpha()];
-        for (plane, sample) in written.iter_mut().zip(samples) {
+        for (plane, sample) in samples_of_planes.iter_mut().zip(samples) {
             plane[index] = sample;
         }
     }
     Frame::of_planes(Model::Rgb, planes.into_iter().map(Plane::U8).collect())
 }
 
-/// Bytes of memory that an element takes, with everything that is drawn for it.
+/// Bytes of memory for an element, including the data for drawing it.
 const UNIT_BYTES: u64 = 700;
 
-/// Cost of drawing, estimated from the length of the text and the size of the image, because the content is not known
-/// before it is read. A drawing that turns out to need more memory is refused.
+/// Cost of drawing, estimated from the length of the text and the size of the image, because the content is unknown
+/// before it is read. A drawing that needs more memory is rejected when it is read.
 pub(super) const DRAWING: Drawing = Drawing {
     nanos_per_byte: 500,
     nanos_per_pixel: 40,
-    // The image, and layers of groups.
+    // The image, and the layers of groups.
     layers: 4,
     small_layers: 16,
-    // Elements and images in memory for each byte of text.
+    // Memory of elements and images for each byte of text.
     memory_per_byte: 150,
     memory: 12 << 20,
 };

@@ -1,4 +1,4 @@
-//! Makes SVG documents of text and plain colours.
+//! Creates SVG documents for texts and plain colours.
 
 use std::fmt::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,9 +14,9 @@ use crate::text::{self, Canvas, outline};
 impl Drawings for Svg {
     fn text(&self, text: &Text<'_>) -> Result<Vec<u8>> {
         let draw = || document(text, &fonts::installed());
-        // Code that reads fonts may meet one that nobody thought of.
-        let drawn = catch_unwind(AssertUnwindSafe(draw));
-        drawn.map_err(|_| {
+        // Font libraries may panic on unexpected fonts.
+        let result = catch_unwind(AssertUnwindSafe(draw));
+        result.map_err(|_| {
             unsupported(format!(
                 "the text {:?} in the fonts that it needs",
                 text.text
@@ -39,7 +39,7 @@ impl Drawings for Svg {
 
     fn unknown_families(&self, font: &str) -> Vec<String> {
         let Ok(request) = font.parse::<FontRequest>();
-        fonts::installed().wanted(&request).1
+        fonts::installed().selection(&request).1
     }
 
     fn fonts(&self) -> String {
@@ -47,8 +47,8 @@ impl Drawings for Svg {
     }
 }
 
-/// Returns a document that shows a text: one path for the outlines of all its glyphs, so that none is painted twice
-/// where they overlap, and a text for each glyph that has colours of its own.
+/// Returns a document that shows a text. The outlines of all glyphs form one path, so that no pixel is painted twice
+/// where they overlap. Each coloured glyph is a separate text.
 fn document(text: &Text<'_>, fonts: &Fonts) -> Vec<u8> {
     let layout = text::lay_out(text, fonts);
     let size = layout.size;
@@ -57,13 +57,13 @@ fn document(text: &Text<'_>, fonts: &Fonts) -> Vec<u8> {
     for glyph in &layout.glyphs {
         if !fonts.face(glyph.face).is_coloured {
             outline::append(&mut outlines, glyph, size, fonts);
-        } else if let Some(shown) = &glyph.coloured {
+        } else if let Some(text) = &glyph.coloured {
             let ((x, y), family) = (glyph.at, resolver::family(glyph.face));
-            // Writing to a text never fails.
+            // Writing to a String cannot fail.
             let _ = write!(
                 coloured,
                 "<text x=\"{x:.3}\" y=\"{y:.3}\" font-family=\"{family}\" font-size=\"{size}\">{}</text>",
-                Escaped(shown)
+                Escaped(text)
             );
         }
     }
@@ -91,15 +91,15 @@ fn document(text: &Text<'_>, fonts: &Fonts) -> Vec<u8> {
     (document + "</g></svg>").into_bytes()
 }
 
-/// Returns a colour and its opacity as SVG has them.
+/// Returns a colour and its opacity in the syntax of SVG.
 fn paint(Colour { r, g, b, a }: Colour) -> (String, f64) {
     (format!("#{r:02x}{g:02x}{b:02x}"), f64::from(a) / 255.0)
 }
 
-/// Returns the attributes of a path for an outline, which is painted before the letters, so that these stay as they are.
+/// Returns the attributes of a path for an outline. It is painted before the letters, so that it does not cover them.
 fn stroke(outline: Outline) -> String {
     let (colour, opacity) = paint(outline.colour);
-    // Half of it lies within the letters.
+    // Half of the stroke is inside the letters.
     let width = 2.0 * outline.width;
     format!(
         " stroke=\"{colour}\" stroke-opacity=\"{opacity}\" stroke-width=\"{width}\" \

@@ -7,7 +7,7 @@ use andon_pixels::Result;
 use super::document::broken;
 
 /// Decodes the whole text, without its byte order mark.
-pub(super) fn decoded(bytes: &[u8]) -> Result<Cow<'_, str>> {
+pub(super) fn decode(bytes: &[u8]) -> Result<Cow<'_, str>> {
     let Some((units, odd)) = utf16(bytes) else {
         let text = bytes.strip_prefix(MARK).unwrap_or(bytes);
         let text = std::str::from_utf8(text).map_err(|_| broken("its text is not UTF-8"))?;
@@ -19,9 +19,9 @@ pub(super) fn decoded(bytes: &[u8]) -> Result<Cow<'_, str>> {
         .ok_or_else(|| broken("its text is not UTF-16"))
 }
 
-/// Decodes the beginning of a text, which may be cut off anywhere, to UTF-8. A UTF-16 text is decoded up to its first
+/// Decodes the beginning of a text to UTF-8. It may be cut off at any byte. A UTF-16 text is decoded up to its first
 /// error. A UTF-8 text is returned without its byte order mark, and is not validated.
-pub(super) fn beginning(bytes: &[u8]) -> Cow<'_, [u8]> {
+pub(super) fn decode_start(bytes: &[u8]) -> Cow<'_, [u8]> {
     let Some((units, _)) = utf16(bytes) else {
         return Cow::Borrowed(bytes.strip_prefix(MARK).unwrap_or(bytes));
     };
@@ -32,12 +32,13 @@ pub(super) fn beginning(bytes: &[u8]) -> Cow<'_, [u8]> {
 /// The byte order mark of UTF-8.
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Returns the code units of a UTF-16 text, and whether an odd byte is left over. `None`: the text is not UTF-16.
+/// Returns the code units of a UTF-16 text, and whether an odd byte remains at its end. Returns `None` if the text is
+/// not UTF-16.
 fn utf16(bytes: &[u8]) -> Option<(impl Iterator<Item = u16> + '_, bool)> {
     let (from_bytes, text): (fn([u8; 2]) -> u16, _) = match bytes {
         [0xff, 0xfe, text @ ..] => (u16::from_le_bytes, text),
         [0xfe, 0xff, text @ ..] => (u16::from_be_bytes, text),
-        // Without a mark it begins with markup.
+        // Without a byte order mark, the text must begin with markup.
         [b'<', 0, ..] => (u16::from_le_bytes, bytes),
         [0, b'<', ..] => (u16::from_be_bytes, bytes),
         _ => return None,
@@ -59,14 +60,14 @@ mod tests {
         for (mark, bytes) in [(&[0xff, 0xfe], &little), (&[0xfe, 0xff], &big)] {
             for mark in [&mark[..], &[]] {
                 let file = [mark, bytes].concat();
-                assert_eq!(decoded(&file).as_deref(), Ok(text));
+                assert_eq!(decode(&file).as_deref(), Ok(text));
                 assert_eq!(
-                    &*beginning(&file[..file.len() - 1]),
+                    &*decode_start(&file[..file.len() - 1]),
                     b"<svg>\xc3\xa9\xf0\x9f\x98\x80</svg"
                 );
-                assert!(decoded(&file[..file.len() - 1]).is_err());
+                assert!(decode(&file[..file.len() - 1]).is_err());
             }
         }
-        assert!(decoded(b"<svg>\xe9</svg>").is_err());
+        assert!(decode(b"<svg>\xe9</svg>").is_err());
     }
 }

@@ -1,12 +1,12 @@
-//! Entities that stand for fixed texts, as drawing programs declare them for their namespaces. They are expanded before
-//! the text is parsed, so that all limits apply to the expanded text.
+//! Entities for fixed texts, which drawing programs declare for their namespaces. They are expanded before the text is
+//! parsed, so that all limits apply to the expanded text.
 
 use std::borrow::Cow;
 
 use andon_pixels::Result;
 
 use super::document::{broken, short_enough, unsupported};
-use super::prolog::{self, behind};
+use super::prolog::{self, end_after};
 
 /// Maximum number of entities in one document. Drawing programs declare about ten.
 const MOST: usize = 64;
@@ -15,36 +15,38 @@ const MOST: usize = 64;
 #[derive(Debug, Default)]
 pub(super) struct Entities<'a>(Vec<(&'a str, String)>);
 
-/// Returns the text without the declarations in its document type, and with every entity that they declare expanded.
-pub(super) fn expanded(text: Cow<'_, str>) -> Result<String> {
-    let own = prolog::read(text.as_bytes()).and_then(|prolog| prolog.declarations);
-    let Some(own) = own else {
+/// Returns the text without the declarations in its document type, and with every declared entity expanded.
+pub(super) fn expand_declared(text: Cow<'_, str>) -> Result<String> {
+    let declarations = prolog::read(text.as_bytes()).and_then(|prolog| prolog.declarations);
+    let Some(declarations) = declarations else {
         return Ok(text.into_owned());
     };
-    let entities = Entities::of(&text[own.clone()])?;
-    // The brackets go, too.
-    let (before, after) = (&text[..own.start - 1], &text[own.end + 1..]);
-    let mut expanded = before.to_owned();
-    entities.expand(after, text.len(), &mut expanded)?;
-    Ok(expanded)
+    let entities = Entities::of(&text[declarations.clone()])?;
+    // The brackets around the declarations are removed, too.
+    let (before, after) = (
+        &text[..declarations.start - 1],
+        &text[declarations.end + 1..],
+    );
+    let mut result = before.to_owned();
+    entities.expand(after, text.len(), &mut result)?;
+    Ok(result)
 }
 
 impl<'a> Entities<'a> {
     /// Reads the entities that a document type declares.
     ///
     /// # Errors
-    /// `Unsupported` for anything but fixed text: external entities, and texts that name other entities or contain
-    /// markup.
+    /// `Unsupported` for anything except fixed text: external entities, and texts that refer to other entities or contain markup.
     pub(super) fn of(declarations: &'a str) -> Result<Self> {
         let bytes = declarations.as_bytes();
         let (mut at, mut entities) = (0, Self::default());
-        while let Some(found) = bytes.get(at..).and_then(|rest| memchr::memchr(b'<', rest)) {
-            at += found;
+        while let Some(offset) = bytes.get(at..).and_then(|rest| memchr::memchr(b'<', rest)) {
+            at += offset;
             let rest = &declarations[at..];
             let end = if rest.starts_with("<!--") {
-                behind(bytes, at, b"-->")
-            } else if let Some(declared) = rest.strip_prefix("<!ENTITY") {
-                Some(bytes.len() - entities.declare(declared)?.len())
+                end_after(bytes, at, b"-->")
+            } else if let Some(declaration) = rest.strip_prefix("<!ENTITY") {
+                Some(bytes.len() - entities.declare(declaration)?.len())
             } else {
                 Some(at + 1)
             };
@@ -54,16 +56,16 @@ impl<'a> Entities<'a> {
     }
 
     /// Reads one declaration and returns the text after it.
-    fn declare(&mut self, declared: &'a str) -> Result<&'a str> {
-        let declared = declared.trim_ascii_start();
-        let name = declared
+    fn declare(&mut self, declaration: &'a str) -> Result<&'a str> {
+        let declaration = declaration.trim_ascii_start();
+        let name = declaration
             .split(|c: char| c.is_ascii_whitespace() || matches!(c, '"' | '\'' | '<' | '>' | '%'))
             .next()
             .unwrap_or_default();
-        let value = declared[name.len()..].trim_ascii_start();
+        let value = declaration[name.len()..].trim_ascii_start();
         let quote = value.chars().next().filter(|c| matches!(c, '"' | '\''));
-        let split = quote.and_then(|quote| value[1..].split_once(quote));
-        let (Some((value, rest)), false) = (split, name.is_empty()) else {
+        let parts = quote.and_then(|quote| value[1..].split_once(quote));
+        let (Some((value, rest)), false) = (parts, name.is_empty()) else {
             return Err(unsupported(
                 "entities that are not fixed text in quotation marks".to_owned(),
             ));
@@ -83,25 +85,28 @@ impl<'a> Entities<'a> {
     }
 
     fn value(&self, name: &str) -> Option<&str> {
-        let known = self.0.iter().find(|(known, _)| *known == name);
-        known.map(|(_, value)| value.as_str())
+        let entity = self.0.iter().find(|(entity, _)| *entity == name);
+        entity.map(|(_, value)| value.as_str())
     }
 
-    /// Appends a text to `to` with every entity expanded. The expansions may have at most `most` bytes in total.
+    /// Appends a text to `to` with every entity expanded.
+    ///
+    /// # Errors
+    /// `Unsupported` if the expansions have more than `most` bytes in total; `Limit` if the expanded text is too long.
     pub(super) fn expand(&self, text: &str, most: usize, to: &mut String) -> Result<()> {
         let bytes = text.as_bytes();
-        let (mut copied, mut at, mut added) = (0, 0, 0);
-        while let Some(found) = bytes
+        let (mut copied_end, mut at, mut added_bytes) = (0, 0, 0);
+        while let Some(offset) = bytes
             .get(at..)
             .and_then(|rest| memchr::memchr2(b'&', b'<', rest))
         {
-            at += found;
+            at += offset;
             let rest = &text[at..];
             let literal = [("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>")]
                 .into_iter()
                 .find(|(begin, _)| rest.starts_with(begin));
             if let Some((_, end)) = literal {
-                at = behind(bytes, at, end.as_bytes()).unwrap_or(bytes.len());
+                at = end_after(bytes, at, end.as_bytes()).unwrap_or(bytes.len());
                 continue;
             }
             let name = rest.strip_prefix('&').and_then(|rest| {
@@ -112,18 +117,18 @@ impl<'a> Entities<'a> {
                 at += 1;
                 continue;
             };
-            added += value.len();
-            if added > most {
+            added_bytes += value.len();
+            if added_bytes > most {
                 return Err(unsupported(
                     "entities that expand to more than the file".to_owned(),
                 ));
             }
-            to.push_str(&text[copied..at]);
+            to.push_str(&text[copied_end..at]);
             to.push_str(value);
             at += name.len() + 2;
-            copied = at;
+            copied_end = at;
         }
-        to.push_str(&text[copied..]);
+        to.push_str(&text[copied_end..]);
         short_enough(to.len())
     }
 }
@@ -144,7 +149,8 @@ fn is_fixed(value: &str) -> bool {
             Some(hex) => u32::from_str_radix(hex, 16).ok(),
             None => number.parse().ok(),
         });
-        // What is numbered in it is read once more where it is put.
+        // Numeric references for markup characters are excluded, because the parser would read the characters as markup
+        // after the expansion.
         let markup = ['<', '&'].map(|c| Some(u32::from(c)));
         code.is_some() && !markup.contains(&code)
     };
@@ -164,15 +170,15 @@ mod tests {
     use super::*;
 
     fn of(declarations: &str, text: &str) -> Result<String> {
-        expanded(format!("<!DOCTYPE svg [{declarations}]><svg>{text}").into())
+        expand_declared(format!("<!DOCTYPE svg [{declarations}]><svg>{text}").into())
     }
 
     #[test]
     fn entities_are_put_in_where_they_are_references() {
-        let declared = "\n<!-- <!ENTITY a 'no'> --><!ENTITY a 'x>&#233;'> <!ENTITY b \"it's\">";
+        let declaration = "\n<!-- <!ENTITY a 'no'> --><!ENTITY a 'x>&#233;'> <!ENTITY b \"it's\">";
         let text = "<g a='&a;&b;'>&a;&amp;&c;<!--&a;--><![CDATA[&a;]]><?p &a;?>&a";
         assert_eq!(
-            of(declared, text).as_deref(),
+            of(declaration, text).as_deref(),
             Ok(
                 "<!DOCTYPE svg ><svg><g a='x&gt;&#233;it&apos;s'>x&gt;&#233;&amp;&c;<!--&a;--><![CDATA[&a;]]>\
                 <?p &a;?>&a"
@@ -183,12 +189,12 @@ mod tests {
             Ok("<!DOCTYPE svg ><svg>b b")
         );
         let plain = "<!DOCTYPE svg><svg>&a;";
-        assert_eq!(expanded(plain.into()).as_deref(), Ok(plain));
+        assert_eq!(expand_declared(plain.into()).as_deref(), Ok(plain));
     }
 
     #[test]
     fn what_is_not_fixed_text_is_refused() {
-        for declared in [
+        for declaration in [
             "<!ENTITY a SYSTEM 'file:///etc/passwd'>",
             "<!ENTITY % a 'b'>",
             "<!ENTITY a '&b;'>",
@@ -199,8 +205,8 @@ mod tests {
             "<!ENTITY a 'b",
             "<!ENTITY",
         ] {
-            let refused = Entities::of(declared);
-            assert!(refused.is_err(), "{declared}");
+            let refused = Entities::of(declaration);
+            assert!(refused.is_err(), "{declaration}");
         }
         let many: String = (0..65)
             .map(|index| format!("<!ENTITY a{index} 'b'>"))
@@ -210,9 +216,9 @@ mod tests {
 
     #[test]
     fn entities_expand_to_no_more_than_the_text_again() {
-        let declared = format!("<!ENTITY a '{}'>", "b".repeat(1000));
-        assert!(of(&declared, &format!("&a;{}", " ".repeat(1000))).is_ok());
-        let error = of(&declared, &"&a;".repeat(10)).unwrap_err().to_string();
+        let declaration = format!("<!ENTITY a '{}'>", "b".repeat(1000));
+        assert!(of(&declaration, &format!("&a;{}", " ".repeat(1000))).is_ok());
+        let error = of(&declaration, &"&a;".repeat(10)).unwrap_err().to_string();
         assert!(error.contains("expand to more"), "{error}");
     }
 }

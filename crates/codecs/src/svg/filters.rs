@@ -1,51 +1,54 @@
-//! The cost of a filter: every primitive works on the whole layer, and every result is kept to the end.
+//! The cost of a filter: every primitive processes the whole layer, and all results are stored until the end.
 
 use resvg::tiny_skia::Transform;
 use resvg::usvg::filter::{ColorInterpolation, Filter, Kind, TransferFunction};
 
 use super::weigh::{Canvas, FARTHEST, Refused, Weighed, Weighing, bounds};
 
-/// Cost in ns per px of every primitive, for copying its inputs and clearing.
+/// Cost in ns per px of every primitive for copying its inputs and clearing its result.
 const PRIMITIVE: f64 = 10.0;
 
 /// Cost in ns per px of converting to linear light and back.
 const LINEAR: f64 = 20.0;
 
-/// Bytes per px of a primitive's result, all of which are kept. `RUNNING` is what a primitive holds in addition while
-/// it runs: copies of its inputs, or of one input and a buffer of floating-point numbers.
+/// Bytes per px of a primitive's result, all of which are stored. `RUNNING` is the additional memory of a primitive
+/// while it runs: copies of its inputs, or of one input and a buffer of floating-point numbers.
 const RESULT: f64 = 4.0;
 const RUNNING: f64 = 14.0;
 
 /// Spends the cost of a filter on a layer.
+///
+/// # Errors
+/// If the budget is exceeded, or the filter contains a number that `resvg` cannot compute with.
 pub(super) fn weigh(
     weighing: &mut Weighing,
     filter: &Filter,
     at: Transform,
     on: Canvas,
 ) -> Weighed {
-    if let Some(Err(refused)) = bounds(filter.rect(), at) {
-        return Err(refused);
+    if let Some(Err(reason)) = bounds(filter.rect(), at) {
+        return Err(reason);
     }
     let rect = filter.rect();
-    let far = [rect.left(), rect.top(), rect.right(), rect.bottom()];
-    let far = far
+    let farthest = [rect.left(), rect.top(), rect.right(), rect.bottom()];
+    let farthest = farthest
         .into_iter()
-        .fold(0.0, |far: f32, side| far.max(side.abs()));
-    let kept = RESULT * filter.primitives().len() as f64;
-    weighing.holding((kept + RUNNING) * on.area(), |weighing| {
+        .fold(0.0, |farthest: f32, side| farthest.max(side.abs()));
+    let results = RESULT * filter.primitives().len() as f64;
+    weighing.holding((results + RUNNING) * on.area(), |weighing| {
         for primitive in filter.primitives() {
-            if let Some(Err(refused)) = bounds(primitive.rect(), at) {
-                return Err(refused);
+            if let Some(Err(reason)) = bounds(primitive.rect(), at) {
+                return Err(reason);
             }
             let space = match primitive.color_interpolation() {
                 ColorInterpolation::SRGB => 0.0,
                 ColorInterpolation::LinearRGB => LINEAR,
             };
-            let work = nanos(primitive.kind(), at, on, far)?;
+            let work = nanos(primitive.kind(), at, on, farthest)?;
             weighing.spend((PRIMITIVE + space + work) * on.area())?;
             if let Kind::Image(image) = primitive.kind() {
                 let (x, y) = at.get_scale();
-                let inner = Canvas::alone(on.width, on.height);
+                let inner = Canvas::unclipped(on.width, on.height);
                 weighing.children(image.root(), Transform::from_scale(x, y), inner)?;
             }
         }
@@ -54,26 +57,29 @@ pub(super) fn weigh(
 }
 
 /// Returns the cost of a primitive in ns per px of its layer.
-fn nanos(kind: &Kind, at: Transform, on: Canvas, far: f32) -> Result<f64, Refused> {
+fn nanos(kind: &Kind, at: Transform, on: Canvas, farthest: f32) -> Result<f64, Refused> {
     let (x, y) = at.get_scale();
-    let near = |dx: f32, dy: f32| match f64::from(dx.abs().max(dy.abs())) < FARTHEST {
+    let checked_offset = |dx: f32, dy: f32| match f64::from(dx.abs().max(dy.abs())) < FARTHEST {
         true => Ok((dx, dy)),
         false => Err(Refused::Number),
     };
-    let scaled = |dx: f32, dy: f32| near(dx * x, dy * y);
+    let scaled_offset = |dx: f32, dy: f32| checked_offset(dx * x, dy * y);
     Ok(match kind {
         Kind::Turbulence(turbulence) => {
             let frequency = [turbulence.base_frequency_x(), turbulence.base_frequency_y()];
             let [across, down] = frequency.map(|frequency| frequency.get());
             let octaves = turbulence.num_octaves();
-            // Coordinates double with every octave, and are `i32` in the end.
-            near(far * across.max(down) * 2_f32.powf(octaves as f32), 0.0)?;
+            // Coordinates double with every octave, and must fit an `i32` after the last.
+            checked_offset(
+                farthest * across.max(down) * 2_f32.powf(octaves as f32),
+                0.0,
+            )?;
             160.0 * f64::from(octaves) + 40.0
         }
         Kind::ConvolveMatrix(convolve) => {
             let matrix = convolve.matrix();
             let (columns, rows) = (f64::from(matrix.columns()), f64::from(matrix.rows()));
-            // A px beyond the sides is looked for side by side.
+            // Pixels beyond the edges take additional time, because their position is wrapped step by step.
             let around = 1.0 + columns / on.width + rows / on.height;
             1.5 * columns * rows * around
         }
@@ -82,19 +88,19 @@ fn nanos(kind: &Kind, at: Transform, on: Canvas, far: f32) -> Result<f64, Refuse
                 morphology.radius_x().get() * x,
                 morphology.radius_y().get() * y,
             );
-            looked_at(x, on.width) * looked_at(y, on.height)
+            pixels_read(x, on.width) * pixels_read(y, on.height)
         }
         Kind::GaussianBlur(blur) => {
-            let (x, y) = scaled(blur.std_dev_x().get(), blur.std_dev_y().get())?;
+            let (x, y) = scaled_offset(blur.std_dev_x().get(), blur.std_dev_y().get())?;
             blurred(x, y)
         }
         Kind::DropShadow(shadow) => {
-            scaled(shadow.dx(), shadow.dy())?;
-            let (x, y) = scaled(shadow.std_dev_x().get(), shadow.std_dev_y().get())?;
+            scaled_offset(shadow.dx(), shadow.dy())?;
+            let (x, y) = scaled_offset(shadow.std_dev_x().get(), shadow.std_dev_y().get())?;
             blurred(x, y) + 25.0
         }
-        Kind::Offset(offset) => scaled(offset.dx(), offset.dy()).map(|_| 5.0)?,
-        Kind::DisplacementMap(map) => scaled(map.scale(), map.scale()).map(|_| 20.0)?,
+        Kind::Offset(offset) => scaled_offset(offset.dx(), offset.dy()).map(|_| 5.0)?,
+        Kind::DisplacementMap(map) => scaled_offset(map.scale(), map.scale()).map(|_| 20.0)?,
         Kind::ComponentTransfer(transfer) => {
             let is_power =
                 |function: &&TransferFunction| matches!(function, TransferFunction::Gamma { .. });
@@ -110,13 +116,14 @@ fn nanos(kind: &Kind, at: Transform, on: Canvas, far: f32) -> Result<f64, Refuse
     })
 }
 
-/// Returns how many px each px looks at along one side within a radius, on a layer of this length.
-fn looked_at(radius: f32, length: f64) -> f64 {
+/// Returns the number of pixels in one dimension that are read for each pixel, with this radius and a layer of this
+/// length.
+fn pixels_read(radius: f32, length: f64) -> f64 {
     (2.0 * f64::from(radius).ceil()).clamp(1.0, length.max(1.0))
 }
 
-/// Returns the cost of a Gaussian blur in ns per px. Standard deviations below 2 px use a floating-point filter, larger
-/// ones box sums, whose cost does not depend on the radius.
+/// Returns the cost of a Gaussian blur in ns per px. Standard deviations below 2 px use a floating-point filter. Larger
+/// ones use box sums, whose cost does not depend on the radius.
 fn blurred(x: f32, y: f32) -> f64 {
     if x.max(y) < 2.0 { 450.0 } else { 100.0 }
 }

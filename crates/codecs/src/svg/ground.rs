@@ -4,7 +4,7 @@
 use simplecss::Declaration;
 use svgtypes::Color;
 
-/// The background according to the root's declarations so far, which are taken in order of increasing precedence.
+/// The background that the root's declarations specify so far, applied in order of increasing precedence.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Ground {
     colour: Option<Color>,
@@ -30,8 +30,8 @@ impl Ground {
         };
     }
 
-    /// Returns the colour to paint before everything else. `None` where it was set by `background-color`, which `usvg`
-    /// paints itself.
+    /// Returns the colour to paint before everything else. Returns `None` if it was set by `background-color`, which
+    /// `usvg` paints itself.
     pub(super) fn colour(self) -> Option<Color> {
         self.colour.filter(|_| self.is_shorthand)
     }

@@ -1,4 +1,4 @@
-//! Embedded images: only from `data:` URLs, and decoded by this crate's codecs under the same limits.
+//! Embedded images, only from `data:` URLs, decoded by this crate's codecs with the same limits.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -29,33 +29,34 @@ use crate::raw::Raw;
 use crate::tiff::Tiff;
 use crate::webp::Webp;
 
-/// The formats of embedded images, in the order in which they are recognised: all that are read, but drawings.
+/// The formats of embedded images, in the order in which they are recognised: all formats that can be read, except
+/// drawings.
 const EMBEDDED: &[&dyn Codec] = &[
     &Jpeg, &Png, &Webp, &Gif, &Avif, &Heic, &Jxl, &Bmp, &Ico, &Raw, &Tiff, &Psd, &Pdf,
 ];
 
-/// Maximum number of pixels of all embedded images together, in a file of any length.
+/// Maximum number of pixels of all embedded images together, whatever the length of the file.
 const PIXELS: u64 = 16 << 20;
 
-/// Bytes that a pixel of an embedded image takes while it is decoded, encoded again and drawn.
+/// Bytes for each pixel of an embedded image while it is decoded, encoded again and drawn.
 const PIXEL_BYTES: u64 = 12;
 
-/// Time in ns that decoding an embedded image may take beyond what its pixels account for.
+/// Maximum time in ns for decoding an embedded image, in addition to the time for its pixels.
 const HIDDEN_NANOS: u64 = 200_000_000;
 
-/// Returns options that open no files and no addresses, and use only the fonts of this crate. Embedded images may take
-/// `memory` bytes.
+/// Returns options for `usvg` that open no files and no addresses, and use only the fonts of this crate. Embedded
+/// images may use up to `memory` bytes.
 pub(super) fn options<'a>(how: &Decode<'a>, memory: u64) -> Options<'a> {
     let (limits, interrupt) = (*how.limits, how.interrupt);
     let most = PIXELS.min(memory / PIXEL_BYTES);
-    let left = AtomicU64::new(most);
+    let pixel_budget = AtomicU64::new(most);
     let resolver = ImageHrefResolver {
         resolve_data: Box::new(move |_, data: Arc<Vec<u8>>, _| {
             if document::sniff_inside(&data) {
                 return nested(&data);
             }
-            // What cannot be shown is left out.
-            let png = raster(&data, &limits, interrupt, (&left, most)).ok()?;
+            // Images that cannot be decoded are left out.
+            let png = raster(&data, &limits, interrupt, (&pixel_budget, most)).ok()?;
             Some(ImageKind::PNG(Arc::new(png)))
         }),
         ..closed()
@@ -63,7 +64,7 @@ pub(super) fn options<'a>(how: &Decode<'a>, memory: u64) -> Options<'a> {
     with(resolver)
 }
 
-/// Returns a resolver that finds no image at all.
+/// Returns a resolver that resolves no image.
 fn closed() -> ImageHrefResolver<'static> {
     ImageHrefResolver {
         resolve_data: Box::new(|_, _, _| None),
@@ -85,7 +86,7 @@ fn with(image_href_resolver: ImageHrefResolver<'_>) -> Options<'_> {
     }
 }
 
-/// Parses an embedded drawing, which may not contain further images.
+/// Parses an embedded drawing, which must not contain further images.
 fn nested(data: &[u8]) -> Option<ImageKind> {
     let text = document::text(data).ok()?;
     let document = document::parse(&text).ok()?;
@@ -94,21 +95,21 @@ fn nested(data: &[u8]) -> Option<ImageKind> {
     Some(ImageKind::SVG(tree))
 }
 
-/// Converts an embedded image of any other format to PNG, which `resvg` reads.
+/// Converts an embedded image of any other format to PNG, which `resvg` can read.
 fn raster(
     data: &[u8],
     limits: &Limits,
     interrupt: &dyn Interrupt,
-    (left, most): (&AtomicU64, u64),
+    (pixel_budget, most): (&AtomicU64, u64),
 ) -> Result<Vec<u8>> {
     let codec = EMBEDDED.iter().find(|codec| codec.sniff(data));
     let codec = codec.ok_or(Error::UnknownFormat)?;
     let info = codec.probe(data)?;
-    // What its decoder holds beside the frame counts as pixels.
+    // The decoder's additional memory is counted as pixels.
     let pixels = info.pixels() + info.decoder_bytes / PIXEL_BYTES;
-    let take = |left: u64| left.checked_sub(pixels);
-    let taken = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take);
-    if taken.is_err() || info.decoder_nanos > HIDDEN_NANOS {
+    let take = |pixel_budget: u64| pixel_budget.checked_sub(pixels);
+    let reservation = pixel_budget.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take);
+    if reservation.is_err() || info.decoder_nanos > HIDDEN_NANOS {
         return Err(Error::Limit {
             bound: Bound::PIXELS,
             value: pixels,
@@ -136,7 +137,7 @@ fn raster(
         cores: &Alone,
     };
     let frame = Convert { to, from: space }.apply(frame, &context)?;
-    // It is read again at once.
+    // Fast settings, because `resvg` decodes the file immediately.
     let quickly = Encode {
         effort: Some(0),
         ..Encode::default()

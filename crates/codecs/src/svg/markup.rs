@@ -1,4 +1,4 @@
-//! Limits on what the XML parser is given: it compares every attribute of an element with all others, and copies the
+//! Limits on the input of the XML parser, which compares every attribute of an element with all others, and copies the
 //! namespaces of a parent for each child that declares some.
 
 use std::collections::HashSet;
@@ -14,10 +14,10 @@ const ATTRIBUTES: usize = 1000;
 /// Maximum number of namespace comparisons: declarations times the square of the number of prefixes.
 const NAMESPACES: usize = 200_000_000;
 
-/// Refuses a text that takes the XML parser more than linear time.
+/// Rejects a text for which the XML parser takes more than linear time.
 ///
-/// No attribute may contain a `<`, so the text between two of them holds at least one whole tag. Comments and texts are
-/// counted as if they were tags, too, which is simpler than telling them apart exactly as the parser does.
+/// No attribute may contain a `<`, so the text between two of them contains at least one whole tag. Comments and texts
+/// are counted as if they were tags, too, which is simpler than distinguishing them exactly as the parser does.
 pub(super) fn check(text: &str) -> Result<()> {
     let bytes = text.as_bytes();
     let mut prefixes = HashSet::new();
@@ -26,7 +26,7 @@ pub(super) fn check(text: &str) -> Result<()> {
     for end in memchr_iter(b'<', bytes).chain([bytes.len()]) {
         let tag = bytes.get(start..end).unwrap_or_default();
         start = end + 1;
-        // A tag with a thousand attributes has more bytes than this.
+        // A tag with more than the permitted attributes has more bytes than this.
         if tag.len() > 4 * ATTRIBUTES {
             let attributes = memchr_iter(b'=', tag)
                 .filter(|at| is_quoted(tag, *at))

@@ -1,4 +1,4 @@
-//! SVG: drawn by `resvg` directly in the required size. Nothing outside the file is opened.
+//! SVG, drawn by `resvg` directly at the requested size. No other file and no address is opened.
 
 use andon_pixels::{
     Codec, Cost, Decode, Drawings, Format, Image, Info, Isolation, Metadata, Model, Result, Scale,

@@ -1,21 +1,21 @@
-//! Numbers that a renderer cannot compute with: they overflow 32-bit integers, become infinities that are unwrapped, or
-//! make curves for which no number of pieces is fine enough.
+//! Numbers with which a renderer cannot compute: they overflow 32-bit integers, become infinities that cause a panic,
+//! or make curves that cannot be divided into fine enough pieces.
 
 use andon_pixels::Result;
 use svgtypes::{Length, LengthUnit, ViewBox};
 
 use super::document::unsupported;
 
-/// Largest coordinate, radius or filter parameter.
+/// Maximum coordinate, radius or filter parameter.
 const LARGEST: f64 = 1e9;
 
-/// Largest stroke width in px. The sides of curves with a wider stroke would be cut into very many pieces.
+/// Maximum stroke width in px. The sides of curves with a wider stroke would be divided into too many pieces.
 const WIDEST: f64 = 5e5;
 
-/// Largest font size in px.
+/// Maximum font size in px.
 const HIGHEST: f32 = 1e6;
 
-/// Font size in px that is assumed for widths and heights given in units of the font size.
+/// Font size in px that is assumed for widths and heights in units of the font size.
 const USUAL: f32 = 1000.0;
 
 /// Attributes of elements and filters that contain numbers, sorted by name.
@@ -95,7 +95,10 @@ const NUMBERS: &[&str] = &[
     "z",
 ];
 
-/// Refuses an attribute or declaration that contains a number larger than `LARGEST`.
+/// Checks the numbers of an attribute or declaration.
+///
+/// # Errors
+/// `Unsupported` if one is larger than `LARGEST`.
 pub(super) fn check(name: &str, value: &str) -> Result<()> {
     if NUMBERS.binary_search(&name).is_err() || value.len() < 4 {
         return Ok(());
@@ -108,8 +111,8 @@ pub(super) fn check(name: &str, value: &str) -> Result<()> {
     }
 }
 
-/// Returns the largest of the numbers in a text that have an exponent or more than nine digits before the point, or 0
-/// if there are none.
+/// Returns the largest of those numbers in a text that have an exponent or more than nine digits before the point.
+/// Returns 0 if there are none.
 fn largest(text: &str) -> f64 {
     let bytes = text.as_bytes();
     let (mut largest, mut at) = (0.0_f64, 0);
@@ -172,8 +175,10 @@ pub(super) fn font_size(value: &str, parent: f32) -> Result<f32> {
     }
 }
 
-/// Returns a stroke width or radius in px, for this font size and for sides of at most `side` px. Refuses one that is
-/// too large.
+/// Returns a stroke width or radius in px, for this font size and for sides of at most `side` px.
+///
+/// # Errors
+/// `Unsupported` if it is too large.
 pub(super) fn check_length(name: &str, value: &str, font: f32, side: f64) -> Result<f64> {
     let Ok(length) = value.parse::<Length>() else {
         return Ok(0.0);
@@ -198,18 +203,18 @@ pub(super) fn check_length(name: &str, value: &str, font: f32, side: f64) -> Res
 /// Names of the lengths that [`check_length`] checks.
 pub(super) const LENGTHS: [&str; 4] = ["r", "rx", "ry", "stroke-width"];
 
-/// An upper bound for the sides that percentages refer to: those of view boxes, and of elements in them.
+/// An upper bound for the sides on which percentages are based: those of view boxes, and of elements in them.
 #[derive(Clone, Copy)]
 pub(super) struct Side {
     largest: f64,
-    /// How much larger elements with sides in per cent may be than their parents, multiplied over all elements.
+    /// Upper bound on the ratio of elements with sides in per cent to their parents, multiplied over all elements.
     grown: f64,
-    /// How much larger a pattern's tile may be than the shape that it paints. Unlike `grown`, it is not multiplied,
+    /// Upper bound on the ratio of a pattern's tile to the shape that it paints. Unlike `grown`, it is not multiplied,
     /// because the tile's content does not grow with it.
     tile: f64,
 }
 
-/// Upper bound of `Side::grown`, because renderers have no larger numbers.
+/// Upper bound of `Side::grown`, near the maximum of the renderer's 32-bit numbers.
 const GROWN: f64 = 1e30;
 
 impl Side {
@@ -219,7 +224,7 @@ impl Side {
         tile: 1.0,
     };
 
-    /// Takes an attribute of an element named `element` into account.
+    /// Updates the bounds for an attribute of an element named `element`.
     pub(super) fn widen(&mut self, element: &str, name: &str, value: &str) {
         match name {
             "viewBox" => {
@@ -231,7 +236,7 @@ impl Side {
                 Ok(length) if length.unit == LengthUnit::Percent => {
                     let more = (length.number / 100.0).max(1.0);
                     match element {
-                        // Per cent of what is in it are those of its own sides.
+                        // Percentages inside these elements are based on their own sides.
                         "svg" | "symbol" | "use" => self.grown = (self.grown * more).min(GROWN),
                         "pattern" => self.tile = self.tile.max(more),
                         _ => {}

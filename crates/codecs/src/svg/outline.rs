@@ -1,5 +1,5 @@
-//! The elements of a document as `usvg` reads them: everything that `use` repeats is included, styles are applied, and
-//! unknown elements are left out with their content.
+//! The elements of a document as `usvg` reads them: repetitions by `use` are included, styles are applied, and unknown
+//! elements are left out with their content.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -18,7 +18,7 @@ use super::numbers::{self, Side};
 use super::size::FONT_SIZE;
 use super::steps::Steps;
 
-/// Maximum number of elements, including everything that `use` repeats.
+/// Maximum number of elements, including repetitions by `use`.
 pub(super) const ELEMENTS: usize = 50_000;
 
 /// Maximum nesting depth of elements.
@@ -28,12 +28,13 @@ const SVG: &str = "http://www.w3.org/2000/svg";
 const XLINK: &str = "http://www.w3.org/1999/xlink";
 const XML: &str = "http://www.w3.org/XML/1998/namespace";
 
-/// Every element that is read, in document order.
+/// Every element of the document in the order in which `usvg` reads them.
 pub(super) struct Outline<'a> {
     pub(super) elements: Vec<Element<'a>>,
     /// Index of the element with each identifier.
     pub(super) ids: HashMap<&'a str, usize>,
-    /// The identifiers in each `filter` value that is a list of filters. `Reference::List` is an index into it.
+    /// The identifiers in each `filter` value that is a list of filters. `Reference::List` is an index into this
+    /// vector.
     pub(super) lists: Vec<Vec<&'a str>>,
     /// The background of the root.
     pub(super) ground: Ground,
@@ -41,48 +42,48 @@ pub(super) struct Outline<'a> {
     pub(super) widest: f64,
 }
 
-/// An element. One that is repeated occurs once for each repetition.
+/// An element. A repeated element occurs once for each repetition.
 pub(super) struct Element<'a> {
     pub(super) node: Node<'a, 'a>,
     pub(super) tag: Tag,
     pub(super) parent: usize,
     /// Index of the first element after this one that is not inside it.
     pub(super) end: usize,
-    /// What the element refers to, indexed by [`Property`].
+    /// The references of the element, indexed by [`Property`].
     pub(super) refers: [Reference<'a>; 9],
-    /// Total length of its attributes' values and of the declarations that apply to it, in bytes.
+    /// Total length in bytes of its attributes' values and of the declarations that apply to it.
     pub(super) bytes: usize,
     /// Number of attributes of the element and all its ancestors, all of which are searched for inherited properties.
     pub(super) above: usize,
-    /// Number of characters directly in the element, within a text.
+    /// Number of characters directly in the element, if it is part of a text.
     pub(super) letters: usize,
     /// Font size in the element, in px.
     font: f32,
-    /// Upper bound on the scale at which the element is drawn, relative to its own numbers. Within a marker, it assumes
-    /// a stroke width of 1 px.
+    /// Upper bound on the scale at which the element is drawn, relative to its own coordinates. Within a marker, it
+    /// assumes a stroke width of 1 px.
     pub(super) scale: f64,
     /// Whether the element may be drawn rotated or skewed.
     pub(super) is_turned: bool,
-    /// Whether the element is in a marker, whose size is proportional to the width of the stroke that it is placed on.
+    /// Whether the element is in a marker, whose size is proportional to the width of the stroke on which it is placed.
     pub(super) is_marker: bool,
 }
 
-/// Largest scale that is computed with. Its product with any coordinate is still finite.
+/// Maximum scale in computations. Its product with any coordinate is still finite.
 const SCALE: f64 = 1e12;
 
 /// The target of an attribute or a declaration that may refer to another element.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) enum Reference<'a> {
-    /// The property is not given.
+    /// The property is not specified.
     #[default]
     Absent,
-    /// The property is given, but refers to nothing.
+    /// The property is specified, but refers to nothing.
     Nothing,
     /// A plain colour.
     Colour,
     /// The paint of the element for which this one is drawn (`context-fill` or `context-stroke`).
     Context,
-    /// The same as the parent's, by the value `inherit`.
+    /// The parent's reference, specified with the value `inherit`.
     Parent,
     Id(&'a str),
     /// An index into [`Outline::lists`].
@@ -113,7 +114,7 @@ impl Property {
         Self::MarkerEnd,
     ];
 
-    /// Properties that a child inherits only by the value `inherit`.
+    /// Properties that a child inherits only with the value `inherit`.
     pub(super) const OWN: [Self; 3] = [Self::ClipPath, Self::Mask, Self::Filter];
 
     /// Properties that draw a marker on a shape's vertices.
@@ -134,7 +135,7 @@ impl Property {
     }
 }
 
-/// The kind of an element, as far as it matters for references and drawing.
+/// The kind of an element, as far as it is relevant for references and drawing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Tag {
     /// `svg`, `g`, `a` or `switch`, whose content is drawn.
@@ -154,12 +155,12 @@ pub(super) enum Tag {
     Marker,
     Filter,
     FeImage,
-    /// Any other element that is read but not drawn by itself.
+    /// Any other element that is read but not drawn on its own.
     Other,
 }
 
 impl Tag {
-    /// Returns the tag of a node. `None`: the node is left out with all its content.
+    /// Returns the tag of a node, or `None` if the node is left out with all its content.
     fn of(node: Node<'_, '_>) -> Option<Self> {
         let tag = node.tag_name();
         if !node.is_element() || !matches!(tag.namespace(), None | Some(SVG)) {
@@ -211,19 +212,22 @@ impl Tag {
         })
     }
 
-    /// Whether the element is drawn where it stands in the document.
+    /// Whether the element is drawn at its place in the document, rather than where it is referred to.
     pub(super) fn is_drawn(self) -> bool {
         matches!(self, Self::Group | Self::Use) || self.is_graphic()
     }
 
-    /// Whether the element is drawn where it stands and is not a group.
+    /// Whether the element is drawn at its place in the document and is not a group.
     pub(super) fn is_graphic(self) -> bool {
         matches!(self, Self::Shape | Self::Image | Self::Text | Self::Use)
     }
 }
 
 impl<'a> Outline<'a> {
-    /// Reads the elements of a document. Refuses too many elements and ones that are nested too deeply.
+    /// Reads the elements of a document.
+    ///
+    /// # Errors
+    /// `Unsupported` for too many elements, and for elements that are nested too deeply.
     pub(super) fn of(document: &'a Document<'a>, steps: &'a Steps) -> Result<Self> {
         let mut originals = HashMap::new();
         let mut side = Side::LEAST;
@@ -270,7 +274,7 @@ impl<'a> Outline<'a> {
     }
 }
 
-/// A document that is being read. Reading does not recurse, so that excessive nesting is detected rather than
+/// The state of reading a document. Reading does not recurse, so that excessive nesting is detected instead of
 /// overflowing the stack.
 struct Reading<'a> {
     css: Css<'a>,
@@ -286,10 +290,10 @@ struct Reading<'a> {
 /// An element whose children are being read.
 struct Open<'a> {
     next: Option<Node<'a, 'a>>,
-    /// The innermost `use` by which the element is repeated, or else the root.
+    /// The innermost `use` that repeats the element, otherwise the root.
     from: Node<'a, 'a>,
     element: usize,
-    /// Whether the element is below a `use`. Identifiers there do not count.
+    /// Whether the element is below a `use`. Identifiers there are ignored.
     repeats: bool,
     is_text: bool,
 }
@@ -302,12 +306,12 @@ struct Style<'a> {
     important: [bool; 9],
     bytes: usize,
     attributes: usize,
-    /// Steps that each repetition takes for applying style sheets and reading transforms again.
+    /// Steps for applying style sheets and reading transforms, which each repetition takes again.
     steps: u64,
     /// The value of `font-size`. The values in `lengths` may be relative to it.
     font_size: Option<&'a str>,
     lengths: [Option<&'a str>; 4],
-    /// How much larger the element's content is drawn than its numbers say, at least 1.
+    /// Upper bound on the scale of the element's content relative to its coordinates, at least 1.
     scale: f64,
     /// Whether the element's content is rotated or skewed.
     turns: bool,
@@ -330,10 +334,10 @@ impl<'a> Reading<'a> {
         };
         let (parent, from, repeats, is_text) =
             (open.element, open.from, open.repeats, open.is_text);
-        // Of what `use` repeats, and of the root, nothing comes after it.
-        let alone =
+        // A `use` repeats a single node, and the document has a single root, so siblings are not read.
+        let is_only_child =
             self.outline.elements.is_empty() || self.outline.elements[parent].tag == Tag::Use;
-        open.next = node.next_sibling().filter(|_| !alone);
+        open.next = node.next_sibling().filter(|_| !is_only_child);
         if is_text && node.is_text() {
             let letters = node.text().map_or(0, |text| text.chars().count());
             self.outline.elements[parent].letters += letters;
@@ -433,13 +437,15 @@ impl<'a> Reading<'a> {
             is_turned,
             is_marker,
         });
-        if !repeats && let Some(id) = known(node).find(|attribute| attribute.name() == "id") {
+        if !repeats
+            && let Some(id) = known_attributes(node).find(|attribute| attribute.name() == "id")
+        {
             self.outline.ids.insert(id.value(), number);
         }
         Ok(number)
     }
 
-    /// Returns the style of an element, reading it only the first time. The steps are taken each time, because `usvg`
+    /// Returns the style of an element, reading it only the first time. The steps are spent each time, because `usvg`
     /// applies the style sheets again for each repetition.
     fn style(&mut self, node: Node<'a, 'a>) -> Result<Rc<Style<'a>>> {
         if let Some(style) = self.styles.get(&node) {
@@ -454,21 +460,21 @@ impl<'a> Reading<'a> {
             ..Style::default()
         };
         let (lists, ground) = (&mut self.outline.lists, &mut self.outline.ground);
-        for attribute in known(node) {
+        for attribute in known_attributes(node) {
             style.attribute(&attribute, steps, lists)?;
         }
         let is_root = self.outline.elements.is_empty();
-        let mut checked = Ok(());
+        let mut result = Ok(());
         self.css.apply(node, |declaration| {
             if is_root {
                 ground.declare(declaration);
             }
             let one = style.declare(declaration, steps, lists);
-            if checked.is_ok() {
-                checked = one;
+            if result.is_ok() {
+                result = one;
             }
         })?;
-        checked?;
+        result?;
         style.refers[Property::Href as usize] = match href(node).map(IRI::from_str) {
             None => Reference::Absent,
             Some(iri) => iri.map_or(Reference::Nothing, |IRI(id)| Reference::Id(id)),
@@ -480,18 +486,18 @@ impl<'a> Reading<'a> {
         Ok(style)
     }
 
-    /// Returns how much larger an element's content is drawn because of its view box and units, at least 1.
+    /// Returns an upper bound on the scale that an element's view box and units apply to its content, at least 1.
     fn scale(&self, node: Node<'a, 'a>) -> f64 {
         let is_marker = node.has_tag_name((SVG, "marker"));
         let side = |name| match node.attribute(name).map(str::parse::<Length>) {
             _ if !is_marker => self.side.length(),
-            // What `usvg` takes.
+            // The default of `usvg`.
             None | Some(Err(_)) => 3.0,
             Some(Ok(length)) if length.unit == LengthUnit::None => length.number,
             Some(Ok(_)) => self.side.length(),
         };
         let view = node.attribute("viewBox").and_then(|text| text.parse().ok());
-        let within = view.map_or(1.0, |view: svgtypes::ViewBox| {
+        let view_scale = view.map_or(1.0, |view: svgtypes::ViewBox| {
             (side("markerWidth") / view.w).max(side("markerHeight") / view.h)
         });
         let units = ["clipPathUnits", "maskContentUnits", "patternContentUnits"];
@@ -500,10 +506,10 @@ impl<'a> Reading<'a> {
             true => self.side.length(),
             false => 1.0,
         };
-        within.max(1.0) * of_box.max(1.0)
+        view_scale.max(1.0) * of_box.max(1.0)
     }
 
-    /// Returns the node that a `use` repeats. `None` if that would repeat the `use` itself.
+    /// Returns the node that a `use` repeats, or `None` if that would repeat the `use` itself.
     fn repeated(&self, node: Node<'a, 'a>, from: Node<'a, 'a>) -> Result<Option<Node<'a, 'a>>> {
         let link = |node| {
             let IRI(id) = IRI::from_str(href(node)?).ok()?;
@@ -527,8 +533,8 @@ impl<'a> Reading<'a> {
         Ok(Some(target))
     }
 
-    /// Returns the number of characters that a `tref` takes from elsewhere. `usvg` searches for the target from the
-    /// beginning of the document, which takes steps.
+    /// Returns the number of characters that a `tref` copies from another element. `usvg` searches for that element
+    /// from the beginning of the document, which costs steps.
     fn letters_of(&self, node: Node<'a, 'a>) -> Result<usize> {
         let id = href(node).and_then(|href| IRI::from_str(href).ok());
         let Some(target) = id.and_then(|IRI(id)| self.originals.get(id)) else {
@@ -548,7 +554,7 @@ impl<'a> Reading<'a> {
 }
 
 impl<'a> Style<'a> {
-    /// Takes up an attribute. For references, the first of a name counts.
+    /// Applies an attribute. For references, the first attribute of a name counts.
     fn attribute(
         &mut self,
         attribute: &Attribute<'a, 'a>,
@@ -567,7 +573,7 @@ impl<'a> Style<'a> {
         Ok(())
     }
 
-    /// Takes up a declaration of a style sheet. What comes last mostly applies.
+    /// Applies a declaration of a style sheet. Unless one is important, the last declaration counts.
     fn declare(
         &mut self,
         declaration: &Declaration<'a>,
@@ -588,7 +594,7 @@ impl<'a> Style<'a> {
         };
         for property in properties {
             let index = *property as usize;
-            // What is important stays, even before what is important as well.
+            // `usvg` keeps the first important declaration, even if a later one is important as well.
             if !self.important[index] {
                 self.refers[index] = read(*property, value, lists);
                 self.important[index] = declaration.important;
@@ -597,7 +603,7 @@ impl<'a> Style<'a> {
         Ok(())
     }
 
-    /// Takes up a value that is no reference. It is read here, and again each time that the element is repeated.
+    /// Applies a value that is not a reference. Its cost counts for each repetition of the element.
     fn value(&mut self, name: &str, value: &'a str, steps: &Steps) -> Result<()> {
         if name == "font-size" {
             self.font_size = Some(value);
@@ -608,9 +614,9 @@ impl<'a> Style<'a> {
         steps.spend(value.len() as u64 / 16, "values")?;
         if matches!(name, "transform" | "patternTransform") {
             steps.spend(value.len() as u64, "transforms")?;
-            let (larger, turned) = transformed(value);
+            let (larger, turns) = transformed(value);
             self.scale = self.scale.max(larger);
-            self.turns |= turned;
+            self.turns |= turns;
         }
         numbers::check(name, value)
     }
@@ -624,35 +630,35 @@ fn transformed(text: &str) -> (f64, bool) {
     let larger = t.a.hypot(t.b).hypot(t.c.hypot(t.d));
     match larger <= SCALE {
         true => (larger.max(1.0), t.b != 0.0 || t.c != 0.0),
-        // It may be no number.
+        // The scale may be NaN.
         false => (SCALE, true),
     }
 }
 
-/// Returns the attributes of an element in the namespaces that are read.
-fn known<'a>(node: Node<'a, 'a>) -> impl Iterator<Item = Attribute<'a, 'a>> {
+/// Returns the attributes of an element in the supported namespaces.
+fn known_attributes<'a>(node: Node<'a, 'a>) -> impl Iterator<Item = Attribute<'a, 'a>> {
     let read = |attribute: &Attribute<'a, 'a>| {
         matches!(attribute.namespace(), None | Some(SVG | XLINK | XML))
     };
     node.attributes().filter(read)
 }
 
-/// Returns the value of `href`, or else of `xlink:href`, its older spelling.
+/// Returns the value of `href`, otherwise of its older form `xlink:href`.
 pub(super) fn href<'a>(node: Node<'a, 'a>) -> Option<&'a str> {
-    let within = |namespace: Option<&str>| {
+    let view_scale = |namespace: Option<&str>| {
         node.attributes()
             .find(|attribute| attribute.name() == "href" && attribute.namespace() == namespace)
     };
-    let attribute = within(None).or_else(|| within(Some(XLINK)))?;
+    let attribute = view_scale(None).or_else(|| view_scale(Some(XLINK)))?;
     Some(attribute.value())
 }
 
-/// Parses what a property's value refers to. Lists of filters are appended to `lists`.
+/// Parses the reference in a property's value. Lists of filters are appended to `lists`.
 fn read<'a>(property: Property, value: &'a str, lists: &mut Vec<Vec<&'a str>>) -> Reference<'a> {
     if value == "inherit" {
-        let own = Property::OWN.contains(&property);
-        // What is inherited anyway is as if it were not there.
-        return if own {
+        let is_own = Property::OWN.contains(&property);
+        // Other properties are inherited anyway, as if they were absent.
+        return if is_own {
             Reference::Parent
         } else {
             Reference::Absent

@@ -1,4 +1,4 @@
-//! Everything before the root element: an XML declaration, comments, processing instructions and a document type.
+//! The text before the root element: an XML declaration, comments, processing instructions and a document type.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ pub(super) struct Prolog {
     pub(super) declarations: Option<Range<usize>>,
 }
 
-/// Reads the beginning of a text. `None`: the root begins after the end of `text`, or this is not XML.
+/// Reads the beginning of a text. Returns `None` if the root begins after the end of `text`, or the text is not XML.
 pub(super) fn read(text: &[u8]) -> Option<Prolog> {
     let mut at = 0;
     let mut declarations = None;
@@ -19,12 +19,12 @@ pub(super) fn read(text: &[u8]) -> Option<Prolog> {
         at = skip_space(text, at);
         let rest = &text[at..];
         at = if rest.starts_with(b"<?") {
-            behind(text, at, b"?>")?
+            end_after(text, at, b"?>")?
         } else if rest.starts_with(b"<!--") {
-            behind(text, at, b"-->")?
+            end_after(text, at, b"-->")?
         } else if rest.starts_with(b"<!DOCTYPE") {
-            let (end, own) = doctype(text, at)?;
-            declarations = own.or(declarations);
+            let (end, internal) = doctype(text, at)?;
+            declarations = internal.or(declarations);
             end
         } else {
             let root = rest.starts_with(b"<").then_some(at)?;
@@ -33,7 +33,7 @@ pub(super) fn read(text: &[u8]) -> Option<Prolog> {
     }
 }
 
-/// Whether the element whose tag begins here is an `svg`, with or without a namespace prefix.
+/// Whether the element whose tag begins at the start of `tag` is an `svg`, with or without a namespace prefix.
 pub(super) fn is_svg(tag: &[u8]) -> bool {
     let name = tag.strip_prefix(b"<").unwrap_or_default();
     let ends = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'>' | b'/');
@@ -45,9 +45,9 @@ pub(super) fn is_svg(tag: &[u8]) -> bool {
 }
 
 /// Returns the offset after the next occurrence of `end`.
-pub(super) fn behind(text: &[u8], at: usize, end: &[u8]) -> Option<usize> {
-    let found = memchr::memmem::find(text.get(at..)?, end)?;
-    Some(at + found + end.len())
+pub(super) fn end_after(text: &[u8], at: usize, end: &[u8]) -> Option<usize> {
+    let offset = memchr::memmem::find(text.get(at..)?, end)?;
+    Some(at + offset + end.len())
 }
 
 fn skip_space(text: &[u8], at: usize) -> usize {
@@ -57,22 +57,22 @@ fn skip_space(text: &[u8], at: usize) -> usize {
 
 /// Returns the end of the document type that begins at `start`, and the range of its internal declarations.
 fn doctype(text: &[u8], start: usize) -> Option<(usize, Option<Range<usize>>)> {
-    let (mut at, mut begins, mut own) = (start + 1, None, None);
+    let (mut at, mut begin, mut internal) = (start + 1, None, None);
     loop {
         let rest = text.get(at..)?;
         at = match rest.first()? {
-            quote @ (b'"' | b'\'') => behind(text, at + 1, &[*quote])?,
-            b'<' if rest.starts_with(b"<!--") => behind(text, at, b"-->")?,
-            b'<' if rest.starts_with(b"<?") => behind(text, at, b"?>")?,
-            b'[' if begins.is_none() => {
-                begins = Some(at + 1);
+            quote @ (b'"' | b'\'') => end_after(text, at + 1, &[*quote])?,
+            b'<' if rest.starts_with(b"<!--") => end_after(text, at, b"-->")?,
+            b'<' if rest.starts_with(b"<?") => end_after(text, at, b"?>")?,
+            b'[' if begin.is_none() => {
+                begin = Some(at + 1);
                 at + 1
             }
-            b']' if own.is_none() => {
-                own = begins.map(|begins| begins..at);
+            b']' if internal.is_none() => {
+                internal = begin.map(|begin| begin..at);
                 at + 1
             }
-            b'>' if begins.is_none() || own.is_some() => return Some((at + 1, own)),
+            b'>' if begin.is_none() || internal.is_some() => return Some((at + 1, internal)),
             _ => at + 1,
         };
     }

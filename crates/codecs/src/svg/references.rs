@@ -1,9 +1,8 @@
-//! The cost of a document when every reference in it is followed as `usvg` and `resvg` follow it: how deeply they
-//! recurse, and how much work and memory they need with all repetitions multiplied out.
+//! The cost of a document when `usvg` and `resvg` follow every reference in it: the depth of recursion, and the work
+//! and memory including all repetitions.
 //!
-//! Paint servers, clip paths, masks, filters, markers and images are walked with their contents once for each reference
-//! to them, because that is how often they are converted or drawn. The walk here visits each element once, remembers
-//! its weight, and does not recurse.
+//! `usvg` and `resvg` convert or draw the contents of paint servers, clip paths, masks, filters, markers and images
+//! once for each reference to them. This module visits each element once, stores its weight, and does not recurse.
 
 use std::collections::HashMap;
 use std::iter;
@@ -16,21 +15,22 @@ use super::outline::{Element, Outline, Property, Reference, Tag, href};
 use super::steps::Steps;
 use super::strokes;
 
-/// Maximum nesting depth of elements. Everything that is referred to, including a drawing in an image, counts as nested
-/// in the element that refers to it. Drawing the deepest takes 0.8 MB of stack; threads that work on images have
+/// Maximum nesting depth of elements. Elements that are referred to, including drawings in images, count as nested in
+/// the element that refers to them. Drawing the maximum depth takes 0.8 MB of stack; threads that process images have
 /// [`andon_pixels::STACK`].
 pub(super) const LEVELS: u32 = 200;
 
-/// Number of levels that a reference counts as, because following one takes several times the stack of a child.
+/// Number of levels that a reference counts as, because following a reference takes several times the stack of visiting
+/// a child.
 const REFERENCE: u32 = 6;
 
-/// Longest chain of templates of a gradient, pattern or filter, where each refers to the next by `href`.
+/// Maximum length of a chain of templates of a gradient, pattern or filter, where each refers to the next with `href`.
 const TEMPLATES: usize = 100;
 
-/// The cost of an element, with all that is in it and that it refers to.
+/// The cost of an element, including its content and the elements to which it refers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Weight {
-    /// Work and memory. One unit is about a microsecond of `usvg`'s time and some hundred bytes that it keeps.
+    /// Work and memory. One unit is about a microsecond of `usvg`'s time and some hundred bytes of its memory.
     pub(super) units: u64,
     /// Depth of recursion.
     pub(super) levels: u32,
@@ -39,7 +39,10 @@ pub(super) struct Weight {
 }
 
 /// Follows every reference and returns the weight of the document. `nested` returns the weight of the document in a
-/// `data:` URL, if it is one.
+/// `data:` URL, if the URL contains one.
+///
+/// # Errors
+/// `Unsupported` for documents over the limits.
 pub(super) fn follow<'a>(
     outline: Outline<'a>,
     steps: &'a Steps,
@@ -51,7 +54,7 @@ pub(super) fn follow<'a>(
         nested,
         images: HashMap::new(),
     };
-    walk.cut()?;
+    walk.remove_cycles()?;
     walk.inherit();
     walk.templates()?;
     walk.weigh()
@@ -77,12 +80,12 @@ struct Side {
 #[derive(Clone, Copy, PartialEq)]
 struct Place {
     element: usize,
-    /// Whether the element is visited within a clip path, where there are no paints, masks or filters.
+    /// Whether the element is visited within a clip path, in which paints, masks and filters are ignored.
     clips: bool,
 }
 
 impl Place {
-    /// Whether elements with `tag` are drawn here where they stand.
+    /// Whether elements with `tag` are drawn here at their place in the document.
     fn draws(self, tag: Tag) -> bool {
         match self.clips {
             true => tag.is_graphic(),
@@ -116,9 +119,9 @@ impl<'a> Walk<'a, '_> {
         self.outline.target(self.refers(element, property))
     }
 
-    /// Removes the references that `usvg` removes: from a pattern, clip path, mask or filter to itself, and from what
-    /// it refers to back to it. Longer cycles are refused later.
-    fn cut(&mut self) -> Result<()> {
+    /// Removes the references that `usvg` removes: from a pattern, clip path, mask or filter to itself, and from an
+    /// element to which it refers back to it. Longer cycles are rejected later.
+    fn remove_cycles(&mut self) -> Result<()> {
         for (tag, property) in [
             (Tag::Pattern, Property::Fill),
             (Tag::Pattern, Property::Stroke),
@@ -126,11 +129,11 @@ impl<'a> Walk<'a, '_> {
             (Tag::Mask, Property::Mask),
             (Tag::Filter, Property::Filter),
         ] {
-            // It begins again after each one that it takes out.
-            let before = self.steps.left();
-            let taken = self.cut_of(tag, property)?;
-            let pass = before - self.steps.left();
-            self.steps.spend(pass.saturating_mul(taken), LOOPS)?;
+            // `usvg` starts its search again after each reference that it removes.
+            let steps_before = self.steps.left();
+            let removed = self.remove_cycles_of(tag, property)?;
+            let pass = steps_before - self.steps.left();
+            self.steps.spend(pass.saturating_mul(removed), LOOPS)?;
         }
         for element in 0..self.elements().len() {
             if self.elements()[element].tag != Tag::FeImage {
@@ -142,10 +145,10 @@ impl<'a> Walk<'a, '_> {
             let Some(link) = self.target(element, Property::Href) else {
                 continue;
             };
-            let same = |id: &&str| Some(*id) == filter;
+            let is_filter = |id: &&str| Some(*id) == filter;
             let back = match self.refers(link, Property::Filter) {
-                Reference::Id(id) => same(&id),
-                Reference::List(list) => self.outline.lists[list].iter().any(same),
+                Reference::Id(id) => is_filter(&id),
+                Reference::List(list) => self.outline.lists[list].iter().any(is_filter),
                 _ => false,
             };
             if back {
@@ -155,10 +158,10 @@ impl<'a> Walk<'a, '_> {
         Ok(())
     }
 
-    /// Removes references by `property` from elements with `tag` to themselves, directly or by way of one other
-    /// element, and returns how many were removed.
-    fn cut_of(&mut self, tag: Tag, property: Property) -> Result<u64> {
-        let mut taken = 0;
+    /// Removes references with `property` from elements with `tag` to themselves, directly or through one other
+    /// element, and returns the number of removed references.
+    fn remove_cycles_of(&mut self, tag: Tag, property: Property) -> Result<u64> {
+        let mut removed = 0;
         for holder in 0..self.elements().len() {
             self.steps.spend(1, LOOPS)?;
             if self.elements()[holder].tag != tag {
@@ -166,7 +169,7 @@ impl<'a> Walk<'a, '_> {
             }
             let mut remove = |walk: &mut Self, element: usize| {
                 walk.outline.elements[element].refers[property as usize] = Reference::Nothing;
-                taken += 1;
+                removed += 1;
             };
             for inner in holder..self.elements()[holder].end {
                 self.steps.spend(1, LOOPS)?;
@@ -185,7 +188,7 @@ impl<'a> Walk<'a, '_> {
                 }
             }
         }
-        Ok(taken)
+        Ok(removed)
     }
 
     /// Copies inherited references to elements. Parents come before their children.
@@ -197,22 +200,24 @@ impl<'a> Walk<'a, '_> {
             };
             let parent = &before[element.parent];
             for property in Property::INHERITED {
-                let own = &mut element.refers[property as usize];
-                if *own == Reference::Absent {
-                    *own = parent.refers[property as usize];
+                let reference = &mut element.refers[property as usize];
+                if *reference == Reference::Absent {
+                    *reference = parent.refers[property as usize];
                 }
             }
             for property in Property::OWN {
-                let own = &mut element.refers[property as usize];
-                if *own == Reference::Parent {
-                    *own = parent.refers[property as usize];
+                let reference = &mut element.refers[property as usize];
+                if *reference == Reference::Parent {
+                    *reference = parent.refers[property as usize];
                 }
             }
         }
     }
 
-    /// Refuses long chains of templates, and cycles that do not return to the first template, which `usvg` does not
-    /// detect.
+    /// Checks the chains of templates.
+    ///
+    /// # Errors
+    /// `Unsupported` for long chains, and for cycles that do not return to the first template, which `usvg` does not detect.
     fn templates(&self) -> Result<()> {
         for (first, element) in self.elements().iter().enumerate() {
             if !matches!(element.tag, Tag::Pattern | Tag::Gradient | Tag::Filter) {
@@ -237,9 +242,10 @@ impl<'a> Walk<'a, '_> {
         Ok(())
     }
 
-    /// Visits everything that is drawn, deepest first, and returns the weight of the root.
+    /// Visits all drawn elements, children and references first, and returns the weight of the root.
     fn weigh(&mut self) -> Result<Weight> {
-        // One more than there are elements: the paints of a context.
+        // Two states for each element, within and outside of clip paths, and for the pseudo-element of a context's
+        // paints.
         let mut states = vec![State::Unseen; 2 * self.elements().len() + 2];
         let root = Place {
             element: 0,
@@ -281,7 +287,7 @@ impl<'a> Walk<'a, '_> {
     fn open(&mut self, place: Place, sides: &mut Vec<Side>, states: &mut [State]) -> Result<Visit> {
         states[place.number()] = State::Open;
         let first = sides.len();
-        let own = match place.element == self.elements().len() {
+        let weight = match place.element == self.elements().len() {
             true => {
                 let patterns = self.elements().iter().enumerate();
                 let patterns = patterns.filter(|(_, element)| element.tag == Tag::Pattern);
@@ -296,7 +302,7 @@ impl<'a> Walk<'a, '_> {
             place,
             first,
             next: first,
-            weight: own,
+            weight,
             is_choice: place.element == self.elements().len(),
         })
     }
@@ -323,9 +329,9 @@ impl<'a> Walk<'a, '_> {
             nanos: 0.0,
         };
         if matches!(tag, Tag::Image | Tag::FeImage) {
-            let shown = self.target(element, Property::Href);
-            if let Some(shown) = shown.filter(|_| tag == Tag::FeImage) {
-                self.shown(shown, sides)?;
+            let link = self.target(element, Property::Href);
+            if let Some(link) = link.filter(|_| tag == Tag::FeImage) {
+                self.shown_element(link, sides)?;
             } else {
                 let image = self.image(element)?;
                 weight.units = weight.units.saturating_add(image.units);
@@ -351,18 +357,18 @@ impl<'a> Walk<'a, '_> {
         Ok(weight)
     }
 
-    /// Appends the edges to an element's content, and to what its content is cut by, to `sides`. Returns the element's
-    /// units without them.
+    /// Appends the edges to an element's content, and to the clip paths and masks of that content, to `sides`. Returns
+    /// the element's units without them.
     fn inside(&self, place: Place, sides: &mut Vec<Side>) -> u64 {
         let Place { element, clips } = place;
-        let own = &self.elements()[element];
-        let within = |tag: Tag| place.draws(tag);
-        let mut units = 1 + own.bytes as u64 / BYTES;
-        match own.tag {
-            Tag::Group | Tag::Symbol => self.children(element, within, clips, sides),
+        let node = &self.elements()[element];
+        let is_drawn = |tag: Tag| place.draws(tag);
+        let mut units = 1 + node.bytes as u64 / BYTES;
+        match node.tag {
+            Tag::Group | Tag::Symbol => self.children(element, is_drawn, clips, sides),
             Tag::Use => {
-                let repeated = |tag| within(tag) || tag == Tag::Symbol && !clips;
-                self.children(element, repeated, clips, sides);
+                let is_repeated = |tag| is_drawn(tag) || tag == Tag::Symbol && !clips;
+                self.children(element, is_repeated, clips, sides);
             }
             Tag::Marker => self.children(element, Tag::is_drawn, false, sides),
             Tag::Mask => {
@@ -379,24 +385,25 @@ impl<'a> Walk<'a, '_> {
             }
             Tag::Gradient => {
                 let stops = self.count(self.template(element));
-                // Equal ones are taken out of their row one by one.
+                // `usvg` removes equal stops one by one, each time moving the following ones.
                 units += stops / STOPS + stops * stops / (1000 * STOPS);
             }
             Tag::Filter => {
                 let template = self.template(element);
                 let primitives = self.count(template);
-                // Each is looked for among all before it; all that they hold is read for each user.
+                // `usvg` searches for each primitive's name among all before it, and reads the primitives' attributes
+                // for each user.
                 let inside = &self.elements()[template..self.elements()[template].end];
                 let bytes: u64 = inside.iter().map(|element| element.bytes as u64).sum();
                 units += primitives + primitives * primitives / 64 + bytes / BYTES;
                 self.children(template, |tag| tag == Tag::FeImage, false, sides);
             }
             Tag::Text | Tag::Span | Tag::TextPath => {
-                if own.tag == Tag::Text {
+                if node.tag == Tag::Text {
                     units = units.saturating_add(self.letters(element));
                 }
                 let path = self.target(element, Property::Href);
-                if let Some(path) = path.filter(|_| own.tag == Tag::TextPath) {
+                if let Some(path) = path.filter(|_| node.tag == Tag::TextPath) {
                     units += self.elements()[path].bytes as u64 / PATH_BYTES;
                 }
                 self.children(element, |_| true, clips, sides);
@@ -406,17 +413,17 @@ impl<'a> Walk<'a, '_> {
         units
     }
 
-    /// Appends edges to the wanted children.
+    /// Appends edges to the children for whose tag `is_wanted` returns true.
     fn children(
         &self,
         parent: usize,
-        wanted: impl Fn(Tag) -> bool,
+        is_wanted: impl Fn(Tag) -> bool,
         clips: bool,
         sides: &mut Vec<Side>,
     ) {
         let children = self.inner(parent);
-        let wanted = children.filter(|child| wanted(self.elements()[*child].tag));
-        sides.extend(wanted.map(|element| Side {
+        let selection = children.filter(|child| is_wanted(self.elements()[*child].tag));
+        sides.extend(selection.map(|element| Side {
             to: Place { element, clips },
             times: 1,
             is_reference: false,
@@ -431,19 +438,19 @@ impl<'a> Walk<'a, '_> {
     /// Returns the indices of an element's children.
     fn inner(&self, parent: usize) -> impl Iterator<Item = usize> {
         let elements = self.elements();
-        let within = move |child: &usize| *child < elements[parent].end;
-        let first = Some(parent + 1).filter(within);
+        let is_inside = move |child: &usize| *child < elements[parent].end;
+        let first = Some(parent + 1).filter(is_inside);
         iter::successors(first, move |child| {
-            Some(elements[*child].end).filter(within)
+            Some(elements[*child].end).filter(is_inside)
         })
     }
 
-    /// Returns the units of work for a text. For each letter, the layout walks over all letters before it.
+    /// Returns the units of work for a text. For each letter, the layout visits all letters before it.
     fn letters(&self, text: usize) -> u64 {
         let parts = &self.elements()[text..self.elements()[text].end];
         let letters = parts.iter().map(|part| part.letters as u64).sum::<u64>();
         let walked = letters.saturating_mul(letters + SPAN * parts.len() as u64);
-        // A letter's outline and place are half of a kilobyte.
+        // The outline and position of a letter take about half a kilobyte.
         (letters - letters / 4 + PART * parts.len() as u64).saturating_add(walked / LAYOUT)
     }
 
@@ -503,10 +510,10 @@ impl<'a> Walk<'a, '_> {
     /// Appends edges to the paints that fill and stroke an element. In a text they are counted once per letter, because
     /// each may be a separate outline.
     fn paints(&self, element: usize, sides: &mut Vec<Side>) {
-        let own = &self.elements()[element];
-        let times = match own.tag {
+        let node = &self.elements()[element];
+        let times = match node.tag {
             Tag::Shape | Tag::Use => 1,
-            Tag::Text | Tag::Span | Tag::TextPath => own.letters as u64,
+            Tag::Text | Tag::Span | Tag::TextPath => node.letters as u64,
             _ => return,
         };
         for property in [Property::Fill, Property::Stroke] {
@@ -523,27 +530,28 @@ impl<'a> Walk<'a, '_> {
         }
     }
 
-    /// Returns the time for stroking the curves of a shape, in ns. Its outline is read once more for that.
+    /// Returns the time for stroking the curves of a shape, in ns. For this, the outline is read again.
     fn strokes(&self, element: usize) -> Result<f64> {
-        let own = &self.elements()[element];
+        let node = &self.elements()[element];
         if let Reference::Absent | Reference::Nothing = self.refers(element, Property::Stroke) {
             return Ok(0.0);
         }
-        self.outline_of(own)?;
-        let plain = strokes::shape(own.node, 1.0);
-        if !own.is_turned {
+        self.outline_of(node)?;
+        let plain = strokes::shape(node.node, 1.0);
+        if !node.is_turned {
             return Ok(plain);
         }
-        // Once more as it is turned.
-        self.outline_of(own)?;
-        let larger = match own.is_marker {
+        // The outline is read again because it is transformed.
+        self.outline_of(node)?;
+        let larger = match node.is_marker {
             true => self.outline.widest,
             false => 1.0,
         };
-        Ok(plain + strokes::shape(own.node, own.scale * larger))
+        Ok(plain + strokes::shape(node.node, node.scale * larger))
     }
 
-    /// Appends edges to the markers on the vertices of a shape. A marker on a shape within itself is left out.
+    /// Appends edges to the markers on the vertices of a shape. If the shape is inside the marker itself, that marker
+    /// is left out.
     fn markers(&self, element: usize, sides: &mut Vec<Side>) -> Result<()> {
         for property in Property::MARKERS {
             let Some(marker) = self.target(element, property) else {
@@ -566,15 +574,18 @@ impl<'a> Walk<'a, '_> {
         Ok(())
     }
 
-    /// Spends the steps for reading an element's outline once more and returns the element.
+    /// Spends the steps for reading an element's outline again, and returns the element.
     fn outline_of<'e>(&self, element: &'e Element<'a>) -> Result<&'e Element<'a>> {
         let steps = element.bytes as u64 * 3 / 2;
         self.steps.spend(steps, "outlines")?;
         Ok(element)
     }
 
-    /// Appends an edge to an element that a filter shows (`feImage`). Refuses one within a marker.
-    fn shown(&self, element: usize, sides: &mut Vec<Side>) -> Result<()> {
+    /// Appends an edge to the element that a filter shows (`feImage`).
+    ///
+    /// # Errors
+    /// `Unsupported` within a marker.
+    fn shown_element(&self, element: usize, sides: &mut Vec<Side>) -> Result<()> {
         let mut around = element;
         while around > 0 {
             around = self.elements()[around].parent;
@@ -605,15 +616,14 @@ impl<'a> Walk<'a, '_> {
     }
 }
 
-/// An element whose edges are being followed.
+/// The state of an element whose edges are being followed.
 struct Visit {
     place: Place,
     /// Index of the element's first edge. Its edges end where those of the next open element begin.
     first: usize,
     next: usize,
     weight: Weight,
-    /// Whether only one of the edges is followed when drawing, so that the largest number of units counts instead of
-    /// the sum.
+    /// Whether drawing follows only one of the edges, so that the maximum of the units counts instead of the sum.
     is_choice: bool,
 }
 
@@ -655,35 +665,35 @@ fn vertices(element: &Element<'_>) -> u64 {
         PathSegment::EllipticalArc { .. } => ARC,
         _ => 1,
     });
-    // Those of a rounded rectangle.
+    // The maximum for a rounded rectangle.
     match element.node.tag_name().name() {
         "path" => vertices.sum(),
         _ => 10,
     }
 }
 
-/// Upper bound on the number of curves that an arc becomes, however large it is.
+/// Upper bound on the number of curves of an arc of any size.
 const ARC: u64 = 40;
 
-/// Number of bytes of attributes that cost as much to read as an element.
+/// Number of bytes of attributes that take as long to read as an element.
 const BYTES: u64 = 100;
 
-/// Number of attributes of an element and its ancestors whose search, for each property, costs as much as an element.
+/// Number of attributes of an element and its ancestors that take as long to search, for all properties, as an element.
 const ABOVE: u64 = 50;
 
-/// Number of gradient stops that cost as much to copy as an element.
+/// Number of gradient stops that take as long to copy as an element.
 const STOPS: u64 = 8;
 
-/// Number of bytes of an outline that cost as much to walk along as an element.
+/// Number of bytes of an outline that take as long to process as an element.
 const PATH_BYTES: u64 = 20;
 
 /// Cost in units of a text and of each part of it, for finding its font.
 const PART: u64 = 8;
 
-/// Number of letters that cost as much to walk over as an element. All of them are walked over for each letter.
+/// Number of letters that take as long to visit as an element. The layout visits all of them for each letter.
 const LAYOUT: u64 = 1000;
 
-/// Number of letters that cost as much to walk over as a part of a text.
+/// Number of letters that take as long to visit as a part of a text.
 const SPAN: u64 = 16;
 
 const LOOPS: &str = "references between patterns, clip paths, masks and filters";

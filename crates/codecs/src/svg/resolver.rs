@@ -1,4 +1,4 @@
-//! How `usvg` finds fonts: those of this crate, and by the number of a face in documents that are written here.
+//! Font lookup of `usvg`: in the fonts of this crate, and by the number of a face in documents that this crate creates.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,18 +8,18 @@ use resvg::usvg::{Font, FontFamily, FontResolver};
 
 use crate::fonts::Fonts;
 
-/// Prefix of the names that stand for one face.
+/// Prefix of family names that identify one face.
 const FACE: &str = "andon-face-";
 
-/// Most fonts that a document may fall back to. `usvg` shapes a whole text again for each.
+/// Maximum number of fallback fonts in a document. `usvg` shapes a whole text again for each.
 const MOST_FALLBACKS: usize = 100;
 
-/// Returns the name of a family that stands for one face of the installed fonts.
+/// Returns the family name that identifies one face of the installed fonts.
 pub(super) fn family(face: usize) -> String {
     format!("{FACE}{face}")
 }
 
-/// Returns what `usvg` asks for fonts.
+/// Returns the resolver through which `usvg` looks up fonts.
 pub(super) fn resolver(fonts: Arc<Fonts>) -> FontResolver<'static> {
     let usual = FontResolver::default_font_selector();
     let named = fonts.clone();
@@ -35,7 +35,7 @@ pub(super) fn resolver(fonts: Arc<Fonts>) -> FontResolver<'static> {
     }
 }
 
-/// Returns the face that a font's first family stands for, if it does.
+/// Returns the face that a font's first family identifies, if it has the prefix of [`family`].
 fn face(font: &Font, fonts: &Fonts) -> Option<ID> {
     let FontFamily::Named(name) = font.families().first()? else {
         return None;

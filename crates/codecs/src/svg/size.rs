@@ -16,28 +16,28 @@ use super::{encoding, markup};
 /// Width and height in px of a drawing that specifies neither, as in browsers.
 pub(super) const DEFAULT: (f32, f32) = (300.0, 150.0);
 
-/// Font size in px where the root does not specify one.
+/// Font size in px if the root specifies none.
 pub(super) const FONT_SIZE: f32 = 12.0;
 
-/// Returns the size of a drawing in px, according to the tag of its root.
+/// Returns the size of a drawing in px, which the tag of its root specifies.
 pub(super) fn size(bytes: &[u8]) -> Result<(u32, u32)> {
-    let mut unpacked = Vec::new();
+    let mut bytes_of_text = Vec::new();
     let head = if bytes.starts_with(GZIP) {
         let read = GzDecoder::new(bytes)
             .take(HEAD as u64)
-            .read_to_end(&mut unpacked);
-        // The end of what is unpacked may lie within a character, or be missing: what counts is the tag.
-        if read.is_err() && unpacked.is_empty() {
+            .read_to_end(&mut bytes_of_text);
+        // Unpacking errors are ignored if there is some text, because only the tag is needed.
+        if read.is_err() && bytes_of_text.is_empty() {
             return Err(broken("it does not unpack"));
         }
-        &unpacked
+        &bytes_of_text
     } else {
         document::short_enough(bytes.len())?;
         bytes
     };
-    let head = encoding::beginning(&head[..head.len().min(HEAD)]);
-    let alone = alone(&tag(&head)?)?;
-    let document = Document::parse(&alone).map_err(|error| broken(error.to_string()))?;
+    let head = encoding::decode_start(&head[..head.len().min(HEAD)]);
+    let document_of = document_of(&tag(&head)?)?;
+    let document = Document::parse(&document_of).map_err(|error| broken(error.to_string()))?;
     let root = document.root_element();
     if root.tag_name().name() != "svg" {
         return Err(broken("its root is no svg element"));
@@ -65,20 +65,20 @@ fn tag(head: &[u8]) -> Result<String> {
     let Some(declarations) = declarations else {
         return Ok(tag.to_owned());
     };
-    let mut expanded = String::new();
-    Entities::of(text(&head[declarations])?)?.expand(tag, head.len(), &mut expanded)?;
-    Ok(expanded)
+    let mut expanded_tag = String::new();
+    Entities::of(text(&head[declarations])?)?.expand(tag, head.len(), &mut expanded_tag)?;
+    Ok(expanded_tag)
 }
 
-/// Turns a tag into a document of its own.
-fn alone(tag: &str) -> Result<String> {
+/// Converts a tag to a complete document.
+fn document_of(tag: &str) -> Result<String> {
     markup::check(tag)?;
     let open = tag.strip_suffix('>').unwrap_or(tag);
     let open = open.strip_suffix('/').unwrap_or(open);
     Ok(format!("{open}/>"))
 }
 
-/// Returns width and height in px, according to the attributes of a root element.
+/// Returns width and height in px that the attributes of a root element specify.
 pub(super) fn of(root: Node<'_, '_>) -> Option<(f32, f32)> {
     let length = |name| {
         root.attribute(name)
@@ -109,8 +109,8 @@ pub(super) fn view_box(root: Node<'_, '_>) -> Option<(f32, f32)> {
 }
 
 fn valid(width: f32, height: f32) -> Option<(f32, f32)> {
-    let fine = |side: f32| side.is_finite() && side > 0.0;
-    (fine(width) && fine(height)).then_some((width, height))
+    let is_valid = |side: f32| side.is_finite() && side > 0.0;
+    (is_valid(width) && is_valid(height)).then_some((width, height))
 }
 
 #[cfg(test)]
@@ -127,7 +127,7 @@ mod tests {
             "<!DOCTYPE svg PUBLIC '-//W3C//DTD SVG 1.1//EN' 'http://www.w3.org/a'>",
             "<!DOCTYPE svg [ <!ELEMENT a ANY> ] >",
         ] {
-            // Nothing behind the tag is looked at.
+            // The text after the tag must not be read.
             let text = format!("{head}{root}<not closed");
             assert_eq!(size(text.as_bytes()), Ok((3, 4)), "{head}");
         }

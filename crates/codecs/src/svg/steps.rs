@@ -1,4 +1,5 @@
-//! A budget of steps for reading a document. Each step is a few nanoseconds of work, done here and again in `usvg`.
+//! A budget of steps for reading a document. Each step is a few nanoseconds of work, once in this crate and again in
+//! `usvg`.
 
 use std::cell::Cell;
 
@@ -6,10 +7,10 @@ use andon_pixels::Result;
 
 use super::document::unsupported;
 
-/// Maximum number of steps. They take about 10 ns each, which leaves a third of the time for reading to curves.
+/// Maximum number of steps. They take about 10 ns each, which leaves a third of the reading time for curves.
 const MOST: u64 = 40_000_000;
 
-/// Counts down the steps that are left. Code that walks a document takes steps and stops when none are left.
+/// Counts down the steps that are left. Code that walks a document spends steps and stops when none are left.
 pub(super) struct Steps(Cell<u64>);
 
 impl Steps {
@@ -28,7 +29,10 @@ impl Steps {
         self.0.get()
     }
 
-    /// Takes `count` steps. If fewer are left, refuses the document with an error that names `what`.
+    /// Spends `count` steps.
+    ///
+    /// # Errors
+    /// `Unsupported` if fewer are left, with a message that names `what`.
     pub(super) fn spend(&self, count: u64, what: &str) -> Result<()> {
         match self.take(count) {
             true => Ok(()),

@@ -1,17 +1,17 @@
-//! The time for stroking curves. Their sides are cut into pieces, whose number grows with the square root of the
-//! curve's length. Very long curves are cut into very many, because no piece is fine enough for the precision of the
-//! numbers.
+//! The time for stroking curves. Their sides are divided into pieces, whose number grows with the square root of the
+//! curve's length. Very long curves are divided into the maximum number of pieces, because rounding errors prevent any
+//! piece from being fine enough.
 
 use resvg::usvg::roxmltree::Node;
 use svgtypes::{Length, PathParser, PathSegment};
 
-/// Returns the time for stroking a curve of this length in px, in ns, without the time for its points.
+/// Returns the time in ns for stroking a curve of this length in px, without the time for its points.
 pub(super) fn curve(length: f64) -> f64 {
-    let many = if length > LONG { 60.0 * length } else { 0.0 };
-    2500.0 * length.sqrt() + many
+    let piece_cost = if length > LONG { 60.0 * length } else { 0.0 };
+    2500.0 * length.sqrt() + piece_cost
 }
 
-/// Length in px above which a curve is cut into very many pieces.
+/// Length in px from which a curve is divided into the maximum number of pieces.
 const LONG: f64 = 5e5;
 
 /// Returns the time for stroking the curves of a shape at this scale, in ns.
@@ -36,12 +36,12 @@ fn path(outline: &str, scale: f64) -> f64 {
     let mut total = 0.0;
     let (mut x, mut y) = (0.0, 0.0);
     for segment in PathParser::from(outline).map_while(Result::ok) {
-        // How far its points are from where it begins.
+        // Distances of its points from its beginning.
         let (from_x, from_y) = match is_relative(&segment) {
             true => (0.0, 0.0),
             false => (x, y),
         };
-        let far = |x: f64, y: f64| (x - from_x).hypot(y - from_y);
+        let distance = |x: f64, y: f64| (x - from_x).hypot(y - from_y);
         let (to_x, to_y, length) = match segment {
             PathSegment::MoveTo { x, y, .. } | PathSegment::LineTo { x, y, .. } => (x, y, None),
             PathSegment::HorizontalLineTo { x, .. } => (x, from_y, None),
@@ -60,19 +60,21 @@ fn path(outline: &str, scale: f64) -> f64 {
                     (x2 - x1, y2 - y1),
                     (x - x2, y - y2),
                 ];
-                let length = far(x1, y1) + far(x2, y2) + far(x, y);
+                let length = distance(x1, y1) + distance(x2, y2) + distance(x, y);
                 if goes_on(legs) && length * scale < SHORT {
                     total -= EASE * curve(length * scale);
                 }
                 (x, y, Some(length))
             }
             PathSegment::SmoothCurveTo { x2, y2, x, y, .. } => {
-                (x, y, Some(2.0 * far(x2, y2) + far(x, y)))
+                (x, y, Some(2.0 * distance(x2, y2) + distance(x, y)))
             }
-            PathSegment::Quadratic { x1, y1, x, y, .. } => (x, y, Some(far(x1, y1) + far(x, y))),
-            PathSegment::SmoothQuadratic { x, y, .. } => (x, y, Some(2.0 * far(x, y))),
+            PathSegment::Quadratic { x1, y1, x, y, .. } => {
+                (x, y, Some(distance(x1, y1) + distance(x, y)))
+            }
+            PathSegment::SmoothQuadratic { x, y, .. } => (x, y, Some(2.0 * distance(x, y))),
             PathSegment::EllipticalArc { rx, ry, x, y, .. } => {
-                (x, y, Some(4.0 * (rx.abs() + ry.abs()) + far(x, y)))
+                (x, y, Some(4.0 * (rx.abs() + ry.abs()) + distance(x, y)))
             }
             PathSegment::ClosePath { .. } => continue,
         };
@@ -87,18 +89,18 @@ fn path(outline: &str, scale: f64) -> f64 {
     total
 }
 
-/// Whether no two legs of a curve's control polygon point in opposing directions. Such a curve is nowhere so sharp that
-/// it takes many pieces.
+/// Whether no two sides of a curve's control polygon point in opposing directions. Such a curve has no sharp turn that
+/// takes many pieces.
 fn goes_on(legs: [(f64, f64); 3]) -> bool {
     let [a, b, c] = legs;
-    let same = |(x, y): (f64, f64), other: (f64, f64)| x * other.0 + y * other.1 >= 0.0;
-    same(a, b) && same(b, c) && same(a, c)
+    let same_direction = |(x, y): (f64, f64), other: (f64, f64)| x * other.0 + y * other.1 >= 0.0;
+    same_direction(a, b) && same_direction(b, c) && same_direction(a, c)
 }
 
-/// The length in px below which a smooth curve takes less time than a sharp one.
+/// Length in px below which a smooth curve takes less time than a sharp one.
 const SHORT: f64 = 1000.0;
 
-/// The share of a sharp curve's time that a short and smooth one saves.
+/// Share of a sharp curve's time that is saved by a short and smooth one.
 const EASE: f64 = 0.6;
 
 fn is_relative(segment: &PathSegment) -> bool {

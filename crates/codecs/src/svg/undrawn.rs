@@ -7,49 +7,49 @@ use resvg::usvg::{Group, ImageKind, Node, Tree};
 
 use crate::fonts::{self, Fonts, MOST_MISSING};
 
-/// Returns the characters of all text in a drawing, and in drawings inside it, for which no font has a glyph, each once,
-/// and at most [`MOST_MISSING`] of them.
+/// Returns the characters of all text in a drawing, and in drawings inside it, for which no font has a glyph, without
+/// duplicates, and at most [`MOST_MISSING`] of them.
 ///
-/// The document is looked at beside the tree, in which a text is missing if none of its characters has a glyph. Text that
-/// the drawing hides counts as well.
+/// The document is searched in addition to the tree, because the tree contains no text without any glyph. Hidden text
+/// counts as well.
 pub(super) fn letters(document: &Document<'_>, tree: &Tree) -> Vec<char> {
-    let mut found = Vec::new();
-    // Each node is visited once, however deep texts lie in each other.
-    let mut within = HashSet::new();
+    let mut letters_found = Vec::new();
+    // With this set, each node is visited once, even if text elements are nested.
+    let mut text_nodes = HashSet::new();
     let mut texts = document
         .descendants()
         .filter_map(|node| {
             let parent = node.parent();
-            let is_inside = parent.is_some_and(|parent| within.contains(&parent.id()));
+            let is_inside = parent.is_some_and(|parent| text_nodes.contains(&parent.id()));
             if is_inside || node.has_tag_name((SVG, "text")) {
-                within.insert(node.id());
+                text_nodes.insert(node.id());
             }
             node.text().filter(|_| is_inside && node.is_text())
         })
         .peekable();
-    // Most drawings have no text, and then no font is needed.
+    // Most drawings have no text and need no fonts.
     if texts.peek().is_some() || tree.has_text_nodes() {
         let fonts = fonts::installed();
-        texts.for_each(|text| add(text, &fonts, &mut found));
-        inside(tree.root(), &fonts, &mut found);
+        texts.for_each(|text| add(text, &fonts, &mut letters_found));
+        inside(tree.root(), &fonts, &mut letters_found);
     }
-    found
+    letters_found
 }
 
 /// The namespace of SVG elements.
 const SVG: &str = "http://www.w3.org/2000/svg";
 
-fn inside(group: &Group, fonts: &Fonts, found: &mut Vec<char>) {
+fn inside(group: &Group, fonts: &Fonts, letters_found: &mut Vec<char>) {
     for node in group.children() {
         match node {
-            Node::Group(group) => inside(group, fonts, found),
+            Node::Group(group) => inside(group, fonts, letters_found),
             Node::Text(text) => {
                 let chunks = text.chunks().iter();
-                chunks.for_each(|chunk| add(chunk.text(), fonts, found));
+                chunks.for_each(|chunk| add(chunk.text(), fonts, letters_found));
             }
             Node::Image(image) => {
                 if let ImageKind::SVG(tree) = image.kind() {
-                    inside(tree.root(), fonts, found);
+                    inside(tree.root(), fonts, letters_found);
                 }
             }
             Node::Path(_) => {}
@@ -57,10 +57,10 @@ fn inside(group: &Group, fonts: &Fonts, found: &mut Vec<char>) {
     }
 }
 
-fn add(text: &str, fonts: &Fonts, found: &mut Vec<char>) {
+fn add(text: &str, fonts: &Fonts, letters_found: &mut Vec<char>) {
     for letter in fonts.missing(text) {
-        if found.len() < MOST_MISSING && !found.contains(&letter) {
-            found.push(letter);
+        if letters_found.len() < MOST_MISSING && !letters_found.contains(&letter) {
+            letters_found.push(letter);
         }
     }
 }

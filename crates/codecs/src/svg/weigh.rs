@@ -1,19 +1,19 @@
-//! The work and memory that drawing takes, estimated beforehand because `resvg` cannot be interrupted.
+//! The work and memory for drawing, estimated beforehand because `resvg` cannot be interrupted.
 //!
-//! The tree is walked as `resvg` walks it, at the scale at which it is drawn, with the layers that it would allocate.
-//! Repeated content is walked each time.
+//! The tree is visited in the order and at the scale of `resvg`, with the layers that `resvg` would allocate. Repeated
+//! content is visited each time.
 
 use resvg::tiny_skia::{PathSegment, Transform};
 use resvg::usvg::{ClipPath, Group, Image, ImageKind, Mask, Node, Paint, Path, Pattern, Tree};
 
 use super::{filters, strokes};
 
-/// The reason why a drawing is refused.
+/// The reason why a drawing is rejected.
 #[derive(Debug, PartialEq)]
 pub(super) enum Refused {
     /// More work than the budget.
     Work,
-    /// More memory at once than planned, with the number of bytes needed.
+    /// More memory at one time than planned. The value is the number of bytes needed.
     Memory(u64),
     /// The drawing contains a number that `resvg` cannot compute with.
     Number,
@@ -21,7 +21,7 @@ pub(super) enum Refused {
 
 pub(super) type Weighed = Result<(), Refused>;
 
-/// The work and memory that a drawing may take.
+/// Limits on the work and memory of a drawing.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Budget {
     /// Work, in ns.
@@ -30,13 +30,16 @@ pub(super) struct Budget {
     pub(super) memory: f64,
 }
 
-/// Refuses a drawing that takes more than the budget on a canvas of this size in px.
+/// Checks that a drawing stays within the budget `most` on a canvas of this size in px.
+///
+/// # Errors
+/// The limit that it exceeds.
 pub(super) fn weigh(tree: &Tree, at: Transform, canvas: (u32, u32), most: Budget) -> Weighed {
     let canvas = Canvas::root(f64::from(canvas.0), f64::from(canvas.1));
     Weighing::new(most).children(tree.root(), at, canvas)
 }
 
-/// A surface that is drawn on: the image or a layer.
+/// A surface for drawing: the image or a layer.
 #[derive(Clone, Copy)]
 pub(super) struct Canvas {
     pub(super) width: f64,
@@ -46,7 +49,7 @@ pub(super) struct Canvas {
 }
 
 impl Canvas {
-    /// Returns the canvas of an image. Layers may be up to five times as wide and as high.
+    /// Returns the canvas of an image. Layers may extend to five times its width and height.
     fn root(width: f64, height: f64) -> Self {
         let most = [-2.0 * width, -2.0 * height, 3.0 * width, 3.0 * height];
         Self {
@@ -66,7 +69,7 @@ impl Canvas {
     }
 
     /// Returns a canvas on which layers are clipped to its own area.
-    pub(super) fn alone(width: f64, height: f64) -> Self {
+    pub(super) fn unclipped(width: f64, height: f64) -> Self {
         Self {
             width,
             height,
@@ -78,8 +81,8 @@ impl Canvas {
         self.width * self.height
     }
 
-    /// Returns the area, in px of this canvas, within the given left, top, right and bottom after moving each of them
-    /// outwards by `wider`.
+    /// Returns the size, in px of this canvas, of the area within the given left, top, right and bottom, after moving
+    /// each of them outwards by `wider`.
     fn area_within(self, [left, top, right, bottom]: [f64; 4], wider: f64) -> f64 {
         let side = |from: f64, to: f64, most: f64| (to + wider).min(most) - (from - wider).max(0.0);
         let width = side(left, right, self.width);
@@ -88,12 +91,12 @@ impl Canvas {
     }
 }
 
-/// Largest coordinate in px that `resvg` can compute with as `i32`, with room for sums. Beyond it, `resvg` reads and
-/// writes outside of images. That ends the process, because it panics again while the first panic is being cleaned up.
+/// Maximum coordinate in px that `resvg` can compute with as `i32`, with reserve for sums. Beyond it, `resvg` accesses
+/// pixels outside of images and panics, and panics again during the unwinding, which aborts the process.
 pub(super) const FARTHEST: f64 = 1e8;
 
-/// Returns left, top, right and bottom of a transformed rectangle in whole px. `None`: the transformed rectangle is not
-/// valid.
+/// Returns left, top, right and bottom of a transformed rectangle in whole px, or `None` if the transformed rectangle
+/// is not valid.
 pub(super) fn bounds(
     rect: resvg::usvg::NonZeroRect,
     at: Transform,
@@ -105,20 +108,24 @@ pub(super) fn bounds(
         y + f64::from(rect.height()).ceil().max(1.0),
     ];
     let all = [x, y, right, bottom];
-    let near = all.iter().all(|side| side.abs() < FARTHEST);
-    Some(if near { Ok(all) } else { Err(Refused::Number) })
+    let is_in_range = all.iter().all(|side| side.abs() < FARTHEST);
+    Some(if is_in_range {
+        Ok(all)
+    } else {
+        Err(Refused::Number)
+    })
 }
 
-/// What is left of a budget while a drawing is being weighed.
+/// The remaining budget while the cost of a drawing is estimated.
 pub(super) struct Weighing {
     /// Remaining work, in ns.
     work: f64,
-    /// Bytes currently allocated, of which there may be no more than `memory`.
+    /// Bytes that are allocated at the moment; at most `memory`.
     live: f64,
     memory: f64,
 }
 
-/// Cost in ns of a node, however small it is.
+/// Minimum cost of a node, in ns.
 const NODE: f64 = 400.0;
 
 /// Cost in ns per px of clearing a layer and compositing it with another.
@@ -138,7 +145,7 @@ impl Weighing {
 
     pub(super) fn spend(&mut self, nanos: f64) -> Weighed {
         self.work -= nanos;
-        // A number that is none is too much as well.
+        // NaN fails this check, too.
         if self.work >= 0.0 {
             Ok(())
         } else {
@@ -181,9 +188,9 @@ impl Weighing {
         };
         let [left, top, right, bottom] = match layer {
             Ok(layer) => layer,
-            // Without filters it is cut, wherever it is.
+            // Without filters, the layer is clipped to the canvas.
             Err(_) if group.filters().is_empty() => on.most,
-            Err(refused) => return Err(refused),
+            Err(reason) => return Err(reason),
         };
         let (left, top) = ((left - 2.0).max(on.most[0]), (top - 2.0).max(on.most[1]));
         let (right, bottom) = (
@@ -211,8 +218,8 @@ impl Weighing {
         })
     }
 
-    /// Weighs a clip path and the clip paths that clip it. They are drawn one after the other, while all their layers
-    /// are kept.
+    /// Estimates a clip path and the clip paths that clip it. They are drawn one after the other, and all of their
+    /// layers stay allocated.
     fn clip(&mut self, clip: &ClipPath, at: Transform, on: Canvas) -> Weighed {
         self.spend(NODE + LAYER * on.area())?;
         self.holding((PIXEL + 1.0) * on.area(), |this| {
@@ -222,7 +229,7 @@ impl Weighing {
         })
     }
 
-    /// Weighs the content of a clip path. Only fills count there, and of groups only their clip paths.
+    /// Estimates the content of a clip path. Only fills count there, and only the clip paths of groups.
     fn clipped(&mut self, group: &Group, at: Transform, on: Canvas) -> Weighed {
         for node in group.children() {
             match node {
@@ -248,8 +255,8 @@ impl Weighing {
     }
 
     fn mask(&mut self, mask: &Mask, at: Transform, on: Canvas) -> Weighed {
-        if let Some(Err(refused)) = bounds(mask.rect(), at) {
-            return Err(refused);
+        if let Some(Err(reason)) = bounds(mask.rect(), at) {
+            return Err(reason);
         }
         self.spend(NODE + 2.0 * LAYER * on.area())?;
         self.holding((PIXEL + 1.0) * on.area(), |this| {
@@ -269,7 +276,8 @@ impl Weighing {
                 })
             }
             _ => {
-                // It is unpacked each time, and drawn with the dearest of filters. Its memory is planned with the file's.
+                // The image is decoded each time, and drawn with the most expensive interpolation. Its memory is part
+                // of the file's plan.
                 let size = image.size();
                 let pixels = f64::from(size.width()) * f64::from(size.height());
                 let drawn = size.to_rect(0.0, 0.0).and_then(|rect| rect.transform(at));
@@ -288,7 +296,7 @@ impl Weighing {
             return Ok(());
         }
         let outline = Outline::of(path, at, on);
-        // Joins stick out farther than the sides of a stroke.
+        // Miter joins extend farther than the sides of a stroke.
         let stroke = path.stroke().map_or(0.0, |stroke| {
             f64::from(stroke.width().get()) * f64::from(stroke.miterlimit().get()).max(2.0)
         });
@@ -308,7 +316,7 @@ impl Weighing {
                 .map_or(0.0, |dashes| outline.dashes(dashes));
             let wide = width * scale * f64::from(stroke.miterlimit().get()).clamp(1.0, 10.0);
             let shade = shade(stroke.paint(), stroke.opacity().get());
-            // Nothing beside the line is painted.
+            // Pixels beside the line are not painted.
             let painted = (outline.length * scale + wide) * (wide + 2.0);
             self.spend(outline.stroked(wide) + DASH * dashes)?;
             self.spend(shade * outline.area(wide).min(painted))?;
@@ -324,7 +332,7 @@ impl Weighing {
         Ok(())
     }
 
-    /// Weighs the content of a pattern, which is drawn once for each path that it paints.
+    /// Estimates the content of a pattern, which is drawn once for each path that it paints.
     fn pattern(&mut self, paint: &Paint, at: Transform, on: Canvas) -> Weighed {
         let Paint::Pattern(pattern) = paint else {
             return Ok(());
@@ -338,7 +346,7 @@ impl Weighing {
     }
 }
 
-/// Returns the width and height of a pattern's tile in px, and the transform with which it is drawn.
+/// Returns the width and height of a pattern's tile in px, and the transform for drawing it.
 fn tile(pattern: &Pattern, at: Transform) -> (f64, f64, Transform) {
     let (x, y) = at.pre_concat(pattern.transform()).get_scale();
     let (width, height) = (pattern.rect().width() * x, pattern.rect().height() * y);
@@ -349,7 +357,7 @@ fn tile(pattern: &Pattern, at: Transform) -> (f64, f64, Transform) {
     )
 }
 
-/// Returns an upper bound on the factor by which a transform lengthens anything.
+/// Returns an upper bound on the factor by which a transform increases lengths.
 fn largest_scale(at: Transform) -> f64 {
     let row = |a: f32, b: f32| f64::from(a).hypot(f64::from(b));
     row(at.sx, at.kx).hypot(row(at.ky, at.sy))
@@ -372,28 +380,28 @@ const BICUBIC: f64 = 60.0;
 /// Cost in ns per px of decoding an embedded raster image.
 const UNPACK: f64 = 25.0;
 
-/// Cost in ns of a point of an outline. `CROSSING` is the cost of a line of samples that an edge crosses, of which
-/// there are four per px.
+/// Cost in ns of a point of an outline. `CROSSING` is the cost of each line of samples that an edge crosses; there are
+/// four of these per px.
 const POINT: f64 = 100.0;
 const CROSSING: f64 = 5.0;
 
-/// Number of points that one point becomes when an outline is stroked: those of joins, of caps and of both sides of a
+/// Number of points that replace one point when an outline is stroked: those of joins, of caps and of both sides of a
 /// curve.
 const STROKED: f64 = 20.0;
 
-/// Stroke width in px above which the sides of a curve are cut into the maximum number of pieces. `WIDE_CURVE` is the
-/// cost of that in ns, counted for every point of the outline.
+/// Stroke width in px above which the sides of a curve are divided into the maximum number of pieces. `WIDE_CURVE` is
+/// the cost of that in ns, counted for every point of the outline.
 const WIDE: f64 = 2e5;
 const WIDE_CURVE: f64 = 7e7;
 
-/// Cost of a dash in ns. `DASH_BYTES` is its cost in bytes.
+/// Cost of a dash in ns. `DASH_BYTES` is its memory in bytes.
 const DASH: f64 = 2000.0;
 const DASH_BYTES: f64 = 400.0;
 
-/// Bytes that the outline of a stroke takes for each point.
+/// Bytes of a stroke's outline for each point.
 const STROKE_BYTES: f64 = 400.0;
 
-/// The properties of a path's outline that its cost depends on.
+/// The properties of a path's outline that determine its cost.
 struct Outline {
     points: f64,
     /// Time for stroking the outline's curves at the current scale, in ns.
@@ -417,7 +425,7 @@ impl Outline {
             curves: 0.0,
             length: 0.0,
             crossed: 0.0,
-            // It is drawn nowhere.
+            // The path has no visible bounds.
             bounds: [0.0; 4],
             on,
         };
@@ -479,14 +487,14 @@ impl Outline {
         POINT * self.points + CROSSING * 4.0 * (self.crossed + lines)
     }
 
-    /// Returns the cost of stroking in ns, without its pixels: each point becomes several, and each line has two sides
+    /// Returns the cost of stroking in ns, without painting: each point becomes several, and each line has two sides
     /// and two ends.
     fn stroked(&self, wide: f64) -> f64 {
         let crossed = 2.0 * self.crossed + 4.0 * self.points * wide.min(self.on.height);
         STROKED * POINT * self.points + CROSSING * 4.0 * crossed + self.filled(wide)
     }
 
-    /// Returns the number of dashes, each of which is an outline of its own.
+    /// Returns the number of dashes, each of which is a separate outline.
     fn dashes(&self, dashes: &[f32]) -> f64 {
         let period = f64::from(dashes.iter().sum::<f32>());
         let count = self.length / period * dashes.len() as f64;

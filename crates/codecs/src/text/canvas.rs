@@ -1,8 +1,8 @@
-//! What the glyphs of a text are drawn on: its image, or a tile; and how they are turned on it.
+//! The surface on which the glyphs of a text are drawn, which is the image or a tile, and the rotation of the glyphs.
 
 use andon_pixels::{Anchor, Text};
 
-/// What lines cover on the image where they are placed, in px.
+/// The rectangle that lines cover on the image before they are rotated, in px.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Block {
     pub(super) left: f64,
@@ -11,49 +11,49 @@ pub(super) struct Block {
     pub(super) bottom: f64,
 }
 
-/// What the glyphs of a text are drawn on.
+/// The surface on which the glyphs of a text are drawn.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Canvas {
     /// Width in px.
     pub(crate) width: u32,
     /// Height in px.
     pub(crate) height: u32,
-    /// How the glyphs are turned and moved there; `None`: they stay where they are placed.
+    /// Rotation and translation of the glyphs, or `None` if they stay where they are placed.
     pub(crate) turn: Option<Turn>,
 }
 
-/// A turn about a point, which is moved.
+/// A rotation about a point, followed by a translation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Turn {
     /// Clockwise angle in degrees.
     pub(crate) degrees: f64,
-    /// The point, in px.
+    /// The centre of the rotation, in px.
     pub(crate) about: (f64, f64),
-    /// How far to the right and down everything is moved, in px.
+    /// Translation to the right and down, in px.
     pub(crate) by: (f64, f64),
 }
 
 impl Canvas {
     /// Returns the canvas for a text whose lines cover this block of its image.
     pub(super) fn of(text: &Text<'_>, block: &Block) -> Self {
-        let own = (text.width, text.height);
+        let image_size = (text.width, text.height);
         if let Some(room) = text.tile {
-            let (width, height) = block.turned(text.turn);
+            let (width, height) = block.rotated_size(text.turn);
             let (width, height) = (width + room.across, height + room.down);
             return Self {
-                // More than the image would never be seen.
-                width: (width.round().max(1.0) as u32).min(own.0.max(1)),
-                height: (height.round().max(1.0) as u32).min(own.1.max(1)),
+                // A tile larger than the image would be cut off.
+                width: (width.round().max(1.0) as u32).min(image_size.0.max(1)),
+                height: (height.round().max(1.0) as u32).min(image_size.1.max(1)),
                 turn: Some(block.turn(text.turn, (width / 2.0, height / 2.0))),
             };
         }
         Self {
-            width: own.0,
-            height: own.1,
+            width: image_size.0,
+            height: image_size.1,
             turn: (text.turn % 360.0 != 0.0).then(|| {
-                let (width, height) = block.turned(text.turn);
-                let across = middle(text.gravity.0, own.0, text.margin.0, width);
-                let down = middle(text.gravity.1, own.1, text.margin.1, height);
+                let (width, height) = block.rotated_size(text.turn);
+                let across = middle(text.gravity.0, image_size.0, text.margin.0, width);
+                let down = middle(text.gravity.1, image_size.1, text.margin.1, height);
                 let to = match text.keeps_middle {
                     true => block.middle(),
                     false => (across, down),
@@ -64,7 +64,7 @@ impl Canvas {
     }
 }
 
-/// Returns where the middle of something of this length lies along a side of an image.
+/// Returns the position of the middle of an object of this length on a side of an image.
 fn middle(gravity: Anchor, side: u32, margin: f64, length: f64) -> f64 {
     match gravity {
         Anchor::Start => margin + length / 2.0,
@@ -74,8 +74,8 @@ fn middle(gravity: Anchor, side: u32, margin: f64, length: f64) -> f64 {
 }
 
 impl Block {
-    /// Returns width and height of the smallest box around the turned block.
-    fn turned(&self, degrees: f64) -> (f64, f64) {
+    /// Returns width and height of the bounding box of the rotated block.
+    fn rotated_size(&self, degrees: f64) -> (f64, f64) {
         let (sin, cos) = degrees.to_radians().sin_cos();
         let (width, height) = (self.right - self.left, self.bottom - self.top);
         (
@@ -91,7 +91,7 @@ impl Block {
         )
     }
 
-    /// Returns the turn that brings the block's middle to this point.
+    /// Returns the rotation that also moves the block's middle to this point.
     fn turn(&self, degrees: f64, to: (f64, f64)) -> Turn {
         let about = self.middle();
         Turn {
@@ -102,7 +102,7 @@ impl Block {
     }
 }
 
-/// Writes the turn as the transform of an SVG element.
+/// Prints the rotation as the transform of an SVG element.
 impl std::fmt::Display for Turn {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { degrees, about, by } = self;

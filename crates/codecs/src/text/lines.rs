@@ -17,13 +17,13 @@ pub(super) struct Lines {
     lines: Vec<Line>,
     /// Whether a word was broken because it is longer than a line.
     breaks_words: bool,
-    /// The distance from one line to the next, in em.
+    /// The distance between baselines, in em.
     pub(super) pitch: f64,
-    /// How much more that is than usual.
+    /// Additional distance between lines, in em; negative if they are closer than usual.
     leading: f64,
 }
 
-/// A line: a part of a paragraph, in bytes.
+/// A line, as a range of bytes of a paragraph.
 #[derive(Clone, Debug)]
 struct Line {
     source: Source,
@@ -31,11 +31,11 @@ struct Line {
     is_last: bool,
 }
 
-/// Which paragraph a line is of.
+/// The paragraph to which a line belongs, by index.
 #[derive(Clone, Copy, Debug)]
 enum Source {
     Text(usize),
-    /// One that ends in an ellipsis.
+    /// A paragraph for a line that was cut, which may contain an ellipsis.
     Cut(usize),
 }
 
@@ -43,16 +43,16 @@ enum Source {
 #[derive(Debug)]
 pub(super) struct ShapedLine {
     pub(super) glyphs: Vec<Glyph>,
-    /// Whether each glyph ends a word: spaces and what else is widened to justify the line.
+    /// Whether each glyph is a space at the end of a word, which is widened to justify the line.
     pub(super) gaps: Vec<bool>,
     pub(super) is_last: bool,
     pub(super) begins_right: bool,
 }
 
-/// What stands for the rest of a text that is cut off.
+/// The text in place of a part that is cut off.
 const ELLIPSIS: &str = "\u{2026}";
 
-/// The least distance from one line to the next, in em, however close together they are asked to be.
+/// Minimum distance between lines, in em, whatever spacing is requested.
 const LEAST_PITCH: f64 = 0.1;
 
 /// How a text that does not fit is cut.
@@ -60,13 +60,14 @@ const LEAST_PITCH: f64 = 0.1;
 pub(super) struct Cutting {
     /// The part that is left out.
     pub(super) place: Cut,
-    /// Whether an ellipsis stands for it.
+    /// Whether an ellipsis replaces that part.
     pub(super) ellipsis: bool,
 }
 
 impl Lines {
-    /// Lines of at most this length, if it is more than 0, with `leading` em more than usual between them.
-    pub(super) fn broken(
+    /// Breaks paragraphs into lines of at most this length, without a limit if it is 0, and with `leading` em of
+    /// additional distance between them.
+    pub(super) fn break_paragraphs(
         paragraphs: &[Paragraph<'_>],
         length: f64,
         leading: f64,
@@ -83,7 +84,7 @@ impl Lines {
         for (index, paragraph) in paragraphs.iter().enumerate() {
             let ranges = match length > 0.0 {
                 true => lines.of(paragraph, length, breaks),
-                false => vec![trimmed(paragraph.text, 0..paragraph.text.len())],
+                false => vec![without_end_space(paragraph.text, 0..paragraph.text.len())],
             };
             let last = ranges.len().saturating_sub(1);
             let line = |(at, range)| Line {
@@ -98,7 +99,7 @@ impl Lines {
 
     fn of(&mut self, paragraph: &Paragraph<'_>, length: f64, breaks: Breaks) -> Vec<Range<usize>> {
         let text = paragraph.text;
-        let whole = trimmed(text, 0..text.len());
+        let whole = without_end_space(text, 0..text.len());
         if paragraph.advance(whole.clone()) <= length {
             return vec![whole];
         }
@@ -109,7 +110,8 @@ impl Lines {
             }
             Breaks::Characters => paragraph.clusters.iter().skip(1).copied().collect(),
         };
-        let fits = |range: Range<usize>| paragraph.advance(trimmed(text, range)) <= length;
+        let fits =
+            |range: Range<usize>| paragraph.advance(without_end_space(text, range)) <= length;
         let mut ranges = Vec::new();
         let mut start = 0;
         while start < text.len() {
@@ -122,31 +124,32 @@ impl Lines {
                 let after = paragraph.clusters.partition_point(|at| *at <= start);
                 let clusters = paragraph.clusters[after..].iter().copied();
                 let mut ends = clusters.clone().take_while(|end| fits(start..*end));
-                // At least one character.
+                // A line has at least one character.
                 end = ends.by_ref().last().or_else(|| clusters.clone().next());
             }
             let end = end.unwrap_or(text.len());
-            ranges.push(trimmed(text, start..end));
+            ranges.push(without_end_space(text, start..end));
             start = end;
         }
         ranges
     }
 
-    /// Whether all lines fit into an area of this length and this width across the lines, where 0 is no limit, without
-    /// a broken word.
+    /// Whether all lines fit into an area of this length and of this width across the lines, without a broken word. 0
+    /// means no limit.
     pub(super) fn fits(&self, length: f64, across: f64) -> bool {
         let is_short = length <= 0.0 || !self.breaks_words;
         is_short && (across <= 0.0 || self.lines.len() <= self.most(across))
     }
 
-    /// Returns how many lines fit into a width across the lines.
+    /// Returns the maximum number of lines within a width across the lines.
     fn most(&self, across: f64) -> usize {
-        // The division is rounded, and a box may be exactly as high as a number of lines.
+        // The tolerance is for boxes whose height is exactly that of a number of lines, because the division is
+        // rounded.
         ((across + self.leading) / self.pitch + 1e-6).floor() as usize
     }
 
-    /// Returns the numbers of the lines that have to be cut, because they are too long or because lines are left out
-    /// beside them, with their new texts. The lines that are left out are removed.
+    /// Returns the index and the new text of each line that has to be cut, because it is too long or because
+    /// neighbouring lines do not fit. Lines that do not fit are removed.
     pub(super) fn cut(
         &mut self,
         paragraphs: &[Paragraph<'_>],
@@ -157,46 +160,47 @@ impl Lines {
             true => self.most(across).max(1),
             false => usize::MAX,
         };
-        let mut beside = None;
+        let mut neighbour_cut = None;
         if self.lines.len() > most {
-            let kept = match how.place {
+            let kept_text = match how.place {
                 Cut::End => most,
                 Cut::Start => 0,
                 Cut::Middle => most.div_ceil(2),
             };
-            self.lines.drain(kept..self.lines.len() - (most - kept));
-            beside = Some(match kept {
+            self.lines
+                .drain(kept_text..self.lines.len() - (most - kept_text));
+            neighbour_cut = Some(match kept_text {
                 0 => (0, Cut::Start),
-                kept => (kept - 1, Cut::End),
+                kept_text => (kept_text - 1, Cut::End),
             });
         }
-        let mut cut = Vec::new();
+        let mut cut_lines = Vec::new();
         for (index, line) in self.lines.iter().enumerate() {
             let Source::Text(number) = line.source else {
                 continue;
             };
             let paragraph = &paragraphs[number];
             let is_long = length > 0.0 && paragraph.advance(line.range.clone()) > length;
-            let beside = beside
+            let neighbour_cut = neighbour_cut
                 .filter(|(line, _)| *line == index)
                 .map(|(_, cut)| cut);
-            if let Some(place) = is_long.then_some(how.place).or(beside) {
+            if let Some(place) = is_long.then_some(how.place).or(neighbour_cut) {
                 let room = if length > 0.0 {
                     length - if how.ellipsis { 1.0 } else { 0.0 }
                 } else {
                     f64::INFINITY
                 };
-                let [head, tail] = kept(paragraph, line.range.clone(), room, place);
+                let [head, tail] = kept_text(paragraph, line.range.clone(), room, place);
                 let mark = if how.ellipsis { ELLIPSIS } else { "" };
-                cut.push((index, format!("{head}{mark}{tail}")));
+                cut_lines.push((index, format!("{head}{mark}{tail}")));
             }
         }
-        cut
+        cut_lines
     }
 
-    /// Replaces lines by paragraphs of their own, each given with the number of its line.
-    pub(super) fn replace(&mut self, cut: &[(usize, Paragraph<'_>)]) {
-        for (number, (line, paragraph)) in cut.iter().enumerate() {
+    /// Replaces lines with separate paragraphs, each given with the index of its line.
+    pub(super) fn replace(&mut self, cut_lines: &[(usize, Paragraph<'_>)]) {
+        for (number, (line, paragraph)) in cut_lines.iter().enumerate() {
             self.lines[*line] = Line {
                 source: Source::Cut(number),
                 range: 0..paragraph.text.len(),
@@ -206,23 +210,23 @@ impl Lines {
     }
 
     /// Returns the lines with their glyphs.
-    pub(super) fn shaped(
+    pub(super) fn shape_lines(
         &self,
         paragraphs: &[Paragraph<'_>],
-        cut: &[(usize, Paragraph<'_>)],
+        cut_lines: &[(usize, Paragraph<'_>)],
         fonts: &Fonts,
     ) -> Vec<ShapedLine> {
         let line = |line: &Line| {
             let paragraph = match line.source {
                 Source::Text(index) => &paragraphs[index],
-                Source::Cut(index) => &cut[index].1,
+                Source::Cut(index) => &cut_lines[index].1,
             };
             let runs = paragraph.visual(line.range.clone());
-            let shaped = runs
+            let shaped_glyphs = runs
                 .iter()
-                .flat_map(|(run, is_rtl)| paragraph.shaped(run, *is_rtl, fonts));
-            let mut glyphs: Vec<Glyph> = shaped.collect();
-            // Nothing follows the last one.
+                .flat_map(|(run, is_rtl)| paragraph.shape_run(run, *is_rtl, fonts));
+            let mut glyphs: Vec<Glyph> = shaped_glyphs.collect();
+            // The last glyph has no additional distance after it.
             if let (Some(glyph), Some((run, _))) = (glyphs.last_mut(), runs.last()) {
                 glyph.advance -= paragraph.tracking_of(run);
             }
@@ -238,8 +242,13 @@ impl Lines {
     }
 }
 
-/// Returns what is kept of the beginning and of the end of a line if they may have `room` em together.
-fn kept<'a>(paragraph: &Paragraph<'a>, line: Range<usize>, room: f64, place: Cut) -> [&'a str; 2] {
+/// Returns the remaining beginning and end of a line that is cut to a total of `room` em.
+fn kept_text<'a>(
+    paragraph: &Paragraph<'a>,
+    line: Range<usize>,
+    room: f64,
+    place: Cut,
+) -> [&'a str; 2] {
     let clusters = || {
         let inside = |at: &usize| (line.start..=line.end).contains(at);
         paragraph.clusters.iter().copied().filter(inside)
@@ -247,7 +256,7 @@ fn kept<'a>(paragraph: &Paragraph<'a>, line: Range<usize>, room: f64, place: Cut
     let head = |room: f64| {
         let mut ends = clusters().rev();
         let end = ends.find(|end| paragraph.advance(line.start..*end) <= room);
-        trimmed(paragraph.text, line.start..end.unwrap_or(line.start))
+        without_end_space(paragraph.text, line.start..end.unwrap_or(line.start))
     };
     let tail = |room: f64| {
         let start = clusters().find(|start| paragraph.advance(*start..line.end) <= room);
@@ -265,11 +274,11 @@ fn kept<'a>(paragraph: &Paragraph<'a>, line: Range<usize>, room: f64, place: Cut
     }
 }
 
-/// White space that takes no room at the end of a line.
+/// White space that is ignored at the end of a line.
 const SPACES: [char; 3] = [' ', '\t', '\u{3000}'];
 
 /// Returns a range without the white space at its end.
-fn trimmed(text: &str, range: Range<usize>) -> Range<usize> {
-    let kept = text[range.clone()].trim_end_matches(SPACES);
-    range.start..range.start + kept.len()
+fn without_end_space(text: &str, range: Range<usize>) -> Range<usize> {
+    let kept_text = text[range.clone()].trim_end_matches(SPACES);
+    range.start..range.start + kept_text.len()
 }

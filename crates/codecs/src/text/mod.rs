@@ -1,11 +1,11 @@
-//! Lays text out: which glyphs of which fonts stand where.
+//! Text layout: the glyphs of a text, their fonts and their positions.
 //!
-//! A text is cut into paragraphs at its line ends, and a paragraph into runs of one direction, script and font
-//! (`runs.rs`). Each run is shaped (`shape.rs`), lines are broken where Unicode allows it and the width demands it
-//! (`lines.rs`), their glyphs are placed on the image (`place.rs`), and what they cover is turned, or becomes a tile
-//! (`canvas.rs`). Shaping is that of `harfrust`, a port of HarfBuzz; directions are those of the Unicode Bidirectional
-//! Algorithm, and breaks those of Unicode Standard Annex 14, with dictionaries or models for the scripts that do not
-//! mark words.
+//! A text is split into paragraphs at its line ends, and a paragraph into runs of one direction, script and font
+//! (`runs.rs`). Each run is shaped (`shape.rs`). Lines are broken where Unicode permits it and the width requires it
+//! (`lines.rs`), and their glyphs are placed on the image (`place.rs`). The covered area is then rotated, or becomes a
+//! tile (`canvas.rs`). Shaping is done by `harfrust`, a port of HarfBuzz. Directions follow the Unicode Bidirectional
+//! Algorithm. Line breaks follow Unicode Standard Annex 14, with dictionaries or models for scripts without spaces
+//! between words.
 
 mod canvas;
 mod lines;
@@ -26,34 +26,34 @@ use runs::Paragraph;
 pub(crate) use canvas::Canvas;
 pub(crate) use place::Placed;
 
-/// A text that is laid out.
+/// The layout of a text.
 #[derive(Debug)]
 pub(crate) struct Layout {
     /// Size of the font in px.
     pub(crate) size: f64,
     pub(crate) glyphs: Vec<Placed>,
-    /// What the glyphs are drawn on.
+    /// The surface on which the glyphs are drawn.
     pub(crate) canvas: Canvas,
 }
 
-/// Height of a line as a multiple of the font's size, unless its glyphs reach farther.
+/// Minimum height of a line as a multiple of the font's size. It is larger for fonts whose glyphs need more.
 const LINE: f64 = 1.2;
 
-/// Heights above the baseline, and below it, that are kept free for letters of any font, in em.
+/// Heights above and below the baseline that are reserved for letters of any font, in em.
 const ASCENT: f64 = 0.93;
 const DESCENT: f64 = 0.24;
 
-/// Smallest size in px to which text is reduced to fit into its box.
+/// Minimum size in px when a text is reduced to fit into its box.
 const SMALLEST: f64 = 1.0;
 
-/// Lays a text out.
+/// Determines the glyphs of a text and their positions.
 pub(crate) fn lay_out(text: &Text<'_>, fonts: &Fonts) -> Layout {
     let Ok(request) = text.font.parse::<FontRequest>();
-    let (wanted, _) = fonts.wanted(&request);
+    let (selection, _) = fonts.selection(&request);
     let plain = plain(text.text);
-    // Distances are in em, so that they become smaller with the letters.
+    // Distances are in em, so that they scale with the letters.
     let (tracking, leading) = (text.tracking / text.size, text.leading / text.size);
-    let paragraph = |line| Paragraph::new(line, fonts, &wanted, (text.writing, tracking));
+    let paragraph = |line| Paragraph::new(line, fonts, &selection, (text.writing, tracking));
     let paragraphs: Vec<Paragraph<'_>> = plain.split('\n').map(paragraph).collect();
     let (length, across) = match text.writing {
         Writing::Horizontal => text.area,
@@ -65,12 +65,12 @@ pub(crate) fn lay_out(text: &Text<'_>, fonts: &Fonts) -> Layout {
     };
     let is_cut = matches!(text.overflow, Overflow::Ellipsis | Overflow::Clip);
     let lines = |size: f64| {
-        // A line of a box that has no height is cut instead of broken.
+        // If a line is cut and the box has no height, the line is not broken.
         let length = if is_cut && across <= 0.0 { 0.0 } else { length };
-        Lines::broken(&paragraphs, length / size, leading, text.breaks)
+        Lines::break_paragraphs(&paragraphs, length / size, leading, text.breaks)
     };
     let size = match text.overflow {
-        Overflow::Shrink => shrunk(text.size, |size| {
+        Overflow::Shrink => shrink(text.size, |size| {
             let lines = lines(size);
             lines.fits(length / size, across / size)
         }),
@@ -84,8 +84,8 @@ pub(crate) fn lay_out(text: &Text<'_>, fonts: &Fonts) -> Layout {
         ends.extend(cut.iter().map(|(line, text)| (*line, paragraph(text))));
         lines.replace(&ends);
     }
-    let shaped = lines.shaped(&paragraphs, &ends, fonts);
-    let (glyphs, block) = place::place(text, size, lines.pitch * size, &shaped);
+    let shape_lines = lines.shape_lines(&paragraphs, &ends, fonts);
+    let (glyphs, block) = place::place(text, size, lines.pitch * size, &shape_lines);
     let canvas = Canvas::of(text, &block);
     Layout {
         size,
@@ -94,7 +94,7 @@ pub(crate) fn lay_out(text: &Text<'_>, fonts: &Fonts) -> Layout {
     }
 }
 
-/// Returns a text with `\n` between its paragraphs and no other controls.
+/// Returns a text with `\n` between its paragraphs and no other control characters.
 fn plain(text: &str) -> String {
     let text = text.strip_suffix('\n').unwrap_or(text);
     let mut plain = String::with_capacity(text.len());
@@ -108,13 +108,13 @@ fn plain(text: &str) -> String {
     plain
 }
 
-/// Returns the largest size of at most `size` at which the text fits.
-fn shrunk(size: f64, fits: impl Fn(f64) -> bool) -> f64 {
+/// Returns the largest size up to `size` at which the text fits, to within 1/64 px.
+fn shrink(size: f64, fits: impl Fn(f64) -> bool) -> f64 {
     if fits(size) {
         return size;
     }
     let (mut small, mut large) = (SMALLEST.min(size), size);
-    // Each halves the interval, and 1/64 px is less than anyone sees.
+    // Bisection, until the difference is invisible.
     while large - small > 1.0 / 64.0 {
         let middle = f64::midpoint(small, large);
         match fits(middle) {

@@ -29,22 +29,22 @@ pub(crate) fn append(data: &mut String, glyph: &Placed, size: f64, fonts: &Fonts
     });
 }
 
-/// Parts of a px to which coordinates are rounded. They are relative and short: a path has thousands.
+/// Coordinates are rounded to 1/100 px. They are relative and short, because a path has thousands.
 const PARTS: f64 = 100.0;
 
 /// Writes an outline. Coordinates are whole numbers of `1 / PARTS` px.
 struct Pen<'a> {
     data: &'a mut String,
-    /// Px of a unit of the font.
+    /// Size in px of a font unit.
     scale: f64,
     glyph: &'a Placed,
     at: (i64, i64),
-    /// Where the contour began, and where its end returns to.
+    /// Start of the current contour, to which the contour returns when it is closed.
     start: (i64, i64),
 }
 
 impl Pen<'_> {
-    /// Returns where a point of the font is on the image.
+    /// Returns the position of a point of the font on the image.
     fn point(&self, x: f32, y: f32) -> (i64, i64) {
         let (x, y) = (f64::from(x) * self.scale, f64::from(y) * self.scale);
         let (left, top) = self.glyph.at;
@@ -55,12 +55,12 @@ impl Pen<'_> {
         ((x * PARTS).round() as i64, (y * PARTS).round() as i64)
     }
 
-    /// Writes a command with points relative to the last one, and goes to its last point.
+    /// Writes a command with points relative to the last one, and makes its last point the current one.
     fn command(&mut self, name: char, points: &[(i64, i64)]) {
         self.data.push(name);
         for (index, (x, y)) in points.iter().enumerate() {
             let gap = if index == 0 { "" } else { " " };
-            // Writing to a text never fails.
+            // Writing to a String cannot fail.
             let _ = write!(
                 self.data,
                 "{gap}{} {}",
@@ -77,7 +77,7 @@ impl Pen<'_> {
 impl OutlinePen for Pen<'_> {
     fn move_to(&mut self, x: f32, y: f32) {
         let point = self.point(x, y);
-        // This one is absolute: glyphs do not depend on each other.
+        // The first point of a glyph is absolute, so that glyphs do not depend on each other.
         self.at = (0, 0);
         self.command('M', &[point]);
         self.start = point;
@@ -104,7 +104,7 @@ impl OutlinePen for Pen<'_> {
     }
 }
 
-/// A whole number of parts of a px, written in px.
+/// A number of `1 / PARTS` px, printed in px.
 struct Part(i64);
 
 impl std::fmt::Display for Part {

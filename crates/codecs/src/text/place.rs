@@ -12,19 +12,19 @@ use super::{ASCENT, DESCENT};
 pub(crate) struct Placed {
     pub(crate) face: usize,
     pub(crate) id: u32,
-    /// Where the origin of its outline is.
+    /// Position of the origin of its outline.
     pub(crate) at: (f64, f64),
-    /// Whether the glyph is turned clockwise by a quarter.
+    /// Whether the glyph is rotated clockwise by 90°.
     pub(crate) is_turned: bool,
-    /// The text that it shows, where its font has colours of its own; then it is drawn as that text.
+    /// The text of a glyph with its own colours, which is drawn as text; `None` for outlines.
     pub(crate) coloured: Option<String>,
 }
 
 /// Height of capitals, in em.
 const CAPITALS: f64 = 0.73;
 
-/// Places lines on the text's image, and returns what they cover there. `pitch` is the distance in px from one line to
-/// the next.
+/// Places lines on the text's image, and returns the glyphs and the rectangle that they cover. `pitch` is the distance
+/// between lines in px.
 pub(super) fn place(
     text: &Text<'_>,
     size: f64,
@@ -62,13 +62,13 @@ fn horizontal(
     };
     let (top, bottom) = (baseline - ascent, baseline + down + descent);
     let mut ends = Vec::new();
-    let mut placed = Vec::new();
+    let mut glyphs = Vec::new();
     for line in lines {
-        let (start, wider) = line.aligned(text.align, width, size);
+        let (start, wider) = line.align_line(text.align, width, size);
         let mut x = left + start;
         let begin = x;
         for (glyph, is_gap) in line.glyphs.iter().zip(&line.gaps) {
-            placed.push(Placed {
+            glyphs.push(Placed {
                 face: glyph.face,
                 id: glyph.id,
                 at: (x + size * glyph.offset.0, baseline - size * glyph.offset.1),
@@ -87,13 +87,13 @@ fn horizontal(
         right,
         bottom,
     };
-    (placed, block)
+    (glyphs, block)
 }
 
-/// Returns the least beginning and the largest end of lines; `none` for both if there are none.
+/// Returns the minimum of the beginnings and the maximum of the ends of lines; `none` for both if there are no lines.
 fn hull(ends: &[(f64, f64)], none: f64) -> (f64, f64) {
     let both = ends.iter().copied().reduce(|(begin, end), other| {
-        // Characters that are drawn one over the other may go backwards.
+        // With negative tracking, a line may end before its beginning.
         (begin.min(other.0), end.max(other.1))
     });
     both.map_or((none, none), |(begin, end)| {
@@ -101,7 +101,7 @@ fn hull(ends: &[(f64, f64)], none: f64) -> (f64, f64) {
     })
 }
 
-/// Places columns, the first at the right.
+/// Places columns from right to left.
 fn vertical(text: &Text<'_>, size: f64, pitch: f64, lines: &[ShapedLine]) -> (Vec<Placed>, Block) {
     let all = pitch * lines.len() as f64;
     let lengths = lines.iter().map(|line| size * line.length());
@@ -121,21 +121,21 @@ fn vertical(text: &Text<'_>, size: f64, pitch: f64, lines: &[ShapedLine]) -> (Ve
     } - pitch / 2.0;
     let right = centre + pitch / 2.0;
     let mut ends = Vec::new();
-    let mut placed = Vec::new();
+    let mut glyphs = Vec::new();
     for line in lines {
-        let (start, wider) = line.aligned(text.align, height, size);
+        let (start, wider) = line.align_line(text.align, height, size);
         let mut y = top + start;
         let begin = y;
         for (glyph, is_gap) in line.glyphs.iter().zip(&line.gaps) {
             let (right, up) = (size * glyph.offset.0, size * glyph.offset.1);
             let is_turned = glyph.set == Set::Turned;
-            // The middle of a turned letter is that of its font's ascent and descent.
+            // The middle of a rotated letter is that of its font's ascent and descent.
             let (ascent, descent) = glyph.extent;
             let at = match is_turned {
                 true => (centre - size * (ascent - descent) / 2.0 + up, y + right),
                 false => (centre + right, y - up),
             };
-            placed.push(Placed {
+            glyphs.push(Placed {
                 face: glyph.face,
                 id: glyph.id,
                 at,
@@ -154,7 +154,7 @@ fn vertical(text: &Text<'_>, size: f64, pitch: f64, lines: &[ShapedLine]) -> (Ve
         right,
         bottom,
     };
-    (placed, block)
+    (glyphs, block)
 }
 
 /// Returns the ascent of the first line and the descent of the last, in em.
@@ -170,8 +170,8 @@ fn reaches(lines: &[ShapedLine]) -> [f64; 2] {
     [first, last]
 }
 
-/// Returns where a text begins along one side of an image and how long it is: the box's side if it has one, or that of
-/// the lines.
+/// Returns the beginning and length of a text along one side of an image. The length is that of the box if there is
+/// one, otherwise that of the lines.
 fn span(gravity: Anchor, side: u32, margin: f64, area: f64, lines: f64) -> (f64, f64) {
     let length = if area > 0.0 { area } else { lines };
     let side = f64::from(side);
@@ -189,8 +189,8 @@ impl ShapedLine {
         self.glyphs.iter().map(|glyph| glyph.advance).sum()
     }
 
-    /// Returns where the line starts within a length in px, and how much wider its gaps are.
-    fn aligned(&self, align: Align, length: f64, size: f64) -> (f64, f64) {
+    /// Returns the beginning of the line within a length in px, and the additional width of its gaps.
+    fn align_line(&self, align: Align, length: f64, size: f64) -> (f64, f64) {
         let left = length - size * self.length();
         let gaps = self.gaps.iter().filter(|is_gap| **is_gap).count();
         match (align, self.begins_right) {

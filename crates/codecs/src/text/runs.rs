@@ -1,4 +1,5 @@
-//! Cuts a paragraph into runs: characters of one direction, script, font and orientation, which are shaped together.
+//! Splits a paragraph into runs: characters with the same direction, script, font and orientation, which are shaped
+//! together.
 
 use std::ops::Range;
 
@@ -12,25 +13,25 @@ use unicode_vo::{Orientation, char_orientation};
 
 use super::shape::Glyph;
 use super::{ASCENT, DESCENT, shape};
-use crate::fonts::{Fonts, Wanted, is_invisible};
+use crate::fonts::{FontSelection, Fonts, is_invisible};
 
 /// A paragraph: text without line ends.
 pub(super) struct Paragraph<'a> {
     pub(super) text: &'a str,
     bidi: BidiInfo<'a>,
     runs: Vec<Run>,
-    /// Where its grapheme clusters begin, in bytes, and where the last one ends.
+    /// Byte offsets at which its grapheme clusters begin, and the end of the last one.
     pub(super) clusters: Vec<usize>,
-    /// The advance of the glyphs of everything before a byte, in em.
+    /// For each byte offset, the total advance of the glyphs before it, in em.
     advances: Vec<f64>,
     /// Additional distance between characters, in em.
     tracking: f64,
-    /// How far its glyphs reach across the line, in em: above and below the baseline together. 0 for a column, in which
-    /// upright characters are 1 em wide, and turned ones lie in the middle.
+    /// Height of its lines in em: the maximum ascent and descent of its fonts together. 0 for a column, in which
+    /// upright characters are 1 em wide and rotated ones are centred.
     pub(super) across: f64,
 }
 
-/// A run of characters, of a paragraph's text in bytes.
+/// A run of characters: a range of bytes in a paragraph's text, with the properties that its characters share.
 #[derive(Clone, Debug)]
 pub(super) struct Run {
     pub(super) range: Range<usize>,
@@ -40,22 +41,22 @@ pub(super) struct Run {
     level: Level,
 }
 
-/// How a run's glyphs stand.
+/// Orientation of a run's glyphs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Set {
     Horizontal,
-    /// In a column, upright.
+    /// Upright in a column.
     Upright,
-    /// In a column, turned clockwise by a quarter.
+    /// Rotated clockwise by 90° in a column.
     Turned,
 }
 
 impl<'a> Paragraph<'a> {
-    /// Cuts a paragraph into runs, with `tracking` em between its characters.
+    /// Splits a paragraph into runs, with `tracking` em between its characters.
     pub(super) fn new(
         text: &'a str,
         fonts: &Fonts,
-        wanted: &Wanted,
+        selection: &FontSelection,
         (writing, tracking): (Writing, f64),
     ) -> Self {
         let bidi = BidiInfo::new(text, None);
@@ -65,15 +66,15 @@ impl<'a> Paragraph<'a> {
         for ends in clusters.windows(2) {
             let range = ends[0]..ends[1];
             let cluster = &text[range.clone()];
-            let own = script_of(cluster);
-            script = own.unwrap_or(script);
+            let cluster_script = script_of(cluster);
+            script = cluster_script.unwrap_or(script);
             let last = runs.last().map(|run| run.face);
             let is_visible = cluster.chars().any(|letter| !is_invisible(letter));
             let face = match (is_visible, last) {
                 (false, Some(last)) => Some(last),
-                _ => fonts.face_for(cluster, script, wanted, last, is_emoji(cluster)),
+                _ => fonts.face_for(cluster, script, selection, last, is_emoji(cluster)),
             };
-            // What no font has is left out; a note says so.
+            // Characters without a glyph in any font are left out; the response reports them.
             let Some(face) = face else {
                 continue;
             };
@@ -117,8 +118,8 @@ impl<'a> Paragraph<'a> {
         let (mut above, mut below) = (ASCENT, DESCENT);
         let mut advances = vec![0.0; self.text.len() + 1];
         for run in &self.runs {
-            for glyph in self.shaped(run, self.is_rtl(run), fonts) {
-                // Of a ligature, all is counted at its beginning.
+            for glyph in self.shape_run(run, self.is_rtl(run), fonts) {
+                // The advance of a ligature is counted at its beginning.
                 advances[glyph.text.start + 1] += glyph.advance;
                 above = above.max(glyph.extent.0);
                 below = below.max(glyph.extent.1);
@@ -136,7 +137,8 @@ impl<'a> Paragraph<'a> {
         };
     }
 
-    /// Returns the advance of a part of the text in em. Parts begin and end with clusters. Nothing follows the last one.
+    /// Returns the advance of a part of the text in em. Parts begin and end at cluster boundaries. There is no
+    /// additional distance after the last cluster.
     pub(super) fn advance(&self, range: Range<usize>) -> f64 {
         if self.tracking == 0.0 {
             return self.advances[range.end] - self.advances[range.start];
@@ -147,8 +149,8 @@ impl<'a> Paragraph<'a> {
         advance - run.map_or(0.0, |run| self.tracking_of(run))
     }
 
-    /// Returns the additional distance between the characters of a run, in em. Those that join have none, which would
-    /// tear them apart.
+    /// Returns the additional distance between the characters of a run, in em. Scripts with joined letters have none,
+    /// because it would separate the letters.
     pub(super) fn tracking_of(&self, run: &Run) -> f64 {
         if joins(run.script) {
             0.0
@@ -158,9 +160,9 @@ impl<'a> Paragraph<'a> {
     }
 
     /// Returns the glyphs of a run, or of a part of one, from left to right or from top to bottom.
-    pub(super) fn shaped(&self, run: &Run, is_rtl: bool, fonts: &Fonts) -> Vec<Glyph> {
+    pub(super) fn shape_run(&self, run: &Run, is_rtl: bool, fonts: &Fonts) -> Vec<Glyph> {
         let tracking = self.tracking_of(run);
-        // A ligature is one character, between whose letters there can be no distance.
+        // Additional distance is not possible inside a ligature, so ligatures are off if there is any.
         let mut glyphs = shape::shape(fonts, self.text, run, is_rtl, tracking == 0.0);
         let starts: Vec<usize> = glyphs.iter().map(|glyph| glyph.text.start).collect();
         for (at, glyph) in glyphs.iter_mut().enumerate() {
@@ -171,7 +173,7 @@ impl<'a> Paragraph<'a> {
         glyphs
     }
 
-    /// Whether the paragraph's first strong character is of a script that is written from right to left.
+    /// Whether the paragraph's first strong character is of a right-to-left script.
     pub(super) fn begins_right(&self) -> bool {
         let paragraph = self.bidi.paragraphs.first();
         paragraph.is_some_and(|paragraph| paragraph.level.is_rtl())
@@ -181,7 +183,7 @@ impl<'a> Paragraph<'a> {
         run.level.is_rtl()
     }
 
-    /// Returns the runs of a line, from left to right, each with whether its glyphs go from right to left.
+    /// Returns the runs of a line from left to right, each with a flag: whether its glyphs go from right to left.
     pub(super) fn visual(&self, line: Range<usize>) -> Vec<(Run, bool)> {
         let Some(paragraph) = self.bidi.paragraphs.first() else {
             return Vec::new();
@@ -193,7 +195,7 @@ impl<'a> Paragraph<'a> {
         let (levels, parts) = self.bidi.visual_runs(paragraph, line);
         for part in parts {
             let is_rtl = levels[part.start].is_rtl();
-            let within = |run: &Run| {
+            let in_line = |run: &Run| {
                 let range = run.range.start.max(part.start)..run.range.end.min(part.end);
                 let run = Run {
                     range: range.clone(),
@@ -201,7 +203,7 @@ impl<'a> Paragraph<'a> {
                 };
                 (!range.is_empty()).then_some((run, is_rtl))
             };
-            let mut runs: Vec<_> = self.runs.iter().filter_map(within).collect();
+            let mut runs: Vec<_> = self.runs.iter().filter_map(in_line).collect();
             if is_rtl {
                 runs.reverse();
             }
@@ -225,7 +227,7 @@ fn joins(script: Script) -> bool {
     )
 }
 
-/// Returns the script of a cluster; `None` for characters that many scripts share.
+/// Returns the script of a cluster, or `None` for characters that several scripts share.
 fn script_of(cluster: &str) -> Option<Script> {
     let mut scripts = cluster.chars().map(|letter| letter.script());
     scripts.find(|script| !matches!(script, Script::Common | Script::Inherited | Script::Unknown))
@@ -235,7 +237,7 @@ fn first_script(text: &str) -> Script {
     script_of(text).unwrap_or(Script::Common)
 }
 
-/// Whether a cluster is shown in colours: by default, or because a variation selector says so.
+/// Whether a cluster is shown in colours: by default, or because of a variation selector.
 fn is_emoji(cluster: &str) -> bool {
     let coloured = CodePointSetData::new::<EmojiPresentation>();
     let by_default = cluster
@@ -245,7 +247,7 @@ fn is_emoji(cluster: &str) -> bool {
     cluster.contains('\u{fe0f}') || (by_default && !cluster.contains('\u{fe0e}'))
 }
 
-/// Returns how a cluster stands in a column: upright, or turned unless its font has a form for columns.
+/// Returns the orientation of a cluster in a column: upright, or rotated if its font has no vertical form for it.
 fn in_column(cluster: &str, fonts: &Fonts, face: usize) -> Set {
     let Some(first) = cluster.chars().next() else {
         return Set::Upright;

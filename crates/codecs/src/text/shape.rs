@@ -1,4 +1,4 @@
-//! Shapes a run: characters to glyphs and their places, by `harfrust`.
+//! Shapes a run with `harfrust`: converts characters to glyphs and positions.
 
 use std::ops::Range;
 
@@ -16,21 +16,21 @@ use crate::fonts::Fonts;
 pub(crate) struct Glyph {
     pub(crate) face: usize,
     pub(crate) id: u32,
-    /// The part of the paragraph's text that it shows, in bytes, together with other glyphs of the same part.
+    /// The bytes of the paragraph's text that this glyph shows, possibly together with other glyphs of the same range.
     pub(crate) text: Range<usize>,
-    /// That part, where the font has colours of its own, at the first of its glyphs.
+    /// The text of the range, if the font has coloured glyphs. Only the first glyph of a range has it.
     pub(super) coloured: Option<String>,
-    /// How far to the right of its place, and above it, it is drawn.
+    /// Distance of the glyph from its position, to the right and upwards.
     pub(crate) offset: (f64, f64),
-    /// How far the next glyph's place is from its own along the line.
+    /// Distance between the positions of this glyph and the next one along the line.
     pub(crate) advance: f64,
     pub(super) set: Set,
     /// The ascent and the descent of the glyph's font.
     pub(super) extent: (f64, f64),
 }
 
-/// Returns the glyphs of a run, from left to right or from top to bottom. `ligatures` says whether letters may have a
-/// glyph together where the script does not need one.
+/// Returns the glyphs of a run, from left to right or from top to bottom. `ligatures` enables ligatures that the script
+/// does not require.
 pub(super) fn shape(
     fonts: &Fonts,
     text: &str,
@@ -44,18 +44,18 @@ pub(super) fn shape(
         _ => Direction::LeftToRight,
     };
     let id = fonts.face(run.face).id;
-    let shaped = fonts.database().with_face_data(id, |data, index| {
+    let result = fonts.database().with_face_data(id, |data, index| {
         let font = FontRef::from_index(data, index).ok()?;
         let mut buffer = UnicodeBuffer::new();
         buffer.push_str(&text[run.range.clone()]);
-        // Letters join those of other fonts beside them.
+        // Letters can join neighbours in other fonts, which the shaper needs to know.
         buffer.set_pre_context(&text[..run.range.start]);
         buffer.set_post_context(&text[run.range.end..]);
         buffer.set_direction(direction);
         buffer.set_script(script(run.script));
         Some(glyphs(&font, buffer, run, ligatures))
     });
-    let mut glyphs = shaped.flatten().unwrap_or_default();
+    let mut glyphs = result.flatten().unwrap_or_default();
     if fonts.face(run.face).is_coloured {
         let mut last = None;
         for glyph in &mut glyphs {
@@ -70,24 +70,24 @@ pub(super) fn shape(
 fn glyphs(font: &FontRef<'_>, buffer: UnicodeBuffer, run: &Run, ligatures: bool) -> Vec<Glyph> {
     let data = ShaperData::new(font);
     let shaper = data.shaper(font).build();
-    let apart = [b"liga", b"clig"].map(|tag| Feature::new(Tag::new(tag), 0, ..));
-    let features: &[Feature] = if ligatures { &[] } else { &apart };
-    let shaped = shaper.shape(buffer, ShapeOptions::new().features(features));
+    let no_ligatures = [b"liga", b"clig"].map(|tag| Feature::new(Tag::new(tag), 0, ..));
+    let features: &[Feature] = if ligatures { &[] } else { &no_ligatures };
+    let result = shaper.shape(buffer, ShapeOptions::new().features(features));
     let metrics = skrifa::metrics::Metrics::new(font, Size::unscaled(), LocationRef::default());
     let em = f64::from(metrics.units_per_em.max(1));
     let units = |units: i32| f64::from(units) / em;
     let extent = |length: f32| (f64::from(length) / em).clamp(0.0, FARTHEST);
     let extent = (extent(metrics.ascent), extent(-metrics.descent));
-    let infos = shaped.glyph_infos();
+    let infos = result.glyph_infos();
     let mut ends: Vec<usize> = infos.iter().map(|info| info.cluster as usize).collect();
     ends.push(run.range.len());
     ends.sort_unstable();
     ends.dedup();
-    let places = infos.iter().zip(shaped.glyph_positions());
+    let places = infos.iter().zip(result.glyph_positions());
     let glyph = places.map(|(info, place)| {
         let start = info.cluster as usize;
-        let after = ends.partition_point(|end| *end <= start);
-        let end = ends.get(after).copied().unwrap_or(run.range.len());
+        let index = ends.partition_point(|end| *end <= start);
+        let end = ends.get(index).copied().unwrap_or(run.range.len());
         Glyph {
             face: run.face,
             id: info.glyph_id,
@@ -95,7 +95,7 @@ fn glyphs(font: &FontRef<'_>, buffer: UnicodeBuffer, run: &Run, ligatures: bool)
             coloured: None,
             offset: (units(place.x_offset), units(place.y_offset)),
             advance: match run.set {
-                // Downwards.
+                // Positive downwards.
                 Set::Upright => -units(place.y_advance),
                 _ => units(place.x_advance),
             },
@@ -106,10 +106,10 @@ fn glyphs(font: &FontRef<'_>, buffer: UnicodeBuffer, run: &Run, ligatures: bool)
     glyph.collect()
 }
 
-/// Most em that a font reaches above or below its baseline, whatever it says.
+/// Maximum ascent or descent in em, whatever the font states.
 const FARTHEST: f64 = 3.0;
 
-/// Returns a script as `harfrust` knows it.
+/// Converts a script to the type of `harfrust`.
 fn script(script: unicode_script::Script) -> Script {
     let tag = Tag::from_be_bytes(script.as_iso15924_tag().to_be_bytes());
     match script {
@@ -118,7 +118,7 @@ fn script(script: unicode_script::Script) -> Script {
     }
 }
 
-/// Whether a font has another glyph for a character in columns.
+/// Whether a font has a different glyph for a character in columns.
 pub(super) fn has_vertical_form(fonts: &Fonts, face: usize, letter: char) -> bool {
     let id = fonts.face(face).id;
     let differs = fonts.database().with_face_data(id, |data, index| {
@@ -128,12 +128,12 @@ pub(super) fn has_vertical_form(fonts: &Fonts, face: usize, letter: char) -> boo
         buffer.set_direction(Direction::TopToBottom);
         buffer.guess_segment_properties();
         let data = ShaperData::new(&font);
-        let shaped = data
+        let result = data
             .shaper(&font)
             .build()
             .shape(buffer, ShapeOptions::new());
         let plain = font.charmap().map(letter)?;
-        Some(shaped.glyph_infos().first()?.glyph_id != plain.to_u32())
+        Some(result.glyph_infos().first()?.glyph_id != plain.to_u32())
     });
     differs.flatten().unwrap_or(false)
 }

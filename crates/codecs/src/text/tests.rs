@@ -10,12 +10,12 @@ mod placing;
 mod shaping;
 mod styles;
 
-/// The folder of reduced fonts and known answers.
+/// The folder of reduced fonts and expected glyphs.
 fn folder() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fonts"))
 }
 
-/// A text of 16 px in the middle of an image of 400 × 300 px.
+/// Returns a text of 16 px in the middle of an image of 400 × 300 px.
 fn text(text: &str) -> Text<'_> {
     Text {
         text,
@@ -46,7 +46,7 @@ fn text(text: &str) -> Text<'_> {
     }
 }
 
-/// The fonts in these files of the folder.
+/// Loads the fonts in these files of the folder.
 fn fonts(names: &[&str]) -> Fonts {
     let read = |name: &&str| std::fs::read(folder().join(name)).expect("a font");
     let files: Vec<Vec<u8>> = names.iter().map(read).collect();

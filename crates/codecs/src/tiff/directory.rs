@@ -15,22 +15,22 @@ pub(crate) struct Directory<'a> {
     entries: &'a [u8],
     /// Offset of the directory's end in the file.
     pub(crate) end: usize,
-    /// Offset of the next directory. 0: there is none; `None`: the offset is cut off.
+    /// Offset of the next directory. 0 means that there is none, `None` that the offset is cut off.
     pub(crate) next: Option<u64>,
 }
 
-/// Maximum number of entries in one directory, which is as many as a classic TIFF can count.
+/// Maximum number of entries in one directory: the maximum count of a classic TIFF.
 const MOST_ENTRIES: u64 = 65_535;
 
-/// The place of an entry's values.
+/// The location of an entry's values.
 enum Place {
-    /// In the entry itself, with their length in bytes.
+    /// In the entry itself. The value is their length in bytes.
     Inline(usize),
     At(Range<usize>),
 }
 
-/// The numbers of a tag, read from the file on demand: a list may be as long as the file, and most lists are read only
-/// in part.
+/// The numbers of a tag. They are read from the file on demand, because a list may be as long as the file, and most
+/// lists are read only in part.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Numbers<'a> {
     bytes: &'a [u8],
@@ -56,7 +56,7 @@ impl<'a> Numbers<'a> {
     }
 }
 
-/// Returns the size in bytes of a value of this type. `None`: the type is unknown.
+/// Returns the size in bytes of a value of this type, or `None` if the type is unknown.
 fn type_bytes(kind: u64) -> Option<usize> {
     match kind {
         1 | 2 | 6 | 7 => Some(1),
@@ -74,7 +74,7 @@ impl<'a> Directory<'a> {
 
     /// Reads the directory at an offset, or the first one if `at` is `None`.
     pub(crate) fn at(bytes: &'a [u8], at: Option<u64>) -> Result<Self> {
-        let cut = || Error::broken(NAME, "its directory is cut off");
+        let cut_off = || Error::broken(NAME, "its directory is cut off");
         let big_endian = bytes.starts_with(b"MM");
         let big = bytes.get(2..4).is_some_and(|magic| magic.contains(&b'+'));
         let mut directory = Self {
@@ -89,23 +89,23 @@ impl<'a> Directory<'a> {
             true => directory.number(8, 8),
             false => directory.number(4, 4),
         });
-        let at = usize::try_from(at.ok_or_else(cut)?).map_err(|_| cut())?;
+        let at = usize::try_from(at.ok_or_else(cut_off)?).map_err(|_| cut_off())?;
         let (count_bytes, entry) = if big { (8, 20) } else { (2, 12) };
-        let count = directory.number(at, count_bytes).ok_or_else(cut)?;
+        let count = directory.number(at, count_bytes).ok_or_else(cut_off)?;
         if count > MOST_ENTRIES {
             return Err(Error::broken(
                 NAME,
                 format!("a directory has {count} entries"),
             ));
         }
-        let begin = at.checked_add(count_bytes).ok_or_else(cut)?;
+        let begin = at.checked_add(count_bytes).ok_or_else(cut_off)?;
         let length = usize::try_from(count)
             .ok()
             .and_then(|count| count.checked_mul(entry));
         let end = length
             .and_then(|length| begin.checked_add(length))
-            .ok_or_else(cut)?;
-        directory.entries = bytes.get(begin..end).ok_or_else(cut)?;
+            .ok_or_else(cut_off)?;
+        directory.entries = bytes.get(begin..end).ok_or_else(cut_off)?;
         directory.end = end + directory.offset_bytes();
         directory.next = directory.number(end, directory.offset_bytes());
         Ok(directory)
@@ -121,8 +121,8 @@ impl<'a> Directory<'a> {
         Some(of(bytes, self.big_endian))
     }
 
-    /// Returns the size in bytes of each value of a tag, and the bytes of all its values. `None`: there is no such tag,
-    /// or its values are not in the file.
+    /// Returns the size in bytes of each value of a tag, and the bytes of all its values. Returns `None` if there is no
+    /// such tag, or its values are not in the file.
     fn values(&self, tag: u16) -> Option<(usize, &'a [u8])> {
         let tagged = |entry: &&[u8]| of(&entry[..2], self.big_endian) == u64::from(tag);
         let entry = self.entries().find(tagged)?;
@@ -133,7 +133,7 @@ impl<'a> Directory<'a> {
         }
     }
 
-    /// The number of entries.
+    /// Returns the number of entries.
     pub(crate) fn len(&self) -> usize {
         self.entries().count()
     }
@@ -142,8 +142,8 @@ impl<'a> Directory<'a> {
         self.entries.chunks_exact(if self.big { 20 } else { 12 })
     }
 
-    /// Returns the size in bytes of each value of an entry, and the place of its values. `None`: the type is unknown or
-    /// the place impossible.
+    /// Returns the size in bytes of each value of an entry, and the location of its values. Returns `None` if the type
+    /// is unknown or the location impossible.
     fn place(&self, entry: &[u8]) -> Option<(usize, Place)> {
         let number = |bytes: &[u8]| of(bytes, self.big_endian);
         let offset_bytes = self.offset_bytes();

@@ -1,4 +1,4 @@
-//! Converts planes to a TIFF: one page of gray or RGB with 8 or 16 bits, in strips that are deflated after horizontal
+//! Encodes planes to a TIFF: one page of gray or RGB with 8 or 16 bits, in strips that are deflated after horizontal
 //! differencing.
 
 use std::io::Write;
@@ -9,7 +9,7 @@ use flate2::write::ZlibEncoder;
 
 use crate::guard;
 
-/// Returns what a frame is converted to before it is written: gray or RGB of 8 or 16 bits, with or without opacity.
+/// Returns the traits to which a frame must be converted: gray or RGB of 8 or 16 bits, with or without opacity.
 pub(super) fn accepts(have: Traits) -> Traits {
     Traits {
         model: match have.model {
@@ -27,10 +27,10 @@ pub(super) fn accepts(have: Traits) -> Traits {
 /// Rows per strip.
 const ROWS: u32 = 64;
 
-/// Resolution that is written, in pixels per inch, since nothing is known about printing.
+/// Resolution in the file, in pixels per inch. It is a default, because the print size is unknown.
 const PER_INCH: u32 = 72;
 
-/// Numbers of the tags that are written, in ascending order, as the format demands.
+/// Numbers of the tags that are written, in ascending order as the format requires.
 mod tag {
     pub(super) const WIDTH: u16 = 256;
     pub(super) const HEIGHT: u16 = 257;
@@ -59,8 +59,8 @@ enum Value {
 }
 
 impl Value {
-    /// Returns the number of the value's type, how many values there are, and their bytes.
-    fn written(&self) -> (u16, usize, Vec<u8>) {
+    /// Returns the number of the value's type, the number of values, and their bytes.
+    fn encoded(&self) -> (u16, usize, Vec<u8>) {
         match self {
             Self::Bytes(bytes) => (7, bytes.len(), bytes.clone()),
             Self::Ratio(whole) => (
@@ -85,11 +85,11 @@ impl Value {
 /// Encodes the first frame of an image.
 pub(super) fn encode(image: &Image, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
     let frame = &image.frame;
-    // The header, whose last word will say where the directory is.
+    // The header, whose last four bytes are filled in with the offset of the directory.
     let mut file = b"II*\0\0\0\0\0".to_vec();
     let (mut strips, mut lengths) = (Vec::new(), Vec::new());
     for top in (0..frame.height).step_by(ROWS as usize) {
-        guard::wanted(interrupt)?;
+        guard::check_interrupt(interrupt)?;
         let begin = file.len();
         strips.push(place(begin)?);
         let strip = strip(frame, top..frame.height.min(top + ROWS))?;
@@ -103,7 +103,7 @@ pub(super) fn encode(image: &Image, interrupt: &dyn Interrupt) -> Result<Vec<u8>
         (tag::WIDTH, Value::Longs(vec![frame.width])),
         (tag::HEIGHT, Value::Longs(vec![frame.height])),
         (tag::BITS, Value::Shorts(vec![bits; samples.into()])),
-        // Deflated.
+        // Deflate.
         (tag::COMPRESSION, Value::Shorts(vec![8])),
         // RGB, or gray whose 0 is black.
         (
@@ -114,15 +114,15 @@ pub(super) fn encode(image: &Image, interrupt: &dyn Interrupt) -> Result<Vec<u8>
         (tag::SAMPLES, Value::Shorts(vec![samples])),
         (tag::ROWS, Value::Longs(vec![ROWS])),
         (tag::LENGTHS, Value::Longs(lengths)),
-        // Every baseline file has them, and some readers refuse one that has not: pixels per inch.
+        // Resolution in pixels per inch. Baseline files must have these tags, and some readers require them.
         (tag::ACROSS, Value::Ratio(PER_INCH)),
         (tag::DOWN, Value::Ratio(PER_INCH)),
         (tag::UNIT, Value::Shorts(vec![2])),
-        // Differences along a row.
+        // Horizontal differencing.
         (tag::PREDICTOR, Value::Shorts(vec![2])),
     ];
     if frame.alpha.is_some() {
-        // Straight.
+        // Opacity that the colours are not multiplied with.
         tags.push((tag::EXTRA, Value::Shorts(vec![2])));
     }
     if let Some(profile) = &image.metadata.icc {
@@ -136,12 +136,12 @@ pub(super) fn encode(image: &Image, interrupt: &dyn Interrupt) -> Result<Vec<u8>
 fn directory(file: &mut Vec<u8>, tags: &[(u16, Value)]) -> Result<()> {
     let mut entries = (tags.len() as u16).to_le_bytes().to_vec();
     for (tag, value) in tags {
-        let (kind, count, mut bytes) = value.written();
+        let (kind, count, mut bytes) = value.encoded();
         entries.extend(tag.to_le_bytes());
         entries.extend(kind.to_le_bytes());
         entries.extend(place(count)?.to_le_bytes());
         if bytes.len() > 4 {
-            // Values begin at even places.
+            // Values must begin at even offsets.
             file.resize(file.len().next_multiple_of(2), 0);
             let at = place(file.len())?;
             file.append(&mut bytes);
@@ -150,7 +150,7 @@ fn directory(file: &mut Vec<u8>, tags: &[(u16, Value)]) -> Result<()> {
         bytes.resize(4, 0);
         entries.extend(bytes);
     }
-    // There is no other page.
+    // No further page.
     entries.extend([0; 4]);
     file.resize(file.len().next_multiple_of(2), 0);
     let at = place(file.len())?.to_le_bytes();
@@ -159,7 +159,10 @@ fn directory(file: &mut Vec<u8>, tags: &[(u16, Value)]) -> Result<()> {
     Ok(())
 }
 
-/// Converts an offset or a length to 32 bits. Refuses one of 4 GiB or more.
+/// Converts an offset or a length to 32 bits.
+///
+/// # Errors
+/// If it is 4 GiB or more.
 fn place(bytes: usize) -> Result<u32> {
     u32::try_from(bytes).map_err(|_| Error::Limit {
         bound: Bound::of_format(super::NAME, "bytes", "bytes"),
@@ -180,13 +183,13 @@ fn strip(frame: &Frame, rows: std::ops::Range<u32>) -> Result<Vec<u8>> {
                 match plane {
                     Plane::U8(grid) => {
                         let row = grid.row(y);
-                        let before = x.checked_sub(1).map_or(0, |x| row[x]);
-                        line.push(row[x].wrapping_sub(before));
+                        let left_sample = x.checked_sub(1).map_or(0, |x| row[x]);
+                        line.push(row[x].wrapping_sub(left_sample));
                     }
                     Plane::U16(grid) => {
                         let row = grid.row(y);
-                        let before = x.checked_sub(1).map_or(0, |x| row[x]);
-                        line.extend(row[x].wrapping_sub(before).to_le_bytes());
+                        let left_sample = x.checked_sub(1).map_or(0, |x| row[x]);
+                        line.extend(row[x].wrapping_sub(left_sample).to_le_bytes());
                     }
                 }
             }
@@ -196,5 +199,5 @@ fn strip(frame: &Frame, rows: std::ops::Range<u32>) -> Result<Vec<u8>> {
     deflate.finish().map_err(failed)
 }
 
-/// Compression level of zlib. Higher ones gain little.
+/// Compression level of zlib. Higher levels save little.
 const LEVEL: u32 = 4;

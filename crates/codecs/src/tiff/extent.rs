@@ -1,4 +1,4 @@
-//! The end of a TIFF. The format does not mark it, so it is the end of the last thing that a directory points to.
+//! The end of a TIFF. The format does not mark it, so it is the end of the last data to which a directory points.
 
 use std::collections::BTreeSet;
 
@@ -7,18 +7,18 @@ use andon_pixels::{Error, Result};
 use super::NAME;
 use super::directory::{Directory, Numbers};
 
-/// Returns the end of all pages and of the directories that belong to them.
+/// Returns the offset at which all pages, and the directories that belong to them, have ended.
 ///
 /// # Errors
-/// `Broken`: a directory points beyond the end of the file, or the directories have too many entries.
+/// `Broken` if a directory points beyond the end of the file, or the directories have too many entries.
 pub(crate) fn end(bytes: &[u8]) -> Result<usize> {
     let mut end = 0;
     let mut entries = 0;
-    // Lists do not lie in each other: together they are no longer than the file.
+    // Lists cannot overlap, so that their total length is limited to that of the file.
     let mut numbers = bytes.len();
-    let mut seen = BTreeSet::new();
-    let mut waiting = vec![None];
-    while let Some(at) = waiting.pop() {
+    let mut visited = BTreeSet::new();
+    let mut queue = vec![None];
+    while let Some(at) = queue.pop() {
         let directory = Directory::at(bytes, at)?;
         // An empty directory counts, too.
         entries += 1 + directory.len();
@@ -34,17 +34,17 @@ pub(crate) fn end(bytes: &[u8]) -> Result<usize> {
             numbers = numbers.checked_sub(offsets.len()).ok_or_else(too_many)?;
             end = end.max(chunks_end(offsets, directory.numbers(lengths), bytes.len()));
         }
-        let below = DIRECTORY_TAGS
+        let children = DIRECTORY_TAGS
             .iter()
             .filter_map(|tag| directory.numbers(*tag))
             .flat_map(Numbers::iter);
         let next = directory.next.filter(|next| *next != 0);
-        for at in below.chain(next) {
-            // They may point to each other.
-            if seen.insert(at) {
-                waiting.push(Some(at));
+        for at in children.chain(next) {
+            // Directories may point to each other, so each is read only once.
+            if visited.insert(at) {
+                queue.push(Some(at));
             }
-            if seen.len() > ENTRIES {
+            if visited.len() > ENTRIES {
                 return Err(too_many());
             }
         }
@@ -55,7 +55,7 @@ pub(crate) fn end(bytes: &[u8]) -> Result<usize> {
     }
 }
 
-/// Returns the end of the last strip or tile. If their lengths are not stated, it is the end of the file.
+/// Returns the end of the last strip or tile. If their lengths are missing, it is the end of the file.
 fn chunks_end(offsets: Numbers<'_>, lengths: Option<Numbers<'_>>, file: usize) -> usize {
     match lengths {
         Some(lengths) => {

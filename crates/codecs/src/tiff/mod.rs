@@ -1,17 +1,18 @@
 //! TIFF: reads the first page, in strips or tiles, of up to 16 bits. Writes deflated strips.
 //!
-//! Directories are read by our own code, and crates decompress one strip or tile at a time. The crate `tiff` (0.11.3,
-//! which `image` uses) cannot take its place without losing what is served. By its source:
+//! Our own code reads directories, and crates decompress one strip or tile at a time. The crate `tiff` (0.11.3, which
+//! `image` uses) cannot replace this code without a loss of supported files, as its source shows:
 //!
-//! - It reads no palettes, no L*a*b* of kind 8, no faxes but Group 4, no thinned chroma outside JPEG, no fill order 2
-//!   and no LZW of the first writers (`Image::colortype`, `create_reader`, `readout_for_size`).
-//! - It refuses pages without lengths of strips, without a photometric interpretation, and with the places of tiles
-//!   under the tags of strips (`Image::from_reader`).
-//! - A JPEG is decoded at the size that its own header says before the strip's size is compared with it: a page of
-//!   64×64 px takes the memory of 118 megapixels (the test `hostile`). It is decoded by `zune-jpeg`, hence to other
-//!   samples than those of today's revision.
-//! - Strips that share their bytes are unpacked once for each of them, and no interrupt is asked while a strip is.
-//! - It does not tell where a file ends ([`end`]), and RAW files need directories, too: those would stay.
+//! - It does not read palettes, L*a*b* with photometric interpretation 8, faxes except Group 4, subsampled chroma
+//!   outside JPEG, fill order 2, or the LZW variant of the earliest writers (`Image::colortype`, `create_reader`,
+//!   `readout_for_size`).
+//! - It rejects pages without lengths of strips, without a photometric interpretation, and with the offsets of tiles in
+//!   the tags of strips (`Image::from_reader`).
+//! - It decodes a JPEG at the size in the JPEG's own header before it compares this with the strip's size: a page of
+//!   64×64 px takes the memory of 118 megapixels (see the test `hostile`). It uses `zune-jpeg`, whose samples differ
+//!   from those of the present revision.
+//! - It unpacks strips with the same bytes once for each of them, and cannot be interrupted within a strip.
+//! - It does not report where a file ends ([`end`]), and RAW files need directories, too, so both would still be needed.
 
 use andon_pixels::{
     Bound, Codec, Cost, Decode, Encode, Encoder, Format, Image, Info, Interrupt, Isolation, Result,
@@ -72,7 +73,7 @@ impl Codec for Tiff {
     fn decode(&self, bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Image> {
         let directory = Directory::first(bytes)?;
         let page = Page::read(&directory)?;
-        guard::probed(page.width, page.height, info, how.limits)?;
+        guard::check_probed(page.width, page.height, info, how.limits)?;
         guard::at_most(Bound::PIXELS, page.chunk_pixels(), how.limits.pixels)?;
         let frame = pixels::frame(bytes, &page, how)?;
         let profile = page.profile.filter(|_| info.space == Space::PROFILED);
@@ -98,7 +99,7 @@ impl Codec for Tiff {
         }
     }
 
-    /// Returns `png` for images with opacity or few colours, which are not photographs, and `jpeg` for others.
+    /// Returns `png` for images with opacity or few colours, which are not photos, and `jpeg` for others.
     fn instead(&self, info: &Info) -> Option<&'static str> {
         Some(if info.alpha || info.palette {
             "png"

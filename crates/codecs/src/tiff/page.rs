@@ -5,24 +5,23 @@ use andon_pixels::{Depth, Error, Info, Model, Orientation, Result, Space};
 use super::NAME;
 use super::directory::{Directory, Numbers};
 
-/// A page of a kind that can be decoded.
+/// The properties of a page that can be decoded.
 pub(super) struct Page<'a> {
     pub(super) width: u32,
     pub(super) height: u32,
-    /// Bits per sample, the same for all: 1 to 16.
+    /// Bits per sample, the same for all samples: 1 to 16.
     pub(super) bits: u32,
     /// Samples per pixel, including those that are ignored.
     pub(super) samples: usize,
     pub(super) colours: Colours,
-    /// Whether there is opacity, the sample after the colours, and whether colours are multiplied by it. `None`: every
-    /// pixel is opaque.
+    /// Kind of opacity, which is the sample after the colours; `None` if every pixel is opaque.
     pub(super) opacity: Option<Opacity>,
     pub(super) compression: u64,
     /// Whether the bits of each byte are in reverse order.
     pub(super) reversed: bool,
-    pub(super) predicted: bool,
+    pub(super) has_prediction: bool,
     pub(super) big_endian: bool,
-    /// Whether each sample has strips or tiles of its own.
+    /// Whether each sample has separate strips or tiles.
     pub(super) planar: bool,
     /// Width and height of a strip or tile, in px.
     pub(super) chunk: (u32, u32),
@@ -37,7 +36,7 @@ pub(super) struct Page<'a> {
     orientation: Orientation,
 }
 
-/// How colours relate to their opacity.
+/// Relation of the colours to their opacity.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Opacity {
     /// Colours are not multiplied by their opacity.
@@ -61,14 +60,14 @@ pub(super) enum Colours {
     Lab {
         signed: bool,
     },
-    /// Luma and chroma. `thinned` is the subsampling: luma samples per chroma sample, across and down.
+    /// Luma and chroma. `subsampling` is the subsampling: luma samples per chroma sample, across and down.
     YCbCr {
-        thinned: (usize, usize),
+        subsampling: (usize, usize),
     },
 }
 
 impl Colours {
-    /// Returns the number of samples of a pixel that hold colour.
+    /// Returns the number of colour samples of a pixel.
     pub(super) fn samples(&self) -> usize {
         match self {
             Self::Gray { .. } | Self::Palette(_) => 1,
@@ -82,7 +81,7 @@ impl<'a> Page<'a> {
     /// Reads the properties of the page that a directory describes.
     ///
     /// # Errors
-    /// `Broken` for properties that contradict each other, `Unsupported` for pages that cannot be decoded.
+    /// `Broken` for contradictory properties, `Unsupported` for pages that cannot be decoded.
     pub(super) fn read(directory: &Directory<'a>) -> Result<Self> {
         let side = |tag| side(directory, tag);
         let (Some(width), Some(height)) = (side(256), side(257)) else {
@@ -92,11 +91,11 @@ impl<'a> Page<'a> {
         let compression = compression(directory, samples, bits)?;
         let colours = colours(directory, bits, compression)?;
         let opacity = opacity(directory, samples, &colours)?;
-        let predicted = predicted(directory, bits, compression)?;
+        let has_prediction = has_prediction(directory, bits, compression)?;
         let tiled = directory.get(322).is_some();
         let chunk = chunk(directory, tiled, (width, height))
             .ok_or_else(|| broken("its strips or tiles have an impossible size"))?;
-        // Some writers put the places of tiles where those of strips belong.
+        // Some writers store the offsets of tiles in the tags of strips.
         let tiles = directory.numbers(324).filter(|_| tiled);
         let lengths = if tiles.is_some() { 325 } else { 279 };
         let offsets = tiles.or_else(|| directory.numbers(273));
@@ -105,7 +104,7 @@ impl<'a> Page<'a> {
         if planar && matches!(colours, Colours::YCbCr { .. }) {
             return Err(unsupported("planes of luma and chroma".to_owned()));
         }
-        // Which needs none: what is handed over is sRGB.
+        // L*a*b* is converted to sRGB, which needs no profile.
         let lab = matches!(colours, Colours::Lab { .. });
         let profile = directory.raw(34_675);
         let page = Self {
@@ -116,13 +115,13 @@ impl<'a> Page<'a> {
             opacity,
             compression,
             reversed: directory.get_or(266, 1) == 2,
-            predicted,
+            has_prediction,
             big_endian: directory.big_endian,
             planar,
             chunk,
             tiled,
             offsets,
-            // Some writers of uncompressed files left the lengths out.
+            // Some writers of uncompressed files leave out the lengths.
             lengths: directory.numbers(lengths),
             jpeg_tables: jpeg_tables(directory)?,
             two_dimensional: directory.get_or(292, 0) & 1 == 1,
@@ -159,7 +158,8 @@ impl<'a> Page<'a> {
             orientation: self.orientation,
             lossless: self.compression != 7,
             metadata: self.profile.is_some(),
-            // A strip or tile, packed and unpacked, the planes of a JPEG, and the order in which they are read.
+            // A packed and an unpacked strip or tile, the planes of a JPEG, and the order in which strips or tiles are
+            // read.
             decoder_bytes: (self.chunk_pixels().saturating_mul(self.samples as u64 * 4))
                 .saturating_add(4 * self.chunks().min(MOST_CHUNKS))
                 .saturating_add(1 << 20),
@@ -176,11 +176,11 @@ impl<'a> Page<'a> {
         )
     }
 
-    /// Returns the number of strips or tiles that are read. Planes of samples that are ignored do not count.
+    /// Returns the number of strips or tiles to read, without those of ignored samples in separate planes.
     pub(super) fn chunks(&self) -> u64 {
         let (across, down) = self.grid();
-        let kept = self.colours.samples() + usize::from(self.opacity.is_some());
-        let layers = if self.planar { kept as u64 } else { 1 };
+        let used_samples = self.colours.samples() + usize::from(self.opacity.is_some());
+        let layers = if self.planar { used_samples as u64 } else { 1 };
         u64::from(across) * u64::from(down) * layers
     }
 
@@ -195,13 +195,13 @@ impl<'a> Page<'a> {
     }
 }
 
-/// Returns the length in px of a side of the page or of a tile. `None`: it is impossible.
+/// Returns the length in px of a side of the page or of a tile, or `None` if it is invalid.
 fn side(directory: &Directory<'_>, tag: u16) -> Option<u32> {
     let side = u32::try_from(directory.get(tag)?).ok();
     side.filter(|side| (1..=MOST).contains(side))
 }
 
-/// Returns width and height in px of the strips or tiles of a page of this size. `None`: they are impossible.
+/// Returns width and height in px of the strips or tiles of a page of this size, or `None` if they are invalid.
 fn chunk(
     directory: &Directory<'_>,
     tiled: bool,
@@ -236,7 +236,7 @@ fn samples(directory: &Directory<'_>) -> Result<(usize, u32)> {
     }
 }
 
-/// Returns the number of the compression, if it is one that is read and that such samples can have.
+/// Returns the number of the compression, after checking that it is supported for these samples.
 fn compression(directory: &Directory<'_>, samples: usize, bits: u32) -> Result<u64> {
     let compression = directory.get_or(259, 1);
     match compression {
@@ -248,7 +248,7 @@ fn compression(directory: &Directory<'_>, samples: usize, bits: u32) -> Result<u
     Err(broken("its depth contradicts its compression"))
 }
 
-/// Returns how colours relate to their opacity. `None`: none of the samples is opacity.
+/// Returns the relation of the colours to their opacity, or `None` if no sample is opacity.
 fn opacity(
     directory: &Directory<'_>,
     samples: usize,
@@ -265,8 +265,8 @@ fn opacity(
     })
 }
 
-/// Returns whether rows hold the differences of neighbouring samples.
-fn predicted(directory: &Directory<'_>, bits: u32, compression: u64) -> Result<bool> {
+/// Returns whether rows contain differences between neighbouring samples.
+fn has_prediction(directory: &Directory<'_>, bits: u32, compression: u64) -> Result<bool> {
     match directory.get_or(317, 1) {
         1 => Ok(false),
         2 if matches!(compression, 2..=4 | 7) => Ok(false),
@@ -276,8 +276,10 @@ fn predicted(directory: &Directory<'_>, bits: u32, compression: u64) -> Result<b
     }
 }
 
-/// Returns the tables that the JPEGs of strips or tiles share. They are put before each of them for decoding. Refuses
-/// tables that are too long.
+/// Returns the tables that the JPEGs of strips or tiles share. They are prepended to each JPEG for decoding.
+///
+/// # Errors
+/// If they are too long.
 fn jpeg_tables<'a>(directory: &Directory<'a>) -> Result<Option<&'a [u8]>> {
     match directory.raw(347) {
         Some(tables) if tables.len() > MOST_TABLE_BYTES => Err(broken(&format!(
@@ -292,21 +294,21 @@ fn jpeg_tables<'a>(directory: &Directory<'a>) -> Result<Option<&'a [u8]>> {
 /// of it.
 const MOST_TABLE_BYTES: usize = 8 << 10;
 
-/// Maximum number of strips or tiles: as many as 120 megapixels have in tiles of 8 × 8 px.
+/// Maximum number of strips or tiles: that of 120 megapixels in tiles of 8 × 8 px.
 const MOST_CHUNKS: u64 = 1 << 21;
 
 /// Time in ns for finding a strip or tile and setting up its decoder.
 const NANOS_PER_CHUNK: u64 = 1000;
 
-/// Longest side that is accepted, in px.
+/// Maximum length of a side, in px.
 const MOST: u32 = 1 << 30;
 
 /// Maximum number of samples per pixel.
 const MOST_SAMPLES: u64 = 16;
 
-/// Returns what the first samples of a pixel mean.
+/// Returns the meaning of the first samples of a pixel.
 fn colours(directory: &Directory<'_>, bits: u32, compression: u64) -> Result<Colours> {
-    // Faxes are black on white unless they say otherwise.
+    // Fax data without this tag is black on white.
     let absent = u64::from(!matches!(compression, 2..=4));
     Ok(match directory.get_or(262, absent) {
         white @ (0 | 1) => Colours::Gray {
@@ -317,14 +319,16 @@ fn colours(directory: &Directory<'_>, bits: u32, compression: u64) -> Result<Col
         5 => Colours::Cmyk,
         lab @ (8 | 9) if matches!(bits, 8 | 16) => Colours::Lab { signed: lab == 8 },
         6 if bits == 8 => {
-            let thinned = match directory.numbers(530) {
-                Some(thinned) if thinned.len() == 2 => thinned.get(0).zip(thinned.get(1)),
+            let subsampling = match directory.numbers(530) {
+                Some(subsampling) if subsampling.len() == 2 => {
+                    subsampling.get(0).zip(subsampling.get(1))
+                }
                 Some(_) => None,
                 None => Some((2, 2)),
             };
-            match thinned {
+            match subsampling {
                 Some((h @ (1 | 2 | 4), v @ (1 | 2 | 4))) => Colours::YCbCr {
-                    thinned: (h as usize, v as usize),
+                    subsampling: (h as usize, v as usize),
                 },
                 _ => return Err(broken("its chroma is thinned impossibly")),
             }
@@ -344,7 +348,7 @@ fn palette(directory: &Directory<'_>, count: usize) -> Result<Vec<[u8; 3]>> {
     if map.len() < 3 * count {
         return Err(broken("its palette is cut off"));
     }
-    // Some writers took bytes for the words that they should be.
+    // Some writers store 8-bit values in place of 16-bit values.
     let is_bytes = map.iter().all(|value| *value < 256);
     let shift = if is_bytes { 0 } else { 8 };
     let channel = |channel: usize, index: usize| (map[channel * count + index] >> shift) as u8;
@@ -352,12 +356,12 @@ fn palette(directory: &Directory<'_>, count: usize) -> Result<Vec<[u8; 3]>> {
     Ok((0..count).map(colour).collect())
 }
 
-/// Returns the error for a page that contradicts itself.
+/// Creates the error for a page with contradictory properties.
 pub(super) fn broken(why: &str) -> Error {
     Error::broken(NAME, why)
 }
 
-/// Returns the error for a page that may be sound, but is not read.
+/// Creates the error for a page that may be valid, but cannot be decoded.
 pub(super) fn unsupported(what: String) -> Error {
     Error::unsupported(NAME, what)
 }

@@ -63,10 +63,10 @@ fn planes<S: Sample>(bytes: &[u8], page: &Page<'_>, how: &Decode<'_>) -> Result<
     let count = model.planes() + usize::from(alpha);
     let mut planes = Grid::several(count, page.width, page.height, S::default());
     sources::each(bytes, page, |packed, rows, places| {
-        guard::wanted(how.interrupt)?;
+        guard::check_interrupt(how.interrupt)?;
         let unpacked = Unpacked::of(packed, page, rows, how)?;
         for place in places {
-            guard::wanted(how.interrupt)?;
+            guard::check_interrupt(how.interrupt)?;
             place.deal_all(&unpacked, page, &mut planes);
         }
         Ok(())
@@ -92,7 +92,7 @@ fn planes<S: Sample>(bytes: &[u8], page: &Page<'_>, how: &Decode<'_>) -> Result<
 /// The uncompressed rows of a strip or tile.
 struct Unpacked {
     bytes: Vec<u8>,
-    /// Bytes per row.
+    /// Distance between rows, in bytes.
     stride: usize,
     /// Samples per pixel.
     samples: usize,
@@ -103,20 +103,20 @@ impl Unpacked {
     fn of(packed: &[u8], page: &Page<'_>, rows: usize, how: &Decode<'_>) -> Result<Self> {
         let width = page.chunk.0 as usize;
         let samples = if page.planar { 1 } else { page.samples };
-        let thinned = match page.colours {
-            Colours::YCbCr { thinned } if page.compression != 7 => Some(thinned),
+        let subsampling = match page.colours {
+            Colours::YCbCr { subsampling } if page.compression != 7 => Some(subsampling),
             _ => None,
         };
         let stride = (width * samples * page.bits as usize).div_ceil(8);
-        let length = match thinned {
+        let length = match subsampling {
             Some((h, v)) => width.div_ceil(h) * rows.div_ceil(v) * (h * v + 2),
             None => stride * rows,
         };
         let mut bytes = unpack(packed, page, (width, rows), length, how)?;
-        let (bytes, stride) = match thinned {
-            Some(thinned) => (mixed(&bytes, thinned, width, rows), width * 3),
+        let (bytes, stride) = match subsampling {
+            Some(subsampling) => (to_rgb(&bytes, subsampling, width, rows), width * 3),
             None => {
-                if page.predicted {
+                if page.has_prediction {
                     for row in bytes[..length].chunks_exact_mut(stride) {
                         accumulate(row, page, samples);
                     }
@@ -133,14 +133,14 @@ impl Unpacked {
 }
 
 impl Place {
-    /// Writes all rows of a strip or tile to their place in the planes, without what reaches beyond the page's edges.
+    /// Writes all rows of a strip or tile to their place in the planes, without the parts beyond the page's edges.
     fn deal_all<S: Sample>(&self, unpacked: &Unpacked, page: &Page<'_>, planes: &mut [Grid<S>]) {
         let samples = unpacked.samples;
         let rows = self.rows.min((page.height - self.y) as usize);
         let columns = (page.chunk.0 as usize).min((page.width - self.x) as usize);
         let mut values = vec![0; columns * samples];
-        let stored = unpacked.bytes.chunks_exact(unpacked.stride).take(rows);
-        for (y, row) in stored.enumerate() {
+        let stored_rows = unpacked.bytes.chunks_exact(unpacked.stride).take(rows);
+        for (y, row) in stored_rows.enumerate() {
             for (index, value) in values.iter_mut().enumerate() {
                 *value = sample(row, index, page);
             }
@@ -158,31 +158,31 @@ impl Place {
         planes: &mut [Grid<S>],
     ) {
         let most = (1_u32 << page.bits) - 1;
-        let scaled = |value: u32| {
+        let to_plane_scale = |value: u32| {
             S::of(
                 ((u64::from(value) * u64::from(S::MOST) + u64::from(most) / 2) / u64::from(most))
                     as u32,
             )
         };
-        let own = page.colours.samples();
+        let colour_samples = page.colours.samples();
         let count = planes.len();
         for (channel, plane) in planes.iter_mut().enumerate() {
-            // Of a palette's three planes each reads the one index.
-            let stored = match &page.colours {
+            // With a palette, all three planes are looked up with the same index.
+            let index = match &page.colours {
                 Colours::Palette(_) if channel < 3 => 0,
                 Colours::Palette(_) => 1,
                 _ => channel,
             };
-            let Some(stored) = stored
+            let Some(index) = index
                 .checked_sub(self.first)
-                .filter(|stored| *stored < samples)
+                .filter(|index| *index < samples)
             else {
                 continue;
             };
             let row = &mut plane.row_mut(self.y + y)[self.x as usize..];
             let row = row
                 .iter_mut()
-                .zip(values.iter().skip(stored).step_by(samples));
+                .zip(values.iter().skip(index).step_by(samples));
             let opacity = page.opacity.is_some() && channel + 1 == count;
             match &page.colours {
                 Colours::Palette(palette) if channel < 3 => {
@@ -193,10 +193,10 @@ impl Place {
                 }
                 Colours::Gray {
                     white_is_zero: true,
-                } if !opacity && own == 1 => {
-                    row.for_each(|(sample, value)| *sample = scaled(most - value));
+                } if !opacity && colour_samples == 1 => {
+                    row.for_each(|(sample, value)| *sample = to_plane_scale(most - value));
                 }
-                _ => row.for_each(|(sample, value)| *sample = scaled(*value)),
+                _ => row.for_each(|(sample, value)| *sample = to_plane_scale(*value)),
             }
         }
     }
@@ -234,8 +234,8 @@ fn accumulate(row: &mut [u8], page: &Page<'_>, samples: usize) {
         false => u16::from_le_bytes([pair[0], pair[1]]),
     };
     for index in samples..row.len() / 2 {
-        let before = read(&row[2 * (index - samples)..]);
-        let value = read(&row[2 * index..]).wrapping_add(before);
+        let left_sample = read(&row[2 * (index - samples)..]);
+        let value = read(&row[2 * index..]).wrapping_add(left_sample);
         row[2 * index..2 * index + 2].copy_from_slice(&match page.big_endian {
             true => value.to_be_bytes(),
             false => value.to_le_bytes(),
@@ -244,7 +244,7 @@ fn accumulate(row: &mut [u8], page: &Page<'_>, samples: usize) {
 }
 
 /// Converts blocks of luma samples, each followed by one Cb and one Cr, to interleaved RGB by BT.601.
-fn mixed(bytes: &[u8], (h, v): (usize, usize), width: usize, rows: usize) -> Vec<u8> {
+fn to_rgb(bytes: &[u8], (h, v): (usize, usize), width: usize, rows: usize) -> Vec<u8> {
     let mut rgb = vec![0; width * rows * 3];
     let across = width.div_ceil(h);
     for (index, block) in bytes.chunks_exact(h * v + 2).enumerate() {

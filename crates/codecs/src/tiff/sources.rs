@@ -1,4 +1,4 @@
-//! Locates the strips or tiles of a page in the file. Those that share their bytes are unpacked only once.
+//! Locates the strips or tiles of a page in the file. Those with the same bytes are unpacked only once.
 
 use andon_pixels::Result;
 
@@ -9,17 +9,17 @@ use super::page::{Page, broken};
 pub(super) struct Place {
     pub(super) x: u32,
     pub(super) y: u32,
-    /// Number of rows stored.
+    /// Number of stored rows.
     pub(super) rows: usize,
     /// Index of the plane for its first sample.
     pub(super) first: usize,
 }
 
-/// Passes the bytes of all strips or tiles to `take`, in file order, each with its number of rows and all places that
-/// it belongs to.
+/// Passes the bytes of all strips or tiles to `take`, in file order, each with its number of rows and all positions on
+/// the page at which it is used.
 ///
 /// # Errors
-/// `Broken`: some strips or tiles are not in the file, or overlap. Errors of `take` are returned as well.
+/// `Broken` if some strips or tiles are not in the file, or overlap. Errors of `take`.
 pub(super) fn each(
     bytes: &[u8],
     page: &Page<'_>,
@@ -29,23 +29,26 @@ pub(super) fn each(
     if page.offsets.len() < count {
         return Err(broken("its pixels are not in the file"));
     }
-    // At most `MOST_CHUNKS`, most of which are in this order already.
+    // At most `MOST_CHUNKS`, which are usually in this order already.
     let mut order: Vec<u32> = (0..count as u32).collect();
     order.sort_by_key(|index| Source::of(page, *index));
-    // What unpacks them reads up to a length that may be a lie: together they are as long as the file, or two of
-    // them share a part of it.
-    let mut left = bytes.len().saturating_mul(2);
+    // Stated lengths may be false. Without overlaps, their total cannot exceed the length of the file; twice that is
+    // tolerated.
+    let mut budget = bytes.len().saturating_mul(2);
     let mut rest = order.as_slice();
     while let Some(first) = rest.first() {
         let source = Source::of(page, *first);
         let shared = rest.partition_point(|index| Source::of(page, *index) == source);
-        let (places, others) = rest.split_at(shared);
-        rest = others;
-        let behind = rest.partition_point(|index| Source::of(page, *index).offset <= source.offset);
-        let next = rest.get(behind).map(|next| Source::of(page, *next).offset);
+        let (places, remaining) = rest.split_at(shared);
+        rest = remaining;
+        let same_offset =
+            rest.partition_point(|index| Source::of(page, *index).offset <= source.offset);
+        let next = rest
+            .get(same_offset)
+            .map(|next| Source::of(page, *next).offset);
         let packed = source.bytes(bytes, next, page)?;
         if page.is_packed() {
-            left = left
+            budget = budget
                 .checked_sub(packed.len())
                 .ok_or_else(|| broken("its strips or tiles overlap"))?;
         }
@@ -59,7 +62,7 @@ pub(super) fn each(
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Source {
     offset: u64,
-    /// Length in bytes. `None`: up to the next strip or tile.
+    /// Length in bytes, or `None` if the data extends to the next strip or tile.
     length: Option<u64>,
     rows: usize,
 }
@@ -73,17 +76,17 @@ impl Source {
         }
     }
 
-    /// Returns the bytes of a strip or tile. If its length is not stated, compressed data extends to the next one, if
-    /// that is known. Uncompressed pixels need no length.
+    /// Returns the bytes of a strip or tile. If its length is not stated, compressed data extends to the next strip or
+    /// tile, if any. Uncompressed pixels need no stated length.
     fn bytes<'a>(&self, file: &'a [u8], next: Option<u64>, page: &Page<'_>) -> Result<&'a [u8]> {
         let rest = usize::try_from(self.offset).ok();
         let rest = rest.and_then(|offset| file.get(offset..));
         let rest = rest.ok_or_else(|| broken("its pixels are not in the file"))?;
-        let told = match self.length {
+        let stated_length = match self.length {
             None if page.is_packed() => next.map(|next| next - self.offset),
-            told => told,
+            stated_length => stated_length,
         };
-        let length = told.and_then(|length| usize::try_from(length).ok());
+        let length = stated_length.and_then(|length| usize::try_from(length).ok());
         Ok(&rest[..length.unwrap_or(rest.len()).min(rest.len())])
     }
 }

@@ -16,7 +16,10 @@ use weezl::{BitOrder, LzwStatus};
 use super::page::{Colours, Page, broken, unsupported};
 use crate::jpeg::Jpeg;
 
-/// Decompresses to `length` bytes: rows of `width` pixels. Returns an error if there is less data.
+/// Decompresses to `length` bytes: rows of `width` pixels.
+///
+/// # Errors
+/// `Broken` if there is less data, or the data is damaged.
 pub(super) fn unpack(
     packed: &[u8],
     page: &Page<'_>,
@@ -24,11 +27,11 @@ pub(super) fn unpack(
     length: usize,
     how: &Decode<'_>,
 ) -> Result<Vec<u8>> {
-    let turned: Vec<u8>;
+    let reversed_bytes: Vec<u8>;
     let packed = match page.reversed && page.compression != 7 {
         true => {
-            turned = packed.iter().map(|byte| byte.reverse_bits()).collect();
-            &turned
+            reversed_bytes = packed.iter().map(|byte| byte.reverse_bits()).collect();
+            &reversed_bytes
         }
         false => packed,
     };
@@ -57,7 +60,7 @@ fn deflate(packed: &[u8], length: usize) -> Option<Vec<u8>> {
 
 fn lzw(packed: &[u8], length: usize) -> Option<Vec<u8>> {
     let mut bytes = vec![0; length];
-    // The first writers had the bits the other way round, and longer codes one later.
+    // The earliest writers stored the bits in reverse order, and switched to longer codes one code later.
     let mut decoder = match packed {
         [0, second, ..] if second & 1 == 1 => weezl::decode::Decoder::new(BitOrder::Lsb, 8),
         _ => weezl::decode::Decoder::with_tiff_size_switch(BitOrder::Msb, 8),
@@ -76,7 +79,7 @@ fn lzw(packed: &[u8], length: usize) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Decodes CCITT fax data to rows of bits, in which black is 1 as in libtiff. Lines missing from Group 3 and 4 data are
+/// Decodes CCITT fax data to rows of bits, in which black is 1 as in libtiff. Missing lines of Group 3 and 4 data are
 /// white.
 fn fax(packed: &[u8], page: &Page<'_>, width: usize, rows: usize) -> Result<Option<Vec<u8>>> {
     let Ok(columns) = u16::try_from(width) else {
@@ -113,14 +116,14 @@ fn fax(packed: &[u8], page: &Page<'_>, width: usize, rows: usize) -> Result<Opti
     Ok((lines > 0).then_some(bytes))
 }
 
-/// Decodes lines of runs, each of which begins at a byte boundary. `None`: some are missing or damaged.
+/// Decodes lines of runs, each of which begins at a byte boundary. Returns `None` if some are missing or damaged.
 fn modified_huffman(
     packed: &[u8],
     columns: u16,
     rows: usize,
     line: &mut impl FnMut(&[u16]),
 ) -> Option<()> {
-    // Codes are looked up by more bits than they have.
+    // Padding, because the decoder reads ahead more bits than the last code has.
     let bytes = packed.iter().copied().chain([0; 2]);
     let mut bits = ByteReader::new(bytes.map(Ok::<u8, Infallible>)).ok()?;
     let mut changes = Vec::new();
@@ -153,10 +156,10 @@ fn run(colour: Color, bits: &mut impl BitReader) -> Option<u16> {
     }
 }
 
-/// Side in px of the blocks (MCUs) to whole numbers of which the JPEG of a strip or tile may be padded.
+/// Side in px of the blocks (MCUs) to whole multiples of which the JPEG of a strip or tile may be padded.
 const BLOCK: u32 = 16;
 
-/// Decodes a JPEG, whose tables may be stored apart, to interleaved samples. Luma and chroma are converted to red,
+/// Decodes a JPEG, whose tables may be stored separately, to interleaved samples. Luma and chroma are converted to red,
 /// green and blue.
 fn jpeg(
     packed: &[u8],
@@ -165,7 +168,8 @@ fn jpeg(
     how: &Decode<'_>,
 ) -> Result<Vec<u8>> {
     let file = match page.jpeg_tables {
-        // Both begin and end as a file of their own.
+        // Tables and strip are two complete JPEG streams: remove the end marker of the first and the start marker of
+        // the second.
         Some(tables) if tables.len() > 4 && packed.len() > 2 => {
             Cow::Owned([&tables[..tables.len() - 2], &packed[2..]].concat())
         }
@@ -173,7 +177,7 @@ fn jpeg(
     };
     let info = Jpeg.probe(&file)?;
     let samples = if page.planar { 1 } else { page.samples };
-    // Judged by its own header: it is the strip or tile, perhaps filled up to whole blocks.
+    // The JPEG's own header must state the size of the strip or tile, optionally padded to whole blocks.
     let filled_up = |side: u32| side.next_multiple_of(BLOCK);
     if info.model.planes() != samples
         || (info.width as usize) < width
@@ -194,12 +198,17 @@ fn jpeg(
     }
     let planes: Option<Vec<_>> = frame.planes.iter().map(Plane::as_u8).collect();
     let planes = planes.ok_or_else(|| unsupported("JPEGs of 12 bits".to_owned()))?;
-    // In a TIFF, 0 is no ink: as it is stored, which is the other way round in a JPEG of its own.
-    let stored = if info.model == Model::Cmyk { 255 } else { 0 };
+    // In a TIFF, 0 means no ink, as stored in its JPEG. The JPEG decoder inverts these samples, so they are inverted
+    // back.
+    let inversion = if info.model == Model::Cmyk { 255 } else { 0 };
     let mut bytes = Vec::with_capacity(width * rows * samples);
     for y in 0..rows {
         for x in 0..width {
-            bytes.extend(planes.iter().map(|plane| plane.row(y as u32)[x] ^ stored));
+            bytes.extend(
+                planes
+                    .iter()
+                    .map(|plane| plane.row(y as u32)[x] ^ inversion),
+            );
         }
     }
     Ok(bytes)
@@ -208,7 +217,7 @@ fn jpeg(
 /// Converts the three planes of a JPEG to red, green and blue of 8 bits.
 fn to_rgb(mut frame: Frame, page: &Page<'_>, how: &Decode<'_>) -> Result<Frame> {
     let is_full = |plane: &Plane| (plane.width(), plane.height()) == (frame.width, frame.height);
-    // The directory knows better than the JPEG what its planes are.
+    // The TIFF directory takes precedence over the JPEG in the meaning of the planes.
     if page.colours == Colours::Rgb && frame.planes.iter().all(is_full) {
         frame = Frame::new(Model::Rgb, frame.width, frame.height, frame.planes, None)?;
     }

@@ -1,4 +1,4 @@
-//! Converts a WebP to planes.
+//! Decodes a WebP to planes.
 
 use andon_pixels::{
     Cost, Decode, Delay, Error, Frame, FrameReader, Grid, Image, Info, Interrupt, Limits, Metadata,
@@ -16,14 +16,14 @@ use crate::guard;
 /// Decodes the first frame, placed on its canvas.
 pub(super) fn decode(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Image> {
     let header = Header::read(bytes)?;
-    guard::probed(header.width, header.height, info, how.limits)?;
+    guard::check_probed(header.width, header.height, info, how.limits)?;
     let features = header.frame.features;
     guard::size(features.width, features.height, how.limits)?;
     if !header.whole {
         return Err(Error::broken(NAME, "it is cut off"));
     }
     header.frame.check_groups()?;
-    let metadata = guard::kept(how, |most| metadata(&header, most))?;
+    let metadata = guard::read_metadata(how, |most| metadata(&header, most))?;
     let frame = if header.info().model == LOSSY {
         lossy(&header, info.scaled(how.scales.luma), how)?
     } else {
@@ -32,8 +32,8 @@ pub(super) fn decode(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Imag
     Ok(Image::read(frame, metadata, info.space))
 }
 
-/// Returns the end of the image. The first frame is decoded, since nothing else reveals damage. Of further frames, only
-/// every chunk has to be present.
+/// Returns the offset in bytes at which the image ends. The first frame is decoded, because nothing else reveals
+/// damage. Of further frames, only the presence of every chunk is checked.
 pub(super) fn extent(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<usize> {
     let end = Header::extent(bytes)?;
     match decode(&bytes[..end], info, how) {
@@ -50,18 +50,18 @@ pub(super) fn extent_cost(bytes: u64, info: &Info) -> Cost {
     }
 }
 
-/// Returns the cost of decoding, measured on photographs on one core. Scaling saves no decoding, only writing.
+/// Returns the cost of decoding, measured with photos on one core. Scaling saves no decoding, only writing.
 pub(super) fn cost(bytes: u64, info: &Info, scales: Scales) -> Cost {
     let pixels = info.pixels();
     if info.model == LOSSY {
-        let shrunk = u64::from(scales.luma != Scale::FULL);
+        let scaling = u64::from(scales.luma != Scale::FULL);
         let alpha = u64::from(info.alpha);
         Cost {
             nanos: bytes * LOSSY_NANOS_PER_BYTE
                 + pixels
-                    * (LOSSY_TENTHS_PER_PIXEL + alpha * ALPHA_TENTHS + shrunk * SCALING_TENTHS)
+                    * (LOSSY_TENTHS_PER_PIXEL + alpha * ALPHA_TENTHS + scaling * SCALING_TENTHS)
                     / 10,
-            // Rows in flight; a whole alpha plane, unpacked and unfiltered, when there is one.
+            // Rows that are being processed, and a whole unpacked and unfiltered alpha plane, if there is one.
             scratch: u64::from(info.width) * 256
                 + alpha * (2 * pixels + groups_bytes(pixels))
                 + DECODER_BYTES,
@@ -69,14 +69,14 @@ pub(super) fn cost(bytes: u64, info: &Info, scales: Scales) -> Cost {
     } else {
         Cost {
             nanos: bytes * LOSSLESS_NANOS_PER_BYTE + pixels * LOSSLESS_TENTHS_PER_PIXEL / 10,
-            // libwebp's own 32-bit pixels and the interleaved ones that are dealt into planes.
-            // The planes are only made when libwebp has let go of its own.
+            // libwebp's own 32-bit pixels and the interleaved pixels. The planes are allocated after libwebp has freed
+            // its pixels.
             scratch: pixels * 5 + groups_bytes(pixels) + DECODER_BYTES,
         }
     }
 }
 
-/// Returns the bytes that libwebp holds for the prefix codes of a lossless image. Encoders write at most one group of
+/// Returns the memory in bytes of libwebp for the prefix codes of a lossless image. Encoders write at most one group of
 /// codes for every 16 × 16 px.
 fn groups_bytes(pixels: u64) -> u64 {
     (pixels / 256).min(u64::from(MOST_GROUPS)) * GROUP_BYTES
@@ -108,13 +108,13 @@ fn lossy(header: &Header<'_>, (width, height): (u32, u32), how: &Decode<'_>) -> 
     Frame::new(LOSSY, width, height, planes, alpha.map(Plane::U8))
 }
 
-/// Decodes a lossless image, or a frame that does not cover the whole canvas, the rest of which is transparent.
+/// Decodes a lossless image, or a frame that does not cover the whole canvas. Pixels outside the frame are transparent.
 fn rgb(header: &Header<'_>, how: &Decode<'_>) -> Result<Frame> {
     let part = &header.frame;
     let covers = header.covers();
     let alpha = part.features.alpha || !covers;
     let pixels = ffi::decode_rgb(part.data, part.features, alpha, how.interrupt)?;
-    guard::wanted(how.interrupt)?;
+    guard::check_interrupt(how.interrupt)?;
 
     let channels = if alpha { 4 } else { 3 };
     let mut planes = Grid::several(channels, header.width, header.height, 0u8);
@@ -145,17 +145,17 @@ pub(super) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Opens an animation at its first frame.
+    /// Opens an animation. The first frame is decoded by the first call of `next`.
     pub(super) fn open(bytes: &'a [u8], info: &Info, how: &Decode<'a>) -> Result<Self> {
         let header = Header::read(bytes)?;
-        guard::probed(header.width, header.height, info, how.limits)?;
+        guard::check_probed(header.width, header.height, info, how.limits)?;
         if !header.whole {
             return Err(Error::broken(NAME, "it is cut off"));
         }
         Ok(Self {
             chunks: Chunks::of_file(bytes)?.0,
             size: (header.width, header.height),
-            metadata: guard::kept(how, |most| metadata(&header, most))?,
+            metadata: guard::read_metadata(how, |most| metadata(&header, most))?,
             canvas: Canvas::of(info),
             limits: how.limits,
             interrupt: how.interrupt,
@@ -169,7 +169,7 @@ impl FrameReader for Reader<'_> {
     }
 
     fn next(&mut self) -> Result<Option<Timed>> {
-        let stored = loop {
+        let source = loop {
             match self.chunks.next() {
                 Some(chunk) => {
                     let chunk = chunk?;
@@ -185,24 +185,24 @@ impl FrameReader for Reader<'_> {
             height,
             alpha,
             ..
-        } = stored.features;
+        } = source.features;
         guard::size(width, height, self.limits)?;
-        stored.check_inside(self.size.0, self.size.1)?;
-        stored.check_groups()?;
-        let pixels = ffi::decode_rgb(stored.data, stored.features, alpha, self.interrupt)?;
-        guard::wanted(self.interrupt)?;
+        source.check_inside(self.size.0, self.size.1)?;
+        source.check_groups()?;
+        let pixels = ffi::decode_rgb(source.data, source.features, alpha, self.interrupt)?;
+        guard::check_interrupt(self.interrupt)?;
         let mut planes = Grid::several(if alpha { 4 } else { 3 }, width, height, 0u8);
         deal(&pixels, &mut planes);
         drop(pixels);
         let place = Place {
-            x: stored.x,
-            y: stored.y,
+            x: source.x,
+            y: source.y,
             width,
             height,
         };
         let part = Part::new(place, planes)?;
-        let frame = self.canvas.draw(&part, stored.blend, stored.disposal)?;
-        let delay = Delay::played(stored.duration, 1000);
+        let frame = self.canvas.draw(&part, source.blend, source.disposal)?;
+        let delay = Delay::played(source.duration, 1000);
         Ok(Some(Timed { frame, delay }))
     }
 }

@@ -1,4 +1,4 @@
-//! Converts planes to a WebP.
+//! Encodes planes to a WebP.
 
 use andon_pixels::{
     Cost, Encode, Error, Frame, FrameWriter, Grid, Head, Image, Interrupt, Metadata, Model, Plane,
@@ -9,7 +9,7 @@ use andon_recipe::{Arg, Word};
 use super::ffi::{self, Settings, Source};
 use super::riff::{Chunks, flags, frame_flags, push_chunk};
 use super::{LOSSY, MAX_SIDE};
-use crate::animation::{Clock, changed, cropped};
+use crate::animation::{Clock, crop_frame, find_change};
 use crate::guard;
 
 /// Encodes the first frame: lossy from YCbCr, lossless from RGB.
@@ -27,7 +27,7 @@ pub(super) fn encode(image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> 
 
 /// Encodes a frame as a file without metadata.
 fn still(frame: &Frame, how: &Encode, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
-    guard::wanted(interrupt)?;
+    guard::check_interrupt(interrupt)?;
     match frame.model {
         LOSSY => lossy(frame, how, interrupt),
         Model::Rgb => lossless(frame, how, interrupt),
@@ -35,48 +35,48 @@ fn still(frame: &Frame, how: &Encode, interrupt: &dyn Interrupt) -> Result<Vec<u
     }
 }
 
-/// Writes an animation frame by frame. Of each frame only the part that changes is written. It replaces the pixels
-/// below instead of being blended with them, so that no frame depends on how another was rounded.
+/// Writes an animation frame by frame. Of each frame only the changed part is written. It replaces the earlier pixels
+/// instead of being blended with them, so that no frame depends on rounding in another.
 pub(super) struct Writer<'a> {
     out: Vec<u8>,
     how: Encode,
     metadata: Metadata,
     clock: Clock,
-    before: Option<Frame>,
+    previous: Option<Frame>,
     interrupt: &'a dyn Interrupt,
 }
 
 impl<'a> Writer<'a> {
-    /// Writes everything that precedes the first frame.
+    /// Creates a writer and writes everything that precedes the first frame.
     pub(super) fn new(head: &Head, how: &Encode, interrupt: &'a dyn Interrupt) -> Result<Self> {
         guard::side(super::NAME, head.width, head.height, MAX_SIDE.into())?;
         let size = (head.width, head.height);
         let alpha = head.traits.alpha;
         let mut out = extended(size, alpha, flags::ANIMATION, &head.metadata);
-        // A clear ground, and how often: 0 is forever here, too.
+        // A transparent background, and the number of plays, where 0 means forever in WebP, too.
         let plays = u16::try_from(head.plays).unwrap_or(u16::MAX);
         let mut anim = vec![0; 4];
         anim.extend(plays.to_le_bytes());
         push_chunk(&mut out, b"ANIM", &anim);
         Ok(Self {
             out,
-            how: moving(how),
+            how: animation_settings(how),
             metadata: head.metadata.clone(),
             clock: Clock::new(1000, MOST_MILLISECONDS),
-            before: None,
+            previous: None,
             interrupt,
         })
     }
 }
 
-/// Longest duration of a frame in ms, which is what three bytes hold.
+/// Maximum duration of a frame in ms, which is stored in three bytes.
 const MOST_MILLISECONDS: u32 = 0xff_ffff;
 
 impl FrameWriter for Writer<'_> {
     fn push(&mut self, timed: Timed) -> Result<()> {
         let frame = timed.frame;
-        let place = changed(self.before.as_ref(), &frame);
-        let file = still(&cropped(&frame, place)?, &self.how, self.interrupt)?;
+        let place = find_change(self.previous.as_ref(), &frame);
+        let file = still(&crop_frame(&frame, place)?, &self.how, self.interrupt)?;
         let duration = self.clock.ticks(timed.delay);
         let mut anmf = Vec::with_capacity(file.len() + 16);
         for number in [
@@ -96,7 +96,7 @@ impl FrameWriter for Writer<'_> {
             }
         }
         push_chunk(&mut self.out, b"ANMF", &anmf);
-        self.before = Some(frame);
+        self.previous = Some(frame);
         Ok(())
     }
 
@@ -105,12 +105,12 @@ impl FrameWriter for Writer<'_> {
     }
 
     fn finish(self: Box<Self>) -> Result<Vec<u8>> {
-        Ok(ended(self.out, &self.metadata))
+        Ok(finish_file(self.out, &self.metadata))
     }
 }
 
-/// Returns the cost of encoding. The time was measured on photographs at quality 80 on one core, the memory on noise,
-/// the worst case.
+/// Returns the cost of encoding. The time was measured with photos at quality 80 on one core, the memory with noise,
+/// which is the worst case.
 pub(super) fn cost(width: u32, height: u32, how: &Encode) -> Cost {
     let pixels = u64::from(width) * u64::from(height);
     let (nanos, scratch) = if is_lossless(how) {
@@ -134,7 +134,7 @@ pub(super) fn cost(width: u32, height: u32, how: &Encode) -> Cost {
 const LOSSY_NANOS: [u64; 7] = [15, 22, 32, 85, 85, 100, 170];
 /// Time for lossless encoding in ns per pixel, by method.
 const LOSSLESS_NANOS: [u64; 6] = [100, 300, 500, 700, 1200, 3000];
-/// Bytes per pixel for lossy encoding when all tokens are kept until the end. Photographs take a tenth of it.
+/// Bytes per pixel for lossy encoding if all tokens are stored until the end. Photos need a tenth of this.
 const TOKENS_SCRATCH: u64 = 32;
 /// Bytes per pixel for lossy encoding: the growing result, and copies of the planes if there is alpha.
 const LOSSY_SCRATCH: u64 = 6;
@@ -147,12 +147,12 @@ const DEFAULT_METHOD: u8 = 4;
 
 /// Returns the cost of encoding a frame of an animation.
 pub(super) fn moving_cost(width: u32, height: u32, how: &Encode) -> Cost {
-    cost(width, height, &moving(how))
+    cost(width, height, &animation_settings(how))
 }
 
-/// Returns the settings for frames of an animation. Lossy frames use method 2 unless an effort is requested, which
-/// takes less than half the time of still images.
-fn moving(how: &Encode) -> Encode {
+/// Returns the settings for frames of an animation. Unless an effort is requested, lossy frames use method 2, which
+/// takes less than half the time of the default for still images.
+fn animation_settings(how: &Encode) -> Encode {
     let usual = (!is_lossless(how)).then_some(MOVING_EFFORT);
     Encode {
         effort: how.effort.or(usual),
@@ -169,7 +169,7 @@ fn method(how: &Encode) -> u8 {
 }
 
 /// libwebp's method and quality for lossless encoding, by effort, 0–9. libwebp's own last preset is left out: it takes
-/// ten times as long as the one before for half a percent.
+/// ten times as long as the one before and saves half a percent.
 const LOSSLESS_LEVELS: [(u8, u8); 10] = [
     (0, 0),
     (1, 20),
@@ -183,11 +183,10 @@ const LOSSLESS_LEVELS: [(u8, u8); 10] = [
     (5, 90),
 ];
 
-/// The lossless level if no effort is requested. It is twice as fast as the third level, and its files are a tenth
-/// larger.
+/// The lossless level if no effort is requested. It is twice as fast as level 2, and its files are 10 % larger.
 const DEFAULT_LOSSLESS_LEVEL: u8 = 1;
 
-/// The option that limits how much samples may be rounded before lossless encoding.
+/// The option that limits the rounding of samples before lossless encoding.
 pub(super) const NEAR_LOSSLESS: Word = Word {
     name: "near-lossless",
     args: &[Arg::whole("level", 0, 100).help("100: nothing changes; 60 and more is not seen")],
@@ -232,13 +231,13 @@ fn lossless(frame: &Frame, how: &Encode, interrupt: &dyn Interrupt) -> Result<Ve
         None => colours.map(|colour| pack(colour, 255)).collect(),
     };
     let (method, quality) = LOSSLESS_LEVELS[lossless_level(how)];
-    let near = how
+    let near_lossless = how
         .option(&NEAR_LOSSLESS)
-        .and_then(|near| near.parse().ok());
+        .and_then(|near_lossless| near_lossless.parse().ok());
     let settings = Settings {
         quality: f32::from(quality),
         method,
-        near_lossless: near.unwrap_or(100),
+        near_lossless: near_lossless.unwrap_or(100),
     };
     ffi::encode_lossless(frame.width, frame.height, pixels, settings, interrupt)
 }
@@ -262,7 +261,7 @@ fn not_u8() -> Error {
     Error::Internal("WebP was handed planes that are not 8-bit".to_owned())
 }
 
-/// Puts an encoded image into the extended container, with its metadata in the order that the format prescribes.
+/// Wraps an encoded image in the extended container, with its metadata in the order that the format prescribes.
 fn with_metadata(file: &[u8], frame: &Frame, metadata: &Metadata) -> Result<Vec<u8>> {
     let size = (frame.width, frame.height);
     let mut out = extended(size, frame.alpha.is_some(), 0, metadata);
@@ -272,7 +271,7 @@ fn with_metadata(file: &[u8], frame: &Frame, metadata: &Metadata) -> Result<Vec<
             push_chunk(&mut out, &chunk.name, chunk.data);
         }
     }
-    Ok(ended(out, metadata))
+    Ok(finish_file(out, metadata))
 }
 
 /// Returns the beginning of an extended container, up to and including its ICC profile.
@@ -299,7 +298,7 @@ fn extended((width, height): (u32, u32), alpha: bool, more: u8, metadata: &Metad
 }
 
 /// Appends the metadata that follows the pixels and fills in the container's length.
-fn ended(mut out: Vec<u8>, metadata: &Metadata) -> Vec<u8> {
+fn finish_file(mut out: Vec<u8>, metadata: &Metadata) -> Vec<u8> {
     for (name, block) in [(b"EXIF", &metadata.exif), (b"XMP ", &metadata.xmp)] {
         if let Some(block) = block {
             push_chunk(&mut out, name, block);

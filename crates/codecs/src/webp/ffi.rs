@@ -1,5 +1,5 @@
-//! The only module that calls libwebp: safe functions over its advanced decoding and encoding API. No call here starts
-//! a thread.
+//! The only module that calls libwebp: safe functions for its advanced decoding and encoding API. They start no
+//! threads.
 
 #![allow(unsafe_code)]
 
@@ -42,7 +42,7 @@ pub(super) fn features(bytes: &[u8]) -> Result<Features> {
     // SAFETY: the pointer and length are those of one slice, and `features` is written only by the call.
     let status = unsafe { webp::WebPGetFeatures(bytes.as_ptr(), bytes.len(), &raw mut features) };
     if status != VP8StatusCode::VP8_STATUS_OK {
-        return Err(failed(status));
+        return Err(error_of(status));
     }
     Ok(Features {
         width: features.width as u32,
@@ -53,7 +53,7 @@ pub(super) fn features(bytes: &[u8]) -> Result<Features> {
     })
 }
 
-/// The planes to which the decoder writes a lossy image. It is scaled to their size.
+/// The planes into which the decoder writes a lossy image, scaled to their size.
 pub(super) struct Planes<'a> {
     /// Luma.
     pub(super) y: &'a mut Grid<u8>,
@@ -106,8 +106,8 @@ pub(super) fn decode_planes(
         v_size,
         a_size,
     };
-    // SAFETY: the output points into grids that are borrowed mutably until this function returns, with
-    // their true sizes and strides, which libwebp compares with what it means to write.
+    // SAFETY: the output points into grids that are borrowed mutably until this function returns, with their true sizes
+    // and strides, which libwebp compares with the size of its output.
     unsafe { run_decoder(bytes, &mut config, interrupt) }
 }
 
@@ -132,8 +132,8 @@ pub(super) fn decode_rgb(
         stride: stride as c_int,
         size: pixels.len(),
     };
-    // SAFETY: the output is `pixels`, which lives until the call is over, with its true length and
-    // stride, which libwebp compares with what it means to write.
+    // SAFETY: the output is `pixels`, which outlives the call, with its true length and stride, which libwebp compares
+    // with the size of its output.
     unsafe { run_decoder(bytes, &mut config, interrupt) }?;
     Ok(pixels)
 }
@@ -161,8 +161,8 @@ pub(super) struct Source<'a> {
     pub(super) alpha: Option<&'a Grid<u8>>,
 }
 
-/// Whether the encoder keeps all tokens of a lossy image until it knows their probabilities. That compresses a little
-/// better but takes up to 32 bytes per pixel, so it is done only for images of a common size.
+/// Whether the encoder stores all tokens of a lossy image until it knows their probabilities. That compresses a little
+/// better but takes up to 32 bytes per pixel, so it is used only for images of a common size.
 pub(super) fn keeps_tokens(width: u32, height: u32) -> bool {
     u64::from(width) * u64::from(height) <= MOST_PIXELS_IN_TOKENS
 }
@@ -188,12 +188,12 @@ pub(super) fn encode_planes(
     }
     let mut config = encoder_config(settings)?;
     config.low_memory = c_int::from(!keeps_tokens(width, height));
-    let mut picture = picture(width, height)?;
-    // The encoder smooths what nobody sees, in place: it gets copies when there is something unseen.
+    let mut image = image(width, height)?;
+    // The encoder smooths fully transparent areas in place, so with opacity it gets copies of the planes.
     let mut copies = source
         .alpha
         .map(|_| [source.y.clone(), source.u.clone(), source.v.clone()]);
-    (picture.y, picture.u, picture.v) = match &mut copies {
+    (image.y, image.u, image.v) = match &mut copies {
         Some([y, u, v]) => (raw(y).0, raw(u).0, raw(v).0),
         None => {
             config.exact = 1;
@@ -204,17 +204,17 @@ pub(super) fn encode_planes(
             )
         }
     };
-    picture.y_stride = source.y.width() as c_int;
-    picture.uv_stride = source.u.width() as c_int;
+    image.y_stride = source.y.width() as c_int;
+    image.uv_stride = source.u.width() as c_int;
     if let Some(alpha) = source.alpha {
-        picture.colorspace = webp::WebPEncCSP::WEBP_YUV420A;
-        picture.a = read_only(alpha);
-        picture.a_stride = alpha.width() as c_int;
+        image.colorspace = webp::WebPEncCSP::WEBP_YUV420A;
+        image.a = read_only(alpha);
+        image.a_stride = alpha.width() as c_int;
     }
-    // SAFETY: the planes outlive the call and were found to have the sizes that `picture` implies. With
-    // `exact`, libwebp only reads them; without, it writes Y, U and V, which are then our own copies,
-    // and only reads the alpha plane.
-    unsafe { run_encoder(&config, &mut picture, interrupt) }.map_err(encoding_failed)
+    // SAFETY: the planes outlive the call and have been checked to have the sizes that `image` implies. With `exact`,
+    // libwebp only reads them. Without it, libwebp writes Y, U and V, which are then our own copies, and only reads the
+    // alpha plane.
+    unsafe { run_encoder(&config, &mut image, interrupt) }.map_err(encoding_failed)
 }
 
 /// Encodes 0xAARRGGBB pixels losslessly to a file without metadata. Fully transparent pixels lose their colour.
@@ -230,12 +230,12 @@ pub(super) fn encode_lossless(
     }
     let mut config = encoder_config(settings)?;
     config.lossless = 1;
-    let mut picture = picture(width, height)?;
-    picture.use_argb = 1;
-    picture.argb = pixels.as_mut_ptr();
-    picture.argb_stride = width as c_int;
-    // SAFETY: `pixels` is ours, outlives the call, and was found to hold width × height pixels.
-    unsafe { run_encoder(&config, &mut picture, interrupt) }.map_err(encoding_failed)
+    let mut image = image(width, height)?;
+    image.use_argb = 1;
+    image.argb = pixels.as_mut_ptr();
+    image.argb_stride = width as c_int;
+    // SAFETY: `pixels` is owned, outlives the call, and has been checked to contain width × height pixels.
+    unsafe { run_encoder(&config, &mut image, interrupt) }.map_err(encoding_failed)
 }
 
 fn decoder_config() -> Result<webp::WebPDecoderConfig> {
@@ -252,12 +252,12 @@ fn encoder_config(settings: Settings) -> Result<webp::WebPConfig> {
     Ok(config)
 }
 
-fn picture(width: u32, height: u32) -> Result<webp::WebPPicture> {
-    let mut picture = webp::WebPPicture::new()
+fn image(width: u32, height: u32) -> Result<webp::WebPPicture> {
+    let mut image = webp::WebPPicture::new()
         .map_err(|()| Error::Internal("libwebp has another version".to_owned()))?;
-    picture.width = width as c_int;
-    picture.height = height as c_int;
-    Ok(picture)
+    image.width = width as c_int;
+    image.height = height as c_int;
+    Ok(image)
 }
 
 /// Returns a grid in C terms: pointer to its samples, stride, and size in bytes.
@@ -282,8 +282,8 @@ unsafe fn run_decoder(
     config: &mut webp::WebPDecoderConfig,
     interrupt: &dyn Interrupt,
 ) -> Result<()> {
-    guard::wanted(interrupt)?;
-    // SAFETY: no data is handed over yet, and `config` outlives the decoder, which keeps pointers to it.
+    guard::check_interrupt(interrupt)?;
+    // SAFETY: no data is passed yet, and `config` outlives the decoder, which stores pointers to it.
     let decoder = unsafe { webp::WebPIDecode(ptr::null(), 0, config) };
     if decoder.is_null() {
         return Err(Error::Internal("libwebp has no memory".to_owned()));
@@ -293,15 +293,15 @@ unsafe fn run_decoder(
     let mut end = 0;
     loop {
         end = bytes.len().min(end + step);
-        // SAFETY: the decoder is alive and `bytes` outlives it; each update hands over a longer prefix
-        // of the same slice, as `WebPIUpdate` requires.
+        // SAFETY: the decoder is alive and `bytes` outlives it; each update passes a longer prefix of the same slice,
+        // as `WebPIUpdate` requires.
         let status = unsafe { webp::WebPIUpdate(decoder.0, bytes.as_ptr(), end) };
         match status {
             VP8StatusCode::VP8_STATUS_OK => return Ok(()),
             VP8StatusCode::VP8_STATUS_SUSPENDED if end < bytes.len() => {
-                guard::wanted(interrupt)?;
+                guard::check_interrupt(interrupt)?;
             }
-            status => return Err(failed(status)),
+            status => return Err(error_of(status)),
         }
     }
 }
@@ -318,7 +318,7 @@ impl Drop for Decoder {
     }
 }
 
-fn failed(status: VP8StatusCode) -> Error {
+fn error_of(status: VP8StatusCode) -> Error {
     match status {
         VP8StatusCode::VP8_STATUS_SUSPENDED | VP8StatusCode::VP8_STATUS_NOT_ENOUGH_DATA => {
             Error::broken(NAME, "it is cut off")
@@ -326,7 +326,7 @@ fn failed(status: VP8StatusCode) -> Error {
         VP8StatusCode::VP8_STATUS_UNSUPPORTED_FEATURE => {
             Error::unsupported(NAME, "a feature of the bitstream")
         }
-        // An abort is libwebp's word for an alpha plane that does not decode: nobody else aborts.
+        // libwebp reports an abort for an alpha plane that cannot be decoded. There is no other source of aborts.
         VP8StatusCode::VP8_STATUS_BITSTREAM_ERROR | VP8StatusCode::VP8_STATUS_USER_ABORT => {
             Error::broken(NAME, "its bitstream is invalid")
         }
@@ -334,20 +334,20 @@ fn failed(status: VP8StatusCode) -> Error {
     }
 }
 
-/// The state that the encoder's callbacks work on.
+/// The state that the encoder's callbacks use.
 struct Job<'a> {
     interrupt: &'a dyn Interrupt,
     out: Vec<u8>,
 }
 
-/// Encodes `picture` and returns the file.
+/// Encodes `image` and returns the file.
 ///
 /// # Safety
-/// The planes or pixels in `picture` must fit its sizes and strides, be usable in the way libwebp uses them for this
+/// The planes or pixels in `image` must fit its sizes and strides, be usable in the way libwebp uses them for this
 /// `config`, and outlive the call.
 unsafe fn run_encoder(
     config: &webp::WebPConfig,
-    picture: &mut webp::WebPPicture,
+    image: &mut webp::WebPPicture,
     interrupt: &dyn Interrupt,
 ) -> Result<Vec<u8>, WebPEncodingError> {
     let mut job = Job {
@@ -355,14 +355,14 @@ unsafe fn run_encoder(
         out: Vec::new(),
     };
     let handle: *mut c_void = (&raw mut job).cast();
-    picture.writer = Some(write);
-    picture.custom_ptr = handle;
-    picture.progress_hook = Some(progress);
-    picture.user_data = handle;
-    // SAFETY: the caller vouches for the pixels; the callbacks get `job`, which outlives the call.
-    let done = unsafe { webp::WebPEncode(config, picture) };
-    if done == 0 {
-        Err(picture.error_code)
+    image.writer = Some(write);
+    image.custom_ptr = handle;
+    image.progress_hook = Some(progress);
+    image.user_data = handle;
+    // SAFETY: the caller guarantees the pixels; the callbacks get `job`, which outlives the call.
+    let success = unsafe { webp::WebPEncode(config, image) };
+    if success == 0 {
+        Err(image.error_code)
     } else {
         Ok(job.out)
     }
@@ -372,16 +372,12 @@ unsafe fn run_encoder(
 ///
 /// # Safety
 /// Must be called only by libwebp during `run_encoder`.
-unsafe extern "C" fn write(
-    data: *const u8,
-    size: usize,
-    picture: *const webp::WebPPicture,
-) -> c_int {
+unsafe extern "C" fn write(data: *const u8, size: usize, image: *const webp::WebPPicture) -> c_int {
     if size > 0 {
-        // SAFETY: libwebp hands over `size` readable bytes and the image that `run_encoder` gave it,
-        // whose pointer leads to the live `Job`; no other callback runs at the same time.
+        // SAFETY: libwebp passes `size` readable bytes and the image that it got from `run_encoder`, whose pointer
+        // refers to the live `Job`; no other callback runs at the same time.
         unsafe {
-            let job = &mut *(*picture).custom_ptr.cast::<Job<'_>>();
+            let job = &mut *(*image).custom_ptr.cast::<Job<'_>>();
             job.out.extend_from_slice(slice::from_raw_parts(data, size));
         }
     }
@@ -392,9 +388,9 @@ unsafe extern "C" fn write(
 ///
 /// # Safety
 /// Must be called only by libwebp during `run_encoder`.
-unsafe extern "C" fn progress(_percent: c_int, picture: *const webp::WebPPicture) -> c_int {
-    // SAFETY: as in `write`.
-    let job = unsafe { &*(*picture).user_data.cast::<Job<'_>>() };
+unsafe extern "C" fn progress(_percent: c_int, image: *const webp::WebPPicture) -> c_int {
+    // SAFETY: the conditions in `write` apply.
+    let job = unsafe { &*(*image).user_data.cast::<Job<'_>>() };
     c_int::from(!job.interrupt.interrupted())
 }
 

@@ -1,18 +1,20 @@
-//! Counts the groups of prefix codes in a lossless bitstream (WebP Lossless §6.2). For each of them, libwebp builds
-//! tables of at least five kilobytes before the first pixel, while a group takes as little as twenty bits in the file.
+//! Counts the groups of prefix codes in a lossless bitstream (WebP Lossless §6.2). For each group, libwebp builds
+//! tables of at least five kilobytes before the first pixel, while a group takes as little as 20 bits in the file.
 //!
 //! The groups are counted by reading everything before the pixels: the small images of the transforms, and the one that
-//! assigns groups to blocks of pixels, of which only the largest number matters.
+//! assigns groups to blocks of pixels. Only the largest number in the latter matters.
 
 use andon_pixels::{Error, Result};
 
 use super::NAME;
 use super::riff::Chunks;
 
-/// Refuses these chunks if one of their bitstreams has too many groups of prefix codes. A bitstream that cannot be read
-/// is left to libwebp.
+/// Checks the number of groups of prefix codes in these chunks. A bitstream that cannot be read is left to libwebp.
+///
+/// # Errors
+/// `Unsupported` if a bitstream has too many groups.
 pub(super) fn check(mut chunks: Chunks<'_>, size: (u32, u32)) -> Result<()> {
-    // A group holds for a square of 4 px or more, and takes twenty bits.
+    // A group applies to squares of 4 px or more, and takes at least 20 bits.
     let squares = u64::from(size.0.div_ceil(4)) * u64::from(size.1.div_ceil(4));
     let most = squares.min(chunks.rest().len() as u64 * 8 / 20);
     if most <= FEW_GROUPS {
@@ -23,16 +25,16 @@ pub(super) fn check(mut chunks: Chunks<'_>, size: (u32, u32)) -> Result<()> {
         let (name, data) = match chunks.next() {
             None => return Ok(()),
             Some(Ok(chunk)) => (chunk.name, chunk.data),
-            // libwebp reads as much as there is of one that is cut off.
+            // libwebp decodes the available part of a chunk that is cut off, so it is checked as well.
             Some(Err(_)) => match rest.split_first_chunk() {
                 Some((name, rest)) => (*name, rest.get(4..).unwrap_or_default()),
                 None => return Ok(()),
             },
         };
         let groups = match (&name, data) {
-            // A signature and the size, which are known; then as in an alpha plane.
+            // Skips a signature and the size, which are known. The rest has the form of an alpha plane.
             (b"VP8L", data) => data.get(5..).and_then(|data| count(data, size)),
-            // How it is packed: by the lossless coding.
+            // Only alpha planes with lossless compression contain groups.
             (b"ALPH", [head, data @ ..]) if head & 3 == 1 => count(data, size),
             _ => None,
         };
@@ -45,27 +47,27 @@ pub(super) fn check(mut chunks: Chunks<'_>, size: (u32, u32)) -> Result<()> {
     }
 }
 
-/// Maximum number of groups, which is as many as libwebp's encoder writes.
+/// Maximum number of groups: that of libwebp's encoder.
 pub(super) const MOST_GROUPS: u32 = 2600;
 
-/// Number of groups that is not worth counting, because their tables take only 24 MiB.
+/// Maximum number of groups that need no counting, because their tables take only 24 MiB.
 const FEW_GROUPS: u64 = 4096;
 
-/// Bytes that libwebp holds for each group.
+/// Bytes that libwebp allocates for each group.
 pub(super) const GROUP_BYTES: u64 = 6 << 10;
 
-/// Returns the number of groups that the pixels of an image of this size may use. `None`: the bitstream is broken.
+/// Returns the number of groups that the pixels of an image of this size may use, or `None` if the bitstream is broken.
 fn count(stream: &[u8], (mut width, height): (u32, u32)) -> Option<u32> {
     let mut bits = Bits {
         bytes: stream,
         at: 0,
     };
     let part = |side: u32, bits: u32| side.div_ceil(1 << bits);
-    let mut seen = [false; 4];
+    let mut transforms_seen = [false; 4];
     while bits.take(1)? == 1 {
         let kind = bits.take(2)?;
-        // Each once, as libwebp has it.
-        if std::mem::replace(&mut seen[kind as usize], true) {
+        // libwebp rejects repeated transforms, too.
+        if std::mem::replace(&mut transforms_seen[kind as usize], true) {
             return None;
         }
         match kind {
@@ -139,7 +141,7 @@ impl Bits<'_> {
         Some(symbol)
     }
 
-    /// Reads the number of colours in the colour cache, 0 if there is none.
+    /// Reads the number of colours in the colour cache, which is 0 without a cache.
     fn cache(&mut self) -> Option<u32> {
         match self.take(1)? {
             0 => Some(0),
@@ -149,21 +151,21 @@ impl Bits<'_> {
         }
     }
 
-    /// Reads an image that is coded with one group, and returns the largest number formed by red and green of a pixel.
-    /// Pixels that are copies of others or come from the colour cache add no larger ones.
+    /// Reads an image that is coded with one group, and returns the maximum of the numbers formed by red and green of
+    /// each pixel. Pixels that are copied or come from the colour cache cannot exceed the others.
     fn image(&mut self, width: u32, height: u32) -> Option<u32> {
         let cache = self.cache()?;
         let green = self.code(256 + LENGTHS + cache)?;
-        let others = [self.code(256)?, self.code(256)?, self.code(256)?];
+        let other_codes = [self.code(256)?, self.code(256)?, self.code(256)?];
         let distance = self.code(DISTANCES)?;
         let pixels = u64::from(width) * u64::from(height);
         let (mut read, mut most) = (0, 0);
         while read < pixels {
             match self.symbol(&green)? {
                 value @ 0..256 => {
-                    let red = self.symbol(&others[0])?;
-                    self.symbol(&others[1])?;
-                    self.symbol(&others[2])?;
+                    let red = self.symbol(&other_codes[0])?;
+                    self.symbol(&other_codes[1])?;
+                    self.symbol(&other_codes[2])?;
                     most = most.max(red << 8 | value);
                     read += 1;
                 }
@@ -185,7 +187,7 @@ impl Bits<'_> {
         }
         let more = (symbol - 2) >> 1;
         let base = u64::from(2 + (symbol & 1)) << more;
-        // Up to 18 bits.
+        // The number has up to 18 bits, more than one call can read.
         let low = self.take(more.min(9))?;
         let high = self.take(more - more.min(9))?;
         Some(base + u64::from(low | high << more.min(9)) + 1)
@@ -194,16 +196,16 @@ impl Bits<'_> {
     /// Reads a prefix code over `symbols` symbols.
     fn code(&mut self, symbols: u32) -> Option<Code> {
         if self.take(1)? == 1 {
-            let several = self.take(1)?;
+            let has_second = self.take(1)?;
             let wide = self.take(1)?;
             let first = self.take(if wide == 1 { 8 } else { 1 })?;
             let mut lengths = vec![0; symbols as usize];
-            let second = match several {
+            let second = match has_second {
                 0 => first,
                 _ => self.take(8)?,
             };
             for symbol in [first, second] {
-                // libwebp passes over a symbol that the code cannot have.
+                // libwebp ignores symbols outside the code's alphabet.
                 if let Some(length) = lengths.get_mut(symbol as usize) {
                     *length = 1;
                 }
@@ -216,7 +218,7 @@ impl Bits<'_> {
             lengths[*place] = self.take(3)? as u8;
         }
         let of_lengths = Code::of(&lengths)?;
-        let mut left = match self.take(1)? {
+        let mut remaining = match self.take(1)? {
             0 => symbols,
             _ => {
                 let bits = 2 + 2 * self.take(3)?;
@@ -225,8 +227,8 @@ impl Bits<'_> {
         };
         let mut lengths = Vec::with_capacity(symbols as usize);
         let mut last = 8;
-        while lengths.len() < symbols as usize && left > 0 {
-            left -= 1;
+        while lengths.len() < symbols as usize && remaining > 0 {
+            remaining -= 1;
             let (length, times) = match self.symbol(&of_lengths)? {
                 length @ 0..16 => (length as u8, 1),
                 16 => (last, 3 + self.take(2)?),
@@ -243,7 +245,7 @@ impl Bits<'_> {
     }
 }
 
-/// Number of symbols for the length of a copy. `DISTANCES` is the number of those for its distance.
+/// Number of symbols for the length of a copy. `DISTANCES` is the number for its distance.
 const LENGTHS: u32 = 24;
 const DISTANCES: u32 = 40;
 
@@ -271,7 +273,7 @@ const SHORT: u32 = 8;
 const LONG: u8 = u8::MAX;
 
 impl Code {
-    /// Builds the prefix code with these code lengths. `None`: there is no such code.
+    /// Builds the prefix code with these code lengths, or returns `None` if there is no such code.
     fn of(lengths: &[u8]) -> Option<Self> {
         let mut counts = [0_u32; LONGEST + 1];
         for length in lengths.iter().filter(|length| **length > 0) {
@@ -294,25 +296,25 @@ impl Code {
             }
             *code.symbols.get_mut(places[length] as usize)? = symbol;
             places[length] += 1;
-            let own = codes[length];
+            let code_bits = codes[length];
             codes[length] += 1;
             if length as u32 <= SHORT {
-                // Its bits come the other way round.
-                let first = (own.reverse_bits() >> (32 - length)) as usize;
+                // The bitstream has the bits of a code in reverse order.
+                let first = (code_bits.reverse_bits() >> (32 - length)) as usize;
                 let all = code.short.iter_mut().skip(first).step_by(1 << length);
                 all.for_each(|entry| *entry = (symbol, length as u8));
             }
         }
         match code.symbols[..] {
             [] => return None,
-            // It is there without any bit.
+            // The code for a single symbol has no bits.
             [only] => code.short.fill((only, 0)),
             _ => {}
         }
         Some(code)
     }
 
-    /// Returns the symbol whose code these bits begin with, and the length of the code in bits.
+    /// Returns the symbol whose code is at the beginning of `bits`, and the length of the code in bits.
     fn look(&self, bits: u32) -> Option<(u32, u32)> {
         let (symbol, length) = self.short[(bits & 0xff) as usize];
         if length != LONG {

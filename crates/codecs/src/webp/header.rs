@@ -1,4 +1,4 @@
-//! The information before a WebP's pixels: the container's chunks, and the header of the first frame.
+//! The header of a WebP file: the container's chunks, and the header of the first frame.
 
 use andon_pixels::{Animation, Delay, Error, Info, Model, Orientation, Result, Space};
 
@@ -9,7 +9,7 @@ use super::{LOSSY, NAME};
 use crate::animation::{Blend, Disposal};
 use crate::exif;
 
-/// Everything that is known about a file before a pixel is decoded.
+/// The properties of a file, read without decoding pixels.
 #[derive(Debug)]
 pub(super) struct Header<'a> {
     /// Canvas width in px.
@@ -26,7 +26,7 @@ pub(super) struct Header<'a> {
     pub(super) exif: Option<&'a [u8]>,
     /// The XMP packet.
     pub(super) xmp: Option<&'a [u8]>,
-    /// Whether everything that the container announces is present.
+    /// Whether all data that the container declares are present.
     pub(super) whole: bool,
 }
 
@@ -41,9 +41,9 @@ pub(super) struct Part<'a> {
     pub(super) features: Features,
     /// The bytes that libwebp decodes.
     pub(super) data: &'a [u8],
-    /// How long the frame is shown, in ms.
+    /// Duration of the frame, in ms.
     pub(super) duration: u32,
-    /// Whether the frame replaces the pixels below or is blended over them.
+    /// Whether the frame replaces the earlier pixels or is blended over them.
     pub(super) blend: Blend,
     /// What happens to the frame's area before the next frame.
     pub(super) disposal: Disposal,
@@ -53,12 +53,11 @@ impl<'a> Header<'a> {
     /// Reads the container and the first frame's header.
     pub(super) fn read(bytes: &'a [u8]) -> Result<Self> {
         let (mut chunks, mut whole) = Chunks::of_file(bytes)?;
-        let mut found = Found::default();
+        let mut contents = Contents::default();
         loop {
             match chunks.next() {
-                Some(Ok(chunk)) => found.take(chunk),
-                // A probe may be handed the beginning of a file only: what is not there yet is left to
-                // the decoder.
+                Some(Ok(chunk)) => contents.take(chunk),
+                // For a probe, the file may be only a beginning of the whole. Decoding reports missing data.
                 Some(Err(_)) => {
                     whole = false;
                     break;
@@ -66,35 +65,37 @@ impl<'a> Header<'a> {
                 None => break,
             }
         }
-        let (frame, canvas) = match found.first_frame {
-            Some(data) => (Part::of_animation(data)?, found.canvas),
+        let (frame, canvas) = match contents.first_frame {
+            Some(data) => (Part::of_animation(data)?, contents.canvas),
             None => (Part::of_still(bytes)?, None),
         };
         let (width, height) = canvas.unwrap_or((frame.features.width, frame.features.height));
         frame.check_inside(width, height)?;
-        let frames = found.frames.max(1);
+        let frames = contents.frames.max(1);
         let mut header = Self {
             width,
             height,
             frame,
             frames,
             animation: None,
-            icc: found.icc,
-            exif: found.exif,
-            xmp: found.xmp,
+            icc: contents.icc,
+            exif: contents.exif,
+            xmp: contents.xmp,
             whole,
         };
         header.animation = (frames > 1).then(|| Animation {
             apart: false,
-            plays: found.plays,
-            duration_ms: found.duration_ms,
-            alpha: found.clears || header.frame.features.alpha || !header.covers(),
+            plays: contents.plays,
+            duration_ms: contents.duration_ms,
+            alpha: contents.clears || header.frame.features.alpha || !header.covers(),
         });
         Ok(header)
     }
 
-    /// Returns the length in bytes of the file according to its header. Refuses one that lacks a part of a chunk, or
-    /// the bitstream of a frame.
+    /// Returns the length in bytes of the file according to its header.
+    ///
+    /// # Errors
+    /// `Broken` if a part of a chunk, or the bitstream of a frame, is missing.
     pub(super) fn extent(bytes: &[u8]) -> Result<usize> {
         let (chunks, whole) = Chunks::of_file(bytes)?;
         if !whole {
@@ -118,7 +119,7 @@ impl<'a> Header<'a> {
         (self.frame.x, self.frame.y, width, height) == (0, 0, self.width, self.height)
     }
 
-    /// Converts the header to the `Info` that the engine uses.
+    /// Converts the header to an `Info` for the engine.
     pub(super) fn info(&self) -> Info {
         let features = &self.frame.features;
         Info {
@@ -133,7 +134,7 @@ impl<'a> Header<'a> {
                 .map_or(Space::UNSPECIFIED, |icc| Space::of_profile(icc, Model::Rgb)),
             frames: self.frames,
             animation: self.animation,
-            // Browsers read none, in EXIF either.
+            // Browsers ignore the orientation in the EXIF block of a WebP.
             orientation: Orientation::default(),
             lossless: features.lossless,
             metadata: self.exif.is_some() || self.xmp.is_some(),
@@ -159,10 +160,13 @@ impl<'a> Part<'a> {
         })
     }
 
-    /// Refuses a bitstream whose tables of prefix codes take more memory than is planned for its size.
+    /// Checks the memory of a bitstream's tables of prefix codes.
+    ///
+    /// # Errors
+    /// `Unsupported` if it is more than planned for the size of the image.
     pub(super) fn check_groups(&self) -> Result<()> {
         let Features { width, height, .. } = self.features;
-        // Of a still image it is the whole file.
+        // For a still image, the data is the whole file.
         let chunks = match self.data.starts_with(b"RIFF") {
             true => Chunks::of_file(self.data)?.0,
             false => Chunks::of(self.data),
@@ -170,8 +174,11 @@ impl<'a> Part<'a> {
         groups::check(chunks, (width, height))
     }
 
-    /// Refuses a frame that reaches beyond the edge of its canvas, which is `width` × `height` px. Every reader refuses
-    /// it, and no memory was planned for its size.
+    /// Checks that a frame is inside its canvas, which is `width` × `height` px. All readers require this, and no
+    /// memory is planned for a larger frame.
+    ///
+    /// # Errors
+    /// If it extends beyond the canvas.
     pub(super) fn check_inside(&self, width: u32, height: u32) -> Result<()> {
         let inside =
             |at: u32, length: u32, side: u32| u64::from(at) + u64::from(length) <= u64::from(side);
@@ -226,26 +233,27 @@ impl<'a> Part<'a> {
 const RIFF_HEADER_BYTES: usize = 12;
 const ANMF_HEADER_BYTES: usize = 16;
 
-/// Returns the data from the first chunk that libwebp understands: ALPH before VP8, or a VP8 or VP8L bitstream alone.
+/// Returns the data beginning with the first chunk that libwebp reads: ALPH before VP8, or only a VP8 or VP8L
+/// bitstream.
 fn bitstream(data: &[u8]) -> Option<&[u8]> {
     let mut chunks = Chunks::of(data);
     loop {
-        let here = chunks.rest();
+        let start = chunks.rest();
         match chunks.next()? {
-            Ok(chunk) if matches!(&chunk.name, b"ALPH" | b"VP8 " | b"VP8L") => return Some(here),
+            Ok(chunk) if matches!(&chunk.name, b"ALPH" | b"VP8 " | b"VP8L") => return Some(start),
             Ok(_) => {}
-            // Cut inside its last chunk: the header may be there all the same.
-            Err(_) => return Some(here),
+            // The last chunk is cut off, but its header may be complete.
+            Err(_) => return Some(start),
         }
     }
 }
 
 #[derive(Default)]
-struct Found<'a> {
+struct Contents<'a> {
     canvas: Option<(u32, u32)>,
     first_frame: Option<&'a [u8]>,
     frames: u32,
-    /// How often the animation is played. 0: forever.
+    /// Number of times that the animation is played; 0 means forever.
     plays: u32,
     duration_ms: u64,
     /// Whether some frame may make the canvas transparent again.
@@ -255,7 +263,7 @@ struct Found<'a> {
     xmp: Option<&'a [u8]>,
 }
 
-impl<'a> Found<'a> {
+impl<'a> Contents<'a> {
     fn take(&mut self, chunk: Chunk<'a>) {
         match &chunk.name {
             b"VP8X" => {
@@ -266,7 +274,7 @@ impl<'a> Found<'a> {
                 self.frames = self.frames.saturating_add(1);
                 self.first_frame.get_or_insert(chunk.data);
                 let flags = chunk.data.get(15).copied().unwrap_or(0);
-                // Whether a frame that replaces what is there has opacity of its own shows in its bitstream.
+                // Whether a replacing frame has transparent pixels is stated only in its bitstream.
                 let replaces = flags & frame_flags::REPLACE != 0
                     && Part::of_animation(chunk.data).is_ok_and(|part| part.features.alpha);
                 self.clears |= flags & frame_flags::CLEAR != 0 || replaces;

@@ -1,5 +1,5 @@
-//! WebP: lossy images are read and written as the planes that they are stored in (4:2:0, limited range), lossless ones
-//! as RGB. libwebp does the coding, while the container around it is read and written here.
+//! WebP: lossy images are read and written as planes in their stored form (4:2:0, limited range), lossless images as
+//! RGB. libwebp encodes and decodes the bitstream; this module reads and writes the container.
 
 use andon_pixels::{
     AnimationDecoder, AnimationEncoder, Codec, Cost, Decode, Depth, Drawn, Encode, Encoder, Format,
@@ -25,7 +25,7 @@ const LOSSY: Model = Model::YCbCr {
     matrix: Matrix::Bt601,
 };
 
-/// The longest side the format can hold, in px.
+/// The maximum length of a side in the format, in px.
 const MAX_SIDE: u32 = 16_383;
 
 /// The WebP codec.
@@ -49,7 +49,7 @@ impl Codec for Webp {
     }
 
     fn isolation(&self) -> Isolation {
-        // Headers are read by code of our own, which asks libwebp for the size in a frame's first bytes.
+        // Our own code reads headers, and calls libwebp only for the size in a frame's first bytes.
         Isolation {
             headers: false,
             ..Isolation::READS
@@ -68,9 +68,9 @@ impl Codec for Webp {
         decode::decode(bytes, info, how)
     }
 
-    /// Returns the scales at which an image can be decoded. libwebp stretches every plane to a whole number of samples,
-    /// where JPEG lets the last sample reach beyond the edge, as planners expect. The two agree only where both planes
-    /// divide evenly. Scaling does not save decoding, only memory and resampling.
+    /// Returns the scales at which an image can be decoded. libwebp scales every plane to a whole number of samples,
+    /// while in JPEG the last sample extends beyond the edge, which planners assume. The two agree only if the sides of
+    /// all planes are divisible by the scale. Scaling saves no decoding, only memory and resampling.
     fn scales(&self, info: &Info) -> &'static [Scale] {
         if info.model != LOSSY {
             return &[Scale::FULL];

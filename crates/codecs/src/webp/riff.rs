@@ -35,14 +35,14 @@ pub(super) struct Chunk<'a> {
     pub(super) data: &'a [u8],
 }
 
-/// Iterates over the chunks in a range of bytes. At a chunk that is cut off, it yields `Err` and ends.
+/// Iterates over the chunks in a range of bytes. A chunk that is cut off yields `Err` and ends the iteration.
 #[derive(Clone, Debug)]
 pub(super) struct Chunks<'a> {
     rest: &'a [u8],
 }
 
 impl<'a> Chunks<'a> {
-    /// Returns the chunks of a file, and whether all the bytes that its header announces are present.
+    /// Returns the chunks of a file, and whether all bytes that its header declares are present.
     pub(super) fn of_file(bytes: &'a [u8]) -> Result<(Self, bool), Error> {
         let not_webp = || Error::broken(NAME, "it lacks the RIFF header");
         let rest = bytes.strip_prefix(b"RIFF").ok_or_else(not_webp)?;

@@ -1,11 +1,12 @@
-//! SVG documents that are small and ask for much: chains, fans and circles of every kind of reference and mixtures of
+//! Small SVG documents that would cause much work: chains, fans and cycles of every kind of reference and mixtures of
 //! them, style sheets, texts, filters, layers and numbers.
 //!
-//! It depends on nothing, so that tests of other crates, tasks and the fuzz target `svg_graph` can include it by path.
+//! This file depends on nothing, so that tests of other crates, tasks and the fuzz target `svg_graph` can include it by
+//! path.
 
 #![allow(dead_code)]
 
-/// A file and what it is called.
+/// A file and its name.
 pub(crate) struct Bomb {
     pub(crate) name: String,
     pub(crate) file: Vec<u8>,
@@ -43,7 +44,7 @@ pub(crate) const KINDS: [Kind; 12] = [
     Kind::Filters,
 ];
 
-/// How a reference is written.
+/// The syntax of a reference.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Spelling {
     Attribute,
@@ -54,7 +55,7 @@ pub(crate) enum Spelling {
 pub(crate) const SPELLINGS: [Spelling; 3] = [Spelling::Attribute, Spelling::Style, Spelling::Sheet];
 
 impl Kind {
-    /// An element that holds `inside` and can be referred to as number `index`.
+    /// Returns an element with the content `inside` that can be referred to as number `index`.
     pub(crate) fn define(self, index: usize, inside: &str) -> String {
         let id = format!("id='k{index}'");
         let own = "patternUnits='userSpaceOnUse' width='9' height='9'";
@@ -84,7 +85,7 @@ impl Kind {
         }
     }
 
-    /// A shape that refers to element number `index`.
+    /// Returns a shape that refers to element number `index`.
     pub(crate) fn refer(self, index: usize, spelling: Spelling) -> String {
         let (property, value) = match self {
             Self::Use | Self::Symbol => return format!("<use xlink:href='#k{index}'/>"),
@@ -99,7 +100,7 @@ impl Kind {
             Self::FeImage => ("filter", format!("url(#k{index})")),
             Self::Filters => ("filter", format!("blur(1) url(#k{index}) url(#k{index})")),
         };
-        // With few vertices, since a marker is drawn on each.
+        // A path with few vertices, because a marker is drawn on each.
         let shape = "d='M0 0h9v9'";
         match spelling {
             Spelling::Attribute => format!("<path {shape} {property}='{value}'/>"),
@@ -114,7 +115,7 @@ impl Kind {
 const NAMESPACES: &str =
     "xmlns='http://www.w3.org/2000/svg' xmlns:xlink='http://www.w3.org/1999/xlink'";
 
-/// A document of 64×64 px.
+/// Returns a document of 64×64 px.
 pub(crate) fn document(inside: &str) -> String {
     sized("width='64' height='64'", inside)
 }
@@ -123,7 +124,7 @@ fn sized(attributes: &str, inside: &str) -> String {
     format!("<svg {NAMESPACES} {attributes}>{inside}</svg>")
 }
 
-/// Elements of these kinds in turn, each of which refers `times` to the next one.
+/// Returns elements of alternating kinds, each of which refers `times` to the next one.
 pub(crate) fn chain(kinds: &[Kind], length: usize, times: usize, spelling: Spelling) -> String {
     let kind = |index: usize| kinds[index % kinds.len()];
     let mut text = String::new();
@@ -135,7 +136,7 @@ pub(crate) fn chain(kinds: &[Kind], length: usize, times: usize, spelling: Spell
     document(&(text + &kind(0).refer(0, spelling)))
 }
 
-/// Elements that refer to each other in a circle.
+/// Returns elements whose references form a cycle.
 pub(crate) fn circle(kinds: &[Kind], spelling: Spelling) -> String {
     let mut text = String::new();
     for (index, kind) in kinds.iter().enumerate() {
@@ -145,7 +146,7 @@ pub(crate) fn circle(kinds: &[Kind], spelling: Spelling) -> String {
     document(&(text + &kinds[0].refer(0, spelling)))
 }
 
-/// A document that the bytes choose from everything that refers to something.
+/// Returns a document with references that the bytes choose.
 pub(crate) fn chosen(bytes: &[u8]) -> String {
     let mut bytes = bytes.iter().copied();
     let mut choose = |most: usize| usize::from(bytes.next().unwrap_or(0)) % most;
@@ -192,7 +193,7 @@ pub(crate) fn chosen(bytes: &[u8]) -> String {
     document(&format!("<style>{sheet}</style>{text}{pieces}"))
 }
 
-/// One element that refers to another, or draws something.
+/// Returns one element that refers to another, or draws something.
 fn piece(choose: &mut impl FnMut(usize) -> usize, count: usize) -> String {
     let numbers = ["0", "1", "-3", "9", "1e9", "1e-9", "1e38", "64"];
     match choose(10) {
@@ -231,7 +232,7 @@ fn piece(choose: &mut impl FnMut(usize) -> usize, count: usize) -> String {
     }
 }
 
-/// Every bomb.
+/// Returns all documents.
 pub(crate) fn svg() -> Vec<Bomb> {
     let mut bombs = Vec::new();
     let mut add = |name: String, text: String| {
@@ -338,7 +339,7 @@ fn nesting() -> Vec<Named> {
             document(&format!("<text y='9'>{spans}</text>")),
         ));
     }
-    // Every element of a long row looks at all that it is in.
+    // Every element of a long chain searches all elements around it.
     let around = "<g fill='red' opacity='1' stroke='blue' class='a'>";
     let row = "<path d='M0 0h9'/>".repeat(20_000);
     all.push(named(
@@ -1081,7 +1082,7 @@ fn shapes() -> Vec<Named> {
 
 fn images() -> Vec<Named> {
     let url = |text: &str| {
-        // Only what ends an attribute or is not part of an address is escaped.
+        // Escapes only characters that end an attribute or cannot be part of an address.
         let text = text
             .replace('%', "%25")
             .replace('#', "%23")
@@ -1184,7 +1185,7 @@ fn templates() -> Vec<Named> {
                 document(&(text + &user)),
             ));
         }
-        // Around in a circle, of which the first is a part, and of which it is none.
+        // Chains of templates: a cycle that contains the first one, one that does not, and a self-reference.
         for (name, back) in [("circle", "t0"), ("loop", "t1"), ("self", "t2")] {
             let text = format!(
                 "<{tag} id='t0' xlink:href='#t1'/><{tag} id='t1' xlink:href='#t2'/><{tag} id='t2' xlink:href='#{back}'/>"

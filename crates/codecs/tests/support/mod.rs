@@ -1,7 +1,6 @@
-//! What the tests of every lossless and container format share: test images, the trait's calls in one
-//! word each, and the attacks that no decoder may fall to.
+//! Helpers for the tests of every format: test images, short calls of the trait, and attacks on decoders.
 
-// Each test crate uses its own part of this.
+// Each test program uses only a part of this module.
 #![allow(dead_code)]
 
 pub(crate) mod hostile;
@@ -16,7 +15,7 @@ use andon_pixels::{
     profile_of_gamma,
 };
 
-/// The codec of this name.
+/// Returns the codec with this name.
 pub(crate) fn codec(name: &str) -> &'static dyn Codec {
     *andon_codecs::ALL
         .iter()
@@ -24,14 +23,14 @@ pub(crate) fn codec(name: &str) -> &'static dyn Codec {
         .expect("it is listed")
 }
 
-/// A folder of the project's samples.
+/// Returns the path of a folder of samples.
 pub(crate) fn samples(folder: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../samples")
         .join(folder)
 }
 
-/// The JPEGs of a folder, by name.
+/// Returns the JPEGs of a folder, sorted by name.
 pub(crate) fn jpegs(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).expect("a folder");
     let mut paths: Vec<_> = entries
@@ -42,16 +41,16 @@ pub(crate) fn jpegs(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// A small deterministic generator: tests must fail the same way twice.
+/// A small deterministic random number generator, so that failing tests can be reproduced.
 pub(crate) struct Dice(u64);
 
 impl Dice {
-    /// From a seed.
+    /// Creates a generator from a seed.
     pub(crate) fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
 
-    /// Any number below `end`.
+    /// Returns a number below `end`.
     pub(crate) fn below(&mut self, end: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -60,7 +59,7 @@ impl Dice {
     }
 }
 
-/// An image of slopes with some noise: `index` makes its planes differ.
+/// Creates a plane of gradients with some noise; planes differ by `index`.
 pub(crate) fn plane(depth: Depth, width: u32, height: u32, index: usize) -> Plane {
     let mut dice = Dice::new(index as u64 + 7);
     let mut value = |most: usize| {
@@ -85,8 +84,14 @@ pub(crate) fn plane(depth: Depth, width: u32, height: u32, index: usize) -> Plan
     }
 }
 
-/// A test image of a model whose planes are all of full size.
-pub(crate) fn picture(model: Model, depth: Depth, alpha: bool, width: u32, height: u32) -> Image {
+/// Creates a test image of a model whose planes are all of full size.
+pub(crate) fn test_image(
+    model: Model,
+    depth: Depth,
+    alpha: bool,
+    width: u32,
+    height: u32,
+) -> Image {
     let planes = (0..model.planes())
         .map(|index| {
             let (w, h) = model.plane_size(index, width, height);
@@ -97,13 +102,13 @@ pub(crate) fn picture(model: Model, depth: Depth, alpha: bool, width: u32, heigh
     Image::still(Frame::new(model, width, height, planes, alpha).unwrap())
 }
 
-/// Profiles that survive a round trip: the second byte order's TIFF block says "turn a quarter".
+/// Returns metadata that survives a round trip. The TIFF block states an orientation of a quarter turn.
 pub(crate) fn metadata() -> Metadata {
     let mut exif = b"MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0".to_vec();
     exif.push(7);
     let linear = profile_of_gamma(Some(1.0), None, Model::Rgb).expect("a profile");
     let mut icc = linear.to_vec();
-    // Of odd length.
+    // An odd length.
     icc.resize(icc.len() | 1, 0);
     Metadata {
         icc: Some(icc.into()),
@@ -113,18 +118,18 @@ pub(crate) fn metadata() -> Metadata {
     }
 }
 
-/// Everything in full, default limits, metadata kept.
+/// Decodes a file at full size with default limits, including metadata.
 pub(crate) fn decode(codec: &dyn Codec, file: &[u8]) -> Result<Image> {
     decode_within(codec, file, &Limits::default())
 }
 
-/// As `decode`, with these limits.
+/// Decodes like [`decode`], with these limits.
 pub(crate) fn decode_within(codec: &dyn Codec, file: &[u8], limits: &Limits) -> Result<Image> {
     let info = codec.probe(file)?;
     decode_at(codec, file, &info, Scale::FULL, limits, &Never)
 }
 
-/// As `decode`, with everything said.
+/// Decodes like [`decode`], with all parameters.
 pub(crate) fn decode_at(
     codec: &dyn Codec,
     file: &[u8],
@@ -143,7 +148,7 @@ pub(crate) fn decode_at(
     codec.decode(file, info, &how)
 }
 
-/// Encodes without interruption.
+/// Encodes without an interrupt.
 pub(crate) fn encode(codec: &dyn Codec, image: &Image, how: &Encode) -> Vec<u8> {
     codec
         .encoder()
@@ -152,7 +157,7 @@ pub(crate) fn encode(codec: &dyn Codec, image: &Image, how: &Encode) -> Vec<u8> 
         .expect("an image as the codec accepts it")
 }
 
-/// An image that agrees with what its header promised.
+/// Checks that an image agrees with the probed header.
 pub(crate) fn assert_keeps_promises(info: &Info, image: &Image) {
     let frame = &image.frame;
     assert_eq!((frame.width, frame.height), (info.width, info.height));
@@ -161,7 +166,7 @@ pub(crate) fn assert_keeps_promises(info: &Info, image: &Image) {
     assert_eq!(frame.alpha.is_some(), info.alpha);
 }
 
-/// Peak signal to noise in dB over two 8-bit planes.
+/// Returns the peak signal-to-noise ratio of two 8-bit planes, in dB.
 pub(crate) fn psnr(a: &Plane, b: &Plane) -> f64 {
     let (a, b) = (a.as_u8().expect("8-bit"), b.as_u8().expect("8-bit"));
     assert_eq!((a.width(), a.height()), (b.width(), b.height()));
@@ -175,8 +180,8 @@ pub(crate) fn psnr(a: &Plane, b: &Plane) -> f64 {
     10.0 * (255.0 * 255.0 / mean.max(1e-9)).log10()
 }
 
-/// An image that declares 60 000 by 60 000 pixels is refused for its side, and for its pixels where that is
-/// allowed.
+/// Checks that an image which declares 60 000 by 60 000 pixels is rejected for its side and, if that is allowed, for
+/// its pixels.
 pub(crate) fn assert_refused_for_its_size(codec: &dyn Codec, file: &[u8]) {
     assert!(matches!(
         decode(codec, file),
@@ -200,8 +205,8 @@ pub(crate) fn assert_refused_for_its_size(codec: &dyn Codec, file: &[u8]) {
     ));
 }
 
-/// No prefix of a file brings the decoder down, and those that lack more than `forgiven` bytes are
-/// refused.
+/// Checks that no prefix of a file crashes the decoder, and that those which lack more than `forgiven` bytes are
+/// rejected.
 pub(crate) fn assert_prefixes_are_refused(codec: &dyn Codec, file: &[u8], forgiven: usize) {
     for end in 0..file.len() {
         let result = decode(codec, &file[..end]);
@@ -220,8 +225,8 @@ pub(crate) fn assert_prefixes_are_refused(codec: &dyn Codec, file: &[u8], forgiv
     }
 }
 
-/// Thousands of damaged files bring no decoder down; an image that comes out all the same is what the
-/// damaged header promises.
+/// Checks that thousands of damaged files do not crash the decoder, and that each decoded image agrees with its damaged
+/// header.
 pub(crate) fn assert_survives_damage(codec: &dyn Codec, file: &[u8], times: usize) {
     let mut dice = Dice::new(file.len() as u64);
     let limits = Limits {
@@ -245,11 +250,11 @@ pub(crate) fn assert_survives_damage(codec: &dyn Codec, file: &[u8], times: usiz
     }
 }
 
-/// Says stop after a number of looks.
+/// An interrupt that fires after a number of checks.
 pub(crate) struct After(AtomicU32);
 
 impl After {
-    /// Stop after `looks`.
+    /// Creates an interrupt that fires after `looks` checks.
     pub(crate) fn looks(looks: u32) -> Self {
         Self(AtomicU32::new(looks))
     }
@@ -265,7 +270,7 @@ impl Interrupt for After {
     }
 }
 
-/// A frame as rows of RGBA, of whatever planes it is; clear pixels 0.
+/// Converts a frame of any model to RGBA rows, with transparent pixels set to 0.
 pub(crate) fn rgba(frame: &Frame) -> Vec<u8> {
     let space = frame.colour.space;
     let to = Traits {

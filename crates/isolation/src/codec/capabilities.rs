@@ -1,4 +1,4 @@
-//! The capabilities of a codec beside decoding, as far as worker processes do their work.
+//! The capabilities of a codec besides decoding, with the work done by worker processes.
 
 use std::time::Instant;
 
@@ -8,12 +8,12 @@ use andon_pixels::{
 };
 use andon_recipe::Area;
 
-use super::session::{Frames, Session};
-use super::workers::{Ceiling, FACTS, PROBE, Until, Workers, bytes_of, how};
+use super::session::{RemoteReader, Session};
+use super::workers::{Ceiling, Deadline, FACTS, PROBE, Workers, bytes_of, how};
 use crate::job::Call;
 use crate::wire::List;
 
-/// A capability of a codec, whose work on untrusted bytes is done by worker processes.
+/// A capability of a codec whose work on untrusted bytes is done by worker processes.
 pub(super) struct Remote<C: ?Sized + 'static> {
     pub(super) inner: &'static C,
     pub(super) workers: Workers,
@@ -30,7 +30,7 @@ impl AnimationDecoder for Remote<dyn AnimationDecoder> {
         info: &Info,
         decode: &Decode<'a>,
     ) -> Result<Box<dyn FrameReader + 'a>> {
-        if !self.workers.elsewhere.reads {
+        if !self.workers.isolation.reads {
             return self.inner.open(bytes, info, decode);
         }
         self.workers.refuse_suspects(bytes)?;
@@ -49,7 +49,7 @@ impl AnimationDecoder for Remote<dyn AnimationDecoder> {
                 nanos: one.nanos.saturating_mul(info.frames.into()),
                 ..one
             },
-            // The canvas, what is drawn on it, and what it was before.
+            // Four frames are enough for the canvas, the frame drawn on it and a saved earlier canvas.
             images: frame.saturating_mul(4),
         };
         let job = self.workers.job(
@@ -60,7 +60,7 @@ impl AnimationDecoder for Remote<dyn AnimationDecoder> {
         let most = frame.saturating_mul(2).saturating_add(FACTS);
         let (session, metadata) =
             Session::begin(self.workers, &job, bytes, most, decode.interrupt)?;
-        Ok(Box::new(Frames { session, metadata }))
+        Ok(Box::new(RemoteReader { session, metadata }))
     }
 }
 
@@ -70,22 +70,22 @@ impl Parts for Remote<dyn Parts> {
     }
 
     fn index(&self, bytes: &[u8], info: &Info, decode: &Decode<'_>) -> Result<Option<Vec<u8>>> {
-        if !self.workers.elsewhere.reads {
+        if !self.workers.isolation.reads {
             return self.inner.index(bytes, info, decode);
         }
         let cost = self.inner.index_cost(bytes.len() as u64, info);
-        let ceiling = Ceiling::whole(decode.limits, cost.unwrap_or_default());
+        let ceiling = Ceiling::of_memory_limit(decode.limits, cost.unwrap_or_default());
         let call = Call::Index(Box::new(info.clone()), how(decode));
         self.workers.read(bytes, ceiling, call, decode.interrupt)
     }
 
-    fn part(&self, bytes: &[u8], info: &Info, index: &[u8], wanted: Area) -> Option<Area> {
-        if !self.workers.elsewhere.headers {
-            return self.inner.part(bytes, info, index, wanted);
+    fn part(&self, bytes: &[u8], info: &Info, index: &[u8], area: Area) -> Option<Area> {
+        if !self.workers.isolation.headers {
+            return self.inner.part(bytes, info, index, area);
         }
         let limits = Limits::default();
-        let call = Call::Part(Box::new(info.clone()), index.to_vec(), wanted);
-        let ceiling = Ceiling::whole(&limits, Cost::default());
+        let call = Call::Part(Box::new(info.clone()), index.to_vec(), area);
+        let ceiling = Ceiling::of_memory_limit(&limits, Cost::default());
         let part: Result<Option<Area>> = self.workers.read(bytes, ceiling, call, &Never);
         part.ok().flatten()
     }
@@ -98,11 +98,11 @@ impl Parts for Remote<dyn Parts> {
         index: &[u8],
         part: Area,
     ) -> Result<Image> {
-        if !self.workers.elsewhere.reads {
+        if !self.workers.isolation.reads {
             return self.inner.decode_part(bytes, info, decode, index, part);
         }
         let call = Call::DecodePart(Box::new(info.clone()), how(decode), index.to_vec(), part);
-        let ceiling = self.workers.decoding(bytes, info, decode);
+        let ceiling = self.workers.decode_ceiling(bytes, info, decode);
         self.workers.read(bytes, ceiling, call, decode.interrupt)
     }
 }
@@ -115,14 +115,14 @@ impl ManyScales for Remote<dyn ManyScales> {
         decode: &Decode<'_>,
         scales: &[Scales],
     ) -> Result<Option<Vec<Image>>> {
-        if !self.workers.elsewhere.reads {
+        if !self.workers.isolation.reads {
             return self.inner.decode_at_once(bytes, info, decode, scales);
         }
         let cost = self
             .workers
             .codec
             .decode_cost(bytes.len() as u64, info, Scales::FULL);
-        let ceiling = Ceiling::whole(decode.limits, cost);
+        let ceiling = Ceiling::of_memory_limit(decode.limits, cost);
         let call = Call::DecodeAtOnce(Box::new(info.clone()), how(decode), List(scales.to_vec()));
         let images: Option<List<Image>> =
             self.workers.read(bytes, ceiling, call, decode.interrupt)?;
@@ -145,7 +145,7 @@ impl Vector for Remote<dyn Vector> {
         let cost = self.inner.draw_cost(bytes, info, window)?;
         Some(
             self.workers
-                .beside(cost, bytes, self.workers.drawn_bytes(info, window)),
+                .with_worker_memory(cost, bytes, self.workers.drawn_bytes(info, window)),
         )
     }
 
@@ -156,7 +156,7 @@ impl Vector for Remote<dyn Vector> {
         decode: &Decode<'_>,
         window: &Window,
     ) -> Result<Image> {
-        if !self.workers.elsewhere.reads {
+        if !self.workers.isolation.reads {
             return self.inner.draw(bytes, info, decode, window);
         }
         let cost = self.inner.draw_cost(bytes.len() as u64, info, window);
@@ -172,7 +172,7 @@ impl Vector for Remote<dyn Vector> {
 
 impl GainMaps for Remote<dyn GainMaps> {
     fn gain_map(&self, bytes: &[u8], info: &Info) -> Option<GainHeader> {
-        if !self.workers.elsewhere.headers {
+        if !self.workers.isolation.headers {
             return self.inner.gain_map(bytes, info);
         }
         let limits = Limits::default();
@@ -182,16 +182,16 @@ impl GainMaps for Remote<dyn GainMaps> {
             images: 0,
         };
         let call = Call::GainMap(Box::new(info.clone()));
-        let until = Until(Instant::now() + PROBE);
-        let map: Result<Option<GainHeader>> = self.workers.read(bytes, ceiling, call, &until);
+        let deadline = Deadline(Instant::now() + PROBE);
+        let map: Result<Option<GainHeader>> = self.workers.read(bytes, ceiling, call, &deadline);
         map.ok().flatten()
     }
 
     fn decode_gain_map(&self, bytes: &[u8], decode: &Decode<'_>) -> Result<Frame> {
-        if !self.workers.elsewhere.reads {
+        if !self.workers.isolation.reads {
             return self.inner.decode_gain_map(bytes, decode);
         }
-        let ceiling = Ceiling::whole(decode.limits, Cost::default());
+        let ceiling = Ceiling::of_memory_limit(decode.limits, Cost::default());
         let call = Call::DecodeGainMap(how(decode));
         self.workers.read(bytes, ceiling, call, decode.interrupt)
     }
@@ -199,14 +199,14 @@ impl GainMaps for Remote<dyn GainMaps> {
 
 impl Recoder for Remote<dyn Recoder> {
     fn recodes(&self, bytes: &[u8], info: &Info, to: &str) -> bool {
-        if !self.workers.elsewhere.headers {
+        if !self.workers.isolation.headers {
             return self.inner.recodes(bytes, info, to);
         }
         let limits = Limits::default();
-        let ceiling = Ceiling::whole(&limits, Cost::default());
+        let ceiling = Ceiling::of_memory_limit(&limits, Cost::default());
         let call = Call::Recodes(Box::new(info.clone()), to.to_owned());
-        let until = Until(Instant::now() + PROBE);
-        let recodes: Result<bool> = self.workers.read(bytes, ceiling, call, &until);
+        let deadline = Deadline(Instant::now() + PROBE);
+        let recodes: Result<bool> = self.workers.read(bytes, ceiling, call, &deadline);
         recodes.unwrap_or(false)
     }
 
@@ -217,11 +217,11 @@ impl Recoder for Remote<dyn Recoder> {
         to: &str,
         decode: &Decode<'_>,
     ) -> Result<Option<Vec<u8>>> {
-        if !self.workers.elsewhere.reads {
+        if !self.workers.isolation.reads {
             return self.inner.recode(bytes, info, to, decode);
         }
         let cost = self.inner.recode_cost(bytes.len() as u64, info);
-        let ceiling = Ceiling::whole(decode.limits, cost);
+        let ceiling = Ceiling::of_memory_limit(decode.limits, cost);
         let call = Call::Recode(Box::new(info.clone()), to.to_owned(), how(decode));
         self.workers.read(bytes, ceiling, call, decode.interrupt)
     }

@@ -7,7 +7,7 @@ use andon_pixels::{
 use andon_recipe::Word;
 
 use super::capabilities::Remote;
-use super::session::{Session, Written};
+use super::session::{RemoteWriter, Session};
 use super::workers::{Ceiling, FACTS, WRITING, bytes_of};
 use crate::job::{Call, Job, Kind};
 use crate::pool::{Lease, Question};
@@ -33,7 +33,7 @@ impl Encoder for RemoteEncoder {
     }
 
     fn encode(&self, image: &Image, encode: &Encode, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
-        if !self.remote.workers.elsewhere.writes {
+        if !self.remote.workers.isolation.writes {
             return self.remote.inner.encode(image, encode, interrupt);
         }
         let frame = &image.frame;
@@ -72,7 +72,7 @@ impl Encoder for RemoteEncoder {
         cores: &dyn Cores,
         interrupt: &dyn Interrupt,
     ) -> Result<Vec<u8>> {
-        match self.remote.workers.elsewhere.writes {
+        match self.remote.workers.isolation.writes {
             true => self.encode(image, encode, interrupt),
             false => self
                 .remote
@@ -99,7 +99,7 @@ impl Encoder for RemoteEncoder {
 
     fn encode_cost(&self, width: u32, height: u32, traits: Traits, encode: &Encode) -> Cost {
         let cost = self.remote.inner.encode_cost(width, height, traits, encode);
-        match self.remote.workers.elsewhere.writes {
+        match self.remote.workers.isolation.writes {
             true => cost.and_scratch(bytes_of(width, height, traits)),
             false => cost,
         }
@@ -130,21 +130,21 @@ impl AnimationEncoder for Remote<dyn AnimationEncoder> {
         encode: &Encode,
         interrupt: &'a dyn Interrupt,
     ) -> Result<Box<dyn FrameWriter + 'a>> {
-        if !self.workers.elsewhere.writes {
+        if !self.workers.isolation.writes {
             return self.inner.writer(head, encode, interrupt);
         }
         let limits = Limits::default();
         let cost = self
             .inner
             .frame_cost(head.width, head.height, head.traits, encode);
-        let ceiling = Ceiling::whole(&limits, cost);
+        let ceiling = Ceiling::of_memory_limit(&limits, cost);
         let call = Call::Write(Box::new(head.clone()), encode.clone());
         let job = Job {
             seconds: WRITING,
             ..self.workers.job(&[], ceiling, call)
         };
         let (session, ()) = Session::begin(self.workers, &job, &[], limits.memory, interrupt)?;
-        Ok(Box::new(Written { session, bytes: 0 }))
+        Ok(Box::new(RemoteWriter { session, bytes: 0 }))
     }
 
     fn frame_cost(&self, width: u32, height: u32, traits: Traits, encode: &Encode) -> Cost {

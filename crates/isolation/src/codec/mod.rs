@@ -14,7 +14,7 @@ use andon_pixels::{
 
 use self::capabilities::Remote;
 use self::encoder::RemoteEncoder;
-use self::workers::{Ceiling, PROBE, Until, Workers, how};
+use self::workers::{Ceiling, Deadline, PROBE, Workers, how};
 use crate::facts::Facts;
 use crate::job::Call;
 use crate::pool::Pool;
@@ -33,16 +33,16 @@ pub(crate) struct Isolated {
 }
 
 impl Isolated {
-    /// Wraps a codec so that the workers of `pool` do the operations in `elsewhere`.
+    /// Wraps a codec so that the workers of `pool` do the operations in `isolation`.
     pub(crate) fn new(
         codec: &'static dyn Codec,
         pool: &'static Pool,
-        elsewhere: Isolation,
+        isolation: Isolation,
     ) -> Self {
         let workers = Workers {
             codec,
             pool,
-            elsewhere,
+            isolation,
         };
         Self {
             workers,
@@ -74,7 +74,7 @@ impl Codec for Isolated {
     }
 
     fn probe(&self, bytes: &[u8]) -> Result<Info> {
-        if !self.workers.elsewhere.headers {
+        if !self.workers.isolation.headers {
             return self.workers.codec.probe(bytes);
         }
         let limits = Limits::default();
@@ -86,9 +86,9 @@ impl Codec for Isolated {
             },
             images: 0,
         };
-        let until = Until(Instant::now() + PROBE);
+        let deadline = Deadline(Instant::now() + PROBE);
         self.facts.of(bytes, || {
-            let info: Info = self.workers.read(bytes, ceiling, Call::Probe, &until)?;
+            let info: Info = self.workers.read(bytes, ceiling, Call::Probe, &deadline)?;
             match info.format == self.workers.codec.name() {
                 true => Ok(info),
                 false => Err(Error::Internal("facts of another format".to_owned())),
@@ -97,29 +97,29 @@ impl Codec for Isolated {
     }
 
     fn probes_at_once(&self, bytes: &[u8]) -> bool {
-        !self.workers.elsewhere.headers && self.workers.codec.probes_at_once(bytes)
+        !self.workers.isolation.headers && self.workers.codec.probes_at_once(bytes)
     }
 
     fn decode(&self, bytes: &[u8], info: &Info, decode: &Decode<'_>) -> Result<Image> {
-        if !self.workers.elsewhere.reads {
+        if !self.workers.isolation.reads {
             return self.workers.codec.decode(bytes, info, decode);
         }
         let call = Call::Decode(Box::new(info.clone()), how(decode));
-        let ceiling = self.workers.decoding(bytes, info, decode);
+        let ceiling = self.workers.decode_ceiling(bytes, info, decode);
         self.workers.read(bytes, ceiling, call, decode.interrupt)
     }
 
     fn salvage(&self, bytes: &[u8], info: &Info, decode: &Decode<'_>) -> Result<Image> {
-        if !self.workers.elsewhere.reads {
+        if !self.workers.isolation.reads {
             return self.workers.codec.salvage(bytes, info, decode);
         }
         let call = Call::Salvage(Box::new(info.clone()), how(decode));
-        let ceiling = self.workers.decoding(bytes, info, decode);
+        let ceiling = self.workers.decode_ceiling(bytes, info, decode);
         self.workers.read(bytes, ceiling, call, decode.interrupt)
     }
 
     fn extent(&self, bytes: &[u8], info: &Info, decode: &Decode<'_>) -> Result<usize> {
-        if !self.workers.elsewhere.reads {
+        if !self.workers.isolation.reads {
             return self.workers.codec.extent(bytes, info, decode);
         }
         let cost = self.workers.codec.extent_cost(bytes.len() as u64, info);
@@ -134,10 +134,10 @@ impl Codec for Isolated {
     }
 
     fn end(&self, bytes: &[u8], decode: &Decode<'_>) -> Result<usize> {
-        if !self.workers.elsewhere.reads {
+        if !self.workers.isolation.reads {
             return self.workers.codec.end(bytes, decode);
         }
-        let ceiling = Ceiling::whole(decode.limits, Cost::default());
+        let ceiling = Ceiling::of_memory_limit(decode.limits, Cost::default());
         let length: usize =
             self.workers
                 .read(bytes, ceiling, Call::End(how(decode)), decode.interrupt)?;
@@ -150,7 +150,7 @@ impl Codec for Isolated {
 
     fn extent_cost(&self, bytes: u64, info: &Info) -> Cost {
         self.workers
-            .beside(self.workers.codec.extent_cost(bytes, info), bytes, 0)
+            .with_worker_memory(self.workers.codec.extent_cost(bytes, info), bytes, 0)
     }
 
     fn scales(&self, info: &Info) -> &'static [Scale] {
@@ -168,7 +168,7 @@ impl Codec for Isolated {
     fn decode_cost(&self, bytes: u64, info: &Info, scales: Scales) -> Cost {
         let cost = self.workers.codec.decode_cost(bytes, info, scales);
         self.workers
-            .beside(cost, bytes, self.workers.decoded_bytes(info, scales))
+            .with_worker_memory(cost, bytes, self.workers.decoded_bytes(info, scales))
     }
 
     fn instead(&self, info: &Info) -> Option<&'static str> {
@@ -222,7 +222,8 @@ impl Codec for Isolated {
 mod tests {
     use std::collections::{BTreeMap, BTreeSet};
 
-    /// The names of the functions in each block of a source that begins with `kind`, by the block's trait.
+    /// Finds the functions in each block of a source file that begins with `kind`, and returns their names by the block's
+    /// trait.
     fn functions<'a>(source: &'a str, kind: &str) -> BTreeMap<&'a str, BTreeSet<&'a str>> {
         let blocks = source.split(kind).skip(1);
         let block = |block: &'a str| {

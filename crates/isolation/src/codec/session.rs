@@ -62,12 +62,12 @@ impl Drop for Session<'_> {
 }
 
 /// An animation that a worker process reads.
-pub(super) struct Frames<'a> {
+pub(super) struct RemoteReader<'a> {
     pub(super) session: Session<'a>,
     pub(super) metadata: Metadata,
 }
 
-impl FrameReader for Frames<'_> {
+impl FrameReader for RemoteReader<'_> {
     fn metadata(&self) -> Metadata {
         self.metadata.clone()
     }
@@ -78,13 +78,13 @@ impl FrameReader for Frames<'_> {
 }
 
 /// An animation that a worker process writes.
-pub(super) struct Written<'a> {
+pub(super) struct RemoteWriter<'a> {
     pub(super) session: Session<'a>,
     /// Bytes written so far.
     pub(super) bytes: u64,
 }
 
-impl FrameWriter for Written<'_> {
+impl FrameWriter for RemoteWriter<'_> {
     fn push(&mut self, timed: Timed) -> Result<()> {
         self.bytes = self.session.ask(Kind::Push, Output::of(&timed))?;
         Ok(())

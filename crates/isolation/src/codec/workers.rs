@@ -1,4 +1,4 @@
-//! What is asked of worker processes, and the limits of each job.
+//! Calls to worker processes, and the limits of each job.
 
 use std::borrow::Cow;
 use std::time::{Duration, Instant};
@@ -11,13 +11,13 @@ use crate::job::{Call, How, Job, Kind};
 use crate::pool::{Lease, Pool, Question};
 use crate::wire::{Output, Wire};
 
-/// The worker processes of one codec.
+/// The connection of one codec to the pool of worker processes.
 #[derive(Clone, Copy)]
 pub(super) struct Workers {
     pub(super) codec: &'static dyn Codec,
     pub(super) pool: &'static Pool,
-    /// The operations of the codec that worker processes do.
-    pub(super) elsewhere: Isolation,
+    /// The operations of the codec that run in worker processes.
+    pub(super) isolation: Isolation,
 }
 
 /// Resources that a job may take.
@@ -25,23 +25,23 @@ pub(super) struct Workers {
 pub(super) struct Ceiling<'a> {
     pub(super) limits: &'a Limits,
     pub(super) cost: Cost,
-    /// Bytes of the images that the job takes or returns.
+    /// Bytes of the images that are sent to the worker or returned by it.
     pub(super) images: u64,
 }
 
-/// Longest time that reading a header may take.
+/// Time limit for reading a header.
 pub(super) const PROBE: Duration = Duration::from_secs(1);
 
 /// Factor by which a job may exceed its planned processor time. `./dev bench plans` checks that plans keep to it.
 const SAFETY: u64 = 8;
 
-/// Seconds of processor time that any job is allowed, in addition to those that follow from its plan.
+/// Seconds of processor time that every job gets in addition to its planned time.
 const LEAST_SECONDS: u64 = 2;
 
 /// Seconds of processor time for writing an animation, whose number of frames is not known in advance.
 pub(super) const WRITING: u64 = 600;
 
-/// Bytes allowed in an answer besides the pixels.
+/// Bytes allowed in an answer besides the pixels: facts and metadata.
 pub(super) const FACTS: u64 = 64 << 20;
 
 impl Workers {
@@ -77,13 +77,15 @@ impl Workers {
 
     pub(super) fn job<'a>(&self, bytes: &'a [u8], ceiling: Ceiling<'_>, call: Call) -> Job<'a> {
         let source = bytes.len() as u64;
-        let planned = (ceiling.cost.scratch)
+        let plan_bytes = (ceiling.cost.scratch)
             .saturating_add(ceiling.images)
             .saturating_add(source);
         Job {
             format: self.codec.name().to_owned(),
             limits: *ceiling.limits,
-            memory: planned.saturating_add(planned / 2).saturating_add(source),
+            memory: plan_bytes
+                .saturating_add(plan_bytes / 2)
+                .saturating_add(source),
             seconds: (ceiling.cost.nanos / 1_000_000_000)
                 .saturating_mul(SAFETY)
                 .saturating_add(LEAST_SECONDS),
@@ -93,7 +95,12 @@ impl Workers {
     }
 
     /// Returns the limits of a job that decodes an image at the scales in `how`.
-    pub(super) fn decoding<'a>(&self, bytes: &[u8], info: &Info, how: &Decode<'a>) -> Ceiling<'a> {
+    pub(super) fn decode_ceiling<'a>(
+        &self,
+        bytes: &[u8],
+        info: &Info,
+        how: &Decode<'a>,
+    ) -> Ceiling<'a> {
         Ceiling {
             limits: how.limits,
             cost: self.codec.decode_cost(bytes.len() as u64, info, how.scales),
@@ -101,23 +108,23 @@ impl Workers {
         }
     }
 
-    /// Returns the bytes of a frame that is decoded at these scales.
+    /// Returns the size in bytes of a frame that is decoded at these scales.
     pub(super) fn decoded_bytes(&self, info: &Info, scales: Scales) -> u64 {
         let traits = self.codec.decoded(info, scales);
         let (width, height) = info.scaled(scales.luma);
         bytes_of(width, height, traits)
     }
 
-    /// Returns the bytes of the image that is drawn for a window.
+    /// Returns the size in bytes of the image that is drawn for a window.
     pub(super) fn drawn_bytes(&self, info: &Info, window: &Window) -> u64 {
         let traits = self.codec.decoded(info, Scales::FULL);
         bytes_of(window.to.0, window.to.1, traits)
     }
 
-    /// Adds to a cost what the worker process holds in addition: a copy of the file (`bytes`), and the image (`image`
-    /// bytes) before it is sent.
-    pub(super) fn beside(&self, cost: Cost, bytes: u64, image: u64) -> Cost {
-        match self.elsewhere.reads {
+    /// Adds the memory that only a worker process needs to a cost: a copy of the file (`bytes`), and the image (`image` bytes)
+    /// before it is sent.
+    pub(super) fn with_worker_memory(&self, cost: Cost, bytes: u64, image: u64) -> Cost {
+        match self.isolation.reads {
             true => cost.and_scratch(bytes.saturating_add(image)),
             false => cost,
         }
@@ -125,8 +132,8 @@ impl Workers {
 }
 
 impl<'a> Ceiling<'a> {
-    /// The limits of a job whose images may take as much memory as any.
-    pub(super) fn whole(limits: &'a Limits, cost: Cost) -> Self {
+    /// Creates the limits of a job whose images may take all of `limits.memory`.
+    pub(super) fn of_memory_limit(limits: &'a Limits, cost: Cost) -> Self {
         Self {
             limits,
             cost,
@@ -135,7 +142,7 @@ impl<'a> Ceiling<'a> {
     }
 }
 
-/// Returns the bytes of a frame of this size in px with these traits.
+/// Returns the size in bytes of a frame of this size in px with these traits.
 pub(super) fn bytes_of(width: u32, height: u32, traits: Traits) -> u64 {
     let plane = |(width, height): (u32, u32)| u64::from(width) * u64::from(height);
     let colours: u64 = (0..traits.model.planes())
@@ -156,10 +163,10 @@ pub(super) fn how(decode: &Decode<'_>) -> How {
     }
 }
 
-/// An interrupt that fires at a given time, after which the answer is no longer wanted.
-pub(super) struct Until(pub(super) Instant);
+/// An interrupt that fires at a given time, which is the deadline of a job.
+pub(super) struct Deadline(pub(super) Instant);
 
-impl Interrupt for Until {
+impl Interrupt for Deadline {
     fn interrupted(&self) -> bool {
         Instant::now() >= self.0
     }

@@ -9,16 +9,16 @@ use seccompiler::{
     SeccompCondition, SeccompFilter, SeccompRule, TargetArch,
 };
 
-/// The system calls that a filter is about, by number, each with the rules for its arguments. A call without rules
-/// matches whatever its arguments.
+/// The system calls that a filter matches, by number, each with the rules for its arguments. A call without rules matches
+/// whatever its arguments are.
 #[derive(Debug, Default)]
 pub struct Calls(BTreeMap<i64, Vec<SeccompRule>>);
 
-/// A condition on one argument of a system call, of which the kernel compares 32 bits.
+/// A condition on the low 32 bits of one argument of a system call.
 pub type Condition = Result<SeccompCondition, BackendError>;
 
 impl Calls {
-    /// Adds system calls, whatever their arguments.
+    /// Adds system calls that match whatever their arguments are.
     pub fn any(mut self, numbers: &[i64]) -> Self {
         for number in numbers {
             self.0.insert(*number, Vec::new());
@@ -26,11 +26,11 @@ impl Calls {
         self
     }
 
-    /// Adds a system call, if all conditions hold. If this is called several times for one system call, one set of
-    /// conditions has to hold.
+    /// Adds a system call that matches if all conditions are true. After several calls of this method with the same `number`,
+    /// the system call matches if the conditions of one of them are true.
     ///
     /// # Errors
-    /// For an argument that no system call has.
+    /// If a condition is for an argument index that system calls do not have.
     pub fn when<const N: usize>(
         mut self,
         number: i64,
@@ -104,7 +104,7 @@ fn condition(place: u8, operator: SeccompCmpOp, value: c_int) -> Condition {
     SeccompCondition::new(place, SeccompCmpArgLen::Dword, operator, value)
 }
 
-/// Converts an error of `seccompiler` to the error type that the rest of the program uses.
+/// Converts an error of `seccompiler` to an I/O error.
 pub fn said(error: Error) -> io::Error {
     match error {
         Error::Prctl(error) | Error::Seccomp(error) => error,

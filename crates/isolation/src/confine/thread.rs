@@ -25,7 +25,9 @@ use super::syscalls::{Calls, has, is, lacks, said};
 /// # Errors
 /// If the kernel has no seccomp.
 pub fn restrict() -> io::Result<()> {
-    let filter = computing().and_then(finished).map_err(io::Error::other)?;
+    let filter = computing()
+        .and_then(permit_only)
+        .map_err(io::Error::other)?;
     apply_filter(&filter).map_err(said)
 }
 
@@ -36,7 +38,7 @@ pub fn restrict() -> io::Result<()> {
 /// # Errors
 /// If the kernel has no seccomp.
 pub(crate) fn restrict_process() -> io::Result<()> {
-    // Its flags are in memory, where no filter looks: told that there is no such call, the C library takes `clone`.
+    // The flags of `clone3` are in memory, which a filter cannot read. With `ENOSYS`, the C library falls back to `clone`.
     let newer_clone = Calls::default().any(&[c::SYS_clone3]).none(c::ENOSYS);
     let others = computing()
         .and_then(|calls| {
@@ -45,8 +47,8 @@ pub(crate) fn restrict_process() -> io::Result<()> {
                 .when(c::SYS_prlimit64, [is(0, ITSELF)])?
                 .when(c::SYS_clone, [has(0, c::CLONE_THREAD)])
         })
-        .and_then(finished);
-    // The first still permits the second to be installed.
+        .and_then(permit_only);
+    // The order matters: the first filter permits the installation of the second.
     for filter in [newer_clone, others] {
         let filter = filter.map_err(io::Error::other)?;
         apply_filter_all_threads(&filter).map_err(said)?;
@@ -64,11 +66,11 @@ fn computing() -> Result<Calls, BackendError> {
         .when(c::SYS_tgkill, [is(0, process)])
 }
 
-fn finished(calls: Calls) -> Result<BpfProgram, BackendError> {
+fn permit_only(calls: Calls) -> Result<BpfProgram, BackendError> {
     calls.only(c::EPERM)
 }
 
-/// Id with which a thread refers to itself in system calls.
+/// Process or thread id with which a thread refers to itself in system calls.
 const ITSELF: i32 = 0;
 
 const PERMITTED: &[i64] = &[
@@ -87,7 +89,7 @@ const PERMITTED: &[i64] = &[
     c::SYS_clock_nanosleep,
     c::SYS_gettimeofday,
     c::SYS_nanosleep,
-    // Itself.
+    // The thread and its process.
     c::SYS_exit,
     c::SYS_exit_group,
     c::SYS_getcpu,
@@ -102,7 +104,7 @@ const PERMITTED: &[i64] = &[
     c::SYS_rt_sigprocmask,
     c::SYS_rt_sigreturn,
     c::SYS_sigaltstack,
-    // Descriptors that exist.
+    // Existing descriptors.
     c::SYS_close,
     c::SYS_epoll_ctl,
     c::SYS_fcntl,

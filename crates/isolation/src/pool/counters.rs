@@ -9,15 +9,15 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// Why a worker ended prematurely.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Death {
-    /// A signal or a panic of its own code: a fault, or memory beyond its limit.
+    /// A signal, or a panic in the worker's code: a fault, or an allocation beyond the memory limit.
     Crash,
-    /// It reached its limit of processor time.
+    /// The worker reached its limit of processor time.
     Cpu,
-    /// It was killed because it did not stop when its result was no longer wanted.
+    /// The pool killed the worker, because it did not stop when its result was no longer needed.
     Overstayed,
-    /// It was killed by something other than the pool: the system, if memory ran out.
+    /// Something other than the pool killed the worker: usually the system, when memory ran out.
     Killed,
-    /// It sent something that was not a valid answer.
+    /// The worker sent something that was not a valid answer.
     Garbled,
 }
 
@@ -43,7 +43,7 @@ impl Death {
         }
     }
 
-    /// Returns the cause for a worker that ended by itself.
+    /// Determines the cause for a worker that ended by itself.
     pub(super) fn of(status: ExitStatus) -> Self {
         match status.signal() {
             Some(SIGKILL) => Self::Killed,
@@ -52,7 +52,7 @@ impl Death {
         }
     }
 
-    /// Whether this cause makes the file suspect that the worker was working on.
+    /// Whether this cause makes the file suspect on which the worker was working.
     pub(super) fn accuses(self) -> bool {
         matches!(self, Self::Crash | Self::Cpu | Self::Garbled)
     }
@@ -61,7 +61,7 @@ impl Death {
 const SIGKILL: i32 = libc::SIGKILL;
 const SIGXCPU: i32 = libc::SIGXCPU;
 
-/// Present state of the workers, and what was counted since the start.
+/// Present state of the workers, and counters since the start.
 #[derive(Clone, Debug, Default)]
 pub struct Counts {
     /// Workers that wait for a job.
@@ -76,7 +76,7 @@ pub struct Counts {
     pub deaths: [u64; 5],
     /// Total resident memory of the workers after their last jobs, in bytes.
     pub resident: u64,
-    /// Files on which workers ended.
+    /// Number of suspect files: files on which workers died.
     pub suspects: u64,
 }
 
@@ -89,7 +89,7 @@ pub(super) struct Counters {
 }
 
 impl Counters {
-    pub(super) fn died(&self, death: Death) {
+    pub(super) fn count_death(&self, death: Death) {
         let all = Death::ALL.iter().zip(&self.deaths);
         for (_, count) in all.filter(|(it, _)| **it == death) {
             count.fetch_add(1, Ordering::Relaxed);
@@ -118,7 +118,7 @@ impl Counters {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<u32, u64>> {
-        // Nothing panics within.
+        // A poisoned lock is safe to use, because no code that holds it can panic.
         self.resident.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,4 +1,4 @@
-//! Lease of a worker by one caller: sends it questions, watches it and finds out how it ended.
+//! Lease of a worker by one caller, which sends it questions, watches it and determines how it ended.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -14,7 +14,7 @@ use crate::channel::{Channel, START, Waiting};
 use crate::job::{Answer, Kind};
 use crate::wire::{Output, Wire};
 
-/// A worker for one caller. It goes back to the pool when the lease is dropped.
+/// A worker that is reserved for one caller. It is returned to the pool when the lease is dropped.
 #[derive(Debug)]
 pub(crate) struct Lease<'a> {
     pool: &'a Pool,
@@ -25,17 +25,20 @@ pub(crate) struct Lease<'a> {
 pub(crate) struct Question<'a> {
     pub(crate) kind: Kind,
     pub(crate) message: Output<'a>,
-    /// Most bytes that the large parts of the answer may have.
+    /// Maximum number of bytes of the answer's large values.
     pub(crate) most: u64,
     /// Name of the format, for error messages.
     pub(crate) format: &'static str,
-    /// The file that becomes suspect if the worker dies of it; empty if there is none.
+    /// The file that becomes suspect if the worker dies while processing it; empty if the question has none.
     pub(crate) file: &'a [u8],
     pub(crate) interrupt: &'a dyn Interrupt,
 }
 
 impl<'a> Lease<'a> {
-    /// Waits for a worker. If `header`, this is the one reserved for headers, unless that is busy.
+    /// Waits for a worker. With `header`, this is the one reserved for headers, unless that is busy.
+    ///
+    /// # Errors
+    /// `Internal` if no worker can be started; `Interrupted`.
     pub(crate) fn new(pool: &'a Pool, header: bool, interrupt: &dyn Interrupt) -> Result<Self> {
         let worker = match header {
             true => pool.take_prober(interrupt)?,
@@ -47,14 +50,14 @@ impl<'a> Lease<'a> {
         })
     }
 
-    /// Asks a question and waits for the answer.
+    /// Sends a question and waits for the answer.
     ///
     /// # Errors
-    /// Those of the job; `Interrupted`; `Crashed` if the worker died of it.
+    /// Those of the job; `Interrupted`; `Crashed` if the worker died.
     pub(crate) fn ask<T: Wire>(&mut self, question: &Question<'_>) -> Result<T> {
         let Some(worker) = &self.worker else {
             let format = question.format;
-            return Err(crashed(format, "it ended before".to_owned()));
+            return Err(crash_error(format, "it ended before".to_owned()));
         };
         match exchange(&worker.socket, question) {
             Ok(Answer {
@@ -65,7 +68,11 @@ impl<'a> Lease<'a> {
                 self.pool.counters.jobs.fetch_add(1, Ordering::Relaxed);
                 if panicked {
                     let why = result.err().map_or_else(String::new, |it| it.to_string());
-                    return Err(self.died(Death::Crash, format!("it panicked ({why})"), question));
+                    return Err(self.record_death(
+                        Death::Crash,
+                        format!("it panicked ({why})"),
+                        question,
+                    ));
                 }
                 if let Some(worker) = &mut self.worker {
                     worker.resident = resident;
@@ -73,27 +80,29 @@ impl<'a> Lease<'a> {
                 }
                 result
             }
-            Err(error) => Err(self.failed(&error, question)),
+            Err(error) => Err(self.fail(&error, question)),
         }
     }
 
-    /// Sends a message that is not answered.
+    /// Sends a message that has no answer.
     pub(crate) fn tell(&mut self, kind: Kind) {
         if let Some(worker) = &self.worker {
-            // If the worker is gone, the next question finds out.
+            // If the worker is gone, the next question reports it.
             let _ = say(&worker.socket, kind);
         }
     }
 
     /// Ends a worker that did not answer a question, and returns the error for it.
-    fn failed(&mut self, error: &io::Error, question: &Question<'_>) -> Error {
+    fn fail(&mut self, error: &io::Error, question: &Question<'_>) -> Error {
         match error.kind() {
             io::ErrorKind::TimedOut => {
                 self.end(End::Kill);
-                self.pool.counters.died(Death::Overstayed);
+                self.pool.counters.count_death(Death::Overstayed);
                 Error::Interrupted
             }
-            io::ErrorKind::InvalidData => self.died(Death::Garbled, error.to_string(), question),
+            io::ErrorKind::InvalidData => {
+                self.record_death(Death::Garbled, error.to_string(), question)
+            }
             _ => match self.end(End::Wait) {
                 Some(status) => {
                     let death = Death::of(status);
@@ -102,18 +111,17 @@ impl<'a> Lease<'a> {
                         Death::Killed => "the system ended it".to_owned(),
                         _ => status.to_string(),
                     };
-                    self.died(death, how, question)
+                    self.record_death(death, how, question)
                 }
                 None => Error::Internal("the process that starts workers is gone".to_owned()),
             },
         }
     }
 
-    /// Ends the worker, counts its death, marks the file as suspect if the death speaks against it, and returns the
-    /// error.
-    fn died(&mut self, death: Death, how: String, question: &Question<'_>) -> Error {
+    /// Ends the worker, counts its death, marks the file as suspect if the cause is attributed to it, and returns the error.
+    fn record_death(&mut self, death: Death, how: String, question: &Question<'_>) -> Error {
         self.end(End::Kill);
-        self.pool.counters.died(death);
+        self.pool.counters.count_death(death);
         let format = question.format;
         if death.accuses() && !question.file.is_empty() {
             let file = self.pool.suspects.accuse(question.file).to_hex();
@@ -122,10 +130,10 @@ impl<'a> Lease<'a> {
         } else {
             tracing::error!(%format, cause = %death.name(), "a worker process ended: {how}");
         }
-        crashed(format, how)
+        crash_error(format, how)
     }
 
-    /// Ends the worker, if that has not been done, and returns how it ended.
+    /// Ends the worker, unless it has ended already, and returns its exit status.
     fn end(&mut self, how: End) -> Option<ExitStatus> {
         let worker = self.worker.take()?;
         self.pool.end_now(worker, how).ok()
@@ -140,22 +148,22 @@ impl Drop for Lease<'_> {
     }
 }
 
-fn crashed(format: &'static str, how: String) -> Error {
+fn crash_error(format: &'static str, how: String) -> Error {
     Error::Crashed { format, how }
 }
 
 fn exchange<T: Wire>(socket: &OwnedFd, question: &Question<'_>) -> io::Result<Answer<T>> {
-    let watch = |asking| Watch {
+    let watch = |is_sending| Watch {
         socket,
         interrupt: question.interrupt,
-        asking,
+        is_sending,
         since: None,
     };
     Channel::new(socket, watch(true)).send(question.kind, &question.message)?;
     let mut channel = Channel::new(socket, watch(false));
     match channel.next()? {
         (Kind::Answer, lengths) => channel.value(lengths, question.most),
-        _ => Err(crate::wire::garbled("it is no answer")),
+        _ => Err(crate::wire::garbled_message("it is no answer")),
     }
 }
 
@@ -166,18 +174,18 @@ fn say(socket: &OwnedFd, kind: Kind) -> io::Result<()> {
     Ok(())
 }
 
-/// Watches a worker while a caller waits for it. Once the result is no longer wanted, the worker is told so, and the
-/// wait times out if it does not stop soon, so that it is killed.
+/// Watches a worker while a caller waits for it. When the result is no longer needed, sends the worker a cancellation. If the
+/// worker does not stop soon after, the wait times out, so that the caller kills the worker.
 struct Watch<'a> {
     socket: &'a OwnedFd,
     interrupt: &'a dyn Interrupt,
-    /// Whether the question is still being sent, in which case no message can be sent between its parts.
-    asking: bool,
-    /// Time from which the worker has been expected to stop, because its result is no longer wanted.
+    /// Whether the question is still being sent. No cancellation can be sent between its parts.
+    is_sending: bool,
+    /// When the result was found to be no longer needed, from which time on the worker should stop.
     since: Option<Instant>,
 }
 
-/// How long a worker may take to stop once its result is no longer wanted.
+/// Time that a worker has to stop after its result is no longer needed.
 const GRACE: Duration = Duration::from_millis(100);
 
 impl Waiting for Watch<'_> {
@@ -187,7 +195,7 @@ impl Waiting for Watch<'_> {
             Some(_) => Ok(()),
             None if self.interrupt.interrupted() => {
                 self.since = Some(Instant::now());
-                match self.asking {
+                match self.is_sending {
                     true => Ok(()),
                     false => say(self.socket, Kind::Cancel),
                 }

@@ -1,20 +1,20 @@
-//! Files on which workers ended.
+//! Suspect files: files on which workers died.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Hash by which a file's content is recognised.
+/// Hash that identifies a file's content.
 pub(crate) type Hash = blake3::Hash;
 
-/// Files on which workers ended, and how often.
+/// Files on which workers died, and the number of deaths.
 #[derive(Debug)]
 pub(crate) struct Suspects {
     files: Mutex<HashMap<Hash, Suspect>>,
     /// Number of suspect files, so that no file has to be hashed while there are none.
     count: AtomicUsize,
-    for_how_long: Duration,
+    duration: Duration,
 }
 
 #[derive(Debug)]
@@ -23,47 +23,47 @@ struct Suspect {
     last: Instant,
 }
 
-/// Number of deaths from which on a file is refused.
-const ENOUGH: u32 = 2;
+/// Number of deaths at which a file is refused.
+const DEATHS_TO_REFUSE: u32 = 2;
 
-/// Most files that are remembered.
-const MOST: usize = 4096;
+/// Maximum number of files in the list.
+const MAX_FILES: usize = 4096;
 
 impl Suspects {
-    pub(crate) fn new(for_how_long: Duration) -> Self {
+    pub(crate) fn new(duration: Duration) -> Self {
         Self {
             files: Mutex::default(),
             count: AtomicUsize::new(0),
-            for_how_long,
+            duration,
         }
     }
 
-    /// Whether this file is refused without being tried.
+    /// Whether this file is refused without processing it.
     pub(crate) fn refuses(&self, file: &[u8]) -> bool {
         if self.count.load(Ordering::Relaxed) == 0 {
             return false;
         }
         let suspect = blake3::hash(file);
         let mut files = self.lock();
-        let refused = files.get(&suspect).map(|it| {
-            let lasts = it.last.elapsed() < self.for_how_long;
-            (lasts, it.deaths >= ENOUGH)
+        let status = files.get(&suspect).map(|it| {
+            let lasts = it.last.elapsed() < self.duration;
+            (lasts, it.deaths >= DEATHS_TO_REFUSE)
         });
-        if let Some((false, _)) = refused {
+        if let Some((false, _)) = status {
             files.remove(&suspect);
             self.count.store(files.len(), Ordering::Relaxed);
         }
-        refused == Some((true, true))
+        status == Some((true, true))
     }
 
-    /// Records that a job on this file ended a worker, and returns the file's hash.
+    /// Records that a worker died while processing this file, and returns the file's hash.
     pub(crate) fn accuse(&self, file: &[u8]) -> Hash {
         let hash = blake3::hash(file);
         let mut files = self.lock();
-        if files.len() >= MOST {
-            files.retain(|_, it| it.last.elapsed() < self.for_how_long);
+        if files.len() >= MAX_FILES {
+            files.retain(|_, it| it.last.elapsed() < self.duration);
         }
-        if files.len() < MOST || files.contains_key(&hash) {
+        if files.len() < MAX_FILES || files.contains_key(&hash) {
             let suspect = files.entry(hash).or_insert(Suspect {
                 deaths: 0,
                 last: Instant::now(),
@@ -86,7 +86,7 @@ impl Suspects {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<Hash, Suspect>> {
-        // Nothing panics within.
+        // A poisoned lock is safe to use, because no code that holds it can panic.
         self.files.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

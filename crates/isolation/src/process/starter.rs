@@ -25,17 +25,18 @@ pub(crate) struct Starter {
     _process: Child,
 }
 
-/// Request to the starter to start a worker. The number of a process follows, as in every request, but is not used.
+/// Request to start a worker. Every request to the starter has the number of a worker process after this byte, which is not
+/// used here.
 const START: u8 = b'S';
 const KILL: u8 = b'K';
 const WAIT: u8 = b'W';
 
-/// How long a worker whose socket was closed may take to end before it is killed.
+/// Time that a worker has to exit after its socket was closed; after it, the worker is killed.
 const ENDING: Duration = Duration::from_millis(200);
 
 impl Starter {
-    /// Starts the starter, whose workers run `program`. `memory` is the most bytes that a worker may ever have, and the
-    /// bytes of free buffers that it keeps between its jobs. All of them can read `shared`.
+    /// Starts the starter, whose workers run `program`. `memory` is the maximum memory of a worker in bytes, and the bytes of
+    /// free buffers that it keeps between jobs. All workers can read `shared`.
     ///
     /// # Errors
     /// If the system cannot start a process.
@@ -51,7 +52,7 @@ impl Starter {
             .args(memory.map(|bytes| bytes.to_string()))
             .arg(&program.path)
             .args(&program.arguments)
-            // What a terminal sends to the server is not for them.
+            // A separate process group, so that signals from a terminal (Ctrl-C) reach only the server.
             .process_group(0)
             .spawn()?;
         Ok(Self {
@@ -69,14 +70,14 @@ impl Starter {
         let mut number = [0; 4];
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
         let mut control = RecvAncillaryBuffer::new(&mut space);
-        let received = recvmsg(
+        let reply = recvmsg(
             &self.socket,
             &mut [IoSliceMut::new(&mut number)],
             &mut control,
             RecvFlags::CMSG_CLOEXEC | RecvFlags::WAITALL,
         )?;
-        if received.bytes != number.len() {
-            return Err(gone());
+        if reply.bytes != number.len() {
+            return Err(starter_gone());
         }
         let descriptors = control.drain().filter_map(|message| match message {
             RecvAncillaryMessage::ScmRights(descriptors) => Some(descriptors),
@@ -106,9 +107,9 @@ impl Starter {
         self.status()
     }
 
-    fn ask(&mut self, what: u8, worker: u32) -> io::Result<()> {
+    fn ask(&mut self, command: u8, worker: u32) -> io::Result<()> {
         let [a, b, c, d] = worker.to_le_bytes();
-        self.socket.write_all(&[what, a, b, c, d])
+        self.socket.write_all(&[command, a, b, c, d])
     }
 
     fn status(&mut self) -> io::Result<ExitStatus> {
@@ -118,7 +119,7 @@ impl Starter {
     }
 }
 
-fn gone() -> io::Error {
+fn starter_gone() -> io::Error {
     io::Error::new(
         io::ErrorKind::UnexpectedEof,
         "the process that starts workers is gone",
@@ -128,21 +129,21 @@ fn gone() -> io::Error {
 /// Runs the starter: carries out requests until the server closes the socket, then kills the remaining workers.
 pub(super) fn run(program: &Program, memory: [u64; 2]) -> io::Result<()> {
     let mut socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
-    let shared = super::shared()?;
+    let shared = super::shared_file()?;
     let mut children = HashMap::new();
     let worker = WorkerProgram {
         program,
         memory,
         shared: shared.as_ref(),
     };
-    let served = serve(&mut socket, &worker, &mut children);
+    let result = serve(&mut socket, &worker, &mut children);
     for child in children.values_mut() {
         let _ = child.kill();
     }
-    served
+    result
 }
 
-/// What workers are started from.
+/// How workers are started: program, memory limits and shared file.
 struct WorkerProgram<'a> {
     program: &'a Program,
     memory: [u64; 2],
@@ -160,21 +161,21 @@ fn serve(
     children: &mut HashMap<u32, Child>,
 ) -> io::Result<()> {
     loop {
-        let mut asked = [0; 5];
-        match socket.read_exact(&mut asked) {
+        let mut request = [0; 5];
+        match socket.read_exact(&mut request) {
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(()),
             other => other?,
         }
-        let [what, number @ ..] = asked;
+        let [command, number @ ..] = request;
         let number = u32::from_le_bytes(number);
-        match what {
+        match command {
             START => start(socket, worker, children)?,
             _ => {
                 let status = children.remove(&number).map_or(0, |mut child| {
-                    if what == KILL {
+                    if command == KILL {
                         let _ = child.kill();
                     }
-                    ended(&mut child).map_or(0, ExitStatus::into_raw)
+                    wait_or_kill(&mut child).map_or(0, ExitStatus::into_raw)
                 });
                 socket.write_all(&status.to_le_bytes())?;
             }
@@ -188,7 +189,7 @@ fn start(
     worker: &WorkerProgram<'_>,
     children: &mut HashMap<u32, Child>,
 ) -> io::Result<()> {
-    let started = UnixStream::pair().and_then(|(ours, theirs)| {
+    let result = UnixStream::pair().and_then(|(ours, theirs)| {
         let shared = duplicate(worker.shared)?;
         let socket = Stdio::from(OwnedFd::from(theirs));
         let mut command = worker.program.command(WORKER, socket, shared);
@@ -197,7 +198,7 @@ fn start(
             .spawn()?;
         Ok((child, ours))
     });
-    let (number, worker) = match started {
+    let (number, worker) = match result {
         Ok((child, worker)) => {
             let number = child.id();
             children.insert(number, child);
@@ -221,8 +222,8 @@ fn start(
     Ok(())
 }
 
-/// Waits for a process that is about to end, and kills it if it does not end in time.
-fn ended(child: &mut Child) -> io::Result<ExitStatus> {
+/// Waits for a process that is about to end, and kills it after [`ENDING`].
+fn wait_or_kill(child: &mut Child) -> io::Result<ExitStatus> {
     let began = Instant::now();
     while began.elapsed() < ENDING {
         if let Some(status) = child.try_wait()? {

@@ -1,4 +1,4 @@
-//! A worker process: receives jobs, calls codecs and sends answers.
+//! A worker process, which receives jobs, calls codecs and sends answers.
 
 use std::fs::File;
 use std::io;
@@ -17,38 +17,38 @@ use rustix::net::{RecvFlags, recv};
 use rustix::process::{DumpableBehavior, Resource, Rlimit, set_dumpable_behavior, setrlimit};
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::channel::{Channel, Patiently};
+use crate::channel::{Channel, NoTimeout};
 use crate::confine;
 use crate::job::{Answer, Call, Hello, How, Job, Kind, VERSION};
 use crate::wire::{List, Output, Wire};
 
-/// Answers jobs until the socket is closed. `memory` is the bytes that no job may exceed, `kept` the bytes of free
-/// buffers that are kept between jobs.
+/// Answers jobs until the socket is closed. `memory` is the limit of every job in bytes, `buffer_bytes` the bytes of free buffers that
+/// are kept between jobs.
 pub(super) fn run(
     codecs: &'static [&'static dyn Codec],
     adopt: fn(File) -> io::Result<()>,
-    [memory, kept]: [u64; 2],
+    [memory, buffer_bytes]: [u64; 2],
 ) -> io::Result<()> {
-    // Killed before the server, if the system has to kill somebody.
+    // When memory runs out, the system should kill workers before the server.
     let _ = std::fs::write("/proc/self/oom_score_adj", "500");
     let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
     let socket = io::stdin().as_fd().try_clone_to_owned()?;
     let statm = File::open("/proc/self/statm")?;
-    let shared = super::shared()?;
-    // Any of it may be in memory, too, once it was needed.
+    let shared = super::shared_file()?;
+    // The shared file counts as well: all of it may be mapped into the address space.
     let shared_bytes = match &shared {
         Some(file) => file.metadata()?.len(),
         None => 0,
     };
-    buffers::allow(kept.min(KEPT_BUFFERS));
+    buffers::allow(buffer_bytes.min(KEPT_BUFFERS));
     shared.map_or(Ok(()), adopt)?;
-    // What codecs may recurse to was measured against this stack.
-    let working = thread::Builder::new().stack_size(STACK).spawn(move || {
+    // The recursion limits of codecs were measured with this stack size.
+    let handle = thread::Builder::new().stack_size(STACK).spawn(move || {
         let base = size_of_process(&statm)?.0.saturating_add(shared_bytes);
         limit(Resource::Core, 0, Some(0))?;
         let most = space(base, memory);
         limit(Resource::As, most, Some(most))?;
-        let unconfined = confine::process().err().map(|error| error.to_string());
+        let confinement_error = confine::process().err().map(|error| error.to_string());
         let worker = Worker {
             codecs,
             socket,
@@ -58,24 +58,24 @@ pub(super) fn run(
         let hello = Hello {
             version: VERSION,
             formats: List(codecs.iter().map(|codec| codec.name().to_owned()).collect()),
-            unconfined,
+            confinement_error,
         };
         let mut channel = worker.channel();
         channel.send(Kind::Hello, &Output::of(&hello))?;
         worker.serve(&mut channel)
     })?;
-    working
+    handle
         .join()
         .unwrap_or_else(|_| Err(io::Error::other("it panicked")))
 }
 
-/// Bytes of memory of a worker that has done nothing yet.
+/// Memory of a worker that has not run a job yet, in bytes.
 pub const BARE: u64 = 16 << 20;
 
-/// Most bytes of memory of a worker between its jobs: its program and free buffers.
+/// Maximum memory of a worker between jobs, in bytes: its program and free buffers.
 pub const AT_REST: u64 = BARE + KEPT_BUFFERS;
 
-/// Most bytes of free buffers that a worker keeps, wiped, for its next image.
+/// Maximum bytes of free buffers that a worker keeps, wiped, for its next image.
 const KEPT_BUFFERS: u64 = 80 << 20;
 
 struct Worker {
@@ -87,11 +87,11 @@ struct Worker {
     base: u64,
 }
 
-type Socket<'a> = Channel<'a, Patiently>;
+type Socket<'a> = Channel<'a, NoTimeout>;
 
 impl Worker {
     fn channel(&self) -> Socket<'_> {
-        Channel::new(&self.socket, Patiently)
+        Channel::new(&self.socket, NoTimeout)
     }
 
     fn serve(&self, channel: &mut Socket<'_>) -> io::Result<()> {
@@ -110,7 +110,7 @@ impl Worker {
                     drop(job);
                     buffers::wipe();
                 }
-                // Of an animation that has failed.
+                // Arrives after an animation has failed, which is then no longer open.
                 Kind::Close => {}
                 _ => return Err(io::Error::other("no job")),
             }
@@ -122,8 +122,8 @@ impl Worker {
             let unknown = Error::Internal(format!("this worker knows no {}", job.format));
             return self.answer::<()>(channel, || Err(unknown));
         };
-        let cancelled = Cancelled::new(&self.socket);
-        let decode = |how: &How| decode(how, &job.limits, &cancelled);
+        let interrupt = Cancellation::new(&self.socket);
+        let decode = |how: &How| decode(how, &job.limits, &interrupt);
         let bytes = &*job.bytes;
         match &job.call {
             Call::Probe => self.answer(channel, || codec.probe(bytes)),
@@ -134,54 +134,56 @@ impl Worker {
                 self.answer(channel, || codec.salvage(bytes, info, &decode(how)))
             }
             Call::Draw(info, how, window) => self.answer(channel, || {
-                able(codec.vector())?.draw(bytes, info, &decode(how), window)
+                require(codec.vector())?.draw(bytes, info, &decode(how), window)
             }),
             Call::Extent(info, how) => {
                 self.answer(channel, || codec.extent(bytes, info, &decode(how)))
             }
             Call::End(how) => self.answer(channel, || codec.end(bytes, &decode(how))),
             Call::DecodeAtOnce(info, how, List(scales)) => self.answer(channel, || {
-                let decoder = able(codec.many_scales())?;
+                let decoder = require(codec.many_scales())?;
                 let images = decoder.decode_at_once(bytes, info, &decode(how), scales)?;
                 Ok(images.map(List))
             }),
             Call::Index(info, how) => self.answer(channel, || {
-                able(codec.parts())?.index(bytes, info, &decode(how))
+                require(codec.parts())?.index(bytes, info, &decode(how))
             }),
             Call::Part(info, index, area) => self.answer(channel, || {
-                Ok(able(codec.parts())?.part(bytes, info, index, *area))
+                Ok(require(codec.parts())?.part(bytes, info, index, *area))
             }),
             Call::DecodePart(info, how, index, area) => self.answer(channel, || {
-                able(codec.parts())?.decode_part(bytes, info, &decode(how), index, *area)
+                require(codec.parts())?.decode_part(bytes, info, &decode(how), index, *area)
             }),
             Call::GainMap(info) => self.answer(channel, || {
-                Ok(able(codec.gain_maps())?.gain_map(bytes, info))
+                Ok(require(codec.gain_maps())?.gain_map(bytes, info))
             }),
             Call::DecodeGainMap(how) => self.answer(channel, || {
-                able(codec.gain_maps())?.decode_gain_map(bytes, &decode(how))
+                require(codec.gain_maps())?.decode_gain_map(bytes, &decode(how))
             }),
             Call::Recodes(info, to) => self.answer(channel, || {
-                Ok(able(codec.recoder())?.recodes(bytes, info, to))
+                Ok(require(codec.recoder())?.recodes(bytes, info, to))
             }),
             Call::Recode(info, to, how) => self.answer(channel, || {
-                able(codec.recoder())?.recode(bytes, info, to, &decode(how))
+                require(codec.recoder())?.recode(bytes, info, to, &decode(how))
             }),
             Call::Open(info, how) => {
                 let how = decode(how);
-                self.read_frames(channel, || able(codec.animation())?.open(bytes, info, &how))
+                self.read_frames(channel, || {
+                    require(codec.animation())?.open(bytes, info, &how)
+                })
             }
             Call::Encode(image, how) => self.answer(channel, || {
-                able(codec.encoder())?.encode(image, how, &cancelled)
+                require(codec.encoder())?.encode(image, how, &interrupt)
             }),
             Call::Write(head, how) => {
-                let encoder = || able(codec.encoder().and_then(|encoder| encoder.animation()));
-                let begin = || encoder()?.writer(head, how, &cancelled);
+                let encoder = || require(codec.encoder().and_then(|encoder| encoder.animation()));
+                let begin = || encoder()?.writer(head, how, &interrupt);
                 self.write_frames(channel, begin)
             }
         }
     }
 
-    /// Opens an animation and sends its frames one by one, as they are asked for.
+    /// Opens an animation and sends its frames one by one, on request.
     fn read_frames<'a>(
         &self,
         channel: &mut Socket<'_>,
@@ -189,9 +191,9 @@ impl Worker {
     ) -> io::Result<()> {
         let mut reader: Option<Box<dyn FrameReader + 'a>> = None;
         self.answer(channel, || {
-            let opened = open()?;
-            let metadata = opened.metadata();
-            reader = Some(opened);
+            let animation = open()?;
+            let metadata = animation.metadata();
+            reader = Some(animation);
             Ok(metadata)
         })?;
         let Some(mut reader) = reader else {
@@ -207,7 +209,7 @@ impl Worker {
         }
     }
 
-    /// Begins an animation and adds frames one by one, as they arrive.
+    /// Begins an animation and adds frames one by one as they arrive.
     fn write_frames<'a>(
         &self,
         channel: &mut Socket<'_>,
@@ -237,7 +239,10 @@ impl Worker {
         }
     }
 
-    /// Sends the result of `work`. After a panic the state of the process cannot be trusted, so the worker ends.
+    /// Runs `work` and sends its result. After a panic the state of the process cannot be trusted, so the worker exits.
+    ///
+    /// # Errors
+    /// If the answer cannot be sent, or `work` panicked.
     fn answer<T: Wire>(
         &self,
         channel: &mut Socket<'_>,
@@ -265,11 +270,11 @@ impl Worker {
     }
 }
 
-/// The capability of a codec that a job needs.
+/// Returns the capability of a codec that a job needs.
 ///
 /// # Errors
-/// `Internal` if the codec lacks it: the server asked another one what it can do.
-fn able<T>(capability: Option<T>) -> Result<T> {
+/// `Internal` if the codec lacks it, because the server's codec and the worker's differ.
+fn require<T>(capability: Option<T>) -> Result<T> {
     capability.ok_or_else(|| Error::Internal("this worker's codec cannot do this".to_owned()))
 }
 
@@ -283,40 +288,40 @@ fn decode<'a>(how: &How, limits: &'a Limits, interrupt: &'a dyn Interrupt) -> De
     }
 }
 
-/// Interrupt that fires if the server has sent something while it should be waiting for an answer: it has stopped
-/// waiting or is gone.
-struct Cancelled<'a> {
+/// Interrupt that fires if the server has sent a message or closed the socket before the answer: the result is then no longer
+/// needed.
+struct Cancellation<'a> {
     socket: &'a OwnedFd,
-    /// When the socket was last checked, which takes a system call, and the result.
-    looked: Mutex<(Instant, bool)>,
+    /// When the socket was last checked, and the result; cached because each check is a system call.
+    last_check: Mutex<(Instant, bool)>,
 }
 
-impl<'a> Cancelled<'a> {
+impl<'a> Cancellation<'a> {
     fn new(socket: &'a OwnedFd) -> Self {
         Self {
             socket,
-            looked: Mutex::new((Instant::now(), false)),
+            last_check: Mutex::new((Instant::now(), false)),
         }
     }
 }
 
-impl Interrupt for Cancelled<'_> {
+impl Interrupt for Cancellation<'_> {
     fn interrupted(&self) -> bool {
-        let Ok(mut looked) = self.looked.lock() else {
+        let Ok(mut last_check) = self.last_check.lock() else {
             return true;
         };
-        if looked.0.elapsed() >= LOOKED_EVERY {
+        if last_check.0.elapsed() >= CHECK_INTERVAL {
             let flags = RecvFlags::PEEK | RecvFlags::DONTWAIT;
             let waiting = recv(self.socket.as_fd(), &mut [0_u8; 1], flags);
-            *looked = (Instant::now(), waiting.is_ok());
+            *last_check = (Instant::now(), waiting.is_ok());
         }
-        looked.1
+        last_check.1
     }
 }
 
-const LOOKED_EVERY: Duration = Duration::from_millis(2);
+const CHECK_INTERVAL: Duration = Duration::from_millis(2);
 
-/// Returns the bytes of this process's address space, and of its resident memory.
+/// Returns the size in bytes of this process's address space, and of its resident memory.
 fn size_of_process(statm: &File) -> io::Result<(u64, u64)> {
     let mut text = [0; 128];
     let length = pread(statm, &mut text, 0)?;
@@ -331,26 +336,25 @@ fn size_of_process(statm: &File) -> io::Result<(u64, u64)> {
     }
 }
 
-/// Returns the bytes of address space for a job that may have `memory` bytes, in a process that had `base` bytes before
-/// its first job.
+/// Returns the limit in bytes of the address space for a job that may allocate `memory` bytes, in a process whose address space
+/// had `base` bytes before its first job.
 fn space(base: u64, memory: u64) -> u64 {
     base.saturating_add(memory).saturating_add(SLACK)
 }
 
-/// Bytes of address space for the allocator's own needs and for kept buffers.
+/// Bytes of address space for the allocator's overhead and for kept buffers.
 const SLACK: u64 = (64 << 20) + KEPT_BUFFERS;
 
-/// Limits the processor time of a job to this many seconds beyond what the process has used so far.
+/// Limits the processor time of a job to at least this many seconds beyond the time that the process has used so far.
 fn limit_processor_time(seconds: u64) -> io::Result<()> {
     let used = clock_gettime(ClockId::ProcessCPUTime).tv_sec.max(0) as u64;
-    // Whole seconds are counted, and one has begun. The kernel holds the limit against ticks, of which a process whose jobs
-    // are short may have got half as many as its clock says, or twice as many.
+    // The limit is in whole seconds, so one more covers the second that has begun. The kernel compares the limit with time
+    // counted in ticks, which for a process with short jobs may be half or twice the time that its clock reports.
     let soft = (2 * used).saturating_add(seconds).saturating_add(1);
     limit(Resource::Cpu, soft, None)
 }
 
-/// Sets a resource limit of this process. A `hard` limit cannot be raised again; without one, the present hard limit
-/// stays.
+/// Sets a resource limit of this process. A `hard` limit cannot be raised later; without one, the present hard limit is kept.
 fn limit(resource: Resource, soft: u64, hard: Option<u64>) -> io::Result<()> {
     let maximum = hard.or_else(|| rustix::process::getrlimit(resource).maximum);
     let current = Some(maximum.map_or(soft, |hard| hard.min(soft)));

@@ -1,10 +1,9 @@
-//! How values are written to a socket and read back: a head of small values, followed by the large ones as they are in
-//! memory.
+//! Encoding of values for a socket: a head of small values, followed by the large ones as they are in memory.
 //!
-//! Both ends are the same program, so single values have no versions. A message may come from a process that a crafted
-//! image has taken over: every length is checked against what was announced before anything is allocated.
+//! Both ends run the same program, so the encoding of single values has no version. A message may come from a process that a
+//! crafted image has taken over, so every length is checked against the announced number of bytes before memory is allocated.
 
-mod picture;
+mod image;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read};
@@ -26,7 +25,7 @@ pub(crate) struct Input<'a> {
     /// Stream from which the large values are read.
     stream: &'a mut dyn Read,
     /// Bytes that the remaining large values may have in total.
-    allowed: u64,
+    remaining: u64,
 }
 
 /// A value that can be sent in a message.
@@ -34,34 +33,34 @@ pub(crate) trait Wire: Sized {
     /// Adds the value to a message.
     fn put<'a>(&'a self, output: &mut Output<'a>);
 
-    /// Takes a value from a message.
+    /// Reads a value from a message.
     ///
     /// # Errors
-    /// If the message does not hold such a value, or the stream ends.
+    /// If the message does not contain such a value, or the stream ends.
     fn take(input: &mut Input<'_>) -> io::Result<Self>;
 }
 
 impl Output<'_> {
-    /// Creates a message of one value.
+    /// Creates a message that contains one value.
     pub(crate) fn of<T: Wire>(value: &T) -> Output<'_> {
         let mut output = Output::default();
         value.put(&mut output);
         output
     }
 
-    /// Returns the total bytes of the large values.
+    /// Returns the total length of the large values in bytes.
     pub(crate) fn blob_bytes(&self) -> u64 {
         self.blobs.iter().map(|blob| blob.len() as u64).sum()
     }
 }
 
 impl<'a> Input<'a> {
-    /// Creates a message with this head, and large values of at most `allowed` bytes in total from `stream`.
-    pub(crate) fn new(head: &'a [u8], stream: &'a mut dyn Read, allowed: u64) -> Self {
+    /// Creates a message with this head, and large values of at most `remaining` bytes in total from `stream`.
+    pub(crate) fn new(head: &'a [u8], stream: &'a mut dyn Read, remaining: u64) -> Self {
         Self {
             head,
             stream,
-            allowed,
+            remaining,
         }
     }
 
@@ -69,7 +68,7 @@ impl<'a> Input<'a> {
         let (bytes, rest) = self
             .head
             .split_at_checked(length)
-            .ok_or_else(|| garbled("it ends too early"))?;
+            .ok_or_else(|| garbled_message("it ends too early"))?;
         self.head = rest;
         Ok(bytes)
     }
@@ -80,27 +79,32 @@ impl<'a> Input<'a> {
         self.stream.read_exact(into)
     }
 
-    /// Counts a large value of this many bytes, and refuses it if it is larger than what remains of the announced
-    /// bytes.
+    /// Subtracts the length in bytes of a large value from the announced bytes.
+    ///
+    /// # Errors
+    /// If the value is longer than the bytes that remain.
     fn reserve(&mut self, bytes: u64) -> io::Result<()> {
-        self.allowed = self
-            .allowed
+        self.remaining = self
+            .remaining
             .checked_sub(bytes)
-            .ok_or_else(|| garbled("it is longer than it may be"))?;
+            .ok_or_else(|| garbled_message("it is longer than it may be"))?;
         Ok(())
     }
 
     /// Checks that the whole message has been read.
-    pub(crate) fn ended(&self) -> io::Result<()> {
-        match (self.head.is_empty(), self.allowed) {
+    ///
+    /// # Errors
+    /// If bytes of it are left.
+    pub(crate) fn check_end(&self) -> io::Result<()> {
+        match (self.head.is_empty(), self.remaining) {
             (true, 0) => Ok(()),
-            _ => Err(garbled("it is longer than its value")),
+            _ => Err(garbled_message("it is longer than its value")),
         }
     }
 }
 
-/// Returns an error for a message that is not what it should be.
-pub(crate) fn garbled(why: &str) -> io::Error {
+/// Creates an error for an invalid message.
+pub(crate) fn garbled_message(why: &str) -> io::Error {
     io::Error::new(
         io::ErrorKind::InvalidData,
         format!("garbled message: {why}"),
@@ -116,7 +120,7 @@ macro_rules! numbers {
 
             fn take(input: &mut Input<'_>) -> io::Result<Self> {
                 let bytes = input.bytes(size_of::<Self>())?;
-                bytes.try_into().map(Self::from_le_bytes).map_err(|_| garbled("a number is cut"))
+                bytes.try_into().map(Self::from_le_bytes).map_err(|_| garbled_message("a number is cut"))
             }
         }
     )* };
@@ -161,7 +165,7 @@ macro_rules! variants {
                         $($(let $field = crate::wire::Wire::take(input)?;)*)?
                         Self::$variant $(($($value),*))? $({$($field),*})?
                     })*
-                    _ => return Err(crate::wire::garbled("an unknown variant")),
+                    _ => return Err(crate::wire::garbled_message("an unknown variant")),
                 })
             }
         }
@@ -194,7 +198,7 @@ impl Wire for usize {
     }
 
     fn take(input: &mut Input<'_>) -> io::Result<Self> {
-        Self::try_from(u64::take(input)?).map_err(|_| garbled("a number is too large"))
+        Self::try_from(u64::take(input)?).map_err(|_| garbled_message("a number is too large"))
     }
 }
 
@@ -245,11 +249,12 @@ impl<T: Wire> Wire for List<T> {
 
     fn take(input: &mut Input<'_>) -> io::Result<Self> {
         let count = usize::take(input)?;
-        // Each value takes a byte at least, so this ends with the head.
+        // Not allocated by `count`, which may be false. Every value takes at least one byte, so the loop ends at the latest
+        // with the head.
         let mut values = Vec::new();
         for _ in 0..count {
             if input.head.is_empty() {
-                return Err(garbled("a list ends too early"));
+                return Err(garbled_message("a list ends too early"));
             }
             values.push(T::take(input)?);
         }
@@ -257,7 +262,7 @@ impl<T: Wire> Wire for List<T> {
     }
 }
 
-/// Sends bytes as a large value, as they are.
+/// Sends bytes as a large value, without encoding.
 impl Wire for Vec<u8> {
     fn put<'a>(&'a self, output: &mut Output<'a>) {
         put_bytes(self, output);
@@ -265,7 +270,7 @@ impl Wire for Vec<u8> {
 
     fn take(input: &mut Input<'_>) -> io::Result<Self> {
         let length = usize::take(input)?;
-        // Allocated only if no more than was announced.
+        // Checked before the allocation, because the length may be false.
         input.reserve(length as u64)?;
         let mut bytes = vec![0; length];
         input.stream.read_exact(&mut bytes)?;
@@ -296,19 +301,19 @@ impl Wire for String {
     fn take(input: &mut Input<'_>) -> io::Result<Self> {
         let length = usize::take(input)?;
         let bytes = input.bytes(length)?;
-        let text = str::from_utf8(bytes).map_err(|_| garbled("a text is no UTF-8"))?;
+        let text = str::from_utf8(bytes).map_err(|_| garbled_message("a text is no UTF-8"))?;
         Ok(text.to_owned())
     }
 }
 
-/// Sends names, of which the receiving program keeps one copy each.
+/// Sends names as text; the receiver interns them.
 impl Wire for &'static str {
     fn put<'a>(&'a self, output: &mut Output<'a>) {
         put_text(self, output);
     }
 
     fn take(input: &mut Input<'_>) -> io::Result<Self> {
-        Ok(known(String::take(input)?))
+        Ok(intern(String::take(input)?))
     }
 }
 
@@ -343,15 +348,15 @@ impl<A: Wire, B: Wire> Wire for (A, B) {
     }
 }
 
-/// Returns the one static copy of a name. Formats and limits have few names; a process that invents many others, or
-/// long ones, soon gets `unknown` instead.
-fn known(name: String) -> &'static str {
+/// Interns a name. Formats and limits have few names, so the number of names and their lengths are limited; any further name
+/// becomes `unknown`, because a hostile process may send many.
+fn intern(name: String) -> &'static str {
     const MOST: usize = 256;
     const LONGEST: usize = 64;
     static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(known) = names.get(name.as_str()) {
-        return known;
+    if let Some(intern) = names.get(name.as_str()) {
+        return intern;
     }
     if names.len() >= MOST || name.len() > LONGEST {
         return "unknown";

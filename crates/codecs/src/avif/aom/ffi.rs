@@ -30,7 +30,7 @@ pub(in crate::avif) struct Settings {
     pub(in crate::avif) speed: u8,
     /// Quantizer from 0 (fine) to 63 (coarse), or `None` for lossless.
     pub(in crate::avif) quantizer: Option<u8>,
-    /// Whether this encodes an opacity plane. It is never looked at itself, so perceptual tuning is off.
+    /// Whether this encodes an opacity plane. Viewers never see it directly, so perceptual tuning is off.
     pub(in crate::avif) opacity: bool,
 }
 
@@ -49,8 +49,8 @@ impl Samples<'_> {
         }
     }
 
-    /// Returns a pointer to the first sample. It is mutable only because libaom's image structure wants it so. The
-    /// samples are only read.
+    /// Returns a pointer to the first sample. The pointer is mutable because libaom's image structure requires that;
+    /// the samples are only read.
     fn start(self) -> *mut u8 {
         match self {
             Self::U8(samples) => samples.as_ptr().cast_mut(),
@@ -73,7 +73,7 @@ pub(in crate::avif) type Planes<'a> = Vec<Samples<'a>>;
 pub(in crate::avif) struct Encoder {
     context: Box<aom::aom_codec_ctx_t>,
     settings: Settings,
-    /// Neutral chroma samples for gray images, which have none. libaom expects them all the same.
+    /// Neutral chroma samples for gray images. These have no chroma, but libaom expects chroma planes.
     neutral: (Vec<u8>, Vec<u16>),
 }
 
@@ -95,8 +95,8 @@ impl Encoder {
             0
         };
         let mut context = MaybeUninit::<aom::aom_codec_ctx_t>::zeroed();
-        // SAFETY: `config` is live, and libaom copies it; the call fills `context`, of which zeros are valid values.
-        // The context may be moved: libaom keeps no pointer to it.
+        // SAFETY: `config` is live, and libaom copies it. The call fills `context`, for which zeros are a valid value.
+        // The context may be moved, because libaom stores no pointer to it.
         let context = unsafe {
             let code = aom::aom_codec_enc_init_ver(
                 context.as_mut_ptr(),
@@ -105,7 +105,7 @@ impl Encoder {
                 flags.into(),
                 aom::AOM_ENCODER_ABI_VERSION as c_int,
             );
-            checked(code, "opened")?;
+            check(code, "opened")?;
             context.assume_init()
         };
         let pixels = if settings.layout == Layout::Gray {
@@ -150,8 +150,9 @@ impl Encoder {
             self.control(control, value)?;
         }
         if eye && self.settings.still {
-            // Smooth photographs are taken for drawings of few colours, and get up to four times as large by what is
-            // meant for those. Adaptive dead zones save a third of a percent at 400 px and cost no time.
+            // Without this setting, libaom treats smooth photos as drawings with few colours, and its tools for those
+            // make files up to four times as large. Adaptive dead zones save a third of a percent at 400 px and cost no
+            // time.
             let level = matrices(quantizer.unwrap_or(0));
             for (control, value) in [
                 (aom::AV1E_SET_ENABLE_QM, 1),
@@ -177,7 +178,7 @@ impl Encoder {
         let code = unsafe {
             aom::aom_codec_control(&raw mut *self.context, control as c_int, c_int::from(value))
         };
-        checked(code, "set up")
+        check(code, "set up")
     }
 
     fn option(&mut self, name: &CStr, value: &CStr) -> Result<()> {
@@ -185,7 +186,7 @@ impl Encoder {
         let code = unsafe {
             aom::aom_codec_set_option(&raw mut *self.context, name.as_ptr(), value.as_ptr())
         };
-        checked(code, "set up")
+        check(code, "set up")
     }
 
     /// Encodes a frame that is shown from one time to another, both in milliseconds.
@@ -195,7 +196,8 @@ impl Encoder {
         (from, to): (u64, u64),
     ) -> Result<Option<Packet>> {
         let mut image = self.image(planes)?;
-        // SAFETY: the context is open; `image` is live, and its planes are as large as it says (`image` has looked).
+        // SAFETY: the context is open; `image` is live, and its planes have the size that it states (checked in
+        // `image`).
         let code = unsafe {
             let duration = to.saturating_sub(from).max(1);
             aom::aom_codec_encode(
@@ -206,15 +208,15 @@ impl Encoder {
                 0,
             )
         };
-        checked(code, "run")?;
+        check(code, "run")?;
         Ok(self.packet())
     }
 
-    /// Ends the stream and returns what libaom still held back, if anything.
+    /// Ends the stream and returns the packet that libaom still buffers, if any.
     pub(in crate::avif) fn finish(&mut self) -> Result<Option<Packet>> {
-        // SAFETY: the context is open; no image means the end.
+        // SAFETY: the context is open; a null image marks the end of the stream.
         let code = unsafe { aom::aom_codec_encode(&raw mut *self.context, ptr::null(), 0, 1, 0) };
-        checked(code, "ended")?;
+        check(code, "ended")?;
         Ok(self.packet())
     }
 
@@ -227,15 +229,15 @@ impl Encoder {
             ..
         } = self.settings;
         let wide = bits > 8;
-        // Gray images are 4:2:0 whose chroma is not coded.
+        // Gray images are encoded as 4:2:0 without coded chroma.
         let (format, layout) = match layout {
             Layout::Gray | Layout::C420 => (aom::AOM_IMG_FMT_I420, Layout::C420),
             Layout::C422 => (aom::AOM_IMG_FMT_I422, Layout::C422),
             Layout::C444 => (aom::AOM_IMG_FMT_I444, Layout::C444),
         };
         let mut image = MaybeUninit::<aom::aom_image_t>::zeroed();
-        // SAFETY: the call fills `image`, of which zeros are valid values; the buffer, which it neither reads nor
-        // writes, is replaced below.
+        // SAFETY: the call fills `image`, for which zeros are a valid value. It neither reads nor writes the buffer,
+        // which is replaced below.
         let mut image = unsafe {
             let format = if wide {
                 format | aom::AOM_IMG_FMT_HIGHBITDEPTH
@@ -243,8 +245,8 @@ impl Encoder {
                 format
             };
             let buffer = ptr::without_provenance_mut(1);
-            let wrapped = aom::aom_img_wrap(image.as_mut_ptr(), format, width, height, 1, buffer);
-            if wrapped.is_null() {
+            let wrapper = aom::aom_img_wrap(image.as_mut_ptr(), format, width, height, 1, buffer);
+            if wrapper.is_null() {
                 return Err(unfit());
             }
             image.assume_init()
@@ -276,19 +278,19 @@ impl Encoder {
     }
 
     fn packet(&mut self) -> Option<Packet> {
-        let mut found: Option<Packet> = None;
+        let mut result: Option<Packet> = None;
         let mut place: *const c_void = ptr::null();
         loop {
-            // SAFETY: the context is open and `place` is where the last call left it. A packet's buffer is valid
-            // until the next call of another kind.
+            // SAFETY: the context is open, and `place` has the value that the last call stored. A packet's buffer is
+            // valid until the next call of another function.
             let packet = unsafe {
                 aom::aom_codec_get_cx_data(&raw mut *self.context, &raw mut place).as_ref()
             };
-            let Some(packet) = packet else { return found };
+            let Some(packet) = packet else { return result };
             if packet.kind != aom::AOM_CODEC_CX_FRAME_PKT {
                 continue;
             }
-            // SAFETY: a packet of this kind holds a frame: `sz` readable bytes from `buf` on.
+            // SAFETY: a packet of this kind contains a frame: `sz` readable bytes, starting at `buf`.
             let (bytes, flags) = unsafe {
                 let frame = packet.data.frame;
                 (
@@ -296,13 +298,13 @@ impl Encoder {
                     frame.flags,
                 )
             };
-            let found = found.get_or_insert_with(|| Packet {
+            let result = result.get_or_insert_with(|| Packet {
                 data: Vec::new(),
                 key: false,
             });
-            found.key |= flags & aom::AOM_FRAME_IS_KEY != 0;
+            result.key |= flags & aom::AOM_FRAME_IS_KEY != 0;
             let bytes = bytes.strip_prefix(&TEMPORAL_DELIMITER[..]).unwrap_or(bytes);
-            found.data.extend_from_slice(bytes);
+            result.data.extend_from_slice(bytes);
         }
     }
 }
@@ -315,11 +317,11 @@ fn configuration(settings: &Settings) -> Result<aom::aom_codec_enc_cfg_t> {
         aom::AOM_USAGE_REALTIME
     };
     let mut config = MaybeUninit::<aom::aom_codec_enc_cfg_t>::zeroed();
-    // SAFETY: the interface is static, and the call fills `config`, of which zeros are valid values.
+    // SAFETY: the interface is static, and the call fills `config`, for which zeros are a valid value.
     let mut config = unsafe {
         let code =
             aom::aom_codec_enc_config_default(aom::aom_codec_av1_cx(), config.as_mut_ptr(), usage);
-        checked(code, "configured")?;
+        check(code, "configured")?;
         config.assume_init()
     };
     config.g_threads = 1;
@@ -346,14 +348,14 @@ fn configuration(settings: &Settings) -> Result<aom::aom_codec_enc_cfg_t> {
     Ok(config)
 }
 
-/// Speed from which on blocks are 8 to 32 px wide. Smaller ones take time and save next to no bytes, and libaom tries
+/// Speed from which on blocks are 8 to 32 px wide. Smaller blocks take time and save almost no bytes, and libaom tries
 /// no larger ones at such speeds.
 const QUICK_FROM: u8 = 6;
 
 /// Levels of quantisation matrices (0: steep, 15: flat), as pairs of the largest quantizer and its level. The finer the
-/// image, the flatter the matrix: otherwise its fine detail is paid for twice, by smaller steps everywhere else. Chosen
-/// for the fewest bytes at equal SSIMULACRA2 and SSIM over the bench's photographs. Two more levels below quantizer 17
-/// save 1.5 % of the bytes at SSIMULACRA2 85 and 400 px, but take 1 % more at 75 and 1200 px.
+/// image, the flatter the matrix: a steep matrix would reduce its fine detail and then need smaller steps everywhere
+/// else. Chosen for the fewest bytes at equal SSIMULACRA2 and SSIM over the benchmark's photos. Two more levels below
+/// quantizer 17 save 1.5 % of the bytes at SSIMULACRA2 85 and 400 px, but cost 1 % more at 75 and 1200 px.
 const MATRICES: [(u8, u8); 3] = [(7, 9), (12, 7), (63, 5)];
 
 fn matrices(quantizer: u8) -> u8 {
@@ -364,11 +366,11 @@ fn matrices(quantizer: u8) -> u8 {
         .map_or(coarse, |(_, level)| *level)
 }
 
-/// Largest distance between key frames, and so the number of frames that may have to be decoded to show any one of
+/// Maximum distance between key frames, which is the number of frames that may have to be decoded to show any one of
 /// them.
 const MOST_BETWEEN_KEYS: u32 = 120;
 
-/// The temporal delimiter, a whole OBU. It is dropped because containers separate temporal units in their own way.
+/// The temporal delimiter, a complete OBU. It is removed, because containers separate temporal units in their own way.
 const TEMPORAL_DELIMITER: [u8; 2] = [0x12, 0];
 
 impl Drop for Encoder {
@@ -382,7 +384,7 @@ fn unfit() -> Error {
     Error::Internal("planes do not fit what the encoder was told".to_owned())
 }
 
-fn checked(code: aom::aom_codec_err_t, what: &str) -> Result<()> {
+fn check(code: aom::aom_codec_err_t, what: &str) -> Result<()> {
     match code {
         aom::AOM_CODEC_OK => Ok(()),
         code => Err(Error::Internal(format!("libaom cannot be {what}: {code}"))),

@@ -1,4 +1,4 @@
-//! AV1 encoding with libaom, on the caller's thread alone and from planes as they are.
+//! AV1 encoding with libaom, on the caller's thread only and directly from planes.
 
 mod ffi;
 

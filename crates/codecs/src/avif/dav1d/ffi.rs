@@ -81,7 +81,7 @@ pub(in crate::avif) struct Sequence {
 }
 
 impl Sequence {
-    /// Reads the first sequence header of a bitstream, of which only the beginning may be there.
+    /// Reads the first sequence header of a bitstream, which may be cut off after it.
     pub(in crate::avif) fn read(obus: &[u8]) -> Option<Self> {
         let data = NonNull::new(obus.as_ptr().cast_mut()).filter(|_| !obus.is_empty())?;
         let mut header = MaybeUninit::uninit();
@@ -113,13 +113,13 @@ impl Sequence {
 /// A decoder of one bitstream.
 pub(in crate::avif) struct Decoder<'a> {
     context: Option<Dav1dContext>,
-    /// OBUs that have not been sent yet, from the bytes that the last image was taken from.
+    /// OBUs that have not been sent yet, from the bytes in which the last image was found.
     left: Obus<'a>,
 }
 
 impl<'a> Decoder<'a> {
-    /// Opens a decoder for images of `most` pixels or fewer, at the operating point `point`. It returns all spatial
-    /// layers, or only the highest.
+    /// Opens a decoder for images of `most` pixels or fewer, at the operating point `point`. With `all_layers`, it
+    /// returns the images of all spatial layers, otherwise only the highest layer.
     pub(in crate::avif) fn open(most: u64, point: u8, all_layers: bool) -> Result<Self> {
         let mut settings = MaybeUninit::uninit();
         // SAFETY: the call writes all of `settings`.
@@ -161,18 +161,18 @@ impl<'a> Decoder<'a> {
     }
 
     /// Returns the next image from the given bytes, which are one or several temporal units, in the given spatial layer
-    /// if there is a choice. rav1d receives one OBU at a time, so that the work can be interrupted between two frames.
-    pub(in crate::avif) fn picture(
+    /// if there are several. rav1d receives one OBU at a time, so that decoding can be interrupted between two frames.
+    pub(in crate::avif) fn image(
         &mut self,
         bytes: &'a [u8],
         layer: Option<u8>,
         interrupt: &dyn Interrupt,
-    ) -> Result<Picture> {
+    ) -> Result<DecodedImage> {
         let mut fresh = Obus::of(bytes);
         if !fresh.clone().any(|unit| unit.matters()) {
             return Err(Error::broken(NAME, "it has no pixels"));
         }
-        // A sample may hold more images than the one that was taken of it.
+        // A sample may contain more images than the one that was returned from it.
         let mut units = mem::take(&mut self.left);
         let mut input = Input(Dav1dData::default());
         let mut left = units.clone();
@@ -189,44 +189,45 @@ impl<'a> Decoder<'a> {
                     input = Self::input(unit.whole)?;
                 }
             }
-            let mut more = units.clone().chain(fresh.clone());
-            let is_last = !more.any(|unit| unit.matters());
+            let mut later_units = units.clone().chain(fresh.clone());
+            let is_last = !later_units.any(|unit| unit.matters());
             if input.0.sz > 0 {
-                guard::wanted(interrupt)?;
-                // SAFETY: the context is open, and `input` is live and holds what `dav1d_data_wrap` made.
+                guard::check_interrupt(interrupt)?;
+                // SAFETY: the context is open, and `input` is live and was initialised by `dav1d_data_wrap`.
                 let code = unsafe {
                     dav1d::dav1d_send_data(self.context, Some(NonNull::from(&mut input.0)))
                 };
                 if code.0 < 0 && !wants_more(code) {
-                    return Err(failed(code));
+                    return Err(error_of(code));
                 }
-                // What was not taken waits until an image is fetched.
+                // rav1d consumes the rest of the input after an image has been fetched.
                 if input.0.sz == 0 && !is_last {
                     continue;
                 }
             }
-            let mut picture = Picture(Dav1dPicture::default());
-            // SAFETY: the context is open, and `picture` is live and empty.
+            let mut image = DecodedImage(Dav1dPicture::default());
+            // SAFETY: the context is open, and `image` is live and empty.
             let code = unsafe {
-                dav1d::dav1d_get_picture(self.context, Some(NonNull::from(&mut picture.0)))
+                dav1d::dav1d_get_picture(self.context, Some(NonNull::from(&mut image.0)))
             };
             if code == Dav1dResult(0) {
-                if layer.is_none_or(|layer| picture.layer() == Some(layer)) {
+                if layer.is_none_or(|layer| image.layer() == Some(layer)) {
                     self.left = if input.0.sz > 0 { left } else { units };
-                    return Ok(picture);
+                    return Ok(image);
                 }
             } else if !wants_more(code) {
-                return Err(failed(code));
+                return Err(error_of(code));
             } else if input.0.sz == 0 && is_last {
                 return Err(Error::broken(NAME, "it has no image in its bitstream"));
             }
         }
     }
 
-    /// Wraps bytes as rav1d takes them.
+    /// Wraps bytes in the structure that rav1d reads from.
     fn input(bytes: &'a [u8]) -> Result<Input> {
         let mut input = Input(Dav1dData::default());
-        // SAFETY: the bytes outlive the decoder (`'a`), which only reads them; freeing them is nothing.
+        // SAFETY: the bytes outlive the decoder (`'a`), which only reads them, and the callback that frees them does
+        // nothing.
         let code = unsafe {
             let place = Some(NonNull::from(&mut input.0));
             let start = NonNull::new(bytes.as_ptr().cast_mut());
@@ -234,19 +235,19 @@ impl<'a> Decoder<'a> {
         };
         match code {
             Dav1dResult(0) => Ok(input),
-            code => Err(failed(code)),
+            code => Err(error_of(code)),
         }
     }
 }
 
 impl Drop for Decoder<'_> {
     fn drop(&mut self) {
-        // SAFETY: opened once, closed once; images keep what they need.
+        // SAFETY: opened once, closed once; images hold references to what they need.
         unsafe { dav1d::dav1d_close(Some(NonNull::from(&mut self.context))) };
     }
 }
 
-/// Bytes that rav1d has not taken yet.
+/// Bytes that rav1d has not consumed yet.
 struct Input(Dav1dData);
 
 impl Drop for Input {
@@ -256,22 +257,22 @@ impl Drop for Input {
     }
 }
 
-/// Alignment in bytes of a decoded image's memory. Its planes' lengths are multiples of this, too.
+/// Alignment in bytes of a decoded image's memory. The lengths of its planes are multiples of this, too.
 const ALIGNMENT: usize = 64;
 
-/// Allocates the memory of a decoded image from a recycled buffer, which is overwritten. Having the system clear fresh
-/// memory of that size would take a fifth of the decoding time.
+/// Allocates the memory of a decoded image from a recycled buffer, which rav1d overwrites. If the system had to clear
+/// fresh memory of that size, this would take a fifth of the decoding time.
 unsafe extern "C" fn allocate(
-    picture: *mut Dav1dPicture,
+    image: *mut Dav1dPicture,
     _: Option<SendSyncNonNull<c_void>>,
 ) -> Dav1dResult {
-    // SAFETY: rav1d calls this with an image that nobody else uses meanwhile.
-    let picture = unsafe { &mut *picture };
-    let Dav1dPictureParameters { w, h, layout, bpc } = picture.p;
+    // SAFETY: rav1d calls this with an image that nothing else accesses during the call.
+    let image = unsafe { &mut *image };
+    let Dav1dPictureParameters { w, h, layout, bpc } = image.p;
     let (width, height) = (w.max(0) as usize, h.max(0) as usize);
     let bytes = if bpc > 8 { 2 } else { 1 };
     let (across, down) = Layout::of(layout).spans(1);
-    // Rows that are whole kibibytes apart share lines of the cache.
+    // Rows whose distance is a multiple of 1 KiB compete for the same cache lines.
     let stride = |width: usize| match width * bytes {
         length if length.is_multiple_of(1024) => length + ALIGNMENT,
         length => length,
@@ -293,34 +294,34 @@ unsafe extern "C" fn allocate(
         0 => None,
         _ => NonNull::new(plane.as_mut_ptr().cast()),
     };
-    picture.data = [
+    image.data = [
         start(luma, lengths[0]),
         start(blue, lengths[1]),
         start(red, lengths[1]),
     ];
-    picture.stride = strides.map(|stride| stride as isize);
-    picture.allocator_data = Some(SendSyncNonNull::from_box(memory).cast());
+    image.stride = strides.map(|stride| stride as isize);
+    image.allocator_data = Some(SendSyncNonNull::from_box(memory).cast());
     Dav1dResult(0)
 }
 
 /// Frees the memory that `allocate` gave to a decoded image.
-unsafe extern "C" fn release(picture: *mut Dav1dPicture, _: Option<SendSyncNonNull<c_void>>) {
-    // SAFETY: rav1d calls this with an image that nobody else uses meanwhile.
-    let memory = unsafe { (*picture).allocator_data.take() };
+unsafe extern "C" fn release(image: *mut Dav1dPicture, _: Option<SendSyncNonNull<c_void>>) {
+    // SAFETY: rav1d calls this with an image that nothing else accesses during the call.
+    let memory = unsafe { (*image).allocator_data.take() };
     if let Some(memory) = memory {
         // SAFETY: `allocate` made it of such a box, and each image is released once.
         drop(unsafe { memory.cast::<Buffer<u8>>().into_box() });
     }
 }
 
-/// Does nothing where dav1d would free its input: the bytes stay with their owner.
+/// Does nothing where dav1d would free its input, because the caller owns the bytes.
 unsafe extern "C" fn leave(_: *const u8, _: Option<SendSyncNonNull<c_void>>) {}
 
 fn wants_more(code: Dav1dResult) -> bool {
     io::Error::from_raw_os_error(-code.0).kind() == io::ErrorKind::WouldBlock
 }
 
-fn failed(code: Dav1dResult) -> Error {
+fn error_of(code: Dav1dResult) -> Error {
     match io::Error::from_raw_os_error(-code.0).kind() {
         io::ErrorKind::OutOfMemory => Error::Internal("rav1d has no memory".to_owned()),
         io::ErrorKind::Unsupported => Error::unsupported(NAME, "a feature of the bitstream"),
@@ -329,7 +330,7 @@ fn failed(code: Dav1dResult) -> Error {
 }
 
 /// A decoded image.
-pub(in crate::avif) struct Picture(Dav1dPicture);
+pub(in crate::avif) struct DecodedImage(Dav1dPicture);
 
 /// Code values of one row.
 pub(in crate::avif) enum Row<'a> {
@@ -339,7 +340,7 @@ pub(in crate::avif) enum Row<'a> {
     U16(&'a [u16]),
 }
 
-impl Picture {
+impl DecodedImage {
     /// Returns width and height in px.
     pub(in crate::avif) fn size(&self) -> (u32, u32) {
         (self.0.p.w.unsigned_abs(), self.0.p.h.unsigned_abs())
@@ -374,8 +375,8 @@ impl Picture {
         let (across, down) = self.layout().spans(plane);
         let (width, height) = self.size();
         let (width, height) = (width.div_ceil(across) as usize, height.div_ceil(down));
-        let there = y < height && plane < self.layout().planes();
-        let start = self.0.data.get(plane).copied().flatten().filter(|_| there);
+        let exists = y < height && plane < self.layout().planes();
+        let start = self.0.data.get(plane).copied().flatten().filter(|_| exists);
         let Some(start) = start else {
             return Row::U8(&[]);
         };
@@ -392,13 +393,13 @@ impl Picture {
     }
 }
 
-impl Drop for Picture {
+impl Drop for DecodedImage {
     fn drop(&mut self) {
         // SAFETY: empty, or from `dav1d_get_picture`; unreferenced once.
         unsafe { dav1d::dav1d_picture_unref(Some(NonNull::from(&mut self.0))) };
-        // The call leaves an empty list of metadata behind, which is on the heap (re_rav1d 0.1.3).
+        // The call leaves an empty list of metadata on the heap, which would leak (re_rav1d 0.1.3).
         if let Some(list) = self.0.itut_t35_ref.take() {
-            // SAFETY: the call above made it from an `Arc`; nothing else refers to it, and it is taken once.
+            // SAFETY: rav1d made it from an `Arc`; nothing else refers to it, and it is taken once.
             drop(unsafe { list.into_arc() });
         }
     }

@@ -1,5 +1,5 @@
-//! AV1 decoding with rav1d, without threads of its own and never of more px than the caller expects.
+//! AV1 decoding with rav1d, on the caller's thread, for images up to the number of pixels that the caller expects.
 
 mod ffi;
 
-pub(super) use ffi::{Decoder, Layout, Picture, Row, Sequence};
+pub(super) use ffi::{DecodedImage, Decoder, Layout, Row, Sequence};

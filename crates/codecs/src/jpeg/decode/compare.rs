@@ -1,9 +1,9 @@
-//! Compares the native decoder with libjpeg-turbo on one file: both must give the same image or both refuse it, except
-//! for known and intended differences. Tests and the comparing fuzzer run this on every file.
+//! Compares the native decoder with libjpeg-turbo on one file: both must decode it to the same image or both must
+//! reject it, except for known and intended differences. Tests and the differential fuzzer run this on every file.
 //!
-//! At 1/8 and 1/1 the planes are identical to libjpeg's. At every scale they are exactly the inverse DCT of the lowest
-//! frequencies of libjpeg's coefficients. Parts decoded through an index are identical to the same area of the whole
-//! image.
+//! At 1/8 and 1/1, the planes are identical to libjpeg's. At every scale, they are exactly the inverse DCT of the
+//! lowest frequencies of libjpeg's coefficients. Parts that are decoded with an index are identical to the same area of
+//! the whole image.
 
 use andon_jpeg::Header;
 use andon_jpeg::header::{Layout, coded_length};
@@ -11,26 +11,26 @@ use andon_kernels::idct;
 use andon_pixels::{Alone, Decode, Grid, Limits, Never, Result as Decoded, Scale, Scales};
 use andon_recipe::Area;
 
-use super::{decode_part, index, most_scans, own, part, turbo};
+use super::{decode_part, index, most_scans, native_planes, part, turbo};
 use crate::guard;
 use crate::jpeg::turbo::ffi::{self, Coefficients};
 
-/// Which of the two decoders decodes a file.
+/// Which of the two decoders accept a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Verdict {
-    /// Both do, to the same image.
+    /// Both decode it, to the same image.
     Both,
     Neither,
-    /// Only the native decoder does, as intended.
+    /// Only the native decoder decodes it, as intended.
     OnlyOurs,
-    /// Only libjpeg does, as intended.
+    /// Only libjpeg decodes it, as intended.
     OnlyTheirs,
-    /// The native decoder does not support the file, so that libjpeg's answer counts.
+    /// The native decoder does not support the file, so libjpeg's result is used.
     Left,
 }
 
-/// Parts of libjpeg's messages for files that only the native decoder is meant to decode: faults in progressive scans
-/// that a small image does not need.
+/// Parts of libjpeg's messages for files that only the native decoder should decode: errors in progressive scans that a
+/// small image does not need.
 const UNOPENED: [&str; 4] = [
     "bad Huffman code",
     "premature end of data segment",
@@ -42,7 +42,7 @@ const UNOPENED: [&str; 4] = [
 /// that refines fewer bits than it should.
 const OUT_OF_STEP: &str = "Inconsistent progression";
 
-/// Parts of the native decoder's messages for files that only libjpeg is meant to decode, each with the reason.
+/// Parts of the native decoder's messages for files that only libjpeg should decode, each with the reason.
 const THEIRS_ONLY: [(&str, &str); 4] = [
     (
         "leaves its band",
@@ -66,7 +66,7 @@ pub(crate) fn compare(
     scales: &[Scale],
     limits: &Limits,
 ) -> Result<Vec<Verdict>, String> {
-    let Some((header, layout)) = within(bytes, limits) else {
+    let Some((header, layout)) = read_header(bytes, limits) else {
         return Ok(Vec::new());
     };
     let file = File {
@@ -95,7 +95,7 @@ pub(crate) fn compare(
         .collect()
 }
 
-fn within(bytes: &[u8], limits: &Limits) -> Option<(Header, Layout)> {
+fn read_header(bytes: &[u8], limits: &Limits) -> Option<(Header, Layout)> {
     let header = Header::read(bytes).ok()?;
     let layout = Layout::of(&header).ok()?;
     guard::size(header.width, header.height, limits).ok()?;
@@ -121,15 +121,15 @@ impl File<'_> {
     }
 
     fn ours(&self, scale: Scale) -> Decoded<Option<Vec<Grid<u8>>>> {
-        own(self.bytes, &self.header, &self.layout, &self.how(scale))
+        native_planes(self.bytes, &self.header, &self.layout, &self.how(scale))
     }
 
     fn theirs(&self, scale: Scale) -> Decoded<Vec<Grid<u8>>> {
         turbo(self.bytes, &self.header, &self.layout, &self.how(scale))
     }
 
-    /// Checks that a part decoded through an index equals the same area of the natively decoded whole image. The part's
-    /// position and size are derived from the file's length.
+    /// Checks that a part which is decoded with an index equals the same area of the natively decoded whole image. The
+    /// part's position and size are derived from the file's length.
     fn compare_part(
         &self,
         index: &[u8],
@@ -145,25 +145,25 @@ impl File<'_> {
             self.bytes.len() as u32,
         );
         let (x, y) = (seed % size.0, seed / 3 % size.1);
-        let wanted = Area {
+        let area = Area {
             x,
             y,
             w: 1 + seed / 5 % (size.0 - x),
             h: 1 + seed / 7 % (size.1 - y),
         };
-        let place = part(self.bytes, index, wanted, size);
-        let place = place.ok_or_else(|| format!("there is no part around {wanted:?}"))?;
+        let place = part(self.bytes, index, area, size);
+        let place = place.ok_or_else(|| format!("there is no part around {area:?}"))?;
         let part = decode_part(self.bytes, &self.header, &how, index, place);
         let frame = part.map_err(|why| why.to_string())?.frame;
         for (index, (whole, part)) in ours.iter().zip(&frame.planes).enumerate() {
             let corner = (scale.of(place.x), scale.of(place.y));
             let (x, y) = frame.model.plane_size(index, corner.0, corner.1);
             let part = part.as_u8().ok_or("a part is not of 8 bits")?;
-            let same = (0..part.height()).all(|row| {
+            let is_equal = (0..part.height()).all(|row| {
                 let line = whole.row(y + row).get(x as usize..);
                 line.is_some_and(|line| line.starts_with(part.row(row)))
             });
-            if !same {
+            if !is_equal {
                 return Err(format!("plane {index} is another at {place:?}"));
             }
         }
@@ -196,8 +196,8 @@ impl File<'_> {
         ffi::coefficients(&reading, &sizes.collect::<Vec<_>>())
     }
 
-    /// Returns the file with EOI right behind its only scan. `None` if there are several scans, at full size, or if
-    /// nothing else follows the scan.
+    /// Returns the file with EOI directly after its only scan. Returns `None` if there are several scans, at full size,
+    /// or if nothing else follows the scan.
     fn without_tail(&self, scale: Scale) -> Option<Vec<u8>> {
         let header = &self.header;
         if scale == Scale::FULL || header.holds_coefficients() {
@@ -216,7 +216,8 @@ impl File<'_> {
         ours: Decoded<Option<Vec<Grid<u8>>>>,
         coefficients: &Decoded<Vec<Coefficients>>,
     ) -> Result<Verdict, String> {
-        // At 1/4 and 1/2 libjpeg's planes are others: there its coefficients speak for it.
+        // At 1/4 and 1/2, libjpeg's planes differ by design, so the native planes are compared with libjpeg's
+        // coefficients.
         let same_planes = matches!(scale, Scale::EIGHTH | Scale::FULL);
         let theirs = match coefficients {
             _ if same_planes => self.theirs(scale).map(Some),
@@ -234,17 +235,17 @@ impl File<'_> {
             (Ok(Some(ours)), Err(why)) => self.judge_ours(scale, ours, &why.to_string()),
             (Err(why), Ok(_)) => {
                 let why = why.to_string();
-                let meant = THEIRS_ONLY.iter().any(|(part, _)| why.contains(part));
-                meant
+                let is_intended = THEIRS_ONLY.iter().any(|(part, _)| why.contains(part));
+                is_intended
                     .then_some(Verdict::OnlyTheirs)
                     .ok_or_else(|| format!("we alone say: {why}"))
             }
         }
     }
 
-    /// Judges a file that only the native decoder decodes, while libjpeg says `why` not.
+    /// Judges a file that only the native decoder decodes. `why` is libjpeg's error.
     fn judge_ours(&self, scale: Scale, ours: Vec<Grid<u8>>, why: &str) -> Result<Verdict, String> {
-        // A small sequential image is whole with its last sample: libjpeg must agree if nothing else follows.
+        // A small sequential image is complete after its last sample. Without the data that follow, libjpeg must agree.
         if let Some(bytes) = self.without_tail(scale) {
             let chopped = File {
                 bytes: &bytes,
@@ -258,15 +259,15 @@ impl File<'_> {
             };
         }
         let unopened = self.header.progressive && scale < Scale::FULL;
-        let meant =
+        let is_intended =
             why.contains(OUT_OF_STEP) || unopened && UNOPENED.iter().any(|part| why.contains(part));
-        meant
+        is_intended
             .then_some(Verdict::OnlyOurs)
             .ok_or_else(|| format!("libjpeg alone says: {why}"))
     }
 }
 
-/// Checks the planes of both decoders against each other and against libjpeg's coefficients, as far as there are any.
+/// Compares the planes of both decoders and checks them against libjpeg's coefficients, if there are any.
 fn same_planes_as(
     ours: &[Grid<u8>],
     theirs: &[Grid<u8>],
@@ -296,10 +297,10 @@ fn same_as_of(blocks: &Coefficients, side: usize, plane: &Grid<u8>) -> Result<()
     let line = blocks.wide as usize * side;
     let mut band = vec![0; line * side];
     for (row, stored) in (0u32..).zip(blocks.values.chunks_exact(blocks.wide as usize * 64)) {
-        let kept: Vec<i16> = (stored.chunks_exact(64))
+        let lowest_frequencies: Vec<i16> = (stored.chunks_exact(64))
             .flat_map(|block| (0..64).filter(lowest).map(|k| block[k]))
             .collect();
-        idct::blocks_to_rows(side, &kept, &factors, &mut band, line);
+        idct::blocks_to_rows(side, &lowest_frequencies, &factors, &mut band, line);
         for (y, samples) in (row * side as u32..plane.height()).zip(band.chunks_exact(line)) {
             let have = plane.row(y);
             if let Some(x) = (0..have.len()).find(|&x| have[x] != samples[x]) {
@@ -310,8 +311,8 @@ fn same_as_of(blocks: &Coefficients, side: usize, plane: &Grid<u8>) -> Result<()
     Ok(())
 }
 
-/// Checks that both planes are the same, except in blocks whose coefficients no valid file has: libjpeg may wrap around
-/// there where the native decoder clamps.
+/// Checks that both planes are equal, except in blocks with coefficients that no valid file has. There libjpeg's sums
+/// may overflow, while the native decoder clamps.
 fn alike(
     ours: &Grid<u8>,
     theirs: &Grid<u8>,

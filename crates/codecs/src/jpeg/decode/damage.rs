@@ -1,4 +1,4 @@
-//! Tests damaged files with the native decoder and libjpeg: both must come to the same verdict.
+//! Tests damaged files with the native decoder and libjpeg: both must accept or reject them alike.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -57,7 +57,7 @@ fn judge(rounds: usize) {
     assert!(many(Verdict::Both) && many(Verdict::Neither), "{tally:?}");
 }
 
-/// Damages a file in one to three places: flips a bit, replaces, removes or inserts a byte, or cuts the file short. In
+/// Damages a file in one to three places: flips a bit, replaces, removes or inserts a byte, or cuts the file off. In
 /// every second round only the beginning, with the header, is damaged.
 fn damaged(file: &[u8], round: usize, dice: &mut Dice) -> Vec<u8> {
     let mut file = file.to_vec();
@@ -79,7 +79,7 @@ fn damaged(file: &[u8], round: usize, dice: &mut Dice) -> Vec<u8> {
     file
 }
 
-/// A small deterministic random number generator, so that failing tests can be repeated.
+/// A small deterministic random number generator, so that failing tests can be reproduced.
 struct Dice(u64);
 
 impl Dice {

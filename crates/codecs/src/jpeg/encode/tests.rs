@@ -1,4 +1,4 @@
-//! Tests that libjpeg-turbo and the native decoder read every written file to the same image, to the bit.
+//! Tests that libjpeg-turbo and the native decoder decode every written file to identical images.
 
 use andon_pixels::{Alone, Decode, Image, Limits, Never, Scales, Task};
 use proptest::prelude::*;
@@ -7,7 +7,7 @@ use super::*;
 use crate::jpeg::SCALES;
 use crate::jpeg::decode::compare::{Verdict, compare};
 
-/// Encodes an image of these planes, and checks that both decoders read the file without complaint and agree.
+/// Encodes an image of these planes, and checks that both decoders read the file without a warning and agree.
 fn hold(planes: Vec<Plane>, sub: Subsampling, how: &Encode) -> Vec<u8> {
     let (width, height) = (planes[0].width(), planes[0].height());
     let model = match planes.len() {
@@ -42,7 +42,7 @@ fn quality(quality: u8) -> Encode {
     }
 }
 
-/// Returns planes of a gradient with noise: the larger `rough`, the more noise.
+/// Returns planes with a gradient and noise, whose amplitude is `rough`.
 fn planes(model: Model, width: u32, height: u32, rough: u8, seed: u64) -> Vec<Plane> {
     let mut state = seed | 1;
     let mut plane = |index: usize| {
@@ -77,7 +77,7 @@ proptest! {
     }
 }
 
-/// Idle cores that never run out: each task gets a thread of its own.
+/// An unlimited number of idle cores: each task gets its own thread.
 struct Plenty;
 
 impl Cores for Plenty {
@@ -109,14 +109,14 @@ fn idle_cores_change_no_byte() {
     }
 }
 
-/// Covers what takes the most bits: every symbol, codes of 16 bits, bytes of all ones.
+/// Tests the images that need the most bits: every symbol, codes of 16 bits, bytes of all ones.
 #[test]
 fn the_strongest_waves_there_are_and_noise_at_full_quality_are_read_alike() {
     for seed in 0..4 {
         let mut noise = planes(Model::ycbcr(Subsampling::C420), 200, 120, 255, seed);
         if let Plane::U8(grid) = &mut noise[0] {
             for (at, sample) in grid.samples_mut().iter_mut().enumerate() {
-                // Halves of the image: black and white in turn, and noise of those.
+                // One half of the image alternates between black and white; the other half is noise of the two.
                 let white = if at % 200 < 100 {
                     (at ^ (at / 200)) & 1 == 1
                 } else {
@@ -130,7 +130,7 @@ fn the_strongest_waves_there_are_and_noise_at_full_quality_are_read_alike() {
 }
 
 #[test]
-fn a_image_at_full_quality_differs_by_rounding_alone() {
+fn an_image_at_full_quality_differs_by_rounding_alone() {
     let planes = planes(Model::Gray, 61, 47, 90, 5);
     let file = hold(planes.clone(), Subsampling::NONE, &quality(100));
     let read = decoded(&file);

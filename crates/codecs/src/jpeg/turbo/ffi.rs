@@ -11,7 +11,7 @@ use std::ptr;
 use andon_jpeg::Header;
 use andon_jpeg::header::Colour;
 use andon_pixels::{Bound, Error, Grid, Interrupt, Result};
-// Nothing of the crate is called from Rust: it is named so that its library is linked.
+// The crate is named only so that its library is linked. Rust code calls nothing of it.
 use turbojpeg_sys as _;
 
 /// A JPEG to decode, and how to decode it.
@@ -19,9 +19,9 @@ pub(in crate::jpeg) struct Reading<'a> {
     pub(in crate::jpeg) bytes: &'a [u8],
     pub(in crate::jpeg) header: &'a Header,
     pub(in crate::jpeg) colour: Colour,
-    /// Whether missing or damaged parts become gray or are guessed, instead of being an error.
+    /// Whether missing or damaged parts are filled with gray or approximated, instead of causing an error.
     pub(in crate::jpeg) lenient: bool,
-    /// Whether components are read as stored, neither upsampled nor converted.
+    /// Whether components are read as stored, without upsampling or colour conversion.
     pub(in crate::jpeg) raw: bool,
     /// Scale in eighths of the full size: 1, 2, 4 or 8.
     pub(in crate::jpeg) eighths: u8,
@@ -48,7 +48,7 @@ pub(in crate::jpeg) fn read(reading: &Reading<'_>, grids: &mut [Grid<u8>]) -> Re
 }
 
 impl Reading<'_> {
-    /// Returns the job for the shim, complete except for where the samples go.
+    /// Returns the job for the shim, without the destination of the samples.
     fn job(&self, asker: &Asker<'_>, components: usize) -> DecodeJob {
         let mut planes = [Plane::ABSENT; MOST_COMPONENTS];
         for (plane, component) in planes.iter_mut().zip(&self.header.components) {
@@ -72,13 +72,14 @@ impl Reading<'_> {
     }
 }
 
-/// A component's coefficients, as they are in the file.
+/// A component's coefficients, as stored in the file.
 #[cfg(any(test, feature = "compare"))]
 pub(in crate::jpeg) struct Coefficients {
-    /// Width and height (`high`) in blocks, without those that only fill up the last MCU.
+    /// Width and height (`high`) in blocks, without the blocks that only pad the last MCU.
     pub(in crate::jpeg) wide: u32,
     pub(in crate::jpeg) high: u32,
-    /// Quantised coefficients, 64 per block, row-major by vertical, then horizontal frequency.
+    /// Quantised coefficients, 64 per block: rows by increasing vertical frequency, in each row by increasing
+    /// horizontal frequency.
     pub(in crate::jpeg) values: Vec<i16>,
     /// Quantisation factors, in the order of the coefficients of a block.
     pub(in crate::jpeg) factors: [u16; 64],
@@ -118,16 +119,16 @@ pub(in crate::jpeg) fn coefficients(
     Ok(all)
 }
 
-/// A CMYK image to encode, and how to encode it. 255 − sample is written in place of each sample, as Adobe does.
+/// A CMYK image to encode, and how to encode it. Samples are inverted (255 − sample) in the file, as in Adobe's files.
 pub(in crate::jpeg) struct Writing<'a> {
     pub(in crate::jpeg) width: u32,
     pub(in crate::jpeg) height: u32,
-    /// Planes of this size.
+    /// Four planes of this size.
     pub(in crate::jpeg) planes: &'a [&'a Grid<u8>],
-    /// 1 to 100.
+    /// Quality, 1 to 100.
     pub(in crate::jpeg) quality: u8,
     pub(in crate::jpeg) progressive: bool,
-    /// The EXIF block from its TIFF header on. Left out when longer than [`MOST_EXIF_BYTES`].
+    /// The EXIF block, beginning with its TIFF header. Left out if longer than [`MOST_EXIF_BYTES`].
     pub(in crate::jpeg) exif: &'a [u8],
     pub(in crate::jpeg) icc: &'a [u8],
     pub(in crate::jpeg) interrupt: &'a dyn Interrupt,
@@ -162,19 +163,19 @@ pub(in crate::jpeg) fn write(writing: &Writing<'_>) -> Result<Vec<u8>> {
     };
     // SAFETY: `job` has the layout of its C twin and outlives the call. Planes and metadata are described with
     // their true sizes and only read. `watch` points at `asker`, on this frame.
-    unsafe { written(|encoded, outcome| andon_jpeg_encode(&job, encoded, outcome)) }
+    unsafe { write_file(|encoded, outcome| andon_jpeg_encode(&job, encoded, outcome)) }
 }
 
-/// A JPEG file of one scan that is written again in several, with metadata that it does not have.
+/// A JPEG file of one scan that is converted to several scans, with metadata to add.
 pub(in crate::jpeg) struct Rewriting<'a> {
     pub(in crate::jpeg) file: &'a [u8],
-    /// The EXIF block from its TIFF header on. Left out when longer than [`MOST_EXIF_BYTES`].
+    /// The EXIF block, beginning with its TIFF header. Left out if longer than [`MOST_EXIF_BYTES`].
     pub(in crate::jpeg) exif: &'a [u8],
     pub(in crate::jpeg) icc: &'a [u8],
     pub(in crate::jpeg) interrupt: &'a dyn Interrupt,
 }
 
-/// Writes the coefficients of a file again as a progressive file.
+/// Converts a file to a progressive one with the same coefficients.
 pub(in crate::jpeg) fn progressive(rewriting: &Rewriting<'_>) -> Result<Vec<u8>> {
     let asker = Asker(rewriting.interrupt);
     let exif = one_segment(rewriting.exif);
@@ -189,14 +190,14 @@ pub(in crate::jpeg) fn progressive(rewriting: &Rewriting<'_>) -> Result<Vec<u8>>
     };
     // SAFETY: `job` has the layout of its C twin and outlives the call. The file and the metadata are described
     // with their true sizes and only read. `watch` points at `asker`, on this frame.
-    unsafe { written(|encoded, outcome| andon_jpeg_progressive(&job, encoded, outcome)) }
+    unsafe { write_file(|encoded, outcome| andon_jpeg_progressive(&job, encoded, outcome)) }
 }
 
-/// Has the shim write a file, copies it, and gives it back.
+/// Lets the shim write a file, copies the file, and frees the shim's memory.
 ///
 /// # Safety
-/// `call` is one of the shim's calls that write a file, with a job that it may read.
-unsafe fn written(call: impl FnOnce(&mut Encoded, &mut Outcome)) -> Result<Vec<u8>> {
+/// `call` is one of the shim's functions that write a file, with a job that the shim may read.
+unsafe fn write_file(call: impl FnOnce(&mut Encoded, &mut Outcome)) -> Result<Vec<u8>> {
     let mut outcome = Outcome::new();
     let mut encoded = Encoded {
         bytes: ptr::null_mut(),
@@ -204,14 +205,15 @@ unsafe fn written(call: impl FnOnce(&mut Encoded, &mut Outcome)) -> Result<Vec<u
     };
     call(&mut encoded, &mut outcome);
     outcome.result(0, 0)?;
-    // SAFETY: the call succeeded: `bytes` points at `size` initialised bytes, ours until given back.
+    // SAFETY: the call succeeded: `bytes` points at `size` initialised bytes, which are valid until they are freed
+    // below.
     let file = unsafe { std::slice::from_raw_parts(encoded.bytes, encoded.size) }.to_vec();
-    // SAFETY: given back once, after its last use.
+    // SAFETY: freed once, after the last use.
     unsafe { andon_jpeg_free(&mut encoded) };
     Ok(file)
 }
 
-/// Returns an EXIF block that fits one segment, or nothing: EXIF knows no second.
+/// Returns an EXIF block that fits into one segment, or no bytes: EXIF cannot be split.
 fn one_segment(exif: &[u8]) -> &[u8] {
     match exif.len() <= MOST_EXIF_BYTES {
         true => exif,
@@ -219,17 +221,17 @@ fn one_segment(exif: &[u8]) -> &[u8] {
     }
 }
 
-/// Maximum size in bytes of an EXIF block: what one APP1 segment holds besides its length and label.
+/// Maximum size in bytes of an EXIF block: the capacity of an APP1 segment without its length and label.
 const MOST_EXIF_BYTES: usize = 65_533 - 6;
 
 const MOST_COMPONENTS: usize = 4;
 
 fn memory_ceiling(bytes: u64) -> usize {
-    // libjpeg counts in a C long, and takes 0 for "no ceiling".
+    // libjpeg's limit is a C long, and 0 would mean "no limit".
     bytes.clamp(1, i32::MAX as u64) as usize
 }
 
-/// An interrupt that C code can refer to by a thin pointer.
+/// An interrupt to which C code can refer with a thin pointer.
 struct Asker<'a>(&'a dyn Interrupt);
 
 impl Asker<'_> {
@@ -242,12 +244,12 @@ impl Asker<'_> {
 }
 
 extern "C" fn ask(asker: *const c_void) -> c_int {
-    // SAFETY: the shim hands back the pointer of `Asker::watch` during the call that was given it.
+    // SAFETY: the shim passes back the pointer from `Asker::watch`, during the call to which it was passed.
     let asker = unsafe { &*asker.cast::<Asker<'_>>() };
     asker.0.interrupted().into()
 }
 
-/// Returns the shim's number of a colour space.
+/// Returns the shim's number for a colour space.
 fn number(colour: Colour) -> c_int {
     match colour {
         Colour::Gray => 0,
@@ -389,7 +391,7 @@ impl Outcome {
     }
 
     fn message(&self) -> String {
-        // SAFETY: the shim leaves a terminated string in `message`, which is all zeros to begin with.
+        // SAFETY: `message` is zeroed before the call, and the shim stores only a terminated string there.
         let message = unsafe { CStr::from_ptr(self.message.as_ptr()) };
         message.to_string_lossy().into_owned()
     }

@@ -1,3 +1,3 @@
-//! libjpeg-turbo, for files that our own decoder does not support and files that our own encoder does not write.
+//! libjpeg-turbo, for files that our own decoder and encoder do not support.
 
 pub(super) mod ffi;

@@ -1,10 +1,9 @@
-/* The classic libjpeg API behind three calls: one whole picture in, one whole picture out, and one file turned
- * into a progressive one. A fourth hands out the coefficients of a picture, for comparing.
+/* Wraps the classic libjpeg API in four calls: decode an image, encode an image, convert a file to a progressive
+ * one, and read the coefficients of an image, for comparisons.
  *
- * libjpeg reports errors by longjmp. Each call here sets its own target before it enters the library and
- * cleans up before it returns, so that no frame but those of this file and of libjpeg is ever jumped over.
- * The one call back into Rust, `ask`, has always returned before anything jumps. The structs below have
- * twins in ffi.rs. */
+ * libjpeg reports errors with longjmp. Each call here sets its own target before it enters the library and
+ * cleans up before it returns, so that only stack frames of this file and of libjpeg are skipped. The only
+ * callback into Rust, `ask`, has always returned before a jump. The structs below must match those in ffi.rs. */
 
 #include <setjmp.h>
 #include <stddef.h>
@@ -30,7 +29,7 @@ struct plane {
 };
 
 struct watch {
-  int (*ask)(const void *asker); /* not zero: nobody wants the result any more */
+  int (*ask)(const void *asker); /* not zero: the result is no longer needed */
   const void *asker;
 };
 
@@ -42,19 +41,19 @@ struct outcome {
 struct decode_job {
   const uint8_t *bytes;
   size_t size;
-  uint32_t width, height; /* as the header walk read them */
+  uint32_t width, height; /* from our own header reader */
   int components;
   int colour;
-  int lenient; /* what is missing or damaged is gray or guessed, as browsers show it */
-  int raw;     /* planes as stored; else through libjpeg's upsampling and colour conversion */
+  int lenient; /* missing or damaged parts are gray or approximated, as in browsers */
+  int raw;     /* planes as stored; otherwise with libjpeg's upsampling and colour conversion */
   int eighths; /* 1, 2, 4 or 8 */
   int scans;
-  size_t memory; /* for libjpeg's own buffers */
+  size_t memory; /* maximum bytes of libjpeg's own buffers */
   struct plane planes[MOST_COMPONENTS];
   struct watch watch;
 };
 
-struct encode_job { /* of CMYK, of which 255 - sample is written: Adobe's way */
+struct encode_job { /* for CMYK; samples are stored inverted (255 - sample), as in Adobe's files */
   uint32_t width, height;
   int components;
   int quality;
@@ -68,7 +67,7 @@ struct encode_job { /* of CMYK, of which 255 - sample is written: Adobe's way */
 };
 
 struct rewrite_job {
-  const uint8_t *bytes; /* a whole file of one scan */
+  const uint8_t *bytes; /* a complete file of one scan */
   size_t size;
   const uint8_t *exif;
   size_t exif_size;
@@ -78,11 +77,11 @@ struct rewrite_job {
 };
 
 struct encoded {
-  uint8_t *bytes; /* to be given back to andon_jpeg_free */
+  uint8_t *bytes; /* to be freed with andon_jpeg_free */
   size_t size;
 };
 
-/* What every call needs; client_data points at it. */
+/* The state of a call, to which client_data points. */
 struct call {
   struct jpeg_error_mgr errors;
   struct jpeg_progress_mgr progress;
@@ -123,9 +122,9 @@ static void on_error(j_common_ptr common) {
   }
 }
 
-/* libjpeg goes on after a warning with grey or guessed blocks. A picture with such blocks must not be
- * served or cached, so that a warning ends the call unless the pixels are sure to be whole, or it was said that
- * what there is shall do. */
+/* libjpeg continues after a warning with gray or approximated blocks. An image with such blocks must not be
+ * served or cached, so a warning ends the call, unless the pixels are certain to be complete or the call is
+ * lenient. */
 static void on_message(j_common_ptr common, int level) {
   if (level >= 0 || call_of(common)->lenient)
     return;
@@ -134,7 +133,7 @@ static void on_message(j_common_ptr common, int level) {
   case JWRN_BOGUS_ICC:
   case JWRN_EXTRANEOUS_DATA:
   case JWRN_JFIF_MAJOR:
-  case JWRN_NOT_SEQUENTIAL: /* a band that a sequential scan cannot have: all of it is read anyway */
+  case JWRN_NOT_SEQUENTIAL: /* a spectral band that is invalid in a sequential scan: libjpeg ignores it */
     return;
   default:
     give_up(common, BROKEN);
@@ -176,12 +175,12 @@ static J_COLOR_SPACE stored_space(int colour) {
 /* ---- reading ---- */
 
 struct decoder {
-  struct call call; /* first: client_data is read as one */
+  struct call call; /* must be first: client_data is cast to it */
   struct jpeg_decompress_struct jpeg;
   struct jpeg_source_mgr source;
   const struct decode_job *job;
   void (*realize)(j_common_ptr common);
-  int ended; /* the file has, before its end marker */
+  int ended; /* the file has ended before its end marker */
 };
 
 static struct decoder *decoder_of(j_common_ptr common) { return (struct decoder *)common->client_data; }
@@ -199,8 +198,8 @@ static boolean source_ended(j_decompress_ptr jpeg) {
   return TRUE;
 }
 
-/* Rows behind the end of a picture of one scan: white, where libjpeg has gray. Browsers show none of the row of MCUs that is cut
- * either. */
+/* Whether the current rows are missing, because an image of one scan is cut off. They become white; libjpeg would
+ * make them gray. Like browsers, this treats the whole incomplete row of MCUs as missing. */
 static int is_missing(const struct decoder *decoder, j_decompress_ptr jpeg) {
   return decoder->ended && !jpeg_has_multiple_scans(jpeg);
 }
@@ -223,10 +222,10 @@ static void while_decoding(j_common_ptr common) {
   check_wanted(common);
 }
 
-/* Where chroma is thinned and the picture is decoded small, libjpeg would rather decode chroma at a larger
- * scale than upsample it afterwards. We want the thinned planes, each at the one scale. libjpeg decides
- * during jpeg_start_decompress; its call to realize_virt_arrays lies between that decision and everything
- * that depends on it (MCU widths, the choice of IDCT), and is part of the public memory manager. */
+/* If chroma is subsampled and the image is decoded at a smaller scale, libjpeg decodes chroma at a larger scale
+ * instead of upsampling it. We need the subsampled planes, all at the same scale. libjpeg decides this in
+ * jpeg_start_decompress. After the decision, and before anything that depends on it (MCU widths, the choice of
+ * IDCT), it calls realize_virt_arrays, which is part of the public memory manager and is replaced here. */
 static void realize_at_one_scale(j_common_ptr common) {
   j_decompress_ptr jpeg = (j_decompress_ptr)common;
   for (int i = 0; i < jpeg->num_components; i++)
@@ -248,7 +247,8 @@ static void read_planes(struct decoder *decoder) {
     JDIMENSION width = component->width_in_blocks * (JDIMENSION)size;
     if (planes[i].width > width)
       ERREXIT(jpeg, JERR_BAD_LENGTH);
-    /* Whole blocks fit: then libjpeg writes into the plane itself, but for rows below its foot. */
+    /* If the width is a multiple of whole blocks, libjpeg writes directly into the plane, except for rows
+     * below its last one. */
     direct[i] = width == planes[i].width;
     strips[i] = (*jpeg->mem->alloc_sarray)((j_common_ptr)jpeg, JPOOL_IMAGE, width,
                                            (JDIMENSION)(component->v_samp_factor * size));
@@ -306,8 +306,8 @@ static void read_pixels(struct decoder *decoder) {
   }
 }
 
-/* The planes were laid out from the header walk. Nothing may be written unless libjpeg has read the
- * same header. */
+/* Whether libjpeg has read the same header as our own reader, from which the planes were allocated. Otherwise,
+ * nothing may be written to them. */
 static int fits(const struct decode_job *job, j_decompress_ptr jpeg) {
   if (jpeg->image_width != job->width || jpeg->image_height != job->height ||
       jpeg->num_components != job->components || jpeg->data_precision != 8)
@@ -319,7 +319,7 @@ static int fits(const struct decode_job *job, j_decompress_ptr jpeg) {
   return 1;
 }
 
-/* Sets what is read from, behind jpeg_create_decompress. */
+/* Sets the source, after jpeg_create_decompress. */
 static void set_source(struct decoder *decoder, const uint8_t *bytes, size_t size) {
   j_decompress_ptr jpeg = &decoder->jpeg;
 
@@ -384,9 +384,9 @@ void andon_jpeg_decode(const struct decode_job *job, struct outcome *outcome) {
 /* ---- reading coefficients ---- */
 
 struct blocks {
-  int16_t *coefficients; /* 64 a block, quantised, row-major by vertical then horizontal frequency */
+  int16_t *coefficients; /* 64 per block, quantised; rows by vertical, in each by horizontal frequency */
   uint32_t wide, high;   /* in blocks */
-  uint16_t factors[DCTSIZE2]; /* in the same order; zeros: no scan has this component */
+  uint16_t factors[DCTSIZE2]; /* in the same order; zeros if no scan has this component */
 };
 
 static void read_blocks(j_decompress_ptr jpeg, struct blocks *all) {
@@ -407,7 +407,7 @@ static void read_blocks(j_decompress_ptr jpeg, struct blocks *all) {
   }
 }
 
-/* `all`: one for each of the job's components. */
+/* `all` has one element for each of the job's components. */
 void andon_jpeg_coefficients(const struct decode_job *job, struct blocks *all,
                              struct outcome *outcome) {
   struct decoder decoder;
@@ -429,12 +429,12 @@ void andon_jpeg_coefficients(const struct decode_job *job, struct blocks *all,
 /* ---- writing ---- */
 
 struct encoder {
-  struct call call; /* first: client_data is read as one */
+  struct call call; /* must be first: client_data is cast to it */
   struct jpeg_compress_struct jpeg;
   struct jpeg_destination_mgr target;
   uint8_t *bytes;
   size_t size;
-  size_t expected; /* size of the file, if another one tells it */
+  size_t expected; /* expected size of the file, or 0 if it is unknown */
 };
 
 static void target_room(struct encoder *encoder, size_t used, size_t size) {
@@ -450,7 +450,7 @@ static void target_room(struct encoder *encoder, size_t used, size_t size) {
 static void target_begin(j_compress_ptr jpeg) {
   struct encoder *encoder = (struct encoder *)jpeg->client_data;
   const size_t samples = (size_t)jpeg->image_width * jpeg->image_height;
-  /* A guess: most pictures take less than two bits a pixel. */
+  /* An estimate: most images take less than two bits per pixel. */
   const size_t guess = encoder->expected > 0 ? encoder->expected : samples / 4;
   target_room(encoder, 0, 65536 + guess);
 }
@@ -463,7 +463,7 @@ static boolean target_full(j_compress_ptr jpeg) {
 
 static void target_end(j_compress_ptr jpeg) { (void)jpeg; }
 
-/* Sets what is written to, behind jpeg_create_compress. */
+/* Sets the destination, after jpeg_create_compress. */
 static void set_target(struct encoder *encoder) {
   j_compress_ptr jpeg = &encoder->jpeg;
 
@@ -496,8 +496,8 @@ static void end_file(struct encoder *encoder, struct encoded *encoded) {
   jpeg_destroy_compress(&encoder->jpeg);
 }
 
-/* Blocks that reach over the right edge are filled by repeating the last sample, which costs the fewest
- * bits; rows below the foot are the last row again. */
+/* Blocks that extend beyond the right edge are filled with the last sample of each row, which takes the fewest
+ * bits. Rows below the image repeat its last row. */
 static void write_planes(struct encoder *encoder, const struct encode_job *job) {
   j_compress_ptr jpeg = &encoder->jpeg;
   JSAMPARRAY image[MOST_COMPONENTS];
@@ -565,7 +565,7 @@ void andon_jpeg_encode(const struct encode_job *job, struct encoded *encoded,
 
 /* ---- rewriting ---- */
 
-/* Writes the same coefficients again, in several scans. */
+/* Writes a file with the same coefficients in several scans. */
 void andon_jpeg_progressive(const struct rewrite_job *job, struct encoded *encoded,
                             struct outcome *outcome) {
   struct decoder decoder;
@@ -579,7 +579,7 @@ void andon_jpeg_progressive(const struct rewrite_job *job, struct encoded *encod
   decoder.jpeg.client_data = &decoder;
   encoder.jpeg.err = prepare(&encoder.call, outcome, &job->watch);
   encoder.jpeg.client_data = &encoder;
-  /* Each of the two jumps to a target of its own. Both lead to `failed`. */
+  /* Reader and writer have separate jump targets, both of which lead to `failed`. */
   if (setjmp(decoder.call.escape))
     goto failed;
   if (setjmp(encoder.call.escape))

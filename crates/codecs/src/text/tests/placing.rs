@@ -9,7 +9,7 @@ const ARABIC: &str = "NotoNaskhArabic-Regular.ttf";
 const THAI: &str = "NotoSansThai-Regular.ttf";
 const CJK: &str = "NotoSansCJK-Regular.ttf";
 
-/// The horizontal ends of the glyphs' origins in each line, from top to bottom, in px.
+/// Returns, for each line from top to bottom, its baseline and the positions of its glyphs' origins, in px.
 fn lines(glyphs: &[Placed]) -> Vec<(f64, Vec<f64>)> {
     let mut lines: Vec<(f64, Vec<f64>)> = Vec::new();
     for glyph in glyphs {
@@ -33,7 +33,7 @@ fn boxed<'a>(content: &'a str, area: (f64, f64)) -> Text<'a> {
 #[test]
 fn numbers_and_latin_keep_their_direction_in_a_paragraph_from_right_to_left() {
     let fonts = fonts(&[ARABIC, LATIN]);
-    // Logically: two words of Arabic, `fi`, and a word of Arabic.
+    // In logical order: two words of Arabic, `fi`, and a word of Arabic.
     let mixed = "\u{64a}\u{648} \u{644}\u{62f} fi \u{646}\u{627}";
     let layout = lay_out(&boxed(mixed, (0.0, 0.0)), &fonts);
     let ids = |text: &str| -> Vec<u32> {
@@ -42,7 +42,7 @@ fn numbers_and_latin_keep_their_direction_in_a_paragraph_from_right_to_left() {
     };
     let all: Vec<u32> = layout.glyphs.iter().map(|glyph| glyph.id).collect();
     let (latin, last) = (ids("fi"), ids("\u{646}\u{627}"));
-    // The last word is the leftmost, and after it and a space come the letters from left to right.
+    // The last word is the leftmost. It is followed by a space and the Latin letters, from left to right.
     assert_eq!(all[..last.len()], last);
     assert_eq!(all[last.len() + 1..][..latin.len()], latin);
 }
@@ -84,7 +84,7 @@ fn thai_is_broken_between_words_though_it_has_no_spaces() {
         let first = layout.glyphs.iter().filter(is_first).count();
         (first, layout.glyphs.len() - first)
     };
-    // The last word is four characters, all of which are glyphs of their own.
+    // The last word has four characters with one glyph each.
     assert_eq!((first + second, second), (whole.len(), 4));
 }
 
@@ -238,7 +238,7 @@ fn as_many_columns_fit_into_a_box_as_stand_in_it() {
     }
 }
 
-/// Texts that are made to be hard: bidirectional controls, joiners, marks, and letters of many scripts.
+/// Difficult texts: bidirectional controls, joiners, marks, and letters of many scripts.
 fn hostile() -> impl Strategy<Value = String> {
     let letter = prop_oneof![
         Just('\u{202e}'),
@@ -306,7 +306,7 @@ fn a_thousand_marks_and_controls_are_laid_out_at_once() {
             };
             lay_out(&asked, &fonts);
         }
-        // It takes milliseconds; a second on a busy machine would be a fault of another kind.
+        // Layout takes milliseconds, so that a second means a fault even on a busy machine.
         let start: String = content.chars().take(4).collect();
         assert!(
             began.elapsed().as_secs() < 20,

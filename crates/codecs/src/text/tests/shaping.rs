@@ -1,8 +1,8 @@
-//! Glyphs and their places, compared with those that HarfBuzz gives for the same fonts.
+//! Glyphs and their positions, compared with those of HarfBuzz for the same fonts.
 
 use super::*;
 
-/// What HarfBuzz makes of a text, as tools/fonts/make.py writes it.
+/// HarfBuzz's result for a text, as written by tools/fonts/make.py.
 struct Answer {
     script: String,
     font: String,
@@ -35,7 +35,7 @@ fn answers() -> Vec<Answer> {
     rows.iter().map(answer).collect()
 }
 
-/// Size in px at which places are compared, and the largest difference in px.
+/// Size in px at which positions are compared, and the tolerance in px.
 const SIZE: f64 = 64.0;
 const TOLERANCE: f64 = 1.0 / 64.0;
 
@@ -65,7 +65,7 @@ fn glyphs_of_sixty_scripts_stand_where_harfbuzz_puts_them() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Returns how a layout differs from an answer, whose first glyph is taken to be at the same place.
+/// Returns the difference between a layout and an answer, after moving the first glyphs to the same position.
 fn difference(answer: &Answer, placed: &[Placed], vertical: bool) -> Option<String> {
     let ids: Vec<u32> = placed.iter().map(|glyph| glyph.id).collect();
     let want: Vec<u32> = answer.glyphs.iter().map(|glyph| glyph[0] as u32).collect();
@@ -105,7 +105,7 @@ fn every_letter_is_drawn_in_the_first_font_that_has_it() {
         .collect();
     let mut changes = faces.clone();
     changes.dedup();
-    // Latin, Devanagari with the space after it, and Arabic; nothing for the letter that no font has.
+    // Faces for Latin, Devanagari with the space after it, and Arabic; none for the letter without a font.
     assert_eq!(changes, [0, 1, 2], "{faces:?}");
     assert_eq!(fonts.missing(mixed), ['\u{65e5}']);
 }

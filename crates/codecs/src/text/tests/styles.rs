@@ -1,4 +1,4 @@
-//! Distances between characters and lines, where lines are broken, and where texts are cut.
+//! Distances between characters and lines, line breaks, and cutting of texts.
 
 use super::*;
 
@@ -31,7 +31,7 @@ fn baselines(glyphs: &[Placed]) -> Vec<f64> {
     all
 }
 
-// Without `f`, which the font joins to others.
+// Letters without `f`, which the font joins to others.
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
     #[test]
@@ -75,7 +75,7 @@ proptest! {
         let ends: Vec<usize> = (1..broken.len())
             .filter(|at| broken[*at].at.1 > broken[*at - 1].at.1 + 1.0)
             .collect();
-        // No word is kept together, so lines are as many as their length says, and white space at their ends is none.
+        // Breaking between characters: the number of lines follows from the length, without white space at line ends.
         let length = whole[whole.len() - 1].at.0;
         prop_assert!(ends.len() as f64 + 1.0 >= (length / (width + 16.0 + 5.0)).floor());
         prop_assert!(ends.len() as f64 <= length / (width - 17.0).max(1.0) + 1.0);
@@ -114,7 +114,7 @@ proptest! {
                 (_, Some(at)) => (&own[..*at], &own[at + 1..]),
                 (Cut::End, None) => (&own[..], &own[..0]),
                 (Cut::Start, None) => (&own[..0], &own[..]),
-                // Where one ends and the other begins is not to be seen.
+                // The boundary between the two parts is not visible in the result.
                 (Cut::Middle, None) => continue,
             };
             prop_assert!(whole.starts_with(head) && whole.ends_with(tail), "{:?}", cut);
@@ -211,7 +211,7 @@ fn leading_moves_lines_apart_and_counts_in_a_box() {
         let shown = lines(10.8, (100.0, height), Overflow::Ellipsis);
         assert_eq!(shown.len(), most, "{height}");
     }
-    // However close they are asked to be, each is below the one before.
+    // However small the spacing, each line is below the one before.
     let close = lines(-900.0, (0.0, 0.0), Overflow::Wrap);
     assert!(pitch(&close) > 1.0);
 }
@@ -247,7 +247,7 @@ fn a_column_is_tracked_and_turned_as_a_line_is() {
     assert!((ends(&wide) - ends(&plain) - 10.0).abs() < 0.01);
     assert_eq!(plain.canvas.turn, None);
     let turn = layout(0.0, 90.0).canvas.turn.expect("a turn");
-    // Three characters of 16 px: what was 19.2 px wide and 48 px high lies at the same corner.
+    // Three characters of 16 px: what was 19.2 px wide and 48 px high is at the same corner.
     let middle = (turn.about.0 + turn.by.0, turn.about.1 + turn.by.1);
     assert!(
         (middle.0 - 24.0).abs() < 0.1 && (middle.1 - 9.6).abs() < 0.1,

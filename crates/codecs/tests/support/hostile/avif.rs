@@ -1,7 +1,7 @@
-//! AVIFs whose bitstreams and items multiply: the units of an image from our own encoder in a container that says whatever
-//! is wanted.
+//! AVIFs with multiplied bitstreams and items: the units of an image from our own encoder, in a container with
+//! arbitrary statements.
 
-/// One unit of a bitstream: its type and its payload.
+/// Returns one unit of a bitstream, of this type and payload.
 pub(crate) fn obu(kind: u8, payload: &[u8]) -> Vec<u8> {
     let mut unit = vec![kind << 3 | 2];
     let mut length = payload.len();
@@ -21,7 +21,7 @@ pub(crate) const METADATA: u8 = 5;
 pub(crate) const FRAME: u8 = 6;
 pub(crate) const PADDING: u8 = 15;
 
-/// The units of a bitstream, each whole, with their types.
+/// Splits a bitstream into its complete units, with their types.
 pub(crate) fn units(mut stream: &[u8]) -> Vec<(u8, Vec<u8>)> {
     let mut units = Vec::new();
     while let Some(&head) = stream.first() {
@@ -40,14 +40,15 @@ pub(crate) fn units(mut stream: &[u8]) -> Vec<(u8, Vec<u8>)> {
     units
 }
 
-/// What a still image of one item holds: its bitstream and its configuration box.
+/// The parts of a still image with one item: its bitstream and its configuration box.
 pub(crate) struct Picture {
     pub(crate) stream: Vec<u8>,
     configuration: Vec<u8>,
 }
 
 impl Picture {
-    /// Out of a file that our own encoder wrote, or any other of one item without opacity, whose data is all of `mdat`.
+    /// Takes the parts from a file of our own encoder, or from any other file with one item without opacity, whose data
+    /// is the whole `mdat`.
     pub(crate) fn of(file: &[u8]) -> Self {
         let at = |kind: &[u8; 4]| {
             let found = file.windows(4).position(|here| here == kind);
@@ -63,13 +64,13 @@ impl Picture {
         }
     }
 
-    /// With every unit of a type that many times.
+    /// Returns the image with every unit of a type repeated this number of times.
     pub(crate) fn repeated(&self, kind: u8, times: usize) -> Self {
         let again = |(own, unit): (u8, Vec<u8>)| unit.repeat(if own == kind { times } else { 1 });
         self.with(units(&self.stream).into_iter().flat_map(again).collect())
     }
 
-    /// With units before its first frame.
+    /// Returns the image with units inserted before its first frame.
     pub(crate) fn behind_header(&self, more: &[u8]) -> Self {
         let put = |(kind, unit): (u8, Vec<u8>)| match kind {
             SEQUENCE_HEADER => [&unit, more].concat(),
@@ -78,7 +79,7 @@ impl Picture {
         self.with(units(&self.stream).into_iter().flat_map(put).collect())
     }
 
-    /// This configuration with another bitstream.
+    /// Returns this configuration with another bitstream.
     pub(crate) fn with(&self, stream: Vec<u8>) -> Self {
         Self {
             stream,
@@ -86,13 +87,13 @@ impl Picture {
         }
     }
 
-    /// As the only item of a file.
+    /// Returns a file with the image as its only item.
     pub(crate) fn file(&self, size: (u32, u32)) -> Vec<u8> {
         let item = Item::coded(1, size);
         container(&[item], &[], self, |_| vec![(0, self.stream.len() as u32)])
     }
 
-    /// A grid, each of whose tiles is an item; `places` says where in the bitstream it lies.
+    /// Returns a grid whose tiles are separate items; `places` maps a tile to its place in the bitstream.
     pub(crate) fn grid(
         &self,
         (columns, rows): (u32, u32),
@@ -112,7 +113,7 @@ impl Picture {
         })
     }
 
-    /// A grid that refers to one item for every tile.
+    /// Returns a grid that refers to one item for every tile.
     pub(crate) fn grid_of_one(
         &self,
         (columns, rows): (u32, u32),
@@ -140,7 +141,7 @@ pub(crate) struct Item {
     id: u16,
     kind: [u8; 4],
     size: (u32, u32),
-    /// Its data is a grid's description, in `idat`.
+    /// Whether its data is a grid's description, in `idat`.
     inside: bool,
 }
 
@@ -163,7 +164,7 @@ fn full(kind: &[u8; 4], version: u8, payload: &[u8]) -> Vec<u8> {
     boxed(kind, &[&[version, 0, 0, 0], payload].concat())
 }
 
-/// The first item is the primary one; `places` says where an item lies in the image's bitstream.
+/// Returns a file whose primary item is the first one; `places` maps an item to its place in the image's bitstream.
 fn container(
     items: &[Item],
     references: &[([u8; 4], u16, Vec<u16>)],
@@ -263,7 +264,7 @@ fn container(
     [head, meta(data), boxed(b"mdat", &image.stream)].concat()
 }
 
-/// What must be refused by its header, made of an image of this size.
+/// Returns files that must be rejected because of their headers, made from an image of this size.
 pub(crate) fn refused(image: &Picture, size: (u32, u32)) -> Vec<(&'static str, Vec<u8>)> {
     let length = image.stream.len() as u32;
     vec![
@@ -294,7 +295,7 @@ pub(crate) fn refused(image: &Picture, size: (u32, u32)) -> Vec<(&'static str, V
                 .file(size),
         ),
         ("avif, tiles that overlap", {
-            // Behind the image, so that each tile has as many bytes and no two have the same.
+            // Padding after the image, so that all tiles have the same length but different bytes.
             let padded = image.with([image.stream.clone(), vec![0; 4096]].concat());
             padded.grid((16, 16), size, |tile| vec![(0, length + tile)])
         }),
@@ -305,7 +306,7 @@ pub(crate) fn refused(image: &Picture, size: (u32, u32)) -> Vec<(&'static str, V
     ]
 }
 
-/// What is an image, and no more work than its size tells.
+/// Returns valid images that must not cause more work than their size suggests.
 pub(crate) fn bounded(image: &Picture, size: (u32, u32)) -> Vec<(&'static str, Vec<u8>)> {
     let length = image.stream.len() as u32;
     vec![

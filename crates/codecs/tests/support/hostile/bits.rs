@@ -1,6 +1,6 @@
-//! Bits into bytes, and the few compressed streams that hostile files need.
+//! Packs bits into bytes, and makes the few compressed streams that hostile files need.
 
-/// Bits, the lowest of a byte first, as DEFLATE and WebP have them.
+/// A bit writer that fills bytes from the lowest bit, as in DEFLATE and WebP.
 #[derive(Default)]
 pub(super) struct Bits {
     bytes: Vec<u8>,
@@ -8,7 +8,7 @@ pub(super) struct Bits {
 }
 
 impl Bits {
-    /// The lowest bits of a number, and zeros behind them.
+    /// Writes the lowest bits of a number, padded with zeros.
     pub(super) fn put(&mut self, value: u32, count: u32) {
         for bit in 0..count {
             if self.used.is_multiple_of(8) {
@@ -22,7 +22,7 @@ impl Bits {
         }
     }
 
-    /// A Huffman code, whose highest bit comes first.
+    /// Writes a Huffman code, whose highest bit comes first.
     pub(super) fn code(&mut self, code: u32, count: u32) {
         for bit in (0..count).rev() {
             self.put(code >> bit & 1, 1);
@@ -34,17 +34,17 @@ impl Bits {
     }
 }
 
-/// A zlib stream of that many zeros: a thousandth of their number.
+/// Returns a zlib stream of this number of zeros, which is a thousandth as long.
 pub(super) fn zeros(count: usize) -> Vec<u8> {
     let mut bits = Bits::default();
-    // One block, the last, with fixed codes.
+    // A single block with fixed codes.
     bits.put(1, 1);
     bits.put(1, 2);
     let zero = |bits: &mut Bits| bits.code(0b0011_0000, 8);
     if count > 0 {
         zero(&mut bits);
         for _ in 0..(count - 1) / 258 {
-            // 258 bytes from one byte before.
+            // A copy of 258 bytes from a distance of one byte.
             bits.code(0b1100_0101, 8);
             bits.code(0, 5);
         }
@@ -55,7 +55,7 @@ pub(super) fn zeros(count: usize) -> Vec<u8> {
     [&[0x78, 1][..], &bits.into_bytes(), &checksum.to_be_bytes()].concat()
 }
 
-/// Deflated nothing, over and over: `count` empty blocks, and then what is there.
+/// Returns `count` empty deflate blocks, followed by the stream.
 pub(super) fn after_empty_blocks(count: usize, stream: &[u8]) -> Vec<u8> {
     let empty = [0, 0, 0, 0xff, 0xff].repeat(count);
     [&stream[..2], &empty, &stream[2..]].concat()

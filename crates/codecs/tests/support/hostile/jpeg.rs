@@ -1,11 +1,11 @@
-//! JPEGs of one gray: two bits a block, so that few bytes are many pixels.
+//! JPEGs of uniform gray: two bits per block, so that few bytes are many pixels.
 
-/// A baseline JPEG of one or three components.
+/// Returns a baseline JPEG with one or three components.
 pub(crate) fn plain(width: u16, height: u16, components: u8) -> Vec<u8> {
     with_segments(width, height, components, &[])
 }
 
-/// A baseline JPEG with further segments behind SOI.
+/// Returns a baseline JPEG with further segments after SOI.
 pub(crate) fn with_segments(width: u16, height: u16, components: u8, more: &[u8]) -> Vec<u8> {
     let mut file = vec![0xff, 0xd8];
     file.extend_from_slice(more);
@@ -20,7 +20,7 @@ pub(crate) fn with_segments(width: u16, height: u16, components: u8, more: &[u8]
     }
     scan.extend([0, 63, 0]);
     file.extend(segment(0xc0, &frame));
-    // One symbol each: no difference, and the end of the block.
+    // Tables of one symbol each: zero difference, and end of block.
     for class in [0, 0x10] {
         let mut table = vec![class, 1];
         table.extend([0; 16]);
@@ -37,13 +37,13 @@ pub(crate) fn with_segments(width: u16, height: u16, components: u8, more: &[u8]
     file
 }
 
-/// A marker, its length and what follows.
+/// Returns a segment: marker, length and body.
 pub(crate) fn segment(marker: u8, body: &[u8]) -> Vec<u8> {
     let length = (body.len() as u16 + 2).to_be_bytes();
     [&[0xff, marker][..], &length, body].concat()
 }
 
-/// The index of a multi-image file (MPF): entries of length and offset from the index on.
+/// Returns the index of a multi-image file (MPF), whose entries are lengths and offsets from the index.
 pub(crate) fn index(entries: &[(u32, u32)]) -> Vec<u8> {
     let mut index = b"MPF\0II*\0\x08\0\0\0\x01\0".to_vec();
     index.extend(0xb002_u16.to_le_bytes());

@@ -1,6 +1,6 @@
-//! Files that are small and ask for much work: made here, so that nobody has to keep them, and by arithmetic alone.
+//! Small files that would cause much work, made by arithmetic so that they need not be stored.
 //!
-//! Each function gives names and bytes; the names begin with the format.
+//! Each function returns names and bytes; the names begin with the format.
 
 pub(crate) mod avif;
 mod bits;
@@ -8,7 +8,8 @@ pub(crate) mod jpeg;
 pub(crate) mod others;
 pub(crate) mod tiff;
 
-/// What must be refused, by its header or before the work begins. `picture` is an AVIF of one item, of this size.
+/// Returns files that must be rejected, because of their header or before the work begins. `image` is an AVIF with one
+/// item, of this size.
 pub(crate) fn refused(image: &[u8], size: (u32, u32)) -> Vec<(&'static str, Vec<u8>)> {
     let image = avif::Picture::of(image);
     [
@@ -19,7 +20,7 @@ pub(crate) fn refused(image: &[u8], size: (u32, u32)) -> Vec<(&'static str, Vec<
     .concat()
 }
 
-/// What may be decoded, within what is planned for it.
+/// Returns files that may be decoded with the planned resources.
 pub(crate) fn bounded(image: &[u8], size: (u32, u32)) -> Vec<(&'static str, Vec<u8>)> {
     let image = avif::Picture::of(image);
     [

@@ -1,9 +1,9 @@
-//! Icons, animations, and JPEGs with more than an image in them.
+//! Icons, animations, and JPEGs with data besides the image.
 
 use super::bits::{Bits, zeros};
 use super::jpeg;
 
-/// A chunk of a PNG.
+/// Returns a chunk of a PNG.
 fn chunk(kind: &[u8; 4], data: &[u8]) -> Vec<u8> {
     let body = [&kind[..], data].concat();
     let mut checksum = u32::MAX;
@@ -35,7 +35,7 @@ fn header(width: u32, height: u32) -> Vec<u8> {
     )
 }
 
-/// A black PNG of gray, with further chunks behind its header.
+/// Returns a black PNG of gray, with further chunks after its header.
 pub(crate) fn png(width: u32, height: u32, more: &[u8]) -> Vec<u8> {
     let pixels = zeros((width as usize + 1) * height as usize);
     [
@@ -48,7 +48,7 @@ pub(crate) fn png(width: u32, height: u32, more: &[u8]) -> Vec<u8> {
     .concat()
 }
 
-/// An animated PNG of that many frames, each of one pixel.
+/// Returns an animated PNG with this number of frames, each of one pixel.
 pub(crate) fn apng(width: u32, height: u32, frames: u32) -> Vec<u8> {
     let mut file = [PNG, &header(width, height)].concat();
     file.extend(chunk(b"acTL", &[frames.to_be_bytes(), [0; 4]].concat()));
@@ -72,7 +72,7 @@ pub(crate) fn apng(width: u32, height: u32, frames: u32) -> Vec<u8> {
     file
 }
 
-/// An icon whose entries are these files, each with the offset at which it begins.
+/// Returns an icon whose entries have these offsets into the data.
 pub(crate) fn ico(entries: &[u32], data: &[u8]) -> Vec<u8> {
     let mut file = [&[0, 0, 1, 0][..], &(entries.len() as u16).to_le_bytes()].concat();
     let begin = 6 + 16 * entries.len() as u32;
@@ -85,7 +85,7 @@ pub(crate) fn ico(entries: &[u32], data: &[u8]) -> Vec<u8> {
     file
 }
 
-/// An animated GIF on a screen of this size, whose frames behind the first have another.
+/// Returns an animated GIF with a screen of this size, whose frames after the first have another size.
 pub(crate) fn gif(screen: (u16, u16), frame: (u16, u16), frames: usize) -> Vec<u8> {
     let mut file = b"GIF89a".to_vec();
     file.extend(screen.0.to_le_bytes());
@@ -109,7 +109,8 @@ pub(crate) fn gif(screen: (u16, u16), frame: (u16, u16), frames: usize) -> Vec<u
     file
 }
 
-/// That many zeros as GIF packs them: each code is a string one longer than the last, up to the longest dictionary.
+/// Returns zeros compressed for GIF: each code is a string one longer than the last, up to the longest of the
+/// dictionary.
 fn runs(pixels: usize) -> Vec<u8> {
     let (mut bits, mut left, mut next, mut width) = (Bits::default(), pixels, 6, 3);
     bits.put(4, width);
@@ -120,7 +121,7 @@ fn runs(pixels: usize) -> Vec<u8> {
         if next < 4096 {
             length += 1;
         }
-        // The string that this very code defines, or the longest there is.
+        // The string that this code defines itself, or the longest in the dictionary.
         bits.put(next.min(4095), width);
         left -= left.min(length);
         next = (next + 1).min(4096);
@@ -132,40 +133,40 @@ fn runs(pixels: usize) -> Vec<u8> {
     bits.into_bytes()
 }
 
-/// A chunk of a WebP.
+/// Returns a chunk of a WebP.
 fn riff(name: &[u8; 4], data: &[u8]) -> Vec<u8> {
     let padding = &[0][..data.len() % 2];
     [name, &(data.len() as u32).to_le_bytes()[..], data, padding].concat()
 }
 
-/// A lossless WebP bitstream of one colour.
+/// Returns a lossless WebP bitstream of one colour.
 fn one_colour(width: u32, height: u32) -> Vec<u8> {
     let mut bits = Bits::default();
     bits.put(0x2f, 8);
     bits.put(width - 1, 14);
     bits.put(height - 1, 14);
-    // Neither opacity nor version, transforms, cache, several codes.
+    // No opacity, version 0, no transforms, no cache, one group.
     bits.put(0, 4 + 1 + 1 + 1);
     // Five codes of one symbol, which is 0.
     (0..5).for_each(|_| bits.put(1, 4));
     bits.into_bytes()
 }
 
-/// A lossless WebP that has a group of prefix codes for each square of 4 × 4 px: `side` of them across and down.
+/// Returns a lossless WebP with a group of prefix codes for each square of 4 × 4 px: `side` of them across and down.
 pub(crate) fn groups(side: u32) -> Vec<u8> {
     let mut bits = Bits::default();
     bits.put(0x2f, 8);
     bits.put(4 * side - 1, 14);
     bits.put(4 * side - 1, 14);
-    // Neither opacity nor version, transforms, cache; several groups, for squares of 4 px.
+    // No opacity, version 0, no transforms, no cache; several groups, for squares of 4 px.
     bits.put(0, 4 + 1 + 1);
     bits.put(1, 1);
     bits.put(0, 3 + 1);
-    // The image of their numbers: green and red of eight bits each, all others zero.
+    // The image of the groups' numbers: green and red of eight bits each, all others zero.
     for rest in [24, 0] {
         bits.put(0, 1);
         bits.put(8, 4);
-        // Lengths are 8, or runs of zeros.
+        // Code lengths are 8, or runs of zeros.
         for length in [17, 18, 0, 1, 2, 3, 4, 5, 16, 6, 7, 8] {
             bits.put(u32::from(matches!(length, 8 | 18)), 3);
         }
@@ -189,7 +190,7 @@ pub(crate) fn groups(side: u32) -> Vec<u8> {
     )
 }
 
-/// An animated WebP on a canvas of this size, whose frames have another.
+/// Returns an animated WebP with a canvas of this size, whose frames have another size.
 pub(crate) fn webp(canvas: (u32, u32), frame: (u32, u32), frames: usize) -> Vec<u8> {
     let side = |side: u32| (side - 1).to_le_bytes()[..3].to_vec();
     let sides = |(width, height): (u32, u32)| [side(width), side(height)].concat();
@@ -210,7 +211,7 @@ pub(crate) fn webp(canvas: (u32, u32), frame: (u32, u32), frames: usize) -> Vec<
     riff(b"RIFF", &chunks)
 }
 
-/// What must be refused.
+/// Returns files that must be rejected.
 pub(crate) fn refused() -> Vec<(&'static str, Vec<u8>)> {
     let huge = png(10_900, 10_900, &[]);
     let small = png(16, 16, &[]);
@@ -244,7 +245,7 @@ pub(crate) fn refused() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// What is an image, and no more work than its plan says.
+/// Returns valid images that must not cause more work than planned.
 pub(crate) fn bounded() -> Vec<(&'static str, Vec<u8>)> {
     let small = png(16, 16, &[]);
     let map = jpeg::plain(10_880, 10_880, 1);

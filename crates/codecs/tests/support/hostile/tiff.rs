@@ -1,4 +1,4 @@
-//! TIFFs whose strips, tiles and directories lie in each other, and those that hold other images.
+//! TIFFs whose strips, tiles and directories overlap, and those that contain other images.
 
 use super::bits::{after_empty_blocks, zeros};
 use super::jpeg;
@@ -6,11 +6,11 @@ use super::jpeg;
 const LONG: u16 = 4;
 const SHORT: u16 = 3;
 
-/// A tag with its numbers.
+/// A tag: its number, its type and its values.
 pub(crate) type Tag = (u16, u16, Vec<u32>);
 
-/// A little-endian TIFF of one directory; `data` stands behind it, and offsets in the tags that `within` names count
-/// from its beginning.
+/// Returns a little-endian TIFF with one directory, followed by `data`. Offsets in the tags of `within` are relative to
+/// the beginning of the data.
 pub(crate) fn file(tags: &[Tag], within: &[u16], data: &[u8]) -> Vec<u8> {
     let mut tags = tags.to_vec();
     tags.sort_by_key(|(tag, ..)| *tag);
@@ -52,7 +52,7 @@ pub(crate) fn file(tags: &[Tag], within: &[u16], data: &[u8]) -> Vec<u8> {
     [&b"II*\0\x08\0\0\0"[..], &entries, &lists, data].concat()
 }
 
-/// Tags of a gray page of 8 bits, with this compression.
+/// Returns the tags of a gray page of 8 bits, with this compression.
 fn page(width: u32, height: u32, compression: u32) -> Vec<Tag> {
     vec![
         (256, LONG, vec![width]),
@@ -64,7 +64,7 @@ fn page(width: u32, height: u32, compression: u32) -> Vec<Tag> {
     ]
 }
 
-/// A page in strips of `rows` rows, all of which are the same bytes.
+/// Returns a page in strips of `rows` rows, all of which share the same bytes.
 pub(crate) fn strips_of_one(
     width: u32,
     height: u32,
@@ -82,7 +82,7 @@ pub(crate) fn strips_of_one(
     file(&tags, &[273], data)
 }
 
-/// As `strips_of_one`, but each strip begins one byte later.
+/// Returns a page like that of `strips_of_one`, but each strip begins one byte later.
 pub(crate) fn strips_that_overlap(
     width: u32,
     height: u32,
@@ -101,10 +101,10 @@ pub(crate) fn strips_that_overlap(
     file(&tags, &[273], data)
 }
 
-/// What a camera's file is like: one directory after the other, each with the same data from another offset on as its
-/// preview.
+/// Returns a file like that of a camera: a chain of directories, each with a preview of the same data from another
+/// offset on.
 pub(crate) fn preview(offsets: &[u32], data: &[u8]) -> Vec<u8> {
-    // What a sensor saw.
+    // Photometric interpretation of sensor data (CFA).
     const MOSAIC: u32 = 32_803;
     let directory = 2 + 12 * 4 + 4;
     let begin = 8 + directory * offsets.len() as u32;
@@ -128,7 +128,7 @@ pub(crate) fn preview(offsets: &[u32], data: &[u8]) -> Vec<u8> {
     [file, data.to_vec()].concat()
 }
 
-/// What must be refused.
+/// Returns files that must be rejected.
 pub(crate) fn refused() -> Vec<(&'static str, Vec<u8>)> {
     let huge = jpeg::plain(10_880, 10_880, 1);
     let empty = after_empty_blocks(100_000, &zeros(64 * 64));
@@ -193,7 +193,7 @@ pub(crate) fn refused() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// What is an image, and no more work than its size tells.
+/// Returns valid images that must not cause more work than their size suggests.
 pub(crate) fn bounded() -> Vec<(&'static str, Vec<u8>)> {
     vec![
         ("tiff, a directory that is its own child, over and over", {

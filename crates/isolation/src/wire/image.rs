@@ -1,4 +1,4 @@
-//! How the arguments and results of codecs are written as messages: headers, images, errors.
+//! Encoding of the arguments and results of codecs: headers, images, errors.
 
 use std::io;
 
@@ -11,7 +11,7 @@ use andon_pixels::{
 };
 use andon_recipe::Area;
 
-use super::{Input, List, Output, Wire, fields, garbled, variants};
+use super::{Input, List, Output, Wire, fields, garbled_message, variants};
 
 fields!(Info {
     format,
@@ -135,7 +135,7 @@ impl Wire for Scale {
     }
 }
 
-/// Implements `Wire` for types whose values have a number of their own, which is sent.
+/// Implements `Wire` for types whose values have numbers, by sending the number.
 macro_rules! by_number {
     ($($name:ty: $number:expr, $back:expr;)*) => { $(
         impl Wire for $name {
@@ -146,7 +146,7 @@ macro_rules! by_number {
 
             fn take(input: &mut Input<'_>) -> io::Result<Self> {
                 let back: fn(u8) -> Option<Self> = $back;
-                back(u8::take(input)?).ok_or_else(|| garbled("an unknown value"))
+                back(u8::take(input)?).ok_or_else(|| garbled_message("an unknown value"))
             }
         }
     )* };
@@ -160,7 +160,7 @@ by_number! {
     Depth: Self::bits, |bits| Self::ALL.into_iter().find(|depth| depth.bits() == bits);
 }
 
-/// Sends all limits except that of processor time, which concerns only the caller, who plans with it.
+/// Sends all limits except that of processor time, which only the caller uses, for planning.
 impl Wire for Limits {
     fn put<'a>(&'a self, output: &mut Output<'a>) {
         for number in [
@@ -216,9 +216,9 @@ impl Wire for Plane {
     fn take(input: &mut Input<'_>) -> io::Result<Self> {
         let (width, height): (u32, u32) = (Wire::take(input)?, Wire::take(input)?);
         let samples = u64::from(width) * u64::from(height);
-        let announced = |input: &Input<'_>, bytes: u64| match bytes <= input.allowed {
-            true => usize::try_from(samples).map_err(|_| garbled("a plane is too large")),
-            false => Err(garbled("a plane is larger than it may be")),
+        let announced = |input: &Input<'_>, bytes: u64| match bytes <= input.remaining {
+            true => usize::try_from(samples).map_err(|_| garbled_message("a plane is too large")),
+            false => Err(garbled_message("a plane is larger than it may be")),
         };
         let plane = match u8::take(input)? {
             1 => {
@@ -232,9 +232,9 @@ impl Wire for Plane {
                 input.blob(bytemuck::cast_slice_mut(&mut samples))?;
                 Grid::from_buffer(width, height, samples).map(Self::U16)
             }
-            _ => return Err(garbled("samples of an unknown size")),
+            _ => return Err(garbled_message("samples of an unknown size")),
         };
-        plane.map_err(|error| garbled(&error.to_string()))
+        plane.map_err(|error| garbled_message(&error.to_string()))
     }
 }
 
@@ -258,7 +258,7 @@ impl Wire for Frame {
         let depth = Wire::take(input)?;
         Self::new(model, width, height, planes, alpha)
             .and_then(|frame| frame.with_colour(colour).with_depth(depth))
-            .map_err(|error| garbled(&error.to_string()))
+            .map_err(|error| garbled_message(&error.to_string()))
     }
 }
 
@@ -282,7 +282,8 @@ impl Wire for Image {
         let (frame, metadata) = (Wire::take(input)?, Wire::take(input)?);
         let gain_map: Option<GainMap> = Wire::take(input)?;
         let List(undrawn): List<u32> = Wire::take(input)?;
-        let letter = |code: u32| char::from_u32(code).ok_or_else(|| garbled("no character"));
+        let letter =
+            |code: u32| char::from_u32(code).ok_or_else(|| garbled_message("no character"));
         Ok(Self {
             frame,
             metadata,
@@ -312,7 +313,7 @@ mod tests {
         let mut stream = blobs.as_slice();
         let mut input = Input::new(&message.head, &mut stream, blobs.len() as u64);
         let back = T::take(&mut input)?;
-        input.ended()?;
+        input.check_end()?;
         Ok(back)
     }
 
@@ -404,10 +405,10 @@ mod tests {
         for length in 0..message.head.len() {
             let mut stream = blobs.as_slice();
             let mut input = Input::new(&message.head[..length], &mut stream, blobs.len() as u64);
-            let read = Frame::take(&mut input).and_then(|it| input.ended().map(|()| it));
+            let read = Frame::take(&mut input).and_then(|it| input.check_end().map(|()| it));
             assert!(read.is_err(), "{length} bytes of the head");
         }
-        // Every length and size in it, one after the other, as large as it can be.
+        // Replace every length and size in the message, one after the other, with the largest value.
         for place in 0..message.head.len().saturating_sub(8) {
             let mut head = message.head.clone();
             head[place..place + 8].fill(0xff);
