@@ -1,7 +1,7 @@
 //! `Content-Disposition`: the name under which a browser saves an image (RFC 6266).
 
-/// Returns the header value with the disposition `how` and a file name. `extension` follows the name and may be a
-/// placeholder that is filled in later.
+/// Returns the header value with the disposition `how` (`inline` or `attachment`) and a file name. `extension` follows
+/// the name and may be a placeholder that is filled in later.
 ///
 /// Header libraries read Latin-1 at best. So characters outside of ASCII become underscores in `filename`, and are
 /// given in full in `filename*` (RFC 8187), which browsers read.

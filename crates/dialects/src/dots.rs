@@ -1,13 +1,12 @@
 //! Detection of dot segments, `.` and `..`, however they are escaped.
 //!
-//! Nothing here resolves them. A path that names a source has to say directly where it is. One with dot segments is
-//! refused where the source is a file or is fetched over HTTP, because proxies, file systems and web servers disagree
-//! about where it leads.
+//! Nothing here resolves them. A path with dot segments is refused where the source is a file or is fetched over HTTP,
+//! because proxies, file systems and web servers disagree about where such a path leads.
 
 /// Whether a decoded path has a segment that is `.` or `..`, or becomes one when it is decoded further. A backslash
 /// counts as a slash, since some web servers treat it so.
 pub(crate) fn has_dots(path: &str) -> bool {
-    // Nearly all paths leave here: a dot segment is next to a slash, or has an escape in it.
+    // Most paths take this fast exit: a dot segment is next to a slash, or has an escape in it.
     let mut last = b'/';
     let suspicious = path.bytes().any(|byte| {
         let found = byte == b'%' || (byte == b'.' && matches!(last, b'/' | b'\\'));
@@ -22,8 +21,8 @@ pub(crate) fn has_dots(path: &str) -> bool {
     segments.any(|segment| matches!(segment, b"." | b".."))
 }
 
-/// Decodes percent escapes, and those that result from decoding, in one pass: each byte that completes an escape is
-/// decoded in place.
+/// Decodes percent escapes repeatedly, including those that result from decoding, in one pass: each byte that completes
+/// an escape is decoded in place.
 fn unescaped(path: &str) -> Vec<u8> {
     let mut decoded: Vec<u8> = Vec::with_capacity(path.len());
     for byte in path.bytes() {

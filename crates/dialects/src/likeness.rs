@@ -1,4 +1,5 @@
-//! Dialects that a target looks like although they do not read it, because they are off or mounted elsewhere.
+//! Hints about dialects that a target looks like although they do not read it, because they are off or mounted
+//! elsewhere.
 
 use andon_recipe::{Recipe, Step, words};
 
@@ -8,17 +9,16 @@ use crate::percent;
 use crate::{Dialects, ROWS};
 
 impl Dialects {
-    /// Returns a sentence about the dialects that a target looks like but does not reach: how they are switched on, or
+    /// Returns a sentence about the dialects that a target looks like but does not reach: how to switch them on, or
     /// where they are mounted. `None` if there are none, or if one of them has parsed the target. A target that begins
-    /// with a recipe looks like a URL of Andon's own dialect. What a rewrite rule makes of a target is looked at in its
-    /// place.
+    /// with a recipe looks like a URL of Andon's own dialect. Rewrite rules are applied first.
     #[must_use]
     pub fn hint(&self, raw_target: &str) -> Option<String> {
         let rewritten = self.rewritten(raw_target);
         self.hint_of(rewritten.as_deref().unwrap_or(raw_target))
     }
 
-    /// Returns the sentence about a target to which no rewrite rule is applied any more.
+    /// Returns the sentence of [`Self::hint`] without applying rewrite rules.
     pub(crate) fn hint_of(&self, raw_target: &str) -> Option<String> {
         if let Some((prefix, url)) = self.with_prefix(raw_target) {
             return Some(format!(
@@ -38,7 +38,7 @@ impl Dialects {
         let mut elsewhere = Vec::new();
         for likeness in ROWS.iter().filter_map(|row| Likeness::of(row, &target)) {
             let at = |places: &[String]| likeness.places.iter().any(|it| places.contains(it));
-            // One that is on there has parsed the target, or would have read it first.
+            // A dialect that is mounted at that place has parsed the target, or another one has before it.
             if self.places.iter().any(|(name, places)| {
                 at(places) && (*name == likeness.row.name || likeness.is_apart)
             }) {
@@ -50,7 +50,7 @@ impl Dialects {
                 .find(|(name, _)| *name == likeness.row.name);
             match found {
                 None => off.push(likeness),
-                // It is a URL of the dialect here, as far as that can tell.
+                // The target is below the dialect's own prefix already.
                 Some((_, places)) if is_below(&target, places) => return None,
                 Some((_, places)) => elsewhere.push((likeness, places)),
             }
@@ -79,7 +79,7 @@ impl Dialects {
         native.flat_map(|(_, places)| places.iter().map(|place| place.trim_end_matches(BELOW)))
     }
 
-    /// Returns a sentence about a target that names a preset where a recipe stands.
+    /// Returns a sentence about a target that has the name of a preset in place of a recipe.
     fn hint_of_preset(&self, target: &str) -> Option<String> {
         let mut prefixes = self.native_prefixes();
         let below = target.strip_prefix(prefixes.next()?)?;
@@ -89,12 +89,13 @@ impl Dialects {
         is_read.then(|| format!("`{name}` is a preset: here it is {url}"))
     }
 
-    /// Returns the prefix of Andon's own URLs and the target below it, if the target begins with a recipe.
+    /// Returns the prefix of Andon's own URLs, and the target with that prefix, if the target begins with a recipe.
     fn with_prefix(&self, raw_target: &str) -> Option<(&str, String)> {
         let target = Target::new(raw_target);
         let (first, _) = target.path.strip_prefix('/')?.split_once('/')?;
         let first = percent::decode(first).ok()?;
-        // A step without a value, such as `trim`, may as well be a folder, and an unknown one an effect of the engine.
+        // A step without a value, such as `trim`, may be the name of a folder, and an unknown step an effect of the
+        // engine.
         let (name, _) = first.split(',').next()?.split_once(':')?;
         let is_recipe = words().any(|word| word.name == name) && first.parse::<Recipe>().is_ok();
         let prefix = self.native_prefixes().next()?;
@@ -103,7 +104,7 @@ impl Dialects {
         is_read.then_some((prefix, url))
     }
 
-    /// Returns the target with the name of an overlay in one piece, if its slashes end the recipe.
+    /// Returns the target with escaped slashes in the name of an overlay, if bare ones cut the recipe short.
     fn with_escaped_slashes(&self, raw_target: &str) -> Option<String> {
         let read = |target: &str| self.parse(target).ok().map(|request| request.rules.text());
         let recipe: Recipe = read(raw_target)?.parse().ok()?;
@@ -113,7 +114,7 @@ impl Dialects {
         });
         let prefix = self.native_prefixes().next()?;
         let below = raw_target.strip_prefix(prefix)?.strip_prefix('/')?;
-        // The name goes on to the segment with its arguments.
+        // The name ends in the segment that has the first argument after it.
         let arguments = below
             .split('/')
             .skip(1)
@@ -128,15 +129,16 @@ impl Dialects {
 /// A dialect that a target looks like.
 struct Likeness {
     row: &'static Row,
-    /// The places of the dialect, as in [`Gate::places`](crate::Gate), that the target's place is one of.
+    /// How the dialect's URLs begin at the prefix that the target has, in the form of [`Gate::places`](crate::Gate).
     places: Vec<String>,
-    /// Whether these are the places that the dialect has where all are on, instead of its usual ones.
+    /// Whether that is the prefix on a server with all dialects ([`Mount::Apart`](crate::Mount)), instead of the usual
+    /// one.
     is_apart: bool,
 }
 
 impl Likeness {
-    /// Returns how a target looks like a URL of this dialect: at its usual place, or at the one that it has on a server
-    /// on which all dialects are on.
+    /// Returns whether and how a target looks like a URL of this dialect: at its usual prefix, or at its prefix on a
+    /// server with all dialects.
     fn of(row: &'static Row, target: &Target<'_>) -> Option<Self> {
         let usual = (row.usual_places)();
         if (row.resembles)(target) {
@@ -154,7 +156,7 @@ impl Likeness {
         })
     }
 
-    /// Returns the keys that switch the dialect on where the target has it.
+    /// Returns the keys that switch the dialect on at the prefix that the target has.
     fn keys(&self) -> String {
         let first = self
             .places
@@ -174,13 +176,13 @@ impl Likeness {
     }
 }
 
-/// Keys of dialects besides the prefix that [`Settings::switch_on`](crate::Settings) sets.
+/// Keys other than the prefix that [`Settings::switch_on`](crate::Settings) sets.
 const FURTHER_KEYS: [(&str, &str); 2] = [
     ("imagor", "allow_unsafe = true"),
     ("photon", "source = \"path\""),
 ];
 
-/// Says how dialects are switched on that are off.
+/// Returns a sentence that says how to switch on the dialects in `off`.
 fn sentence_of_off(off: &[Likeness]) -> Option<String> {
     let first = off.first()?;
     let names: Vec<&str> = off.iter().map(|likeness| likeness.row.name).collect();
@@ -200,7 +202,7 @@ fn sentence_of_off(off: &[Likeness]) -> Option<String> {
     ))
 }
 
-/// Returns the target at the prefix that the dialect has here, in place of its usual one.
+/// Returns the target with the dialect's configured prefix in place of its usual one.
 fn moved(raw_target: &str, usual: &[String], places: &[String]) -> Option<String> {
     let place = places.first()?.trim_end_matches(BELOW);
     let usual = usual.iter().map(|place| place.trim_end_matches(BELOW));

@@ -1,4 +1,4 @@
-//! Rewrite rules that are valid and yet do not what they were written for.
+//! Warnings about rewrite rules that are valid but do not do what they were written for.
 
 use crate::config::BELOW;
 use crate::dialect::Target;
@@ -6,8 +6,9 @@ use crate::forms::is_script;
 use crate::{Dialects, EXAMPLE_SOURCE};
 
 impl Dialects {
-    /// Returns a sentence about each rewrite rule that never applies, that looks for the query in the path, or whose new
-    /// path looks like a URL of a dialect that is off or elsewhere; and about each dialect whose URLs a rule takes.
+    /// Returns a sentence about each rewrite rule that never applies, that looks for the query in the path, or whose
+    /// new path looks like a URL of a dialect that is off or mounted elsewhere; and about each dialect whose URLs a
+    /// rule takes.
     #[must_use]
     pub fn rewrite_warnings(&self) -> Vec<String> {
         let of_rules = self.rewriter.doubts().flat_map(|(index, sample, doubts)| {
@@ -28,7 +29,7 @@ impl Dialects {
             let target = dialect.example(EXAMPLE_SOURCE);
             let rewritten = self.rewriter.apply(&target);
             let (rule, new) = (rewritten.rule?, rewritten.target);
-            // A rule that leads to a hidden name closes what it takes, and is meant to.
+            // A rule that leads to a hidden name closes the paths that it matches, which is intended.
             if new == target || new.contains("/.") {
                 return None;
             }
@@ -47,7 +48,7 @@ impl Dialects {
     }
 }
 
-/// What is said of a rule that leads to a script.
+/// The end of the warning about a rule that leads to a script.
 const NOTHING_RUNS: &str = "it is the URL of a script, which is not run here, and no other rule is applied to it: lead to an image \
                             (`/r/fit:…`)";
 

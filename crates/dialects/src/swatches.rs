@@ -1,5 +1,5 @@
-//! The six dominant colours that services report for an image: vibrant or muted, and light, dark or neither. A colour
-//! is assigned to one of them as in Android's Palette.
+//! The six dominant colours that services report for an image: vibrant or muted, and light, dark or neither. Colours
+//! are assigned to them as in Android's Palette.
 
 use serde_json::Value;
 
@@ -41,7 +41,7 @@ const fn swatch(name: &'static str, saturation: Target, lightness: Target) -> Sw
     }
 }
 
-/// The swatches, in the order in which they choose their colours. No colour is used twice.
+/// The swatches, in the order in which they select their colours. No colour is selected twice.
 const SWATCHES: [Swatch; 6] = [
     swatch("light_vibrant", VIBRANT, LIGHT),
     swatch("vibrant", VIBRANT, MIDDLE),
@@ -61,7 +61,7 @@ impl Target {
     }
 }
 
-/// Reads the colours of a palette, as the engine writes it.
+/// Parses the colours of a palette from the engine's JSON.
 pub(crate) fn weighed(palette: &Value) -> Vec<Weighed> {
     let entries = palette["palette"].as_array().into_iter().flatten();
     let read = entries.filter_map(|entry| {
@@ -98,7 +98,7 @@ pub(crate) fn of(palette: &[Weighed], all: bool) -> Vec<(&'static str, [u8; 3])>
             .iter()
             .filter(|swatch| named(swatch.name).is_none());
         let made = missing.map(|swatch| {
-            // The one as saturated, if there is one.
+            // The saturation follows a swatch of the same family (vibrant or muted), if there is one.
             let family = swatch.name.rsplit('_').next().unwrap_or_default();
             let kin = found.iter().find(|(name, _)| name.ends_with(family));
             let [hue, own, _] = hsl(kin.map_or(model, |(_, colour)| *colour));
@@ -132,7 +132,7 @@ fn hsl(colour: [u8; 3]) -> [f64; 3] {
 
 fn rgb([hue, saturation, lightness]: [f64; 3]) -> [u8; 3] {
     let span = saturation * (1.0 - (2.0 * lightness - 1.0).abs());
-    // How far a channel's own hue may be away, in sixths of the circle.
+    // The distance of the hue from the channel's own hue, in sixths of the circle.
     let channel = |own: f64| {
         let away = (hue - own).abs().min(6.0 - (hue - own).abs());
         let part = (2.0 - away).clamp(0.0, 1.0);

@@ -1,4 +1,4 @@
-//! What a signed text names by itself, which is found by reading it without anything appended to it.
+//! The sources that a signed text names by itself. They are found by parsing the text without what the client appended.
 
 use super::{Paths, Places, absolute};
 use crate::Dialects;
@@ -24,7 +24,7 @@ const MARK: &str = "andon-appended-segment";
 const QUERY: &str = "w=1";
 
 impl Named {
-    /// Returns what a whole target names; nothing if it cannot be read.
+    /// Returns what a whole target names; nothing if the target cannot be parsed.
     pub(super) fn exactly(
         dialects: &Dialects,
         target: &str,
@@ -67,7 +67,8 @@ impl Named {
                 let is_path = !matches!(source, Source::Url(_));
                 let text = text(source, places);
                 match text.strip_suffix(MARK) {
-                    // The root of a web server is a place.
+                    // The root alone names no source: the client appends one. For a URL, the root of its server is a
+                    // source.
                     Some("/") if is_path => named.leaves_open = true,
                     Some(before) => named.sources.push(before.trim_end_matches('/').to_owned()),
                     None => named.sources.push(text.trim_end_matches('/').to_owned()),
@@ -78,9 +79,9 @@ impl Named {
         named
     }
 
-    /// Whether the signed text names the request's source, or a folder above it, and every overlay and fallback image.
-    /// It may also go on beyond the source: then the source's whole name is signed. A text that leaves the source open
-    /// covers everything.
+    /// Whether the signed text names every overlay and fallback image of the request, and its source or a folder above
+    /// it. The text may also go on beyond the source, whose whole name is then signed. A text that leaves the source
+    /// open covers everything.
     pub(super) fn covers(&self, source: &Source, paths: &Paths) -> bool {
         let text = match (&paths.source, source) {
             (Some(path), _) => path,
@@ -106,8 +107,8 @@ impl Named {
         self.sources.iter().any(names) || self.others.iter().any(|it| it == path)
     }
 
-    /// Whether the signed text holds the whole name of `source`, and perhaps more of the target. Then nothing that is
-    /// appended can change the source.
+    /// Whether the signed text contains the whole path `source`, and perhaps more of the target, so that nothing that
+    /// is appended can change the source.
     pub(super) fn goes_beyond(&self, source: &str) -> bool {
         let mut sources = self.sources.iter();
         sources.any(|named| is_at_or_below(source, named))
@@ -120,7 +121,7 @@ impl Named {
     }
 }
 
-/// Returns a source in the form in which sources are compared: a path with a leading slash, or else the URL.
+/// Returns a source in its form for comparisons: a path with a leading slash, or else the URL.
 fn text(source: &Source, places: &dyn Places) -> String {
     match source {
         Source::Path(_) | Source::Escaped(_) => absolute(&source.place()),

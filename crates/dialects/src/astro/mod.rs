@@ -40,7 +40,7 @@ const YEAR: u64 = 31_536_000;
 
 impl Dialect for Astro {
     fn example(&self, path: &str) -> String {
-        // A URL within a query.
+        // The path becomes a URL within a query, which is decoded twice.
         let href = path.replace('%', "%25");
         format!("{}?href={href}&w=250&h=250", self.prefix)
     }
@@ -65,7 +65,7 @@ impl Dialect for Astro {
             return Ok(None);
         }
         let query = target.query.unwrap_or_default();
-        // At the root, only what names a source is the dialect's.
+        // At the root, a query without a source belongs to a page.
         if self.prefix.is_empty() && !query.split('&').any(|pair| pair.starts_with("href=")) {
             return Ok(None);
         }
@@ -127,7 +127,7 @@ impl Astro {
             let why = "`domains` and `remote_patterns` of `[astro]` list URLs that may be named";
             return url.map(Source::Url).ok_or_else(|| forbidden(why));
         }
-        // The query of a path only tells versions apart.
+        // Frameworks append a query to a path only to tell versions of the file apart.
         let path = href.split(['?', '#']).next().unwrap_or_default();
         let scheme = path.split('/').next().unwrap_or_default();
         if scheme.contains(':') {
@@ -163,10 +163,10 @@ fn read(query: &str, notes: &mut Vec<String>) -> Result<Values, Refusal> {
     Ok(values)
 }
 
-/// Returns the rules of parameters.
+/// Returns the rules that the parameters stand for.
 ///
 /// # Errors
-/// sharp's sentence about a value that it refuses.
+/// sharp's message about a value that it refuses.
 fn rules(mut values: Values) -> Result<SharpRules, String> {
     values.remove("href");
     let resize = resize(&values)?;
@@ -188,14 +188,17 @@ fn rules(mut values: Values) -> Result<SharpRules, String> {
     Ok(SharpRules::new(NAME, options, pipeline, written, format))
 }
 
-/// Reads the box.
+/// Reads the box, and how the image is fitted to it.
+///
+/// # Errors
+/// sharp's message about a side or a position that it refuses.
 fn resize(values: &Values) -> Result<Resize, String> {
     let side = |key, name| {
         let number = values.text(key).and_then(whole).filter(|side| *side != 0.0);
         let Some(number) = number else {
             return Ok(None);
         };
-        // `as` saturates: an image is never enlarged.
+        // `as` saturates, which is harmless, because images are never enlarged.
         let side = Some(number as u32).filter(|_| number > 0.0);
         let text = number.to_string();
         let refused = || sharp::expected("positive integer", name, &text, "number");
@@ -220,7 +223,10 @@ fn resize(values: &Values) -> Result<Resize, String> {
     Ok(resize)
 }
 
-/// Reads the name of a format.
+/// Returns the engine's name of a format.
+///
+/// # Errors
+/// sharp's message about a format that it cannot write.
 fn format(name: &str) -> Result<&'static str, String> {
     if ["heif", "heic"].contains(&name) {
         return Err(sharp::no_heif());
@@ -232,6 +238,9 @@ fn format(name: &str) -> Result<&'static str, String> {
 }
 
 /// Reads a quality: the number that the text begins with, or a word; `None` for any other text.
+///
+/// # Errors
+/// sharp's message about a number that is not from 1 to 100.
 fn quality_of(text: &str) -> Result<Option<u8>, String> {
     Ok(match (whole(text), text) {
         (Some(number), _) => Some(sharp::quality(Some(number), &number.to_string(), "number")?),
@@ -243,7 +252,7 @@ fn quality_of(text: &str) -> Result<Option<u8>, String> {
     })
 }
 
-/// Returns the whole number that a text begins with, decimal or after `0x` hexadecimal.
+/// Returns the whole number that a text begins with: decimal, or hexadecimal after `0x`.
 fn whole(text: &str) -> Option<f64> {
     let text = text.trim_start();
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
@@ -271,7 +280,7 @@ fn encoded(value: &str) -> String {
         .replace(';', "%3B")
 }
 
-/// Errors of the usual endpoint.
+/// Error style of the generic endpoint.
 #[derive(Debug)]
 struct Generic;
 
@@ -291,7 +300,7 @@ impl Errors for Generic {
     }
 }
 
-/// Errors of the Node adapter's endpoint, which say nothing of what is wrong.
+/// Error style of the Node adapter's endpoint, whose messages do not say what is wrong.
 #[derive(Debug)]
 struct Node;
 
@@ -318,7 +327,8 @@ fn status(fault: Fault, own: u16) -> u16 {
     }
 }
 
-/// Returns the body of an error; `None` for a status that the endpoints do not have.
+/// Returns media type and text of an error's body; `None` for a status that the endpoints do not have. `broken` makes
+/// the text for an image that cannot be processed.
 fn text(status: u16, broken: impl Fn() -> String) -> Option<(&'static str, String)> {
     let text = match status {
         400 => "Invalid request".to_owned(),

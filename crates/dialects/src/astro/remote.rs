@@ -1,4 +1,4 @@
-//! Which URLs a source may be, and which sources are URLs at all.
+//! Which URLs may be named as sources, and which sources are URLs at all.
 
 use url::Url;
 
@@ -14,7 +14,7 @@ pub(super) struct Remote {
     patterns: Vec<RemotePattern>,
 }
 
-/// How often a source is decoded at most, to see whether it is a URL.
+/// How often a source is percent-decoded at most to find out whether it is a URL.
 const MOST_ROUNDS: usize = 10;
 
 impl Remote {
@@ -31,7 +31,7 @@ impl Remote {
         })
     }
 
-    /// Returns the URL that a source is, if it may be named; `None` if it may not.
+    /// Returns the absolute URL that a source stands for, or `None` if it may not be named.
     pub(super) fn allowed(&self, source: &str) -> Option<String> {
         let url = Url::parse(source).ok()?;
         let host = url.host_str()?;
@@ -90,7 +90,7 @@ fn fits_path(pattern: &str, path: &str) -> bool {
     }
 }
 
-/// Whether a source is a URL, or could be taken for one, however often its text is percent-encoded.
+/// Whether a source is a URL, or becomes one when its percent escapes are decoded, once or repeatedly.
 pub(super) fn is_remote(source: &str) -> bool {
     let mut decoded = source.trim().to_owned();
     for _ in 0..MOST_ROUNDS {
@@ -102,7 +102,7 @@ pub(super) fn is_remote(source: &str) -> bool {
     if decoded.starts_with('\\') || decoded.starts_with("//") || decoded.starts_with("/\\") {
         return true;
     }
-    // A path has no scheme, and neither has the name of a drive.
+    // A path has no scheme. A drive letter with its colon is not a scheme either.
     let is_drive = decoded.as_bytes().get(1) == Some(&b':') && !decoded.starts_with(':');
     !decoded.is_empty()
         && !decoded.starts_with('/')

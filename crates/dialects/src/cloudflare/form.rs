@@ -1,4 +1,4 @@
-//! The form of Cloudflare's URLs in logs.
+//! How Cloudflare's URLs are recognised in logs.
 
 use crate::forms::{Cut, Form, Marks, Room, Strength};
 

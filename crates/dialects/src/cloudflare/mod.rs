@@ -112,8 +112,8 @@ impl Dialect for Cloudflare {
     }
 }
 
-/// Whether client hints report a slow connection. Reads all of the hints even after a match, so that each is recorded
-/// as a header that decides.
+/// Whether client hints report a slow connection. All hints are read, even after a match, so that each is recorded as a
+/// header on which the response depends.
 fn is_slow(target: &Target<'_>) -> bool {
     let number = |name| target.header(name)?.trim().parse::<f64>().ok();
     let word = |name, words: &[&str]| {
@@ -129,7 +129,7 @@ fn is_slow(target: &Target<'_>) -> bool {
     .contains(&true)
 }
 
-/// Reads a path, or an absolute URL, to which the target's query then belongs.
+/// Reads a path, or an absolute URL. The target's query then belongs to the URL.
 fn read_source(raw: &str, query: Option<&str>) -> Result<Source, Refusal> {
     Ok(match (Source::path_or_url(raw)?, query) {
         (Source::Url(url), Some(query)) => Source::Url(format!("{url}?{query}")),

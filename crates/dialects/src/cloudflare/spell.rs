@@ -1,10 +1,10 @@
-//! Writes wishes as URLs of Cloudflare, with the usual prefix.
+//! Writes wishes (requests in the terms that all dialects share) as URLs of Cloudflare with the default prefix.
 
 use andon_recipe::{Fitting, Wish};
 
 use crate::spelling::{Said, Spelt, Word, side};
 
-/// The words of a recipe that there are options for.
+/// Words of recipes, each with the options that express it.
 pub(super) const WORDS: &[Word] = &[
     ("trim:10", "trim=border"),
     (
@@ -39,7 +39,7 @@ pub(super) const WORDS: &[Word] = &[
     ("frame:1", "anim=false"),
 ];
 
-/// Returns the URL for a wish.
+/// Returns the URL for a wish, and which parts of the wish it lacks.
 pub(super) fn spell(wish: &Wish, source: &str) -> Spelt {
     let mut said = Said::of(wish, WORDS);
     said.add(side("width=", wish.w));

@@ -1,9 +1,9 @@
-//! Client hints: how many device pixels a client's screen has for a CSS pixel, how wide the image is shown, and whether
-//! the client saves data.
+//! Client hints: how many device pixels a client's screen has per CSS pixel, how wide the image is displayed, and
+//! whether the client saves data.
 //!
-//! They change what a request resolves to in whole pixels, in the same way for all dialects that `[client_hints]` lists,
-//! so that equal results share one cache entry however the size was asked for. Dialects whose originals define hints
-//! themselves are never among them.
+//! They change the recipe in whole pixels that a request resolves to, in the same way for all dialects that
+//! `[client_hints]` lists, so that equal results share one cache entry however the size was specified. Dialects whose
+//! originals define hints themselves are never among them.
 
 mod hinted;
 
@@ -22,11 +22,11 @@ use hinted::Hinted;
 #[serde(default, deny_unknown_fields)]
 pub struct ClientHintsConfig {
     /// Names of the dialects in which client hints count; `all` stands for every dialect that has no hints of its own.
-    /// Empty: none.
+    /// Empty: no dialect.
     pub dialects: Vec<String>,
 }
 
-/// Dialects in which these hints do not count, and why.
+/// Dialects in which these hints never count, and the reason.
 const OTHERWISE: &[(&str, &str)] = &[
     (
         "imgproxy",
@@ -46,22 +46,22 @@ const OTHERWISE: &[(&str, &str)] = &[
 /// The name that stands for all dialects.
 const ALL: &str = "all";
 
-/// The value of `Accept-CH`, which asks browsers for the hints. They send `Save-Data` unasked.
+/// The value of `Accept-CH`, which requests the hints from browsers. Browsers send `Save-Data` without a request.
 const ACCEPT_CH: &str = "Sec-CH-DPR, Sec-CH-Width, Sec-CH-Viewport-Width";
 
 /// The dialects in which hints count.
 #[derive(Debug)]
 pub(crate) struct ClientHints {
-    /// Indexes of their doors.
+    /// Indexes of the doors of these dialects.
     doors: Vec<usize>,
 }
 
 impl ClientHints {
-    /// Returns the dialects of a configuration. `known` are the names of all dialects, and `door` returns the index of
-    /// the door of a dialect that is switched on.
+    /// Returns the configured dialects. `known` are the names of all dialects, and `door` returns the index of the door
+    /// of a dialect that is switched on.
     ///
     /// # Errors
-    /// A name that is no dialect's, or that of a dialect with other hints.
+    /// A name that is not a dialect's, or that of a dialect with hints of its own.
     pub(crate) fn new(
         config: &ClientHintsConfig,
         known: &[&str],
@@ -90,7 +90,7 @@ impl ClientHints {
         })
     }
 
-    /// Lets the hints in a client's headers act on a request of the dialect with this door.
+    /// Wraps the rules of a request in the hints of its headers, if hints count in the dialect with this door.
     pub(crate) fn apply(
         &self,
         request: &mut ImageRequest,
@@ -105,7 +105,7 @@ impl ClientHints {
             .headers
             .push(("accept-ch", ACCEPT_CH.to_owned()));
         let mut hints = Hints::read(headers);
-        // The URL says for which screen its lengths are meant.
+        // The URL names a density itself, so that the client's density is not applied again.
         let words = request.rules.text();
         let mut words = words.split(|it: char| !it.is_ascii_alphanumeric());
         if words.any(|word| ["dpr", "zoom"].contains(&word)) {
@@ -121,29 +121,30 @@ impl ClientHints {
     }
 }
 
-/// What a client's headers say, rounded so that few different values occur.
+/// The hints in a client's headers, rounded so that few different values occur.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Hints {
-    /// Device pixels per CSS pixel (`Sec-CH-DPR`), a multiple of a half; `None` if that is 1 or not said.
+    /// Device pixels per CSS pixel (`Sec-CH-DPR`), a multiple of 0.5; `None` if it is 1 or not specified.
     density: Option<f64>,
-    /// The width in px that is shown (`Sec-CH-Width`), or else that of the whole page (`Sec-CH-Viewport-Width`).
+    /// The width in px at which the image is displayed (`Sec-CH-Width`), or else that of the viewport
+    /// (`Sec-CH-Viewport-Width`).
     width: Option<u32>,
     /// Whether the client wants fewer bytes (`Save-Data: on`).
     saves_data: bool,
 }
 
-/// The largest density in device pixels per CSS pixel that counts. More than that nobody sees.
+/// The largest density that is used, in device pixels per CSS pixel. Higher densities are not visible.
 const MOST_DENSE: f64 = 4.0;
 
 /// Widths are rounded up to a multiple of this many px.
 const STEP: u32 = 100;
 
-/// The largest width in px that counts.
+/// The largest width that is used, in px.
 const WIDEST: f64 = 10_000.0;
 
 impl Hints {
     fn read(headers: &HeadersRead<'_>) -> Self {
-        // Each header is read, so that each is among those on which the answer depends.
+        // Both headers are read in any case, so that the response is recorded as dependent on each.
         let number = |name, old| {
             let (new, old) = (headers.get(name), headers.get(old));
             let number: f64 = new.or(old)?.trim().parse().ok()?;
@@ -159,7 +160,7 @@ impl Hints {
             false => ((said.unwrap_or(1.0) * 2.0).round() / 2.0).clamp(1.0, MOST_DENSE),
         };
         let shown = match (width, said) {
-            // A width is in device pixels, of which the client wants as few as there are CSS pixels.
+            // The width is in device pixels. A client that saves data gets one pixel per CSS pixel.
             (Some(width), Some(said)) if saves_data => Some(width / said.max(1.0)),
             (Some(width), _) => Some(width),
             (None, _) => viewport.map(|viewport| viewport * density),
@@ -173,7 +174,7 @@ impl Hints {
     }
 }
 
-/// Writes the hints as they follow the text of rules.
+/// Writes the hints as a suffix of the rules' text.
 impl fmt::Display for Hints {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut before = " for ";

@@ -1,4 +1,4 @@
-//! Forms of both versions' URLs in logs.
+//! How URLs of the IIIF Image API, in both versions, are recognised in logs.
 
 use crate::forms::{Cut, Form, Marks, Room, Strength, Suits};
 
@@ -27,7 +27,7 @@ pub(super) const FORMS: &[Form] = &[
     },
 ];
 
-/// Returns the marks of a target of the version `own`.
+/// Returns the marks of a target of version `own` (`3` or `2`). `other` is the other version.
 fn look<'a>(cut: &Cut<'a>, own: &str, other: &str) -> Option<Marks<'a>> {
     let segments: Vec<&str> = cut.path.strip_prefix('/')?.split('/').collect();
     let names_iiif = cut
@@ -56,8 +56,8 @@ fn look<'a>(cut: &Cut<'a>, own: &str, other: &str) -> Option<Marks<'a>> {
     })
 }
 
-/// Returns how well a prefix suits the version `own`. Identifiers may have slashes, so that each beginning of a path can
-/// be the prefix.
+/// Returns how well a prefix goes with version `own`. Identifiers may contain slashes, so that each beginning of a path
+/// may be the prefix.
 fn suits(prefix: &str, names_iiif: bool, own: &str, other: &str) -> Suits {
     let last = prefix.rsplit('/').next().unwrap_or_default();
     let plain = last.trim_start_matches("iiif").trim_start_matches('v');

@@ -63,7 +63,7 @@ impl Version {
     }
 }
 
-/// Marks a refusal as being about something that the specification knows, but that is not supported here.
+/// Turns a refusal into one about a feature that the specification has, but that is not supported here.
 fn not_done(refusal: Refusal) -> Refusal {
     Refusal {
         fault: Fault::Unsupported,
@@ -148,7 +148,10 @@ impl Dialect for Iiif {
 }
 
 impl Iiif {
-    /// Joins segments to a raw identifier. Refuses an empty one, and slashes where the configuration demands `%2F`.
+    /// Joins segments to a raw identifier.
+    ///
+    /// # Errors
+    /// An empty identifier, and a slash in it where the configuration demands `%2F`.
     fn identifier(&self, target: &Target<'_>, segments: &[&str]) -> Result<String, Refusal> {
         let raw = segments.join("/");
         let raw = raw.trim_end_matches('/');
@@ -200,7 +203,7 @@ impl Iiif {
         let asks = target.header("accept").unwrap_or_default();
         let information = Information {
             version,
-            // Viewers build the URLs of all tiles on it.
+            // Viewers append region and size to it for each tile, so that a signature in front must stay.
             id: format!(
                 "{}{}{}{base}",
                 self.site(target),
@@ -235,7 +238,7 @@ impl Iiif {
     /// Returns the path prefix that a proxy removed before it passed the target on. `X-Forwarded-Path` may be that
     /// prefix, or the whole path that the client asked for.
     fn prefix_before<'a>(&self, target: &'a Target<'_>) -> &'a str {
-        // Whoever configures the site says all of it.
+        // A configured site includes the path prefix.
         if !self.config.site.is_empty() {
             return "";
         }
@@ -249,14 +252,14 @@ impl Iiif {
         if is_path { path } else { "" }
     }
 
-    /// Returns the first value of a header that a proxy added, if the configuration says to believe proxies.
+    /// Returns the first value of a header that a proxy added, if the configuration trusts such headers.
     fn forwarded<'a>(&self, target: &'a Target<'_>, name: &'static str) -> Option<&'a str> {
         let header = self.config.forwarded.then(|| target.header(name)).flatten();
         header.map(first).filter(|value| !value.is_empty())
     }
 }
 
-/// Returns the first item of a list that is separated by commas.
+/// Returns the first item of a comma-separated list.
 fn first(list: &str) -> &str {
     list.split(',').next().unwrap_or_default().trim()
 }
@@ -273,7 +276,7 @@ impl Errors for IiifErrors {
     fn status(&self, fault: Fault, own: u16) -> u16 {
         match fault {
             Fault::Unsupported => 501,
-            // A size that the information excludes.
+            // The size is beyond the limits that `info.json` states, which is the client's fault.
             Fault::Limit => 400,
             _ => own,
         }

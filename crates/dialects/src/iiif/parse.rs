@@ -41,7 +41,7 @@ pub(super) struct Rotation {
     pub(super) degrees: f64,
 }
 
-/// The quality parameter: whether the result is in colour, gray, or black and white.
+/// The quality parameter: full colour, gray, or black and white.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Quality {
     Default,
@@ -59,7 +59,7 @@ impl Quality {
     ];
 }
 
-/// File extensions, and the engine's names of their formats. Level 2 requires the first two.
+/// File extensions, each with the engine's name of the format. Level 2 requires the first two.
 pub(super) const FORMATS: &[(&str, &str)] = &[
     ("jpg", "jpeg"),
     ("png", "png"),
@@ -69,7 +69,7 @@ pub(super) const FORMATS: &[(&str, &str)] = &[
     ("tif", "tiff"),
 ];
 
-/// Formats that the specification knows, but that are not written here.
+/// Formats of the specification that are not written here.
 const UNWRITTEN: &[&str] = &["jp2", "pdf"];
 
 pub(super) fn region(text: &str) -> Result<Region, Refusal> {
@@ -116,7 +116,7 @@ pub(super) fn size(text: &str, version: Version) -> Result<Size, Refusal> {
         Some((side(w)?, side(h)?))
     };
     let shape = if plain == "max" || (plain == "full" && version == Version::V2) {
-        // Of 2.1 it is the region's own size.
+        // In version 2.1, the maximum is the region's own size.
         let grows = grows && version == Version::V3;
         return Ok(Size {
             grows,
@@ -126,7 +126,7 @@ pub(super) fn size(text: &str, version: Version) -> Result<Size, Refusal> {
         let percent = decimal(percent).filter(|percent| *percent > 0.0);
         percent.map(Shape::Percent)
     } else if let Some(sizes) = plain.strip_prefix('!') {
-        // A client library writes boxes with one side for version 2.1. Such a box is that side.
+        // A client library writes `!w,` for version 2.1, which is taken as `w,`.
         match sizes.split_once(',').filter(|_| version == Version::V2) {
             Some((w, "")) => side(w).map(Shape::Width),
             Some(("", h)) => side(h).map(Shape::Height),
@@ -196,13 +196,13 @@ fn four<T: Copy>(text: &str, number: fn(&str) -> Option<T>) -> Option<[T; 4]> {
     numbers.try_into().ok()
 }
 
-/// Reads a number that consists of digits only. Numbers too large for any image saturate.
+/// Parses a number that consists of digits only. Numbers too large for any image saturate.
 fn whole(text: &str) -> Option<u32> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     digits.then(|| text.parse().unwrap_or(u32::MAX))
 }
 
-/// Reads a decimal number: digits with at most one point before, between or after them.
+/// Parses a decimal number: digits with at most one point before, between or after them.
 fn decimal(text: &str) -> Option<f64> {
     let plain = |byte: u8| byte.is_ascii_digit() || byte == b'.';
     let has_digit = text.bytes().any(|byte| byte.is_ascii_digit());

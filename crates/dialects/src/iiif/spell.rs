@@ -1,15 +1,15 @@
-//! Writes wishes as URLs of the IIIF Image API, with the usual prefix.
+//! Writes wishes (requests in the terms that all dialects share) as URLs of the IIIF Image API with the default prefix.
 
 use andon_recipe::{Fitting, Wish};
 
 use crate::spelling::{Said, Spelt, Word, sides};
 
-/// The words of a recipe that there are parameters for.
+/// Words of recipes, each with the parameter that expresses it.
 pub(super) const WORDS: &[Word] = &[
     ("crop:_:_:_:_", "region={0},{1},{2},{3}"),
     ("flip:h", "mirror=!"),
     ("turn:_", "turn={0}"),
-    // Its corners are as the format says.
+    // The colour of the corners cannot be chosen: it follows from the format.
     ("rotate:_", "turn={0}"),
     ("rotate:_:_", "turn={0}"),
     ("gray", "quality=gray"),
@@ -19,7 +19,7 @@ pub(super) const WORDS: &[Word] = &[
     ("as:_", "format={0}"),
 ];
 
-/// Returns the URL for a wish.
+/// Returns the URL for a wish, and which parts of the wish it lacks.
 pub(super) fn spell(wish: &Wish, source: &str) -> Spelt {
     let mut said = Said::of(wish, WORDS);
     let [w, h] = sides(wish, "");

@@ -3,7 +3,7 @@
 use crate::document::{About, Document};
 use crate::errors::{Errors, Fault, Told};
 
-/// Error style of `image_filter size`: like the module, it answers an empty JSON object with status 200 where there is
+/// Error style of `image_filter size`: like the module, it answers with an empty JSON object and status 200 if there is
 /// no image.
 #[derive(Debug)]
 pub(super) struct NoSize;

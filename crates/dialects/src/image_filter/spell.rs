@@ -1,13 +1,13 @@
-//! Writes wishes as URLs of nginx's image filter, with the usual prefix.
+//! Writes wishes (requests in the terms that all dialects share) as URLs of nginx's image filter at the root.
 
 use andon_recipe::{Fitting, Wish};
 
 use crate::spelling::{Said, Spelt, Word, sides};
 
-/// The words of a recipe that there are directives for.
+/// Words of recipes, each with the directive that expresses it.
 pub(super) const WORDS: &[Word] = &[
     ("original", "test"),
-    // Counter-clockwise.
+    // The directive counts counterclockwise.
     ("turn:90", "rotate=270"),
     ("turn:180", "rotate=180"),
     ("turn:270", "rotate=90"),
@@ -16,7 +16,7 @@ pub(super) const WORDS: &[Word] = &[
     ("progressive", "interlace=on"),
 ];
 
-/// Returns the URL for a wish.
+/// Returns the URL for a wish, and which parts of the wish it lacks.
 pub(super) fn spell(wish: &Wish, source: &str) -> Spelt {
     let mut said = Said::of(wish, WORDS);
     if let Some(test) = said.take("test") {

@@ -1,6 +1,6 @@
 //! imgix's URLs: `/trip/a.jpg?w=250&h=250&fit=crop`.
 //!
-//! The service is closed source: sizes and defaults follow its documentation, and notes tell what is ignored or done
+//! The service is closed source: sizes and defaults follow its documentation, and notes report what is ignored or done
 //! differently. A path without a parameter of this dialect is a plain file, unless URLs are signed: then every path
 //! belongs to the dialect.
 
@@ -143,7 +143,7 @@ impl Imgix {
         };
         let is_right =
             |token: &Key| same(given.as_bytes(), hex(&sign(token, path, rest)).as_bytes());
-        // No token is left out, so that nothing tells which one it was.
+        // All tokens are tried in any case, so that the time does not reveal which one matched.
         match self
             .tokens
             .iter()
@@ -194,7 +194,7 @@ fn left_out(query: &Values) -> Vec<String> {
     notes
 }
 
-/// JSON document with facts from the source's header, under the service's own names.
+/// JSON document with facts from the source's header, under imgix's names.
 #[derive(Debug)]
 struct Json;
 

@@ -1,10 +1,10 @@
-//! The table of parameters.
+//! The table of imgix's parameters.
 
 use crate::options::About::{Answer, Ignored, Image, Partly, Unsupported};
 use crate::options::Takes::{Number, Word};
 use crate::options::{OptionRow, Table, Takes, row};
 
-/// The longest side that a URL can ask for, in px.
+/// The longest side that a URL may request, in px.
 pub(super) const MOST: f64 = 8192.0;
 
 const SIDE: Takes = Number(0.0, MOST);
@@ -26,8 +26,8 @@ const FITS: Takes = Word(&[
 ]);
 const CROPS: Takes = Takes::any("top, bottom, left, right, faces, focalpoint, entropy, edges");
 
-/// All parameters. Names of one letter are left out except for `f`, because pages append such things as `?t=1` to the
-/// names of files.
+/// The parameters of imgix. One-letter names other than `f` are left out, because pages append arguments such as `?t=1`
+/// to the URLs of files.
 #[rustfmt::skip]
 pub(super) static OPTIONS: Table = Table(&[
     row(&["w", "width"], Image, SIDE, "width in px; up to 1: a share of the source's"),
@@ -170,7 +170,7 @@ pub(super) static OPTIONS: Table = Table(&[
     not_done(&["upscale"]),
 ]);
 
-/// Makes the row of a parameter that the service knows, but that is not supported here.
+/// Makes the row of a parameter that imgix has, but that is not supported here.
 const fn not_done(names: &'static [&'static str]) -> OptionRow {
     row(names, Unsupported, Takes::any(""), "")
 }

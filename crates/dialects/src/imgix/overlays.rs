@@ -1,5 +1,5 @@
-//! Overlays on an image: another image or a colour (`blend`), another image (`mark`), and text (`txt`); and an image as
-//! its mask (`mask`).
+//! Overlays on an image: another image or a colour (`blend`), another image (`mark`), and text (`txt`); and images that
+//! mask it (`mask`).
 
 use andon_recipe::{Colour, Effect, Rotate, Step};
 
@@ -11,7 +11,7 @@ use crate::options::Values;
 use crate::refusal::Refusal;
 use crate::request::{Source, relative};
 
-/// A group of parameters about another image: the prefix of their names, and their defaults.
+/// A group of parameters for an overlay image: the prefix of their names, and their defaults.
 #[derive(Clone, Copy)]
 struct Kind {
     name: &'static str,
@@ -34,7 +34,7 @@ const MARK: Kind = Kind {
     mode: "normal",
 };
 
-/// Blend modes of `blend-mode`, and the engine's names for them.
+/// Values of `blend-mode`, each with the engine's name of the blend mode.
 const MODES: [(&str, &str); 16] = [
     ("normal", "normal"),
     ("burn", "color-burn"),
@@ -54,17 +54,20 @@ const MODES: [(&str, &str); 16] = [
     ("softlight", "soft-light"),
 ];
 
-/// An overlay image, and the parameters that its path has.
+/// An overlay image, and the parameters in the query of its own path.
 struct File {
     /// The name of the overlay image: a path below the origins that begins with `/`, or a URL.
     name: String,
     own: Values,
 }
 
-/// Parameters that the path of an overlay image may have. The query of a URL is the URL's own.
+/// Parameters that the path of an overlay image may have. The query of a URL is left in the URL.
 const OWN: [&str; 3] = ["w", "h", "fit"];
 
-/// Reads the overlay image that a parameter's value names.
+/// Parses the name of an overlay image: a path, possibly with parameters, or a URL.
+///
+/// # Errors
+/// What is wrong with the name.
 fn file(text: &str) -> Result<File, &'static str> {
     if let Some(url) = Source::url(text) {
         return Ok(File {
@@ -99,7 +102,7 @@ fn file(text: &str) -> Result<File, &'static str> {
     }
 }
 
-/// Returns the value of `mask` if it names an image, and no shape.
+/// Returns the value of `mask`, unless it is the name of a shape.
 pub(super) fn mask_image(query: &Values) -> Option<&str> {
     query.text("mask").filter(|text| !SHAPES.contains(text))
 }
@@ -107,7 +110,10 @@ pub(super) fn mask_image(query: &Values) -> Option<&str> {
 /// Shapes that `mask` cuts out of an image.
 const SHAPES: [&str; 2] = ["ellipse", "corners"];
 
-/// Reads the mask image that a parameter's value names.
+/// Parses the name of a mask image.
+///
+/// # Errors
+/// What is wrong with the name.
 fn mask_file(text: &str) -> Result<File, &'static str> {
     let file = file(text)?;
     match file.own.is_empty() {
@@ -132,7 +138,7 @@ pub(super) fn files(query: &Values) -> Vec<String> {
         .collect()
 }
 
-/// Refuses overlays that cannot be made, so that no image is sent without them.
+/// Refuses overlays that cannot be drawn, so that no image is sent without them.
 pub(super) fn check(query: &Values) -> Result<(), Refusal> {
     if let Some(text) = mask_image(query) {
         mask_file(text).map_err(|why| Refusal::new(text, format!("mask: {why}")))?;
@@ -157,7 +163,7 @@ pub(super) fn check(query: &Values) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Notes on parameters of overlays that have no effect here.
+/// Returns notes on parameters of overlays that act differently here.
 pub(super) fn notes(query: &Values) -> Vec<String> {
     let mut notes = Vec::new();
     for kind in [BLEND, MARK] {
@@ -188,8 +194,8 @@ pub(super) fn steps(query: &Values, size: (u32, u32), ratio: f64) -> Vec<Step> {
     steps.into_iter().flatten().collect()
 }
 
-/// Returns the step that keeps as much of an image of this size in px as its mask image is bright and opaque, if there
-/// is one. `around` shows where it hides the image.
+/// Returns the step that multiplies the opacity of an image of this size, in px, by the brightness and opacity of its
+/// mask image; `None` without a mask image. `around` is the colour where the image is hidden.
 pub(super) fn mask(query: &Values, size: (u32, u32), around: Option<Colour>) -> Option<Step> {
     Overlay {
         file: mask_file(mask_image(query)?).ok()?.name,
@@ -204,7 +210,7 @@ pub(super) fn mask(query: &Values, size: (u32, u32), around: Option<Colour>) -> 
     .step()
 }
 
-/// Returns the step that lays the colour of `blend` over the whole image, if `blend` is a colour.
+/// Returns the step that lays the colour of `blend` over the whole image; `None` if `blend` is not a colour.
 fn tinge(query: &Values, size: (u32, u32)) -> Option<Step> {
     let tint = colour(query.text("blend")?)?;
     let mode = mode(query, BLEND)?;
@@ -264,7 +270,7 @@ fn laid(query: &Values, kind: Kind, (width, height): (u32, u32), ratio: f64) -> 
         around: None,
         file: file.name,
     };
-    // Counter-clockwise.
+    // The parameter counts counterclockwise.
     let turn = number("rot").filter(|degrees| *degrees != 0.0);
     let turn = turn.map(|degrees| {
         Step::Rotate(Rotate {
@@ -276,7 +282,7 @@ fn laid(query: &Values, kind: Kind, (width, height): (u32, u32), ratio: f64) -> 
 }
 
 impl File {
-    /// Returns width and height in px, and `fit`, of the image's own URL.
+    /// Returns width and height in px, and `fit`, as given in the query of the overlay's own path.
     fn own_box(&self) -> ((Option<f64>, Option<f64>), Option<&str>) {
         let own = |name| self.own.number(name).filter(|side| *side >= 1.0);
         ((own("w"), own("h")), self.own.text("fit"))
@@ -284,12 +290,12 @@ impl File {
 }
 
 impl Kind {
-    /// Returns the name of a parameter of the group.
+    /// Returns the full name of a parameter of the group, such as `mark-alpha`.
     fn key(self, name: &str) -> String {
         format!("{}-{name}", self.name)
     }
 
-    /// Returns the position of the left edge and of the top edge, as [`Overlay::at`] has it.
+    /// Returns the position of the left edge and of the top edge, in the syntax of [`Overlay::at`].
     fn place(self, query: &Values, ratio: f64) -> (String, String) {
         if query.text(&self.key("tile")) == Some("grid") {
             return ("repeat".to_owned(), "repeat".to_owned());
@@ -309,7 +315,7 @@ impl Kind {
     }
 }
 
-/// Whether a list of words separated by commas contains `word`.
+/// Whether a comma-separated list of words contains `word`.
 pub(super) fn says(words: &str, word: &str) -> bool {
     words.split(',').any(|said| said == word)
 }

@@ -1,4 +1,4 @@
-//! The colours of a result, as `palette` asks for them: a JSON document or a style sheet.
+//! The palette of a result, which `palette` requests: a JSON document or a style sheet.
 
 use std::fmt::Write;
 
@@ -10,15 +10,15 @@ use crate::document::{About, Document};
 use crate::options::Values;
 use crate::swatches;
 
-/// The colours that `palette` asks for, as JSON or as a style sheet.
+/// The document of `palette`: the main colours of the result, as JSON or as a style sheet.
 #[derive(Debug)]
 pub(super) struct Palette {
     colours: u32,
-    /// Prefix of the class names in the style sheet; `None`: the document is JSON.
+    /// Prefix of the class names in the style sheet; `None` for JSON.
     prefix: Option<String>,
 }
 
-/// How many colours the palette has from which the dominant ones are chosen.
+/// Number of colours in the palette that the dominant colours are chosen from.
 const DOMINANT: u32 = 32;
 
 impl Palette {
@@ -50,7 +50,7 @@ impl Palette {
         let dominant = swatches::of(weighed, false)
             .into_iter()
             .map(|(name, levels)| {
-                // Here the family comes first.
+                // imgix puts the family (`vibrant` or `muted`) before the tone.
                 let name = match name.split_once('_') {
                     Some((tone, family)) => format!("{family}_{tone}"),
                     None => name.to_owned(),
@@ -165,7 +165,7 @@ fn luminance([r, g, b]: [u8; 3]) -> f64 {
     (0.299 * f64::from(r) + 0.587 * f64::from(g) + 0.114 * f64::from(b)) / 255.0
 }
 
-/// Rounds to four decimal places. Further digits mean nothing.
+/// Rounds to four decimal places, as further digits are not significant.
 fn rounded(value: f64) -> f64 {
     (value * 1e4).round() / 1e4
 }

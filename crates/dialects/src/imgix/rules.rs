@@ -1,4 +1,4 @@
-//! Resolves parameters for an image. The service is closed source: sizes follow its documentation.
+//! Resolves parameters to a recipe for an image. The service is closed source: sizes follow its documentation.
 
 mod wish;
 
@@ -15,16 +15,16 @@ use crate::effects::{self, is_lossy, number, rgb, with};
 use crate::geometry::{self, FACES_IF_POSSIBLE, length, size_after};
 use crate::options::Values;
 
-/// What a query asks for, before the image is known.
+/// The parameters of a query, and how they are resolved to a recipe for an image.
 #[derive(Clone, Debug)]
 pub(super) struct ImgixRules {
     query: Values,
-    /// Names of the image files that are laid over the image.
+    /// Names of the overlay and mask images.
     files: Vec<String>,
     output: Output,
 }
 
-/// The quality of results whose URL does not set one.
+/// The default quality of results.
 const QUALITY: u8 = 75;
 
 impl ImgixRules {
@@ -67,7 +67,7 @@ impl ImgixRules {
         }
     }
 
-    /// Returns the length of a side in px.
+    /// Returns the length of a side in px. `whole` is the image's side, which shares refer to.
     fn side(&self, name: &str, whole: u32) -> Option<f64> {
         let side = self.query.number(name).filter(|side| *side > 0.0)?;
         Some(share_or_px(side, whole))
@@ -106,7 +106,7 @@ impl ImgixRules {
             .query
             .number("trim-tol")
             .map_or(10, |levels| levels as u8);
-        // It comes before everything that changes the geometry.
+        // The border is trimmed before any other change of geometry, and `rect` takes precedence over it.
         let trims = self.query.is_valid("trim") && !self.query.has("rect");
         trims.then_some(Step::Trim(Trim(tolerance)))
     }
@@ -129,7 +129,8 @@ impl ImgixRules {
         Ok((steps, size))
     }
 
-    /// Returns the aspect ratio of the box, width by height, if there is one for this `fit`.
+    /// Returns the aspect ratio of the box, width divided by height; `None` if `ar` is absent, or has no effect with
+    /// this `fit`.
     fn aspect(&self, fit: &str) -> Option<f64> {
         let (w, h) = self.query.text("ar")?.split_once(':')?;
         let ratio = w.parse::<f64>().ok()? / h.parse::<f64>().ok()?;
@@ -137,7 +138,7 @@ impl ImgixRules {
         (sound && ["crop", "fill", "fillmax", "min"].contains(&fit)).then_some(ratio)
     }
 
-    /// Returns width and height of the box in px for an image of this size. `None`: the side is open.
+    /// Returns width and height of the box in px, for an image of this size; `None` for a side that is open.
     fn bounds(&self, (width, height): (u32, u32)) -> (Option<f64>, Option<f64>) {
         let fit = self.query.text("fit").unwrap_or_default();
         let mut bounds = (self.side("w", width), self.side("h", height));
@@ -188,7 +189,7 @@ impl ImgixRules {
             "fill" | "clamp" | "fillmax" => vec![fits, geometry::ground(w, h, self.ground())],
             "scale" => vec![exact(w, h)],
             "min" => {
-                // The box, made smaller where the image is.
+                // Where the image is smaller than the box, the box shrinks in its aspect ratio.
                 let share = (f64::from(size.0) / w).min(f64::from(size.1) / h).min(1.0);
                 self.cover(w * share, h * share)
             }
@@ -212,7 +213,7 @@ impl ImgixRules {
         }
     }
 
-    /// Returns the factor by which to zoom in on the focal point, if it is more than 1.
+    /// Returns the factor by which to zoom in on the focal point; `None` if it is not more than 1.
     fn zoom(&self) -> Option<f64> {
         let zoom = self.query.number("fp-z");
         zoom.filter(|zoom| *zoom > 1.0 && self.query.lists("crop", "focalpoint"))
@@ -231,7 +232,7 @@ impl ImgixRules {
         smart.then_some(Step::Focus(Focus::Salient))
     }
 
-    /// Returns the steps that fill a box in px, and cut off what exceeds it.
+    /// Returns the steps that fill a box of this size in px, and cut off what exceeds it.
     fn cover(&self, w: f64, h: f64) -> Vec<Step> {
         let cover = Step::Cover(Cover {
             w: length(w),
@@ -242,8 +243,8 @@ impl ImgixRules {
         self.focus().into_iter().chain([cover]).collect()
     }
 
-    /// Returns the steps that fill a box in px with a part of an image of this size, which is smaller by the factor
-    /// `zoom` than the largest one in the shape of the box.
+    /// Returns the steps that fill a box in px with a part of an image of this size. The part has the shape of the box.
+    /// It is smaller by the factor `zoom` than the largest such part.
     fn zoomed(&self, size: (u32, u32), (w, h): (f64, f64), zoom: f64) -> Vec<Step> {
         let scale = (w / f64::from(size.0)).max(h / f64::from(size.1)) * zoom;
         let side = |px: f64| length((px / scale).round().max(1.0));
@@ -258,7 +259,7 @@ impl ImgixRules {
             .collect()
     }
 
-    /// Returns the effects on colours.
+    /// Returns the effects that change colours.
     fn tones(&self) -> Vec<Step> {
         let query = &self.query;
         let part = |name| {
@@ -290,7 +291,7 @@ impl ImgixRules {
         ])
     }
 
-    /// Returns the effects on details.
+    /// Returns the effects that sharpen, blur and pixelate.
     fn details(&self) -> Vec<Step> {
         let query = &self.query;
         let strength = |name, whole: f64| query.number(name).map(|number| number / whole);
@@ -306,8 +307,8 @@ impl ImgixRules {
         ])
     }
 
-    /// Returns the effects on the edges of an image of this size in px: a mask, a border and round corners. A mask image
-    /// is left out if the size is not known.
+    /// Returns the effects on the edges of an image of this size in px: a mask, a border and round corners. Without a
+    /// size, a mask image is left out.
     fn edges(&self, size: Option<(u32, u32)>) -> Vec<Step> {
         let query = &self.query;
         let px = |px: f64| number((px * self.ratio()).clamp(0.0, MOST).round());
@@ -329,7 +330,7 @@ impl ImgixRules {
             rounded.map(|px| format!("round:{px}{}", around(&format!(":{px}:")))),
             is_ellipse.then(|| format!("mask:ellipse{}", around(":"))),
             border.map(|(width, ink)| format!("border:{0}x{0}:{ink}", px(width))),
-            // It rounds the border, if there is one.
+            // Corners are rounded after the border is drawn, which they then cut.
             outer.map(|px| format!("round:{px}")),
         ]);
         image.into_iter().chain(edges).collect()
@@ -361,7 +362,7 @@ fn exact(w: f64, h: f64) -> Step {
     })
 }
 
-/// Reads `rect`, the part `x,y,w,h` of an image of this size. Values are px, shares of a side up to 1 or, for x and y,
+/// Parses `rect`, the part `x,y,w,h` of an image of this size. Values are px, shares of a side up to 1 or, for x and y,
 /// words.
 fn rect(text: &str, (width, height): (u32, u32)) -> Option<Step> {
     let parts: Vec<&str> = text.split(',').collect();
@@ -415,9 +416,9 @@ impl Rules for ImgixRules {
             output.chroma = None;
         }
         output.progressive &= format == "jpeg";
-        // The last page stands for those that there are not.
+        // A page that does not exist stands for the last one.
         output.frame = output.frame.map(|page| page.min(facts.frames.max(1)));
-        // `orient` takes the place of what the image says.
+        // `orient` replaces the orientation that the image states.
         output.stored_turn = StoredTurn::Verbatim;
         Recipe::of_stored(steps, output).resolve(facts)
     }

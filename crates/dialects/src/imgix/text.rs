@@ -1,4 +1,4 @@
-//! Text on an image: `txt` and the parameters that begin with it.
+//! Text on an image: `txt` and the parameters whose names begin with it.
 
 use andon_recipe::{Colour, Effect, Step};
 
@@ -8,13 +8,13 @@ use super::query::{colour, share_or_px};
 use crate::effects::number;
 use crate::options::Values;
 
-/// The box of a text, and what happens to a text that does not fit.
+/// The box of a text, and how text that does not fit is treated.
 struct Area {
-    /// Width in px; 0: lines end only where the text says so.
+    /// Width in px; 0: only line breaks in the text end a line.
     width: f64,
-    /// Height in px; 0: as high as the text.
+    /// Height in px; 0: the height of the text.
     height: f64,
-    /// The engine's word for text that does not fit.
+    /// The engine's word for how text that does not fit is treated.
     overflow: &'static str,
     /// Whether the text stays on one line.
     is_one_line: bool,
@@ -30,7 +30,7 @@ pub(super) fn step(query: &Values, image: (u32, u32), ratio: f64) -> Option<Step
     let ink = query.text("txt-color").and_then(colour).unwrap_or(BLACK);
     let area = Area::of(query, image, size, pad, ratio);
     let text = match &area {
-        // Nothing but a hyphen and a space ends a line of Latin letters.
+        // Lines of Latin letters break only at spaces and hyphens.
         Some(area) if area.is_one_line => text.replace(' ', "\u{a0}").replace('-', "-\u{2060}"),
         _ => text.to_owned(),
     };
@@ -59,7 +59,7 @@ const BLACK: Colour = Colour {
     ..Colour::CLEAR
 };
 
-/// Returns the arguments that are written with their names.
+/// Returns the arguments of the effect that are written as `name=value`.
 fn style(query: &Values, size: f64, ratio: f64) -> Vec<String> {
     let px = |name: &str, most: f64| {
         let px = query.number(name)? * ratio;
@@ -73,7 +73,7 @@ fn style(query: &Values, size: f64, ratio: f64) -> Vec<String> {
         None => format!("outline={}", number(width)),
     });
     let said = |name: &str, px: Option<f64>| px.map(|px| format!("{name}={}", number(px)));
-    // Angles beyond either end are that end.
+    // Angles outside of 0 to 360 degrees are clamped.
     let turn = query.text("txt-rotate").and_then(|text| text.parse().ok());
     let turn = turn.map(|degrees: f64| degrees.clamp(0.0, 360.0));
     let turn = turn.filter(|degrees| degrees % 360.0 > 0.0);
@@ -90,8 +90,8 @@ fn style(query: &Values, size: f64, ratio: f64) -> Vec<String> {
     parts.into_iter().flatten().collect()
 }
 
-/// Returns the argument for the shadow of a text of this size in px. By itself it is a halo, the more opaque the
-/// stronger it is; with a blur of its own it is opaque and falls to the lower right.
+/// Returns the argument for the shadow of a text of this size in px. Without `txt-shad-blur` it is a halo, whose
+/// opacity grows with the strength. With it, the shadow is opaque and falls to the lower right.
 fn shadow(query: &Values, size: f64, ratio: f64) -> Option<String> {
     let strength = query.number("txt-shad").filter(|it| *it > 0.0)?;
     let blur = query.number("txt-shad-blur").filter(|it| it.fract() == 0.0);
@@ -112,19 +112,19 @@ fn shadow(query: &Values, size: f64, ratio: f64) -> Option<String> {
     })
 }
 
-/// The size of a text as a multiple of the standard deviation of its halo's blur.
+/// The size of a text, divided by the standard deviation of its halo's blur.
 const SOFT: f64 = 12.0;
 
-/// The largest strength of a shadow.
+/// The maximum strength of a shadow.
 const STRONGEST: f64 = 10.0;
 
 impl Area {
-    /// Returns the box that the parameters ask for; `None` if the text is cut off only at the sides of the image.
+    /// Returns the box that the parameters describe; `None` if only the sides of the image limit the text.
     fn of(query: &Values, image: (u32, u32), size: f64, pad: f64, ratio: f64) -> Option<Self> {
         let fit = query.text("txt-fit");
         let side = |name: &str, whole: u32| {
             let number = query.number(name).filter(|number| *number > 0.0)?;
-            // A share needs no ratio.
+            // A share of the image's side is in device pixels already.
             let px = match number {
                 ..=1.0 => share_or_px(number, whole),
                 px => px * ratio,
@@ -140,7 +140,7 @@ impl Area {
         let clip = query.text("txt-clip");
         let clipped = match clip {
             Some(clip) if says(clip, "ellipsis") => "ellipsis",
-            // Of several lines, the last one shows that more follows.
+            // If the text has more lines than fit, the last one ends in an ellipsis.
             None if fit.is_some() => "ellipsis",
             _ => "clip",
         };
@@ -174,7 +174,7 @@ impl Area {
     }
 }
 
-/// Returns the side or corner of the image at which the text stands, and its distances from the sides.
+/// Returns the side or corner of the image at which the text is placed, and its distances from the sides.
 fn place(query: &Values, pad: f64, ratio: f64) -> (String, String) {
     let align = query.text("txt-align").unwrap_or("bottom,right");
     let px = |name: &str| {
@@ -203,7 +203,7 @@ fn place(query: &Values, pad: f64, ratio: f64) -> (String, String) {
     (gravity, margins)
 }
 
-/// Returns a font as the engine reads it: families and style with commas. The names for kinds of fonts are the same.
+/// Returns a font in the engine's syntax: families and style, separated by commas. Generic family names are the same.
 fn font(text: &str) -> String {
     let words = text.split(',').map(str::trim);
     let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();

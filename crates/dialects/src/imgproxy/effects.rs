@@ -5,7 +5,8 @@ use andon_recipe::Step;
 use super::options::{Effects, Mask};
 use crate::effects::{self, rgb};
 
-/// Returns the steps for the effects on an image of this size, in px. `shrinks` says whether the image was scaled down.
+/// Returns the steps for the effects on an image of this size, in px. `shrinks` says whether the image was scaled down,
+/// which decides about automatic sharpening.
 pub(super) fn steps(asked: &Effects, size: (i64, i64), shrinks: bool) -> Vec<Step> {
     let effect = |acts: bool, text: String| acts.then_some(text);
     let (intensity, gray) = asked.monochrome;
@@ -18,7 +19,7 @@ pub(super) fn steps(asked: &Effects, size: (i64, i64), shrinks: bool) -> Vec<Ste
     let gradient = format!("gradient:{}", gradient(asked).join(":"));
     let unsharp = &asked.unsharp;
     let masked = unsharp.mode == Mask::Always || (unsharp.mode == Mask::Auto && shrinks);
-    // The neighbours are the eight around, of which a Gaussian of this sigma weighs about as many.
+    // imgproxy compares a pixel with its eight neighbours. A Gaussian of this sigma has about the same weights.
     let amount = 9.0 * unsharp.weight / unsharp.divider;
     let amount = text((amount * 1e4).round() / 1e4);
     let side = asked.pixelate.min(MOST_PX);
@@ -57,7 +58,7 @@ fn gradient(Effects { gradient, .. }: &Effects) -> [String; 5] {
     [
         percent(gradient.opacity),
         rgb(gradient.colour),
-        // The engine counts from the top.
+        // The engine measures the angle from the top, and imgproxy from the bottom.
         ((gradient.angle + 180.0) % 360.0).to_string(),
         percent(gradient.start),
         percent(gradient.stop),
@@ -74,10 +75,10 @@ fn blurred([sigma, left, top, w, h]: [f64; 5], (width, height): (i64, i64)) -> O
     acts.then(|| format!("blur-area:{x}:{y}:{w}x{h}:{}", text(sigma)))
 }
 
-/// The longest side that the engine accepts, in px.
+/// The largest length that the engine accepts, in px.
 const MOST_PX: u32 = 1_000_000;
 
-/// Returns a sigma in px or a factor, no larger than the engine accepts.
+/// Formats a sigma in px or a factor, limited to the largest value that the engine accepts.
 fn text(value: f64) -> String {
     value.min(1000.0).to_string()
 }

@@ -1,5 +1,5 @@
 //! The JSON document about a source: `/info/SIGNATURE/s:1/cs:1/plain/local:///trip/a.jpg`. Most facts come from the
-//! source's header. Each one about its pixels costs the making of a small image.
+//! source's header. For each fact about pixels, a small image is made.
 
 use std::collections::BTreeMap;
 
@@ -11,15 +11,15 @@ use super::seen::Seen;
 use crate::document::{About, Document, SourceAbout};
 use crate::options::OptionHelp;
 
-/// Which facts a document tells.
+/// The facts that a document contains.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Info {
     told: [bool; FIELDS.len()],
-    /// Facts about the pixels that are asked for, by their keys in the document.
+    /// Requested facts about the pixels, by their keys in the document.
     seen: BTreeMap<&'static str, Seen>,
 }
 
-/// An option about the source's header, and the keys that it adds to the document.
+/// An option of `/info` that adds facts from the source's header to the document.
 struct Field {
     /// All names of the option.
     names: &'static [&'static str],
@@ -97,7 +97,7 @@ const FIELDS: [Field; 8] = [
     },
 ];
 
-/// Returns what there is to say of the options that are answered from the source's header.
+/// Returns the documentation of the options that add facts from the source's header.
 pub(super) fn option_help() -> impl Iterator<Item = OptionHelp> {
     FIELDS.iter().map(|field| {
         let names = field.names.iter().map(|name| format!("/info {name}"));
@@ -108,7 +108,7 @@ pub(super) fn option_help() -> impl Iterator<Item = OptionHelp> {
     })
 }
 
-/// Options of imgproxy's `/info` that are noted and ignored. Most of them would take decoding, or reading metadata.
+/// Options of imgproxy's `/info` that are ignored with a note. Most of them require decoding, or reading metadata.
 const UNTOLD: &[&str] = &[
     "exif",
     "iptc",
@@ -147,8 +147,10 @@ impl Default for Info {
 }
 
 impl Info {
-    /// Reads an option. Returns `None` if there is no such option, and otherwise whether the document tells what it
-    /// asks for.
+    /// Applies an option. Returns `None` if there is no such option, and otherwise whether it is supported.
+    ///
+    /// # Errors
+    /// What is wrong with the arguments.
     pub(super) fn option(&mut self, name: &str, args: &[&str]) -> Result<Option<bool>, Wrong> {
         let field = FIELDS.iter().position(|field| field.names.contains(&name));
         if let Some(field) = field {

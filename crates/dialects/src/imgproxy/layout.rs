@@ -1,4 +1,4 @@
-//! imgproxy's arithmetic of sizes. It rounds in two ways: sizes half away from zero, positions and padding half to
+//! imgproxy's computation of sizes. It rounds in two ways: sizes half away from zero, positions and padding half to
 //! even.
 
 use andon_recipe::Orientation;
@@ -18,17 +18,18 @@ pub(super) struct Layout {
     pub(super) scaled: Size,
     /// The part of the scaled image that is kept: left, top, width, height.
     pub(super) kept: (i64, i64, i64, i64),
-    /// Canvases on which the image is laid, one after the other: the size of each, and the position of the image on it.
+    /// Canvases on which the image is placed, one after the other: the size of each, and the position of the image on
+    /// it.
     pub(super) grounds: Vec<(Size, Size)>,
-    /// The size to which the result is scaled at the end, if its format cannot hold a larger one.
+    /// The size to which the result is scaled down at the end, if it exceeds the maximum of its format.
     pub(super) last: Option<Size>,
     /// Device pixel ratio, reduced where the source has too few pixels for it.
     pub(super) dpr: f64,
 }
 
 impl Layout {
-    /// Lays out the result for a source of the size `stored`, to which the turns in `turned` apply. `vector` says
-    /// whether it is a vector graphic, and `most` is the longest side that the result's format can hold, in px.
+    /// Computes the layout for a source of the size `stored`, which will be turned as `turned` says. `vector` says
+    /// whether it is a vector graphic, and `most` is the maximum side of results in their format, in px.
     pub(super) fn new(
         options: &Options,
         stored: (u32, u32),
@@ -105,7 +106,7 @@ impl Layout {
     }
 }
 
-/// Scale factors of both sides, and the device pixel ratio, as far as the source has pixels for them.
+/// Scale factors of both sides, and the device pixel ratio, reduced where the source has too few pixels for them.
 struct Scale {
     x: f64,
     y: f64,
@@ -117,7 +118,7 @@ impl Scale {
         let (bw, bh) = (base.0 as f64, base.1 as f64);
         let or_base = |asked: u32, base: f64| if asked == 0 { base } else { f64::from(asked) };
         let (dw, dh) = (or_base(options.width, bw), or_base(options.height, bh));
-        // By how much each side shrinks.
+        // The factor by which each side shrinks.
         let (mut sx, mut sy) = (bw / dw, bh / dh);
         if (sx, sy) != (1.0, 1.0) {
             let resizing = match options.resizing {
@@ -173,9 +174,10 @@ struct Sizes {
     scaled: Size,
     /// The box in device px; 0: the side is open.
     target: Size,
-    /// The size in px that is kept of the scaled image; 0: the whole side.
+    /// The size in px to which the scaled image is cropped; 0: the side is not cropped.
     result: Size,
-    /// The size in px to which the result is extended for the aspect ratio asked for, if it has another one.
+    /// The size in px to which the result is extended to the requested aspect ratio; `None` if it has that ratio
+    /// already.
     ratio: Option<Size>,
 }
 
@@ -191,7 +193,7 @@ impl Sizes {
         );
         let follows =
             |side: i64, own: i64, other: i64| away(side as f64 * (other as f64 / own as f64));
-        // The height for a width, and the width for a height.
+        // One side of the box in proportion to the other.
         let height = |width: i64| follows(width, target.0, target.1);
         let width = |height: i64| follows(height, target.1, target.0);
         let mut result = target;
@@ -221,7 +223,7 @@ impl Sizes {
         }
     }
 
-    /// Returns the longest side of the result in px, with bars and padding.
+    /// Returns the longest side of the result in px, with added bars and padding.
     fn longest(&self, options: &Options, dpr: f64) -> i64 {
         let (mut width, mut height) = least(self.result, self.scaled);
         let ground = match options.extend.on {
@@ -234,12 +236,12 @@ impl Sizes {
     }
 }
 
-/// Returns the factors by which both sides would have to grow to reach `target`.
+/// Returns the factors by which both sides of `of` would have to grow to reach `target`.
 fn needs(target: Size, of: Size) -> (f64, f64) {
     (target.0 as f64 / of.0 as f64, target.1 as f64 / of.1 as f64)
 }
 
-/// Returns the size in px of the crop that is asked for; 0: the whole side.
+/// Returns the size in px of the requested crop; 0: the whole side.
 fn cropped(crop: &Crop, whole: Size) -> Size {
     let side = |asked: f64, whole: i64| match asked {
         0.0 => 0,
@@ -254,7 +256,7 @@ fn cropped(crop: &Crop, whole: Size) -> Size {
     let (across, down) = (height as f64 * crop.ratio, width as f64 / crop.ratio);
     let is_wide = width as f64 > across;
     let (width, height) = match is_wide == crop.grows {
-        // The height follows the width, or the width the height.
+        // Either the height follows from the width, or the width from the height.
         true => (width as f64, down),
         false => (across, height as f64),
     };
@@ -264,8 +266,8 @@ fn cropped(crop: &Crop, whole: Size) -> Size {
     (away(width * down).max(1), away(height * down).max(1))
 }
 
-/// Returns left, top, width and height of the crop in the upright image, in px. It is placed in the image as stored,
-/// where rounding may give another result.
+/// Returns left, top, width and height of the crop in the upright image, in px. Its position is computed in the stored
+/// image, as imgproxy does, where rounding may give another result.
 fn crop(options: &Options, stored: Size, size: Size, turned: Orientation) -> (i64, i64, i64, i64) {
     let gravity = options.crop_gravity();
     let inner = match turned.quarters % 2 {
@@ -278,7 +280,7 @@ fn crop(options: &Options, stored: Size, size: Size, turned: Orientation) -> (i6
     (left as i64, top as i64, size.0, size.1)
 }
 
-/// Returns the smaller length for each side. 0 in `asked` stands for the whole side.
+/// Returns the smaller length for each side. A 0 in `asked` means no limit.
 fn least(asked: Size, whole: Size) -> Size {
     let side = |asked: i64, whole: i64| match asked {
         0 => whole,

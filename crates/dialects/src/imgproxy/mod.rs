@@ -1,8 +1,8 @@
 //! imgproxy's URLs: `/SIGNATURE/rs:fit:250:250/q:95/plain/local:///trip/a.jpg`.
 //!
-//! The module `path` undoes what proxies did and cuts the path into options and source. `secret` checks the signature
-//! and decrypts encrypted sources. `table` lists the options, which all fill one struct in `options`. `rules` makes a
-//! recipe of it once the source's size is known, with the arithmetic of `layout`.
+//! The module `path` repairs what proxies changed and splits the path into options and source. `secret` checks the
+//! signature and decrypts encrypted sources. `table` lists the options, which are all stored in one struct in
+//! `options`. `rules` resolves it to a recipe once the source's size is known, with the arithmetic of `layout`.
 
 mod args;
 mod config;
@@ -46,8 +46,8 @@ use rules::{House, ImgproxyRules};
 use secret::Signing;
 use sources::Sources;
 
-/// Returns the presets that a path below the prefix names in place of options, as of an imgproxy that reads nothing else:
-/// `/SIGNATURE/NAME:NAME/SOURCE`. `None` if the path is not of this form for sure.
+/// Returns the presets in a path below the prefix, if it has the form of an imgproxy with `only_presets`, where they
+/// stand in place of options: `/SIGNATURE/NAME:NAME/SOURCE`. `None` if it is not certain that the path has this form.
 #[must_use]
 pub fn only_presets(path: &str) -> Option<Vec<String>> {
     form::presets(path).map(|(_, names)| names)
@@ -60,13 +60,13 @@ pub(crate) struct Imgproxy {
     signing: Signing,
     source_key: Option<Key>,
     sources: Sources,
-    /// Options with which every request begins, presets aside.
+    /// Options that every request starts with, before those of presets.
     options: Options,
     house: Arc<House>,
     config: ImgproxyConfig,
 }
 
-/// imgproxy's error style.
+/// Error style of imgproxy.
 #[derive(Debug)]
 struct Statuses;
 
@@ -85,14 +85,14 @@ impl Errors for Statuses {
     }
 }
 
-/// Whether a path has the form of imgproxy's: a signature, options such as `rs:fit:250:250`, and a source.
+/// Whether a path looks like one of imgproxy's: a signature, options such as `rs:fit:250:250`, and a source.
 fn resembles(path: &str) -> bool {
     let mut segments = path.split('/').skip(2);
     let Some(first) = segments.next() else {
         return false;
     };
     let is_option = |name: &str| table::ALL.iter().any(|row| row.names.contains(&name));
-    // `trim` is a word of thumbor's as well.
+    // thumbor has a part `trim:…`, too.
     let named = first.split_once(':').map(|(name, _)| name);
     let has_options = named.is_some_and(|name| name != "trim" && is_option(name));
     let has_source = segments.next().is_some();
@@ -117,14 +117,14 @@ impl Dialect for Imgproxy {
         let separator = regex::escape(&self.config.separator);
         vec![
             format!("{prefix}/[^/?]+/(?:[^/?]+/)*?plain/(?:{LOCAL}:/)?/*([^?@]*)"),
-            // Encoded: options have a separator in them, and pieces of the source have none.
+            // Sources in base64: options contain the separator, and pieces of the source do not.
             format!("{prefix}/[^/?]+/(?:[^/?]*{separator}[^/?]*/)*([^?.]+)"),
         ]
     }
 
     fn parse(&self, target: &Target<'_>) -> Result<Option<ImageRequest>, Refusal> {
         match target.below(&self.prefix) {
-            // The root is the server's to answer.
+            // The root is not an image, and is left to the server.
             None => Ok(None),
             Some("") if self.prefix.is_empty() => Ok(None),
             Some(path) => self.request(target, &path::mended(path)).map(Some),
@@ -160,7 +160,7 @@ impl Dialect for Imgproxy {
 }
 
 impl Imgproxy {
-    /// Adds prefix and signature to a path of options and source.
+    /// Adds prefix and signature to a path that consists of options and source.
     fn signed(&self, rest: &str) -> String {
         let signature = self.signing.sign(&format!("/{rest}"));
         format!("{}/{signature}/{rest}", self.prefix)
@@ -199,7 +199,7 @@ impl Imgproxy {
         })
     }
 
-    /// Reads a path of `/info`, which asks for facts about a source.
+    /// Parses a path of `/info`, which requests facts about a source.
     fn information(&self, path: &str) -> Result<ImageRequest, Refusal> {
         let (options, segments) = path::options(path, &self.config.separator);
         let mut info = Info::default();
@@ -208,7 +208,7 @@ impl Imgproxy {
         for option in options {
             let (name, args) = (option[0], &option[1..]);
             let refuse = |why: String| Refusal::new(&option.join(":"), why);
-            // What is said about answers and limits is said as of images.
+            // Expiry and limits of the source have the same options here as for images.
             if table::find(name).is_some_and(|row| ["exp", "msr", "msfs"].contains(&row.name())) {
                 said.option(&option, false)?;
                 continue;
@@ -230,7 +230,7 @@ impl Imgproxy {
         })
     }
 
-    /// Reads a path whose signature has been checked.
+    /// Parses a path whose signature has been checked.
     fn signed_request(&self, target: &Target<'_>, path: &str) -> Result<ImageRequest, Refusal> {
         let mut reader = Reader::new(self, self.options.clone());
         if self.config.client_hints {
@@ -274,11 +274,11 @@ impl Imgproxy {
         self.image(reader, source)
     }
 
-    /// Reads a source, and the format that its extension asks for.
+    /// Parses a source, and the format that its extension requests.
     fn source(&self, segments: &[&str]) -> Result<(Source, Option<String>), Refusal> {
         let reading = Reading {
             named: self.config.base64_url_includes_filename,
-            // Whoever may ask for anything may also try what the key makes of it.
+            // Without signatures, anybody could probe the key by URLs of their own.
             key: self.source_key.as_ref().filter(|_| self.signing.is_on()),
         };
         let written = path::source(segments, &reading);
@@ -346,13 +346,13 @@ impl Imgproxy {
         })
     }
 
-    /// Whether the format follows `Accept` although a URL names `format`. SVG is always sent unchanged.
+    /// Whether the header `Accept` selects the format, even if the URL names `format`. SVG is always sent unchanged.
     fn leaves_open(&self, format: Option<&str>) -> bool {
         let enforced = self.config.enforce && format != Some(rules::SVG);
         enforced || (self.config.negotiate && format.is_none())
     }
 
-    /// Tries every preset, so that mistakes are found when the configuration is read.
+    /// Parses every preset, so that mistakes are found when the configuration is loaded.
     fn check_presets(&self) -> Result<(), crate::ConfigError> {
         for name in self.config.presets.keys() {
             let mut reader = Reader::new(self, self.options.clone());
@@ -373,21 +373,21 @@ const UNWRITTEN: [&str; 1] = ["heic"];
 /// First segments of URLs in the syntax of imgproxy 2, which are refused.
 const BASIC: [&str; 5] = ["fit", "fill", "fill-down", "force", "auto"];
 
-/// Returns the value of `Content-Disposition`: whether the result is saved or shown, and the name of its file.
+/// Returns the value of `Content-Disposition`: whether browsers save or display the result, and its file name.
 fn disposition(options: &Options, source: &Source) -> String {
     let how = if options.attachment {
         "attachment"
     } else {
         "inline"
     };
-    // The name of the host is none of the file.
+    // The host of a URL is not part of the file name.
     let place = source.place();
     let path = match source {
         Source::Url(url) => url.split_once("://").map_or("", |(_, rest)| rest),
         Source::Path(_) | Source::Escaped(_) => &place,
     };
     let path = path.split(['?', '#']).next().unwrap_or_default();
-    // Only URLs have escapes.
+    // Only URLs are escaped here; paths are decoded already.
     let decoded = match source {
         Source::Url(_) => percent::decode(path).ok(),
         Source::Path(_) | Source::Escaped(_) => None,
@@ -401,13 +401,13 @@ fn disposition(options: &Options, source: &Source) -> String {
     let (stem, own) = file.rsplit_once('.').unwrap_or((file, ""));
     let name = options.filename.as_deref().unwrap_or(stem);
     let name = if name.is_empty() { "image" } else { name };
-    // What is passed on as it is may be anything.
+    // A source that is sent unchanged keeps its extension, as it may be any file.
     let extension = if options.raw {
         own
     } else {
         AnswerStyle::EXTENSION
     };
-    // What may not stand in a quoted string is escaped, as browsers do it in forms.
+    // Characters that may not stand in a quoted string are escaped, as browsers do in forms.
     let mut quoted = String::new();
     for letter in name.chars() {
         match letter {

@@ -1,11 +1,11 @@
-//! The grammar of paths: what proxies did to them, the options and the source.
+//! The grammar of paths: options and source, and how to repair changes by proxies.
 
 use super::secret;
 use crate::percent;
 use crate::signature::{Key, base64};
 
-/// Undoes what proxies do to a path below the prefix: before `plain/` colons may have been escaped, and behind it
-/// slashes merged. The returned path is the one that is signed.
+/// Reverts what proxies change in a path below the prefix: they may escape colons before `plain/`, and merge slashes
+/// after it. The returned path is the one that is signed.
 pub(super) fn mended(path: &str) -> String {
     let plain = match path.strip_prefix(PLAIN) {
         Some(_) => Some(PLAIN.len()),
@@ -29,10 +29,10 @@ const PLAIN: &str = "plain/";
 /// The scheme of sources that are files of the server's origins.
 pub(super) const LOCAL: &str = "local";
 
-/// The segment that begins a further pipeline, which works on the result of the options before it.
+/// The segment that starts a further pipeline, which is applied to the result of the options before it.
 pub(super) const PIPELINE: &str = "-";
 
-/// Splits a path into its options, each as name and arguments, and the segments of the source behind them.
+/// Splits a path into its options, each as name and arguments, and the segments of the source after them.
 pub(super) fn options<'a>(path: &'a str, separator: &str) -> (Vec<Vec<&'a str>>, Vec<&'a str>) {
     let mut options = Vec::new();
     let mut segments = path.split('/');
@@ -46,26 +46,26 @@ pub(super) fn options<'a>(path: &'a str, separator: &str) -> (Vec<Vec<&'a str>>,
     (options, Vec::new())
 }
 
-/// A source as a URL writes it, decoded, and the format that its extension asks for.
+/// The source in a URL, decoded, and the format that its extension requests.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Written {
     pub(super) source: String,
     pub(super) extension: Option<String>,
 }
 
-/// Why a source cannot be read.
+/// Why a source cannot be read, as a message.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Unreadable(pub(super) &'static str);
 
-/// How the source of a URL is to be read.
+/// Settings for parsing the source of a URL.
 pub(super) struct Reading<'a> {
-    /// Whether the last segment is a file name, which is ignored.
+    /// Whether the last segment of a source in base64 is a file name, which is ignored.
     pub(super) named: bool,
-    /// The key that decrypts encrypted sources; `None` also if paths are not signed.
+    /// The key that decrypts encrypted sources; `None` if there is none, or if paths are not signed.
     pub(super) key: Option<&'a Key>,
 }
 
-/// Reads a source: plain, encrypted or in base64.
+/// Parses a source: plain, encrypted or in base64.
 pub(super) fn source(segments: &[&str], reading: &Reading<'_>) -> Result<Written, Unreadable> {
     match segments {
         ["plain", rest @ ..] if !rest.is_empty() => plain(&rest.join("/")),
@@ -90,8 +90,7 @@ pub(super) fn source(segments: &[&str], reading: &Reading<'_>) -> Result<Written
     }
 }
 
-/// The one error for everything that is wrong with an encrypted source. Several errors would reveal what the key
-/// decrypts.
+/// The only error about encrypted sources. Distinct errors would reveal details of the decrypted text.
 const CLOSED: Unreadable = Unreadable("encrypted sources need a key, a signature, and to be whole");
 
 fn plain(raw: &str) -> Result<Written, Unreadable> {

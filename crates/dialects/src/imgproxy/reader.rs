@@ -1,4 +1,4 @@
-//! Reads options one after the other, those of presets and client hints included.
+//! Applies options one after the other, including those of presets and client hints.
 
 use super::Imgproxy;
 use super::options::{Options, Watermark};
@@ -9,19 +9,19 @@ use crate::dialect::Target;
 use crate::errors::Fault;
 use crate::refusal::Refusal;
 
-/// Reads the options of one request.
+/// Collects the options of one request.
 pub(super) struct Reader<'a> {
     dialect: &'a Imgproxy,
     pub(super) options: Options,
     pub(super) notes: Vec<String>,
-    /// Names of the presets that are being read, so that none includes itself.
+    /// Names of the presets that are being applied, to detect one that includes itself.
     presets: Vec<&'a str>,
 }
 
-/// The most pipelines in one URL. Each works on the result of the one before.
+/// Maximum number of pipelines in one URL. Each is applied to the result of the one before.
 const MOST_PIPELINES: usize = 8;
 
-/// The largest device pixel ratio that a client may ask for by a header.
+/// The largest device pixel ratio that a client's header may set.
 const MOST_HINTED: f64 = 8.0;
 
 impl<'a> Reader<'a> {
@@ -34,8 +34,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads one option: its name and arguments. `ours` says that it comes from the server's configuration, and may use
-    /// every option.
+    /// Applies one option: its name and arguments. `ours` says that it comes from the server's configuration, which may
+    /// use every option.
     pub(super) fn option(&mut self, option: &[&str], ours: bool) -> Result<(), Refusal> {
         let refuse = |why: String| Refusal::new(&option.join(":"), why);
         let [name, args @ ..] = option else {
@@ -78,8 +78,8 @@ impl<'a> Reader<'a> {
         row.read(&mut self.options, args).map_err(refuse)
     }
 
-    /// Reads the options of a preset. Where a preset names itself, directly or through others, that is left out and
-    /// noted.
+    /// Applies the options of a preset. A preset that includes itself, directly or through others, is left out at that
+    /// place and noted.
     pub(super) fn preset(&mut self, name: &str) -> Result<(), Refusal> {
         let Some((name, text)) = self.dialect.config.presets.get_key_value(name) else {
             return Err(Refusal::new(name, "there is no such preset"));
@@ -105,7 +105,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Reads density and width from client hints. Values that make no sense are ignored.
+    /// Takes density and width from client hints. Invalid values are ignored.
     pub(super) fn hints(&mut self, target: &Target<'_>) {
         let header = |new, old| target.header(new).or_else(|| target.header(old));
         let dpr: Option<f64> = header("sec-ch-dpr", "dpr").and_then(|text| text.parse().ok());
@@ -114,12 +114,12 @@ impl<'a> Reader<'a> {
         }
         let width: Option<u32> = header("sec-ch-width", "width").and_then(|text| text.parse().ok());
         if let Some(width) = width.filter(|width| *width > 0) {
-            // `as` saturates.
+            // `as` saturates, which is harmless for a width.
             self.options.width = (f64::from(width) / self.options.dpr).round() as u32;
         }
     }
 
-    /// Adds notes on what will not be done as the options ask.
+    /// Adds notes on options that do not act as the URL asks.
     pub(super) fn remark(&mut self) {
         let options = &self.options;
         let mut notes = Vec::new();

@@ -1,4 +1,4 @@
-//! imgproxy's rules: they resolve the options of a URL for a source.
+//! imgproxy's rules: they resolve the options of a URL to a recipe for a source.
 
 mod mark;
 mod wish;
@@ -21,25 +21,26 @@ use super::table;
 use crate::effects::is_lossy;
 use crate::geometry::keep_around;
 
-/// The options of a URL, and what the configuration says for all of them.
+/// The options of a URL, with the settings of the configuration for all images.
 #[derive(Clone, Debug)]
 pub(super) struct ImgproxyRules {
     pub(super) options: Options,
     pub(super) house: Arc<House>,
-    /// How the result is written. Its format counts here; most of the rest follows from the options.
+    /// Output settings. Only the format is taken from here; most of the others follow from the options.
     pub(super) output: Output,
 }
 
-/// Settings that hold for all images.
+/// Settings of the configuration for all images.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct House {
-    /// Formats whose sources keep their format. Results of all other sources get the first of these that can hold them.
+    /// Formats in which sources of the same format are sent. Results of all other sources get the first of these
+    /// formats that can represent them.
     pub(super) preferred: Vec<&'static str>,
     /// The watermark, if one is configured.
     pub(super) watermark: Option<Mark>,
 }
 
-/// The configured watermark: its file, its size in px if that is known, and its opacity from 0 to 1.
+/// The configured watermark: its file, its size in px if that is configured, and its opacity from 0 to 1.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Mark {
     pub(super) file: String,
@@ -133,12 +134,12 @@ impl Rules for ImgproxyRules {
 /// Format name of vector graphics.
 pub(super) const SVG: &str = "svg";
 
-/// The shortest side of an AVIF, in px. Results with a shorter one get another format.
+/// The shortest side of an AVIF, in px. Results with a shorter side get another format.
 const LEAST_AVIF: i64 = 16;
 
 impl ImgproxyRules {
-    /// Returns the steps of one pipeline, and the size in px that they leave. If `format` cannot hold that size, it is
-    /// changed.
+    /// Returns the steps of one pipeline, and the size in px of its result. Replaces `format` if it cannot represent
+    /// that size.
     fn drawn(&self, facts: &Facts, format: &mut &str) -> Result<(Size, Vec<Step>), ResolveError> {
         let options = &self.options;
         let area = self.untrimmed(facts)?;
@@ -194,13 +195,14 @@ impl ImgproxyRules {
         Ok(((width, height), steps))
     }
 
-    /// Whether the source is sent unchanged, because the URL says so for its format and asks for no other one.
+    /// Whether the source is sent unchanged because the URL skips processing for its format and requests no other
+    /// format.
     fn is_skipped(&self, facts: &Facts) -> bool {
         let same = self.named().is_none_or(|format| format == facts.format);
         same && self.options.skip.contains(&&*facts.format)
     }
 
-    /// Whether the source is an SVG that is sent unchanged, because no other format is asked for.
+    /// Whether the source is an SVG that is sent unchanged because no other format is requested.
     fn is_drawing(&self, facts: &Facts) -> bool {
         facts.format == SVG && self.named().is_none_or(|format| format == SVG)
     }
@@ -209,7 +211,7 @@ impl ImgproxyRules {
         self.named() == Some(SVG)
     }
 
-    /// Returns the format that the URL names, whatever `Accept` has chosen. With `best` it names what `Accept` chooses.
+    /// Returns the format that the URL names. For `best`, it is the one that `Accept` has selected.
     fn named(&self) -> Option<&str> {
         match self.options.format {
             Some(Output::AUTO) => self.output.format.as_ref().map(FormatName::as_str),
@@ -217,7 +219,7 @@ impl ImgproxyRules {
         }
     }
 
-    /// Returns all turns of the stored image taken together: upright first, then by the options.
+    /// Returns the combination of all turns of the stored image: upright first, then those of the options.
     fn turned(&self, stored: Orientation) -> Orientation {
         let upright = match self.options.auto_rotate {
             true => stored,
@@ -254,13 +256,13 @@ impl ImgproxyRules {
             .chain(flip.map(Step::Flip))
     }
 
-    /// Returns how the border is trimmed. Only the first pipeline can do that, since only it sees the source.
+    /// Returns how the border is trimmed. Only the first pipeline trims, because only it sees the source.
     fn trim(&self) -> Option<&Trim> {
         let first = self.options.pipelines().next()?;
         first.trim.as_ref()
     }
 
-    /// Returns the area of the stored image that is left without its border.
+    /// Returns the area of the stored image without its border.
     fn untrimmed(&self, facts: &Facts) -> Result<Area, ResolveError> {
         let whole = Area {
             x: 0,
@@ -303,7 +305,7 @@ impl ImgproxyRules {
         first.copied().unwrap_or("jpeg")
     }
 
-    /// Whether the result may show more than one frame.
+    /// Whether the result may have more than one frame.
     fn moves(&self, facts: &Facts) -> bool {
         facts.frames > 1 && self.options.limits.frames > 1 && !self.options.still
     }
@@ -374,7 +376,7 @@ impl ImgproxyRules {
 
 /// Returns the measurement that finds the border to trim.
 fn border(trim: &Trim) -> Measure {
-    // What differs by more than the threshold, in whole levels. `as` saturates.
+    // The threshold in whole levels; `as` saturates.
     let tolerance = trim.threshold as u8;
     match trim.colour {
         Some(Colour { r, g, b, .. }) => Measure::TrimColour {
@@ -388,8 +390,8 @@ fn border(trim: &Trim) -> Measure {
     }
 }
 
-/// Returns start and length of what is kept of a side. With `equal`, equally much is cut off at both ends: the smaller
-/// of the two amounts.
+/// Returns start and length of the part of a side that is kept. With `equal`, the smaller of the two cuts is made at
+/// both ends.
 fn evened(equal: bool, (start, length): (u32, u32), whole: u32) -> (u32, u32) {
     let margin = start.min(whole - start - length);
     match equal {
@@ -398,7 +400,7 @@ fn evened(equal: bool, (start, length): (u32, u32), whole: u32) -> (u32, u32) {
     }
 }
 
-/// libwebp's level of near-lossless compression, at its usual value: how closely the file matches the image.
+/// The default level of libwebp's near-lossless compression, where 100 changes nothing.
 const NEAR: u8 = 60;
 
 fn effect(name: &str, args: Vec<String>) -> Option<Step> {
@@ -419,7 +421,7 @@ fn opacity(share: f64) -> u8 {
     (share * 255.0).round() as u8
 }
 
-/// Converts the length of a side, in px. One that no image has saturates, so that a limit refuses it.
+/// Converts the length of a side, in px. A length that no image has saturates, so that a limit refuses it.
 fn px(side: i64) -> u32 {
     u32::try_from(side).unwrap_or(u32::MAX)
 }

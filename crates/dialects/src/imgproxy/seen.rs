@@ -1,4 +1,4 @@
-//! Facts about a source's pixels. Each is made by a recipe whose result is a text.
+//! Facts about a source's pixels. Each is computed by a recipe whose result is a text.
 
 use andon_recipe::Recipe;
 use serde_json::{Map, Value, json};
@@ -7,13 +7,13 @@ use super::args::{Wrong, int, truth};
 use crate::colours;
 use crate::swatches::{self, Weighed};
 
-/// A fact that can only be found in an image's pixels.
+/// A fact that is computed from the pixels of an image.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Seen {
     /// A palette with at most this many colours.
     Palette(u32),
     Average,
-    /// The six dominant colours (swatches), and whether those that are not found are derived from the others.
+    /// The six dominant colours (swatches), and whether missing ones are derived from the others.
     Dominant(bool),
     /// A BlurHash with this many components across and down.
     BlurHash(u32, u32),
@@ -21,8 +21,8 @@ pub(super) enum Seen {
 }
 
 impl Seen {
-    /// Reads an option about pixels. Returns its key, and the fact that it asks for unless it is switched off. `None`:
-    /// the option is another one.
+    /// Parses an option about pixels. Returns its key, and the fact that it requests, unless the option switches it
+    /// off. `None` if the option is not about pixels.
     pub(super) fn read(
         name: &str,
         args: &[&str],
@@ -56,7 +56,7 @@ impl Seen {
         Some(seen.map(|seen| (key, seen)))
     }
 
-    /// Returns the recipe that finds the fact in the first frame, turned upright, and writes it as a text.
+    /// Returns the recipe that computes the fact from the first frame, turned upright, and writes it as text.
     pub(super) fn recipe(self) -> Option<Recipe> {
         let format = match self {
             Self::Palette(colours) => format!("as:palette,with:count:{colours}"),
@@ -70,7 +70,7 @@ impl Seen {
         format!("orient,fit:100x100,{format}").parse().ok()
     }
 
-    /// Returns the fact's value in the document, made of the text that its recipe wrote.
+    /// Returns the fact's value in the document. `text` is the result of its recipe.
     pub(super) fn tell(self, text: &str) -> Value {
         let colours = || serde_json::from_str::<Value>(text).unwrap_or_default();
         match self {
@@ -92,16 +92,16 @@ impl Seen {
     }
 }
 
-/// How many colours the palette has from which the dominant ones are chosen.
+/// Number of colours in the palette that the dominant colours are chosen from.
 const DOMINANT: u32 = 32;
 
-/// Reads the channels of a colour in hexadecimal digits.
+/// Parses the channels of a colour in hexadecimal digits.
 fn levels(digits: &Value) -> Vec<u8> {
     let read = digits.as_str().and_then(colours::channels);
     read.unwrap_or_default()
 }
 
-/// Returns a colour in the form in which imgproxy writes it, made of 3 or 4 channels.
+/// Returns a colour of 3 or 4 channels in imgproxy's JSON form.
 fn colour(levels: &[u8]) -> Value {
     match levels {
         [r, g, b] => json!({ "R": r, "G": g, "B": b }),

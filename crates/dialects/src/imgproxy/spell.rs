@@ -1,10 +1,10 @@
-//! Writes wishes as URLs of imgproxy, with the usual prefix.
+//! Writes wishes (requests in the terms that all dialects share) as URLs of imgproxy at the root.
 
 use andon_recipe::{Fitting, Wish};
 
 use crate::spelling::{Said, Spelt, Word, sides};
 
-/// The words of a recipe that there are options for.
+/// Words of recipes, each with the options that express it.
 pub(super) const WORDS: &[Word] = &[
     ("trim:_", "t:{0}"),
     ("crop:_:_:_:_", "c:{2}:{3}:nowe:{0}:{1}"),
@@ -35,7 +35,7 @@ pub(super) const WORDS: &[Word] = &[
     ("blur:0:_", "bl:{0}"),
     ("sharpen-l:_", "sh:{0}"),
     ("pixelate:_", "pix:{0}"),
-    // Its colour is that of the background.
+    // The padding has the colour of the background.
     ("pad:_:_:_:_", "pd:{0}:{1}:{2}:{3}"),
     ("pad:_:_:_:_:_", "pd:{0}:{1}:{2}:{3}"),
     ("q:_", "q:{0}"),
@@ -52,7 +52,7 @@ pub(super) const WORDS: &[Word] = &[
     ("frame:_", "pg:{0-1}"),
 ];
 
-/// Returns the URL for a wish.
+/// Returns the URL for a wish, and which parts of the wish it lacks.
 pub(super) fn spell(wish: &Wish, source: &str) -> Spelt {
     let mut said = Said::of(wish, WORDS);
     let [w, h] = sides(wish, "0");

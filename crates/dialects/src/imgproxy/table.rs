@@ -17,7 +17,7 @@ use super::values::{
 use crate::effects::rgb;
 use crate::refusal::shorten;
 
-/// Makes an argument that sets one value: how it is read, how it is written, and the field that holds it.
+/// Makes an argument that sets one value, from the functions that parse and write it, and the field that stores it.
 macro_rules! arg {
     ($read:expr, $show:expr, $($field:tt).+) => {
         own(
@@ -37,7 +37,7 @@ macro_rules! flag {
     };
 }
 
-/// Makes an argument that sets one value of the trim, unless the trim is switched off.
+/// Makes an argument that sets one value of the trim. It has no effect if the trim is switched off.
 macro_rules! trim {
     ($read:expr, $show:expr, $($field:tt).+) => {
         own(
@@ -69,7 +69,7 @@ const EXTEND_RATIO: Arg = own(
 const BRIGHTNESS: Arg = arg!(levels, text, effects.brightness);
 const CONTRAST: Arg = own(
     |options, args| {
-        // Objects have the same short name.
+        // `co` with a text is another option, about objects, which is ignored with a note.
         if args[0].parse::<f64>().is_ok() {
             options.effects.contrast = not_negative(args[0])?;
         }
@@ -269,8 +269,8 @@ pub(super) const ALL: &[Row] = &[
         .help("Names a source to use if the other one cannot be had, in base64."),
 ];
 
-/// Writes those options whose values differ from the ones in `beyond`, pipeline by pipeline. `kinds` chooses the kinds
-/// of options.
+/// Writes the options whose values differ from those in `beyond`, pipeline by pipeline. `kinds` selects the kinds of
+/// options.
 pub(super) fn texts(
     options: &Options,
     beyond: &Options,

@@ -1,13 +1,13 @@
-//! The format that `f_auto` chooses by the header `Accept`.
+//! How ipx selects the format for `f_auto` from the header `Accept`.
 
 use crate::accept;
 
-/// Formats in the order in which they are preferred, for still images and for animations.
+/// Formats in order of preference, for still images and for animations.
 const STILL: &[&str] = &["avif", "webp", "jpeg", "png", "tiff", "heif", "gif"];
 const MOVING: &[&str] = &["webp", "gif"];
 
-/// Returns ipx's choice of a format: of those with the greatest weight in the header, the first in order of preference. A
-/// range such as `image/*` names none, and `*` alone the first one.
+/// Returns the preferred one of the formats with the highest weight in the header. A range such as `image/*` names no
+/// format, and `*` stands for the most preferred one.
 pub(super) fn choose(header: Option<&str>, moves: bool) -> &'static str {
     let (formats, usual) = match moves {
         true => (MOVING, "gif"),

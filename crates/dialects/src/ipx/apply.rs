@@ -1,4 +1,4 @@
-//! What modifiers come to: sharp's options. Values that sharp refuses are refused in its words.
+//! Translates modifiers to sharp's options. Values that sharp refuses are refused with its messages.
 
 use andon_recipe::Colour;
 
@@ -8,18 +8,18 @@ use crate::colours;
 use crate::effects::{number, rgb};
 use crate::sharp::{self, Fit, Pipeline, Position, Upright, expected};
 
-/// The sigma that stands for sharp's own mild blur and mild sharpening, which are 3 by 3 px.
+/// The sigma that approximates sharp's own mild blur and mild sharpening, which are 3 by 3 px.
 const MILD: f64 = 0.8;
 
-/// The tolerance of `trim` without a number.
+/// The default tolerance of `trim`.
 const TOLERANCE: u8 = 10;
 
-/// What modifiers say of an image.
+/// The result of all modifiers of a URL, and the values that later modifiers depend on.
 #[derive(Debug, Default)]
 pub(super) struct Applied {
     /// sharp's options.
     pub(super) pipeline: Pipeline,
-    /// The quality, if it is said.
+    /// The quality, if a modifier sets it.
     pub(super) quality: Option<Value>,
     effects: Effects,
     fit: Option<Value>,
@@ -29,7 +29,7 @@ pub(super) struct Applied {
     enlarges: bool,
 }
 
-/// Effects as words of a recipe, in sharp's order.
+/// Effects that modifiers have set.
 #[derive(Debug, Default)]
 struct Effects {
     gray: bool,
@@ -42,7 +42,7 @@ struct Effects {
     negate: bool,
 }
 
-/// The values of a modifier, by index.
+/// The values of a modifier, which are separated by `_`.
 struct Args<'a>(&'a str);
 
 impl Args<'_> {
@@ -59,10 +59,10 @@ impl Args<'_> {
 type Done = Result<(), String>;
 
 impl Applied {
-    /// Applies modifiers in their order.
+    /// Applies modifiers in the order in which they act.
     ///
     /// # Errors
-    /// sharp's sentence about a value that it refuses.
+    /// sharp's message about a value that it refuses.
     pub(super) fn of(modifiers: &Modifiers) -> Result<Self, String> {
         let mut applied = Self::default();
         for modifier in modifiers.in_order() {
@@ -98,7 +98,10 @@ impl Applied {
         Ok(())
     }
 
-    /// Returns the background, if there is one.
+    /// Returns the background colour, if a modifier sets one.
+    ///
+    /// # Errors
+    /// sharp's message about a text that is not a colour.
     fn ground(&self) -> Result<Option<Colour>, String> {
         match self.background.as_deref() {
             None => Ok(None),
@@ -107,7 +110,7 @@ impl Applied {
         }
     }
 
-    /// Gives the image one side. What was said of the other one no longer holds.
+    /// Sets one side of the box. `sides` returns width and height, of which the other one is reset.
     fn side(
         &mut self,
         name: &str,
@@ -169,7 +172,7 @@ impl Applied {
         }
     }
 
-    /// Makes turns that were said before come before what follows.
+    /// Puts turns that are set already before the scaling, as sharp does if the size is set after them.
     fn turn_first(&mut self) {
         self.pipeline.turns_first |= self.pipeline.degrees % 360.0 != 0.0;
     }
@@ -193,7 +196,7 @@ impl Applied {
         let is_bare = value == Value::Nothing || args.0.is_empty();
         self.pipeline.trim = Some(match value.number() {
             _ if is_bare => TOLERANCE,
-            // `as` saturates: nothing differs by more.
+            // `as` saturates: colours differ by 255 levels at most.
             Some(levels) if levels >= 0.0 => levels as u8,
             _ => return Err(refused("positive number", "threshold", &value)),
         });
@@ -249,7 +252,7 @@ impl Effects {
                     value => return Err(refused("object or string", "background", &value)),
                 };
             }
-            // The others change no pixels: `format`, `animated`, `normalize`.
+            // Other modifiers do not change pixels: `format`, `animated`, `normalize`.
             _ => {}
         }
         Ok(())
@@ -293,7 +296,7 @@ impl Effects {
                         .ok_or_else(|| refused("number between 0 and 10000", name, &value)),
                 };
                 let (flat, jagged) = (strength(1, "flat", 1.0)?, strength(2, "jagged", 2.0)?);
-                // libvips has none above 10.
+                // libvips does not sharpen with a sigma above 10.
                 let sigma = number(sigma.min(10.0));
                 Some(format!(
                     "sharpen-l:{sigma}:{}:{}",
@@ -361,7 +364,7 @@ impl Effects {
         Ok(())
     }
 
-    /// Returns the effects as words of a recipe, and whether the image is scaled in linear light.
+    /// Returns the effects as words of a recipe, in sharp's order, and whether the image is scaled in linear light.
     fn words(&self) -> (Vec<String>, bool) {
         let mut words = Vec::new();
         words.extend(self.gray.then(|| "gray:light".to_owned()));
@@ -391,7 +394,7 @@ fn positive(name: &str, value: &Value) -> Result<u32, String> {
     side.ok_or_else(|| refused("positive integer", name, value))
 }
 
-/// Checks the size of a median filter.
+/// Validates the size of a median filter, which is not applied.
 fn median(args: &Args<'_>) -> Done {
     match args.first() {
         Value::Nothing => Ok(()),
@@ -413,14 +416,14 @@ fn position(value: &Value) -> Result<Position, String> {
     }
 }
 
-/// Returns a background as a CSS colour: hexadecimal digits need no `#`.
+/// Returns a background as a CSS colour. Hexadecimal digits may lack the `#`.
 fn background(value: &Value) -> String {
     let text = value.to_string();
     let is_hex = [3, 6].contains(&text.len()) && colours::channels(&text).is_some();
     if is_hex { format!("#{text}") } else { text }
 }
 
-/// Reads a decimal number as JavaScript's `Number` does: an empty text is 0, and a text that is not a number is NaN.
+/// Parses a decimal number as JavaScript's `Number` does: an empty text is 0, and a text that is not a number is NaN.
 fn js_number(text: &str) -> f64 {
     let text = text.trim();
     let plain = text

@@ -1,6 +1,7 @@
 //! ipx's URLs, as Nuxt Image writes them: `/_ipx/w_250&f_webp/trip/a.jpg`.
 //!
-//! Modifiers act as in ipx 3.1 with sharp 0.34, in its order, and values that sharp refuses are errors in its words.
+//! Modifiers act as in ipx 3.1 with sharp 0.34, in the same order. Values that sharp refuses are refused with its
+//! messages.
 
 mod accept;
 mod apply;
@@ -32,11 +33,11 @@ struct Ipx {
     prefix: String,
     /// Hosts whose images URLs may name; empty: any that an origin allows.
     hosts: Hosts,
-    /// Beginnings of sources, with a leading slash, and what stands for them.
+    /// Replacements for beginnings of sources: the beginning, with a leading slash, and the text that replaces it.
     alias: Vec<(String, String)>,
-    /// Lifetime in seconds of results of files.
+    /// For how many seconds clients may cache results of files.
     max_age: u64,
-    /// Lifetime in seconds of results of images of other servers that do not say it.
+    /// For how many seconds clients may cache results of images from other servers, if those set no lifetime.
     http_max_age: u64,
 }
 
@@ -122,14 +123,14 @@ impl Dialect for Ipx {
 }
 
 impl Ipx {
-    /// Reads a source: a path, or an absolute URL, to which the target's query belongs.
+    /// Reads a source: a path, or an absolute URL. The target's query is appended to a URL.
     fn source(&self, id: &str, query: Option<&str>) -> Result<Source, Refusal> {
         let decoded = percent::decode(id)?;
         let aliased = self.aliased(&decoded);
         let id = aliased.as_deref().unwrap_or(id);
         let source = match aliased.as_deref() {
             Some(text) => Source::url(text).unwrap_or_else(|| Source::from_path(text)),
-            // It is escaped as a whole, so that its query is one of its own.
+            // The URL is escaped as a whole, so that an escaped query is part of it.
             None => Source::url(&decoded).map_or_else(|| Source::from_raw(id), Ok)?,
         };
         let forbidden = |why: String, code| Refusal::of(Fault::Source, id, why).with_code(code);
@@ -155,7 +156,7 @@ impl Ipx {
             }
             path => path,
         };
-        // None of these can be in the name of a file there, and the query of a URL counts as part of it.
+        // ipx refuses these characters in names of files, and the query counts as part of the name.
         let odd = |letter: char| "\"*:<>?|".contains(letter);
         if query.is_some() || path.place().contains(odd) {
             let why = "Forbidden path: it has a query, or one of the characters \"*:<>?|";
@@ -164,7 +165,7 @@ impl Ipx {
         Ok(path)
     }
 
-    /// Returns a source whose beginning is replaced by what it stands for.
+    /// Returns the source with its beginning replaced by an alias; `None` if no alias matches.
     fn aliased(&self, decoded: &str) -> Option<String> {
         let id = format!("/{}", decoded.trim_start_matches('/'));
         let mut alias = self.alias.iter();
@@ -179,7 +180,7 @@ impl Ipx {
     }
 }
 
-/// Replaces `auto` as a format by the one that the header `Accept` chooses. Returns whether it did.
+/// Replaces the format `auto` by the one that the header `Accept` selects. Returns whether the format was `auto`.
 fn choose_format(modifiers: &mut Modifiers, target: &Target<'_>) -> bool {
     let is_auto = modifiers.first(["f", "format"]) == Some("auto");
     if is_auto {
@@ -191,10 +192,10 @@ fn choose_format(modifiers: &mut Modifiers, target: &Target<'_>) -> bool {
     is_auto
 }
 
-/// Returns the rules of modifiers.
+/// Returns the rules that the modifiers stand for.
 ///
 /// # Errors
-/// sharp's sentence about a value that it refuses.
+/// sharp's message about a value that it refuses.
 fn rules(modifiers: &Modifiers) -> Result<SharpRules, String> {
     let applied = Applied::of(modifiers)?;
     let quality = match &applied.quality {
@@ -207,7 +208,7 @@ fn rules(modifiers: &Modifiers) -> Result<SharpRules, String> {
     };
     let format = match modifiers.first(["f", "format"]) {
         Some("heif" | "heic") => return Err(sharp::no_heif()),
-        // It does not know the other names of formats.
+        // ipx ignores these names of formats, although sharp has them.
         Some(format) if !["jpe", "tif"].contains(&format) => Format::named(format),
         _ => None,
     };
@@ -247,7 +248,7 @@ fn left_out(modifiers: &Modifiers) -> Vec<String> {
     notes.chain(unknown).collect()
 }
 
-/// Errors as JSON, with ipx's codes. A value that sharp refuses, and an image that it cannot read, are a 500.
+/// Error style of ipx: JSON with its codes. Values that sharp refuses, and images that it cannot read, get status 500.
 #[derive(Debug)]
 struct IpxErrors;
 

@@ -1,10 +1,10 @@
-//! Writes wishes as URLs of ipx, with the usual prefix.
+//! Writes wishes (requests in the terms that all dialects share) as URLs of ipx with the default prefix.
 
 use andon_recipe::{Fitting, Wish};
 
 use crate::spelling::{Said, Spelt, Word, side, sides};
 
-/// The words of a recipe that there are modifiers for.
+/// Words of recipes, each with the modifiers that express it.
 pub(super) const WORDS: &[Word] = &[
     ("trim:_", "trim_{0}"),
     ("crop:_:_:_:_", "crop_{0}_{1}_{2}_{3}"),
@@ -37,7 +37,7 @@ pub(super) const WORDS: &[Word] = &[
     ("as:_", "f_{0}"),
 ];
 
-/// Returns the URL for a wish.
+/// Returns the URL for a wish, and which parts of the wish it lacks.
 pub(super) fn spell(wish: &Wish, source: &str) -> Spelt {
     let mut said = Said::of(wish, WORDS);
     let [w, h] = sides(wish, "");
@@ -53,7 +53,7 @@ pub(super) fn spell(wish: &Wish, source: &str) -> Spelt {
             said.put(fit);
         }
         (width, height) => {
-            // One side alone keeps the aspect ratio.
+            // With one side only, ipx keeps the aspect ratio.
             if wish.fit == Fitting::Exact {
                 said.miss_box(wish);
             }

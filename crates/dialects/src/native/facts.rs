@@ -37,8 +37,8 @@ const KINDS: [(&str, Kind, &str); 4] = [
 ];
 
 impl Facts {
-    /// Takes the requested facts (format and options) out of a recipe. What remains of the recipe says which image the
-    /// facts are about.
+    /// Removes the format `json` and its options from a recipe, and returns them as a document. The rest of the recipe
+    /// says which image the facts are about.
     ///
     /// # Errors
     /// An unknown option, or a value that an option does not take.
@@ -86,7 +86,7 @@ impl Facts {
         })
     }
 
-    /// Adds to a recipe the format `json` and the options that the document of this name was requested with.
+    /// Adds the format `json` to a recipe, with the options of a document of this name.
     pub(super) fn add_options(name: &str, recipe: &mut Recipe) {
         let asked: Option<Recipe> = name.strip_prefix(NAMED).and_then(|text| text.parse().ok());
         recipe.output.options = asked.unwrap_or_default().output.options;
@@ -94,7 +94,7 @@ impl Facts {
     }
 }
 
-/// Prefix of a document's name when options follow.
+/// Prefix of the name of a document that has options.
 const NAMED: &str = "facts ";
 
 impl Document for Facts {

@@ -1,14 +1,14 @@
-//! What errors say, which are short plain texts.
+//! The error style of the Next.js dialect, whose bodies are short plain texts.
 
 use crate::errors::{Errors, Fault, Told};
 
-/// Errors about a source at another host.
+/// Error style for a source at another host.
 pub(super) static UPSTREAM: NextErrors = NextErrors { place: "upstream" };
 
-/// Errors about a source at a path.
+/// Error style for a source at a path.
 pub(super) static INTERNAL: NextErrors = NextErrors { place: "internal" };
 
-/// The style of errors, with what the source's place is called in them.
+/// An error style of Next.js. `place` is its word for where the source is.
 #[derive(Debug)]
 pub(super) struct NextErrors {
     place: &'static str,

@@ -1,20 +1,21 @@
-//! Writes wishes as URLs of the image component, with the usual prefix.
+//! Writes wishes (requests in the terms that all dialects share) as URLs of the image component with the default
+//! prefix.
 
 use andon_recipe::{Fitting, Wish};
 
 use crate::percent;
 use crate::spelling::{Said, Spelt, Word};
 
-/// The words of a recipe that there are parameters for.
+/// Words of recipes, each with the parameter that expresses it.
 pub(super) const WORDS: &[Word] = &[
     ("q:_", "q={0}"),
-    // What `Accept` and the format of the source decide.
+    // The header `Accept` and the format of the source decide about the format.
     ("as:webp", ""),
     ("progressive", ""),
     ("keep:none", ""),
 ];
 
-/// Returns the URL for a wish.
+/// Returns the URL for a wish, and which parts of the wish it lacks.
 pub(super) fn spell(wish: &Wish, source: &str) -> Spelt {
     let mut said = Said::of(wish, WORDS);
     let is_width = wish.fit == Fitting::Inside && wish.h.is_none() && !wish.enlarge;

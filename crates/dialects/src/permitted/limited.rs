@@ -1,4 +1,4 @@
-//! Rules that refuse what is not listed when they are resolved.
+//! Rules that refuse recipes that are not permitted.
 
 use std::sync::Arc;
 
@@ -9,13 +9,13 @@ use andon_recipe::{
 
 use super::{PermittedConfig, size};
 
-/// Rules of a request that is held to lists.
+/// The rules of a request, to which the lists of `[permitted]` apply.
 #[derive(Clone, Debug)]
 pub(super) struct Limited {
     pub(super) rules: Arc<dyn Rules>,
-    /// Rules of usual requests in the request's dialect, whose output settings are the dialect's own.
+    /// Rules of ordinary requests in the request's dialect. Their output settings are the dialect's defaults.
     pub(super) usual: Arc<[Arc<dyn Rules>]>,
-    /// Whether the request names a background. If not, the one in the output is the server's.
+    /// Whether the request names a background. If not, the background in its output settings is the server's.
     pub(super) says_background: bool,
     pub(super) lists: Arc<PermittedConfig>,
 }
@@ -27,7 +27,7 @@ impl Rules for Limited {
 
     fn resolve(&self, facts: &Facts) -> Result<Recipe, ResolveError> {
         let recipe = self.rules.resolve(facts)?;
-        // Where a crop lies that was measured is not the client's choice.
+        // Clients cannot choose where a measured crop lies, so that the lists do not restrict it.
         let measured = facts.measured.of_sizes();
         if measured == facts.measured {
             self.check(&recipe, facts)?;
@@ -73,15 +73,15 @@ impl Rules for Limited {
     }
 }
 
-/// Output words that anybody may use, because they have few values, or because dialects choose them by other options:
-/// formats, losslessness, what is kept of metadata. `q` has a list of its own.
+/// Output words that anybody may use, because they have few values, or because dialects set them by other options:
+/// format, losslessness, which metadata are kept. `q` has a list of its own.
 const FREE: &[&str] = &["as", "moving", "lossless", "metadata", "stored", "q"];
 
 /// Output words that stand in place of a quality.
 const GOALS: &[&str] = &["max", "score"];
 
 impl Limited {
-    /// Checks a recipe in whole pixels.
+    /// Checks whether a recipe in whole pixels is permitted.
     fn check(&self, recipe: &Recipe, facts: &Facts) -> Result<(), ResolveError> {
         let checked = self.check_all(recipe, facts);
         checked.map_err(ResolveError::not_permitted)
@@ -99,12 +99,12 @@ impl Limited {
         self.check_output(&recipe.output, facts)
     }
 
-    /// Checks the steps that do more than scale, turn and cut.
+    /// Checks the steps that do more than scale, turn and crop: they must be listed.
     fn check_steps(&self, recipe: &Recipe, facts: &Facts) -> Result<(), ResolveError> {
         for (at, step) in recipe.steps.iter().enumerate() {
             let is_free = match step {
                 Step::Orient(_) | Step::Turn(_) | Step::Flip(_) => true,
-                // Their sizes and positions are checked.
+                // The sizes and positions of these steps are checked with the size of the result.
                 Step::Exact(_) | Step::Shrink(_) | Step::Crop(_) => true,
                 Step::Focus(_) => step.is_to_be_measured(),
                 Step::Canvas(canvas) => is_plain_ground(canvas, &recipe.steps[..at], facts),
@@ -133,10 +133,10 @@ impl Limited {
         }
     }
 
-    /// Checks how the result is written, apart from its format and quality: as the dialect writes it by itself, or in
-    /// words that are listed.
+    /// Checks the output settings other than format and quality: they must be the dialect's defaults, or words that are
+    /// listed.
     fn check_output(&self, output: &Output, facts: &Facts) -> Result<(), ResolveError> {
-        // Without limits of sizes, only what takes the place of a quality matters.
+        // Unless sizes are limited, only words that take the place of a quality matter.
         let matters = |word| self.lists.limits_sizes() || GOALS.contains(&word);
         let said = |word| matters(word) && !FREE.contains(&word) && !self.lists(word);
         let said: Vec<_> = output.words().filter(|(word, _)| said(word)).collect();
@@ -163,7 +163,7 @@ impl Limited {
         }
     }
 
-    /// Returns how a usual request is written in the format of `output`, at its quality.
+    /// Returns the output settings of an ordinary request for the format and quality of `output`.
     fn usual_output(&self, rules: &dyn Rules, output: &Output, facts: &Facts) -> Option<Output> {
         let own = self.rules.output();
         let format = match &output.format {
@@ -201,13 +201,13 @@ impl Limited {
     }
 }
 
-/// Whether a canvas only shows white, black, or the background of the format behind an image of its own size.
+/// Whether a canvas of the image's own size only fills its transparent parts with white or black.
 fn is_plain_ground(canvas: &Canvas, before: &[Step], facts: &Facts) -> bool {
     let plain = [Colour::WHITE, Colour::BLACK].contains(&canvas.colour);
     plain && size_after(before, facts) == Some((canvas.w, canvas.h))
 }
 
-/// Returns the values in rising order, separated by commas.
+/// Returns the values in ascending order, separated by commas.
 pub(super) fn list<T: Clone + Ord + ToString>(values: &[T]) -> String {
     let mut values = values.to_vec();
     values.sort_unstable();

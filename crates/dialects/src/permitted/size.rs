@@ -1,9 +1,9 @@
-//! Which sizes of results are permitted, and which crops lead to them.
+//! Which sizes of results are permitted, and which crops may lead to them.
 //!
-//! The permitted sizes of one source are few: a listed width with a listed height, and either of them with the other
-//! side as the source's aspect ratio has it, where the sides of the source itself count as listed. A recipe may scale
-//! once and crop once. What it crops has to follow from the size of the result, or a size that is permitted would show
-//! any part of the source.
+//! The permitted sizes of one source are few: a listed width with a listed height, or one of them with the side that
+//! follows by the source's aspect ratio. The sides of the source itself count as listed. A recipe may scale once and
+//! crop once. The crop has to follow from the size of the result, because otherwise a result of a permitted size could
+//! show any part of the source.
 
 use andon_recipe::{Crop, Facts, Length, Recipe, ResolveError, Step, size_after};
 
@@ -62,11 +62,11 @@ pub(super) fn check(
     }
 }
 
-/// Whether a result of this size may be made of a source of the size `own`, turned or not. `shapes` are the sizes whose
-/// aspect ratio one side of the result may have to the other.
+/// Whether a source of the size `own`, turned or not, may have a result of this size. `shapes` are the sizes whose
+/// aspect ratio the result may have if one of its sides is permitted.
 fn is_permitted(lists: &PermittedConfig, (w, h): Size, own: Size, shapes: &[Size]) -> bool {
     let turned = |(w, h): Size| (h, w);
-    // A source that is smaller than a listed box is cut to the shape of the box.
+    // The crop to a listed box gives the box's shape to a source that is smaller than the box.
     let fits_a_box = || {
         let with = |width: u32| {
             lists
@@ -91,23 +91,23 @@ fn is_permitted(lists: &PermittedConfig, (w, h): Size, own: Size, shapes: &[Size
     })
 }
 
-/// Whether one side of `size` follows from the other by the aspect ratio of `of`.
+/// Whether one side of `size` follows from the other one by the aspect ratio of the size `of`, rounded in any way.
 fn has_ratio((w, h): Size, of: Size) -> bool {
     is_near(h, w, (of.1, of.0)) || is_near(w, h, of)
 }
 
-/// Whether `side` is `other` times the ratio of the two numbers, however it is rounded.
+/// Whether `side` is `other` times the ratio, rounded in any way.
 fn is_near(side: u32, other: u32, ratio: Size) -> bool {
     let expected = f64::from(other) * f64::from(ratio.0) / f64::from(ratio.1.max(1));
     (f64::from(side) - expected).abs() < 1.0
 }
 
-/// Whether a crop leaves all of one side.
+/// Whether a crop keeps one side whole.
 fn spans(before: Size, after: Size) -> bool {
     before.0 == after.0 || before.1 == after.1
 }
 
-/// Whether a crop lies in the middle, at a side or in a corner, or where something is measured.
+/// Whether a crop lies in the middle, at a side or in a corner, or at a measured place.
 fn lies_evenly(crop: &Crop, before: Size, after: Size) -> bool {
     let Crop::At { x, y, .. } = crop else {
         return true;

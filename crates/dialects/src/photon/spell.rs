@@ -1,10 +1,10 @@
-//! Writes wishes as URLs of Photon, of a path at the root.
+//! Writes wishes (requests in the terms that all dialects share) as URLs of Photon for a path at the root.
 
 use andon_recipe::{Colour, Fitting, Wish};
 
 use crate::spelling::{Said, Spelt, Word, sides};
 
-/// The words of a recipe that there are arguments for.
+/// Words of recipes, each with the argument that expresses it.
 pub(super) const WORDS: &[Word] = &[
     ("trim:_", "ulb=1"),
     ("gray", "filter=grayscale"),
@@ -16,7 +16,7 @@ pub(super) const WORDS: &[Word] = &[
     ("as:auto", ""),
 ];
 
-/// Returns the URL for a wish.
+/// Returns the URL for a wish, and which parts of the wish it lacks.
 pub(super) fn spell(wish: &Wish, source: &str) -> Spelt {
     let mut said = Said::of(wish, WORDS);
     let [w, h] = sides(wish, "");

@@ -18,23 +18,23 @@ use template::{Piece, pieces};
 pub struct Rewrite {
     /// A regular expression that is matched against the raw path (not decoded, without the query).
     pub from: String,
-    /// Regular expressions that all have to match the raw query as well; a file may write one without a list. None: any
-    /// query, or none.
+    /// Regular expressions that must all match the raw query as well. A configuration file may have one without a list.
+    /// Empty: any query, or none.
     #[serde(default, deserialize_with = "one_or_all")]
     pub query: Vec<String>,
     /// The new path. `$1` to `$9` are the groups of the expression. `$arg_NAME` is an argument of the request's query:
-    /// at the end of the path, behind a slash, any path or URL (`/r/fit:300x300/$arg_src`), and elsewhere a word, which is
-    /// empty if it has characters other than letters, digits and `-._~`. Before a letter, a digit or `_` it needs braces:
-    /// `${arg_w}x${arg_h}`. `${arg_w:-300}` is 300 where that is empty or missing. A query in the new path goes before
-    /// the request's own.
+    /// at the end of the path, after a slash, any path or URL (`/r/fit:300x300/$arg_src`), and elsewhere a word, which
+    /// is empty if it has characters other than letters, digits and `-._~`. Before a letter, a digit or `_` it needs
+    /// braces: `${arg_w}x${arg_h}`. `${arg_w:-300}` is 300 if the argument is empty or missing. A query in the new path
+    /// goes before the request's own.
     pub to: String,
     /// Whether the rule may lead to sources that a `[[secure_link]]` guards and to dialects that are closed to unsigned
-    /// URLs. The rule itself then decides who gets them.
+    /// URLs. The pattern of the rule then decides which targets reach them.
     #[serde(default)]
     pub opens: bool,
 }
 
-/// Reads a text or a list of texts.
+/// Deserializes a text or a list of texts.
 fn one_or_all<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
     #[derive(Deserialize)]
     #[serde(
@@ -72,7 +72,7 @@ pub(crate) struct Rewritten<'a> {
     /// Index of the rule that applied; `None` if none did.
     pub(crate) rule: Option<usize>,
     /// The new target as the rule writes it, without the request's query, if the rule may lead to guarded sources and
-    /// closed dialects.
+    /// closed dialects (`opens = true`).
     pub(crate) opened: Option<String>,
 }
 
@@ -86,8 +86,8 @@ impl Rewriter {
         Ok(Self { rules })
     }
 
-    /// Returns the target after the first rule that matches its path. Only one rule applies, so that no rule has to be
-    /// written with the results of the others in mind.
+    /// Applies the first rule that matches the target's path. Only one rule applies, so that rules do not depend on the
+    /// results of others.
     ///
     /// A rule applies to every spelling of a path that it matches: it is tried on the path as received, then on the
     /// path with escapes decoded and slashes merged, before the next rule is tried. So a path that a rule closes cannot
@@ -145,7 +145,7 @@ fn plainest(path: &str) -> Option<String> {
     (plain != path).then_some(plain)
 }
 
-/// Decodes a path and its query, which is how the server that the rules were written for sees them.
+/// Decodes a path and its query, as nginx does before it matches rules.
 fn decoded(target: &str) -> Option<String> {
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
     let path = plainest(path).unwrap_or_else(|| path.to_owned());
@@ -224,7 +224,7 @@ fn or<'a>(value: &'a str, otherwise: &'a str) -> &'a str {
     }
 }
 
-/// Returns the value of the first query argument of this name, in any case.
+/// Returns the value of the first query argument of this name, in any case; empty if there is none.
 fn argument<'a>(query: Option<&'a str>, name: &str) -> &'a str {
     let pairs = query.unwrap_or_default().split('&');
     let mut values = pairs.filter_map(|pair| {
@@ -234,8 +234,8 @@ fn argument<'a>(query: Option<&'a str>, name: &str) -> &'a str {
     values.next().unwrap_or_default()
 }
 
-/// Returns a value, or nothing if it has characters other than letters, digits and `-._~`, because a slash or a parenthesis
-/// would change the meaning of the rule's own text.
+/// Returns a value unchanged, or an empty text if it has characters other than letters, digits and `-._~`: a slash or a
+/// parenthesis would change the meaning of the rule's own text.
 fn word(value: &str) -> &str {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
     if value.bytes().all(is_plain) {
@@ -245,13 +245,13 @@ fn word(value: &str) -> &str {
     }
 }
 
-/// Returns a form's value as the end of a raw path, without slashes in front. One that cannot be decoded is kept, so that
-/// the dialect refuses it by its name.
+/// Converts the value of a query argument to the end of a raw path, without leading slashes. A value that cannot be
+/// decoded is kept, so that the dialect's error names it.
 fn path_of(value: &str) -> String {
     let raw = value.replace('+', "%20");
     match percent::decode(&raw) {
         Ok(decoded) => {
-            // A whole URL may have escapes of its own, which those of the path take the place of.
+            // A whole URL may contain escapes, which are decoded once more here, because the path is encoded again.
             let is_url = ["http://", "https://"]
                 .iter()
                 .any(|it| decoded.starts_with(it));
@@ -263,7 +263,7 @@ fn path_of(value: &str) -> String {
     }
 }
 
-/// Returns a path without slashes and `./` in front, which scripts accept there.
+/// Removes leading slashes and `./` from a path, which scripts accept there.
 fn from_root(mut path: &str) -> &str {
     while let Some(rest) = path.strip_prefix('/').or_else(|| path.strip_prefix("./")) {
         path = rest;

@@ -1,4 +1,4 @@
-//! What sharp's options want, in terms that other dialects can say, too.
+//! Expresses sharp's options as a wish, in the terms that all dialects share.
 
 use andon_recipe::{
     Colour, Fitting, Flatten, FormatName, Goal, Gravity, Keep, Output, Pad, Recipe, Rotate, Step,
@@ -71,7 +71,7 @@ impl SharpRules {
         }
     }
 
-    /// Returns how the result is written, as far as the URL says so.
+    /// Returns the output settings that the URL asks for, without sharp's defaults.
     fn said(&self) -> Output {
         let mut output = self.output.clone();
         output.goal = self.written.quality.map(Goal::Quality);

@@ -1,4 +1,4 @@
-//! Digests that sources are required to have.
+//! Digests that a URL requires of a source.
 
 use std::fmt;
 

@@ -2,8 +2,8 @@
 //! here; and nginx's `secure_link`.
 //!
 //! SIG is the base64url of HMAC-SHA256 over four lines: `andon1`, EXPIRES, SCOPE and `/REST` in a normal form, so that
-//! proxies may escape and unescape what they like. With a SCOPE of n only the first n segments are signed, and whoever
-//! has the URL builds the rest.
+//! proxies may escape and unescape characters. With a SCOPE of n only the first n segments are signed, and anyone who
+//! has the URL may choose the rest.
 //!
 //! ```
 //! use andon_dialects::signing::Signature;
@@ -27,7 +27,7 @@ use crate::percent;
 use crate::refusal::Refusal;
 use crate::signature::{Digest, Key, base64, same};
 
-/// The parameters that a signed target has next to its signature.
+/// The parameters of a signature in front of a target.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Signature {
     /// When the signature expires, in seconds since 1970; 0: never.
@@ -42,7 +42,7 @@ impl Signature {
     /// Signs a target with this key, and returns it with the signature in front.
     ///
     /// # Errors
-    /// A target with invalid escapes, or with fewer segments than are to be signed.
+    /// A target with invalid escapes, or with fewer segments than [`Self::scope`].
     pub fn of(&self, key: &[u8], target: &str) -> Result<String, Refusal> {
         let target = target.strip_prefix('/').unwrap_or(target);
         let signature = base64::bare(&self.bytes(key, target)?);
@@ -53,7 +53,7 @@ impl Signature {
             self.scope.to_string(),
         ];
         let plain = ["0", "", "0"];
-        // What ends as it would be anyway is left out.
+        // Trailing parameters with their default values are left out.
         let said = (0..3)
             .rfind(|at| further[*at] != plain[*at])
             .map_or(0, |at| at + 1);
@@ -81,7 +81,7 @@ impl Signature {
         parts.next().is_none().then_some((bytes, said))
     }
 
-    /// Returns the HMAC over a target, which is given without its first slash.
+    /// Returns the HMAC over a target, which is passed without its leading slash.
     fn bytes(&self, key: &[u8], rest: &str) -> Result<Vec<u8>, Refusal> {
         let (expires, scope) = (self.expires.to_string(), self.scope.to_string());
         let signed = self.signed(rest)?;
@@ -98,7 +98,7 @@ impl Signature {
         ))
     }
 
-    /// Returns the signed part of a target in its normal form: each raw segment, and the query, decoded once and
+    /// Returns the signed part of a target in its normal form: each raw segment, and the query, is decoded once and
     /// encoded again.
     fn signed(&self, rest: &str) -> Result<String, Refusal> {
         let (path, query) = match rest.split_once('?') {
@@ -126,19 +126,19 @@ impl Signature {
     }
 }
 
-/// The signing keys, ready to check targets.
+/// The signing keys, with which targets are checked.
 #[derive(Debug)]
 pub(crate) struct Signing {
     keys: BTreeMap<String, Key>,
     required: bool,
-    /// Length in bytes to which signatures may be truncated.
+    /// The length in bytes that truncated signatures have.
     bytes: usize,
 }
 
-/// A target after its signature was taken off.
+/// A target, split into its signature and the rest.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Opened<'a> {
-    /// What was taken off in front of the path: `/~SIGNATURE`, or nothing.
+    /// The signature in front of the path, `/~SIGNATURE`, or an empty text.
     pub(crate) front: &'a str,
     pub(crate) rest: &'a str,
     /// The time at which the URL expires, in seconds since 1970.
@@ -166,10 +166,10 @@ impl<'a> Opened<'a> {
         }
     }
 
-    /// Sets the part that is signed, as a number of path segments; 0: all of them, and the query.
+    /// Sets the signed part to this number of path segments; 0: the whole target.
     fn signed(self, scope: usize) -> Self {
         let path = self.rest.split('?').next().unwrap_or_default();
-        // A slash stands before each segment.
+        // Each segment has a slash in front of it, the first one included.
         let end = path.match_indices('/').nth(scope).map(|(at, _)| at);
         let signed = match scope {
             0 => Signed::Whole,
@@ -180,8 +180,11 @@ impl<'a> Opened<'a> {
 }
 
 impl Signing {
-    /// Takes the signature off a target, if it has one, and verifies it. No other part of the target is interpreted
+    /// Splits off the signature of a target, if it has one, and verifies it. No other part of the target is parsed
     /// before.
+    ///
+    /// # Errors
+    /// A signature that does not match, or is missing although it is required.
     pub(crate) fn open<'a>(&self, target: &'a str) -> Result<Opened<'a>, Refusal> {
         let refused = |why: &str| Err(Refusal::of(Fault::Signature, target, why));
         let plain = Opened::new(target, 0);
@@ -197,7 +200,7 @@ impl Signing {
         let read = Signature::read(mark);
         let opened = Opened::new(target, "/~".len() + mark.len());
         if self.keys.is_empty() {
-            // Nobody can check it, so that it says nothing; a name that begins with a tilde is a file's.
+            // Without keys, signatures are cut off and mean nothing. Another name that begins with a tilde is a file's.
             return Ok(match read {
                 Some((bytes, _)) if (16..=32).contains(&bytes.len()) => opened,
                 _ => plain,

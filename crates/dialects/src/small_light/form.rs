@@ -1,4 +1,4 @@
-//! The form of the module's URLs in logs.
+//! How ngx_small_light's URLs are recognised in logs.
 
 use crate::forms::{Cut, Form, Marks, Room, Strength};
 

@@ -1,8 +1,8 @@
 //! ngx_small_light's URLs: `/small_light(dw=250,dh=250,da=l,q=95)/trip/a.jpg`, or in getparam mode
 //! `/trip/a.jpg?dw=250&dh=250`.
 //!
-//! A target becomes a request in three steps: `options` splits it into raw options as the module does, `values` gives
-//! each option its type, and `reader` combines them into `rules`, which are resolved to a recipe once the source's size
+//! A target is parsed in three steps: `options` splits it into raw options as the module does, `values` converts each
+//! option to its type, and `reader` combines them into `rules`. These are resolved to a recipe once the source's size
 //! is known.
 
 mod config;
@@ -58,7 +58,7 @@ impl Dialect for SmallLight {
         } else {
             match path::option_text(target, strict)? {
                 Some(text) => Some(self.picture(target, Given::Path(&text), strict)?),
-                // A path that does not decode is a file's.
+                // A path that cannot be decoded is left to plain files.
                 None => path::unclosed(target).unwrap_or_default(),
             }
         };
@@ -88,7 +88,7 @@ fn refuse_noted(target: &Target<'_>, request: ImageRequest) -> Result<ImageReque
     match request.notes.is_empty() {
         true => Ok(request),
         false => {
-            // What is refused is not ignored.
+            // As the request is refused, its options are not ignored.
             let mistakes: Vec<&str> = request
                 .notes
                 .iter()
@@ -99,7 +99,7 @@ fn refuse_noted(target: &Target<'_>, request: ImageRequest) -> Result<ImageReque
     }
 }
 
-/// The text of the options, and where it was found.
+/// The raw options of a target, and the part of the target that contains them.
 #[derive(Clone, Copy)]
 enum Given<'a> {
     /// Options between the parentheses in the path.
@@ -109,7 +109,7 @@ enum Given<'a> {
 }
 
 impl SmallLight {
-    /// Builds the request for a target whose options have been found.
+    /// Builds the request for a target with these options.
     fn picture(
         &self,
         target: &Target<'_>,
@@ -134,7 +134,7 @@ impl SmallLight {
         })
     }
 
-    /// Returns the given options, completed by those of the pattern that they name.
+    /// Parses the options, and adds those of the pattern that they name.
     fn options<'a>(&'a self, given: Given<'a>, notes: &mut Notes) -> Result<Options<'a>, Refusal> {
         let mut options = match given {
             Given::Query(query) => Options::from_query(query, notes),
@@ -150,7 +150,7 @@ impl SmallLight {
     }
 }
 
-/// Warnings about options, limited in number and length so that a hostile target cannot fill the log.
+/// Notes about options, limited in number and length so that a hostile target cannot fill the log.
 #[derive(Debug, Default)]
 struct Notes(Vec<String>);
 

@@ -1,10 +1,10 @@
-//! Writes wishes as URLs of small_light, with the usual prefix.
+//! Writes wishes (requests in the terms that all dialects share) as URLs of ngx_small_light.
 
 use andon_recipe::{Fitting, Wish};
 
 use crate::spelling::{Said, Spelt, Word, side};
 
-/// The words of a recipe that there are parameters for.
+/// Words of recipes, each with the parameter that expresses it.
 pub(super) const WORDS: &[Word] = &[
     ("original", "pt=ptss"),
     ("crop:_:_:_:_", "sx={0},sy={1},sw={2},sh={3}"),
@@ -21,7 +21,7 @@ pub(super) const WORDS: &[Word] = &[
     ("profile:drop", "rmprof=y"),
 ];
 
-/// Returns the URL for a wish.
+/// Returns the URL for a wish, and which parts of the wish it lacks.
 pub(super) fn spell(wish: &Wish, source: &str) -> Spelt {
     let mut said = Said::of(wish, WORDS);
     said.add(side("dw=", wish.w));

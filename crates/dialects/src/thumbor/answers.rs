@@ -1,4 +1,4 @@
-//! Responses of either flavour, thumbor or imagor.
+//! Responses of thumbor and imagor: errors, fixed texts and headers.
 
 use super::filters::Filter;
 use super::flavour::Flavour;
@@ -68,8 +68,8 @@ impl Errors for Answers {
     }
 }
 
-/// Returns the file name under which a result is saved: `said` or, if that is empty, the name of the source. A
-/// placeholder for the extension of the result's format is added if the name has another extension.
+/// Returns the file name under which a result is saved: `said` or, if that is empty, the name of the source. If the
+/// name lacks the extension of the result's format, a placeholder for it is appended.
 pub(super) fn file_name(said: &str, filters: &[Filter], source: &Source) -> String {
     let place = source.place();
     let path = place.split(['?', '#']).next().unwrap_or_default();

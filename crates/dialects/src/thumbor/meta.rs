@@ -1,4 +1,4 @@
-//! The documents that `meta` requests.
+//! The documents of `meta`, which describe the image.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,8 +18,8 @@ pub(super) fn plan(image: &str, query: Option<&str>) -> Arc<dyn Document> {
     })
 }
 
-/// Creates imagor's document, with the data about pixels that filters request. If a filter is repeated, the last one
-/// counts.
+/// Creates imagor's document, with the data about pixels that filters request. If such a filter is repeated, the last
+/// one counts.
 pub(super) fn outcome(filters: &[Filter]) -> Arc<dyn Document> {
     let seen = filters.iter().filter_map(|filter| match filter {
         Filter::Seen(seen) => Some((seen.key(), *seen)),
@@ -28,7 +28,7 @@ pub(super) fn outcome(filters: &[Filter]) -> Arc<dyn Document> {
     Arc::new(Outcome(seen.collect()))
 }
 
-/// Returns the name of the JavaScript function that `callback=` gives.
+/// Returns the name of the JavaScript function in `callback=`.
 fn callback(query: &str) -> Option<String> {
     let name = query
         .split('&')
@@ -37,7 +37,7 @@ fn callback(query: &str) -> Option<String> {
     (!name.is_empty() && name.len() <= 64 && name.bytes().all(plain)).then(|| name.to_owned())
 }
 
-/// thumbor's document: the operations, and the size of the result.
+/// thumbor's document: the operations on the image, and the size of the result.
 #[derive(Debug)]
 struct Plan {
     image: String,
@@ -63,7 +63,7 @@ impl Document for Plan {
     fn write(&self, about: &About<'_>) -> String {
         let operations: Vec<Value> = about.recipe.steps.iter().flat_map(operation).collect();
         let (width, height) = (about.result.width, about.result.height);
-        // The source is measured after it was cropped and scaled, as thumbor does.
+        // thumbor reports the size of the source after it is cropped and scaled.
         let text = json!({ "thumbor": {
             "source": {
                 "url": self.image, "width": width, "height": height, "frameCount": about.source.frames,

@@ -1,7 +1,8 @@
 //! thumbor's and imagor's URLs: `/unsafe/fit-in/300x200/filters:quality(80)/trip/a.jpg`, signed: `/SIGNATURE/fit-in/…`.
 //!
-//! One grammar in two flavours. `path` reads the parts before the image, `table` lists the filters and reads what each
-//! asks for, and `rules` resolves both to whole pixels by the arithmetic of either flavour.
+//! Both programs have the same grammar with small differences. `path` parses the parts before the image, `table` lists
+//! the filters and parses their arguments, and `rules` resolves both to whole pixels with the arithmetic of either
+//! program.
 
 mod answers;
 mod args;
@@ -38,11 +39,11 @@ use path::Parts;
 use rules::{ThumborRules, Usual};
 use signing::Signing;
 
-/// What a note says of a filter that the dialect does not know, after the filter and a colon.
+/// The end of a note about a skipped filter, after the filter and a colon.
 const SKIPPED: &str = "it is skipped";
 
-/// Whether a note is about a filter that `dialect` (thumbor or imagor) does not have, or does not have with this number of
-/// arguments. Other notes are about what Andon does in another way, and about values that nobody could use.
+/// Whether a note is about a filter that `dialect` (thumbor or imagor) does not have, or does not have with this number
+/// of arguments. Other notes are about filters that Andon applies differently, and about invalid values.
 #[must_use]
 pub fn is_foreign(dialect: &str, note: &str) -> bool {
     let flavour = match dialect {
@@ -116,7 +117,7 @@ impl Dialect for Thumbor {
             return Ok(Some(ImageRequest::text("application/json", text)));
         }
         let Some((rest, is_signed)) = self.signing.verified(self.flavour, below) else {
-            // Which part is wrong is nobody's business.
+            // The message does not reveal which part of the signature is wrong.
             let why = "its signature does not match";
             return Err(Refusal::of(Fault::Signature, target.path, why));
         };
@@ -130,7 +131,7 @@ impl Dialect for Thumbor {
     fn write(&self, request: &ImageRequest) -> Option<String> {
         let text = request.rules.text();
         let (parts, _) = text.strip_prefix(self.flavour.word())?.rsplit_once(' ')?;
-        // A plus is a space to one of them.
+        // imagor decodes a plus to a space, so that it is escaped.
         let image = percent::encode(&request.source.literal(), "/").replace('+', "%2B");
         let rest = match request.ask {
             Ask::Image => format!("{parts}{image}"),
@@ -171,7 +172,7 @@ impl Thumbor {
         })
     }
 
-    /// Reads the filters. Those that are skipped are taken out of the parts, and noted.
+    /// Parses the filters. Skipped ones are removed from `parts`, and noted.
     fn filters(&self, parts: &mut Parts, notes: &mut Vec<String>) -> Result<Vec<Filter>, Refusal> {
         let most = match self.max_filters {
             0 => usize::MAX,
@@ -203,8 +204,8 @@ impl Thumbor {
         Ok(list)
     }
 
-    /// Decodes a path whose filters a proxy has escaped, after its signature was verified as received. imagor decodes
-    /// the whole path and parses it again.
+    /// Decodes a path in which a proxy has escaped the filters, after its signature was verified as received. imagor
+    /// decodes the whole path and parses it again.
     fn undone(&self, rest: &str) -> Option<String> {
         let (_, image) = path::read(self.flavour, rest);
         let is_escaped = image
@@ -240,7 +241,7 @@ impl Thumbor {
         style
     }
 
-    /// Returns the source that an image's raw name stands for, decoded once.
+    /// Returns the source for the raw name of an image, which is decoded once.
     fn source(&self, raw: &str) -> Result<Source, Refusal> {
         let image = self.flavour.image_name(raw)?;
         if image.contains('\0') {

@@ -1,7 +1,7 @@
-//! Overlay images of imagor's `image` filter that have a path with operations of their own, as steps of a recipe.
+//! Overlay images of imagor's `image` filter whose paths contain operations, as steps of a recipe.
 //!
-//! Their size is not known when a URL is parsed, so sizes are left to the native steps, and what needs the size
-//! (trimming, `smart`, backgrounds made from the image) is left out.
+//! The size of such an overlay is not known when a URL is parsed, so that native steps compute sizes. Operations that
+//! need the size (trimming, `smart`, backgrounds made from the image) are left out.
 
 use andon_recipe::{
     Bounds, Canvas, Colour, Cover, Crop, Effect, Exact, Fit, Flatten, Gravity, Length, Orient, Pad,
@@ -13,7 +13,8 @@ use super::filters::{Filter, Nested};
 use super::overlay::Overlay;
 use super::path::Align;
 
-/// Returns the step that lays an overlay on an image of this size in px, after what its own path does to it.
+/// Returns the step that lays an overlay on an image of this size in px, after the operations in the overlay's own
+/// path.
 pub(super) fn laid(overlay: &Overlay, nested: Option<&Nested>, size: (u32, u32)) -> Option<Step> {
     overlay.step(size, nested.map_or(Vec::new(), |nested| nested.steps(size)))
 }
@@ -33,7 +34,7 @@ impl Nested {
         }
         steps.extend(self.sized(asked));
         steps.extend(self.parts.mirroring().map(Step::Flip));
-        // What is not known is taken for the image below.
+        // An unknown side is assumed to be that of the image below.
         let or = |side: u32, other: u32| if side > 0 { side } else { other };
         let mut size = (or(asked.0, below.0), or(asked.1, below.1));
         for filter in &self.filters {
@@ -91,7 +92,7 @@ impl Nested {
         }
     }
 
-    /// Adds the steps of a filter at its place. `size` is the size of the overlay in px, where known.
+    /// Adds the steps of a filter, in the order of the filters. `size` is the assumed size of the overlay in px.
     fn filter(
         &self,
         filter: &Filter,
@@ -146,10 +147,10 @@ impl Nested {
     }
 }
 
-/// Maximum number of steps of one overlay. The recipe that it is part of may have more.
+/// Maximum number of steps of one overlay. The recipe that contains it may have more.
 const MOST: usize = 32;
 
-/// Returns the colour of a background. Backgrounds that are made from the image are replaced by white.
+/// Returns the colour of a background. White stands for backgrounds that are made from the image.
 fn colour(ground: Ground) -> Colour {
     match ground {
         Ground::Colour(colour) => colour,
@@ -174,7 +175,7 @@ fn pad([left, top, right, bottom]: [u32; 4], colour: Colour, size: &mut (u32, u3
 /// Maximum width of a margin in px.
 const MOST_PX: u32 = 1_000_000;
 
-/// Returns a crop to left, top, width and height, which are in px or in shares of the sides.
+/// Returns a crop to left, top, width and height, which are in px or shares of the sides.
 fn crop([left, top, width, height]: [f64; 4]) -> Option<Step> {
     let shares = left < 1.0 && top < 1.0 && left + width <= 1.0 && top + height <= 1.0;
     let length = |value: f64| match shares {

@@ -8,7 +8,7 @@ use super::path::{self, ACROSS, DOWN, FitIn, Parts};
 use super::signing::{UNSAFE, is_signature};
 use crate::refusal::Refusal;
 
-/// The values of a JSON object, by their names and in this order. Those that say nothing are left out.
+/// The values of a JSON object, by name and in this order. Empty, zero and false values are left out.
 struct Params(Vec<(&'static str, Param)>);
 
 #[derive(Serialize)]
@@ -49,7 +49,7 @@ impl<T: Into<Value>> From<T> for Param {
     }
 }
 
-/// Parses what follows `params/`, and returns it as JSON.
+/// Parses the URL after `params/`, and returns its description as JSON.
 pub(super) fn json(below: &str) -> Result<String, Refusal> {
     let (hash, path) = match below.split_once('/') {
         Some((first, rest)) if is_signature(first) => (first, rest),
@@ -69,7 +69,7 @@ pub(super) fn json(below: &str) -> Result<String, Refusal> {
 fn said(parts: Parts) -> [(&'static str, Param); 24] {
     let FitIn { adaptive, full } = parts.fit.unwrap_or_default();
     let (w, h) = parts.size.unwrap_or_default();
-    // Whole numbers stand without a point.
+    // Whole numbers are written without a decimal point.
     let number = |edge: f64| match edge.fract() == 0.0 {
         true => Param::from(edge as u64),
         false => Param::from(edge),

@@ -1,4 +1,4 @@
-//! What a URL asks for, and how it is resolved for a source.
+//! Resolves the parts and filters of a URL to a recipe for a source.
 
 mod imagor;
 mod round;
@@ -21,7 +21,7 @@ use super::path::{Parts, Trim};
 use crate::effects::is_lossy;
 use crate::geometry::keep_salient;
 
-/// The rules of a URL: its parts and its filters.
+/// The parts and filters of a URL, and how they are resolved to a recipe for a source.
 #[derive(Clone, Debug)]
 pub(super) struct ThumborRules {
     flavour: Flavour,
@@ -29,11 +29,11 @@ pub(super) struct ThumborRules {
     parts: Arc<Parts>,
     filters: Arc<Vec<Filter>>,
     output: Output,
-    /// Whether the source is a plain colour, in the requested size.
+    /// Whether the source is only a colour, which fills the requested size.
     plain: bool,
 }
 
-/// Defaults for what a URL does not specify.
+/// Settings of the configuration that apply where a URL specifies nothing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Usual {
     /// Whether images are turned upright.
@@ -67,7 +67,7 @@ impl ThumborRules {
                         .format(name)
                         .and_then(|name| FormatName::new(name).ok());
                     output.format = match flavour {
-                        // One that it does not know voids the one before.
+                        // In thumbor, an unknown format cancels an earlier one.
                         Flavour::Thumbor => known,
                         Flavour::Imagor => known.or(output.format),
                     };
@@ -98,7 +98,7 @@ impl ThumborRules {
         self.filters.contains(filter)
     }
 
-    /// Returns the turns that come before everything else.
+    /// Returns the turns that precede all other steps.
     fn upright(&self) -> Vec<Step> {
         let mut steps = Vec::new();
         steps.extend(self.usual.orient.then_some(Step::Orient(Orient)));
@@ -109,11 +109,11 @@ impl ThumborRules {
         steps
     }
 
-    /// Returns the measurement of the border that is to be trimmed, for an image with this turn.
+    /// Returns the measurement of the border to trim, for an image that will be turned as `turned` says.
     fn border(&self, turned: Orientation) -> Option<Measure> {
         let trim = self.trim()?;
         let given = trim.tolerance.unwrap_or_default();
-        // The last corner is the one opposite the first.
+        // With `from_end`, the corner is the one opposite the first.
         let (right, bottom) = turned.first_corner();
         let corner = (right != trim.from_end, bottom != trim.from_end);
         Some(match self.flavour {
@@ -128,7 +128,7 @@ impl ThumborRules {
         })
     }
 
-    /// Whether imagor does not trim the border because the result is an animation.
+    /// Whether the result is an animation, whose border imagor does not trim.
     fn moves(&self, facts: &Facts) -> bool {
         self.flavour == Flavour::Imagor
             && facts.frames > 1
@@ -136,8 +136,8 @@ impl ThumborRules {
             && matches!(self.output.format_or(&facts.format), "gif" | "webp")
     }
 
-    /// Returns the trimming that the URL asks for. imagor's may be among the filters, and then cuts off what the border
-    /// has become by then.
+    /// Returns how the border is trimmed, if the URL asks for that. imagor also has a filter that trims the part of the
+    /// border that is left after the steps before it.
     fn trim(&self) -> Option<Trim> {
         self.parts.trim.or_else(|| {
             self.filters.iter().find_map(|filter| match filter {
@@ -147,7 +147,7 @@ impl ThumborRules {
         })
     }
 
-    /// Returns how an image with this stored orientation is turned before anything is cut off.
+    /// Returns how an image with this stored orientation is turned before it is cropped.
     fn turned(&self, stored: Orientation) -> Orientation {
         let turn = |turned: Orientation, step: &Step| match step {
             Step::Orient(Orient) => turned.followed_by(stored),
@@ -157,8 +157,7 @@ impl ThumborRules {
         self.upright().iter().fold(Orientation::default(), turn)
     }
 
-    /// Returns left, top, right and bottom edge of the image without its border, in px; `None` if nothing is to be
-    /// trimmed.
+    /// Returns left, top, right and bottom edge of the image without its border, in px; `None` if it is not trimmed.
     fn inner(&self, facts: &Facts, turned: Orientation) -> Result<Option<[f64; 4]>, ResolveError> {
         let Some(border) = self.border(turned) else {
             return Ok(None);
@@ -175,14 +174,14 @@ impl ThumborRules {
         let mut output = self.output.clone();
         let format = self.output.format_or(&facts.format);
         let lossy = is_lossy(format);
-        // The last page stands for those that there are not.
+        // A page that does not exist stands for the last one.
         output.frame = output.frame.map(|page| page.min(facts.frames.max(1)));
         let said = self.filters.iter().rev().find_map(|filter| match filter {
             Filter::MaxBytes(bytes) => Some(Goal::BytesOrShortest(*bytes)),
             _ => None,
         });
         let quality = self.filters.iter().rev().find_map(|filter| match filter {
-            // imagor takes 0 for its default.
+            // In imagor, a quality of 0 stands for the default.
             Filter::Quality(0) if self.flavour == Flavour::Imagor => None,
             Filter::Quality(quality) => Some((*quality).clamp(1, 100) as u8),
             _ => None,
@@ -202,7 +201,7 @@ impl ThumborRules {
 }
 
 impl ThumborRules {
-    /// Adds the PNG settings of the filters to the output.
+    /// Adds the PNG settings that filters request to the output.
     fn say_png(&self, output: &mut Output) {
         let mut colours: Option<u16> = None;
         for filter in self.filters.iter() {
@@ -219,7 +218,7 @@ impl ThumborRules {
             }
         }
         if let Some(most) = colours {
-            // A list of colours has places of eight bits at most.
+            // A palette has indexes of eight bits at most, so that no other depth applies.
             output.depth = None;
             let most = most.to_string();
             output.options.insert("colours".to_owned(), most);
@@ -295,7 +294,7 @@ impl Rules for ThumborRules {
 }
 
 impl ThumborRules {
-    /// Applies a filter at its place in the order.
+    /// Adds the steps of a filter, in the order of the filters.
     fn filter(&self, image: &mut Image, filter: &Filter) {
         let size = (image.width, image.height);
         match filter {
@@ -319,7 +318,7 @@ impl ThumborRules {
                 }
             }
             Filter::Fill(ground) => match self.flavour {
-                // Python's division goes down, Go's towards 0.
+                // Python rounds a quotient down, and Go towards 0.
                 Flavour::Thumbor => {
                     image.fill(image.asked, [0; 4], *ground, |room| room.div_euclid(2));
                 }
@@ -346,17 +345,17 @@ impl ThumborRules {
     }
 }
 
-/// The state of the image after the steps so far.
+/// The image after the steps so far: its size, and what later steps depend on.
 struct Image {
     width: u32,
     height: u32,
-    /// The requested size in px, which is also that of the background of `fill`; 0: the image's own side.
+    /// The requested size in px, which is also the size of the background of `fill`; 0: the image's own side.
     asked: (u32, u32),
-    /// Left, top, right and bottom edge of the image without its border, if that is still to be cut off.
+    /// Left, top, right and bottom edge of the image without its border, until a filter trims it.
     content: Option<[f64; 4]>,
-    /// Whether the source was transparent.
+    /// Whether the source may have transparent pixels.
     alpha: bool,
-    /// Whether imagor makes an animation of the image.
+    /// Whether imagor sends the image as an animation.
     moves: bool,
     steps: Vec<Step>,
 }
@@ -386,11 +385,11 @@ impl Image {
     fn cut_salient(&mut self, (w, h): (u32, u32)) {
         self.steps.extend(keep_salient((w, h)));
         (self.width, self.height) = (w, h);
-        // Where that is, is not known here.
+        // The place of the crop is not known, and so neither that of the border.
         self.content = None;
     }
 
-    /// Scales the edges of the content by a factor, and moves them.
+    /// Scales the edges of [`Self::content`] by the factors `by`, and moves them by `to` px.
     fn moved(&mut self, by: (f64, f64), to: (f64, f64)) {
         self.content = self.content.map(|[left, top, right, bottom]| {
             let across = |x: f64| (x * by.0 + to.0).clamp(0.0, self.width.into());
@@ -399,7 +398,7 @@ impl Image {
         });
     }
 
-    /// Pixelates into as many whole squares as there is room for, rounded.
+    /// Scales the image to whole squares, and pixelates it. The number of squares along each side is rounded.
     fn pixelate(&mut self, side: u32) {
         if side <= 1 {
             return;
@@ -418,7 +417,7 @@ impl Image {
         self.cut([0.0, 0.0, w.into(), h.into()]);
     }
 
-    /// Cuts off what is left of the border.
+    /// Cuts off the part of the border that is left.
     fn trim(&mut self) {
         if let Some([left, top, right, bottom]) = self.content.take() {
             self.cut([left.floor(), top.floor(), right.ceil(), bottom.ceil()]);
@@ -462,7 +461,8 @@ impl Image {
         (self.width, self.height) = orientation.size(self.width, self.height);
     }
 
-    /// Places the image in the middle of a background, with margins around that.
+    /// Places the image in the middle of a background of the size `ground`, with margins around that. `half` divides by
+    /// 2.
     fn fill(
         &mut self,
         ground: (u32, u32),
@@ -471,7 +471,7 @@ impl Image {
         half: fn(i64) -> i64,
     ) {
         if self.moves && behind == Ground::Blurred {
-            // imagor knows no such colour.
+            // imagor has no blurred background for animations, and takes the unknown colour for black.
             behind = Ground::Colour(Colour::BLACK);
         }
         let or = |side: u32, own: u32| if side == 0 { own } else { side };
@@ -495,7 +495,7 @@ impl Image {
         }));
         if let Some(effect) = behind.effect(at, (self.width, self.height)) {
             self.steps.push(Step::Effect(effect));
-            // A blurred ground of an opaque image is opaque.
+            // Flattening declares that the result is opaque, as the blurred background of an opaque image is.
             let shows = opaque && behind == Ground::Blurred;
             self.steps
                 .extend(shows.then_some(Step::Flatten(Flatten(Colour::WHITE))));
@@ -505,7 +505,7 @@ impl Image {
     }
 }
 
-/// Whether an opaque image may be transparent after a step.
+/// Whether a step may make an opaque image transparent.
 fn may_clear(step: &Step) -> bool {
     match step {
         Step::Canvas(canvas) => canvas.colour.a < u8::MAX,
@@ -514,7 +514,7 @@ fn may_clear(step: &Step) -> bool {
     }
 }
 
-/// Whether an opaque image is certainly opaque after a step.
+/// Whether an opaque image certainly stays opaque in a step.
 fn keeps_opaque(step: &Step) -> bool {
     !matches!(step, Step::Canvas(_) | Step::Effect(_))
 }

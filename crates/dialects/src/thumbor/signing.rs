@@ -1,4 +1,4 @@
-//! Signatures of URLs: the path segment before all others.
+//! Signatures of URLs, which are the first path segment.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use super::flavour::Flavour;
 use crate::percent;
 use crate::signature::{Digest, Key, base64, same};
 
-/// The signing keys of URLs, and whether `unsafe` is accepted in place of a signature.
+/// The signing keys, and whether `unsafe` is accepted in place of a signature.
 #[derive(Debug)]
 pub(super) struct Signing {
     pub(super) keys: Vec<Key>,
@@ -16,11 +16,11 @@ pub(super) struct Signing {
     pub(super) truncate: usize,
 }
 
-/// The path segment that stands in place of a signature.
+/// The path segment that replaces a signature.
 pub(super) const UNSAFE: &str = "unsafe";
 
 impl Signing {
-    /// Returns the segment that stands before a path: its signature or, without keys, `unsafe`.
+    /// Returns the first segment for a path: its signature or, without keys, `unsafe`.
     pub(super) fn sign(&self, rest: &str) -> String {
         match self.keys.first() {
             Some(key) => self.signature(key, rest),
@@ -47,8 +47,8 @@ impl Signing {
         })
     }
 
-    /// Returns what follows a valid signature, and whether it is a signature or the word `unsafe` in its place. Only
-    /// one signature is cut off: what looks like another one further on is part of the signed text.
+    /// Returns the path after a valid signature, and whether there is a signature rather than the word `unsafe`. Only
+    /// one signature is removed: a later segment that looks like another one is part of the signed text.
     pub(super) fn verified<'a>(
         &self,
         flavour: Flavour,
@@ -56,7 +56,7 @@ impl Signing {
     ) -> Option<(Cow<'a, str>, bool)> {
         if flavour == Flavour::Thumbor {
             let (signature, rest) = below.split_once('/')?;
-            // `=` may come as `%3D`.
+            // Proxies may escape the padding `=` as `%3D`.
             let signature = percent::decode(signature).ok()?;
             let allowed = self.allows(&signature, rest);
             return allowed.then_some((rest.into(), signature != UNSAFE));
@@ -64,7 +64,7 @@ impl Signing {
         if let Some((rest, is_signed)) = self.imagor(below) {
             return Some((rest.into(), is_signed));
         }
-        // Proxies escape; the whole path is decoded once, and tried again.
+        // If a proxy has escaped the path, the signature matches only after the whole path is decoded once.
         let decoded = percent::decode(below).ok()?;
         let (rest, is_signed) = self.imagor(&decoded).filter(|_| decoded != below)?;
         Some((rest.to_owned().into(), is_signed))

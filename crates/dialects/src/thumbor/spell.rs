@@ -1,4 +1,4 @@
-//! Writes wishes as URLs of thumbor and imagor, with the usual prefix.
+//! Writes wishes (requests in the terms that all dialects share) as URLs of thumbor and imagor at the root.
 
 use andon_recipe::{Fitting, Wish};
 
@@ -6,7 +6,8 @@ use super::Flavour;
 use crate::spelling::{Said, Spelt, Word, sides};
 
 impl Flavour {
-    /// Returns the words of a recipe that this flavour has parts or filters for. Parts begin with a slash.
+    /// Returns words of recipes, each with the part or filter of this program that expresses it. Parts begin with a
+    /// slash.
     pub(super) fn words(self) -> Vec<Word> {
         let own = match self {
             Self::Thumbor => THUMBOR,
@@ -19,7 +20,7 @@ impl Flavour {
 const BOTH: &[Word] = &[
     ("crop:_:_:_:_", "/crop {0} {1} {2} {3}"),
     ("flip:_", "/flip {0}"),
-    // Counter-clockwise.
+    // The filter counts counterclockwise.
     ("turn:90", "rotate(270)"),
     ("turn:180", "rotate(180)"),
     ("turn:270", "rotate(90)"),
@@ -75,7 +76,7 @@ const IMAGOR: &[Word] = &[
     ("with:colours:256", "palette()"),
 ];
 
-/// Returns the URL for a wish.
+/// Returns the URL for a wish, and which parts of the wish it lacks.
 pub(super) fn spell(wish: &Wish, source: &str, flavour: Flavour) -> Spelt {
     let mut said = Said::of(wish, &flavour.words());
     let mut take = |start| said.take(start).unwrap_or_default();
@@ -88,7 +89,7 @@ pub(super) fn spell(wish: &Wish, source: &str, flavour: Flavour) -> Spelt {
     let both = wish.w.is_some() && wish.h.is_some();
     let fits = matches!(wish.fit, Fitting::Pad(_))
         || (wish.fit == Fitting::Inside && (both || !wish.enlarge));
-    // The size comes first among the filters.
+    // Filters that concern the size come first.
     let mut filters: Vec<String> = Vec::new();
     match (fits, wish.enlarge) {
         (true, true) => filters.push("upscale()".to_owned()),
@@ -119,7 +120,7 @@ pub(super) fn spell(wish: &Wish, source: &str, flavour: Flavour) -> Spelt {
     said.spelt(format!("/unsafe/{}", parts.collect::<Vec<_>>().join("/")))
 }
 
-/// Returns the corners of a crop, of which left, top, width and height are given in px; empty for other texts.
+/// Converts left, top, width and height of a crop in px to its corners. Returns an empty text for any other text.
 fn corners(crop: &str) -> String {
     let edges: Vec<u32> = crop
         .split(' ')

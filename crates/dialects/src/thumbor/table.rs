@@ -1,5 +1,5 @@
-//! The table of all filters: which of the two programs has each, how its arguments are read, and what it adds to the
-//! recipe. Filters that are not in it are skipped, as in both programs, and so are those whose arguments are wrong.
+//! The table of all filters: which program has each, how its arguments are parsed, and which [`Filter`] it becomes.
+//! Filters that are not in the table, and those with invalid arguments, are skipped, as in both programs.
 
 use std::ops::RangeInclusive;
 
@@ -16,10 +16,10 @@ use crate::options::OptionHelp;
 use crate::percent;
 use crate::refusal::shorten;
 
-/// Reads the arguments of a filter; `None` if it is to be skipped.
+/// Parses the arguments of a filter; `None` if the filter is skipped.
 type Read = fn(&Args<'_>) -> Option<Filter>;
 
-/// Reads the arguments of a filter that asks for what imagor's `meta` reports, or says what is wrong with them.
+/// Parses the arguments of a filter that adds data to the document of imagor's `meta`, or says what is wrong with them.
 type See = fn(&Args<'_>) -> Result<Seen, &'static str>;
 
 /// A filter of the table.
@@ -27,16 +27,16 @@ struct Row {
     name: &'static str,
     /// What the filter does, or why it does nothing, as one sentence.
     help: &'static str,
-    /// What is not done as in the original, and of which program that is so.
+    /// How the filter differs from the original, and in which programs it does.
     differs: Option<(&'static str, &'static [Flavour])>,
-    /// How thumbor's arguments are read, if it has the filter, and how many of them there are.
+    /// The permitted numbers of arguments, and the parser for thumbor, if it has the filter.
     thumbor: Option<(RangeInclusive<usize>, Read)>,
-    /// How imagor's arguments are read, if it has the filter.
+    /// The parser for imagor's arguments, if it has the filter.
     imagor: Option<Read>,
-    /// Says which part of the filter is not supported, if it is otherwise applied. Takes the arguments as they stand in
-    /// the URL.
+    /// Returns a note about the unsupported part of a filter that is applied otherwise. Takes the arguments as written
+    /// in the URL.
     note: fn(Flavour, &str) -> Option<String>,
-    /// What imagor's `meta` is asked to report, if the filter asks for that, or what is wrong with the arguments.
+    /// The parser for a filter that adds data to the document of imagor's `meta`.
     seen: Option<See>,
 }
 
@@ -52,7 +52,7 @@ const fn row(name: &'static str) -> Row {
     }
 }
 
-/// Makes the row of a filter that is known, and that nothing is made of.
+/// Makes the row of a known filter that is not supported.
 const fn skipped(name: &'static str, flavour: Flavour) -> Row {
     let row = row(name)
         .help("Skipped, with a note.")
@@ -100,7 +100,7 @@ impl Row {
         Self { seen, ..self }
     }
 
-    /// Whether the filter is one of this program's.
+    /// Whether this program has the filter.
     fn is_of(&self, flavour: Flavour) -> bool {
         match flavour {
             Flavour::Thumbor => self.thumbor.is_some(),
@@ -109,7 +109,7 @@ impl Row {
     }
 }
 
-/// All filters, by their names.
+/// All filters, sorted by name.
 #[rustfmt::skip]
 const ALL: &[Row] = &[
     row("attachment").help("Tells browsers to save the result, under this name if one is given.")
@@ -119,7 +119,7 @@ const ALL: &[Row] = &[
     row("background_color").help("Fills what is transparent with a colour.")
         .thumbor(1..=1, |args| Some(Filter::Ground(Ground::Colour(colours::read(&args.word(0)?)?))))
         .imagor(|args| match Ground::read(args.flavour, &args.text(0)?)? {
-            // No such colour.
+            // imagor takes `blur` for an unknown colour here, which is black.
             Ground::Blurred => Some(Filter::Ground(Ground::Colour(Colour::BLACK))),
             ground => Some(Filter::Ground(ground)),
         }),
@@ -291,7 +291,7 @@ const ALL: &[Row] = &[
         .both(4..=6, |args| Some(Filter::Overlay(Overlay::watermark(args)?, None))),
 ];
 
-/// Returns what there is to say of each filter that a program has.
+/// Returns the documentation of each filter that a program has.
 pub(super) fn option_help(flavour: Flavour) -> Vec<OptionHelp> {
     let rows = ALL.iter().filter(|row| row.is_of(flavour));
     let of =
@@ -303,8 +303,8 @@ pub(super) fn option_help(flavour: Flavour) -> Vec<OptionHelp> {
     .collect()
 }
 
-/// Reads a filter; `None` if it is to be skipped. Images in its arguments may have filters of their own, nested at most
-/// `levels` deep.
+/// Parses a filter; `None` if it is skipped. Overlay images in its arguments may have filters of their own, nested at
+/// most `levels` deep.
 pub(super) fn read(flavour: Flavour, name: &str, args: &str, levels: usize) -> Option<Filter> {
     let row = ALL.iter().find(|row| row.name == name)?;
     match flavour {
@@ -324,8 +324,8 @@ pub(super) fn read(flavour: Flavour, name: &str, args: &str, levels: usize) -> O
     }
 }
 
-/// Whether thumbor or imagor has this filter, written as `name(args)`, with this number of arguments. The end of the text
-/// may be cut off.
+/// Whether thumbor or imagor has this filter, written as `name(args)`, with this number of arguments. The end of the
+/// text may be cut off.
 pub(super) fn has(flavour: Flavour, filter: &str) -> bool {
     let (name, args) = filter.split_once('(').unwrap_or((filter, ""));
     let Some(row) = ALL.iter().find(|row| row.name == name) else {
@@ -341,13 +341,14 @@ pub(super) fn has(flavour: Flavour, filter: &str) -> bool {
     }
 }
 
-/// Returns a note about the part of a filter that is not supported, if the filter is otherwise applied.
+/// Returns a note about the unsupported part of a filter, if it has one and is applied otherwise.
 pub(super) fn note(flavour: Flavour, name: &str, args: &str) -> Option<String> {
     let row = ALL.iter().find(|row| row.name == name)?;
     (row.note)(flavour, args)
 }
 
-/// Returns what is wrong with the arguments of a filter that asks for what imagor's `meta` reports.
+/// Returns what is wrong with the arguments of a filter that adds data to the document of imagor's `meta`; `None` if
+/// nothing is, or for any other filter.
 pub(super) fn unseen(name: &str, args: &str) -> Option<&'static str> {
     let seen = ALL.iter().find(|row| row.name == name)?.seen?;
     seen(&Args::new(Flavour::Imagor, args, 0)).err()
@@ -393,12 +394,13 @@ fn contrast_thumbor(percent: i64) -> f64 {
     ((share * share / 100) as f64 / 100.0).min(1000.0)
 }
 
-/// Converts percent of full scale to levels of 255.
+/// Converts percent of full scale to levels of 255, as text.
 fn levels(percent: f64) -> String {
     number((percent * 2.55).clamp(-255.0, 255.0))
 }
 
-/// Makes the effect that adds percent of full scale to each channel, from the three arguments.
+/// Makes the effect that adds a percentage of full scale to each channel. `percent` returns those of red, green and
+/// blue.
 fn rgb(percent: impl Fn(usize) -> Option<f64>) -> Option<Filter> {
     effect(
         "rgb",
@@ -410,7 +412,8 @@ fn rgb(percent: impl Fn(usize) -> Option<f64>) -> Option<Filter> {
     )
 }
 
-/// Returns the turn by degrees counter-clockwise, if there is one; `None` if they are no multiple of 90.
+/// Returns the turn for degrees counterclockwise, where the inner `None` is that by 0. `None` for other angles than
+/// multiples of 90.
 fn turn(degrees: i64) -> Option<Option<Turn>> {
     match degrees.rem_euclid(360) {
         0 => Some(None),
@@ -433,7 +436,7 @@ fn blur_thumbor(args: &Args<'_>) -> Option<Filter> {
     let radius = args.size(0).filter(|radius| *radius > 0)?.min(150);
     let sigma = match args.has(1) {
         false => 0.0,
-        // It is squared.
+        // thumbor squares sigma, so that its sign has no effect.
         true => args.decimal(1)?.abs().min(150.0),
     };
     let sigma = if sigma == 0.0 {
@@ -502,7 +505,7 @@ fn focal(args: &Args<'_>) -> Option<Filter> {
     }
 }
 
-/// Reads the margins behind a colour: left, top, right and bottom, where the opposite sides may be left out.
+/// Parses the margins after a colour: left, top, right and bottom. Without the last two, opposite sides are equal.
 fn padding(args: &Args<'_>) -> Option<Filter> {
     let ground = Ground::read(args.flavour, &args.text(0)?)?;
     let left = args.size(1).filter(|_| args.has(1))?;
@@ -519,13 +522,13 @@ fn padding(args: &Args<'_>) -> Option<Filter> {
 fn depth(args: &Args<'_>) -> Option<Filter> {
     match args.whole(0)? {
         bits @ (8 | 16) => Some(Filter::Depth(bits as u8)),
-        // Fewer bits are places in a list of colours.
+        // PNGs with fewer bits have a palette of that many index bits.
         bits @ (1 | 2 | 4) => Some(Filter::Colours(1 << bits)),
         _ => None,
     }
 }
 
-/// Reads an image that is laid over this one. `None` also if it is nested too deeply.
+/// Parses imagor's filter `image`; `None` also if overlay images are nested too deeply.
 fn image(args: &Args<'_>) -> Option<Filter> {
     let (overlay, nested) = Overlay::image(args)?;
     let Some((mut parts, sides)) = nested else {

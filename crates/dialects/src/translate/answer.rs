@@ -3,7 +3,7 @@
 use crate::request::Fallback;
 use crate::{AnswerStyle, ImageRequest};
 
-/// Returns in words what the response to `wanted` has and the response to `is` lacks, and the reverse.
+/// Describes what the response to `wanted` has and the response to `is` lacks, and the reverse.
 pub(super) fn differences(wanted: &ImageRequest, is: &ImageRequest) -> Vec<String> {
     let (wanted, is) = (told(&wanted.style), told(&is.style));
     let missing = wanted.iter().filter(|it| !is.contains(it));
@@ -12,10 +12,10 @@ pub(super) fn differences(wanted: &ImageRequest, is: &ImageRequest) -> Vec<Strin
     missing.chain(more.map(|it| format!("with {it}"))).collect()
 }
 
-/// Returns in words what a client or an origin notices of a style.
+/// Describes the properties of a response that clients or origins notice.
 fn told(style: &AnswerStyle) -> Vec<String> {
     let mut told: Vec<String> = Vec::new();
-    // Links name URLs of their own dialect.
+    // Headers with links contain URLs of the dialect itself, and so always differ.
     let headers = style.headers.iter().filter(|(name, _)| *name != "link");
     told.extend(headers.map(|(name, value)| format!("the header `{name}: {value}`")));
     let numbers = [

@@ -1,7 +1,7 @@
-//! One URL language in the words of another, and where the other cannot say the same.
+//! Translation of a request from one URL language into another, with the differences that remain.
 //!
-//! What a dialect writes is read back, and what both requests come to is compared for sources of many sizes, or for the
-//! one that is known.
+//! Each translated URL is parsed again, and the recipes of both requests are compared for sources of many sizes, or for
+//! the size that is known.
 //!
 //! ```
 //! use andon_dialects::translate::{Known, Translator};
@@ -26,7 +26,7 @@ use crate::{ALL, Ask, Config, Dialects, ImageRequest, Refusal};
 use behaviour::Behaviour;
 use spellings::Spelling;
 
-/// Translates requests between dialects, each of which is read by itself.
+/// Translates requests between dialects, each of which is configured alone.
 #[derive(Debug)]
 pub struct Translator {
     /// The dialects in the order of [`ALL`]. An error says why a dialect is not available.
@@ -51,16 +51,16 @@ impl Known<'_> {
     }
 }
 
-/// A request that is ready to be translated into other dialects.
+/// A request that is prepared for translation into other dialects.
 #[derive(Debug)]
 pub struct Translation<'a> {
     translator: &'a Translator,
     request: &'a ImageRequest,
     format: &'static str,
     resolved: Option<Result<ImageRequest, ResolveError>>,
-    /// What the request wants; `None` if it makes no image of any source.
+    /// The request in the terms that all dialects share; `None` if it makes no image of any source.
     wish: Option<Wish>,
-    /// What the request makes of the known source, or of sources of many sizes.
+    /// The results of the request for the known source, or for sources of many sizes.
     wanted: Behaviour,
 }
 
@@ -69,11 +69,11 @@ pub struct Translation<'a> {
 pub struct Said {
     /// Path and query.
     pub url: String,
-    /// The differences between what this URL and the original ask for.
+    /// How the results of this URL differ from those of the original request.
     pub but: Vec<String>,
 }
 
-/// Why a target could not be read.
+/// Why no request could be read from a target.
 #[derive(Clone, Debug)]
 pub enum Unread {
     /// The target is in this dialect, which refuses it.
@@ -99,13 +99,13 @@ impl fmt::Display for Unread {
 impl std::error::Error for Unread {}
 
 impl Translator {
-    /// Creates a translator where each dialect has its usual prefix, and URLs are not signed.
+    /// Creates a translator in which each dialect has its usual prefix, and URLs are not signed.
     #[must_use]
     pub fn usual() -> Self {
         Self::each(|name| spellings::usual(name).map_err(|error| error.to_string()))
     }
 
-    /// Creates a translator where each dialect has the prefix, keys and presets of a configuration. Dialects that it
+    /// Creates a translator in which each dialect has the prefix, keys and presets of a configuration. Dialects that it
     /// switches off are not available.
     #[must_use]
     pub fn of(config: &Config) -> Self {
@@ -117,8 +117,8 @@ impl Translator {
         })
     }
 
-    /// Creates a translator where dialects are configured by a configuration. Dialects that it switches off have their
-    /// usual prefix.
+    /// Creates a translator in which each dialect has the settings of a configuration. Dialects that it switches off
+    /// have their usual prefix.
     #[must_use]
     pub fn of_or_usual(config: &Config) -> Self {
         let (own, usual) = (Self::of(config), Self::usual());
@@ -198,7 +198,7 @@ impl Translator {
         let like = known.facts.as_ref().unwrap_or(&plain);
         let wanted = Behaviour::of(request, like, &behaviour::trials(known, format));
         let wish = wanted.output().zip(request.rules.wish());
-        // Of these, not what it comes to counts, but what the request says.
+        // Of these settings, the request itself counts, and not its results for the sources that were tried.
         let wish = wish.map(|(output, wish)| Wish {
             output: Output {
                 profile: wish.output.profile,
@@ -235,7 +235,7 @@ impl Translator {
 }
 
 impl Translation<'_> {
-    /// Returns the format that the source is assumed to have.
+    /// Returns the format that the source is known or assumed to have.
     #[must_use]
     pub fn format(&self) -> &'static str {
         self.format
@@ -253,8 +253,8 @@ impl Translation<'_> {
         }
     }
 
-    /// Returns the request as a URL of a dialect, and how its meaning differs. Meanings are compared for the source's
-    /// size, if it is known, or else for many sizes.
+    /// Returns the request as a URL of a dialect, and how its results differ. They are compared for the source's size,
+    /// if it is known, or else for many sizes.
     ///
     /// # Errors
     /// A sentence that says why the dialect has no such URL.
@@ -277,7 +277,7 @@ impl Translation<'_> {
         let wish =
             wish.ok_or_else(|| "it makes no image of the sources that were tried".to_owned());
         let spelling = wish.and_then(|wish| spellings::spelt(name, dialects, request, wish));
-        // A rectangle in px is meant for images of this size.
+        // A rectangle in px was chosen for images of this size, so that any difference counts.
         let is_cut =
             (self.wish.iter().flat_map(Wish::others)).any(|step| matches!(step, Step::Crop(_)));
         let is_other = |it: &Spelling| {
@@ -293,10 +293,11 @@ impl Translation<'_> {
         self.compared(name, spelling?)
     }
 
-    /// Returns a URL of the dialect of this name with the differences between its meaning and the request's.
+    /// Returns the URL of a spelling, with the differences between its results and those of the request. `name` is that
+    /// of the dialect.
     ///
     /// # Errors
-    /// A sentence about a URL that says something else for all sources.
+    /// A sentence about a URL whose results differ for all sources.
     fn compared(&self, name: &str, spelling: Spelling) -> Result<Said, String> {
         let Spelling { url, read, missing } = spelling;
         let is = self.wanted.again(&read);
@@ -320,8 +321,8 @@ impl Translation<'_> {
         }
     }
 
-    /// Returns a URL that says the same for the source's size only; `None` if the size is not known, or there is no such
-    /// URL.
+    /// Returns a URL that is equivalent for the source's size only; `None` if the size is not known, or there is no
+    /// such URL.
     fn say_for_this_size(&self, name: &str, dialects: &Dialects) -> Option<Said> {
         let Some(Ok(resolved)) = &self.resolved else {
             return None;
@@ -344,8 +345,8 @@ impl Translation<'_> {
     }
 }
 
-/// Returns the target of a request line for a path or URL as typed. A missing leading slash is added, because it is
-/// easily forgotten, and scheme and host are cut off, because a whole URL is easily pasted.
+/// Returns the target of a request line for a path or URL as typed. A missing leading slash is added, as it is easily
+/// forgotten, and scheme and host are removed, as users often paste a whole URL.
 #[must_use]
 pub fn target(typed: &str) -> String {
     let after_scheme = ["http://", "https://"]
@@ -358,7 +359,7 @@ pub fn target(typed: &str) -> String {
     format!("/{path}")
 }
 
-/// The difference that is reported if a dialect's URL has whole pixels, for a source whose size is known.
+/// The difference that is reported if a dialect can only express a request in whole pixels, for a source of known size.
 pub const THIS_SIZE_ONLY: &str = "for sources of this size only, as that is all it can say";
 
 /// Formats that rules may treat differently from JPEG.

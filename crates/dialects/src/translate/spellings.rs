@@ -1,4 +1,4 @@
-//! Wishes as URLs of a dialect, and what the dialect reads in them.
+//! Writes wishes as URLs of a dialect, and parses these URLs again.
 
 use andon_recipe::Wish;
 
@@ -6,7 +6,7 @@ use crate::config::{Mount, Row};
 use crate::spelling::{self, Spelt};
 use crate::{Ask, Config, ConfigError, Dialects, ImageRequest, ROWS};
 
-/// Creates one dialect alone, with its usual prefix.
+/// Creates a single dialect with its usual prefix.
 pub(super) fn usual(name: &str) -> Result<Dialects, ConfigError> {
     let mut config = Config::default();
     config.native.enabled = false;
@@ -17,20 +17,20 @@ pub(super) fn usual(name: &str) -> Result<Dialects, ConfigError> {
     Dialects::new(&config)
 }
 
-/// A wish in the words of a dialect.
+/// A wish, written as a URL of a dialect.
 pub(super) struct Spelling {
     pub(super) url: String,
-    /// What the dialect reads in the URL.
+    /// The request that the dialect reads from the URL.
     pub(super) read: ImageRequest,
-    /// Words of a recipe that are missing in the URL.
+    /// The parts of the wish that the URL lacks, as words of a recipe.
     pub(super) missing: Vec<String>,
 }
 
-/// Writes a wish for the source of a request in the dialect of this name, and reads it back. It is spelt with the usual
-/// prefix and without signatures, and then written with those of `dialects`.
+/// Writes a wish for the source of a request in the dialect of this name, and parses the URL again. The URL is first
+/// written with the usual prefix and without a signature, and then with prefix and signature of `dialects`.
 ///
 /// # Errors
-/// The dialect's reason to refuse it.
+/// The dialect's reason to refuse the URL.
 pub(super) fn spelt(
     name: &str,
     dialects: &Dialects,
@@ -51,7 +51,7 @@ pub(super) fn spelt(
     }
 }
 
-/// Returns a word of a recipe as the dialect says it that a request is in, or unchanged if that is not known.
+/// Translates a word of a recipe to an option of the request's own dialect. Returns it unchanged if there is none.
 pub(super) fn in_own_words(request: &ImageRequest, word: &str) -> String {
     let text = request.rules.text();
     let mut rows = ROWS.iter().filter(|row| text.starts_with(row.name));
@@ -60,7 +60,7 @@ pub(super) fn in_own_words(request: &ImageRequest, word: &str) -> String {
         .unwrap_or_else(|| word.to_owned())
 }
 
-/// Percent-encodes a source for paths and queries: only letters, digits and `-._~/` stand bare.
+/// Percent-encodes a source for paths and queries: all characters but letters, digits and `-._~/`.
 fn escaped(source: &str) -> String {
     let bare = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
     let one = |byte: u8| match bare(byte) {

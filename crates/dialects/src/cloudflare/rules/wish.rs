@@ -1,14 +1,15 @@
-//! What the options want, in terms that other dialects can say, too.
+//! Expresses the options as a wish, in the terms that all dialects share.
 
 use andon_recipe::{Area, Facts, Flatten, Measure, Recipe, Step, Wish};
 
 use super::CloudflareRules;
 
-/// Width and height in px of an image that no usual box exceeds.
+/// Width and height in px of an image that usual boxes do not exceed.
 const LARGE: (u32, u32) = (1 << 19, 1 << 19);
 
 impl CloudflareRules {
-    /// Returns the wish; `None` if the options crop to nothing. Crops that depend on the image's size are beyond it.
+    /// Returns the options as a wish; `None` if they crop to nothing. A crop that depends on the image's size is not
+    /// expressed, but listed in [`Wish::beyond`].
     pub(super) fn wanted(&self) -> Option<Wish> {
         let options = &self.options;
         let mut facts = Facts::new("jpeg", LARGE.0, LARGE.1);

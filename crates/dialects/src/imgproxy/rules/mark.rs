@@ -1,4 +1,4 @@
-//! The watermark of a result: the configured one, whose size may be known, or any image that a URL names.
+//! The watermark of a result: the configured image, whose size may be known, an image that a URL names, or a text.
 
 use andon_recipe::{Colour, Effect, Pad, Rotate, Step};
 
@@ -8,7 +8,7 @@ use super::{ImgproxyRules, effect, px};
 use crate::effects::{Overlay, number};
 
 impl ImgproxyRules {
-    /// Returns the step that lays the watermark on the result.
+    /// Returns the step that draws the watermark on the result, if there is one.
     pub(super) fn mark(&self, layout: &Layout) -> Option<Step> {
         let asked = &self.options.watermark;
         let configured = self.house.watermark.as_ref();
@@ -57,12 +57,12 @@ impl ImgproxyRules {
 }
 
 impl Watermark {
-    /// Whether `size` says how large the watermark is.
+    /// Whether `size`, rather than `scale`, sets the size of the watermark.
     fn is_sized(&self) -> bool {
         self.scale == 0.0 && self.size != (0, 0)
     }
 
-    /// Returns the step that writes a text as the watermark on a result of the size `outer`, in px.
+    /// Returns the step that draws a text as the watermark on a result of the size `outer`, in px.
     fn written(&self, text: &str, opacity: f64, outer: (i64, i64), dpr: f64) -> Option<Step> {
         let text = plain(text);
         let (corner, (x, y)) = match self.tiled {
@@ -71,7 +71,7 @@ impl Watermark {
         };
         let opacity = opacity.clamp(0.0, 1.0);
         let ink = match self.shadow > 0.0 {
-            // Letters hide their own shadow, however opaque both are together.
+            // The letters must be opaque to hide their own shadow; the opacity is applied to both together.
             true => Colour::BLACK,
             false => Colour {
                 a: (opacity * 255.0).round() as u8,
@@ -91,7 +91,7 @@ impl Watermark {
         if (w, h) == (0, 0) {
             args[0] = text;
         } else {
-            // One line, as large as fits: nothing but a hyphen and a space would end a line of Latin letters.
+            // The text stays on one line, as large as fits. Lines of Latin letters break only at spaces and hyphens.
             args[0] = text.replace(' ', "\u{a0}").replace('-', "-\u{2060}");
             LARGEST.clone_into(&mut args[1]);
             let side = |side: u32| side.min(FARTHEST as u32);
@@ -114,8 +114,7 @@ impl Watermark {
         effect(Effect::TEXT, args)
     }
 
-    /// Returns width and height in px that the watermark is fitted into on a result of the size `outer`. 0: it has no
-    /// limit.
+    /// Returns width and height in px into which the watermark is fitted on a result of the size `outer`. 0: no limit.
     fn room(&self, outer: (i64, i64)) -> (u32, u32) {
         let most = |side: i64| px((side as f64 * self.scale).round().max(1.0) as i64);
         match self.scale {
@@ -129,12 +128,12 @@ impl Watermark {
         self.shadow.min(MOST_BLURRED)
     }
 
-    /// Returns the steps that turn the image of the watermark and make room around it, and how many px wide the margin
-    /// is that they leave for its shadow.
+    /// Returns the steps that turn the watermark image and add space around it, and the width in px of the margin that
+    /// they add for its shadow.
     fn changes(&self, outer: (i64, i64), dpr: f64) -> (Vec<Step>, u32) {
         let degrees = self.angle % 360.0;
         let shadow = if self.shadow > 0.0 { self.sigma() } else { 0.0 };
-        // Three standard deviations, and next to nothing is beyond.
+        // Beyond three standard deviations, a Gaussian is invisible.
         let margin = (3.0 * shadow).ceil() as u32;
         let (across, down) = match self.tiled {
             true => self.gravity.spacing(outer, dpr),
@@ -163,7 +162,7 @@ impl Watermark {
         (steps, margin)
     }
 
-    /// Returns the watermark, whose own size is not known, on a result of the size `outer`, in px.
+    /// Returns the overlay for a watermark whose own size is unknown, on a result of the size `outer`, in px.
     fn of_any_size(&self, file: &str, opacity: f64, outer: (i64, i64), dpr: f64) -> Overlay {
         let (steps, margin) = self.changes(outer, dpr);
         let size = self.room(outer);
@@ -190,13 +189,13 @@ impl Watermark {
 /// The largest standard deviation in px of a shadow's blur.
 const MOST_BLURRED: f64 = 100.0;
 
-/// Size of a text in px, where its URL says none.
+/// Default size of a text, in px.
 const SIZE: &str = "16";
 
-/// The largest size of letters in px that the engine draws. They are made smaller until they fit.
+/// The largest size of letters in px that the engine draws. It shrinks them until they fit.
 const LARGEST: &str = "10000";
 
-/// The largest length in px that a text may have as its margin or box.
+/// The largest length in px that the engine accepts as margin or box of a text.
 const FARTHEST: i64 = 10_000;
 
 /// Returns a text without the tags and escapes of Pango's markup.

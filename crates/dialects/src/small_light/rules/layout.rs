@@ -1,7 +1,7 @@
-//! Where everything lies once the image's size is known: pure arithmetic.
+//! Computes the sizes and positions of all parts of a result once the image's size is known.
 //!
-//! The rules are those of ngx_small_light, in its order of floating-point operations, because a URL that was served for
-//! years must keep its size to the pixel: sides are truncated, never rounded.
+//! The rules are those of ngx_small_light, with its order of floating-point operations, because a URL that was served
+//! for years must keep its size to the pixel: sides are truncated, never rounded.
 
 use andon_recipe::{Colour, Length, ResolveError};
 
@@ -34,13 +34,13 @@ pub(in super::super) struct CanvasLayout {
     pub(in super::super) colour: Colour,
 }
 
-/// The geometry of the rules for one image. Sizes are those of the upright, turned image.
+/// The geometry of the rules for one image. Sizes are those of the image after it is turned upright and by `turn`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in super::super) struct Layout {
-    /// Whether the source's own bytes are sent. Nothing else of the layout then has an effect.
+    /// Whether the source's own bytes are sent, and the rest of the layout has no effect.
     pub(in super::super) original: bool,
-    /// The requested size in px, with fractions. The canvas is centred and the border drawn by it, even if nothing is
-    /// scaled.
+    /// The requested size in px, with fractions. The canvas is centred by it and the border drawn around it, even if
+    /// nothing is scaled.
     pub(in super::super) asked: (f64, f64),
     /// Scaling and cropping, if any.
     pub(in super::super) scaling: Option<Scaling>,
@@ -110,7 +110,7 @@ impl SmallLightRules {
         Ok(layout)
     }
 
-    /// Checks that scaling a region of `sw` × `sh` px to `dw` × `dh` px leaves something.
+    /// Checks that something is left if a region of `sw` × `sh` px is scaled to `dw` × `dh` px.
     fn check_sides(&self, (sw, sh): (f64, f64), (dw, dh): (f64, f64)) -> Result<(), ResolveError> {
         let wrong = |why: String| Err(ResolveError::new(self, why));
         if let Some(length) = self.size.too_short() {
@@ -146,7 +146,7 @@ impl Ground {
 }
 
 impl Size {
-    /// Returns a side that is shorter than 1 px whatever the image.
+    /// Returns the length of a requested side that is shorter than 1 px for every image; `None` if there is none.
     fn too_short(&self) -> Option<f64> {
         let px = [self.w, self.h]
             .into_iter()

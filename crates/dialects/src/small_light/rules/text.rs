@@ -7,7 +7,7 @@ use andon_recipe::{Background, Colour, Effect, Length, Turn};
 
 use super::{Fit, Original, SmallLightRules};
 
-/// An option's name and, if it is to be written, its value.
+/// An option's name and its value; `None` if the option is left out.
 type Named<'a> = (&'a str, Option<String>);
 
 impl fmt::Display for SmallLightRules {
@@ -63,7 +63,7 @@ impl SmallLightRules {
         ]
     }
 
-    /// Returns the options of the canvas or, without one, of the colour that shows through the image.
+    /// Returns the options of the canvas or, without one, the colour that replaces transparency.
     fn canvas(&self) -> Vec<Named<'_>> {
         match (&self.canvas, self.output.background) {
             (Some(canvas), _) => vec![
@@ -79,7 +79,7 @@ impl SmallLightRules {
     }
 }
 
-/// Returns the options of an effect in the spelling of ImageMagick, whichever engine it was requested from.
+/// Returns the options of an effect in ImageMagick's form, whichever engine it was requested from.
 fn effect(effect: &Effect) -> Vec<Named<'_>> {
     let arg = |arg: &str| Some(arg.to_owned());
     match (effect.name.as_str(), effect.args.as_slice()) {
@@ -107,7 +107,7 @@ fn length(length: Option<Length>) -> Option<String> {
     })
 }
 
-/// Returns a colour, unless it is the default: black.
+/// Formats a colour; `None` for the default, which is black.
 fn colour(colour: Colour) -> Option<String> {
     let black = Colour {
         a: u8::MAX,

@@ -1,12 +1,12 @@
-//! What the parameters want, in terms that other dialects can say, too.
+//! Expresses the parameters as a wish, in the terms that all dialects share.
 
 use andon_recipe::{Crop, Fitting, Kept, Length, Output, Profile, Recipe, Step, Wish};
 
 use super::{Fit, Original, Region, SmallLightRules};
 
 impl SmallLightRules {
-    /// Returns the wish. Lengths in per cent are beyond it. Of profiles, metadata and the stored turn, a wish says only
-    /// what a parameter asks to change.
+    /// Returns the parameters as a wish. Lengths in percent are not expressed, but listed in [`Wish::beyond`].
+    /// Profiles, metadata and the stored turn are only included if a parameter changes them.
     pub(super) fn wanted(&self) -> Wish {
         let px = |length: Option<Length>| match length {
             Some(Length::Px(px)) => Some(px),
@@ -66,7 +66,7 @@ impl SmallLightRules {
         }
     }
 
-    /// Returns the crop to the region, if it has both sides, and all in px.
+    /// Returns the crop to the region; `None` unless it has width and height, and all values are in px.
     fn part(&self) -> Option<Step> {
         let Region { x, y, w, h } = self.region;
         let zero = Length::Px(0.0);

@@ -1,14 +1,14 @@
-//! imagor's arithmetic: whole numbers are divided as in Go, and sides rounded as in libvips, half away from zero.
+//! imagor's arithmetic: integers are divided as in Go, and sides rounded as in libvips, half away from zero.
 
 use super::{Image, ThumborRules};
 use crate::thumbor::filters::Filter;
 use crate::thumbor::path::{Align, FitIn, Side};
 
-/// Which part of a scaled image is kept.
+/// Which part of a scaled image is kept when it is cropped.
 enum Keep {
-    /// Around this point, in px of the image before it was scaled.
+    /// The part around this point, in px of the image before it was scaled.
     Point((f64, f64)),
-    /// Around the most salient place.
+    /// The most salient part.
     Salient,
     Aligned((Align, Align)),
 }
@@ -19,7 +19,7 @@ impl ThumborRules {
         let corner = image.crop_edges(self.parts.crop, inner);
         let fit = self.parts.fit;
         let full = fit.is_some_and(|fit| fit.full);
-        // The last one counts.
+        // The last of these filters counts.
         let grows = self.filters.iter().rev().find_map(|filter| match filter {
             Filter::Upscale => Some(true),
             Filter::NoUpscale => Some(false),
@@ -31,7 +31,7 @@ impl ThumborRules {
         image.asked = (w, h);
         let (width, height) = (image.width, image.height);
         let smaller = w < width || h < height;
-        // What it makes of one side alone is rounded, not cut.
+        // If only one side is requested, imagor rounds the other one, and does not truncate it.
         let one = match asked {
             (Side::Px(w), Side::Free) => Some((w, u32::MAX)),
             (Side::Free, Side::Px(h)) => Some((u32::MAX, h)),
@@ -63,7 +63,7 @@ impl ThumborRules {
                 self.parts.across.unwrap_or_default(),
                 self.parts.down.unwrap_or_default(),
             );
-            // An image that is shorter on one side is only cut on the other.
+            // An image that is smaller than the box on one side is only cropped on the other one.
             let enlarges = grows || !plain;
             let keep = match focus {
                 Some(point) => Keep::Point(point),
@@ -119,8 +119,8 @@ impl ThumborRules {
 }
 
 impl Image {
-    /// Crops and cuts off the border in one step, and returns the upper left corner of what is left. The last column
-    /// and row are never part of a crop, as in imagor.
+    /// Crops to the edges and cuts off the border in one step, and returns the upper left corner of the rest. As in
+    /// imagor, a crop never includes the last column and row.
     fn crop_edges(&mut self, crop: Option<[f64; 4]>, inner: Option<[f64; 4]>) -> (f64, f64) {
         let (width, height) = self.size();
         let mut edges = None;
@@ -147,7 +147,7 @@ impl Image {
         }
         match edges {
             Some([left, top, right, bottom]) if right > left && bottom > top => {
-                // Each is cut to whole px: the corner, then the size.
+                // Corner and size are truncated to whole px separately.
                 let (x, y) = (left.floor(), top.floor());
                 let (w, h) = ((right - left).floor(), (bottom - top).floor());
                 self.cut([x, y, x + w, y + h]);
@@ -157,7 +157,7 @@ impl Image {
         }
     }
 
-    /// Returns the requested box in whole px.
+    /// Returns the requested box in whole px. A missing side follows from the other one.
     fn boxed(
         &self,
         asked: (Side, Side),
@@ -172,7 +172,7 @@ impl Image {
             (w, h) = (h, w);
         }
         let other = |one: u32, side: u32, own: u32| {
-            // Whole-number division of sides that fit into u64.
+            // The sides are u32, so that the product fits into u64.
             let other = (u64::from(side) * u64::from(one) / u64::from(own.max(1))) as u32;
             let other = if grows { other } else { other.min(side) };
             other.max(1)
@@ -194,7 +194,7 @@ impl Image {
         (w, h)
     }
 
-    /// Scales like libvips' thumbnail that fits a box.
+    /// Scales the image to fit inside a box, as libvips' thumbnail does.
     fn inside(&mut self, (w, h): (u32, u32)) {
         let (width, height) = self.size();
         self.shrink((width / f64::from(w)).max(height / f64::from(h)));
@@ -206,7 +206,7 @@ impl Image {
         self.scale(side(width), side(height));
     }
 
-    /// Scales like libvips' thumbnail that covers a box, and crops to the box.
+    /// Scales the image to cover a box, as libvips' thumbnail does, and crops it to the box.
     fn cover(&mut self, (w, h): (u32, u32), enlarges: bool, keep: Keep) {
         let before = self.size();
         let by = (before.0 / f64::from(w)).min(before.1 / f64::from(h));
@@ -256,15 +256,16 @@ impl Image {
         }
     }
 
-    /// Applies the filter `crop`. `given` has its arguments, which tell whether the edges are shares of the sides or
-    /// px.
+    /// Applies the filter `crop`. `given` has its arguments, which decide whether the edges are px or shares of the
+    /// sides.
     pub(super) fn crop_imagor(&mut self, edges: [f64; 4], given: [f64; 4]) {
         let edges = in_px(edges, given, self.size());
         self.cut(edges);
     }
 }
 
-/// Returns edges in px. Edges that were given as shares of the sides are rounded, half away from zero.
+/// Converts edges to px. Edges are shares of the sides if the arguments in `given` are small enough, and are then
+/// rounded half away from zero.
 fn in_px(edges: [f64; 4], given: [f64; 4], (width, height): (f64, f64)) -> [f64; 4] {
     let [left, top, right, bottom] = edges.map(|edge| edge.max(0.0));
     match given[0] < 1.0 && given[1] < 1.0 && given[2] <= 1.0 && given[3] <= 1.0 {

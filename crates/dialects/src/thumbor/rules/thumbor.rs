@@ -1,4 +1,4 @@
-//! thumbor's arithmetic, in its order of operations: Python's floats, with halves rounded to even.
+//! thumbor's arithmetic, in its order of operations: floats as in Python, with halves rounded to even.
 
 use super::round::hundredths;
 use super::{Image, ThumborRules};
@@ -45,7 +45,7 @@ impl ThumborRules {
     }
 
     /// Cuts off the border, then crops to the edges in the URL, which are in px of the image with its border. Returns
-    /// the edges of the crop in the image without its border, if there is one.
+    /// the edges of the crop in the image without its border; `None` if there is no crop.
     fn crop(&self, image: &mut Image, inner: Option<[f64; 4]>) -> Option<[f64; 4]> {
         let mut offset = (0.0, 0.0);
         if let Some(inner) = inner {
@@ -72,8 +72,8 @@ impl ThumborRules {
         Some(edges)
     }
 
-    /// Returns the point to keep in view: the centre of the focal regions, weighted by their areas, or the place of the
-    /// alignment. `None`: the most salient place.
+    /// Returns the point to keep in view: the centre of the focal regions, weighted by their areas, or the position of
+    /// the alignment. `None`: the most salient place.
     fn focus(&self, image: &Image, cropped: Option<[f64; 4]>) -> Option<(f64, f64)> {
         let (mut x, mut y, mut total) = (0_i128, 0_i128, 0_i128);
         for filter in self.filters.iter() {
@@ -98,7 +98,8 @@ impl ThumborRules {
             total += weight;
         }
         if total != 0 {
-            // Down, whatever the signs: a region that ends before it begins weighs less than nothing.
+            // Python rounds quotients down, whatever their signs. A region that ends before it begins has a negative
+            // weight.
             let part = |sum: i128| (sum * total.signum()).div_euclid(total.abs()) as f64;
             return Some((part(x), part(y)));
         }
@@ -118,7 +119,7 @@ impl ThumborRules {
     }
 }
 
-/// Returns the requested size in px, for what is left of the image.
+/// Returns the requested size in px, for the image after cropping.
 fn target(image: &Image, asked: (Side, Side)) -> (f64, f64) {
     let (width, height) = image.size();
     let given = |side: Side, own: f64| match side {
@@ -135,7 +136,7 @@ fn target(image: &Image, asked: (Side, Side)) -> (f64, f64) {
 }
 
 impl Image {
-    /// Crops to the aspect ratio of the target, unless both ratios are equal to two decimals.
+    /// Crops to the aspect ratio of the target, unless both ratios are equal when rounded to two decimals.
     fn crop_to_ratio(&mut self, (tw, th): (f64, f64), focus: Option<(f64, f64)>) {
         let (width, height) = self.size();
         let (some_w, some_h) = (tw.max(1.0), th.max(1.0));
@@ -159,7 +160,7 @@ impl Image {
         self.cut([left, top, left + w, top + h]);
     }
 
-    /// Makes the requested size that of the background of `fill`.
+    /// Stores the requested size as that of the background of `fill`.
     fn ask(&mut self, asked: (Side, Side)) {
         let ground = |side: Side, own: u32| match side {
             Side::Px(px) => px,
@@ -174,7 +175,7 @@ impl Image {
         let (mut tw, mut th) = target;
         if fit.adaptive && ((width < height && tw > th) || (width > height && tw < th)) {
             (tw, th) = (th, tw);
-            // `orig` as well, which then is the other side's.
+            // `orig` is swapped as well, and then stands for the other side of the image.
             asked = (asked.1, asked.0);
         }
         self.ask(asked);
@@ -192,7 +193,7 @@ impl Image {
         self.asked = (self.asked.0.max(self.width), self.asked.1.max(self.height));
     }
 
-    /// Enlarges the image to fit the requested size, if it is smaller both ways.
+    /// Enlarges the image to fit the requested size, if both of its sides are smaller.
     pub(super) fn upscale(&mut self) {
         let (width, height) = self.size();
         let (tw, th) = (f64::from(self.asked.0), f64::from(self.asked.1));

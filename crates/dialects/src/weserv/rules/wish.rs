@@ -1,14 +1,14 @@
-//! What the parameters want, in terms that other dialects can say, too.
+//! Expresses the parameters as a wish, in the terms that all dialects share.
 
 use andon_recipe::{Colour, Facts, Fitting, Flatten, Gravity, Keep, Recipe, Rotate, Step, Wish};
 
 use super::{Fit, WeservRules};
 
-/// Width and height in px of an image that no usual box exceeds.
+/// Width and height in px of an image that usual boxes do not exceed.
 const LARGE: u32 = 1 << 19;
 
 impl WeservRules {
-    /// Returns the wish. Lengths in per cent are beyond it.
+    /// Returns the parameters as a wish. Lengths in percent are not expressed, but listed in [`Wish::beyond`].
     pub(super) fn wanted(&self) -> Wish {
         let query = &self.query;
         let lengths = ["w", "h", "cx", "cy", "cw", "ch"].into_iter();
@@ -54,7 +54,7 @@ impl WeservRules {
         });
         let after = after.into_iter().chain(rotated).chain(self.effects());
         let after = after.chain(ground.map(|colour| Step::Flatten(Flatten(colour))));
-        // Its shape alone, for trimming to it depends on the size of the image.
+        // Only the shape is expressed, because trimming to it depends on the size of the image.
         let mask = self.mask((LARGE, LARGE)).into_iter().flatten();
         let mask = mask.filter(|step| matches!(step, Step::Effect(_)));
         Wish {
