@@ -57,16 +57,16 @@ pub(crate) fn css(text: &str) -> Option<Colour> {
     let level =
         |text: &str, whole| number(text, whole).map(|level| level.round().clamp(0.0, 255.0) as u8);
     let (colours, alpha) = parts.split_at_checked(3)?;
-    let mut found: Vec<u8> = colours
+    let mut channels: Vec<u8> = colours
         .iter()
         .map(|text| level(text, 1.0))
         .collect::<Option<_>>()?;
     match alpha {
         [] => {}
-        [alpha] => found.push(level(alpha, 255.0)?),
+        [alpha] => channels.push(level(alpha, 255.0)?),
         _ => return None,
     }
-    rgba(&found)
+    rgba(&channels)
 }
 
 /// Makes a colour of the channels red, green, blue and, optionally, alpha.

@@ -30,9 +30,9 @@ pub trait Settings {
     where
         Self: Sized + Default,
     {
-        let mut usual = Self::default();
-        usual.switch_on(Mount::Usual);
-        usual
+        let mut settings = Self::default();
+        settings.switch_on(Mount::Usual);
+        settings
     }
 
     /// Whether a target looks like a URL of this dialect at its usual prefix, even if it has mistakes. Always false for
@@ -159,10 +159,10 @@ impl Config {
             let names: Vec<&str> = ROWS.iter().map(|row| row.name).collect();
             let near = nearest(name, names.iter().copied());
             let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
-            let known = names.join(", ");
+            let list = names.join(", ");
             ConfigError::new(
                 "",
-                format!("there is no dialect `{name}`{hint}; known are {known}"),
+                format!("there is no dialect `{name}`{hint}; known are {list}"),
             )
         })?;
         (row.switch_on)(self, Mount::Usual);
@@ -173,7 +173,7 @@ impl Config {
     #[must_use]
     pub fn is_on(&self, name: &str) -> bool {
         let mut all = ALL.iter();
-        let maker = all.find(|(known, _)| *known == name);
+        let maker = all.find(|(dialect, _)| *dialect == name);
         maker.is_some_and(|(_, make)| !matches!(make(self), Ok(None)))
     }
 }
@@ -233,9 +233,9 @@ pub(crate) fn mount(key: &str, prefix: &str) -> Result<Option<String>, ConfigErr
     if prefix.is_empty() {
         return Ok(None);
     }
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte);
-    let sound = prefix.starts_with('/') && prefix.bytes().all(plain);
-    check(sound, key, || {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte);
+    let is_valid = prefix.starts_with('/') && prefix.bytes().all(is_plain);
+    check(is_valid, key, || {
         format!("`{prefix}` must be a path of letters, digits and `-._~`, such as \"/images\"")
     })?;
     Ok(Some(prefix.trim_end_matches('/').to_owned()))

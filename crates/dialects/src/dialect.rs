@@ -84,7 +84,7 @@ pub(crate) struct HeadersRead<'a> {
     headers: &'a dyn Headers,
     names: RefCell<Vec<&'static str>>,
     /// Whether the request has at least one of the headers that have been read.
-    found: Cell<bool>,
+    is_any_present: Cell<bool>,
 }
 
 impl<'a> HeadersRead<'a> {
@@ -92,7 +92,7 @@ impl<'a> HeadersRead<'a> {
         Self {
             headers,
             names: RefCell::default(),
-            found: Cell::default(),
+            is_any_present: Cell::default(),
         }
     }
 
@@ -100,13 +100,14 @@ impl<'a> HeadersRead<'a> {
     pub(crate) fn get(&self, name: &'static str) -> Option<&'a str> {
         self.names.borrow_mut().push(name);
         let value = self.headers.get(name);
-        self.found.set(self.found.get() || value.is_some());
+        self.is_any_present
+            .set(self.is_any_present.get() || value.is_some());
         value
     }
 
     /// Whether the request has one of the headers that have been read.
     pub(crate) fn has_any(&self) -> bool {
-        self.found.get()
+        self.is_any_present.get()
     }
 
     /// Returns the names of the headers that have been read, sorted.
@@ -145,7 +146,7 @@ impl<'a> Target<'a> {
     }
 
     /// Returns this target with `front` as the text that precedes its path, such as `/~SIGNATURE`.
-    pub(crate) fn behind(self, front: &'a str) -> Self {
+    pub(crate) fn with_front(self, front: &'a str) -> Self {
         Self { front, ..self }
     }
 

@@ -39,7 +39,7 @@ pub(crate) struct Overlay {
     /// Steps that the overlay itself goes through before it is laid on.
     pub(crate) recipe: Vec<Step>,
     /// The colour that replaces the parts of the image that a mask hides; only with modes that are masks.
-    pub(crate) around: Option<Colour>,
+    pub(crate) colour_outside: Option<Colour>,
 }
 
 impl Overlay {
@@ -62,7 +62,8 @@ impl Overlay {
                 true => String::new(),
                 false => Recipe::from(self.recipe).to_string(),
             },
-            self.around.map_or(String::new(), |it| it.to_string()),
+            self.colour_outside
+                .map_or(String::new(), |it| it.to_string()),
         ];
         // Trailing arguments with their default values are left out.
         let usual = ["100", "0", "0", "normal", "exact", "", ""];
@@ -78,7 +79,7 @@ impl Overlay {
     }
 
     /// Returns the overlay with steps that are applied to it after it is turned upright and scaled to its size.
-    pub(crate) fn changed(mut self, steps: Vec<Step>) -> Self {
+    pub(crate) fn with_steps(mut self, steps: Vec<Step>) -> Self {
         if steps.is_empty() {
             return self;
         }
@@ -89,7 +90,7 @@ impl Overlay {
                 enlarge: true,
             })
         };
-        let scaled = match (self.size, self.shape) {
+        let scaling = match (self.size, self.shape) {
             ((0, 0), _) => None,
             ((w, 0), _) => Some(fit(Bounds::Width(px(w)))),
             ((0, h), _) => Some(fit(Bounds::Height(px(h)))),
@@ -103,7 +104,7 @@ impl Overlay {
             ((w, h), _) => Some(Step::exact(w, h)),
         };
         self.recipe.push(Step::Orient(Orient));
-        self.recipe.extend(scaled);
+        self.recipe.extend(scaling);
         self.recipe.extend(steps);
         (self.size, self.shape) = ((0, 0), "exact");
         self

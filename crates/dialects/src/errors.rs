@@ -64,22 +64,22 @@ impl<'a> Told<'a> {
 
 /// The error responses of one URL language.
 pub trait Errors: fmt::Debug + Sync {
-    /// Returns the HTTP status for a fault. `own` is the status of the server's own style, and the default.
-    fn status(&self, fault: Fault, own: u16) -> u16 {
+    /// Returns the HTTP status for a fault. `default` is that of the server's own style.
+    fn status(&self, fault: Fault, default: u16) -> u16 {
         let _ = fault;
-        own
+        default
     }
 
     /// Returns the HTTP status if the origin answered with the client error `answered`, such as 404. By default, it is
     /// the status of the fault.
-    fn of_origin(&self, answered: u16, fault: Fault, own: u16) -> u16 {
+    fn of_origin(&self, answered: u16, fault: Fault, default: u16) -> u16 {
         let _ = answered;
-        self.status(fault, own)
+        self.status(fault, default)
     }
 
     /// Returns media type and text of an error's body; `None` if the body is just the public sentence.
-    fn body(&self, told: &Told<'_>) -> Option<(&'static str, String)> {
-        let _ = told;
+    fn body(&self, error: &Told<'_>) -> Option<(&'static str, String)> {
+        let _ = error;
         None
     }
 

@@ -24,8 +24,8 @@ pub struct Form {
     pub lenient: &'static str,
     /// Which part of a server's paths the URLs occupy.
     pub room: Room,
-    /// Regular expression of what follows the prefix in paths, without anchors and groups that capture. It uses what the
-    /// regex crate and PCRE have in common.
+    /// Regular expression of what follows the prefix in paths, without anchors and groups that capture. It uses what
+    /// the regex crate and PCRE have in common.
     pub pattern: &'static str,
     /// Returns the marks of a target that can have this form; see [`Form::marks`].
     pub(crate) look: for<'a> fn(&Cut<'a>) -> Option<Marks<'a>>,
@@ -167,7 +167,7 @@ impl<'a> Cut<'a> {
     }
 
     /// Returns marks of this strength for an unsigned target, whose path is parsed unchanged.
-    pub(crate) fn marked(&self, strength: Strength) -> Marks<'a> {
+    pub(crate) fn marks(&self, strength: Strength) -> Marks<'a> {
         Marks {
             path: self.path.into(),
             signature: None,
@@ -184,7 +184,7 @@ impl<'a> Cut<'a> {
         let has_all = arguments.iter().all(|name| self.has_argument(&[name]));
         (is_here && has_all).then(|| Marks {
             path: "".into(),
-            ..self.marked(Strength::Sure)
+            ..self.marks(Strength::Sure)
         })
     }
 }
@@ -238,10 +238,14 @@ pub fn is_script(target: &str) -> bool {
     has_extension(path, SCRIPTS)
 }
 
-fn has_extension(path: &str, known: &[&str]) -> bool {
+fn has_extension(path: &str, extensions: &[&str]) -> bool {
     let name = path.rsplit('/').next().unwrap_or_default();
     let extension = name.rsplit_once('.').map(|(_, extension)| extension);
-    extension.is_some_and(|it| known.iter().any(|known| it.eq_ignore_ascii_case(known)))
+    extension.is_some_and(|it| {
+        extensions
+            .iter()
+            .any(|extension| it.eq_ignore_ascii_case(extension))
+    })
 }
 
 /// Whether a segment can be a signature: base64 of a digest of at least 20 bytes.

@@ -10,9 +10,9 @@ use andon_recipe::{
 /// # Errors
 /// Steps that cannot be applied to the image.
 pub(crate) fn size_after(steps: &[Step], facts: &Facts) -> Result<(u32, u32), ResolveError> {
-    let resolved = Recipe::of_stored(steps.to_vec(), Output::default()).resolve(facts)?;
+    let recipe = Recipe::of_stored(steps.to_vec(), Output::default()).resolve(facts)?;
     // The steps of a resolved recipe are in whole pixels.
-    let size = andon_recipe::size_after(&resolved.steps, facts);
+    let size = andon_recipe::size_after(&recipe.steps, facts);
     Ok(size.unwrap_or((facts.width, facts.height)))
 }
 
@@ -85,12 +85,12 @@ pub(crate) fn keep_salient(size: (u32, u32)) -> [Step; 2] {
     keep_around(Step::Focus(Focus::Salient), size)
 }
 
-/// Returns the steps that crop to a size in px around what the step `sought` detects.
-pub(crate) fn keep_around(sought: Step, (w, h): (u32, u32)) -> [Step; 2] {
+/// Returns the steps that crop to a size in px around what the step `detection` detects.
+pub(crate) fn keep_around(detection: Step, (w, h): (u32, u32)) -> [Step; 2] {
     let crop = Crop::Towards {
         w: Length::Px(w.into()),
         h: Length::Px(h.into()),
         gravity: Gravity::Centre,
     };
-    [sought, Step::Crop(crop)]
+    [detection, Step::Crop(crop)]
 }

@@ -104,7 +104,7 @@ use dialect::{HeadersRead, with_slash};
 use hints::ClientHints;
 use permitted::Permitted;
 use rewrite::Rewriter;
-use signing::{Outcome, SecureLink, SecureLinkConfig, Signed, Signing, SigningConfig};
+use signing::{Outcome, SecureLink, SecureLinkConfig, SignedPart, Signing, SigningConfig};
 
 config::dialects! {
     /// Andon's own URLs.
@@ -180,13 +180,13 @@ pub struct Dialects {
 }
 
 /// A parsed target, before the access rights of its sender are checked.
-struct Read {
+struct ParsedTarget {
     request: ImageRequest,
     /// Index of the dialect that read the target; `None` if the target is the path of a plain file.
     door: Option<usize>,
     /// The target that a rewrite rule with `opens = true` made, without the request's query. Such a rule may lead to
     /// closed dialects and guarded sources.
-    opened: Option<String>,
+    opened_target: Option<String>,
 }
 
 impl Dialects {
@@ -196,7 +196,7 @@ impl Dialects {
     /// The first rule or key with an invalid value.
     pub fn new(config: &Config) -> Result<Self, ConfigError> {
         let mut dialects = Vec::new();
-        let mut mounted: Vec<(String, &str)> = Vec::new();
+        let mut mounts: Vec<(String, &str)> = Vec::new();
         let mut places = Vec::new();
         for ((name, make), row) in ALL.iter().zip(ROWS) {
             let Some(dialect) = make(config)? else {
@@ -206,7 +206,7 @@ impl Dialects {
             places.push((*name, gate.places.clone()));
             let alone = gate.places.into_iter().filter(|_| !gate.shares_prefix);
             for place in alone.filter(|it| it.ends_with(config::BELOW)) {
-                if let Some((_, other)) = mounted.iter().find(|(taken, _)| *taken == place) {
+                if let Some((_, other)) = mounts.iter().find(|(prefix, _)| *prefix == place) {
                     let place = match place.trim_end_matches(config::BELOW) {
                         "" => "/",
                         place => place,
@@ -218,20 +218,20 @@ impl Dialects {
                         ),
                     ));
                 }
-                mounted.push((place, name));
+                mounts.push((place, name));
             }
             dialects.push((*name, dialect));
         }
         dialects.sort_by_key(|(_, dialect)| dialect.reads_everything());
-        let is_on = |name: &str| dialects.iter().any(|(known, _)| *known == name);
+        let is_on = |name: &str| dialects.iter().any(|(entry, _)| *entry == name);
         let doors = Doors::new(config, is_on);
         let links = config.secure_link.iter().enumerate();
-        let usual = dialects.iter().filter_map(|(name, dialect)| {
+        let example_rules = dialects.iter().filter_map(|(name, dialect)| {
             let example = dialect.example(EXAMPLE_SOURCE);
             let request = dialect.parse(&Target::new(&example)).ok()??;
             Some((doors.of(name), request.rules))
         });
-        let permitted = Permitted::new(&config.permitted, usual.collect())?;
+        let permitted = Permitted::new(&config.permitted, example_rules.collect())?;
         let names: Vec<&str> = ALL.iter().map(|(name, _)| *name).collect();
         Ok(Self {
             hints: ClientHints::new(&config.client_hints, &names, |name| doors.of(name))?,
@@ -250,7 +250,7 @@ impl Dialects {
     /// Removes all dialects but the one of this name. Returns `None` if it is switched off.
     #[must_use]
     pub fn only(mut self, name: &str) -> Option<Self> {
-        self.dialects.retain(|(known, _)| *known == name);
+        self.dialects.retain(|(entry, _)| *entry == name);
         (!self.dialects.is_empty()).then_some(self)
     }
 
@@ -263,7 +263,7 @@ impl Dialects {
     /// Whether unsigned URLs of plain files are answered.
     #[must_use]
     pub fn opens_files(&self) -> bool {
-        self.doors.closed(None).is_none()
+        self.doors.closing_reason(None).is_none()
     }
 
     /// Returns the names of the dialects that answer URLs without any signature.
@@ -287,7 +287,7 @@ impl Dialects {
     /// for the file at `path`. Dialects that cannot name the file are left out. `path` has a leading slash and is
     /// percent-encoded.
     pub fn open_examples(&self, path: &str) -> impl Iterator<Item = (&'static str, String)> {
-        let open = |name: &str| self.doors.closed(self.doors.of(name)).is_none();
+        let open = |name: &str| self.doors.closing_reason(self.doors.of(name)).is_none();
         let all = self.dialects.iter();
         let file = percent::decode(path).unwrap_or_default();
         let file = file.strip_prefix('/').unwrap_or(&file).to_owned();
@@ -342,11 +342,11 @@ impl Dialects {
         raw_target: &'a str,
         headers: &'a HeadersRead<'a>,
     ) -> Result<(ImageRequest, Evidence<'a>), Refusal> {
-        let opened = self.signing.open(raw_target)?;
-        let target = Target::new(opened.rest)
-            .behind(opened.front)
+        let split = self.signing.open(raw_target)?;
+        let target = Target::new(split.rest)
+            .with_front(split.front)
             .with_headers(headers);
-        let mut expires = opened.expires;
+        let mut expires = split.expires;
         let mut links = Vec::new();
         for (index, link) in self.links.iter().enumerate() {
             match link.check(&target)? {
@@ -356,28 +356,31 @@ impl Dialects {
                     links.push((index, true));
                 }
                 // The signature in front of the target may suffice, which is checked once the source is known.
-                Outcome::Unsigned if opened.signed != Signed::Nothing => links.push((index, false)),
+                Outcome::Unsigned if split.signed_part != SignedPart::Nothing => {
+                    links.push((index, false))
+                }
                 Outcome::Unsigned => {
                     let why = "its signature does not match";
                     return Err(Refusal::of(Fault::Signature, target.path, why));
                 }
             }
         }
-        let Read {
+        let ParsedTarget {
             mut request,
             door,
-            opened: opened_by_rule,
+            opened_target: opened_by_rule,
         } = self.read(target)?;
-        let said = request.style.expires;
-        request.style.expired = match said.is_some_and(|said| expires.is_none_or(|end| said < end))
-        {
+        let dialect_expiry = request.style.expires;
+        request.style.expired = match dialect_expiry.is_some_and(|dialect_expiry| {
+            expires.is_none_or(|signature_expiry| dialect_expiry < signature_expiry)
+        }) {
             true => request.style.errors,
             false => OWN_ERRORS,
         };
-        request.style.expires = said.into_iter().chain(expires).min();
+        request.style.expires = dialect_expiry.into_iter().chain(expires).min();
         let evidence = Evidence {
             target,
-            signed: opened.signed,
+            signed_part: split.signed_part,
             links,
             door,
             opened_by_rule,
@@ -386,14 +389,14 @@ impl Dialects {
     }
 
     /// Parses a target without its signatures, after applying the rewrite rules.
-    fn read(&self, target: Target<'_>) -> Result<Read, Refusal> {
+    fn read(&self, target: Target<'_>) -> Result<ParsedTarget, Refusal> {
         let rewritten = self.rewriter.apply(target.whole);
         let target = match &rewritten.target {
             Cow::Owned(new) => target.rewritten(new),
             Cow::Borrowed(_) => target,
         };
-        Ok(Read {
-            opened: rewritten.opened,
+        Ok(ParsedTarget {
+            opened_target: rewritten.opened_target,
             ..self.read_rewritten(target)?
         })
     }
@@ -413,13 +416,13 @@ impl Dialects {
 
     fn rewrite(&self, raw_target: &str) -> Option<(usize, String)> {
         let raw_target = with_slash(raw_target);
-        let opened = self.signing.open(&raw_target).ok()?;
-        let rewritten = self.rewriter.apply(opened.rest);
+        let split = self.signing.open(&raw_target).ok()?;
+        let rewritten = self.rewriter.apply(split.rest);
         Some((rewritten.rule?, rewritten.target.into_owned()))
     }
 
     /// Parses a target without applying rewrite rules.
-    fn read_rewritten(&self, target: Target<'_>) -> Result<Read, Refusal> {
+    fn read_rewritten(&self, target: Target<'_>) -> Result<ParsedTarget, Refusal> {
         for (name, dialect) in &self.dialects {
             let parsed = dialect.parse(&target).map_err(|refusal| Refusal {
                 errors: dialect.errors(),
@@ -429,19 +432,19 @@ impl Dialects {
                 request.style.errors = dialect.errors_of(&request);
                 // A file at its own path counts as a plain file, whichever dialect has read its query.
                 let is_own_path =
-                    || Source::from_raw(target.path).is_ok_and(|own| own == request.source);
+                    || Source::from_raw(target.path).is_ok_and(|path| path == request.source);
                 let is_plain = request.is_file() && !request.is_signed && is_own_path();
-                return Ok(Read {
+                return Ok(ParsedTarget {
                     door: self.doors.of(name).filter(|_| !is_plain),
                     request,
-                    opened: None,
+                    opened_target: None,
                 });
             }
         }
-        Ok(Read {
+        Ok(ParsedTarget {
             request: ImageRequest::file(Source::from_raw(target.path)?),
             door: None,
-            opened: None,
+            opened_target: None,
         })
     }
 
@@ -455,10 +458,10 @@ impl Dialects {
             let target = dialect.write(request).filter(|it| !it.starts_with("/~"))?;
             // Reading the target back shows if the dialect cannot express the request, if a rewrite rule applies to the
             // target, or if another dialect reads it first.
-            let again = self.read(Target::new(&target)).ok()?.request;
-            let same = again.ask == request.ask
-                && again.source == request.source
-                && again.rules.text() == request.rules.text();
+            let parsed = self.read(Target::new(&target)).ok()?.request;
+            let same = parsed.ask == request.ask
+                && parsed.source == request.source
+                && parsed.rules.text() == request.rules.text();
             same.then_some((*name, target))
         })
     }

@@ -35,7 +35,7 @@ impl Dialects {
         }
         let target = Target::new(raw_target);
         let mut off = Vec::new();
-        let mut elsewhere = Vec::new();
+        let mut mounted_elsewhere = Vec::new();
         for likeness in ROWS.iter().filter_map(|row| Likeness::of(row, &target)) {
             let at = |places: &[String]| likeness.places.iter().any(|it| places.contains(it));
             // A dialect that is mounted at that place has parsed the target, or another one has before it.
@@ -44,30 +44,30 @@ impl Dialects {
             }) {
                 return None;
             }
-            let found = self
+            let mount = self
                 .places
                 .iter()
                 .find(|(name, _)| *name == likeness.row.name);
-            match found {
+            match mount {
                 None => off.push(likeness),
                 // The target is below the dialect's own prefix already.
                 Some((_, places)) if is_below(&target, places) => return None,
-                Some((_, places)) => elsewhere.push((likeness, places)),
+                Some((_, places)) => mounted_elsewhere.push((likeness, places)),
             }
         }
-        if elsewhere.is_empty() {
+        if mounted_elsewhere.is_empty() {
             return sentence_of_off(&off);
         }
-        let (names, urls): (Vec<_>, Vec<_>) = elsewhere
+        let (names, urls): (Vec<_>, Vec<_>) = mounted_elsewhere
             .iter()
-            .map(|(like, places)| (like.row.name, moved(raw_target, &like.places, places)))
+            .map(|(like, places)| (like.row.name, at_prefix(raw_target, &like.places, places)))
             .unzip();
         let urls: Vec<String> = urls.into_iter().flatten().collect();
         let refusal = urls.iter().find_map(|url| self.parse(url).err());
-        let refused =
+        let reason =
             refusal.map_or_else(String::new, |why| format!(", where it is refused: {why}"));
         Some(format!(
-            "this looks like a URL of {}: here it is {}{refused}",
+            "this looks like a URL of {}: here it is {}{reason}",
             names.join(" or "),
             urls.join(" or ")
         ))
@@ -82,9 +82,9 @@ impl Dialects {
     /// Returns a sentence about a target that has the name of a preset in place of a recipe.
     fn hint_of_preset(&self, target: &str) -> Option<String> {
         let mut prefixes = self.native_prefixes();
-        let below = target.strip_prefix(prefixes.next()?)?;
-        let url = format!("{}{below}", prefixes.next()?);
-        let name = percent::decode(below.strip_prefix('/')?.split('/').next()?).ok()?;
+        let rest = target.strip_prefix(prefixes.next()?)?;
+        let url = format!("{}{rest}", prefixes.next()?);
+        let name = percent::decode(rest.strip_prefix('/')?.split('/').next()?).ok()?;
         let is_read = self.parse(&url).is_ok_and(|request| !request.is_file());
         is_read.then(|| format!("`{name}` is a preset: here it is {url}"))
     }
@@ -106,22 +106,22 @@ impl Dialects {
 
     /// Returns the target with escaped slashes in the name of an overlay, if bare ones cut the recipe short.
     fn with_escaped_slashes(&self, raw_target: &str) -> Option<String> {
-        let read = |target: &str| self.parse(target).ok().map(|request| request.rules.text());
-        let recipe: Recipe = read(raw_target)?.parse().ok()?;
+        let rules_text = |target: &str| self.parse(target).ok().map(|request| request.rules.text());
+        let recipe: Recipe = rules_text(raw_target)?.parse().ok()?;
         let ends_in_a_name = recipe.steps.last().is_some_and(|step| match step {
             Step::Effect(effect) => effect.material().is_some() && effect.args.len() == 1,
             _ => false,
         });
         let prefix = self.native_prefixes().next()?;
-        let below = raw_target.strip_prefix(prefix)?.strip_prefix('/')?;
+        let rest = raw_target.strip_prefix(prefix)?.strip_prefix('/')?;
         // The name ends in the segment that has the first argument after it.
-        let arguments = below
+        let arguments = rest
             .split('/')
             .skip(1)
             .position(|part| part.contains(':'))?
             + 1;
-        let url = format!("{prefix}/{}", below.replacen('/', "%2F", arguments));
-        let is_read = ends_in_a_name && read(&url).is_some();
+        let url = format!("{prefix}/{}", rest.replacen('/', "%2F", arguments));
+        let is_read = ends_in_a_name && rules_text(&url).is_some();
         is_read.then_some(url)
     }
 }
@@ -131,7 +131,7 @@ struct Likeness {
     row: &'static Row,
     /// How the dialect's URLs begin at the prefix that the target has, in the form of [`Gate::places`](crate::Gate).
     places: Vec<String>,
-    /// Whether that is the prefix on a server with all dialects ([`Mount::Apart`](crate::Mount)), instead of the usual
+    /// Whether that is the prefix on a server with all dialects (`Mount::Apart`), instead of the usual
     /// one.
     is_apart: bool,
 }
@@ -140,18 +140,18 @@ impl Likeness {
     /// Returns whether and how a target looks like a URL of this dialect: at its usual prefix, or at its prefix on a
     /// server with all dialects.
     fn of(row: &'static Row, target: &Target<'_>) -> Option<Self> {
-        let usual = (row.usual_places)();
+        let usual_places = (row.usual_places)();
         if (row.resembles)(target) {
             return Some(Self {
                 row,
-                places: usual,
+                places: usual_places,
                 is_apart: false,
             });
         }
-        let apart = (row.places_apart)();
-        (apart != usual && is_below(target, &apart)).then_some(Self {
+        let places_apart = (row.places_apart)();
+        (places_apart != usual_places && is_below(target, &places_apart)).then_some(Self {
             row,
-            places: apart,
+            places: places_apart,
             is_apart: true,
         })
     }
@@ -192,21 +192,23 @@ fn sentence_of_off(off: &[Likeness]) -> Option<String> {
     };
     let name = first.row.name;
     let keys = first.keys();
-    let elsewhere = match (first.is_apart, first.places.first()) {
+    let suffix = match (first.is_apart, first.places.first()) {
         (true, Some(place)) => format!(", for URLs without {}", place.trim_end_matches(BELOW)),
         _ => String::new(),
     };
     Some(format!(
         "this looks like a URL of {names}, which {are} not enabled: add [{name}] with {keys} to andon.toml, or start \
-         with `--dialect {name}`{elsewhere}"
+         with `--dialect {name}`{suffix}"
     ))
 }
 
 /// Returns the target with the dialect's configured prefix in place of its usual one.
-fn moved(raw_target: &str, usual: &[String], places: &[String]) -> Option<String> {
+fn at_prefix(raw_target: &str, usual_places: &[String], places: &[String]) -> Option<String> {
     let place = places.first()?.trim_end_matches(BELOW);
-    let usual = usual.iter().map(|place| place.trim_end_matches(BELOW));
-    let rest = usual
+    let usual_places = usual_places
+        .iter()
+        .map(|place| place.trim_end_matches(BELOW));
+    let rest = usual_places
         .filter_map(|prefix| raw_target.strip_prefix(prefix))
         .min_by_key(|rest| rest.len())?;
     Some(format!("{place}{rest}"))

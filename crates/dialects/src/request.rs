@@ -242,9 +242,9 @@ impl Source {
     /// # Errors
     /// A path that cannot be decoded.
     pub fn from_raw(raw: &str) -> Result<Self, Refusal> {
-        let decoded = percent::decode(raw)?;
+        let path = percent::decode(raw)?;
         let raw = raw.trim_start_matches('/');
-        let path = relative(&decoded);
+        let path = relative(&path);
         let is_plain = percent::is_plain(raw) && !raw.contains("//");
         Ok(
             match !is_plain && percent::is_path(raw) && raw != percent::encode(&path, "/") {
@@ -270,8 +270,8 @@ impl Source {
     /// # Errors
     /// A text that cannot be decoded.
     pub(crate) fn path_or_url(raw: &str) -> Result<Self, Refusal> {
-        let decoded = percent::decode(raw)?;
-        match Self::url(raw).or_else(|| Self::url(&decoded)) {
+        let text_decoded = percent::decode(raw)?;
+        match Self::url(raw).or_else(|| Self::url(&text_decoded)) {
             Some(url) => Ok(url),
             None => Self::from_raw(raw),
         }
@@ -283,14 +283,14 @@ impl Source {
     /// # Errors
     /// A text that cannot be decoded.
     pub(crate) fn escaped_path_or_url(raw: &str) -> Result<Self, Refusal> {
-        let decoded = percent::decode(raw)?;
-        let url = Self::url(raw).or_else(|| Self::url(&decoded));
-        Ok(url.unwrap_or_else(|| Self::from_path(&decoded)))
+        let text_decoded = percent::decode(raw)?;
+        let url = Self::url(raw).or_else(|| Self::url(&text_decoded));
+        Ok(url.unwrap_or_else(|| Self::from_path(&text_decoded)))
     }
 
-    /// Creates a source from an absolute URL; `None` if the text does not begin with `http:/`, `https:/` or the scheme of
-    /// a bucket's URL (`s3:/`, `gs:/`, `abs:/`). The scheme may be in any case, and one slash is enough, because proxies
-    /// that merge slashes leave one of two.
+    /// Creates a source from an absolute URL; `None` if the text does not begin with `http:/`, `https:/` or the scheme
+    /// of a bucket's URL (`s3:/`, `gs:/`, `abs:/`). The scheme may be in any case, and one slash is enough, because
+    /// proxies that merge slashes leave one of two.
     pub(crate) fn url(text: &str) -> Option<Self> {
         ["http:/", "https:/", "s3:/", "gs:/", "abs:/"]
             .into_iter()
@@ -392,9 +392,9 @@ const COLOUR: &str = "color://";
 /// trailing slash is kept.
 pub(crate) fn relative(path: &str) -> String {
     let segments = path.split('/').filter(|segment| !segment.is_empty());
-    let mut kept: Vec<&str> = segments.collect();
-    if path.ends_with('/') && !kept.is_empty() {
-        kept.push("");
+    let mut parts: Vec<&str> = segments.collect();
+    if path.ends_with('/') && !parts.is_empty() {
+        parts.push("");
     }
-    kept.join("/")
+    parts.join("/")
 }

@@ -11,16 +11,16 @@ impl Dialects {
     /// rule takes.
     #[must_use]
     pub fn rewrite_warnings(&self) -> Vec<String> {
-        let of_rules = self.rewriter.doubts().flat_map(|(index, sample, doubts)| {
-            let read = self.read_rewritten(Target::new(&sample));
-            let is_file = read.is_ok_and(|read| read.request.is_file());
+        let rule_warnings = self.rewriter.doubts().flat_map(|(index, sample, doubts)| {
+            let result = self.read_rewritten(Target::new(&sample));
+            let is_file = result.is_ok_and(|result| result.request.is_file());
             let hint = is_file.then(|| self.hint_of(&sample)).flatten();
             let runs = is_file && is_script(&sample);
             let hint = hint.or_else(|| runs.then(|| NOTHING_RUNS.to_owned()));
             let hint = hint.map(|hint| format!("rewrite.{index}.to: {hint}"));
             doubts.into_iter().chain(hint)
         });
-        of_rules.chain(self.hidden_dialects()).collect()
+        rule_warnings.chain(self.hidden_dialects()).collect()
     }
 
     /// Returns a sentence about each dialect with a prefix of its own whose URLs a rule turns into paths of files.
@@ -33,10 +33,10 @@ impl Dialects {
             if new == target || new.contains("/.") {
                 return None;
             }
-            let read = self.read_rewritten(Target::new(&new)).ok()?;
-            let (_, places) = self.places.iter().find(|(known, _)| known == name)?;
+            let parsed = self.read_rewritten(Target::new(&new)).ok()?;
+            let (_, places) = self.places.iter().find(|(entry, _)| entry == name)?;
             let prefix = places.first()?.trim_end_matches(BELOW);
-            let is_hidden = read.request.is_file() && !prefix.is_empty();
+            let is_hidden = parsed.request.is_file() && !prefix.is_empty();
             let prefix = regex::escape(prefix);
             is_hidden.then(|| {
                 format!(

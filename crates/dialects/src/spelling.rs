@@ -22,29 +22,29 @@ pub struct Spelt {
 
 /// The options of a URL that is being written.
 #[derive(Debug, Default)]
-pub(crate) struct Said {
+pub(crate) struct Draft {
     options: Vec<String>,
     missing: Vec<String>,
 }
 
-impl Said {
+impl Draft {
     /// Translates all of a wish except its box. The part of the image that a box keeps has the word `keep`.
     pub(crate) fn of(wish: &Wish, words: &[Word]) -> Self {
-        let mut said = Self::default();
+        let mut draft = Self::default();
         let steps = wish.others().map(Step::to_string);
         let keep =
             Some(wish.keep).filter(|keep| wish.fit == Fitting::Cover && *keep != Keep::default());
         for text in steps.chain(keep.map(|keep| format!("keep:{keep}"))) {
             match option(words, &text) {
-                Some(option) => said.put(option),
-                None => said.missing.push(text),
+                Some(option) => draft.put(option),
+                None => draft.missing.push(text),
             }
         }
         // Missing output settings are not recorded: callers compare the results of both requests.
         for word in Recipe::from(wish.output.clone()).to_string().split(',') {
-            said.add(option(words, word));
+            draft.add(option(words, word));
         }
-        said
+        draft
     }
 
     /// Adds an option, unless it is empty.
@@ -78,7 +78,7 @@ impl Said {
     }
 
     /// Returns a finished URL, with the words that could not be expressed.
-    pub(crate) fn spelt(self, url: String) -> Spelt {
+    pub(crate) fn finish(self, url: String) -> Spelt {
         Spelt {
             url,
             missing: self.missing,
@@ -95,20 +95,20 @@ pub(crate) fn option(words: &[Word], text: &str) -> Option<String> {
     let split = |arg| str::split(arg, move |letter| is_size(arg) && "x+".contains(letter));
     let parts: Vec<&str> = text.split(':').flat_map(split).collect();
     words.iter().find_map(|(word, option)| {
-        let wanted: Vec<&str> = word.split(':').collect();
-        let mut pairs = wanted.iter().zip(&parts);
-        let is_it = wanted.len() == parts.len()
-            && pairs.all(|(wanted, part)| *wanted == "_" || wanted == part);
-        let any = wanted
+        let pattern: Vec<&str> = word.split(':').collect();
+        let mut pairs = pattern.iter().zip(&parts);
+        let is_it = pattern.len() == parts.len()
+            && pairs.all(|(pattern, part)| *pattern == "_" || pattern == part);
+        let any = pattern
             .iter()
             .zip(&parts)
-            .filter(|(wanted, _)| **wanted == "_");
-        is_it.then(|| filled(option, &any.map(|(_, part)| *part).collect::<Vec<_>>()))?
+            .filter(|(pattern, _)| **pattern == "_");
+        is_it.then(|| fill_in(option, &any.map(|(_, part)| *part).collect::<Vec<_>>()))?
     })
 }
 
 /// Replaces the placeholders of an option by these arguments; `None` if an argument should be a number and is not.
-fn filled(option: &str, args: &[&str]) -> Option<String> {
+fn fill_in(option: &str, args: &[&str]) -> Option<String> {
     let mut pieces = option.split('{');
     let mut text = pieces.next()?.to_owned();
     for piece in pieces {
@@ -118,7 +118,7 @@ fn filled(option: &str, args: &[&str]) -> Option<String> {
         text.push_str(&match (scale, arg.split_at_checked(6)) {
             ("#", Some((rgb, alpha))) => format!("{alpha}{rgb}"),
             ("" | "#", _) => arg.to_owned(),
-            _ => number(scaled(arg.parse().ok()?, scale)?),
+            _ => number(apply_scale(arg.parse().ok()?, scale)?),
         });
         text.push_str(rest);
     }
@@ -126,7 +126,7 @@ fn filled(option: &str, args: &[&str]) -> Option<String> {
 }
 
 /// Applies the operations `scale` to a number, from left to right; `None` if they are not well formed.
-fn scaled(mut value: f64, mut scale: &str) -> Option<f64> {
+fn apply_scale(mut value: f64, mut scale: &str) -> Option<f64> {
     while let Some(act) = scale.chars().next() {
         let rest = &scale[1..];
         let end = rest.find(|letter: char| "*/+lir~".contains(letter));
@@ -162,5 +162,5 @@ pub(crate) fn sides(wish: &Wish, open: &str) -> [String; 2] {
 
 /// Formats a colour as hex digits. An alpha other than 255 comes first.
 pub(crate) fn argb(colour: Colour) -> String {
-    filled("{0#}", &[&colour.to_string()]).unwrap_or_default()
+    fill_in("{0#}", &[&colour.to_string()]).unwrap_or_default()
 }

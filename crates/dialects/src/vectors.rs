@@ -97,12 +97,12 @@ pub(crate) fn answer(
     facts: &Facts,
 ) -> Result<(u32, u32), u16> {
     let request = parsed.map_err(|refusal| {
-        let own = match refusal.fault {
+        let status = match refusal.fault {
             Fault::Signature => 403,
             Fault::Expired => 410,
             _ => 400,
         };
-        refusal.errors.0.status(refusal.fault, own)
+        refusal.errors.0.status(refusal.fault, status)
     })?;
     // The expiry time is long past. The server, not this crate, compares it with the clock.
     if request

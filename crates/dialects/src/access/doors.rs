@@ -62,7 +62,7 @@ impl Doors {
             places: vec!["/… (files as they are)".to_owned()],
             ..Gate::default()
         };
-        let house = House {
+        let settings = AccessSettings {
             has_own_keys,
             required: config.signing.required,
             closers,
@@ -70,11 +70,11 @@ impl Doors {
         Self {
             dialects: gates
                 .iter()
-                .map(|(name, gate)| house.door(name, gate))
+                .map(|(name, gate)| settings.door(name, gate))
                 .collect(),
-            files: house.door(FILES, &files),
+            files: settings.door(FILES, &files),
             unsigned: (gates.iter())
-                .filter(|(name, gate)| house.answers_unsigned(name, gate))
+                .filter(|(name, gate)| settings.answers_unsigned(name, gate))
                 .map(|(name, _)| *name)
                 .collect(),
         }
@@ -82,7 +82,7 @@ impl Doors {
 
     /// Returns why a door is closed to unsigned URLs, or `None` if it is open. `door` is the index of a dialect, or
     /// `None` for plain files.
-    pub(crate) fn closed(&self, door: Option<usize>) -> Option<&str> {
+    pub(crate) fn closing_reason(&self, door: Option<usize>) -> Option<&str> {
         let (_, refusal) = match door {
             None => &self.files,
             Some(dialect) => self.dialects.get(dialect)?,
@@ -112,7 +112,7 @@ impl Doors {
 }
 
 /// The settings that decide for every door whether it is closed.
-struct House {
+struct AccessSettings {
     /// Whether `[signing]` has keys.
     has_own_keys: bool,
     /// Whether every URL has to be signed with a key of `[signing]`.
@@ -122,7 +122,7 @@ struct House {
     closers: Vec<(&'static str, String, bool)>,
 }
 
-impl House {
+impl AccessSettings {
     /// Returns the setting, an entry of [`Self::closers`], that closes the door of this name; `None` if the door is
     /// open.
     fn closer(&self, name: &str, gate: &Gate) -> Option<&(&'static str, String, bool)> {
@@ -139,30 +139,30 @@ impl House {
 
     /// Returns the door of this name, and the reason why it is closed to unsigned URLs, if it is.
     fn door(&self, name: &'static str, gate: &Gate) -> (Door, Option<String>) {
-        let signed = |own: bool| match (own, self.has_own_keys) {
+        let signers = |has_keys: bool| match (has_keys, self.has_own_keys) {
             (true, true) => "URLs that are signed with its own keys or a key of [signing]",
             (true, false) => "URLs that are signed with its own keys",
             (false, true) => "URLs that are signed with a key of [signing]",
             (false, false) => "nobody: without [signing] keys no URL of it can be signed",
         };
-        let closed = self.closer(name, gate);
+        let closer = self.closer(name, gate);
         let presets = if gate.only_presets {
             " (presets only)"
         } else {
             ""
         };
-        let who = match closed {
+        let who = match closer {
             _ if self.required => {
                 "URLs that are signed with a key of [signing] (signing.required)".to_owned()
             }
-            _ if needs_own_key(gate) => format!("{}{presets}", signed(true)),
+            _ if needs_own_key(gate) => format!("{}{presets}", signers(true)),
             Some((_, key, _)) => format!(
                 "{}{presets}; closed by {key}, `open = true` in [{name}] opens it",
-                signed(gate.keys)
+                signers(gate.keys)
             ),
             None => format!("everybody{presets}"),
         };
-        let refusal = closed.map(|(_, key, _)| {
+        let refusal = closer.map(|(_, key, _)| {
             format!(
                 "it must be signed: {key} is set, and neither is `open = true` in [{name}] nor, of a URL that a [[rewrite]] \
                  leads there, `opens = true` in that"

@@ -7,10 +7,11 @@
 //!
 //! - paths with dot segments are refused;
 //! - a dialect that is closed answers signed URLs only ([`doors`]);
-//! - a signature for the beginning of a target opens the sources that the beginning names, and nothing else ([`named`]);
+//! - a signature for the beginning of a target opens the sources that the beginning names, and nothing else
+//!   ([`named`]);
 //! - unsigned URLs may ask only for what `[permitted]` lists ([`crate::permitted`]);
-//! - a source that a `[[secure_link]]` guards is opened by a URL whose `secure_link` signature names it, or by a URL that
-//! is signed with a key of `[signing]`.
+//! - a source that a `[[secure_link]]` guards is opened by a URL whose `secure_link` signature names it, or by a URL
+//!   that is signed with a key of `[signing]`.
 
 mod doors;
 mod named;
@@ -27,9 +28,9 @@ use crate::dots::{has_dots, path_of_url};
 use crate::errors::{Fault, OWN_ERRORS};
 use crate::refusal::Refusal;
 use crate::request::{Ask, Fallback, ImageRequest, Source, relative};
-use crate::signing::{SecureLink, Signed, uri};
+use crate::signing::{SecureLink, SignedPart, uri};
 use crate::{Dialects, Headers, NoHeaders};
-use named::Named;
+use named::NamedSources;
 
 /// Where the server finds sources. Dialects do not know the origins, so the server implements this.
 pub trait Places {
@@ -66,7 +67,7 @@ impl Places for Nowhere {
 pub(crate) struct Evidence<'a> {
     /// The target without the signature in front of it.
     pub(crate) target: Target<'a>,
-    pub(crate) signed: Signed<'a>,
+    pub(crate) signed_part: SignedPart<'a>,
     /// The `[[secure_link]]` rules whose location contains the target: index of the rule, and whether the target has a
     /// valid signature for it.
     pub(crate) links: Vec<(usize, bool)>,
@@ -153,8 +154,8 @@ impl Dialects {
     /// Parses the target without the request's headers, and returns its rules if the headers made a difference.
     fn stated(&self, raw_target: &str, request: &ImageRequest) -> Option<Arc<dyn Rules>> {
         let none = HeadersRead::new(&NoHeaders);
-        let (plain, _) = self.understand(raw_target, &none).ok()?;
-        (plain.rules.text() != request.rules.text()).then_some(plain.rules)
+        let (headerless, _) = self.understand(raw_target, &none).ok()?;
+        (headerless.rules.text() != request.rules.text()).then_some(headerless.rules)
     }
 
     fn admit(
@@ -170,35 +171,40 @@ impl Dialects {
         }
         let may_enter = || {
             self.is_signed(request, evidence, headers)
-                || self.is_all_said_by_a_rule(request, evidence, headers)
+                || self.is_all_from_a_rule(request, evidence, headers)
         };
-        if let Some(why) = self.doors.closed(evidence.door).filter(|_| !may_enter()) {
-            return Err(evidence.refused(why));
+        if let Some(why) = self
+            .doors
+            .closing_reason(evidence.door)
+            .filter(|_| !may_enter())
+        {
+            return Err(evidence.refuse(why));
         }
-        if self.links.is_empty() && !matches!(evidence.signed, Signed::Beginning(_)) {
+        if self.links.is_empty() && !matches!(evidence.signed_part, SignedPart::Beginning(_)) {
             return Ok(());
         }
         let paths = Paths::of(request, places);
-        let named = match evidence.signed {
-            Signed::Nothing | Signed::Whole => None,
-            Signed::Beginning(beginning) => {
-                let named = Named::by_beginning(self, beginning, evidence.door, headers, places);
+        let named_sources = match evidence.signed_part {
+            SignedPart::Nothing | SignedPart::Whole => None,
+            SignedPart::Beginning(beginning) => {
+                let sources =
+                    NamedSources::by_beginning(self, beginning, evidence.door, headers, places);
                 // A signature of the dialect's own covers the whole target, the source included.
-                if !request.is_signed && !named.covers(&request.source, &paths) {
+                if !request.is_signed && !sources.covers(&request.source, &paths) {
                     let why = "its signature is for the beginning of the URL, and that names another source";
-                    return Err(evidence.refused(why));
+                    return Err(evidence.refuse(why));
                 }
-                Some(named)
+                Some(sources)
             }
         };
         let by_link = |link: &SecureLink| {
             let part = link.signed_part(&evidence.target);
-            Named::exactly(self, &part, headers, places)
+            NamedSources::of_target(self, &part, headers, places)
         };
         let claim = Claim {
             evidence,
             paths,
-            named,
+            named_sources,
         };
         let mut links = self.links.iter().enumerate();
         links.try_for_each(|(index, link)| claim.check(index, link, by_link))
@@ -206,7 +212,7 @@ impl Dialects {
 }
 
 impl Evidence<'_> {
-    fn refused(&self, why: impl Into<String>) -> Refusal {
+    fn refuse(&self, why: impl Into<String>) -> Refusal {
         Refusal {
             errors: OWN_ERRORS,
             ..Refusal::of(Fault::Signature, self.target.path, why)
@@ -219,16 +225,16 @@ struct Claim<'a> {
     evidence: &'a Evidence<'a>,
     paths: Paths,
     /// What the signed beginning of the target names, if a key of `[signing]` signs only the beginning.
-    named: Option<Named>,
+    named_sources: Option<NamedSources>,
 }
 
 impl Claim<'_> {
     /// Whether a key of `[signing]` signs the whole target, or a beginning that names `path` or a guarded folder above
     /// it.
-    fn is_named(&self, path: &str, guarded: &dyn Fn(&str) -> bool) -> bool {
-        match &self.named {
-            None => self.evidence.signed == Signed::Whole,
-            Some(named) => named.is_within(path, guarded),
+    fn is_named(&self, path: &str, is_guarded: &dyn Fn(&str) -> bool) -> bool {
+        match &self.named_sources {
+            None => self.evidence.signed_part == SignedPart::Whole,
+            Some(named) => named.is_within(path, is_guarded),
         }
     }
 
@@ -238,36 +244,40 @@ impl Claim<'_> {
         &self,
         index: usize,
         link: &SecureLink,
-        by_link: impl Fn(&SecureLink) -> Named,
+        by_link: impl Fn(&SecureLink) -> NamedSources,
     ) -> Result<(), Refusal> {
         let evidence = self.evidence;
-        let found = evidence.links.iter().find(|(known, _)| *known == index);
-        if let Some((_, false)) = found {
+        let entry = evidence
+            .links
+            .iter()
+            .find(|(link_index, _)| *link_index == index);
+        if let Some((_, false)) = entry {
             let at = uri(evidence.target.path)?;
             if !self.is_named(&at, &|path| path.starts_with(link.location())) {
-                return Err(evidence.refused("its signature does not match"));
+                return Err(evidence.refuse("its signature does not match"));
             }
         }
-        let guarded = |path: &str| link.guards(path);
-        let mut closed = self.paths.all().filter(|path| guarded(path)).peekable();
-        if closed.peek().is_none() {
+        let is_guarded = |path: &str| link.guards(path);
+        let mut guarded_paths = self.paths.all().filter(|path| is_guarded(path)).peekable();
+        if guarded_paths.peek().is_none() {
             return Ok(());
         }
-        let by_link = match found {
+        let by_link = match entry {
             Some((_, true)) => by_link(link),
-            _ => Named::default(),
+            _ => NamedSources::default(),
         };
         let opens_source = |path: &String| {
-            let goes_beyond = |named: &Named| named.goes_beyond(path);
-            evidence.opened_by_rule.is_some() || self.named.as_ref().is_some_and(goes_beyond)
+            let goes_beyond = |sources: &NamedSources| sources.goes_beyond(path);
+            evidence.opened_by_rule.is_some()
+                || self.named_sources.as_ref().is_some_and(goes_beyond)
         };
         let open = |path: &String| {
             let is_source = self.paths.source.as_ref() == Some(path);
-            by_link.is(path) || self.is_named(path, &guarded) || is_source && opens_source(path)
+            by_link.is(path) || self.is_named(path, &is_guarded) || is_source && opens_source(path)
         };
-        match closed.all(open) {
+        match guarded_paths.all(open) {
             true => Ok(()),
-            false => Err(evidence.refused(format!(
+            false => Err(evidence.refuse(format!(
                 "it leads to what the [[secure_link]] of {} guards: only URLs signed so open it, and those \
                  signed with a key of [signing]",
                 link.location()
@@ -320,7 +330,7 @@ impl Dialects {
         evidence: &Evidence<'_>,
         headers: &HeadersRead<'_>,
     ) -> bool {
-        matches!(evidence.signed, Signed::Beginning(_))
+        matches!(evidence.signed_part, SignedPart::Beginning(_))
             || self.is_all_signed(request, evidence, headers)
     }
 
@@ -333,7 +343,7 @@ impl Dialects {
         headers: &HeadersRead<'_>,
     ) -> bool {
         request.is_signed
-            || evidence.signed == Signed::Whole
+            || evidence.signed_part == SignedPart::Whole
             || self.is_all_signed_by_a_link(request, evidence, headers)
     }
 
@@ -348,22 +358,23 @@ impl Dialects {
         let mut links = links.filter_map(|(index, _)| self.links.get(*index));
         links.any(|link| {
             let part = link.signed_part(&evidence.target);
-            let read = self.read(Target::new(&part).with_headers(headers));
-            read.is_ok_and(|read| asks_the_same(&read.request, request))
+            let result = self.read(Target::new(&part).with_headers(headers));
+            result.is_ok_and(|parsed| asks_the_same(&parsed.request, request))
         })
     }
 
     /// Whether the target that a rewrite rule with `opens = true` made gives the same request by itself. It does not if
     /// the client appended something that matters, such as another size.
-    fn is_all_said_by_a_rule(
+    fn is_all_from_a_rule(
         &self,
         request: &ImageRequest,
         evidence: &Evidence<'_>,
         headers: &HeadersRead<'_>,
     ) -> bool {
-        let said = evidence.opened_by_rule.as_deref();
-        let read = |said| self.read_rewritten(Target::new(said).with_headers(headers));
-        said.is_some_and(|said| read(said).is_ok_and(|it| asks_the_same(&it.request, request)))
+        let target = evidence.opened_by_rule.as_deref();
+        let parse = |target| self.read_rewritten(Target::new(target).with_headers(headers));
+        target
+            .is_some_and(|target| parse(target).is_ok_and(|it| asks_the_same(&it.request, request)))
     }
 }
 
@@ -402,8 +413,8 @@ fn has_escapes_in_its_host(url: &str) -> bool {
     host.contains('%')
 }
 
-/// Checks the paths and URLs of overlay images in a request that was not parsed from a URL, such as an upload. No sender
-/// is exempt.
+/// Checks the paths and URLs of overlay images in a request that was not parsed from a URL, such as an upload. No
+/// sender is exempt.
 ///
 /// # Errors
 /// A path with dot segments, or a URL that parsers may read differently.
@@ -414,12 +425,12 @@ pub fn check_overlays(request: &ImageRequest, places: &dyn Places) -> Result<(),
 /// Refuses URLs that parsers may read differently, and paths with dot segments, except paths that are taken literally,
 /// as keys of buckets are.
 fn refuse_dots(request: &ImageRequest, places: &dyn Places) -> Result<(), Refusal> {
-    let refused = |text: &str, why: &str| Refusal {
+    let refusal = |text: &str, why: &str| Refusal {
         errors: request.style.errors,
         ..Refusal::new(text, why)
     };
     let check = |source: &Source| match unclear(source, places) {
-        Some(why) => Err(refused(&source.place(), why)),
+        Some(why) => Err(refusal(&source.place(), why)),
         None => Ok(()),
     };
     check(&request.source)?;
@@ -429,7 +440,7 @@ fn refuse_dots(request: &ImageRequest, places: &dyn Places) -> Result<(), Refusa
     let mut overlays = request.rules.materials().into_iter();
     overlays.try_for_each(|name| match Source::of_overlay(&name) {
         Some(source) => check(&source),
-        None if has_dots(&name) => Err(refused(&name, DOTS)),
+        None if has_dots(&name) => Err(refusal(&name, DOTS)),
         None => Ok(()),
     })
 }

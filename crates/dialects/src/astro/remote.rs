@@ -32,7 +32,7 @@ impl Remote {
     }
 
     /// Returns the absolute URL that a source stands for, or `None` if it may not be named.
-    pub(super) fn allowed(&self, source: &str) -> Option<String> {
+    pub(super) fn url_of(&self, source: &str) -> Option<String> {
         let url = Url::parse(source).ok()?;
         let host = url.host_str()?;
         let restricts = !self.hosts.is_empty() || !self.patterns.is_empty();
@@ -46,17 +46,19 @@ impl Remote {
 
 /// Whether a URL fits a pattern.
 pub(super) fn fits(pattern: &RemotePattern, url: &Url) -> bool {
-    let is = |wanted: &Option<String>, is: &dyn Fn(&str) -> bool| match wanted.as_deref() {
+    let is = |expected: &Option<String>, is: &dyn Fn(&str) -> bool| match expected.as_deref() {
         None | Some("") => true,
-        Some(wanted) => is(wanted),
+        Some(expected) => is(expected),
     };
     let port = url.port().map(|port| port.to_string()).unwrap_or_default();
-    is(&pattern.protocol, &|wanted| wanted == url.scheme())
-        && is(&pattern.hostname, &|wanted| {
-            url.host_str().is_some_and(|host| fits_host(wanted, host))
+    is(&pattern.protocol, &|expected| expected == url.scheme())
+        && is(&pattern.hostname, &|expected| {
+            url.host_str().is_some_and(|host| fits_host(expected, host))
         })
-        && is(&pattern.port, &|wanted| wanted == port)
-        && is(&pattern.pathname, &|wanted| fits_path(wanted, url.path()))
+        && is(&pattern.port, &|expected| expected == port)
+        && is(&pattern.pathname, &|expected| {
+            fits_path(expected, url.path())
+        })
 }
 
 /// Whether a host name fits a pattern.

@@ -2,7 +2,7 @@
 
 use andon_recipe::{Fitting, Wish};
 
-use crate::spelling::{Said, Spelt, Word, side};
+use crate::spelling::{Draft, Spelt, Word, side};
 
 /// Words of recipes, each with the parameters that express it.
 pub(super) const WORDS: &[Word] = &[
@@ -23,21 +23,21 @@ pub(super) const WORDS: &[Word] = &[
 
 /// Returns the URL for a wish, and which parts of the wish it lacks.
 pub(super) fn spell(wish: &Wish, source: &str) -> Spelt {
-    let mut said = Said::of(wish, WORDS);
-    said.add(side("w=", wish.w));
-    said.add(side("h=", wish.h));
-    said.put(match wish.fit {
+    let mut draft = Draft::of(wish, WORDS);
+    draft.add(side("w=", wish.w));
+    draft.add(side("h=", wish.h));
+    draft.put(match wish.fit {
         Fitting::Inside if wish.w.is_some() && wish.h.is_some() => "fit=inside",
         Fitting::Exact => "fit=fill",
         _ => "",
     });
     // Astro's sharp service does not pad images to the size of the box.
     if matches!(wish.fit, Fitting::Pad(_)) {
-        said.miss_box(wish);
+        draft.miss_box(wish);
     }
-    let options = said.join("&");
+    let options = draft.join("&");
     let separator = if options.is_empty() { "" } else { "&" };
     // The endpoint decodes the source twice: as a query value, and as a path.
     let source = source.replace('%', "%25");
-    said.spelt(format!("/_image?href=/{source}{separator}{options}"))
+    draft.finish(format!("/_image?href=/{source}{separator}{options}"))
 }

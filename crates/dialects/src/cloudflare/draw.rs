@@ -135,7 +135,7 @@ impl Drawing {
     }
 
     /// Returns the name of the overlay image, unless it is fully transparent.
-    pub(super) fn material(&self) -> Option<String> {
+    pub(super) fn overlay_name(&self) -> Option<String> {
         self.file().filter(|_| self.opacity != Some(0.0))
     }
 
@@ -149,7 +149,7 @@ impl Drawing {
             (None, None) if tiles => "0".to_owned(),
             (None, None) => "50p".to_owned(),
         };
-        let recipe: Vec<Step> = self.sized().into_iter().collect();
+        let recipe: Vec<Step> = self.fit_step().into_iter().collect();
         let turn = geometry::turn(self.rotate.unwrap_or(0)).map(Step::Turn);
         let recipe: Vec<Step> = recipe.into_iter().chain(turn).collect();
         let upright = (!recipe.is_empty()).then_some(Step::Orient(Orient));
@@ -164,13 +164,13 @@ impl Drawing {
             mode: if tiles { "tile" } else { "normal" },
             shape: "exact",
             recipe: upright.into_iter().chain(recipe).collect(),
-            around: None,
+            colour_outside: None,
         }
         .step()
     }
 
     /// Returns the step that scales the overlay to its box; `None` without a box.
-    fn sized(&self) -> Option<Step> {
+    fn fit_step(&self) -> Option<Step> {
         let [w, h] = [self.width, self.height].map(|side| side.map(f64::from));
         let inside = bounds(w, h)?;
         let enlarge = !matches!(self.fit, Fitting::ScaleDown | Fitting::Crop);

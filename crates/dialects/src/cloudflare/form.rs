@@ -19,5 +19,5 @@ fn look<'a>(cut: &Cut<'a>) -> Option<Marks<'a>> {
         true => Strength::Sure,
         false => Strength::IfKnown,
     };
-    first.contains('=').then(|| cut.marked(strength))
+    first.contains('=').then(|| cut.marks(strength))
 }

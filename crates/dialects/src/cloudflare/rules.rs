@@ -63,7 +63,7 @@ impl CloudflareRules {
 
     /// Returns the steps that precede scaling, and the size in px that they leave: turn upright, trim the border, crop,
     /// flip and rotate.
-    fn before(&self, facts: &Facts) -> Result<(Vec<Step>, (u32, u32)), ResolveError> {
+    fn steps_before_scaling(&self, facts: &Facts) -> Result<(Vec<Step>, (u32, u32)), ResolveError> {
         let mut steps = vec![Step::Orient(Orient)];
         steps.extend(self.border());
         steps.extend(self.part(size_after(&steps, facts)?));
@@ -190,7 +190,7 @@ impl Rules for CloudflareRules {
     }
 
     fn resolve(&self, facts: &Facts) -> Result<Recipe, ResolveError> {
-        let (mut steps, size) = self.before(facts)?;
+        let (mut steps, size) = self.steps_before_scaling(facts)?;
         steps.extend(self.sizes(size));
         let ground = self.colour("background").filter(|ground| ground.a > 0);
         steps.extend(ground.map(|colour| Step::Flatten(Flatten(colour))));
@@ -228,12 +228,12 @@ impl Rules for CloudflareRules {
 
     fn materials(&self) -> Vec<String> {
         let drawings = self.drawings.iter();
-        drawings.filter_map(Drawing::material).collect()
+        drawings.filter_map(Drawing::overlay_name).collect()
     }
 
     crate::rules::kept_output!();
 
     fn wish(&self) -> Option<andon_recipe::Wish> {
-        self.wanted()
+        self.to_wish()
     }
 }

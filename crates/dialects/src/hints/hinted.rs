@@ -11,12 +11,12 @@ use super::Hints;
 
 /// Rules of a request that came with hints.
 #[derive(Clone, Debug)]
-pub(super) struct Hinted {
+pub(super) struct HintedRules {
     pub(super) rules: Arc<dyn Rules>,
     pub(super) hints: Hints,
 }
 
-impl Rules for Hinted {
+impl Rules for HintedRules {
     fn text(&self) -> String {
         format!("{}{}", self.rules.text(), self.hints)
     }
@@ -29,9 +29,9 @@ impl Rules for Hinted {
             measured: facts.measured.of_sizes(),
             ..facts.clone()
         };
-        let plain = self.rules.resolve(&of_sizes)?;
-        let hinted = self.hints.act_on(plain, &of_sizes);
-        match self.rules.permits(&hinted, &of_sizes) {
+        let unmeasured = self.rules.resolve(&of_sizes)?;
+        let adapted = self.hints.act_on(unmeasured, &of_sizes);
+        match self.rules.permits(&adapted, &of_sizes) {
             Ok(()) => Ok(self.hints.act_on(recipe, facts)),
             Err(_) => Ok(recipe),
         }
@@ -128,8 +128,8 @@ fn denser(recipe: &Recipe, facts: &Facts, density: f64) -> Option<Vec<Step>> {
         return None;
     }
     let (w, h) = (w.of(0.0), h.of(0.0));
-    let before = size_after(&recipe.steps[..at], facts)?;
-    let room = (f64::from(before.0) / w).min(f64::from(before.1) / h);
+    let old_size = size_after(&recipe.steps[..at], facts)?;
+    let room = (f64::from(old_size.0) / w).min(f64::from(old_size.1) / h);
     let factor = if facts.vector {
         density
     } else {
@@ -143,7 +143,7 @@ fn denser(recipe: &Recipe, facts: &Facts, density: f64) -> Option<Vec<Step>> {
     let whole = |length: u32| times(length.into()).max(1.0) as u32;
     let mut size = (times(w) as u32, times(h) as u32);
     let mut steps = recipe.steps[..at].to_vec();
-    if size != before {
+    if size != old_size {
         steps.push(Step::exact(size.0, size.1));
     }
     for step in &recipe.steps[at + 1..] {
@@ -193,9 +193,9 @@ fn narrower(recipe: &Recipe, facts: &Facts, width: u32) -> Option<Vec<Step>> {
         .iter()
         .position(is_effect)
         .unwrap_or(recipe.steps.len());
-    let turned = size_after(&recipe.steps[..end], facts)?;
+    let size_before_effects = size_after(&recipe.steps[..end], facts)?;
     // A turn among the effects swaps the sides.
-    let sides = match turned == (w, h) {
+    let sides = match size_before_effects == (w, h) {
         true => (width, height as u32),
         false => (height as u32, width),
     };

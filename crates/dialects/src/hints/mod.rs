@@ -15,7 +15,7 @@ use serde::Deserialize;
 use crate::ConfigError;
 use crate::dialect::HeadersRead;
 use crate::request::{Ask, ImageRequest};
-use hinted::Hinted;
+use hinted::HintedRules;
 
 /// The table `[client_hints]` of the configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -57,14 +57,14 @@ pub(crate) struct ClientHints {
 }
 
 impl ClientHints {
-    /// Returns the configured dialects. `known` are the names of all dialects, and `door` returns the index of the door
+    /// Returns the configured dialects. `names` are those of all dialects, and `door` returns the index of the door
     /// of a dialect that is switched on.
     ///
     /// # Errors
     /// A name that is not a dialect's, or that of a dialect with hints of its own.
     pub(crate) fn new(
         config: &ClientHintsConfig,
-        known: &[&str],
+        names: &[&str],
         door: impl Fn(&str) -> Option<usize>,
     ) -> Result<Self, ConfigError> {
         let key = "client_hints.dialects";
@@ -72,21 +72,21 @@ impl ClientHints {
             if let Some((_, why)) = OTHERWISE.iter().find(|(other, _)| other == name) {
                 return Err(ConfigError::new(key, format!("\"{name}\": {why}")));
             }
-            if name != ALL && !known.contains(&name.as_str()) {
-                let mut known = known.to_vec();
-                known.retain(|name| OTHERWISE.iter().all(|(other, _)| other != name));
-                known.push(ALL);
-                let why = andon_recipe::unknown("dialect", name, &known);
+            if name != ALL && !names.contains(&name.as_str()) {
+                let mut names = names.to_vec();
+                names.retain(|name| OTHERWISE.iter().all(|(other, _)| other != name));
+                names.push(ALL);
+                let why = andon_recipe::unknown("dialect", name, &names);
                 return Err(ConfigError::new(key, why));
             }
         }
         let lists = |name: &&&str| {
-            let named = |listed: &String| listed == **name || listed == ALL;
-            config.dialects.iter().any(named) && OTHERWISE.iter().all(|(other, _)| other != *name)
+            let is_name = |entry: &String| entry == **name || entry == ALL;
+            config.dialects.iter().any(is_name) && OTHERWISE.iter().all(|(other, _)| other != *name)
         };
-        let listed = known.iter().filter(lists);
+        let dialects = names.iter().filter(lists);
         Ok(Self {
-            doors: listed.filter_map(|name| door(name)).collect(),
+            doors: dialects.filter_map(|name| door(name)).collect(),
         })
     }
 
@@ -112,7 +112,7 @@ impl ClientHints {
             hints.density = None;
         }
         if hints != Hints::default() {
-            request.rules = Arc::new(Hinted {
+            request.rules = Arc::new(HintedRules {
                 rules: request.rules.clone(),
                 hints,
             });
@@ -150,25 +150,25 @@ impl Hints {
             let number: f64 = new.or(old)?.trim().parse().ok()?;
             (number.is_finite() && number > 0.0).then_some(number)
         };
-        let said = number("sec-ch-dpr", "dpr");
+        let dpr = number("sec-ch-dpr", "dpr");
         let width = number("sec-ch-width", "width");
         let viewport = number("sec-ch-viewport-width", "viewport-width");
         let save = headers.get("save-data");
         let saves_data = save.is_some_and(|save| save.trim().eq_ignore_ascii_case("on"));
         let density = match saves_data {
             true => 1.0,
-            false => ((said.unwrap_or(1.0) * 2.0).round() / 2.0).clamp(1.0, MOST_DENSE),
+            false => ((dpr.unwrap_or(1.0) * 2.0).round() / 2.0).clamp(1.0, MOST_DENSE),
         };
-        let shown = match (width, said) {
+        let displayed_width = match (width, dpr) {
             // The width is in device pixels. A client that saves data gets one pixel per CSS pixel.
-            (Some(width), Some(said)) if saves_data => Some(width / said.max(1.0)),
+            (Some(width), Some(dpr)) if saves_data => Some(width / dpr.max(1.0)),
             (Some(width), _) => Some(width),
             (None, _) => viewport.map(|viewport| viewport * density),
         };
-        let rounded = |width: f64| (width.min(WIDEST) as u32).div_ceil(STEP).max(1) * STEP;
+        let round = |width: f64| (width.min(WIDEST) as u32).div_ceil(STEP).max(1) * STEP;
         Self {
             density: Some(density).filter(|density| *density > 1.0),
-            width: shown.map(rounded),
+            width: displayed_width.map(round),
             saves_data,
         }
     }
@@ -177,20 +177,20 @@ impl Hints {
 /// Writes the hints as a suffix of the rules' text.
 impl fmt::Display for Hints {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut before = " for ";
-        let mut put = |text: fmt::Arguments<'_>| {
-            write!(f, "{before}{text}")?;
-            before = " and ";
+        let mut separator = " for ";
+        let mut add_text = |text: fmt::Arguments<'_>| {
+            write!(f, "{separator}{text}")?;
+            separator = " and ";
             Ok(())
         };
         if let Some(density) = self.density {
-            put(format_args!("{density} px per CSS px"))?;
+            add_text(format_args!("{density} px per CSS px"))?;
         }
         if let Some(width) = self.width {
-            put(format_args!("a width of {width} px"))?;
+            add_text(format_args!("a width of {width} px"))?;
         }
         match self.saves_data {
-            true => put(format_args!("a client that saves data")),
+            true => add_text(format_args!("a client that saves data")),
             false => Ok(()),
         }
     }

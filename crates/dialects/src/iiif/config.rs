@@ -95,8 +95,8 @@ impl Settings for IiifConfig {
             ("iiif.prefix", &self.prefix, Version::V3),
             ("iiif.prefix2", &self.prefix2, Version::V2),
         ] {
-            let mounted = mount(key, prefix)?;
-            mounts.extend(mounted.map(|prefix| (prefix, version)));
+            let prefix = mount(key, prefix)?;
+            mounts.extend(prefix.map(|prefix| (prefix, version)));
         }
         for (key, value, least) in [
             ("iiif.max_width", u64::from(self.max_width), 1),

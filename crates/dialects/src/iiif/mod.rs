@@ -64,7 +64,7 @@ impl Version {
 }
 
 /// Turns a refusal into one about a feature that the specification has, but that is not supported here.
-fn not_done(refusal: Refusal) -> Refusal {
+fn unsupported(refusal: Refusal) -> Refusal {
     Refusal {
         fault: Fault::Unsupported,
         ..refusal
@@ -83,7 +83,7 @@ impl Dialect for Iiif {
     }
 
     fn source_patterns(&self) -> Vec<String> {
-        let below = |prefix: &str| {
+        let rest_below = |prefix: &str| {
             let prefix = regex::escape(prefix);
             [
                 format!("{prefix}/([^?]+)/info[.]json"),
@@ -91,16 +91,16 @@ impl Dialect for Iiif {
             ]
         };
         let mounts = self.mounts.iter();
-        mounts.flat_map(|(prefix, _)| below(prefix)).collect()
+        mounts.flat_map(|(prefix, _)| rest_below(prefix)).collect()
     }
 
     fn parse(&self, target: &Target<'_>) -> Result<Option<ImageRequest>, Refusal> {
         let mut mounts = self.mounts.iter();
-        let found = mounts.find_map(|(prefix, version)| {
+        let mount = mounts.find_map(|(prefix, version)| {
             let rest = target.below(prefix)?;
             Some((prefix, *version, rest))
         });
-        let Some((prefix, version, rest)) = found else {
+        let Some((prefix, version, rest)) = mount else {
             return Ok(None);
         };
         let segments: Vec<&str> = rest.split('/').collect();
@@ -136,14 +136,14 @@ impl Dialect for Iiif {
         let text = request.rules.text();
         let (version, rest) = text.strip_prefix("iiif")?.split_once('(')?;
         let (parameters, _) = rest.split_once(';')?;
-        let mount = |(_, known): &&(String, Version)| known.number().to_string() == version;
+        let mount = |(_, api): &&(String, Version)| api.number().to_string() == version;
         let (prefix, _) = self.mounts.iter().find(mount)?;
         let format = request.rules.output().format.as_ref()?;
-        let known = FORMATS.iter().find(|(_, name)| *name == format.as_str());
-        let (extension, _) = known?;
+        let row = FORMATS.iter().find(|(_, name)| *name == format.as_str());
+        let (extension, _) = row?;
         let identifier = percent::encode(&request.source.literal(), "");
-        let written = matches!(request.ask, Ask::Image);
-        written.then(|| format!("{prefix}/{identifier}/{parameters}.{extension}"))
+        let is_image = matches!(request.ask, Ask::Image);
+        is_image.then(|| format!("{prefix}/{identifier}/{parameters}.{extension}"))
     }
 }
 
@@ -244,8 +244,8 @@ impl Iiif {
         }
         let path = self.forwarded(target, "x-forwarded-prefix").or_else(|| {
             let path = self.forwarded(target, "x-forwarded-path")?;
-            let asked = target.whole.split('?').next().unwrap_or_default();
-            Some(path.strip_suffix(asked).unwrap_or(path))
+            let path_here = target.whole.split('?').next().unwrap_or_default();
+            Some(path.strip_suffix(path_here).unwrap_or(path))
         });
         let path = path.unwrap_or_default().trim_end_matches('/');
         let is_path = path.starts_with('/') && percent::is_path(path);
@@ -273,12 +273,12 @@ fn upright() -> Recipe {
 struct IiifErrors;
 
 impl Errors for IiifErrors {
-    fn status(&self, fault: Fault, own: u16) -> u16 {
+    fn status(&self, fault: Fault, default: u16) -> u16 {
         match fault {
             Fault::Unsupported => 501,
             // The size is beyond the limits that `info.json` states, which is the client's fault.
             Fault::Limit => 400,
-            _ => own,
+            _ => default,
         }
     }
 

@@ -86,19 +86,19 @@ impl IiifRules {
         &self,
         (width, height): (u32, u32),
     ) -> Result<((u32, u32, u32, u32), (u32, u32)), ResolveError> {
-        let exactly = |region: (u32, u32, u32, u32)| (region, (region.2, region.3));
+        let with_own_size = |region: (u32, u32, u32, u32)| (region, (region.2, region.3));
         Ok(match self.region {
-            Region::Full => exactly((0, 0, width, height)),
+            Region::Full => with_own_size((0, 0, width, height)),
             Region::Square => {
                 let side = width.min(height);
-                exactly(((width - side) / 2, (height - side) / 2, side, side))
+                with_own_size(((width - side) / 2, (height - side) / 2, side, side))
             }
             Region::At([x, y, w, h]) => {
                 if x >= width || y >= height {
                     let why = format!("it lies outside of the image of {width}x{height} px");
                     return Err(ResolveError::new(self.region, why));
                 }
-                exactly((x, y, w.min(width - x), h.min(height - y)))
+                with_own_size((x, y, w.min(width - x), h.min(height - y)))
             }
             Region::Percent([x, y, w, h]) => {
                 let along = |percent: f64, side: u32| f64::from(side) * percent / 100.0;
@@ -223,7 +223,7 @@ impl Rules for IiifRules {
     crate::rules::kept_output!();
 
     fn wish(&self) -> Option<andon_recipe::Wish> {
-        Some(self.wanted())
+        Some(self.to_wish())
     }
 
     fn canonical(&self, facts: &Facts) -> Option<String> {
@@ -256,8 +256,8 @@ impl Rules for IiifRules {
             quality => quality,
         };
         let format = self.output.format.as_ref()?;
-        let known = FORMATS.iter().find(|(_, name)| *name == format.as_str());
-        let (extension, _) = known?;
+        let row = FORMATS.iter().find(|(_, name)| *name == format.as_str());
+        let (extension, _) = row?;
         let (base, rotation) = (&self.base, self.rotation);
         Some(format!(
             "{base}/{region}/{size}/{rotation}/{quality}.{extension}"

@@ -2,7 +2,7 @@
 
 use andon_recipe::{Fitting, Wish};
 
-use crate::spelling::{Said, Spelt, Word, sides};
+use crate::spelling::{Draft, Spelt, Word, sides};
 
 /// Words of recipes, each with the parameter that expresses it.
 pub(super) const WORDS: &[Word] = &[
@@ -21,7 +21,7 @@ pub(super) const WORDS: &[Word] = &[
 
 /// Returns the URL for a wish, and which parts of the wish it lacks.
 pub(super) fn spell(wish: &Wish, source: &str) -> Spelt {
-    let mut said = Said::of(wish, WORDS);
+    let mut draft = Draft::of(wish, WORDS);
     let [w, h] = sides(wish, "");
     let both = wish.w.is_some() && wish.h.is_some();
     let size = match wish.fit {
@@ -32,15 +32,15 @@ pub(super) fn spell(wish: &Wish, source: &str) -> Spelt {
     };
     if matches!(wish.fit, Fitting::Cover | Fitting::Pad(_)) || (wish.fit == Fitting::Exact && !both)
     {
-        said.miss_box(wish);
+        draft.miss_box(wish);
     }
     let grows = if wish.enlarge { "^" } else { "" };
-    let mut take = |start, usual: &str| said.take(start).unwrap_or(usual.to_owned());
+    let mut take = |start, usual: &str| draft.take(start).unwrap_or(usual.to_owned());
     let (region, mirror) = (take("region=", "full"), take("mirror=", ""));
     let (turn, quality) = (take("turn=", "0"), take("quality=", "default"));
     let format = take("format=", "jpg");
     let source = source.replace('/', "%2F");
-    said.spelt(format!(
+    draft.finish(format!(
         "/iiif/3/{source}/{region}/{grows}{size}/{mirror}{turn}/{quality}.{format}"
     ))
 }

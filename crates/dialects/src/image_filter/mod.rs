@@ -54,8 +54,8 @@ impl Dialect for ImageFilter {
     }
 
     fn parse(&self, target: &Target<'_>) -> Result<Option<ImageRequest>, Refusal> {
-        let below = target.below(&self.prefix);
-        let Some(rest) = below.and_then(|rest| rest.strip_prefix(OPEN)) else {
+        let path_below = target.below(&self.prefix);
+        let Some(rest) = path_below.and_then(|rest| rest.strip_prefix(OPEN)) else {
             return Ok(None);
         };
         let (options, source) = rest.split_once(")/").ok_or_else(|| {

@@ -158,8 +158,8 @@ fn bytes(text: &str) -> Result<u64, Refusal> {
             None => (text, 1),
         },
     };
-    let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-    let number: Option<u64> = plain.then(|| digits.parse().ok()).flatten();
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let number: Option<u64> = is_number.then(|| digits.parse().ok()).flatten();
     let bytes = number.and_then(|number| number.checked_mul(unit));
     bytes.ok_or_else(|| Refusal::new(text, "a size is a number of bytes, such as 512k or 1M"))
 }

@@ -45,18 +45,18 @@ impl ImageFilterRules {
             Filter::Test | Filter::Size | Filter::Rotate => {}
             Filter::Resize(most_w, most_h) => {
                 if w > most_w.0 {
-                    (w, h) = (most_w.0, scaled(h, most_w, w));
+                    (w, h) = (most_w.0, scale_side(h, most_w, w));
                 }
                 if h > most_h.0 {
-                    (w, h) = (scaled(w, most_h, h), most_h.0);
+                    (w, h) = (scale_side(w, most_h, h), most_h.0);
                 }
             }
             Filter::Crop(most_w, most_h) => {
                 let taller = (w as f64 / h as f64) < (most_w.0 as f64 / most_h.0 as f64);
                 if taller && w > most_w.0 {
-                    (w, h) = (most_w.0, scaled(h, most_w, w));
+                    (w, h) = (most_w.0, scale_side(h, most_w, w));
                 } else if !taller && h > most_h.0 {
-                    (w, h) = (scaled(w, most_h, h), most_h.0);
+                    (w, h) = (scale_side(w, most_h, h), most_h.0);
                 }
             }
         }
@@ -87,7 +87,7 @@ impl ImageFilterRules {
             let (x, y) = ((w - cut_w) / 2, (h - cut_h) / 2);
             steps.push(Step::crop(px(x), px(y), px(cut_w), px(cut_h)));
         }
-        steps.extend(sharpened(self.options.sharpen));
+        steps.extend(unsharp_mask(self.options.sharpen));
         steps
     }
 }
@@ -111,9 +111,9 @@ impl Rules for ImageFilterRules {
             return Ok(Recipe::original());
         }
         let mut output = self.output.clone();
-        let written = output.format.as_ref().map_or(format, |name| name.as_str());
-        output.goal = self.options.quality(written).map(Goal::Quality);
-        output.progressive &= matches!(written, "jpeg" | "png" | "gif");
+        let target_format = output.format.as_ref().map_or(format, |name| name.as_str());
+        output.goal = self.options.quality(target_format).map(Goal::Quality);
+        output.progressive &= matches!(target_format, "jpeg" | "png" | "gif");
         if facts.cmyk {
             output.profile = Profile::Ignore;
         }
@@ -126,20 +126,20 @@ impl Rules for ImageFilterRules {
     crate::rules::kept_output!();
 
     fn wish(&self) -> Option<andon_recipe::Wish> {
-        Some(self.wanted())
+        Some(self.to_wish())
     }
 }
 
 /// Scales a side by the factor by which the other side shrinks from `from` to `to`. The result is at least 1 px.
-fn scaled(side: u64, to: Bound, from: u64) -> u64 {
-    // `scaled` is only called with `to` less than `from`, both sides of images, so that nothing overflows.
+fn scale_side(side: u64, to: Bound, from: u64) -> u64 {
+    // This is only called with `to` less than `from`, both sides of images, so that nothing overflows.
     (side * to.0 / from.max(1)).max(1)
 }
 
 /// Returns an unsharp mask that equals GD's sharpening by this percentage. `gdImageSharpen` weights the neighbours of a
 /// pixel by -percent/400 in both directions. An unsharp mask with a radius of one pixel and sigma 0.5 weights them by
 /// -amount × 0.1065.
-fn sharpened(percent: u64) -> Option<Step> {
+fn unsharp_mask(percent: u64) -> Option<Step> {
     const NEIGHBOUR: f64 = 0.106_507;
     if percent == 0 {
         return None;

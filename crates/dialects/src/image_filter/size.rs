@@ -9,15 +9,15 @@ use crate::errors::{Errors, Fault, Told};
 pub(super) struct NoSize;
 
 impl Errors for NoSize {
-    fn status(&self, fault: Fault, own: u16) -> u16 {
+    fn status(&self, fault: Fault, default: u16) -> u16 {
         match fault {
-            Fault::Busy | Fault::Late | Fault::Method | Fault::Internal => own,
+            Fault::Busy | Fault::Late | Fault::Method | Fault::Internal => default,
             _ => 200,
         }
     }
 
-    fn body(&self, told: &Told<'_>) -> Option<(&'static str, String)> {
-        let status = told.status;
+    fn body(&self, error: &Told<'_>) -> Option<(&'static str, String)> {
+        let status = error.status;
         (status == 200).then(|| ("application/json", "{}\r\n".to_owned()))
     }
 }

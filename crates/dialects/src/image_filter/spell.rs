@@ -2,7 +2,7 @@
 
 use andon_recipe::{Fitting, Wish};
 
-use crate::spelling::{Said, Spelt, Word, sides};
+use crate::spelling::{Draft, Spelt, Word, sides};
 
 /// Words of recipes, each with the directive that expresses it.
 pub(super) const WORDS: &[Word] = &[
@@ -18,9 +18,9 @@ pub(super) const WORDS: &[Word] = &[
 
 /// Returns the URL for a wish, and which parts of the wish it lacks.
 pub(super) fn spell(wish: &Wish, source: &str) -> Spelt {
-    let mut said = Said::of(wish, WORDS);
-    if let Some(test) = said.take("test") {
-        return said.spelt(format!("/image_filter(test{test})/{source}"));
+    let mut draft = Draft::of(wish, WORDS);
+    if let Some(test) = draft.take("test") {
+        return draft.finish(format!("/image_filter(test{test})/{source}"));
     }
     let [w, h] = sides(wish, "-");
     let word = match wish.fit {
@@ -28,9 +28,9 @@ pub(super) fn spell(wish: &Wish, source: &str) -> Spelt {
         _ => "resize",
     };
     if wish.enlarge || matches!(wish.fit, Fitting::Exact | Fitting::Pad(_)) {
-        said.miss_box(wish);
+        draft.miss_box(wish);
     }
     let mut options = vec![format!("{word},{w},{h}")];
-    options.extend(Some(said.join(",")).filter(|others| !others.is_empty()));
-    said.spelt(format!("/image_filter({})/{source}", options.join(",")))
+    options.extend(Some(draft.join(",")).filter(|others| !others.is_empty()));
+    draft.finish(format!("/image_filter({})/{source}", options.join(",")))
 }

@@ -42,7 +42,7 @@ fn look<'a>(cut: &Cut<'a>) -> Option<Marks<'a>> {
     let is_known = is_own || cut.arguments().any(|(name, _)| is_known(name)) && !is_foreign;
     Some(Marks {
         signature: signature.map(str::to_owned),
-        ..cut.marked(match is_known {
+        ..cut.marks(match is_known {
             true => Strength::Sure,
             false => Strength::Weak,
         })
@@ -51,10 +51,10 @@ fn look<'a>(cut: &Cut<'a>) -> Option<Marks<'a>> {
 
 /// Returns the signature of a query, which is its last parameter.
 fn signature(query: &str) -> Option<&str> {
-    let given = match query.rsplit_once("&s=") {
-        Some((_, given)) => given,
+    let signature = match query.rsplit_once("&s=") {
+        Some((_, signature)) => signature,
         None => query.strip_prefix("s=")?,
     };
-    let is_hex = given.bytes().all(|byte| byte.is_ascii_hexdigit());
-    (given.len() == 32 && is_hex).then_some(given)
+    let is_hex = signature.bytes().all(|byte| byte.is_ascii_hexdigit());
+    (signature.len() == 32 && is_hex).then_some(signature)
 }

@@ -42,9 +42,9 @@ pub(super) fn read(query: &str, notes: &mut Vec<String>) -> Result<Option<Values
 fn pair(piece: &str) -> Result<(&str, String), Refusal> {
     let (key, value) = piece.split_once('=').unwrap_or((piece, ""));
     let value = percent::decode(&value.replace('+', " "))?;
-    let encoded = key.strip_suffix("64");
+    let base64_key = key.strip_suffix("64");
     Ok(
-        match encoded.and_then(|key| Some((key, base64::read(&value)?))) {
+        match base64_key.and_then(|key| Some((key, base64::read(&value)?))) {
             Some((key, bytes)) => (key, String::from_utf8_lossy(&bytes).into_owned()),
             None => (key, value),
         },
@@ -77,7 +77,7 @@ pub(super) fn share_or_px(number: f64, whole: u32) -> f64 {
 /// Returns the query as `key=value` pairs separated by `&`, sorted and percent-encoded.
 pub(super) fn canonical(query: &Values) -> String {
     query.canonical("&", |value| {
-        let encoded = percent::encode(value, "/").replace('&', "%26");
-        encoded.replace('+', "%2B").replace(';', "%3B")
+        let text = percent::encode(value, "/").replace('&', "%26");
+        text.replace('+', "%2B").replace(';', "%3B")
     })
 }

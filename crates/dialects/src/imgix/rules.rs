@@ -91,8 +91,8 @@ impl ImgixRules {
     /// Returns the steps that turn and mirror the whole image.
     fn turns(&self) -> Vec<Step> {
         let orient = self.query.number("orient").unwrap_or_default() as u16;
-        let turned = geometry::turn(orient.into()).map(Step::Turn);
-        let mut steps = match (orient, turned) {
+        let turn_step = geometry::turn(orient.into()).map(Step::Turn);
+        let mut steps = match (orient, turn_step) {
             (1..=8, _) => Orientation::from_exif(orient).steps().collect(),
             (_, Some(turn)) => vec![turn],
             _ => vec![Step::Orient(Orient)],
@@ -113,7 +113,7 @@ impl ImgixRules {
 
     /// Returns the steps that precede scaling, and the size in px that they leave: turn upright, flip, trim the border,
     /// crop and rotate.
-    fn before(&self, facts: &Facts) -> Result<(Vec<Step>, (u32, u32)), ResolveError> {
+    fn steps_before_scaling(&self, facts: &Facts) -> Result<(Vec<Step>, (u32, u32)), ResolveError> {
         let mut steps = self.turns();
         steps.extend(self.trim());
         let size = size_after(&steps, facts)?;
@@ -164,10 +164,10 @@ impl ImgixRules {
                 within(bounds.1, "min-h", "max-h", height),
             );
         }
-        let given = self.query.has("w") || self.query.has("h");
-        let ratio = if given { self.ratio() } else { 1.0 };
-        let scaled = |side: Option<f64>| side.map(|side| (side * ratio).clamp(1.0, MOST));
-        (scaled(bounds.0), scaled(bounds.1))
+        let has_size = self.query.has("w") || self.query.has("h");
+        let ratio = if has_size { self.ratio() } else { 1.0 };
+        let in_device_px = |side: Option<f64>| side.map(|side| (side * ratio).clamp(1.0, MOST));
+        (in_device_px(bounds.0), in_device_px(bounds.1))
     }
 
     fn sizes(&self, size: (u32, u32)) -> Vec<Step> {
@@ -318,20 +318,21 @@ impl ImgixRules {
                 .map(|px| number((px * self.ratio()).round()))
         };
         let corners = query.lists("mask", "corners");
-        let rounded = corners.then(|| radius("corner-radius")).flatten();
-        let outer = radius("border-radius").filter(|_| rounded.is_none());
+        let corner_radius = corners.then(|| radius("corner-radius")).flatten();
+        let border_radius = radius("border-radius").filter(|_| corner_radius.is_none());
         let ground = self.colour("mask-bg");
-        let around = |before: &str| ground.map_or(String::new(), |it| format!("{before}{it}"));
-        let is_ellipse = query.text("mask") == Some("ellipse") && outer.is_none();
+        let colour_after =
+            |before: &str| ground.map_or(String::new(), |it| format!("{before}{it}"));
+        let is_ellipse = query.text("mask") == Some("ellipse") && border_radius.is_none();
         let border = query.text("border").and_then(|text| text.split_once(','));
         let border = border.and_then(|(px, ink)| px.parse::<f64>().ok().zip(colour(ink)));
         let image = size.and_then(|size| overlays::mask(query, size, ground));
         let edges = effects::steps([
-            rounded.map(|px| format!("round:{px}{}", around(&format!(":{px}:")))),
-            is_ellipse.then(|| format!("mask:ellipse{}", around(":"))),
+            corner_radius.map(|px| format!("round:{px}{}", colour_after(&format!(":{px}:")))),
+            is_ellipse.then(|| format!("mask:ellipse{}", colour_after(":"))),
             border.map(|(width, ink)| format!("border:{0}x{0}:{ink}", px(width))),
             // Corners are rounded after the border is drawn, which they then cut.
-            outer.map(|px| format!("round:{px}")),
+            border_radius.map(|px| format!("round:{px}")),
         ]);
         image.into_iter().chain(edges).collect()
     }
@@ -383,8 +384,8 @@ fn rect(text: &str, (width, height): (u32, u32)) -> Option<Step> {
     let (w, h) = (px(w, width)?, px(h, height)?);
     let x = start(x, width, w, ["left", "center", "right"])?;
     let y = start(y, height, h, ["top", "middle", "bottom"])?;
-    let inside = w > 0 && h > 0 && x < width && y < height;
-    inside.then(|| Step::crop(x, y, w, h))
+    let is_inside = w > 0 && h > 0 && x < width && y < height;
+    is_inside.then(|| Step::crop(x, y, w, h))
 }
 
 impl Rules for ImgixRules {
@@ -394,7 +395,7 @@ impl Rules for ImgixRules {
     }
 
     fn resolve(&self, facts: &Facts) -> Result<Recipe, ResolveError> {
-        let (mut steps, size) = self.before(facts)?;
+        let (mut steps, size) = self.steps_before_scaling(facts)?;
         steps.extend(self.sizes(size));
         steps.extend(self.tones());
         steps.extend(self.details());
@@ -437,6 +438,6 @@ impl Rules for ImgixRules {
     crate::rules::kept_output!();
 
     fn wish(&self) -> Option<andon_recipe::Wish> {
-        Some(self.wanted())
+        Some(self.to_wish())
     }
 }

@@ -20,8 +20,8 @@ struct Area {
     is_one_line: bool,
 }
 
-/// Returns the step that writes `txt` in a corner, in the middle of a side, or in the centre of an image of this size in
-/// px. `ratio` is the device pixel ratio.
+/// Returns the step that writes `txt` in a corner, in the middle of a side, or in the centre of an image of this size
+/// in px. `ratio` is the device pixel ratio.
 pub(super) fn step(query: &Values, image: (u32, u32), ratio: f64) -> Option<Step> {
     let text = query.text("txt").filter(|text| !text.trim().is_empty())?;
     let size = (query.number("txt-size").unwrap_or(12.0) * ratio).clamp(1.0, MOST);
@@ -66,26 +66,26 @@ fn style(query: &Values, size: f64, ratio: f64) -> Vec<String> {
         Some(px.clamp(-most, most)).filter(|px| *px != 0.0)
     };
     let clip = query.text("txt-clip").unwrap_or_default();
-    let cut = ["start", "middle"].into_iter().find(|it| says(clip, it));
+    let clip_side = ["start", "middle"].into_iter().find(|it| says(clip, it));
     let line = query.text("txt-line-color").and_then(colour);
     let outline = px("txt-line", 100.0).map(|width| match line {
         Some(colour) => format!("outline={}x{colour}", number(width)),
         None => format!("outline={}", number(width)),
     });
-    let said = |name: &str, px: Option<f64>| px.map(|px| format!("{name}={}", number(px)));
+    let named_px = |name: &str, px: Option<f64>| px.map(|px| format!("{name}={}", number(px)));
     // Angles outside of 0 to 360 degrees are clamped.
     let turn = query.text("txt-rotate").and_then(|text| text.parse().ok());
     let turn = turn.map(|degrees: f64| degrees.clamp(0.0, 360.0));
     let turn = turn.filter(|degrees| degrees % 360.0 > 0.0);
-    let faded = query.number("txt-alpha").filter(|alpha| *alpha < 100.0);
+    let opacity = query.number("txt-alpha").filter(|alpha| *alpha < 100.0);
     let parts = [
-        cut.map(|cut| format!("cut={cut}")),
-        said("tracking", px("txt-track", 1000.0)),
-        said("leading", px("txt-lead", 1000.0)),
+        clip_side.map(|clip_side| format!("cut={clip_side}")),
+        named_px("tracking", px("txt-track", 1000.0)),
+        named_px("leading", px("txt-lead", 1000.0)),
         outline,
         shadow(query, size, ratio),
         turn.map(|degrees| format!("turn={}xmiddle", number(degrees))),
-        faded.map(|alpha| format!("opacity={}", number(alpha))),
+        opacity.map(|alpha| format!("opacity={}", number(alpha))),
     ];
     parts.into_iter().flatten().collect()
 }
@@ -138,7 +138,7 @@ impl Area {
         }
         let height = side("txt-h", image.1).filter(|_| fit.is_some());
         let clip = query.text("txt-clip");
-        let clipped = match clip {
+        let overflow_word = match clip {
             Some(clip) if says(clip, "ellipsis") => "ellipsis",
             // If the text has more lines than fit, the last one ends in an ellipsis.
             None if fit.is_some() => "ellipsis",
@@ -161,13 +161,17 @@ impl Area {
             Some(_) => Self {
                 width,
                 height: height.unwrap_or_default(),
-                overflow: if height.is_some() { clipped } else { "wrap" },
+                overflow: if height.is_some() {
+                    overflow_word
+                } else {
+                    "wrap"
+                },
                 is_one_line: false,
             },
             None => Self {
                 width,
                 height: 0.0,
-                overflow: clipped,
+                overflow: overflow_word,
                 is_one_line: false,
             },
         })

@@ -9,8 +9,8 @@ pub(super) type Wrong = String;
 /// Parses a whole number within a range: digits with an optional `+` or `-`.
 pub(super) fn int(text: &str, least: i64, most: i64) -> Result<i64, Wrong> {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
-    let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-    let number: Option<i64> = plain.then(|| text.parse().ok()).flatten();
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let number: Option<i64> = is_number.then(|| text.parse().ok()).flatten();
     number
         .filter(|number| (least..=most).contains(number))
         .ok_or_else(|| format!("`{text}` is no whole number from {least} to {most}"))
@@ -23,8 +23,12 @@ pub(super) fn size(text: &str) -> Result<u32, Wrong> {
 
 /// Parses a decimal number within a range, with an optional exponent.
 pub(super) fn number(text: &str, least: f64, most: f64) -> Result<f64, Wrong> {
-    let plain = |byte: u8| byte.is_ascii_digit() || b"+-.eE".contains(&byte);
-    let number: Option<f64> = text.bytes().all(plain).then(|| text.parse().ok()).flatten();
+    let is_number_byte = |byte: u8| byte.is_ascii_digit() || b"+-.eE".contains(&byte);
+    let number: Option<f64> = text
+        .bytes()
+        .all(is_number_byte)
+        .then(|| text.parse().ok())
+        .flatten();
     number
         .filter(|number| number.is_finite() && (least..=most).contains(number))
         // Adding 0 turns -0 into 0.

@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use super::formats;
 use super::options::Options;
-use super::rules::{House, Mark};
+use super::rules::{CommonSettings, Mark};
 use super::secret::{Signer, Signing};
 use super::sources::Sources;
 use super::{Imgproxy, info, resembles, table};
@@ -160,7 +160,7 @@ impl Settings for ImgproxyConfig {
         let Some(prefix) = mount("imgproxy.prefix", &self.prefix)? else {
             return Ok(None);
         };
-        Ok(Some(Box::new(self.mounted(prefix)?)))
+        Ok(Some(Box::new(self.dialect_at(prefix)?)))
     }
 
     fn gate(&self) -> Gate {
@@ -196,7 +196,7 @@ impl Settings for ImgproxyConfig {
     fn option_help() -> Vec<OptionHelp> {
         let rows = table::ALL.iter().map(|row| OptionHelp {
             differs: row.difference(),
-            ..OptionHelp::new(row.names, &row.told())
+            ..OptionHelp::new(row.names, &row.sentence())
         });
         rows.chain(info::option_help()).collect()
     }
@@ -207,7 +207,7 @@ fn wrong(key: &str, why: String) -> ConfigError {
 }
 
 impl ImgproxyConfig {
-    fn mounted(&self, prefix: String) -> Result<Imgproxy, ConfigError> {
+    fn dialect_at(&self, prefix: String) -> Result<Imgproxy, ConfigError> {
         check(
             !self.separator.is_empty() && !self.separator.contains('/'),
             "imgproxy.separator",
@@ -228,7 +228,7 @@ impl ImgproxyConfig {
                 .transpose()?,
             sources: self.sources()?,
             options: self.options()?,
-            house: Arc::new(self.house()?),
+            common: Arc::new(self.common()?),
             config: self.clone(),
         };
         dialect.check_presets()?;
@@ -296,12 +296,12 @@ impl ImgproxyConfig {
         };
         Ok(Sources {
             base: self.base_url.clone(),
-            replaced: self
+            replacements: self
                 .url_replacements
                 .iter()
                 .map(replacement)
                 .collect::<Result<_, _>>()?,
-            allowed: self
+            patterns: self
                 .allowed_sources
                 .iter()
                 .map(pattern)
@@ -337,7 +337,7 @@ impl ImgproxyConfig {
         Ok(options)
     }
 
-    fn house(&self) -> Result<House, ConfigError> {
+    fn common(&self) -> Result<CommonSettings, ConfigError> {
         let format =
             |name: &String| formats::format(name).map_err(|why| wrong("preferred_formats", why));
         let preferred: Vec<_> = self
@@ -363,7 +363,7 @@ impl ImgproxyConfig {
                 || "width and height of the file must be more than 0".to_owned(),
             )?;
         }
-        Ok(House {
+        Ok(CommonSettings {
             preferred,
             watermark: watermark.map(|watermark| Mark {
                 file: watermark.file.clone(),

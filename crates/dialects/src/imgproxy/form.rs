@@ -63,21 +63,21 @@ fn look<'a>(cut: &Cut<'a>) -> Option<Marks<'a>> {
         rest.get(at..).unwrap_or_default(),
     );
     let has_options = !options.is_empty();
-    let plain = source.strip_prefix("plain/");
-    let sealed = source.strip_prefix("enc/").filter(|it| is_sealed(it));
-    let is_url = plain.is_some_and(|it| it.contains("://") || it.contains("%3A%2F"));
+    let plain_source = source.strip_prefix("plain/");
+    let sealed_source = source.strip_prefix("enc/").filter(|it| is_sealed(it));
+    let is_url = plain_source.is_some_and(|it| it.contains("://") || it.contains("%3A%2F"));
     if !has_options && !is_signature && !is_url {
         return None;
     }
-    let path = match sealed {
+    let path = match sealed_source {
         None => cut.path.into(),
         Some(_) => format!("/{about}{signature}/{options}plain/local:///sealed.jpg").into(),
     };
     Some(Marks {
         path,
         signature: Some(signature.to_owned()),
-        is_sealed: sealed.is_some(),
-        ..cut.marked(Strength::Sure)
+        is_sealed: sealed_source.is_some(),
+        ..cut.marks(Strength::Sure)
     })
 }
 
@@ -85,7 +85,7 @@ fn look_for_presets<'a>(cut: &Cut<'a>) -> Option<Marks<'a>> {
     let (signature, _) = presets(cut.path)?;
     Some(Marks {
         signature: Some(signature.to_owned()),
-        ..cut.marked(Strength::Sure)
+        ..cut.marks(Strength::Sure)
     })
 }
 

@@ -110,7 +110,7 @@ impl Gravity {
     }
 
     /// Returns the step that detects the part to keep; `None` if the gravity does not depend on the image's pixels.
-    pub(super) fn sought(self) -> Option<Step> {
+    pub(super) fn detection(self) -> Option<Step> {
         match self.kind {
             Kind::Smart => Some(Step::Focus(Focus::Salient)),
             Kind::Faces => Some(Step::Focus(Focus::Faces)),
@@ -122,8 +122,8 @@ impl Gravity {
     pub(super) fn text(&self) -> String {
         let word = match self.kind {
             Kind::Edges(x, y) => {
-                let named = EDGES.iter().find(|edges| (edges.1, edges.2) == (x, y));
-                named.map_or("ce", |edges| edges.0)
+                let row = EDGES.iter().find(|edges| (edges.1, edges.2) == (x, y));
+                row.map_or("ce", |edges| edges.0)
             }
             Kind::Focus => "fp",
             Kind::Smart => return "sm".to_owned(),
@@ -141,7 +141,7 @@ impl Gravity {
         dpr: f64,
         overhang: bool,
     ) -> (i64, i64) {
-        self.seen(Orientation::default())
+        self.stored_axes(Orientation::default())
             .place(outer, inner, dpr, overhang)
     }
 
@@ -154,7 +154,7 @@ impl Gravity {
         dpr: f64,
         margin: i64,
     ) -> (String, String) {
-        let Axes { x, y } = self.seen(Orientation::default());
+        let Axes { x, y } = self.stored_axes(Orientation::default());
         (
             x.place_of_any(outer.0, dpr, margin),
             y.place_of_any(outer.1, dpr, margin),
@@ -170,7 +170,7 @@ impl Gravity {
     /// Returns the side or corner of an image of the size `outer`, in px, as a word of recipes, and the distances in px
     /// from its vertical and horizontal side. In the middle the distance is 0.
     pub(super) fn corner(&self, outer: (i64, i64), dpr: f64) -> (String, (i64, i64)) {
-        let Axes { x, y } = self.seen(Orientation::default());
+        let Axes { x, y } = self.stored_axes(Orientation::default());
         let word = |anchor: Anchor, [start, end]: [&'static str; 2], side: i64| match anchor {
             Anchor::Edge(Edge::Start, offset) => (start, shift(offset, side, dpr)),
             Anchor::Edge(Edge::End, offset) => (end, shift(offset, side, dpr)),
@@ -185,8 +185,8 @@ impl Gravity {
         (corner, (x, y))
     }
 
-    /// Returns the gravity along both axes of the stored image, which will be turned as `turned` says.
-    pub(super) fn seen(&self, turned: Orientation) -> Axes {
+    /// Returns the gravity along both axes of the stored image, which will be turned as `turns` says.
+    pub(super) fn stored_axes(&self, turns: Orientation) -> Axes {
         let (x, y) = match self.kind {
             Kind::Edges(x, y) => (Anchor::Edge(x, self.x), Anchor::Edge(y, self.y)),
             Kind::Focus => (Anchor::Point(self.x), Anchor::Point(self.y)),
@@ -197,13 +197,13 @@ impl Gravity {
         };
         let mut axes = Axes { x, y };
         // A clockwise quarter turn brings the left edge to the top, and the bottom edge to the left.
-        for _ in 0..turned.quarters {
+        for _ in 0..turns.quarters {
             axes = Axes {
                 x: axes.y,
                 y: axes.x.mirrored(),
             };
         }
-        if turned.mirror {
+        if turns.mirror {
             axes.x = axes.x.mirrored();
         }
         axes
@@ -252,7 +252,7 @@ fn shift(offset: f64, side: i64, dpr: f64) -> i64 {
 impl Anchor {
     /// Returns the position of an overlay of any size; see [`Gravity::place_of_any`].
     fn place_of_any(self, outer: i64, dpr: f64, margin: i64) -> String {
-        let shifted = |share: &str, px: i64| match px {
+        let with_offset = |share: &str, px: i64| match px {
             0 => share.to_owned(),
             px => format!("{share}{px:+}"),
         };
@@ -260,9 +260,9 @@ impl Anchor {
             Self::Edge(Edge::Start, offset) => {
                 shift(offset, outer, dpr).saturating_sub(margin).to_string()
             }
-            Self::Edge(Edge::Centre, offset) => shifted("50p", shift(offset, outer, dpr)),
+            Self::Edge(Edge::Centre, offset) => with_offset("50p", shift(offset, outer, dpr)),
             Self::Edge(Edge::End, offset) => {
-                shifted("100p", margin.saturating_sub(shift(offset, outer, dpr)))
+                with_offset("100p", margin.saturating_sub(shift(offset, outer, dpr)))
             }
             // Unreachable: no option places a watermark at a focal point.
             Self::Point(_) => "50p".to_owned(),

@@ -15,9 +15,9 @@ pub(super) struct Layout {
     /// The part of the upright source that is kept: left, top, width, height.
     pub(super) crop: (i64, i64, i64, i64),
     /// The size to which the crop is scaled.
-    pub(super) scaled: Size,
+    pub(super) scaled_size: Size,
     /// The part of the scaled image that is kept: left, top, width, height.
-    pub(super) kept: (i64, i64, i64, i64),
+    pub(super) kept_part: (i64, i64, i64, i64),
     /// Canvases on which the image is placed, one after the other: the size of each, and the position of the image on
     /// it.
     pub(super) grounds: Vec<(Size, Size)>,
@@ -28,19 +28,19 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// Computes the layout for a source of the size `stored`, which will be turned as `turned` says. `vector` says
+    /// Computes the layout for a source of the size `stored`, which will be turned as `turns` says. `vector` says
     /// whether it is a vector graphic, and `most` is the maximum side of results in their format, in px.
     pub(super) fn new(
         options: &Options,
         stored: (u32, u32),
-        turned: Orientation,
+        turns: Orientation,
         vector: bool,
         most: Option<u32>,
     ) -> Self {
-        let whole = wide(turned.size(stored.0, stored.1));
-        let asked = cropped(&options.crop, whole);
-        let base = least(asked, whole);
-        let crop = crop(options, wide(stored), base, turned);
+        let whole = to_i64(turns.size(stored.0, stored.1));
+        let crop_size = crop_size_of(&options.crop, whole);
+        let base = least(crop_size, whole);
+        let crop = crop(options, to_i64(stored), base, turns);
         let mut scale = Scale::new(options, base, vector);
         let mut sizes = Sizes::new(options, base, &scale);
         let side = i64::from(options.limits.side);
@@ -53,17 +53,19 @@ impl Layout {
             sizes = Sizes::new(options, base, &scale);
         }
         let Sizes {
-            scaled,
+            scaled_size,
             result,
             target,
             ratio,
         } = sizes;
-        let kept = least(result, scaled);
-        let (x, y) = options.gravity.place(scaled, kept, scale.dpr, false);
+        let kept_size = least(result, scaled_size);
+        let (x, y) = options
+            .gravity
+            .place(scaled_size, kept_size, scale.dpr, false);
         let mut layout = Self {
             crop,
-            scaled,
-            kept: (x, y, kept.0, kept.1),
+            scaled_size,
+            kept_part: (x, y, kept_size.0, kept_size.1),
             grounds: Vec::new(),
             last: None,
             dpr: scale.dpr,
@@ -76,15 +78,16 @@ impl Layout {
         }
         let [top, right, bottom, left] = options.padding.map(|px| even(f64::from(px) * scale.dpr));
         let (width, height) = layout.size();
-        let padded = (width + left + right, height + top + bottom);
-        if padded != (width, height) {
-            layout.grounds.push((padded, (left, top)));
+        let padded_size = (width + left + right, height + top + bottom);
+        if padded_size != (width, height) {
+            layout.grounds.push((padded_size, (left, top)));
         }
         if let Some(most) = most {
-            let longest = padded.0.max(padded.1);
+            let longest = padded_size.0.max(padded_size.1);
             let down = f64::from(most) / longest as f64;
-            let fitted = |px: i64| away(px as f64 * down).max(1);
-            layout.last = (down < 1.0).then(|| (fitted(padded.0), fitted(padded.1)));
+            let scale_down = |px: i64| away(px as f64 * down).max(1);
+            layout.last =
+                (down < 1.0).then(|| (scale_down(padded_size.0), scale_down(padded_size.1)));
         }
         layout
     }
@@ -92,13 +95,15 @@ impl Layout {
     /// Returns the size of the result, in px.
     pub(super) fn size(&self) -> Size {
         let ground = self.grounds.last().map(|(size, _)| *size);
-        self.last.or(ground).unwrap_or((self.kept.2, self.kept.3))
+        self.last
+            .or(ground)
+            .unwrap_or((self.kept_part.2, self.kept_part.3))
     }
 
     fn extend(&mut self, (width, height): Size, gravity: &Gravity) {
         let size = self.size();
         if width > size.0 || height > size.1 {
-            let or_own = |asked: i64, own: i64| if asked > 0 { asked } else { own };
+            let or_own = |side: i64, image_side: i64| if side > 0 { side } else { image_side };
             let ground = (or_own(width, size.0), or_own(height, size.1));
             let place = gravity.place(ground, size, self.dpr, false);
             self.grounds.push((ground, place));
@@ -116,7 +121,7 @@ struct Scale {
 impl Scale {
     fn new(options: &Options, base: Size, vector: bool) -> Self {
         let (bw, bh) = (base.0 as f64, base.1 as f64);
-        let or_base = |asked: u32, base: f64| if asked == 0 { base } else { f64::from(asked) };
+        let or_base = |side: u32, base: f64| if side == 0 { base } else { f64::from(side) };
         let (dw, dh) = (or_base(options.width, bw), or_base(options.height, bh));
         // The factor by which each side shrinks.
         let (mut sx, mut sy) = (bw / dw, bh / dh);
@@ -171,7 +176,7 @@ impl Scale {
 }
 
 struct Sizes {
-    scaled: Size,
+    scaled_size: Size,
     /// The box in device px; 0: the side is open.
     target: Size,
     /// The size in px to which the scaled image is cropped; 0: the side is not cropped.
@@ -187,27 +192,28 @@ impl Sizes {
             away(f64::from(options.width) * scale.dpr * options.zoom.0),
             away(f64::from(options.height) * scale.dpr * options.zoom.1),
         );
-        let scaled = (
+        let scaled_size = (
             away(base.0 as f64 * scale.x).max(1),
             away(base.1 as f64 * scale.y).max(1),
         );
-        let follows =
-            |side: i64, own: i64, other: i64| away(side as f64 * (other as f64 / own as f64));
+        let follows = |side: i64, box_side: i64, other_side: i64| {
+            away(side as f64 * (other_side as f64 / box_side as f64))
+        };
         // One side of the box in proportion to the other.
         let height = |width: i64| follows(width, target.0, target.1);
         let width = |height: i64| follows(height, target.1, target.0);
         let mut result = target;
         if options.resizing == Resizing::FillDown && !options.enlarge {
-            let needs = needs(target, scaled);
+            let needs = needs(target, scaled_size);
             if needs.0 > needs.1 && needs.0 > 1.0 {
-                result = (scaled.0, height(scaled.0));
+                result = (scaled_size.0, height(scaled_size.0));
             } else if needs.1 > needs.0 && needs.1 > 1.0 {
-                result = (width(scaled.1), scaled.1);
+                result = (width(scaled_size.1), scaled_size.1);
             }
         }
         let mut ratio = None;
         if options.extend_ratio.on && target.0 > 0 && target.1 > 0 {
-            let out = least(result, scaled);
+            let out = least(result, scaled_size);
             let needs = needs(target, out);
             if needs.1 > needs.0 {
                 ratio = Some((out.0, height(out.0)));
@@ -216,7 +222,7 @@ impl Sizes {
             }
         }
         Self {
-            scaled,
+            scaled_size,
             target,
             result,
             ratio,
@@ -225,7 +231,7 @@ impl Sizes {
 
     /// Returns the longest side of the result in px, with added bars and padding.
     fn longest(&self, options: &Options, dpr: f64) -> i64 {
-        let (mut width, mut height) = least(self.result, self.scaled);
+        let (mut width, mut height) = least(self.result, self.scaled_size);
         let ground = match options.extend.on {
             true => self.target,
             false => self.ratio.unwrap_or_default(),
@@ -242,8 +248,8 @@ fn needs(target: Size, of: Size) -> (f64, f64) {
 }
 
 /// Returns the size in px of the requested crop; 0: the whole side.
-fn cropped(crop: &Crop, whole: Size) -> Size {
-    let side = |asked: f64, whole: i64| match asked {
+fn crop_size_of(crop: &Crop, whole: Size) -> Size {
+    let side = |length: f64, whole: i64| match length {
         0.0 => 0,
         px if px >= 1.0 => px as i64,
         share => away(whole as f64 * share).max(1),
@@ -268,27 +274,27 @@ fn cropped(crop: &Crop, whole: Size) -> Size {
 
 /// Returns left, top, width and height of the crop in the upright image, in px. Its position is computed in the stored
 /// image, as imgproxy does, where rounding may give another result.
-fn crop(options: &Options, stored: Size, size: Size, turned: Orientation) -> (i64, i64, i64, i64) {
+fn crop(options: &Options, stored: Size, size: Size, turns: Orientation) -> (i64, i64, i64, i64) {
     let gravity = options.crop_gravity();
-    let inner = match turned.quarters % 2 {
+    let inner = match turns.quarters % 2 {
         0 => size,
         _ => (size.1, size.0),
     };
-    let (x, y) = gravity.seen(turned).place(stored, inner, 1.0, false);
+    let (x, y) = gravity.stored_axes(turns).place(stored, inner, 1.0, false);
     let part = [x, y, x + inner.0, y + inner.1].map(|at| at as f64);
-    let [left, top, ..] = turned.part(part, (stored.0 as f64, stored.1 as f64));
+    let [left, top, ..] = turns.part(part, (stored.0 as f64, stored.1 as f64));
     (left as i64, top as i64, size.0, size.1)
 }
 
-/// Returns the smaller length for each side. A 0 in `asked` means no limit.
-fn least(asked: Size, whole: Size) -> Size {
-    let side = |asked: i64, whole: i64| match asked {
+/// Returns the smaller length for each side. A 0 in `size` means no limit.
+fn least(size: Size, whole: Size) -> Size {
+    let side = |size: i64, whole: i64| match size {
         0 => whole,
-        asked => asked.min(whole),
+        size => size.min(whole),
     };
-    (side(asked.0, whole.0), side(asked.1, whole.1))
+    (side(size.0, whole.0), side(size.1, whole.1))
 }
 
-fn wide(size: (u32, u32)) -> Size {
+fn to_i64(size: (u32, u32)) -> Size {
     (i64::from(size.0), i64::from(size.1))
 }

@@ -14,12 +14,12 @@ mod info;
 mod layout;
 mod options;
 mod path;
+mod pixel_facts;
 mod reader;
 mod round;
 mod row;
 mod rules;
 mod secret;
-mod seen;
 mod sources;
 mod spell;
 mod table;
@@ -42,7 +42,7 @@ use info::Info;
 use options::Options;
 use path::{LOCAL, Reading};
 use reader::Reader;
-use rules::{House, ImgproxyRules};
+use rules::{CommonSettings, ImgproxyRules};
 use secret::Signing;
 use sources::Sources;
 
@@ -62,7 +62,7 @@ pub(crate) struct Imgproxy {
     sources: Sources,
     /// Options that every request starts with, before those of presets.
     options: Options,
-    house: Arc<House>,
+    common: Arc<CommonSettings>,
     config: ImgproxyConfig,
 }
 
@@ -71,12 +71,12 @@ pub(crate) struct Imgproxy {
 struct Statuses;
 
 impl Errors for Statuses {
-    fn status(&self, fault: Fault, own: u16) -> u16 {
+    fn status(&self, fault: Fault, default: u16) -> u16 {
         match fault {
             Fault::Url | Fault::Expired | Fault::Source | Fault::Missing => 404,
             Fault::Signature => 403,
             Fault::NotImage | Fault::Damaged | Fault::Unsupported | Fault::Limit => 422,
-            Fault::Origin | Fault::Late | Fault::Busy | Fault::Method | Fault::Internal => own,
+            Fault::Origin | Fault::Late | Fault::Busy | Fault::Method | Fault::Internal => default,
         }
     }
 
@@ -93,15 +93,15 @@ fn resembles(path: &str) -> bool {
     };
     let is_option = |name: &str| table::ALL.iter().any(|row| row.names.contains(&name));
     // thumbor has a part `trim:…`, too.
-    let named = first.split_once(':').map(|(name, _)| name);
-    let has_options = named.is_some_and(|name| name != "trim" && is_option(name));
+    let name = first.split_once(':').map(|(name, _)| name);
+    let has_options = name.is_some_and(|name| name != "trim" && is_option(name));
     let has_source = segments.next().is_some();
     has_source && (has_options || first == "plain")
 }
 
 impl Dialect for Imgproxy {
     fn example(&self, path: &str) -> String {
-        self.signed(&format!("rs:fit:250:250/plain/{LOCAL}://{path}"))
+        self.with_signature(&format!("rs:fit:250:250/plain/{LOCAL}://{path}"))
     }
 
     fn reads_everything(&self) -> bool {
@@ -127,7 +127,7 @@ impl Dialect for Imgproxy {
             // The root is not an image, and is left to the server.
             None => Ok(None),
             Some("") if self.prefix.is_empty() => Ok(None),
-            Some(path) => self.request(target, &path::mended(path)).map(Some),
+            Some(path) => self.request(target, &path::repair(path)).map(Some),
         }
     }
 
@@ -137,31 +137,32 @@ impl Dialect for Imgproxy {
         if request.ask != Ask::Image || self.config.only_presets {
             return None;
         }
-        let mut said = Reader::new(self, Options::default());
+        let mut reader = Reader::new(self, Options::default());
         for segment in text.split('/').filter(|segment| !segment.is_empty()) {
-            said.option(&segment.split(':').collect::<Vec<_>>(), true)
+            reader
+                .option(&segment.split(':').collect::<Vec<_>>(), true)
                 .ok()?;
         }
-        said.options.expires = request.style.expires.unwrap_or_default();
-        let mut written = table::texts(&said.options, &self.options, |_| true);
-        for option in &mut written {
+        reader.options.expires = request.style.expires.unwrap_or_default();
+        let mut segments = table::texts(&reader.options, &self.options, |_| true);
+        for option in &mut segments {
             *option = option.replace(':', &self.config.separator);
         }
         let source = match &request.source {
             Source::Url(url) => sources::of_url(url),
             path => format!("{LOCAL}:///{}", path.literal()),
         };
-        written.push(format!(
+        segments.push(format!(
             "plain/{}",
             percent::encode(&source, "/").replace('@', "%40")
         ));
-        Some(self.signed(&written.join("/")))
+        Some(self.with_signature(&segments.join("/")))
     }
 }
 
 impl Imgproxy {
     /// Adds prefix and signature to a path that consists of options and source.
-    fn signed(&self, rest: &str) -> String {
+    fn with_signature(&self, rest: &str) -> String {
         let signature = self.signing.sign(&format!("/{rest}"));
         format!("{}/{signature}/{rest}", self.prefix)
     }
@@ -204,13 +205,13 @@ impl Imgproxy {
         let (options, segments) = path::options(path, &self.config.separator);
         let mut info = Info::default();
         let mut notes = Vec::new();
-        let mut said = Reader::new(self, Options::default());
+        let mut reader = Reader::new(self, Options::default());
         for option in options {
             let (name, args) = (option[0], &option[1..]);
             let refuse = |why: String| Refusal::new(&option.join(":"), why);
             // Expiry and limits of the source have the same options here as for images.
             if table::find(name).is_some_and(|row| ["exp", "msr", "msfs"].contains(&row.name())) {
-                said.option(&option, false)?;
+                reader.option(&option, false)?;
                 continue;
             }
             match info.option(name, args).map_err(refuse)? {
@@ -221,8 +222,8 @@ impl Imgproxy {
         }
         let (source, _) = self.source(&segments)?;
         let mut request = ImageRequest::image(source, Recipe::default());
-        request.style.most_bytes = said.options.most_bytes();
-        request.style.expires = (said.options.expires > 0).then_some(said.options.expires);
+        request.style.most_bytes = reader.options.most_bytes();
+        request.style.expires = (reader.options.expires > 0).then_some(reader.options.expires);
         Ok(ImageRequest {
             ask: Ask::Describe(Arc::new(info)),
             notes,
@@ -266,8 +267,8 @@ impl Imgproxy {
             reader.option(&["format", &extension], true)?;
         }
         let options = &reader.options;
-        let unwritten = options.format.filter(|format| UNWRITTEN.contains(format));
-        if let Some(format) = unwritten.filter(|format| !options.skip.contains(format)) {
+        let unwritable = options.format.filter(|format| UNWRITTEN.contains(format));
+        if let Some(format) = unwritable.filter(|format| !options.skip.contains(format)) {
             let why = "this format is read, but not written";
             return Err(Refusal::of(Fault::Unsupported, format, why));
         }
@@ -277,14 +278,14 @@ impl Imgproxy {
     /// Parses a source, and the format that its extension requests.
     fn source(&self, segments: &[&str]) -> Result<(Source, Option<String>), Refusal> {
         let reading = Reading {
-            named: self.config.base64_url_includes_filename,
+            has_file_name: self.config.base64_url_includes_filename,
             // Without signatures, anybody could probe the key by URLs of their own.
             key: self.source_key.as_ref().filter(|_| self.signing.is_on()),
         };
-        let written = path::source(segments, &reading);
-        let written =
-            written.map_err(|unreadable| Refusal::new(&segments.join("/"), unreadable.0))?;
-        Ok((self.sources.source(&written.source)?, written.extension))
+        let source = path::source(segments, &reading);
+        let source =
+            source.map_err(|unreadable| Refusal::new(&segments.join("/"), unreadable.0))?;
+        Ok((self.sources.source(&source.source)?, source.extension))
     }
 
     fn image(&self, mut reader: Reader<'_>, source: Source) -> Result<ImageRequest, Refusal> {
@@ -292,7 +293,10 @@ impl Imgproxy {
         let Reader {
             mut options, notes, ..
         } = reader;
-        let pipelines = options.before.iter_mut().map(|it| &mut it.watermark);
+        let pipelines = options
+            .earlier_pipelines
+            .iter_mut()
+            .map(|it| &mut it.watermark);
         for mark in pipelines.chain([&mut options.watermark]) {
             if let Some(url) = &mark.url {
                 mark.file = Some(self.sources.source(url)?.overlay_name());
@@ -329,12 +333,12 @@ impl Imgproxy {
                 format: format.and_then(|format| FormatName::new(format).ok()),
                 ..Output::default()
             };
-            let house = self.house.clone();
+            let common = self.common.clone();
             ImageRequest::image(
                 source,
                 ImgproxyRules {
                     options,
-                    house,
+                    common,
                     output,
                 },
             )
@@ -348,8 +352,8 @@ impl Imgproxy {
 
     /// Whether the header `Accept` selects the format, even if the URL names `format`. SVG is always sent unchanged.
     fn leaves_open(&self, format: Option<&str>) -> bool {
-        let enforced = self.config.enforce && format != Some(rules::SVG);
-        enforced || (self.config.negotiate && format.is_none())
+        let is_enforced = self.config.enforce && format != Some(rules::SVG);
+        is_enforced || (self.config.negotiate && format.is_none())
     }
 
     /// Parses every preset, so that mistakes are found when the configuration is loaded.
@@ -388,36 +392,36 @@ fn disposition(options: &Options, source: &Source) -> String {
     };
     let path = path.split(['?', '#']).next().unwrap_or_default();
     // Only URLs are escaped here; paths are decoded already.
-    let decoded = match source {
+    let plain_path = match source {
         Source::Url(_) => percent::decode(path).ok(),
         Source::Path(_) | Source::Escaped(_) => None,
     };
-    let path = decoded.as_deref().unwrap_or(path);
+    let path = plain_path.as_deref().unwrap_or(path);
     let file = match (source, path.rsplit_once('/')) {
         (_, Some((_, file))) => file,
         (Source::Url(_), None) => "",
         (_, None) => path,
     };
-    let (stem, own) = file.rsplit_once('.').unwrap_or((file, ""));
+    let (stem, source_extension) = file.rsplit_once('.').unwrap_or((file, ""));
     let name = options.filename.as_deref().unwrap_or(stem);
     let name = if name.is_empty() { "image" } else { name };
     // A source that is sent unchanged keeps its extension, as it may be any file.
     let extension = if options.raw {
-        own
+        source_extension
     } else {
         AnswerStyle::EXTENSION
     };
     // Characters that may not stand in a quoted string are escaped, as browsers do in forms.
-    let mut quoted = String::new();
+    let mut escaped_name = String::new();
     for letter in name.chars() {
         match letter {
-            '"' => quoted.push_str("%22"),
-            '\\' => quoted.push_str("%5C"),
+            '"' => escaped_name.push_str("%22"),
+            '\\' => escaped_name.push_str("%5C"),
             letter if letter.is_control() => {}
-            letter => quoted.push(letter),
+            letter => escaped_name.push(letter),
         }
     }
-    disposition::named(how, &quoted, &format!(".{extension}"))
+    disposition::named(how, &escaped_name, &format!(".{extension}"))
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use crate::signature::Checksum;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Options {
     /// The pipelines before this one, in their order. Only their effect on the image counts.
-    pub(super) before: Vec<Self>,
+    pub(super) earlier_pipelines: Vec<Self>,
     pub(super) resizing: Resizing,
     /// Requested width in px; 0: it follows from the height.
     pub(super) width: u32,
@@ -148,7 +148,7 @@ pub(super) struct Effects {
     pub(super) colorize: (f64, Colour),
     pub(super) gradient: Gradient,
     /// Areas to blur: sigma, then left, top, width and height as shares of the image's sides.
-    pub(super) blurred: Vec<[f64; 5]>,
+    pub(super) blurred_areas: Vec<[f64; 5]>,
 }
 
 /// Settings of the unsharp mask.
@@ -231,43 +231,43 @@ pub(super) struct Limits {
 impl Options {
     /// Starts a further pipeline, which is applied to the result of these options. It does not change the image yet,
     /// and keeps the options for encoding and sending the result.
-    pub(super) fn chained(mut self) -> Self {
-        let mut before = std::mem::take(&mut self.before);
+    pub(super) fn next_pipeline(mut self) -> Self {
+        let mut earlier_pipelines = std::mem::take(&mut self.earlier_pipelines);
         // Only the first pipeline sees the source, whose border is trimmed.
-        self.trim = self.trim.filter(|_| before.is_empty());
-        before.push(self.clone());
-        let plain = Self::default();
+        self.trim = self.trim.filter(|_| earlier_pipelines.is_empty());
+        earlier_pipelines.push(self.clone());
+        let defaults = Self::default();
         Self {
-            before,
-            resizing: plain.resizing,
-            width: plain.width,
-            height: plain.height,
-            min_width: plain.min_width,
-            min_height: plain.min_height,
-            zoom: plain.zoom,
-            dpr: plain.dpr,
-            enlarge: plain.enlarge,
-            extend: plain.extend,
-            extend_ratio: plain.extend_ratio,
-            gravity: plain.gravity,
-            crop: plain.crop,
-            trim: plain.trim,
-            padding: plain.padding,
+            earlier_pipelines,
+            resizing: defaults.resizing,
+            width: defaults.width,
+            height: defaults.height,
+            min_width: defaults.min_width,
+            min_height: defaults.min_height,
+            zoom: defaults.zoom,
+            dpr: defaults.dpr,
+            enlarge: defaults.enlarge,
+            extend: defaults.extend,
+            extend_ratio: defaults.extend_ratio,
+            gravity: defaults.gravity,
+            crop: defaults.crop,
+            trim: defaults.trim,
+            padding: defaults.padding,
             // The first pipeline has turned the image upright already, unless that is switched off.
             auto_rotate: false,
-            rotate: plain.rotate,
-            flip: plain.flip,
-            background: plain.background,
-            background_alpha: plain.background_alpha,
-            effects: plain.effects,
-            watermark: plain.watermark,
+            rotate: defaults.rotate,
+            flip: defaults.flip,
+            background: defaults.background,
+            background_alpha: defaults.background_alpha,
+            effects: defaults.effects,
+            watermark: defaults.watermark,
             ..self
         }
     }
 
     /// Returns all pipelines in their order, ending with this one.
     pub(super) fn pipelines(&self) -> impl Iterator<Item = &Self> {
-        self.before.iter().chain([self])
+        self.earlier_pipelines.iter().chain([self])
     }
 
     /// Returns the maximum size of the source in bytes, if the URL sets one.
@@ -284,7 +284,7 @@ impl Options {
 impl Default for Options {
     fn default() -> Self {
         Self {
-            before: Vec::new(),
+            earlier_pipelines: Vec::new(),
             resizing: Resizing::Fit,
             width: 0,
             height: 0,
@@ -372,7 +372,7 @@ impl Default for Effects {
                 start: 0.0,
                 stop: 1.0,
             },
-            blurred: Vec::new(),
+            blurred_areas: Vec::new(),
         }
     }
 }

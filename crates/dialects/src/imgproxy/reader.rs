@@ -42,16 +42,21 @@ impl<'a> Reader<'a> {
             return Ok(());
         };
         if *name == PIPELINE {
-            if self.options.before.len() + 1 >= MOST_PIPELINES {
+            if self.options.earlier_pipelines.len() + 1 >= MOST_PIPELINES {
                 let why = format!("there are more than {MOST_PIPELINES} pipelines");
                 return Err(refuse(why));
             }
-            self.options = std::mem::take(&mut self.options).chained();
+            self.options = std::mem::take(&mut self.options).next_pipeline();
             return Ok(());
         }
         let dialect = self.dialect;
-        let allowed = &dialect.config.allowed_processing_options;
-        if !ours && !allowed.is_empty() && !allowed.iter().any(|allowed| allowed == name) {
+        let allowed_names = &dialect.config.allowed_processing_options;
+        if !ours
+            && !allowed_names.is_empty()
+            && !allowed_names
+                .iter()
+                .any(|allowed_names| allowed_names == name)
+        {
             let why = format!("`{name}` is not among the options that are allowed here");
             return Err(refuse(why));
         }
@@ -134,7 +139,7 @@ impl<'a> Reader<'a> {
         let mut marks = options.pipelines().map(|options| &options.watermark);
         let is_nothing =
             |mark: &Watermark| mark.opacity > 0.0 && mark.url.is_none() && mark.text.is_none();
-        if self.dialect.house.watermark.is_none() && marks.any(is_nothing) {
+        if self.dialect.common.watermark.is_none() && marks.any(is_nothing) {
             notes.push("wm: there is neither `wmu` nor an `imgproxy.watermark` in the configuration; it is ignored");
         }
         let mut marks = options.pipelines().map(|options| &options.watermark);

@@ -129,7 +129,7 @@ impl Row {
     }
 
     /// Returns one sentence: what the option does or, if it is ignored, why.
-    pub(super) fn told(&self) -> String {
+    pub(super) fn sentence(&self) -> String {
         match self.kind {
             About::Ignored(why) => format!("Ignored, with a note: {why}."),
             _ => self.help.to_owned(),
@@ -187,7 +187,7 @@ impl Row {
 }
 
 /// Makes an argument with its own functions for parsing and writing.
-pub(super) const fn own(
+pub(super) const fn custom(
     read: fn(&mut Options, &[&str]) -> Result<(), Wrong>,
     show: fn(&Options) -> String,
 ) -> Arg {

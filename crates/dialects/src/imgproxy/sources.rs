@@ -11,9 +11,9 @@ use crate::request::{Source, relative};
 #[derive(Debug)]
 pub(super) struct Sources {
     pub(super) base: String,
-    pub(super) replaced: Vec<(Regex, String)>,
+    pub(super) replacements: Vec<(Regex, String)>,
     /// Permitted beginnings of sources. Empty: every source that an origin has is allowed.
-    pub(super) allowed: Vec<Regex>,
+    pub(super) patterns: Vec<Regex>,
 }
 
 /// Returns the URL for the name of a source. An HTTP URL is returned unchanged. In the key of a bucket, `%` and `#` are
@@ -49,21 +49,21 @@ impl Sources {
             _ => format!("{scheme}://{}", relative(rest)),
         };
         let all = [source, &plain];
-        self.allowed.is_empty()
+        self.patterns.is_empty()
             || all
                 .iter()
-                .all(|text| self.allowed.iter().any(|allowed| allowed.is_match(text)))
+                .all(|text| self.patterns.iter().any(|pattern| pattern.is_match(text)))
     }
 
-    pub(super) fn source(&self, written: &str) -> Result<Source, Refusal> {
-        let mut source = written.to_owned();
-        for (from, to) in &self.replaced {
+    pub(super) fn source(&self, name: &str) -> Result<Source, Refusal> {
+        let mut source = name.to_owned();
+        for (from, to) in &self.replacements {
             source = from.replace_all(&source, to).into_owned();
         }
         if !source.starts_with(&self.base) {
             source.insert_str(0, &self.base);
         }
-        let refuse = |why: &str| Refusal::of(Fault::Source, written, why);
+        let refuse = |why: &str| Refusal::of(Fault::Source, name, why);
         if !self.allows(&source) {
             return Err(refuse("it is not among the sources that are allowed here"));
         }

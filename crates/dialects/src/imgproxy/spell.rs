@@ -2,7 +2,7 @@
 
 use andon_recipe::{Fitting, Wish};
 
-use crate::spelling::{Said, Spelt, Word, sides};
+use crate::spelling::{Draft, Spelt, Word, sides};
 
 /// Words of recipes, each with the options that express it.
 pub(super) const WORDS: &[Word] = &[
@@ -54,7 +54,7 @@ pub(super) const WORDS: &[Word] = &[
 
 /// Returns the URL for a wish, and which parts of the wish it lacks.
 pub(super) fn spell(wish: &Wish, source: &str) -> Spelt {
-    let mut said = Said::of(wish, WORDS);
+    let mut draft = Draft::of(wish, WORDS);
     let [w, h] = sides(wish, "0");
     let enlarge = u8::from(wish.enlarge);
     let word = match wish.fit {
@@ -63,12 +63,12 @@ pub(super) fn spell(wish: &Wish, source: &str) -> Spelt {
         Fitting::Cover => "fill",
         Fitting::Exact => "force",
     };
-    said.add((!word.is_empty()).then(|| format!("rs:{word}:{w}:{h}:{enlarge}")));
+    draft.add((!word.is_empty()).then(|| format!("rs:{word}:{w}:{h}:{enlarge}")));
     if let Fitting::Pad(colour) = wish.fit {
-        said.put("ex:1");
-        said.add((colour.a == u8::MAX).then(|| format!("bg:{colour}")));
+        draft.put("ex:1");
+        draft.add((colour.a == u8::MAX).then(|| format!("bg:{colour}")));
     }
-    said.put(format!("plain/local:///{source}"));
-    let options = said.join("/");
-    said.spelt(format!("/unsafe/{options}"))
+    draft.put(format!("plain/local:///{source}"));
+    let options = draft.join("/");
+    draft.finish(format!("/unsafe/{options}"))
 }

@@ -12,7 +12,7 @@ use super::ImgproxyConfig;
 use crate::{Config, Dialects, ImageRequest, Refusal};
 
 /// Returns a configuration with the dialect at the root, and without signatures.
-fn house() -> ImgproxyConfig {
+fn common() -> ImgproxyConfig {
     ImgproxyConfig {
         prefix: "/".to_owned(),
         ..ImgproxyConfig::default()
@@ -34,7 +34,7 @@ fn ask(config: &ImgproxyConfig, options: &str) -> Result<ImageRequest, Refusal> 
 
 /// Returns the recipe that options come to for an image.
 fn made(options: &str, facts: &Facts) -> Recipe {
-    let request = ask(&house(), options).expect(options);
+    let request = ask(&common(), options).expect(options);
     request.rules.resolve(facts).expect(options)
 }
 

@@ -43,24 +43,24 @@ pub(super) fn name_of<T: PartialEq>(all: &[(&str, T)], value: T) -> String {
 }
 
 /// Returns the value of a name. `what` is the end of the message about an unknown name.
-fn named<T: Copy>(all: &[(&str, T)], name: &str, what: &str) -> Result<T, Wrong> {
+fn value_of<T: Copy>(all: &[(&str, T)], name: &str, what: &str) -> Result<T, Wrong> {
     let row = all.iter().find(|(other, _)| *other == name);
     row.map(|(_, value)| *value)
         .ok_or_else(|| format!("`{name}` is {what}"))
 }
 
 pub(super) fn resizing(text: &str) -> Result<Resizing, Wrong> {
-    named(&Resizing::ALL, text, "no way to resize")
+    value_of(&Resizing::ALL, text, "no way to resize")
 }
 
 pub(super) fn mask(text: &str) -> Result<Mask, Wrong> {
     let name = if text.is_empty() { "auto" } else { text };
-    named(&Mask::ALL, name, "no mode of an unsharp mask")
+    value_of(&Mask::ALL, name, "no mode of an unsharp mask")
 }
 
 pub(super) fn thinning(text: &str) -> Result<Option<bool>, Wrong> {
     let name = if text.is_empty() { "auto" } else { text };
-    named(&THINNING, name, "none of auto, on and off")
+    value_of(&THINNING, name, "none of auto, on and off")
 }
 
 pub(super) fn levels(text: &str) -> Result<i16, Wrong> {
@@ -153,7 +153,7 @@ pub(super) fn read_extend(extend: &mut Extend, args: &[&str]) -> Result<(), Wron
     }
 }
 
-pub(super) fn extended(extend: &Extend) -> String {
+pub(super) fn extend_text(extend: &Extend) -> String {
     format!("{}:{}", bit(&extend.on), extend.gravity.text())
 }
 
@@ -231,7 +231,7 @@ pub(super) fn read_areas(options: &mut Options, args: &[&str]) -> Result<(), Wro
         ]),
         _ => Err("an area is sigma:left:top:width:height".to_owned()),
     };
-    options.effects.blurred = match args {
+    options.effects.blurred_areas = match args {
         [""] => Vec::new(),
         _ => args.chunks(5).map(area).collect::<Result<_, _>>()?,
     };
@@ -239,7 +239,7 @@ pub(super) fn read_areas(options: &mut Options, args: &[&str]) -> Result<(), Wro
 }
 
 pub(super) fn areas(options: &Options) -> String {
-    let numbers = options.effects.blurred.iter().flatten();
+    let numbers = options.effects.blurred_areas.iter().flatten();
     numbers.map(f64::to_string).collect::<Vec<_>>().join(":")
 }
 
@@ -256,7 +256,7 @@ pub(super) fn read_watermark(options: &mut Options, args: &[&str]) -> Result<(),
 
 /// Parses the URL of a watermark, in base64. If it is empty, the configured watermark is used.
 pub(super) fn read_watermark_url(options: &mut Options, args: &[&str]) -> Result<(), Wrong> {
-    options.watermark.url = Some(encoded(args[0], "a URL")?).filter(|url| !url.is_empty());
+    options.watermark.url = Some(from_base64(args[0], "a URL")?).filter(|url| !url.is_empty());
     Ok(())
 }
 
@@ -267,7 +267,7 @@ pub(super) fn watermark_url(options: &Options) -> String {
 
 /// Parses the text of a watermark, in base64. If it is empty, the watermark is an image.
 pub(super) fn read_watermark_text(options: &mut Options, args: &[&str]) -> Result<(), Wrong> {
-    options.watermark.text = Some(encoded(args[0], "a text")?).filter(|text| !text.is_empty());
+    options.watermark.text = Some(from_base64(args[0], "a text")?).filter(|text| !text.is_empty());
     Ok(())
 }
 
@@ -311,15 +311,15 @@ pub(super) fn read_autoquality(options: &mut Options, args: &[&str]) -> Result<(
 }
 
 /// Decodes a text in base64. `what` is the kind of text, for the error.
-fn encoded(text: &str, what: &str) -> Result<String, Wrong> {
-    let decoded = base64::read(text).and_then(|bytes| String::from_utf8(bytes).ok());
-    decoded.ok_or_else(|| format!("`{text}` is no base64 of {what}"))
+fn from_base64(text: &str, what: &str) -> Result<String, Wrong> {
+    let decoded_text = base64::read(text).and_then(|bytes| String::from_utf8(bytes).ok());
+    decoded_text.ok_or_else(|| format!("`{text}` is no base64 of {what}"))
 }
 
 pub(super) fn read_filename(options: &mut Options, args: &[&str]) -> Result<(), Wrong> {
     options.filename = Some(match args.get(1).is_some_and(|text| truth(text)) {
         false => args[0].to_owned(),
-        true => encoded(args[0], "a name")?,
+        true => from_base64(args[0], "a name")?,
     });
     Ok(())
 }
@@ -348,7 +348,7 @@ pub(super) fn hashsum(options: &Options) -> String {
 }
 
 pub(super) fn read_fallback(options: &mut Options, args: &[&str]) -> Result<(), Wrong> {
-    options.fallback = Some(encoded(args[0], "a URL")?).filter(|url| !url.is_empty());
+    options.fallback = Some(from_base64(args[0], "a URL")?).filter(|url| !url.is_empty());
     Ok(())
 }
 

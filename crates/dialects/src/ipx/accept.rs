@@ -9,7 +9,7 @@ const MOVING: &[&str] = &["webp", "gif"];
 /// Returns the preferred one of the formats with the highest weight in the header. A range such as `image/*` names no
 /// format, and `*` stands for the most preferred one.
 pub(super) fn choose(header: Option<&str>, moves: bool) -> &'static str {
-    let (formats, usual) = match moves {
+    let (formats, default) = match moves {
         true => (MOVING, "gif"),
         false => (STILL, "jpeg"),
     };
@@ -25,12 +25,12 @@ pub(super) fn choose(header: Option<&str>, moves: bool) -> &'static str {
             best = Some((weight, place));
         }
     }
-    best.map_or(usual, |(_, place)| formats[place])
+    best.map_or(default, |(_, place)| formats[place])
 }
 
 fn place(formats: &[&str], name: &str) -> Option<usize> {
     match name.strip_prefix("image/") {
         None => (name == "*").then_some(0),
-        Some(format) => formats.iter().position(|known| *known == format),
+        Some(format) => formats.iter().position(|entry| *entry == format),
     }
 }

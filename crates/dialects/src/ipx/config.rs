@@ -52,9 +52,9 @@ impl Settings for IpxConfig {
         let Some(prefix) = mount("ipx.prefix", &self.prefix)? else {
             return Ok(None);
         };
-        let rooted = |name: &String| format!("/{}", name.trim_start_matches('/'));
+        let with_slash = |name: &String| format!("/{}", name.trim_start_matches('/'));
         let alias = self.alias.iter();
-        let alias = alias.map(|(name, to)| (rooted(name), to.clone()));
+        let alias = alias.map(|(name, to)| (with_slash(name), to.clone()));
         let mut alias: Vec<(String, String)> = alias.collect();
         // Of the aliases that match a source, the longest is applied.
         alias.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));

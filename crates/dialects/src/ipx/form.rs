@@ -22,11 +22,11 @@ fn look<'a>(cut: &Cut<'a>) -> Option<Marks<'a>> {
     let all = first == "_" || first.split(['&', ',']).all(is_modifier);
     // Only ipx has URLs below its usual prefix.
     if cut.prefix.ends_with("/_ipx") {
-        return all.then(|| cut.marked(Strength::Sure));
+        return all.then(|| cut.marks(Strength::Sure));
     }
     let is_image = has_image_extension(rest) || rest.starts_with("http");
     (all && first.contains('_') && is_image).then(|| {
-        cut.marked(match first {
+        cut.marks(match first {
             "_" => Strength::Weak,
             _ => Strength::IfKnown,
         })

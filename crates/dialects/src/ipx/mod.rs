@@ -15,7 +15,7 @@ use serde_json::json;
 
 pub use config::IpxConfig;
 
-use self::apply::Applied;
+use self::apply::SharpOptions;
 use self::options::{Modifiers, OPTIONS};
 use self::value::Value;
 use crate::dialect::{Dialect, Target};
@@ -25,7 +25,7 @@ use crate::options::About;
 use crate::percent;
 use crate::refusal::Refusal;
 use crate::request::{AnswerStyle, Ask, ImageRequest, Source};
-use crate::sharp::{self, Format, SharpRules, Written};
+use crate::sharp::{self, Encoding, Format, SharpRules};
 
 #[derive(Debug)]
 struct Ipx {
@@ -89,7 +89,7 @@ impl Dialect for Ipx {
         let mut notes = Vec::new();
         let mut modifiers = Modifiers::read(segment, &mut notes)?;
         let is_auto = choose_format(&mut modifiers, target);
-        notes.extend(left_out(&modifiers));
+        notes.extend(notes_on_unsupported(&modifiers));
         let rules =
             rules(&modifiers).map_err(|why| Refusal::of(Fault::Unsupported, segment, why))?;
         let is_url = matches!(source, Source::Url(_));
@@ -126,23 +126,23 @@ impl Ipx {
     /// Reads a source: a path, or an absolute URL. The target's query is appended to a URL.
     fn source(&self, id: &str, query: Option<&str>) -> Result<Source, Refusal> {
         let decoded = percent::decode(id)?;
-        let aliased = self.aliased(&decoded);
-        let id = aliased.as_deref().unwrap_or(id);
-        let source = match aliased.as_deref() {
+        let alias_target = self.alias_of(&decoded);
+        let id = alias_target.as_deref().unwrap_or(id);
+        let source = match alias_target.as_deref() {
             Some(text) => Source::url(text).unwrap_or_else(|| Source::from_path(text)),
             // The URL is escaped as a whole, so that an escaped query is part of it.
             None => Source::url(&decoded).map_or_else(|| Source::from_raw(id), Ok)?,
         };
-        let forbidden = |why: String, code| Refusal::of(Fault::Source, id, why).with_code(code);
+        let refusal = |why: String, code| Refusal::of(Fault::Source, id, why).with_code(code);
         let path = match source {
             Source::Url(url) => {
                 let host = url::Url::parse(&url).ok();
                 let host = host.and_then(|url| Some(url.host_str()?.to_owned()));
                 let host = host.ok_or_else(|| {
-                    forbidden("Hostname is missing".to_owned(), "IPX_MISSING_HOSTNAME")
+                    refusal("Hostname is missing".to_owned(), "IPX_MISSING_HOSTNAME")
                 })?;
                 if !self.hosts.is_empty() && !self.hosts.has(&host) {
-                    return Err(forbidden(
+                    return Err(refusal(
                         format!(
                             "Forbidden host: {host}; `domains` of `[ipx]` lists those that are not"
                         ),
@@ -160,13 +160,13 @@ impl Ipx {
         let odd = |letter: char| "\"*:<>?|".contains(letter);
         if query.is_some() || path.place().contains(odd) {
             let why = "Forbidden path: it has a query, or one of the characters \"*:<>?|";
-            return Err(forbidden(why.to_owned(), "IPX_FORBIDDEN_PATH"));
+            return Err(refusal(why.to_owned(), "IPX_FORBIDDEN_PATH"));
         }
         Ok(path)
     }
 
     /// Returns the source with its beginning replaced by an alias; `None` if no alias matches.
-    fn aliased(&self, decoded: &str) -> Option<String> {
+    fn alias_of(&self, decoded: &str) -> Option<String> {
         let id = format!("/{}", decoded.trim_start_matches('/'));
         let mut alias = self.alias.iter();
         alias.find_map(|(name, to)| {
@@ -197,8 +197,8 @@ fn choose_format(modifiers: &mut Modifiers, target: &Target<'_>) -> bool {
 /// # Errors
 /// sharp's message about a value that it refuses.
 fn rules(modifiers: &Modifiers) -> Result<SharpRules, String> {
-    let applied = Applied::of(modifiers)?;
-    let quality = match &applied.quality {
+    let options = SharpOptions::of(modifiers)?;
+    let quality = match &options.quality {
         None | Some(Value::Nothing) => None,
         Some(value) => Some(sharp::quality(
             value.number(),
@@ -212,7 +212,7 @@ fn rules(modifiers: &Modifiers) -> Result<SharpRules, String> {
         Some(format) if !["jpe", "tif"].contains(&format) => Format::named(format),
         _ => None,
     };
-    let written = Written {
+    let encoding = Encoding {
         quality,
         progressive: true,
         keeps_svg: true,
@@ -222,14 +222,14 @@ fn rules(modifiers: &Modifiers) -> Result<SharpRules, String> {
     Ok(SharpRules::new(
         NAME,
         canonical,
-        applied.pipeline,
-        written,
+        options.pipeline,
+        encoding,
         format,
     ))
 }
 
 /// Returns notes on modifiers that are ignored.
-fn left_out(modifiers: &Modifiers) -> Vec<String> {
+fn notes_on_unsupported(modifiers: &Modifiers) -> Vec<String> {
     let rows = OPTIONS
         .0
         .iter()
@@ -253,13 +253,13 @@ fn left_out(modifiers: &Modifiers) -> Vec<String> {
 struct IpxErrors;
 
 impl Errors for IpxErrors {
-    fn status(&self, fault: Fault, own: u16) -> u16 {
+    fn status(&self, fault: Fault, default: u16) -> u16 {
         match fault {
             Fault::Url | Fault::NotImage => 400,
             Fault::Source => 403,
             Fault::Missing => 404,
             Fault::Damaged | Fault::Unsupported | Fault::Origin => 500,
-            _ => own,
+            _ => default,
         }
     }
 
@@ -267,15 +267,15 @@ impl Errors for IpxErrors {
         answered
     }
 
-    fn body(&self, told: &Told<'_>) -> Option<(&'static str, String)> {
-        let code = match (told.code, told.fault) {
+    fn body(&self, error: &Told<'_>) -> Option<(&'static str, String)> {
+        let code = match (error.code, error.fault) {
             ("", Fault::Missing) => "IPX_FILE_NOT_FOUND",
             ("", Fault::NotImage) => "IPX_INVALID_IMAGE",
             ("", Fault::Source) => "IPX_FORBIDDEN_FILE",
             ("", _) => "IPX_ERROR",
             (code, _) => code,
         };
-        let message = format!("[{}] [{code}] {}", told.status, told.sentence);
+        let message = format!("[{}] [{code}] {}", error.status, error.sentence);
         let body = json!({ "error": { "message": message } });
         Some(("application/json", body.to_string()))
     }

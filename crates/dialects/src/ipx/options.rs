@@ -71,14 +71,14 @@ pub(super) struct Modifiers(Vec<Modifier>);
 impl Modifiers {
     /// Parses a raw segment, and notes unknown names. If a modifier is repeated, its last value counts.
     pub(super) fn read(segment: &str, notes: &mut Vec<String>) -> Result<Self, Refusal> {
-        let mut read = Self::default();
+        let mut modifiers = Self::default();
         let pieces = segment.split(['&', ',']).filter(|_| segment != "_");
         for piece in pieces.filter(|piece| !piece.is_empty()) {
             let mut parts = piece.split([':', '=', '_']);
             let key = parts.next().unwrap_or_default();
             let values = parts.map(percent::decode).collect::<Result<Vec<_>, _>>()?;
             match OPTIONS.named(key).and_then(|row| named(row, key)) {
-                Some(name) => read.set(name, values.join("_")),
+                Some(name) => modifiers.set(name, values.join("_")),
                 None if notes.len() < MOST_NOTES => {
                     let key = shorten(key);
                     notes.push(format!("{key}: there is no such modifier; it is ignored"));
@@ -86,26 +86,26 @@ impl Modifiers {
                 None => {}
             }
         }
-        Ok(read)
+        Ok(modifiers)
     }
 
     /// Sets the value of a modifier. A modifier that is present already keeps its place.
     pub(super) fn set(&mut self, name: &'static str, value: String) {
-        match self.0.iter_mut().find(|known| known.name == name) {
-            Some(known) => known.value = value,
+        match self.0.iter_mut().find(|modifier| modifier.name == name) {
+            Some(modifier) => modifier.value = value,
             None => self.0.push(Modifier { name, value }),
         }
     }
 
     /// Removes the modifiers of these names.
     pub(super) fn remove(&mut self, names: &[&str]) {
-        self.0.retain(|known| !names.contains(&known.name));
+        self.0.retain(|modifier| !names.contains(&modifier.name));
     }
 
     /// Returns the value of a modifier.
     pub(super) fn get(&self, name: &str) -> Option<&str> {
-        let found = self.0.iter().find(|known| known.name == name);
-        found.map(|known| &*known.value)
+        let modifier = self.0.iter().find(|it| it.name == name);
+        modifier.map(|it| &*it.value)
     }
 
     /// Returns the first value that is not empty of the modifiers of these names.
@@ -130,7 +130,7 @@ impl Modifiers {
     pub(super) fn canonical(&self) -> String {
         let piece = |it: &&Modifier| match it.value.is_empty() {
             true => it.name.to_owned(),
-            false => format!("{}_{}", it.name, encoded(&it.value)),
+            false => format!("{}_{}", it.name, encode_value(&it.value)),
         };
         match self.0.is_empty() {
             true => "_".to_owned(),
@@ -151,8 +151,8 @@ fn named(row: &'static OptionRow, key: &str) -> Option<&'static str> {
 }
 
 /// Percent-encodes a value, including all characters that separate modifiers.
-fn encoded(value: &str) -> String {
-    let encoded = percent::encode(value, "");
+fn encode_value(value: &str) -> String {
+    let text = percent::encode(value, "");
     let separators = [
         ('&', "%26"),
         (',', "%2C"),
@@ -161,5 +161,5 @@ fn encoded(value: &str) -> String {
         (';', "%3B"),
     ];
     let encode = |text: String, (from, to): (char, &str)| text.replace(from, to);
-    separators.into_iter().fold(encoded, encode)
+    separators.into_iter().fold(text, encode)
 }

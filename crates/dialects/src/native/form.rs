@@ -26,7 +26,7 @@ fn look<'a>(cut: &Cut<'a>) -> Option<Marks<'a>> {
             .all(|byte| byte.is_ascii_lowercase() || byte == b'-');
     // A path segment with thumbor's filters looks like a step, too.
     (is_name && name != "filters").then(|| {
-        cut.marked(match andon_recipe::words().any(|word| word.name == name) {
+        cut.marks(match andon_recipe::words().any(|word| word.name == name) {
             true => Strength::Sure,
             false => Strength::Weak,
         })

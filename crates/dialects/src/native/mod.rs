@@ -55,8 +55,8 @@ impl Dialect for Native {
     fn source_patterns(&self) -> Vec<String> {
         let presets = (!self.presets.is_empty()).then_some(&self.preset_prefix);
         let mounts = presets.into_iter().chain([&self.prefix]);
-        let below = |mount: &str| format!("{}/[^/?]+/+([^?]*)", regex::escape(mount));
-        mounts.map(|mount| below(mount)).collect()
+        let pattern = |mount: &str| format!("{}/[^/?]+/+([^?]*)", regex::escape(mount));
+        mounts.map(|mount| pattern(mount)).collect()
     }
 
     fn parse(&self, target: &Target<'_>) -> Result<Option<ImageRequest>, Refusal> {

@@ -63,8 +63,8 @@ impl Next {
     /// named after a hash of their content are immutable.
     fn keeping(&self, href: &str) -> (Keeping, &'static str) {
         let path = href.strip_prefix(&self.base_path).unwrap_or_default();
-        let hashed = ["/_next/static/media", "/_next/static/immutable/media"];
-        match hashed.iter().any(|folder| path.starts_with(folder)) {
+        let hashed_folders = ["/_next/static/media", "/_next/static/immutable/media"];
+        match hashed_folders.iter().any(|folder| path.starts_with(folder)) {
             true => {
                 let (least, most) = (315_360_000, 315_360_000);
                 (Keeping { least, most }, "public, max-age={}, immutable")
@@ -90,9 +90,9 @@ impl Next {
         }
         // Next.js serves the folder `public` at the base path.
         let path = url.path();
-        let below = path.strip_prefix(&*self.base_path);
-        let below = below.filter(|rest| rest.starts_with('/'));
-        Source::from_raw(below.unwrap_or(path))
+        let rest = path.strip_prefix(&*self.base_path);
+        let rest = rest.filter(|rest| rest.starts_with('/'));
+        Source::from_raw(rest.unwrap_or(path))
     }
 }
 
@@ -101,7 +101,7 @@ impl Dialect for Next {
         let prefix = self.prefixes.first().map_or("", String::as_str);
         // The path becomes a URL within a query, which is decoded twice.
         let source = path.replace('%', "%25").replace('/', "%2F");
-        let (w, q) = self.checks.usual();
+        let (w, q) = self.checks.example_values();
         format!("{prefix}?url={source}&w={w}&q={q}")
     }
 

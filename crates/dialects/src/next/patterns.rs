@@ -82,8 +82,8 @@ impl Patterns {
             })
         });
         // Imports of the page, which the bundler has put there, are always permitted.
-        let own = ["/_next/static/media/**", "/_next/static/immutable/media/**"];
-        let own = own.map(|pathname| LocalPattern {
+        let bundler_patterns = ["/_next/static/media/**", "/_next/static/immutable/media/**"];
+        let bundler_patterns = bundler_patterns.map(|pathname| LocalPattern {
             pathname: Some(pathname.to_owned()),
             search: Some(String::new()),
         });
@@ -93,7 +93,7 @@ impl Patterns {
         };
         let all = match local {
             [] => vec![any],
-            local => local.iter().cloned().chain(own).collect(),
+            local => local.iter().cloned().chain(bundler_patterns).collect(),
         };
         let local = all.iter().enumerate().map(|(index, pattern)| {
             let key = format!("next.local_patterns.{index}.pathname");
@@ -122,7 +122,10 @@ impl Remote {
     fn permits(&self, url: &Url, host: &str) -> bool {
         let port = url.port().map(|port| port.to_string()).unwrap_or_default();
         (self.protocol.as_ref()).is_none_or(|protocol| protocol == url.scheme())
-            && self.port.as_ref().is_none_or(|own| *own == port)
+            && self
+                .port
+                .as_ref()
+                .is_none_or(|permitted_port| *permitted_port == port)
             && self.hostname.is_match(host)
             && self.rest.permits(url)
     }
@@ -144,18 +147,20 @@ impl Local {
     fn permits(&self, url: &Url) -> bool {
         let search = url.query().filter(|query| !query.is_empty());
         let search = search.map(|query| format!("?{query}")).unwrap_or_default();
-        self.search.as_ref().is_none_or(|own| *own == search)
+        self.search
+            .as_ref()
+            .is_none_or(|permitted_search| *permitted_search == search)
             && (self.pathname.as_ref()).is_none_or(|glob| glob.is_match(url.path()))
     }
 }
 
-/// Compiles a glob in which `*` does not match slashes and `**` does. As in Next.js, `/a/**` matches `/a` itself, `/a/*`
-/// matches `/a/b/` but not `/a/`, and `/**/a` matches `/b/a` but not `/a`.
+/// Compiles a glob in which `*` does not match slashes and `**` does. As in Next.js, `/a/**` matches `/a` itself,
+/// `/a/*` matches `/a/b/` but not `/a/`, and `/**/a` matches `/b/a` but not `/a`.
 fn glob(key: &str, text: &str) -> Result<Glob, ConfigError> {
-    let extended = ["!(", "@(", "+(", "*(", "?("]
+    let has_groups = ["!(", "@(", "+(", "*(", "?("]
         .iter()
         .any(|it| text.contains(it));
-    if extended || text.starts_with('!') {
+    if has_groups || text.starts_with('!') {
         let why = format!(
             "`{text}`: `!` and groups in parentheses are not supported; use `{{a,b}}`, or several patterns"
         );

@@ -151,10 +151,14 @@ impl Checks {
     }
 
     /// Returns a permitted width and quality for examples: 256 and 75, or else the first ones that are listed.
-    pub(super) fn usual(&self) -> (u32, u8) {
-        fn one<T: Copy + PartialEq>(usual: T, all: &[T]) -> T {
-            let first = all.first().copied().unwrap_or(usual);
-            if all.contains(&usual) { usual } else { first }
+    pub(super) fn example_values(&self) -> (u32, u8) {
+        fn one<T: Copy + PartialEq>(preferred_value: T, all: &[T]) -> T {
+            let first = all.first().copied().unwrap_or(preferred_value);
+            if all.contains(&preferred_value) {
+                preferred_value
+            } else {
+                first
+            }
         }
         (one(256, &self.widths), one(75, &self.qualities))
     }
@@ -163,7 +167,9 @@ impl Checks {
 /// Returns the decoded value of a parameter that must occur exactly once. `name` is its name in messages.
 fn only(query: &str, key: &str, name: &str) -> Result<String, Refusal> {
     let pairs = form_urlencoded::parse(query.as_bytes());
-    let mut values = pairs.filter(|(own, _)| own == key).map(|(_, value)| value);
+    let mut values = pairs
+        .filter(|(name_in_query, _)| name_in_query == key)
+        .map(|(_, value)| value);
     match (values.next(), values.next()) {
         (_, Some(_)) => Err(Refusal::in_words(format!("{name} cannot be an array"))),
         (Some(value), None) if !value.is_empty() => Ok(value.into_owned()),
@@ -184,14 +190,14 @@ pub(super) fn preferred(formats: &[&'static str], accept: &str) -> Option<&'stat
     let ranges: Vec<(String, f64)> = accept::ranges(accept)
         .map(|range| (range.name.to_ascii_lowercase(), range.weight.unwrap_or(1.0)))
         .collect();
-    let named = |format: &str| {
+    let weight_of = |format: &str| {
         let name = format!("image/{format}");
-        let own = ranges.iter().find(|(range, _)| *range == name);
-        own.map(|(_, weight)| *weight)
+        let range = ranges.iter().find(|(range, _)| *range == name);
+        range.map(|(_, weight)| *weight)
     };
     let mut best: Option<(&'static str, f64)> = None;
     for format in formats {
-        let weight = named(format).unwrap_or_default();
+        let weight = weight_of(format).unwrap_or_default();
         if weight > best.map_or(0.0, |(_, most)| most) {
             best = Some((format, weight));
         }
@@ -201,6 +207,6 @@ pub(super) fn preferred(formats: &[&'static str], accept: &str) -> Option<&'stat
         .iter()
         .filter(|(range, _)| ["*/*", "image/*"].contains(&&**range));
     let most = others.map(|(_, weight)| *weight).fold(0.0, f64::max);
-    let is_other = most > weight && formats.iter().any(|format| named(format).is_none());
+    let is_other = most > weight && formats.iter().any(|format| weight_of(format).is_none());
     (!is_other).then_some(format)
 }

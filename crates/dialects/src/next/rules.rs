@@ -42,7 +42,7 @@ impl NextRules {
     }
 
     /// Returns the recipe for a source in the format `source`.
-    fn made(&self, source: &str) -> Recipe {
+    fn recipe_for(&self, source: &str) -> Recipe {
         let inside = Bounds::Width(Length::Px(self.width.into()));
         let mut output = self.output.clone();
         if output.format.is_none() && ["webp", "avif"].contains(&source) {
@@ -92,15 +92,15 @@ impl Rules for NextRules {
         if moves || AS_THEY_ARE.contains(&format) {
             return Ok(Recipe::original());
         }
-        self.made(format).resolve(facts)
+        self.recipe_for(format).resolve(facts)
     }
 
     crate::rules::kept_output!();
 
     fn wish(&self) -> Option<Wish> {
-        let mut made = self.made("jpeg");
+        let mut recipe = self.recipe_for("jpeg");
         // Subsampling is a default here, and not a request that other dialects have to express.
-        made.output.chroma = None;
-        Some(Wish::of(&made))
+        recipe.output.chroma = None;
+        Some(Wish::of(&recipe))
     }
 }

@@ -11,16 +11,16 @@ use super::{PermittedConfig, size};
 
 /// The rules of a request, to which the lists of `[permitted]` apply.
 #[derive(Clone, Debug)]
-pub(super) struct Limited {
+pub(super) struct LimitedRules {
     pub(super) rules: Arc<dyn Rules>,
     /// Rules of ordinary requests in the request's dialect. Their output settings are the dialect's defaults.
-    pub(super) usual: Arc<[Arc<dyn Rules>]>,
+    pub(super) default_rules: Arc<[Arc<dyn Rules>]>,
     /// Whether the request names a background. If not, the background in its output settings is the server's.
     pub(super) says_background: bool,
     pub(super) lists: Arc<PermittedConfig>,
 }
 
-impl Rules for Limited {
+impl Rules for LimitedRules {
     fn text(&self) -> String {
         self.rules.text()
     }
@@ -80,7 +80,7 @@ const FREE: &[&str] = &["as", "moving", "lossless", "metadata", "stored", "q"];
 /// Output words that stand in place of a quality.
 const GOALS: &[&str] = &["max", "score"];
 
-impl Limited {
+impl LimitedRules {
     /// Checks whether a recipe in whole pixels is permitted.
     fn check(&self, recipe: &Recipe, facts: &Facts) -> Result<(), ResolveError> {
         let checked = self.check_all(recipe, facts);
@@ -138,20 +138,23 @@ impl Limited {
     fn check_output(&self, output: &Output, facts: &Facts) -> Result<(), ResolveError> {
         // Unless sizes are limited, only words that take the place of a quality matter.
         let matters = |word| self.lists.limits_sizes() || GOALS.contains(&word);
-        let said = |word| matters(word) && !FREE.contains(&word) && !self.lists(word);
-        let said: Vec<_> = output.words().filter(|(word, _)| said(word)).collect();
-        if said.is_empty() {
+        let is_checked = |word| matters(word) && !FREE.contains(&word) && !self.lists(word);
+        let words: Vec<_> = output
+            .words()
+            .filter(|(word, _)| is_checked(word))
+            .collect();
+        if words.is_empty() {
             return Ok(());
         }
-        let usual: Vec<_> = (self.usual.iter())
-            .filter_map(|rules| self.usual_output(&**rules, output, facts))
+        let default_outputs: Vec<_> = (self.default_rules.iter())
+            .filter_map(|rules| self.default_output(&**rules, output, facts))
             .collect();
-        let is_usual = |said: &(&str, String)| {
-            usual
+        let is_usual = |word: &(&str, String)| {
+            default_outputs
                 .iter()
-                .any(|output| output.words().any(|usual| usual == *said))
+                .any(|output| output.words().any(|default_word| default_word == *word))
         };
-        match said.iter().find(|said| !is_usual(said)) {
+        match words.iter().find(|word| !is_usual(word)) {
             None => Ok(()),
             Some((word, value)) => Err(self.unlisted(
                 word,
@@ -164,13 +167,13 @@ impl Limited {
     }
 
     /// Returns the output settings of an ordinary request for the format and quality of `output`.
-    fn usual_output(&self, rules: &dyn Rules, output: &Output, facts: &Facts) -> Option<Output> {
-        let own = self.rules.output();
+    fn default_output(&self, rules: &dyn Rules, output: &Output, facts: &Facts) -> Option<Output> {
+        let request_output = self.rules.output();
         let format = match &output.format {
             Some(format) => format.clone(),
             None => FormatName::new(&facts.format).ok()?,
         };
-        let wanted = Output {
+        let output_settings = Output {
             format: Some(format),
             goal: match output.goal {
                 Some(Goal::Quality(q)) => Some(Goal::Quality(q)),
@@ -179,24 +182,24 @@ impl Limited {
             lossless: output.lossless,
             background: match self.says_background {
                 true => rules.output().background,
-                false => own.background,
+                false => request_output.background,
             },
             ..rules.output().clone()
         };
-        let recipe = rules.with_output(wanted).resolve(facts);
+        let recipe = rules.with_output(output_settings).resolve(facts);
         recipe.ok().map(|recipe| recipe.output)
     }
 
     fn lists(&self, word: &str) -> bool {
-        self.lists.words.iter().any(|listed| listed == word)
+        self.lists.words.iter().any(|entry| entry == word)
     }
 
     fn unlisted(&self, word: &str, piece: impl std::fmt::Display) -> ResolveError {
-        let listed = match self.lists.words.is_empty() {
+        let permitted = match self.lists.words.is_empty() {
             true => "no words but those of sizes, turns and formats".to_owned(),
             false => format!("these words: {}", list(&self.lists.words)),
         };
-        let why = format!("unsigned URLs may use {listed}; `permitted.words` can list `{word}`");
+        let why = format!("unsigned URLs may use {permitted}; `permitted.words` can list `{word}`");
         ResolveError::new(piece, why)
     }
 }

@@ -15,7 +15,7 @@ use serde::Deserialize;
 
 use crate::ConfigError;
 use crate::request::ImageRequest;
-use limited::Limited;
+use limited::LimitedRules;
 
 /// The table `[permitted]` of the configuration. Without any list, everything is permitted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -72,24 +72,24 @@ impl PermittedConfig {
 pub(crate) struct Permitted {
     lists: Arc<PermittedConfig>,
     /// Rules of an ordinary request in each dialect, with the index of the dialect's door.
-    usual: Vec<(Option<usize>, Arc<dyn Rules>)>,
+    default_rules: Vec<(Option<usize>, Arc<dyn Rules>)>,
 }
 
 impl Permitted {
-    /// Returns the lists of a configuration; `None` if it permits everything. `usual` has the rules of an example in
-    /// each dialect, with the index of the dialect's door.
+    /// Returns the lists of a configuration; `None` if it permits everything. `default_rules` are those of an example
+    /// in each dialect, with the index of the dialect's door.
     ///
     /// # Errors
     /// A value that no request can have, or a key that has no effect.
     pub(crate) fn new(
         config: &PermittedConfig,
-        usual: Vec<(Option<usize>, Arc<dyn Rules>)>,
+        default_rules: Vec<(Option<usize>, Arc<dyn Rules>)>,
     ) -> Result<Option<Self>, ConfigError> {
         config.validate()?;
         let has_lists = config.limits_sizes() || !config.qualities.is_empty();
         Ok(has_lists.then(|| Self {
             lists: Arc::new(config.clone()),
-            usual,
+            default_rules,
         }))
     }
 
@@ -104,21 +104,21 @@ impl Permitted {
         if request.is_file() {
             return;
         }
-        let own = |(of, _): &&(Option<usize>, _)| door.is_none() || *of == door;
-        let mut usual: Vec<Arc<dyn Rules>> = Vec::new();
-        usual.extend(
-            self.usual
+        let is_of_dialect = |(of, _): &&(Option<usize>, _)| door.is_none() || *of == door;
+        let mut default_rules: Vec<Arc<dyn Rules>> = Vec::new();
+        default_rules.extend(
+            self.default_rules
                 .iter()
-                .filter(own)
+                .filter(is_of_dialect)
                 .map(|(_, rules)| rules.clone()),
         );
         if door.is_none() {
-            usual.push(Arc::new(Recipe::from(Output::default())));
+            default_rules.push(Arc::new(Recipe::from(Output::default())));
         }
         let says_background = request.rules.output().background != Output::default().background;
-        request.rules = Arc::new(Limited {
+        request.rules = Arc::new(LimitedRules {
             rules: request.rules.clone(),
-            usual: usual.into(),
+            default_rules: default_rules.into(),
             says_background,
             lists: self.lists.clone(),
         });

@@ -25,20 +25,20 @@ pub(super) fn check(
     let crops_freely = lists.words.iter().any(|word| word == "crop");
     let stored = (facts.width, facts.height);
     let size = size_after(&recipe.steps, facts).unwrap_or_default();
-    let mut scaled: Option<(Size, Size)> = None;
-    let (mut shrunk, mut is_cut) = (false, false);
+    let mut scaling: Option<(Size, Size)> = None;
+    let (mut is_shrunk, mut is_cut) = (false, false);
     let mut shapes = vec![stored];
     for (at, step) in recipe.steps.iter().enumerate() {
         let before = size_after(&recipe.steps[..at], facts).unwrap_or_default();
         let after = size_after(&recipe.steps[..=at], facts).unwrap_or_default();
         match step {
-            Step::Shrink(_) if !shrunk && scaled.is_none() => shrunk = true,
-            Step::Exact(_) if scaled.is_none() => scaled = Some((before, after)),
+            Step::Shrink(_) if !is_shrunk && scaling.is_none() => is_shrunk = true,
+            Step::Exact(_) if scaling.is_none() => scaling = Some((before, after)),
             Step::Shrink(_) | Step::Exact(_) => {
                 return Err(ResolveError::new(step, "unsigned URLs may scale once"));
             }
             Step::Crop(crop) if !crops_freely => {
-                let follows = match scaled {
+                let follows = match scaling {
                     Some((before, after)) => has_ratio(after, before),
                     None => has_ratio(after, size) || has_ratio(after, (size.1, size.0)),
                 };
@@ -58,14 +58,14 @@ pub(super) fn check(
     }
     match is_permitted(lists, size, stored, &shapes) {
         true => Ok(()),
-        false => Err(refused(lists, size)),
+        false => Err(size_error(lists, size)),
     }
 }
 
-/// Whether a source of the size `own`, turned or not, may have a result of this size. `shapes` are the sizes whose
-/// aspect ratio the result may have if one of its sides is permitted.
-fn is_permitted(lists: &PermittedConfig, (w, h): Size, own: Size, shapes: &[Size]) -> bool {
-    let turned = |(w, h): Size| (h, w);
+/// Whether a source of the size `source_size`, turned or not, may have a result of this size. `shapes` are the sizes
+/// whose aspect ratio the result may have if one of its sides is permitted.
+fn is_permitted(lists: &PermittedConfig, (w, h): Size, source_size: Size, shapes: &[Size]) -> bool {
+    let turn = |(w, h): Size| (h, w);
     // The crop to a listed box gives the box's shape to a source that is smaller than the box.
     let fits_a_box = || {
         let with = |width: u32| {
@@ -76,19 +76,21 @@ fn is_permitted(lists: &PermittedConfig, (w, h): Size, own: Size, shapes: &[Size
         };
         lists.widths.iter().any(|width| with(*width))
     };
-    [own, turned(own)].into_iter().any(|own| {
-        let has_w = w == own.0 || lists.widths.contains(&w);
-        let has_h = h == own.1 || lists.heights.contains(&h);
-        let follows = |shape: Size| {
-            has_w && is_near(h, w, (shape.1, shape.0)) || has_h && is_near(w, h, shape)
-        };
-        let is_own = w == own.0 || h == own.1;
-        has_w && has_h
-            || shapes
-                .iter()
-                .any(|shape| follows(*shape) || follows(turned(*shape)))
-            || is_own && fits_a_box()
-    })
+    [source_size, turn(source_size)]
+        .into_iter()
+        .any(|source_size| {
+            let has_w = w == source_size.0 || lists.widths.contains(&w);
+            let has_h = h == source_size.1 || lists.heights.contains(&h);
+            let follows = |shape: Size| {
+                has_w && is_near(h, w, (shape.1, shape.0)) || has_h && is_near(w, h, shape)
+            };
+            let is_own = w == source_size.0 || h == source_size.1;
+            has_w && has_h
+                || shapes
+                    .iter()
+                    .any(|shape| follows(*shape) || follows(turn(*shape)))
+                || is_own && fits_a_box()
+        })
 }
 
 /// Whether one side of `size` follows from the other one by the aspect ratio of the size `of`, rounded in any way.
@@ -112,28 +114,28 @@ fn lies_evenly(crop: &Crop, before: Size, after: Size) -> bool {
     let Crop::At { x, y, .. } = crop else {
         return true;
     };
-    let evenly = |at: Length, before: u32, after: u32| {
+    let is_even = |at: Length, before: u32, after: u32| {
         let (at, room) = (at.of(0.0) as u32, before.saturating_sub(after));
         at == 0 || at == room || (2 * at).abs_diff(room) <= 2
     };
-    evenly(*x, before.0, after.0) && evenly(*y, before.1, after.1)
+    is_even(*x, before.0, after.0) && is_even(*y, before.1, after.1)
 }
 
-fn refused(lists: &PermittedConfig, (w, h): Size) -> ResolveError {
-    let named = |name: &str, sides: &[u32]| match sides.is_empty() {
+fn size_error(lists: &PermittedConfig, (w, h): Size) -> ResolveError {
+    let side_list = |name: &str, sides: &[u32]| match sides.is_empty() {
         true => String::new(),
         false => format!("{name} {}", list(sides)),
     };
     let lists = [
-        named("widths", &lists.widths),
-        named("heights", &lists.heights),
+        side_list("widths", &lists.widths),
+        side_list("heights", &lists.heights),
     ];
-    let listed: Vec<String> = lists.into_iter().filter(|it| !it.is_empty()).collect();
+    let texts: Vec<String> = lists.into_iter().filter(|it| !it.is_empty()).collect();
     ResolveError::new(
         format_args!("{w}x{h}"),
         format!(
             "unsigned URLs may ask for these {} (px), and for what follows from one of them by the source's aspect ratio",
-            listed.join(" and ")
+            texts.join(" and ")
         ),
     )
 }

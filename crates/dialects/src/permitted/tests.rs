@@ -33,18 +33,18 @@ fn request(dialects: &Dialects, target: &str) -> Option<ImageRequest> {
     (dialects.parse_for(target, &NoHeaders, &Nowhere, resolve)).ok()
 }
 
-/// A photograph of 2000x1500 px.
-fn photograph() -> Facts {
+/// The facts of a photo of 2000x1500 px.
+fn photo() -> Facts {
     Facts {
         metadata: true,
         ..Facts::new("jpeg", 2000, 1500)
     }
 }
 
-/// What a target resolves to for a photograph, where no format is chosen by `Accept`.
+/// What a target resolves to for that photo, where no format is chosen by `Accept`.
 fn resolve(dialects: &Dialects, target: &str) -> Result<Recipe, ResolveError> {
     let request = request(dialects, target).unwrap_or_else(|| panic!("{target} is not read"));
-    settled(request).rules.resolve(&photograph())
+    settled(request).rules.resolve(&photo())
 }
 
 /// A request as the server resolves it: with a format.
@@ -351,7 +351,7 @@ fn whatever_urls_ask_for_only_few_variants_of_a_source_are_made() {
                 return Ok(());
             };
             read.set(read.get() + 1);
-            let facts = photograph();
+            let facts = photo();
             let Ok(recipe) = settled(request).rules.resolve(&facts) else {
                 return Ok(());
             };

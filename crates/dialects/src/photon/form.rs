@@ -50,7 +50,7 @@ fn of_host<'a>(cut: &Cut<'a>) -> Option<Marks<'a>> {
         true => Strength::Sure,
         false => Strength::Weak,
     };
-    is_host(first).then(|| cut.marked(strength))
+    is_host(first).then(|| cut.marks(strength))
 }
 
 fn of_path<'a>(cut: &Cut<'a>) -> Option<Marks<'a>> {
@@ -62,7 +62,7 @@ fn of_path<'a>(cut: &Cut<'a>) -> Option<Marks<'a>> {
         .filter_map(|name| cut.argument(name))
         .any(is_word);
     (is_image && cut.has_argument(&OPTIONS)).then(|| {
-        cut.marked(match is_foreign {
+        cut.marks(match is_foreign {
             true => Strength::Weak,
             false => Strength::Sure,
         })

@@ -175,7 +175,7 @@ impl Arguments {
 struct PhotonErrors;
 
 impl Errors for PhotonErrors {
-    fn status(&self, fault: Fault, own: u16) -> u16 {
+    fn status(&self, fault: Fault, default: u16) -> u16 {
         match fault {
             Fault::Url | Fault::NotImage | Fault::Damaged | Fault::Unsupported | Fault::Limit => {
                 400
@@ -183,7 +183,7 @@ impl Errors for PhotonErrors {
             Fault::Source => 403,
             Fault::Missing => 404,
             Fault::Origin | Fault::Late => 504,
-            _ => own,
+            _ => default,
         }
     }
 }

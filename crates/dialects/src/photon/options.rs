@@ -97,7 +97,7 @@ pub(super) fn crop(text: &str) -> Option<[Side; 4]> {
 /// The arguments of a URL in their order. Each occurs once.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Arguments {
-    given: Vec<(&'static OptionRow, String)>,
+    entries: Vec<(&'static OptionRow, String)>,
     /// Names that are not in the table, for notes.
     pub(super) unknown: Vec<String>,
 }
@@ -108,12 +108,14 @@ impl Arguments {
         let mut arguments = Self::default();
         for piece in query.split('&').filter(|piece| !piece.is_empty()) {
             let (name, value) = piece.split_once('=').unwrap_or((piece, ""));
-            let decoded = |raw: &str| percent::decode(raw).unwrap_or_else(|_| raw.to_owned());
-            let (name, value) = (decoded(name), decoded(value));
+            let decode = |raw: &str| percent::decode(raw).unwrap_or_else(|_| raw.to_owned());
+            let (name, value) = (decode(name), decode(value));
             match OPTIONS.named(&name) {
                 Some(row) => {
-                    arguments.given.retain(|(own, _)| own.name() != row.name());
-                    arguments.given.push((row, value));
+                    arguments
+                        .entries
+                        .retain(|(entry, _)| entry.name() != row.name());
+                    arguments.entries.push((row, value));
                 }
                 None if arguments.unknown.len() < MOST_NOTES => {
                     arguments.unknown.push(shorten(&name));
@@ -131,7 +133,7 @@ impl Arguments {
 
     /// Returns all arguments in their order, with their rows.
     pub(super) fn all(&self) -> impl Iterator<Item = (&'static OptionRow, &str)> {
-        self.given.iter().map(|(row, value)| (*row, &**value))
+        self.entries.iter().map(|(row, value)| (*row, &**value))
     }
 
     /// Returns an argument's value, if it is valid.

@@ -77,8 +77,8 @@ impl PhotonRules {
                 enlarge,
             })]
         };
-        let boxed = pair(value).map(|(w, h)| (px(w), px(h)));
-        match (name, boxed) {
+        let box_px = pair(value).map(|(w, h)| (px(w), px(h)));
+        match (name, box_px) {
             // Together, `w` and `h` are one step, at the place of the first one.
             ("w" | "h", _) if let [Some(w), Some(h)] = self.sides() => {
                 let [w, h] = [length(w, width), length(h, height)];
@@ -151,8 +151,8 @@ impl Rules for PhotonRules {
         let mut output = self.output.clone();
         let format = output.format_or(&facts.format).to_owned();
         if is_lossy(&format) {
-            let usual = if format == "jpeg" { 89.0 } else { 80.0 };
-            let quality = self.arguments.number("quality").unwrap_or(usual);
+            let default_quality = if format == "jpeg" { 89.0 } else { 80.0 };
+            let quality = self.arguments.number("quality").unwrap_or(default_quality);
             output.goal = Some(Goal::Quality(quality.round() as u8));
         }
         Recipe { steps, output }.resolve(facts)

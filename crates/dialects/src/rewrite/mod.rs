@@ -73,7 +73,7 @@ pub(crate) struct Rewritten<'a> {
     pub(crate) rule: Option<usize>,
     /// The new target as the rule writes it, without the request's query, if the rule may lead to guarded sources and
     /// closed dialects (`opens = true`).
-    pub(crate) opened: Option<String>,
+    pub(crate) opened_target: Option<String>,
 }
 
 impl Rewriter {
@@ -97,24 +97,24 @@ impl Rewriter {
             Some((path, query)) => (path, Some(query)),
             None => (target, None),
         };
-        let plain = match self.rules.is_empty() {
+        let normal_path = match self.rules.is_empty() {
             true => None,
             false => plainest(path),
         };
-        let found = self.rules.iter().enumerate().find_map(|(index, rule)| {
-            let plain = || rule.apply(plain.as_deref()?, query);
-            let new = rule.apply(path, query).or_else(plain)?;
+        let rule_match = self.rules.iter().enumerate().find_map(|(index, rule)| {
+            let normal_path = || rule.apply(normal_path.as_deref()?, query);
+            let new = rule.apply(path, query).or_else(normal_path)?;
             let opens = rule.opens && rule.leads_to(&new, path, query);
             Some((index, new, opens))
         });
-        let Some((index, mut new, opens)) = found else {
+        let Some((index, mut new, opens)) = rule_match else {
             return Rewritten {
                 target: Cow::Borrowed(target),
                 rule: None,
-                opened: None,
+                opened_target: None,
             };
         };
-        let opened = opens.then(|| new.clone());
+        let opened_target = opens.then(|| new.clone());
         if let Some(query) = query {
             new.push(if new.contains('?') { '&' } else { '?' });
             new.push_str(query);
@@ -122,7 +122,7 @@ impl Rewriter {
         Rewritten {
             target: Cow::Owned(new),
             rule: Some(index),
-            opened,
+            opened_target,
         }
     }
 }
@@ -133,20 +133,23 @@ fn plainest(path: &str) -> Option<String> {
     if !path.contains('%') && !path.contains("//") {
         return None;
     }
-    let decoded = percent::decode(path).ok()?;
-    let mut plain = String::with_capacity(path.len());
-    for segment in decoded.split('/').filter(|segment| !segment.is_empty()) {
-        plain.push('/');
-        plain.push_str(&percent::encode(segment, ""));
+    let decoded_path = percent::decode(path).ok()?;
+    let mut normal_path = String::with_capacity(path.len());
+    for segment in decoded_path
+        .split('/')
+        .filter(|segment| !segment.is_empty())
+    {
+        normal_path.push('/');
+        normal_path.push_str(&percent::encode(segment, ""));
     }
-    if decoded.ends_with('/') {
-        plain.push('/');
+    if decoded_path.ends_with('/') {
+        normal_path.push('/');
     }
-    (plain != path).then_some(plain)
+    (normal_path != path).then_some(normal_path)
 }
 
 /// Decodes a path and its query, as nginx does before it matches rules.
-fn decoded(target: &str) -> Option<String> {
+fn decode_target(target: &str) -> Option<String> {
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
     let path = plainest(path).unwrap_or_else(|| path.to_owned());
     let [path, query] = [path.as_str(), query].map(percent::decode);
@@ -191,8 +194,8 @@ impl Rule {
         }
         let plain = plainest(path);
         let from_plain = self.apply(plain.as_deref().unwrap_or(path), query);
-        let from_plain = from_plain.and_then(|new| decoded(&new));
-        from_plain.is_some() && from_plain == decoded(new)
+        let from_plain = from_plain.and_then(|new| decode_target(&new));
+        from_plain.is_some() && from_plain == decode_target(new)
     }
 
     fn apply(&self, path: &str, query: Option<&str>) -> Option<String> {
@@ -201,7 +204,7 @@ impl Rule {
             return None;
         }
         let captures: Captures<'_> = self.from.captures(path)?;
-        let group = |group: usize| captures.get(group).map_or("", |found| found.as_str());
+        let group = |group: usize| captures.get(group).map_or("", |capture| capture.as_str());
         let pieces = self.to.iter().map(|piece| match piece {
             Piece::Text(text) => Cow::Borrowed(text.as_str()),
             Piece::Group(number) => Cow::Borrowed(group(*number)),

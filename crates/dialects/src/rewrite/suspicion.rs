@@ -22,10 +22,11 @@ impl Rewriter {
     /// Returns a sentence about the rule of this index, if an earlier rule matches the only path that it matches.
     fn taken_before(&self, index: usize, rule: &Rule) -> Option<String> {
         let path = only_path(rule.from.as_str())?;
-        let takes = |before: &Rule| before.query.is_empty() && before.from.is_match(&path);
-        let before = self.rules[..index].iter().position(takes)?;
+        let matches_path =
+            |earlier: &Rule| earlier.query.is_empty() && earlier.from.is_match(&path);
+        let earlier = self.rules[..index].iter().position(matches_path)?;
         Some(format!(
-            "rewrite.{index} never applies: only the first rule that matches does, and rewrite.{before} takes {path}; put \
+            "rewrite.{index} never applies: only the first rule that matches does, and rewrite.{earlier} takes {path}; put \
              this one before it"
         ))
     }

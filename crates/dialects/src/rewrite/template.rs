@@ -22,33 +22,33 @@ pub(super) fn pieces(to: &str) -> Result<Vec<Piece>, String> {
     let mut rest = to;
     while let Some((before, after)) = rest.split_once('$') {
         text.push_str(before);
-        let (piece, behind) = match after.strip_prefix('{') {
+        let (piece, rest_of_text) = match after.strip_prefix('{') {
             Some(braced) => {
-                let closed = braced.split_once('}');
-                let (name, behind) = closed.ok_or("`${` without its `}`")?;
+                let parts = braced.split_once('}');
+                let (name, rest_of_text) = parts.ok_or("`${` without its `}`")?;
                 let piece = named(name).ok_or_else(|| {
                     format!(
                         "`${{{name}}}` is not known: `${{1}}` to `${{9}}`, `${{arg_NAME}}` and `${{arg_NAME:-DEFAULT}}` are"
                     )
                 })?;
-                (Some(piece), behind)
+                (Some(piece), rest_of_text)
             }
             None => {
-                let (name, behind) = after.split_at(length_of_name(after));
+                let (name, rest_of_text) = after.split_at(length_of_name(after));
                 let piece = named(name);
                 if piece.is_none() && name.starts_with(|it: char| it.is_ascii_alphabetic()) {
                     return Err(format!(
                         "`${name}` is not known: `$1` to `$9` and `$arg_NAME` are"
                     ));
                 }
-                (piece, behind)
+                (piece, rest_of_text)
             }
         };
         match piece {
             Some(piece) => {
                 pieces.push(Piece::Text(std::mem::take(&mut text)));
                 pieces.push(piece);
-                rest = behind;
+                rest = rest_of_text;
             }
             None => {
                 text.push('$');

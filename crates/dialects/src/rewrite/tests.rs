@@ -224,7 +224,7 @@ fn a_rule_opens_what_it_leads_to_from_the_decoded_path() {
         Rewriter::new(&[rule])
             .unwrap()
             .apply(target)
-            .opened
+            .opened_target
             .is_some()
     };
     for target in [

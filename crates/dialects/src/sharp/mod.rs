@@ -11,7 +11,7 @@ mod wish;
 
 use andon_recipe::Colour;
 
-pub(crate) use output::{Format, Written, quality};
+pub(crate) use output::{Encoding, Format, quality};
 pub(crate) use resize::{Fit, Position, Resize};
 pub(crate) use rules::{SharpRules, options_of};
 

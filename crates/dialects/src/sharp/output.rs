@@ -26,7 +26,7 @@ impl Format {
 
 /// Output settings that do not depend on the source.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Written {
+pub(crate) struct Encoding {
     /// Quality from 1 to 100; `None`: the default of the format.
     pub(crate) quality: Option<u8>,
     /// Whether JPEG is written progressive.
@@ -53,12 +53,12 @@ pub(super) fn output(format: Option<&str>) -> Output {
     }
 }
 
-impl Written {
+impl Encoding {
     /// Completes the output settings for a source: quality, subsampling and frames.
     pub(super) fn of(&self, output: &Output, facts: &Facts) -> Output {
         let mut output = output.clone();
         let format = output.format_or(&facts.format).to_owned();
-        let usual = match &*format {
+        let default_quality = match &*format {
             "avif" => Some(50),
             "jpeg" | "webp" => Some(80),
             _ => None,
@@ -70,7 +70,8 @@ impl Written {
                 output.options.extend([colours]);
             }
             (_, quality) => {
-                output.goal = usual.map(|usual| Goal::Quality(quality.unwrap_or(usual)))
+                output.goal = default_quality
+                    .map(|default_quality| Goal::Quality(quality.unwrap_or(default_quality)))
             }
         }
         let is_jpeg = format == "jpeg";

@@ -18,7 +18,7 @@ pub(crate) struct Resize {
     /// The part of the image that is kept if it exceeds the box, and the place of the image in a larger box.
     pub(crate) position: Position,
     /// Colour of the padding with [`Fit::Contain`].
-    pub(crate) around: Colour,
+    pub(crate) padding_colour: Colour,
     /// Whether images smaller than the box are enlarged.
     pub(crate) enlarge: bool,
     /// Whether a box that is larger than the stored image shrinks to it, keeping the box's aspect ratio.
@@ -32,7 +32,7 @@ impl Default for Resize {
             height: None,
             fit: Fit::Cover,
             position: Position::Gravity(0),
-            around: Colour::BLACK,
+            padding_colour: Colour::BLACK,
             enlarge: true,
             clamp: false,
         }
@@ -74,8 +74,8 @@ impl Fit {
 /// The part of an image that is kept, or its place in a box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Position {
-    /// One of sharp's gravities: 0 is the middle, 1 to 4 are the sides from the top clockwise, and 5 to 8 the corners from
-    /// the upper right one clockwise.
+    /// One of sharp's gravities: 0 is the middle, 1 to 4 are the sides from the top clockwise, and 5 to 8 the corners
+    /// from the upper right one clockwise.
     Gravity(u8),
     /// The most salient part.
     Salient,
@@ -98,7 +98,7 @@ impl Position {
             "left bottom" | "southwest" => 7,
             "left top" | "northwest" => 8,
             "entropy" | "attention" => return Ok(Self::Salient),
-            _ => return Err(Self::refused(name, "string")),
+            _ => return Err(Self::error(name, "string")),
         };
         Ok(Self::Gravity(gravity))
     }
@@ -114,7 +114,7 @@ impl Position {
     }
 
     /// Returns sharp's message about an unknown position.
-    pub(crate) fn refused(value: &str, kind: &str) -> String {
+    pub(crate) fn error(value: &str, kind: &str) -> String {
         expected("valid position/gravity/strategy", "position", value, kind)
     }
 
@@ -143,7 +143,7 @@ pub(super) type Size = (u32, u32);
 
 impl Resize {
     /// Whether the box has at least one side.
-    pub(super) fn is_wanted(&self) -> bool {
+    pub(super) fn has_side(&self) -> bool {
         self.width.is_some() || self.height.is_some()
     }
 
@@ -202,8 +202,8 @@ impl Resize {
 
     /// Returns the size in px that an image of this size is scaled to. `shrinks` says whether its decoder can reduce it
     /// by 2, 4 or 8, as that of JPEG does. libvips rounds the reduced size down, and scales that.
-    pub(super) fn scaled(&self, size: Size, shrinks: bool) -> Size {
-        if !self.is_wanted() {
+    pub(super) fn scaled_size(&self, size: Size, shrinks: bool) -> Size {
+        if !self.has_side() {
             return size;
         }
         let (across, down) = self.shrink(size);
@@ -230,7 +230,7 @@ impl Resize {
     pub(super) fn frame(&self, steps: &mut Vec<Step>, size: Size, alpha: bool) -> Size {
         let outer = (self.width.unwrap_or(size.0), self.height.unwrap_or(size.1));
         match self.fit {
-            _ if outer == size || !self.is_wanted() => size,
+            _ if outer == size || !self.has_side() => size,
             Fit::Contain => self.lay(steps, size, outer, alpha),
             Fit::Cover => self.cut(steps, size, outer),
             Fit::Fill | Fit::Inside | Fit::Outside => size,
@@ -249,10 +249,14 @@ impl Resize {
         steps.push(Step::Canvas(Canvas {
             w: ground.0,
             h: ground.1,
-            colour: if alpha { Colour::CLEAR } else { self.around },
+            colour: if alpha {
+                Colour::CLEAR
+            } else {
+                self.padding_colour
+            },
             at: Some((at.0 as i32, at.1 as i32)),
         }));
-        steps.extend(around(at, size, self.around, alpha));
+        steps.extend(fill_around(at, size, self.padding_colour, alpha));
         ground
     }
 
@@ -276,7 +280,7 @@ impl Resize {
 
 /// Returns the step that fills the canvas around an image at this place and of this size in px with a colour. Only an
 /// image with transparent pixels needs it: its canvas is transparent. For others the canvas has the colour.
-pub(super) fn around(at: (u32, u32), size: Size, colour: Colour, alpha: bool) -> Vec<Step> {
+pub(super) fn fill_around(at: (u32, u32), size: Size, colour: Colour, alpha: bool) -> Vec<Step> {
     let (x, y) = at;
     let word = || format!("around:{x}:{y}:{}x{}:{colour}", size.0, size.1);
     effects::steps([(alpha && colour.a > 0).then(word)])

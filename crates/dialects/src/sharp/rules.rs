@@ -4,7 +4,7 @@ use andon_recipe::{
     Facts, FormatName, Measure, Orientation, Output, Recipe, ResolveError, Rules, Wish,
 };
 
-use super::{Pipeline, Written, output};
+use super::{Encoding, Pipeline, output};
 
 /// sharp's options for a request, and how they are resolved to a recipe for an image.
 #[derive(Clone, Debug)]
@@ -14,9 +14,9 @@ pub(crate) struct SharpRules {
     /// The options of the URL in the dialect's canonical form.
     options: String,
     pub(super) pipeline: Pipeline,
-    pub(super) written: Written,
+    pub(super) encoding: Encoding,
     /// Whether the header `Accept` selected the format.
-    pub(super) chosen: bool,
+    pub(super) is_chosen_by_accept: bool,
     pub(super) output: Output,
 }
 
@@ -27,7 +27,7 @@ impl SharpRules {
         dialect: &'static str,
         options: String,
         pipeline: Pipeline,
-        written: Written,
+        encoding: Encoding,
         format: Option<&str>,
     ) -> Self {
         let mut output = output::output(format);
@@ -36,15 +36,18 @@ impl SharpRules {
             dialect,
             options,
             pipeline,
-            written,
-            chosen: false,
+            encoding,
+            is_chosen_by_accept: false,
             output,
         }
     }
 
     /// Records whether the header `Accept` selected the format.
-    pub(crate) fn by_accept(self, chosen: bool) -> Self {
-        Self { chosen, ..self }
+    pub(crate) fn by_accept(self, is_chosen_by_accept: bool) -> Self {
+        Self {
+            is_chosen_by_accept,
+            ..self
+        }
     }
 }
 
@@ -62,11 +65,11 @@ impl Rules for SharpRules {
 
     fn resolve(&self, facts: &Facts) -> Result<Recipe, ResolveError> {
         let is_svg = self.output.format.is_none() && facts.format == "svg";
-        if is_svg && self.written.keeps_svg {
+        if is_svg && self.encoding.keeps_svg {
             return Ok(Recipe::original());
         }
         let steps = self.pipeline.steps(facts)?;
-        let mut output = self.written.of(&self.output, facts);
+        let mut output = self.encoding.of(&self.output, facts);
         // sharp cannot write SVG. It writes PNG instead.
         if is_svg {
             output.format = FormatName::new("png").ok();
@@ -75,13 +78,13 @@ impl Rules for SharpRules {
     }
 
     fn measures(&self, stored: Orientation) -> Vec<Measure> {
-        let recipe = self.pipeline.measured();
+        let recipe = self.pipeline.measuring_recipe();
         Recipe::of_stored(recipe.steps, recipe.output).measures(stored)
     }
 
     crate::rules::kept_output!();
 
     fn wish(&self) -> Option<Wish> {
-        Some(self.wanted())
+        Some(self.to_wish())
     }
 }

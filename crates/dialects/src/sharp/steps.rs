@@ -4,7 +4,7 @@ use andon_recipe::{
     Colour, Facts, Flatten, Flip, Orient, Pad, Recipe, ResolveError, Rotate, Step, Trim,
 };
 
-use super::resize::{Size, around};
+use super::resize::{Size, fill_around};
 use super::{Pipeline, Position, Upright};
 use crate::{effects, geometry};
 
@@ -14,7 +14,7 @@ impl Pipeline {
     /// # Errors
     /// A rectangle to crop to that is not within the image.
     pub(super) fn steps(&self, facts: &Facts) -> Result<Vec<Step>, ResolveError> {
-        let (mut steps, mut size) = self.before(facts)?;
+        let (mut steps, mut size) = self.steps_before_scaling(facts)?;
         // With these options, sharp does not let its decoders reduce the image.
         let reads_all = self.part.is_some()
             || self.trim.is_some()
@@ -22,10 +22,10 @@ impl Pipeline {
             || (self.turns_first && self.moves());
         let shrinks = facts.format == "jpeg" && !reads_all;
         let resize = self.resize.clamped((facts.width, facts.height))?;
-        if resize.is_wanted() {
-            let scaled = resize.scaled(size, shrinks);
-            steps.push(Step::exact(scaled.0, scaled.1));
-            size = scaled;
+        if resize.has_side() {
+            let new_size = resize.scaled_size(size, shrinks);
+            steps.push(Step::exact(new_size.0, new_size.1));
+            size = new_size;
         }
         if !self.turns_first {
             self.mirror(&mut steps);
@@ -48,14 +48,14 @@ impl Pipeline {
                 left,
                 colour: if alpha { Colour::CLEAR } else { colour },
             }));
-            steps.extend(around((left, top), size, colour, alpha));
+            steps.extend(fill_around((left, top), size, colour, alpha));
         }
         steps.extend(effects::steps(self.effects.iter().cloned().map(Some)));
         Ok(steps)
     }
 
     /// Returns the steps that precede scaling, and the size in px of the image after them.
-    fn before(&self, facts: &Facts) -> Result<(Vec<Step>, Size), ResolveError> {
+    fn steps_before_scaling(&self, facts: &Facts) -> Result<(Vec<Step>, Size), ResolveError> {
         let mut steps = Vec::new();
         steps.extend((self.upright == Some(Upright::First)).then_some(Step::Orient(Orient)));
         steps.extend(self.border(facts));
@@ -125,11 +125,11 @@ impl Pipeline {
     }
 
     /// Returns a recipe with the steps that require measurements of the image.
-    pub(super) fn measured(&self) -> Recipe {
+    pub(super) fn measuring_recipe(&self) -> Recipe {
         let mut steps = Vec::new();
         steps.extend((self.upright == Some(Upright::First)).then_some(Step::Orient(Orient)));
         steps.extend(self.trim.map(|tolerance| Step::Trim(Trim(tolerance))));
-        let looks = self.resize.position == Position::Salient && self.resize.is_wanted();
+        let looks = self.resize.position == Position::Salient && self.resize.has_side();
         steps.extend(looks.then_some(Step::Focus(andon_recipe::Focus::Salient)));
         Recipe::from(steps)
     }

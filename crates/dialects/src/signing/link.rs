@@ -163,7 +163,7 @@ impl SecureLink {
         if !uri.starts_with(&self.location) {
             return Ok(Outcome::Elsewhere);
         }
-        let until = self.verified(target, &uri);
+        let until = self.verify(target, &uri);
         Ok(until.map_or(Outcome::Unsigned, Outcome::Signed))
     }
 
@@ -194,7 +194,7 @@ impl SecureLink {
             )
         };
         // If an argument is repeated, only its first value is signed.
-        let mut kept: Vec<&str> = Vec::new();
+        let mut pairs: Vec<&str> = Vec::new();
         for pair in target
             .query
             .unwrap_or_default()
@@ -207,25 +207,25 @@ impl SecureLink {
                     .unwrap_or_default()
                     .to_ascii_lowercase()
             };
-            if kept.iter().all(|known| key(known) != key(pair)) {
-                kept.push(pair);
+            if pairs.iter().all(|other| key(other) != key(pair)) {
+                pairs.push(pair);
             }
         }
-        match kept.is_empty() {
+        match pairs.is_empty() {
             true => target.path.to_owned(),
-            false => format!("{}?{}", target.path, kept.join("&")),
+            false => format!("{}?{}", target.path, pairs.join("&")),
         }
     }
 
-    fn verified(&self, target: &Target<'_>, uri: &str) -> Option<Option<u64>> {
-        let (given, signed) = match &self.form {
-            Form::Expression(given, signed) => (given, signed),
+    fn verify(&self, target: &Target<'_>, uri: &str) -> Option<Option<u64>> {
+        let (link_pieces, message_pieces) = match &self.form {
+            Form::Expression(link_pieces, message_pieces) => (link_pieces, message_pieces),
             Form::Secret(secret) => return is_link(uri, secret).then_some(None),
         };
-        let given = text(given, target, uri, "");
-        let (signature, expires) = match given.split_once(',') {
+        let link = text(link_pieces, target, uri, "");
+        let (signature, expires) = match link.split_once(',') {
             Some((signature, expires)) => (signature, Some(expires)),
-            None => (given.as_str(), None),
+            None => (link.as_str(), None),
         };
         let moment = match expires {
             None => None,
@@ -235,9 +235,9 @@ impl SecureLink {
             return None;
         }
         let bytes = base64::read(signature).filter(|bytes| bytes.len() == 16)?;
-        let signed = text(signed, target, uri, expires.unwrap_or_default());
+        let message = text(message_pieces, target, uri, expires.unwrap_or_default());
         // A link is valid until the end of the second that it names.
-        same(&bytes, &md5(&[signed.as_bytes()]))
+        same(&bytes, &md5(&[message.as_bytes()]))
             .then_some(moment.map(|moment| moment.saturating_add(1)))
     }
 }
@@ -247,9 +247,9 @@ impl SecureLink {
 fn is_link(uri: &str, secret: &str) -> bool {
     let mut parts = uri.trim_start_matches('/').splitn(3, '/');
     let (_, hash, rest) = (parts.next(), parts.next(), parts.next().unwrap_or_default());
-    let given = hash.and_then(unhex);
-    let right = md5(&[rest.as_bytes(), secret.as_bytes()]);
-    !rest.is_empty() && given.is_some_and(|given| same(&given, &right))
+    let digest = hash.and_then(unhex);
+    let expected = md5(&[rest.as_bytes(), secret.as_bytes()]);
+    !rest.is_empty() && digest.is_some_and(|digest| same(&digest, &expected))
 }
 
 /// Parses a time in seconds since 1970; `None` for 0 and for a text that is not a number.
@@ -262,21 +262,21 @@ fn seconds(text: &str) -> Option<u64> {
 /// Returns a path in the form of nginx's `$uri`: decoded, without repeated slashes, with dot segments resolved.
 pub(crate) fn uri(path: &str) -> Result<String, Refusal> {
     let decoded = percent::decode(path)?;
-    let mut kept: Vec<&str> = Vec::new();
+    let mut segments: Vec<&str> = Vec::new();
     for segment in decoded.split('/') {
         match segment {
             "" | "." => {}
-            ".." => _ = kept.pop(),
-            segment => kept.push(segment),
+            ".." => _ = segments.pop(),
+            segment => segments.push(segment),
         }
     }
     let is_folder = matches!(decoded.rsplit('/').next(), Some("" | "." | ".."));
-    let end = if is_folder && !kept.is_empty() {
+    let end = if is_folder && !segments.is_empty() {
         "/"
     } else {
         ""
     };
-    Ok(format!("/{}{end}", kept.join("/")))
+    Ok(format!("/{}{end}", segments.join("/")))
 }
 
 fn text(pieces: &[Piece], target: &Target<'_>, uri: &str, expires: &str) -> String {

@@ -175,13 +175,13 @@ impl SmallLightConfig {
     /// Returns what is wrong with a pattern's options, independent of the request; `None` if nothing is.
     fn mistake(&self, pattern: &str) -> Option<String> {
         let mut notes = Notes::default();
-        let read = Options::from_text(pattern, &mut notes).and_then(|options| {
+        let rules = Options::from_text(pattern, &mut notes).and_then(|options| {
             if let Some(name) = options.pattern() {
                 notes.add(|| format!("p={name}: a pattern cannot use another pattern"));
             }
             reader::read(&options, self, &mut notes)
         });
-        match read {
+        match rules {
             Err(refusal) => Some(refusal.why),
             Ok(_) if notes.0.is_empty() => None,
             Ok(_) => Some(notes.0.join("; ")),

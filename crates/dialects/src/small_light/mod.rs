@@ -53,11 +53,11 @@ impl Dialect for SmallLight {
     fn parse(&self, target: &Target<'_>) -> Result<Option<ImageRequest>, Refusal> {
         let strict = self.config.compat == Compat::Strict;
         let request = if self.config.getparam_mode {
-            let given = Given::Query(target.query.unwrap_or_default());
-            Some(self.picture(target, given, strict)?)
+            let raw_options = RawOptions::Query(target.query.unwrap_or_default());
+            Some(self.image_request(target, raw_options, strict)?)
         } else {
             match path::option_text(target, strict)? {
-                Some(text) => Some(self.picture(target, Given::Path(&text), strict)?),
+                Some(text) => Some(self.image_request(target, RawOptions::Path(&text), strict)?),
                 // A path that cannot be decoded is left to plain files.
                 None => path::unclosed(target).unwrap_or_default(),
             }
@@ -101,7 +101,7 @@ fn refuse_noted(target: &Target<'_>, request: ImageRequest) -> Result<ImageReque
 
 /// The raw options of a target, and the part of the target that contains them.
 #[derive(Clone, Copy)]
-enum Given<'a> {
+enum RawOptions<'a> {
     /// Options between the parentheses in the path.
     Path(&'a str),
     /// Options in the query.
@@ -110,17 +110,17 @@ enum Given<'a> {
 
 impl SmallLight {
     /// Builds the request for a target with these options.
-    fn picture(
+    fn image_request(
         &self,
         target: &Target<'_>,
-        given: Given<'_>,
+        raw_options: RawOptions<'_>,
         strict: bool,
     ) -> Result<ImageRequest, Refusal> {
         let mut notes = Notes::default();
-        let options = self.options(given, &mut notes)?;
-        let source = match given {
-            Given::Query(_) => path::whole(target)?,
-            Given::Path(_) => path::after_options(target, strict)?,
+        let options = self.options(raw_options, &mut notes)?;
+        let source = match raw_options {
+            RawOptions::Query(_) => path::whole(target)?,
+            RawOptions::Path(_) => path::after_options(target, strict)?,
         };
         let rules = reader::read(&options, &self.config, &mut notes)?;
         Ok(ImageRequest {
@@ -135,10 +135,14 @@ impl SmallLight {
     }
 
     /// Parses the options, and adds those of the pattern that they name.
-    fn options<'a>(&'a self, given: Given<'a>, notes: &mut Notes) -> Result<Options<'a>, Refusal> {
-        let mut options = match given {
-            Given::Query(query) => Options::from_query(query, notes),
-            Given::Path(text) => Options::from_text(text, notes)?,
+    fn options<'a>(
+        &'a self,
+        raw_options: RawOptions<'a>,
+        notes: &mut Notes,
+    ) -> Result<Options<'a>, Refusal> {
+        let mut options = match raw_options {
+            RawOptions::Query(query) => Options::from_query(query, notes),
+            RawOptions::Path(text) => Options::from_text(text, notes)?,
         };
         if let Some(name) = options.pattern() {
             match self.config.patterns.get(name) {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use andon_recipe::nearest;
 
 use super::Notes;
-use super::params::{PARAMETERS, known};
+use super::params::{PARAMETERS, parameter};
 use crate::refusal::{Refusal, shorten};
 
 /// Maximum length of the option string in bytes. ngx_small_light drops the connection above it.
@@ -46,7 +46,7 @@ impl<'a> Options<'a> {
             if parts.next().is_some() {
                 notes.add(|| format!("`{pair}`: what follows the second `=` is ignored"));
             }
-            match known(name).map(|parameter| parameter.name) {
+            match parameter(name).map(|parameter| parameter.name) {
                 // The last pattern counts, but the first value of any other option.
                 Some("p") => {
                     options.values.insert("p", value);
@@ -66,7 +66,7 @@ impl<'a> Options<'a> {
             if name.len() > MAX_NAME {
                 continue;
             }
-            if let Some(parameter) = known(&name.to_ascii_lowercase()) {
+            if let Some(parameter) = parameter(&name.to_ascii_lowercase()) {
                 options.set(parameter.name, value, notes);
             }
         }

@@ -5,7 +5,7 @@ use andon_recipe::{Arg, Background, Colour, Effect, FormatName, Length, Output, 
 
 use super::engine::Engine;
 use super::options::Options;
-use super::params::{PARAMETERS, known};
+use super::params::{PARAMETERS, parameter};
 use super::rules::{Fit, Ground, Original, Region, Size, SmallLightRules};
 use super::values::{Coord, Geometry, colour, float, int, prefix};
 use super::{Compat, Notes, SmallLightConfig};
@@ -234,7 +234,7 @@ impl Reader<'_, '_> {
         let Some(text) = self.options.get(name) else {
             return black;
         };
-        let Some(read) = colour(text, self.config.compat) else {
+        let Some(parsed) = colour(text, self.config.compat) else {
             self.note(
                 name,
                 "no colour of 6 or 8 hex digits and no CSS name, so undefined in the module; black stands for it",
@@ -243,12 +243,12 @@ impl Reader<'_, '_> {
         };
         match self.engine {
             // GD's alpha is 0 for opaque and 127 for transparent. Larger values are invalid, and mean opaque here.
-            Engine::Gd if read.a <= 127 => Colour {
-                a: 255 - (u16::from(read.a) * 255 / 127) as u8,
-                ..read
+            Engine::Gd if parsed.a <= 127 => Colour {
+                a: 255 - (u16::from(parsed.a) * 255 / 127) as u8,
+                ..parsed
             },
-            Engine::Gd => Colour { a: 255, ..read },
-            Engine::ImageMagick | Engine::Imlib2 => read,
+            Engine::Gd => Colour { a: 255, ..parsed },
+            Engine::ImageMagick | Engine::Imlib2 => parsed,
         }
     }
 
@@ -401,7 +401,7 @@ impl Reader<'_, '_> {
             // With `auto`, which the module does not have, the header `Accept` selects the format.
             "auto" if !self.strict() => Some(of),
             _ => {
-                let formats = known("of").map(Arg::to_string).unwrap_or_default();
+                let formats = parameter("of").map(Arg::to_string).unwrap_or_default();
                 self.note(
                     "of",
                     &format!("not one of {formats}; the source's format is kept"),
@@ -425,9 +425,9 @@ impl Reader<'_, '_> {
     /// Returns the size in px below which a JPEG is not shrunk while it is decoded: the size that the rules request for
     /// an image of 10000 × 10000 px. `None` unless strict, because the planner makes a better choice itself.
     fn hint(&self, rules: &SmallLightRules) -> Option<(u32, u32)> {
-        let sized = rules.size.w.is_some() || rules.size.h.is_some();
-        let asked_for = self.options.flag("jpeghint") && self.engine != Engine::Gd;
-        if !self.strict() || !sized || !asked_for {
+        let has_size = rules.size.w.is_some() || rules.size.h.is_some();
+        let has_hint = self.options.flag("jpeghint") && self.engine != Engine::Gd;
+        if !self.strict() || !has_size || !has_hint {
             return None;
         }
         let geometry = SmallLightRules {
@@ -435,7 +435,7 @@ impl Reader<'_, '_> {
             size: rules.size,
             ..SmallLightRules::default()
         };
-        let (dw, dh) = geometry.layout(10_000, 10_000).ok()?.asked;
+        let (dw, dh) = geometry.layout(10_000, 10_000).ok()?.requested_size;
         let side = |length: f64| Some(length.min(Length::MAX_PX) as u32).filter(|side| *side > 0);
         side(dw).zip(side(dh))
     }

@@ -121,8 +121,8 @@ impl Rules for SmallLightRules {
         };
         let orientation = self.turn.map_or(upright, |turn| upright.then(turn));
         let eighths = self.eighths(facts);
-        let measured = |side: u32| (u64::from(side) * u64::from(eighths)).div_ceil(8) as u32;
-        let (width, height) = orientation.size(measured(facts.width), measured(facts.height));
+        let in_eighths = |side: u32| (u64::from(side) * u64::from(eighths)).div_ceil(8) as u32;
+        let (width, height) = orientation.size(in_eighths(facts.width), in_eighths(facts.height));
         let layout = self.layout(width, height)?;
         if layout.original {
             return Ok(Recipe::original());
@@ -135,7 +135,7 @@ impl Rules for SmallLightRules {
         }
         steps.extend(layout.steps());
         let effects = self.effects.iter();
-        steps.extend(effects.map(|effect| Step::Effect(framed(effect, &layout))));
+        steps.extend(effects.map(|effect| Step::Effect(with_frame(effect, &layout))));
         // A canvas is a new image without metadata. It is made after colours are converted.
         let bare = self.strip || self.canvas.is_some();
         let output = Output {
@@ -156,7 +156,7 @@ impl Rules for SmallLightRules {
                 true => StoredTurn::Verbatim,
                 false => StoredTurn::Kept,
             },
-            ..self.written(facts)
+            ..self.output_for(facts)
         };
         Recipe { steps, output }.resolve(facts)
     }
@@ -164,7 +164,7 @@ impl Rules for SmallLightRules {
     crate::rules::kept_output!();
 
     fn wish(&self) -> Option<andon_recipe::Wish> {
-        Some(self.wanted())
+        Some(self.to_wish())
     }
 
     fn materials(&self) -> Vec<String> {
@@ -224,11 +224,14 @@ fn canvas((w, h): (u32, u32), (x, y): (i64, i64), colour: Colour) -> Step {
 
 /// Adds the size of the frame to a border if it differs from the size of the image, and returns other effects
 /// unchanged. A border frames the canvas or, without one, the requested size.
-fn framed(effect: &Effect, layout: &Layout) -> Effect {
+fn with_frame(effect: &Effect, layout: &Layout) -> Effect {
     let mut effect = effect.clone();
     let (w, h) = match layout.canvas {
         Some(canvas) => (canvas.width, canvas.height),
-        None => (layout.asked.0 as u32, layout.asked.1 as u32),
+        None => (
+            layout.requested_size.0 as u32,
+            layout.requested_size.1 as u32,
+        ),
     };
     if effect.name == "border" && (w, h) != (layout.width, layout.height) {
         effect.args.push(format!("{w}x{h}"));

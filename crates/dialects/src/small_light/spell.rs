@@ -2,7 +2,7 @@
 
 use andon_recipe::{Fitting, Wish};
 
-use crate::spelling::{Said, Spelt, Word, side};
+use crate::spelling::{Draft, Spelt, Word, side};
 
 /// Words of recipes, each with the parameter that expresses it.
 pub(super) const WORDS: &[Word] = &[
@@ -23,24 +23,24 @@ pub(super) const WORDS: &[Word] = &[
 
 /// Returns the URL for a wish, and which parts of the wish it lacks.
 pub(super) fn spell(wish: &Wish, source: &str) -> Spelt {
-    let mut said = Said::of(wish, WORDS);
-    said.add(side("dw=", wish.w));
-    said.add(side("dh=", wish.h));
-    said.put(match wish.fit {
+    let mut draft = Draft::of(wish, WORDS);
+    draft.add(side("dw=", wish.w));
+    draft.add(side("dh=", wish.h));
+    draft.put(match wish.fit {
         Fitting::Cover => "da=s",
         Fitting::Exact => "da=n",
         _ => "",
     });
     if wish.enlarge {
-        said.put("ds=s");
+        draft.put("ds=s");
     }
     if matches!(wish.fit, Fitting::Cover | Fitting::Pad(_)) {
-        said.add(side("cw=", wish.w));
-        said.add(side("ch=", wish.h));
+        draft.add(side("cw=", wish.w));
+        draft.add(side("ch=", wish.h));
     }
     if let Fitting::Pad(colour) = wish.fit {
-        said.put(format!("cc={colour}"));
+        draft.put(format!("cc={colour}"));
     }
-    let options = said.join(",");
-    said.spelt(format!("/small_light({options})/{source}"))
+    let options = draft.join(",");
+    draft.finish(format!("/small_light({options})/{source}"))
 }

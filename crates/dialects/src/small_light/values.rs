@@ -49,8 +49,8 @@ pub(super) fn float(text: &str) -> f64 {
 
 /// Parses the number that a text begins with, and returns it with the rest of the text.
 pub(super) fn prefix(text: &str) -> (f64, &str) {
-    let trimmed = text.trim_start_matches(|char: char| char.is_ascii_whitespace());
-    let bytes = trimmed.as_bytes();
+    let number = text.trim_start_matches(|char: char| char.is_ascii_whitespace());
+    let bytes = number.as_bytes();
     let digits = |from: usize| {
         let run = bytes.iter().skip(from).take_while(|b| b.is_ascii_digit());
         from + run.count()
@@ -74,16 +74,16 @@ pub(super) fn prefix(text: &str) -> (f64, &str) {
         }
     }
     // All characters before `end` are ASCII, so that `end` is a character boundary.
-    (trimmed[..end].parse().unwrap_or_default(), &trimmed[end..])
+    (number[..end].parse().unwrap_or_default(), &number[end..])
 }
 
 /// Parses a whole number like C's `atoi`, but saturates where `atoi` is undefined.
 pub(super) fn int(text: &str) -> i32 {
-    let trimmed = text.trim_start_matches(|char: char| char.is_ascii_whitespace());
-    let (negative, digits) = match trimmed.as_bytes() {
-        [b'-', ..] => (true, &trimmed[1..]),
-        [b'+', ..] => (false, &trimmed[1..]),
-        _ => (false, trimmed),
+    let number = text.trim_start_matches(|char: char| char.is_ascii_whitespace());
+    let (negative, digits) = match number.as_bytes() {
+        [b'-', ..] => (true, &number[1..]),
+        [b'+', ..] => (false, &number[1..]),
+        _ => (false, number),
     };
     let magnitude = digits
         .bytes()
@@ -124,13 +124,13 @@ impl Geometry {
             Some(rest) => prefix(rest),
             None => (0.0, rest),
         };
-        let signed = |rest: &str| rest.starts_with(['+', '-']);
-        let (amount, rest) = if signed(rest) {
+        let has_sign = |rest: &str| rest.starts_with(['+', '-']);
+        let (amount, rest) = if has_sign(rest) {
             prefix(rest)
         } else {
             (0.0, "")
         };
-        let (threshold, _) = if signed(rest) {
+        let (threshold, _) = if has_sign(rest) {
             prefix(rest)
         } else {
             (0.0, "")
@@ -145,12 +145,12 @@ impl Geometry {
 
     /// Rounds to thousandths, a difference that is invisible, so that strengths that look alike become equal.
     pub(super) fn rounded(self) -> Self {
-        let rounded = |value: f64| (value * 1e3).round() / 1e3;
+        let round = |value: f64| (value * 1e3).round() / 1e3;
         Self {
-            radius: rounded(self.radius),
-            sigma: rounded(self.sigma),
-            amount: rounded(self.amount),
-            threshold: rounded(self.threshold),
+            radius: round(self.radius),
+            sigma: round(self.sigma),
+            amount: round(self.amount),
+            threshold: round(self.threshold),
         }
     }
 }

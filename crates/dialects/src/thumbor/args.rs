@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use super::flavour::{Flavour, unescaped};
+use super::flavour::{Flavour, unescape};
 use super::path::digits;
 
 /// The arguments of one filter.
@@ -53,12 +53,12 @@ impl<'a> Args<'a> {
     pub(super) fn text(&self, at: usize) -> Option<Cow<'a, str>> {
         let raw = self.raw(at)?;
         if self.flavour == Flavour::Imagor {
-            return Some(unescaped(raw).into());
+            return Some(unescape(raw).into());
         }
-        let quoted = raw
+        let inner = raw
             .strip_prefix('\'')
             .and_then(|text| text.strip_suffix('\''));
-        quoted
+        inner
             .or(Some(raw))
             .filter(|text| !text.is_empty())
             .map(Cow::Borrowed)

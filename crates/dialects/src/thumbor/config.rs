@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::Thumbor;
 use super::flavour::Flavour;
-use super::rules::Usual;
+use super::rules::Defaults;
 use super::signing::Signing;
 use crate::ConfigError;
 use crate::config::{Gate, Mount, Settings, below, mount};
@@ -170,7 +170,7 @@ impl Settings for ThumborConfig {
             loader: self.loader,
             max_filters: 0,
             max_age: self.max_age,
-            usual: Usual {
+            defaults: Defaults {
                 orient: self.respect_orientation,
                 quality: self.quality,
                 progressive: self.progressive,
@@ -231,7 +231,7 @@ impl Settings for ImagorConfig {
             loader: self.loader,
             max_filters: self.max_filters,
             max_age: self.max_age,
-            usual: Usual {
+            defaults: Defaults {
                 orient: true,
                 quality: self.quality,
                 progressive: false,

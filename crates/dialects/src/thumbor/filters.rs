@@ -27,7 +27,7 @@ pub(super) enum Filter {
     /// Pixelates into whole squares of this side in px.
     Pixelate(u32),
     /// Adds data about the pixels to the document of `meta`.
-    Seen(Seen),
+    PixelData(PixelData),
     Proportion(f64),
     NoUpscale,
     Upscale,
@@ -64,7 +64,7 @@ pub(super) enum Filter {
 
 /// Data about the pixels that imagor's `meta` can report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Seen {
+pub(super) enum PixelData {
     Average,
     /// The number of components across and down.
     BlurHash(u8, u8),
@@ -99,9 +99,9 @@ impl Filter {
     pub(super) fn files(&self) -> Vec<String> {
         match self {
             Self::Overlay(overlay, nested) if overlay.shows() => {
-                let own = overlay.file().map(str::to_owned).into_iter();
+                let files = overlay.file().map(str::to_owned).into_iter();
                 let filters = nested.iter().flat_map(|nested| &nested.filters);
-                own.chain(filters.flat_map(Self::files)).collect()
+                files.chain(filters.flat_map(Self::files)).collect()
             }
             _ => Vec::new(),
         }

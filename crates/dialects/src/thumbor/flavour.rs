@@ -50,7 +50,7 @@ impl Flavour {
         if self == Thumbor {
             return percent::decode(raw);
         }
-        let image = unescaped(raw);
+        let image = unescape(raw);
         let bytes = image.strip_prefix("b64:").and_then(base64::read_bare);
         // A text that is not base64 is the name of a file.
         Ok(bytes
@@ -60,6 +60,6 @@ impl Flavour {
 }
 
 /// Decodes a text like the value of a form, where `+` is a space. A text that cannot be decoded is returned unchanged.
-pub(super) fn unescaped(text: &str) -> String {
+pub(super) fn unescape(text: &str) -> String {
     percent::decode(&text.replace('+', " ")).unwrap_or_else(|_| text.to_owned())
 }

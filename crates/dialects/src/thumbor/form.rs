@@ -52,7 +52,7 @@ fn look<'a>(cut: &Cut<'a>) -> Option<Marks<'a>> {
     if first == "unsafe" {
         return Some(Marks {
             signature: Some(first.to_owned()),
-            ..cut.marked(Strength::Sure)
+            ..cut.marks(Strength::Sure)
         });
     }
     let signature = first.replace("%3D", "=").replace("%3d", "=");
@@ -71,7 +71,7 @@ fn look<'a>(cut: &Cut<'a>) -> Option<Marks<'a>> {
     looks_signed(&signature).then(|| Marks {
         path: format!("/unsafe/{rest}").into(),
         signature: Some(signature),
-        ..cut.marked(match is_part {
+        ..cut.marks(match is_part {
             true => Strength::Sure,
             false => Strength::Weak,
         })

@@ -36,7 +36,7 @@ use crate::request::{AnswerStyle, Ask, ImageRequest, Source};
 use filters::Filter;
 use flavour::Flavour;
 use path::Parts;
-use rules::{ThumborRules, Usual};
+use rules::{Defaults, ThumborRules};
 use signing::Signing;
 
 /// The end of a note about a skipped filter, after the filter and a colon.
@@ -67,7 +67,7 @@ struct Thumbor {
     max_filters: usize,
     /// For how many seconds clients may cache a result; 0: not specified.
     max_age: u64,
-    usual: Usual,
+    defaults: Defaults,
 }
 
 impl Dialect for Thumbor {
@@ -103,20 +103,20 @@ impl Dialect for Thumbor {
     }
 
     fn parse(&self, target: &Target<'_>) -> Result<Option<ImageRequest>, Refusal> {
-        let Some(below) = target.below(&self.prefix) else {
+        let Some(path_below) = target.below(&self.prefix) else {
             return Ok(None);
         };
-        if let Some(text) = answers::text_at(self.flavour, below) {
+        if let Some(text) = answers::text_at(self.flavour, path_below) {
             return Ok(Some(ImageRequest::text("text/plain; charset=utf-8", text)));
         }
-        if below == "favicon.ico" {
+        if path_below == "favicon.ico" {
             return Err(Refusal::of(Fault::Missing, target.path, "it is no image"));
         }
-        if let (Flavour::Imagor, Some(path)) = (self.flavour, below.strip_prefix("params/")) {
+        if let (Flavour::Imagor, Some(path)) = (self.flavour, path_below.strip_prefix("params/")) {
             let text = params::json(path)?;
             return Ok(Some(ImageRequest::text("application/json", text)));
         }
-        let Some((rest, is_signed)) = self.signing.verified(self.flavour, below) else {
+        let Some((rest, is_signed)) = self.signing.verify(self.flavour, path_below) else {
             // The message does not reveal which part of the signature is wrong.
             let why = "its signature does not match";
             return Err(Refusal::of(Fault::Signature, target.path, why));
@@ -147,7 +147,7 @@ impl Dialect for Thumbor {
 
 impl Thumbor {
     fn request(&self, rest: &str, query: Option<&str>) -> Result<ImageRequest, Refusal> {
-        let decoded = self.undone(rest);
+        let decoded = self.without_escapes(rest);
         let rest = decoded.as_deref().unwrap_or(rest);
         let (mut parts, image) = path::read(self.flavour, rest);
         let source = self.source(image)?;
@@ -163,7 +163,7 @@ impl Thumbor {
         };
         let style = self.style(&filters, &source);
         let plain = source.colour().is_some();
-        let rules = ThumborRules::new(self.flavour, self.usual, Arc::new(parts), filters, plain);
+        let rules = ThumborRules::new(self.flavour, self.defaults, Arc::new(parts), filters, plain);
         Ok(ImageRequest {
             ask,
             notes,
@@ -181,7 +181,7 @@ impl Thumbor {
         let tells = parts.meta && self.flavour == Flavour::Imagor;
         let mut list = Vec::new();
         for (name, args) in std::mem::take(&mut parts.filters).into_iter().take(most) {
-            if let Some(why) = table::unseen(&name, &args).filter(|_| tells) {
+            if let Some(why) = table::data_mistake(&name, &args).filter(|_| tells) {
                 return Err(Refusal::new(&format!("{name}({args})"), why));
             }
             match table::read(self.flavour, &name, &args, Effect::DEEPEST) {
@@ -206,13 +206,13 @@ impl Thumbor {
 
     /// Decodes a path in which a proxy has escaped the filters, after its signature was verified as received. imagor
     /// decodes the whole path and parses it again.
-    fn undone(&self, rest: &str) -> Option<String> {
+    fn without_escapes(&self, rest: &str) -> Option<String> {
         let (_, image) = path::read(self.flavour, rest);
         let is_escaped = image
             .get(..10)
             .is_some_and(|start| start.eq_ignore_ascii_case("filters%3A"));
-        let decoded = percent::decode(rest).ok();
-        decoded.filter(|_| is_escaped && self.flavour == Flavour::Imagor)
+        let decoded_path = percent::decode(rest).ok();
+        decoded_path.filter(|_| is_escaped && self.flavour == Flavour::Imagor)
     }
 
     fn style(&self, list: &[Filter], source: &Source) -> AnswerStyle {

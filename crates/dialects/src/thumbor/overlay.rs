@@ -4,7 +4,7 @@ use andon_recipe::{Effect, Step};
 
 use super::args::Args;
 use super::colours;
-use super::flavour::{Flavour, unescaped};
+use super::flavour::{Flavour, unescape};
 use super::path::{self, FitIn, Parts};
 use super::place::Place;
 use crate::effects::{self, from_edge};
@@ -89,11 +89,11 @@ impl Overlay {
                 (at, args.size(3)?.into(), Some((share(4)?, share(5)?)))
             }
             Flavour::Imagor => {
-                let said = |at: usize| args.text(at).as_deref() != Some("none");
-                let share = |at: usize| args.decimal(at).filter(|_| said(at));
+                let has_value = |at: usize| args.text(at).as_deref() != Some("none");
+                let share = |at: usize| args.decimal(at).filter(|_| has_value(at));
                 // The default of a side is 100 %.
-                let whole = |at: usize| share(at).or(Some(100.0));
-                let size = args.has(5).then(|| (whole(4), whole(5)));
+                let share_or_all = |at: usize| share(at).or(Some(100.0));
+                let size = args.has(5).then(|| (share_or_all(4), share_or_all(5)));
                 (Place::both(args), args.decimal(3)?, size)
             }
         };
@@ -114,7 +114,7 @@ impl Overlay {
     /// below (`f`). If the path does more than that, it is returned as well.
     pub(super) fn image(args: &Args<'_>) -> Option<(Self, Option<Path>)> {
         // imagor decodes the path like the value of a form.
-        let path = unescaped(args.raw(0)?);
+        let path = unescape(args.raw(0)?);
         let (rest, sides) = with_sides(path.trim_start_matches('/'));
         let (parts, image) = path::read(Flavour::Imagor, &rest);
         let plain = Parts {
@@ -209,7 +209,7 @@ impl Overlay {
                 "exact"
             },
             recipe,
-            around: None,
+            colour_outside: None,
         }
         .step()
     }
@@ -217,8 +217,8 @@ impl Overlay {
 
 /// Returns the engine's word for a blend mode. An unknown mode is `normal`, as in imagor.
 pub(super) fn blend_mode(word: &str) -> &'static str {
-    let known = MODES.iter().find(|known| **known == word);
-    known.copied().unwrap_or("normal")
+    let mode = MODES.iter().find(|mode| **mode == word);
+    mode.copied().unwrap_or("normal")
 }
 
 /// The blend modes of imagor that the engine supports.

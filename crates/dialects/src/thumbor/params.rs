@@ -27,8 +27,8 @@ struct Filter {
 
 impl Serialize for Params {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let said = self.0.iter().filter(|(_, param)| param.says());
-        to.collect_map(said.map(|(name, param)| (name, param)))
+        let entries = self.0.iter().filter(|(_, param)| param.says());
+        to.collect_map(entries.map(|(name, param)| (name, param)))
     }
 }
 
@@ -50,10 +50,10 @@ impl<T: Into<Value>> From<T> for Param {
 }
 
 /// Parses the URL after `params/`, and returns its description as JSON.
-pub(super) fn json(below: &str) -> Result<String, Refusal> {
-    let (hash, path) = match below.split_once('/') {
+pub(super) fn json(rest: &str) -> Result<String, Refusal> {
+    let (hash, path) = match rest.split_once('/') {
         Some((first, rest)) if is_signature(first) => (first, rest),
-        _ => ("", below),
+        _ => ("", rest),
     };
     let (parts, image) = path::read(Flavour::Imagor, path);
     let mut params: Vec<(&'static str, Param)> = vec![
@@ -62,11 +62,11 @@ pub(super) fn json(below: &str) -> Result<String, Refusal> {
         ("unsafe", (hash == UNSAFE).into()),
         ("hash", if hash == UNSAFE { "" } else { hash }.into()),
     ];
-    params.extend(said(parts));
+    params.extend(entries_of(parts));
     Ok(serde_json::to_string_pretty(&Params(params)).unwrap_or_default())
 }
 
-fn said(parts: Parts) -> [(&'static str, Param); 24] {
+fn entries_of(parts: Parts) -> [(&'static str, Param); 24] {
     let FitIn { adaptive, full } = parts.fit.unwrap_or_default();
     let (w, h) = parts.size.unwrap_or_default();
     // Whole numbers are written without a decimal point.

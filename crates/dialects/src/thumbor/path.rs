@@ -140,9 +140,9 @@ struct Reader<'a> {
 impl<'a> Reader<'a> {
     /// Consumes the next segment, if `read` accepts it and more segments follow.
     fn part<T>(&mut self, read: impl FnOnce(&'a str) -> Option<T>) -> Option<T> {
-        let (segment, after) = self.rest.split_once('/')?;
-        let part = read(segment).filter(|_| !after.is_empty())?;
-        self.rest = after;
+        let (segment, rest) = self.rest.split_once('/')?;
+        let part = read(segment).filter(|_| !rest.is_empty())?;
+        self.rest = rest;
         Some(part)
     }
 
@@ -170,8 +170,8 @@ impl<'a> Reader<'a> {
 fn up_to_first_end(text: &str) -> Option<(Vec<(String, String)>, &str)> {
     let first = text.char_indices().nth(1)?.0;
     let end = first + text[first..].find(")/")?;
-    let (filters, after) = (&text[..end], &text[end + 2..]);
-    if after.is_empty() {
+    let (filters, rest) = (&text[..end], &text[end + 2..]);
+    if rest.is_empty() {
         return None;
     }
     // thumbor decodes the filters before it splits them.
@@ -183,7 +183,7 @@ fn up_to_first_end(text: &str) -> Option<(Vec<(String, String)>, &str)> {
             percent::encode(args.strip_suffix(')').unwrap_or(args), ""),
         ))
     };
-    Some((filters.split("):").filter_map(pair).collect(), after))
+    Some((filters.split("):").filter_map(pair).collect(), rest))
 }
 
 /// Parses imagor's filters by the depth of parentheses. Inside of parentheses, `/` and `:` belong to an argument.

@@ -31,15 +31,15 @@ impl Place {
 
     fn imagor(text: &str) -> Self {
         // The word of a position or its first letter, and px beyond it.
-        let (word, beyond) = match text.split_once('-') {
+        let (word, offset) = match text.split_once('-') {
             Some((word, px)) if !word.is_empty() => (word, px.parse::<i32>().unwrap_or(0).into()),
             _ => (text, 0),
         };
         // A text that is not a number counts as 0.
         let whole = |text: &str| text.parse::<i32>().unwrap_or(0);
         match (word, text) {
-            ("left" | "l" | "top" | "t", _) => Self::Start(-beyond),
-            ("right" | "r" | "bottom" | "b", _) => Self::End(beyond),
+            ("left" | "l" | "top" | "t", _) => Self::Start(-offset),
+            ("right" | "r" | "bottom" | "b", _) => Self::End(offset),
             (_, "center") => Self::Middle,
             (_, "repeat") => Self::Repeat,
             _ if text.strip_prefix('-').unwrap_or(text).starts_with("0.") => {

@@ -42,38 +42,40 @@ impl Signing {
         if signature == UNSAFE {
             return self.allow_unsafe;
         }
-        self.keys.iter().fold(false, |allowed, key| {
-            allowed | same(signature.as_bytes(), self.signature(key, rest).as_bytes())
+        self.keys.iter().fold(false, |is_valid, key| {
+            is_valid | same(signature.as_bytes(), self.signature(key, rest).as_bytes())
         })
     }
 
     /// Returns the path after a valid signature, and whether there is a signature rather than the word `unsafe`. Only
     /// one signature is removed: a later segment that looks like another one is part of the signed text.
-    pub(super) fn verified<'a>(
+    pub(super) fn verify<'a>(
         &self,
         flavour: Flavour,
-        below: &'a str,
+        path_below: &'a str,
     ) -> Option<(Cow<'a, str>, bool)> {
         if flavour == Flavour::Thumbor {
-            let (signature, rest) = below.split_once('/')?;
+            let (signature, rest) = path_below.split_once('/')?;
             // Proxies may escape the padding `=` as `%3D`.
             let signature = percent::decode(signature).ok()?;
-            let allowed = self.allows(&signature, rest);
-            return allowed.then_some((rest.into(), signature != UNSAFE));
+            let is_valid = self.allows(&signature, rest);
+            return is_valid.then_some((rest.into(), signature != UNSAFE));
         }
-        if let Some((rest, is_signed)) = self.imagor(below) {
+        if let Some((rest, is_signed)) = self.imagor(path_below) {
             return Some((rest.into(), is_signed));
         }
         // If a proxy has escaped the path, the signature matches only after the whole path is decoded once.
-        let decoded = percent::decode(below).ok()?;
-        let (rest, is_signed) = self.imagor(&decoded).filter(|_| decoded != below)?;
+        let decoded_path = percent::decode(path_below).ok()?;
+        let (rest, is_signed) = self
+            .imagor(&decoded_path)
+            .filter(|_| decoded_path != path_below)?;
         Some((rest.to_owned().into(), is_signed))
     }
 
-    fn imagor<'a>(&self, below: &'a str) -> Option<(&'a str, bool)> {
-        let (signature, rest) = below.trim_start_matches('/').split_once('/')?;
-        let allowed = is_signature(signature) && self.allows(signature, rest);
-        allowed.then_some((rest, signature != UNSAFE))
+    fn imagor<'a>(&self, path_below: &'a str) -> Option<(&'a str, bool)> {
+        let (signature, rest) = path_below.trim_start_matches('/').split_once('/')?;
+        let is_valid = is_signature(signature) && self.allows(signature, rest);
+        is_valid.then_some((rest, signature != UNSAFE))
     }
 }
 

@@ -3,17 +3,17 @@
 use andon_recipe::{Fitting, Wish};
 
 use super::Flavour;
-use crate::spelling::{Said, Spelt, Word, sides};
+use crate::spelling::{Draft, Spelt, Word, sides};
 
 impl Flavour {
     /// Returns words of recipes, each with the part or filter of this program that expresses it. Parts begin with a
     /// slash.
     pub(super) fn words(self) -> Vec<Word> {
-        let own = match self {
+        let words = match self {
             Self::Thumbor => THUMBOR,
             Self::Imagor => IMAGOR,
         };
-        [BOTH, own].concat()
+        [BOTH, words].concat()
     }
 }
 
@@ -78,8 +78,8 @@ const IMAGOR: &[Word] = &[
 
 /// Returns the URL for a wish, and which parts of the wish it lacks.
 pub(super) fn spell(wish: &Wish, source: &str, flavour: Flavour) -> Spelt {
-    let mut said = Said::of(wish, &flavour.words());
-    let mut take = |start| said.take(start).unwrap_or_default();
+    let mut draft = Draft::of(wish, &flavour.words());
+    let mut take = |start| draft.take(start).unwrap_or_default();
     let (trim, crop, flip, keep) = (
         take("/trim "),
         take("/crop "),
@@ -103,7 +103,7 @@ pub(super) fn spell(wish: &Wish, source: &str, flavour: Flavour) -> Spelt {
         });
     }
     filters.extend((wish.fit == Fitting::Exact).then(|| "stretch()".to_owned()));
-    filters.extend(Some(said.join(":")).filter(|others| !others.is_empty()));
+    filters.extend(Some(draft.join(":")).filter(|others| !others.is_empty()));
     let [w, h] = sides(wish, "0");
     let minus = |direction| if flip.contains(direction) { "-" } else { "" };
     let is_sized = wish.fit != Fitting::Nothing || !flip.is_empty();
@@ -117,7 +117,7 @@ pub(super) fn spell(wish: &Wish, source: &str, flavour: Flavour) -> Spelt {
         Some(source.to_owned()),
     ];
     let parts = parts.into_iter().flatten().filter(|part| !part.is_empty());
-    said.spelt(format!("/unsafe/{}", parts.collect::<Vec<_>>().join("/")))
+    draft.finish(format!("/unsafe/{}", parts.collect::<Vec<_>>().join("/")))
 }
 
 /// Converts left, top, width and height of a crop in px to its corners. Returns an empty text for any other text.

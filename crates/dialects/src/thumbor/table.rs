@@ -7,7 +7,7 @@ use andon_recipe::{Colour, Effect, Turn};
 
 use super::args::Args;
 use super::colours::{self, Ground};
-use super::filters::{Filter, Nested, Seen};
+use super::filters::{Filter, Nested, PixelData};
 use super::flavour::Flavour;
 use super::overlay::Overlay;
 use super::path::{Trim, edges};
@@ -20,7 +20,7 @@ use crate::refusal::shorten;
 type Read = fn(&Args<'_>) -> Option<Filter>;
 
 /// Parses the arguments of a filter that adds data to the document of imagor's `meta`, or says what is wrong with them.
-type See = fn(&Args<'_>) -> Result<Seen, &'static str>;
+type ParseData = fn(&Args<'_>) -> Result<PixelData, &'static str>;
 
 /// A filter of the table.
 struct Row {
@@ -37,7 +37,7 @@ struct Row {
     /// in the URL.
     note: fn(Flavour, &str) -> Option<String>,
     /// The parser for a filter that adds data to the document of imagor's `meta`.
-    seen: Option<See>,
+    pixel_data: Option<ParseData>,
 }
 
 const fn row(name: &'static str) -> Row {
@@ -48,7 +48,7 @@ const fn row(name: &'static str) -> Row {
         thumbor: None,
         imagor: None,
         note: |_, _| None,
-        seen: None,
+        pixel_data: None,
     }
 }
 
@@ -95,16 +95,16 @@ impl Row {
         Self { note, ..self }
     }
 
-    const fn seen(self, read: See) -> Self {
-        let seen = Some(read);
-        Self { seen, ..self }
+    const fn pixel_data(self, read: ParseData) -> Self {
+        let pixel_data = Some(read);
+        Self { pixel_data, ..self }
     }
 
     /// Whether this program has the filter.
     fn is_of(&self, flavour: Flavour) -> bool {
         match flavour {
             Flavour::Thumbor => self.thumbor.is_some(),
-            Flavour::Imagor => self.imagor.is_some() || self.seen.is_some(),
+            Flavour::Imagor => self.imagor.is_some() || self.pixel_data.is_some(),
         }
     }
 }
@@ -115,7 +115,7 @@ const ALL: &[Row] = &[
     row("attachment").help("Tells browsers to save the result, under this name if one is given.")
         .imagor(|args| Some(Filter::Attachment(args.text(0).unwrap_or_default().into()))),
     skipped("autojpg", Flavour::Thumbor),
-    row("avgcolor").help("Adds the mean colour to the document of `meta`.").seen(|args| bare(args, Seen::Average)),
+    row("avgcolor").help("Adds the mean colour to the document of `meta`.").pixel_data(|args| bare(args, PixelData::Average)),
     row("background_color").help("Fills what is transparent with a colour.")
         .thumbor(1..=1, |args| Some(Filter::Ground(Ground::Colour(colours::read(&args.word(0)?)?))))
         .imagor(|args| match Ground::read(args.flavour, &args.text(0)?)? {
@@ -126,7 +126,7 @@ const ALL: &[Row] = &[
     row("bitdepth").help("Sets the bits per sample of a PNG: 16, 8, 4, 2 or 1.").imagor(depth),
     row("blur").help("Blurs with a Gaussian of this radius and sigma.").thumbor(1..=2, blur_thumbor)
         .imagor(blur_imagor),
-    row("blurhash").help("Adds a BlurHash of this many components to the document of `meta`.").seen(blurhash),
+    row("blurhash").help("Adds a BlurHash of this many components to the document of `meta`.").pixel_data(blurhash),
     row("brightness").help("Adds a percentage of full scale to all levels.")
         .thumbor(1..=1, |args| effect("brightness", &[levels(args.whole(0)? as f64)]))
         .imagor(|args| effect("brightness", &[levels(args.decimal(0)?)])),
@@ -250,12 +250,12 @@ const ALL: &[Row] = &[
         .thumbor(3..=3, |args| {
             let (amount, radius) = (args.decimal(0)?, args.decimal(1)?);
             args.flag(2)?;
-            let sound = (0.0..=1000.0).contains(&amount) && (0.0..=1000.0).contains(&radius);
-            effect("unsharp", &[format!("0x{}+{}+0", number(radius), number(amount))]).filter(|_| sound)
+            let is_valid = (0.0..=1000.0).contains(&amount) && (0.0..=1000.0).contains(&radius);
+            effect("unsharp", &[format!("0x{}+{}+0", number(radius), number(amount))]).filter(|_| is_valid)
         })
         .imagor(|args| {
-            let given = args.decimal(usize::from(args.has(1)))?;
-            let sigma = (1.0 + 2.0 * given).clamp(0.0, 10.0);
+            let strength = args.decimal(usize::from(args.has(1)))?;
+            let sigma = (1.0 + 2.0 * strength).clamp(0.0, 10.0);
             effect("sharpen-l", &[number(sigma), "0".to_owned(), "2".to_owned()])
         })
         .differs_from(&[Flavour::Thumbor], "an unsharp mask in place of wavelets")
@@ -273,7 +273,7 @@ const ALL: &[Row] = &[
         .imagor(|args| Text::typeset(args).map(Filter::Text))
         .differs("a text is no mask")
         .note(|_, args| ignored("text", &Text::typeset_ignores(args))),
-    row("thumbhash").help("Adds a ThumbHash to the document of `meta`.").seen(|args| bare(args, Seen::ThumbHash)),
+    row("thumbhash").help("Adds a ThumbHash to the document of `meta`.").pixel_data(|args| bare(args, PixelData::ThumbHash)),
     row("to_colorspace").help("Converts the colours to `srgb` or `p3`; others are skipped, with a note.")
         .differs("only `srgb` and `p3` are known")
         .imagor(|args| match &*args.text(0).unwrap_or_default().to_ascii_lowercase() {
@@ -316,8 +316,8 @@ pub(super) fn read(flavour: Flavour, name: &str, args: &str, levels: usize) -> O
         }
         Flavour::Imagor => {
             let args = Args::new(flavour, args, levels);
-            match row.seen {
-                Some(seen) => seen(&args).ok().map(Filter::Seen),
+            match row.pixel_data {
+                Some(parse) => parse(&args).ok().map(Filter::PixelData),
                 None => row.imagor?(&args),
             }
         }
@@ -332,7 +332,7 @@ pub(super) fn has(flavour: Flavour, filter: &str) -> bool {
         return false;
     };
     match (flavour, &row.thumbor) {
-        (Flavour::Imagor, _) => row.imagor.is_some() || row.seen.is_some(),
+        (Flavour::Imagor, _) => row.imagor.is_some() || row.pixel_data.is_some(),
         (Flavour::Thumbor, None) => false,
         (Flavour::Thumbor, Some((counts, _))) => match args.strip_suffix(')') {
             Some(args) => counts.contains(&Args::new(flavour, args, 0).count()),
@@ -349,22 +349,22 @@ pub(super) fn note(flavour: Flavour, name: &str, args: &str) -> Option<String> {
 
 /// Returns what is wrong with the arguments of a filter that adds data to the document of imagor's `meta`; `None` if
 /// nothing is, or for any other filter.
-pub(super) fn unseen(name: &str, args: &str) -> Option<&'static str> {
-    let seen = ALL.iter().find(|row| row.name == name)?.seen?;
-    seen(&Args::new(Flavour::Imagor, args, 0)).err()
+pub(super) fn data_mistake(name: &str, args: &str) -> Option<&'static str> {
+    let parse = ALL.iter().find(|row| row.name == name)?.pixel_data?;
+    parse(&Args::new(Flavour::Imagor, args, 0)).err()
 }
 
-fn bare(args: &Args<'_>, seen: Seen) -> Result<Seen, &'static str> {
+fn bare(args: &Args<'_>, data: PixelData) -> Result<PixelData, &'static str> {
     match args.count() {
-        0 => Ok(seen),
+        0 => Ok(data),
         _ => Err("it takes no arguments"),
     }
 }
 
-fn blurhash(args: &Args<'_>) -> Result<Seen, &'static str> {
+fn blurhash(args: &Args<'_>) -> Result<PixelData, &'static str> {
     let count = |at: usize| args.raw(at).and_then(|text| text.parse().ok());
     match (count(0), count(1), args.count()) {
-        (Some(across @ 1..=9), Some(down @ 1..=9), 2) => Ok(Seen::BlurHash(across, down)),
+        (Some(across @ 1..=9), Some(down @ 1..=9), 2) => Ok(PixelData::BlurHash(across, down)),
         _ => Err("it takes two numbers of components, each 1 to 9"),
     }
 }
@@ -463,7 +463,7 @@ fn corners_thumbor(args: &Args<'_>) -> Option<Filter> {
     let (rx, ry) = radii.split_once('|').unwrap_or((&radii, &radii));
     let (r, g, b) = (args.byte(1)?, args.byte(2)?, args.byte(3)?);
     let clear = args.flag(4)?;
-    rounded(
+    round_corners(
         (rx.parse().ok()?, ry.parse().ok()?),
         (!clear).then_some(Colour { r, g, b, a: 255 }),
     )
@@ -472,10 +472,10 @@ fn corners_thumbor(args: &Args<'_>) -> Option<Filter> {
 fn corners_imagor(args: &Args<'_>) -> Option<Filter> {
     let rx = args.size(0).filter(|_| args.has(0))?;
     let ground = args.text(2).and_then(|text| colours::read(&text));
-    rounded((rx, args.size(usize::from(args.has(1)))?), ground)
+    round_corners((rx, args.size(usize::from(args.has(1)))?), ground)
 }
 
-fn rounded(radii: (u32, u32), ground: Option<Colour>) -> Option<Filter> {
+fn round_corners(radii: (u32, u32), ground: Option<Colour>) -> Option<Filter> {
     let mut args = vec![radii.0.to_string(), radii.1.to_string()];
     args.extend(ground.map(crate::effects::rgb));
     effect("round", &args)
@@ -534,13 +534,14 @@ fn image(args: &Args<'_>) -> Option<Filter> {
     let Some((mut parts, sides)) = nested else {
         return Some(Filter::Overlay(overlay, None));
     };
-    let below = args.levels.checked_sub(1)?;
+    let levels_below = args.levels.checked_sub(1)?;
     let filters = std::mem::take(&mut parts.filters).into_iter();
-    let read = |(name, own): (String, String)| read(args.flavour, &name, &own, below);
+    let parse =
+        |(name, own_args): (String, String)| read(args.flavour, &name, &own_args, levels_below);
     let nested = Nested {
         parts,
         sides,
-        filters: filters.filter_map(read).collect(),
+        filters: filters.filter_map(parse).collect(),
     };
     Some(Filter::Overlay(overlay, Some(Box::new(nested))))
 }

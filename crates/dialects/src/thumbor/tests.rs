@@ -622,7 +622,7 @@ fn imagor_writes_on_images() {
 #[test]
 fn imagors_images_over_others_may_be_as_large_as_those() {
     let facts = Facts::new("jpeg", 400, 300);
-    for (image, laid) in [
+    for (image, overlay_step) in [
         ("w.png,left-20,top-10", "over:/w.png:-20:-10"),
         ("w.png,r-30,b-20", "over:/w.png:100p+30:100p+20"),
         (
@@ -644,14 +644,14 @@ fn imagors_images_over_others_may_be_as_large_as_those() {
         ),
     ] {
         let rest = format!("filters:image({image})/a.jpg");
-        let expected = format!("{laid},q:75");
+        let expected = format!("{overlay_step},q:75");
         assert_eq!(recipe(&imagor(), &rest, &facts), expected, "{image}");
     }
 }
 
 #[test]
 fn overlays_are_named_as_sources_are() {
-    let materials = |dialects: &Dialects, filter: &str| {
+    let overlays = |dialects: &Dialects, filter: &str| {
         let request = ask(dialects, &format!("filters:{filter}/a.jpg"));
         assert!(request.notes.is_empty(), "{filter}: {:?}", request.notes);
         request.rules.materials()
@@ -676,7 +676,7 @@ fn overlays_are_named_as_sources_are() {
             "https://a.example/w.png",
         ),
     ] {
-        assert_eq!(materials(&imagor(), filter), [name], "{filter}");
+        assert_eq!(overlays(&imagor(), filter), [name], "{filter}");
     }
     let http = Dialects::new(&Config {
         imagor: ImagorConfig {
@@ -690,7 +690,7 @@ fn overlays_are_named_as_sources_are() {
     let http = http.expect("a configuration");
     let nested = "image(filters:watermark(a.example/x.png,0,0,0)/a.example/w.png,0,0)";
     let names = ["http://a.example/w.png", "http://a.example/x.png"];
-    assert_eq!(materials(&http, nested), names);
+    assert_eq!(overlays(&http, nested), names);
 }
 
 #[test]
@@ -742,8 +742,8 @@ fn imagor_tells_what_is_seen_in_a_image() {
     ] {
         let target = format!("/unsafe/meta/filters:{wrong}/a.jpg");
         assert!(imagor().parse(&target).is_err(), "{wrong}");
-        let picture = format!("filters:{wrong}/a.jpg");
-        assert_eq!(ask(&imagor(), &picture).notes.len(), 1, "{wrong}");
+        let path = format!("filters:{wrong}/a.jpg");
+        assert_eq!(ask(&imagor(), &path).notes.len(), 1, "{wrong}");
     }
 }
 

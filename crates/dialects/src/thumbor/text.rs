@@ -116,15 +116,15 @@ impl Text {
         let size = size.unwrap_or(SIZE);
         let colour = args.text(4).filter(|name| !name.is_empty());
         let colour = colour.map_or(Colour::BLACK, |name| colours::imagor(&name));
-        let shown = (100.0 - args.decimal(5)?).clamp(0.0, 100.0) / 100.0;
-        let shows = !text.trim().is_empty() && size >= 1.0;
-        shows.then_some(Self {
+        let opacity = (100.0 - args.decimal(5)?).clamp(0.0, 100.0) / 100.0;
+        let is_visible = !text.trim().is_empty() && size >= 1.0;
+        is_visible.then_some(Self {
             text,
             at: Place::both(args),
             size: size.min(LARGEST),
             colour: Colour {
                 // The product is from 0 to 255.
-                a: (f64::from(colour.a) * shown).round() as u8,
+                a: (f64::from(colour.a) * opacity).round() as u8,
                 ..colour
             },
             font: font.words,
@@ -236,7 +236,7 @@ impl Font {
         // Style words are at the end. Elsewhere, the same words are part of a family's name.
         while let Some(word) = words.last() {
             let word = word.to_ascii_lowercase();
-            let weight = WEIGHTS.iter().find(|(known, _)| *known == word);
+            let weight = WEIGHTS.iter().find(|(entry, _)| *entry == word);
             match (weight, &*word) {
                 (Some((_, weight)), _) => style.push(*weight),
                 (None, "italic" | "oblique") => style.push("italic"),

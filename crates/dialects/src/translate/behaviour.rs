@@ -45,12 +45,12 @@ impl Trial {
     fn recipe(self, request: &ImageRequest, like: &Facts) -> Result<Recipe, String> {
         let rules = &request.rules;
         let is_auto = (rules.output().format.as_ref()).is_some_and(|it| it.as_str() == AUTO);
-        let settled = match self.kind {
+        let selected_format = match self.kind {
             Kind::Unnegotiated if is_auto => Some(None),
             Kind::Negotiated if is_auto => Some(FormatName::new("webp").ok()),
             _ => None,
         };
-        let rules = match settled {
+        let rules = match selected_format {
             Some(format) => rules.with_output(Output {
                 format,
                 ..rules.output().clone()
@@ -189,7 +189,7 @@ impl Behaviour {
     }
 
     /// Returns the results of another request for the same sources.
-    pub(super) fn again(&self, request: &ImageRequest) -> Self {
+    pub(super) fn results_of(&self, request: &ImageRequest) -> Self {
         let trials: Vec<Trial> = self.results.iter().map(|(trial, _)| *trial).collect();
         Self::of(request, &self.like, &trials)
     }
@@ -227,14 +227,14 @@ impl Behaviour {
     }
 
     /// Describes how the results in `is` differ from these.
-    pub(super) fn differences(&self, is: &Self) -> Vec<String> {
-        let mut told = Vec::new();
-        let pairs: Vec<_> = self.results.iter().zip(&is.results).collect();
+    pub(super) fn differences(&self, actual: &Self) -> Vec<String> {
+        let mut sentences = Vec::new();
+        let pairs: Vec<_> = self.results.iter().zip(&actual.results).collect();
         let other: Vec<_> = pairs
             .iter()
             .filter(|((_, a), (_, b))| steps(a) != steps(b))
             .collect();
-        if let Some(((trial, wanted), (_, is))) = other.first() {
+        if let Some(((trial, expected), (_, actual))) = other.first() {
             let many = match pairs.len() {
                 1 => String::new(),
                 all => format!(" ({} of {all} sources that were tried differ)", other.len()),
@@ -243,24 +243,24 @@ impl Behaviour {
                 Ok(steps) if steps.is_empty() => "untouched".to_owned(),
                 Ok(steps) | Err(steps) => steps,
             };
-            told.push(format!(
+            sentences.push(format!(
                 "{trial} becomes {}, not {}{many}",
-                text(is),
-                text(wanted)
+                text(actual),
+                text(expected)
             ));
         }
         let mut words: Vec<String> = Vec::new();
-        for ((_, wanted), (_, is)) in &pairs {
-            if let (Ok(wanted), Ok(is)) = (wanted, is) {
-                for word in apart(&output(wanted), &output(is)) {
+        for ((_, expected), (_, actual)) in &pairs {
+            if let (Ok(expected), Ok(actual)) = (expected, actual) {
+                for word in output_differences(&output(expected), &output(actual)) {
                     if !words.contains(&word) {
                         words.push(word);
                     }
                 }
             }
         }
-        told.extend(words);
-        told
+        sentences.extend(words);
+        sentences
     }
 }
 
@@ -278,9 +278,9 @@ fn output(recipe: &Recipe) -> Vec<String> {
     words.map(str::to_owned).collect()
 }
 
-fn apart(wanted: &[String], is: &[String]) -> Vec<String> {
-    let missing = wanted.iter().filter(|word| !is.contains(word));
-    let more = is.iter().filter(|word| !wanted.contains(word));
+fn output_differences(expected: &[String], actual: &[String]) -> Vec<String> {
+    let missing = expected.iter().filter(|word| !actual.contains(word));
+    let more = actual.iter().filter(|word| !expected.contains(word));
     let missing = missing.map(|word| format!("without {word}"));
     missing
         .chain(more.map(|word| format!("with {word}")))

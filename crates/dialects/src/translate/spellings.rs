@@ -21,7 +21,7 @@ pub(super) fn usual(name: &str) -> Result<Dialects, ConfigError> {
 pub(super) struct Spelling {
     pub(super) url: String,
     /// The request that the dialect reads from the URL.
-    pub(super) read: ImageRequest,
+    pub(super) request: ImageRequest,
     /// The parts of the wish that the URL lacks, as words of a recipe.
     pub(super) missing: Vec<String>,
 }
@@ -31,7 +31,7 @@ pub(super) struct Spelling {
 ///
 /// # Errors
 /// The dialect's reason to refuse the URL.
-pub(super) fn spelt(
+pub(super) fn write_wish(
     name: &str,
     dialects: &Dialects,
     request: &ImageRequest,
@@ -39,13 +39,17 @@ pub(super) fn spelt(
 ) -> Result<Spelling, String> {
     let row = Row::named(name).ok_or_else(|| format!("there is no dialect `{name}`"))?;
     let Spelt { url, missing } = (row.spell)(wish, &escaped(&request.source.literal()));
-    let names = |read: &ImageRequest| read.ask == Ask::Image && read.source == request.source;
+    let names = |parsed: &ImageRequest| parsed.ask == Ask::Image && parsed.source == request.source;
     let usual = usual(name).map_err(|error| error.to_string())?;
-    let read = usual.parse(&url).map_err(|refusal| refusal.to_string())?;
-    let mounted = dialects.write(&read).next().map(|(_, url)| url);
-    let url = mounted.unwrap_or(url);
+    let parsed = usual.parse(&url).map_err(|refusal| refusal.to_string())?;
+    let configured_url = dialects.write(&parsed).next().map(|(_, url)| url);
+    let url = configured_url.unwrap_or(url);
     match dialects.parse(&url) {
-        Ok(read) if names(&read) => Ok(Spelling { url, read, missing }),
+        Ok(parsed) if names(&parsed) => Ok(Spelling {
+            url,
+            request: parsed,
+            missing,
+        }),
         Ok(_) => Err("it does not name this source".to_owned()),
         Err(refusal) => Err(refusal.to_string()),
     }
@@ -55,8 +59,9 @@ pub(super) fn spelt(
 pub(super) fn in_own_words(request: &ImageRequest, word: &str) -> String {
     let text = request.rules.text();
     let mut rows = ROWS.iter().filter(|row| text.starts_with(row.name));
-    let own = rows.find_map(|row| spelling::option(&(row.words)(), word));
-    own.filter(|own| !own.is_empty())
+    let option = rows.find_map(|row| spelling::option(&(row.words)(), word));
+    option
+        .filter(|option| !option.is_empty())
         .unwrap_or_else(|| word.to_owned())
 }
 

@@ -29,6 +29,6 @@ fn look<'a>(cut: &Cut<'a>) -> Option<Marks<'a>> {
     };
     matches!(cut.path, "" | "/").then(|| Marks {
         path: "/".into(),
-        ..cut.marked(strength)
+        ..cut.marks(strength)
     })
 }

@@ -69,15 +69,15 @@ impl Dialect for Weserv {
             (Err(refusal), None) => return Err(refusal),
         };
         let mut notes = Vec::new();
-        let read = Query::read(query, |key| {
+        let values = Query::read(query, |key| {
             if notes.len() < MOST_NOTES {
                 let key = shorten(key);
                 notes.push(format!("{key}: there is no such parameter; it is ignored"));
             }
         });
-        notes.extend(left_out(&read, query));
-        let ask = match (read.text("output"), answer(query, "encoding")) {
-            (Some("json"), _) => Ask::Describe(Arc::new(Json::of(&read))),
+        notes.extend(notes_on_unsupported(&values, query));
+        let ask = match (values.text("output"), answer(query, "encoding")) {
+            (Some("json"), _) => Ask::Describe(Arc::new(Json::of(&values))),
             (_, Some("base64")) => Ask::Describe(Arc::new(DataUri)),
             _ => Ask::Image,
         };
@@ -86,11 +86,11 @@ impl Dialect for Weserv {
             notes,
             style: AnswerStyle {
                 fallback: fallback(default, &source),
-                headers: headers(query, &read, &source),
+                headers: headers(query, &values, &source),
                 max_age: Some(answer(query, "maxage").and_then(max_age).unwrap_or(YEAR)),
                 ..AnswerStyle::default()
             },
-            ..ImageRequest::image(source, WeservRules::new(read))
+            ..ImageRequest::image(source, WeservRules::new(values))
         }))
     }
 
@@ -132,12 +132,12 @@ fn answer<'a>(query: &'a str, key: &str) -> Option<&'a str> {
 }
 
 /// Returns the headers of a response: file name, and a link to the URL of the source.
-fn headers(query: &str, read: &Query, source: &Source) -> Vec<(&'static str, String)> {
-    let extension = read.text("output").filter(|format| *format != "origin");
+fn headers(query: &str, values: &Query, source: &Source) -> Vec<(&'static str, String)> {
+    let extension = values.text("output").filter(|format| *format != "origin");
     let extension = extension.or_else(|| extension_of(source)).unwrap_or("jpg");
-    let plain = |name: &&str| name.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let is_plain = |name: &&str| name.bytes().all(|byte| byte.is_ascii_alphanumeric());
     let name = answer(query, "filename").filter(|name| (1..=78).contains(&name.len()));
-    let name = name.filter(plain).unwrap_or("image");
+    let name = name.filter(is_plain).unwrap_or("image");
     let disposition = format!("inline; filename={name}.{extension}");
     let mut headers = vec![("content-disposition", disposition)];
     if let Source::Url(url) = source {
@@ -148,13 +148,13 @@ fn headers(query: &str, read: &Query, source: &Source) -> Vec<(&'static str, Str
 }
 
 /// Returns notes about known parameters that are not supported.
-fn left_out(read: &Query, query: &str) -> Vec<String> {
+fn notes_on_unsupported(values: &Query, query: &str) -> Vec<String> {
     let mut notes = Vec::new();
     if answer(query, "encoding").is_some_and(|encoding| encoding != "base64") {
         notes.push("encoding: `base64` is the only one; it is ignored".to_owned());
     }
-    notes.extend(OPTIONS.ignored(read.values()));
-    if read.int("page") == Some(-2) {
+    notes.extend(OPTIONS.ignored(values.values()));
+    if values.int("page") == Some(-2) {
         notes.push("page: sizes of pages are not compared; the first one is shown".to_owned());
     }
     notes
@@ -180,9 +180,9 @@ fn max_age(text: &str) -> Option<u64> {
 /// The service's message about a text that is neither.
 fn read_source(raw: &str) -> Result<Source, Refusal> {
     let url = percent::decode(raw)?;
-    let refused = || Refusal::new(&url, "Unable to parse URI");
+    let refusal = || Refusal::new(&url, "Unable to parse URI");
     if url.is_empty() || url.contains(char::is_control) {
-        return Err(refused());
+        return Err(refusal());
     }
     if let Some(rest) = url.strip_prefix("ssl:") {
         return Ok(Source::Url(format!(
@@ -191,19 +191,19 @@ fn read_source(raw: &str) -> Result<Source, Refusal> {
         )));
     }
     if let Some((scheme, rest)) = url.split_once("://") {
-        let known = ["http", "https"]
+        let is_http = ["http", "https"]
             .iter()
-            .any(|known| scheme.eq_ignore_ascii_case(known));
-        return match known && !rest.is_empty() && !rest.starts_with('/') {
+            .any(|name| scheme.eq_ignore_ascii_case(name));
+        return match is_http && !rest.is_empty() && !rest.starts_with('/') {
             true => Ok(Source::Url(format!(
                 "{}://{rest}",
                 scheme.to_ascii_lowercase()
             ))),
-            false => Err(refused()),
+            false => Err(refusal()),
         };
     }
     if url.contains('\\') {
-        return Err(refused());
+        return Err(refusal());
     }
     let bare = url.strip_prefix("//");
     let begins_with_host = url
@@ -290,11 +290,11 @@ impl Document for Json {
         };
         // libvips stores the pages of an animation one below the other.
         let moves = source.frames > 1 && about.recipe.output.frame.is_none();
-        let held = if moves { u64::from(source.frames) } else { 1 };
+        let pages = if moves { u64::from(source.frames) } else { 1 };
         let mut facts = json!({
             "format": format,
             "width": result.width,
-            "height": u64::from(result.height) * held,
+            "height": u64::from(result.height) * pages,
             "pageHeight": result.height,
             "space": if gray { "b-w" } else { "srgb" },
             "channels": channels,
@@ -310,7 +310,7 @@ impl Document for Json {
         }
         match self.delays[..] {
             [] => {}
-            [delay] => facts["delay"] = vec![delay; held as usize].into(),
+            [delay] => facts["delay"] = vec![delay; pages as usize].into(),
             ref delays => facts["delay"] = delays.into(),
         }
         facts.to_string()
@@ -348,7 +348,7 @@ impl Document for DataUri {
 struct WeservErrors;
 
 impl Errors for WeservErrors {
-    fn status(&self, fault: Fault, own: u16) -> u16 {
+    fn status(&self, fault: Fault, default: u16) -> u16 {
         match fault {
             Fault::Missing
             | Fault::NotImage
@@ -357,14 +357,14 @@ impl Errors for WeservErrors {
             | Fault::Source
             | Fault::Late => 404,
             Fault::Url | Fault::Unsupported | Fault::Limit => 400,
-            _ => own,
+            _ => default,
         }
     }
 
-    fn body(&self, told: &Told<'_>) -> Option<(&'static str, String)> {
+    fn body(&self, error: &Told<'_>) -> Option<(&'static str, String)> {
         let Told {
             status, sentence, ..
-        } = *told;
+        } = *error;
         let body = json!({ "status": "error", "code": status, "message": sentence });
         Some(("application/json", body.to_string()))
     }

@@ -26,17 +26,17 @@ const MOST: f64 = 1e7;
 impl Query {
     /// Parses a query, and calls `ignored` with every unknown key.
     pub(super) fn read(query: &str, mut ignored: impl FnMut(&str)) -> Self {
-        let mut read = Self::default();
+        let mut values = Self::default();
         for piece in query.split('&') {
             let (key, value) = piece.split_once('=').unwrap_or((piece, NONE));
             match OPTIONS.named(key) {
                 Some(row) if row.about == About::Answer => {}
-                Some(row) => read.add(row, value),
+                Some(row) => values.add(row, value),
                 None if key.is_empty() => {}
                 None => ignored(key),
             }
         }
-        read
+        values
     }
 
     /// Stores the value of a key. The values of a deprecated list are stored under the keys that they stand for.
@@ -177,13 +177,13 @@ fn leading(text: &str) -> Option<f64> {
 /// Parses a colour: a name, or the hex digits RGB, ARGB, RRGGBB or AARRGGBB. Any other text is transparent.
 pub(super) fn colour(text: &str) -> Colour {
     let text = text.strip_prefix("%23").unwrap_or(text);
-    let padded = match text.len() {
+    let digits = match text.len() {
         // The service pads seven digits with a leading `f`.
         7 => format!("f{text}"),
         _ => text.to_owned(),
     };
-    let named = Colour::named(text);
-    named
-        .or_else(|| colours::argb(&padded))
+    let named_colour = Colour::named(text);
+    named_colour
+        .or_else(|| colours::argb(&digits))
         .unwrap_or(Colour::CLEAR)
 }

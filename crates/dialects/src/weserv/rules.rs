@@ -103,11 +103,11 @@ impl WeservRules {
 
     /// Returns the steps that trim the border of the stored image, and the size in px of the rest. Animations keep
     /// their height.
-    fn trimmed(&self, facts: &Facts) -> Result<(Vec<Step>, (u32, u32)), ResolveError> {
+    fn trim_steps(&self, facts: &Facts) -> Result<(Vec<Step>, (u32, u32)), ResolveError> {
         let whole = (facts.width, facts.height);
         let trim = self.trim().filter(|_| whole.0 >= 3 && whole.1 >= 3);
-        let trimmed = Recipe::of_stored(Vec::from_iter(trim), Output::default());
-        let mut steps = trimmed.resolve(facts)?.steps;
+        let recipe = Recipe::of_stored(Vec::from_iter(trim), Output::default());
+        let mut steps = recipe.resolve(facts)?.steps;
         if let (true, Some(Step::Crop(Crop::At { y, h, .. }))) =
             (self.moves(facts), steps.first_mut())
         {
@@ -132,7 +132,7 @@ impl WeservRules {
     }
 
     /// Returns the size in px that an image is scaled to.
-    fn scaled(&self, (width, height): (u32, u32), (w, h): (i32, i32)) -> (u32, u32) {
+    fn scaled_size(&self, (width, height): (u32, u32), (w, h): (i32, i32)) -> (u32, u32) {
         let (wide, high) = (f64::from(width), f64::from(height));
         let (across, down) = (wide / f64::from(w), high / f64::from(h));
         let fit = self.fit();
@@ -163,14 +163,14 @@ impl WeservRules {
         let name = self.query.text("a").unwrap_or_default();
         if name.starts_with("focal") || name.starts_with("crop-") {
             let share = |key| self.query.number(key).unwrap_or(0.5);
-            let around = |share: f64, outer: u32, inner: u32, room: u32| {
+            let position = |share: f64, outer: u32, inner: u32, room: u32| {
                 // `as` saturates at 0.
                 let start = (share * f64::from(outer) - f64::from(inner) / 2.0).round() as u32;
                 start.min(room)
             };
             return (
-                around(share("fpx"), outer.0, inner.0, room.0),
-                around(share("fpy"), outer.1, inner.1, room.1),
+                position(share("fpx"), outer.0, inner.0, room.0),
+                position(share("fpy"), outer.1, inner.1, room.1),
             );
         }
         let x = match name {
@@ -225,13 +225,13 @@ impl WeservRules {
     }
 
     fn geometry(&self, facts: &Facts) -> Result<(Vec<Step>, (u32, u32)), ResolveError> {
-        let (mut steps, stored) = self.trimmed(facts)?;
+        let (mut steps, stored) = self.trim_steps(facts)?;
         let turn = self.quarters();
         steps.push(Step::Orient(Orient));
         steps.extend(turn.map(Step::Turn));
         steps.extend(self.flips().map(Step::Flip));
-        let turned = turn.map_or(facts.orientation, |turn| facts.orientation.then(turn));
-        let mut size = turned.size(stored.0, stored.1);
+        let orientation = turn.map_or(facts.orientation, |turn| facts.orientation.then(turn));
+        let mut size = orientation.size(stored.0, stored.1);
         let bounds = self.bounds(facts);
         let precrop = self.query.flag("precrop");
         let moves = self.moves(facts);
@@ -244,17 +244,17 @@ impl WeservRules {
             true => (bounds.1, bounds.0),
             false => bounds,
         };
-        size = self.scaled(size, unturned);
+        size = self.scaled_size(size, unturned);
         steps.push(Step::exact(size.0, size.1));
-        let framed = if moves { (bounds.0, 0) } else { bounds };
+        let frame = if moves { (bounds.0, 0) } else { bounds };
         if self.fit() == Fit::Cover {
-            self.align(&mut steps, &mut size, framed);
+            self.align(&mut steps, &mut size, frame);
         }
         if !precrop {
             self.cut(&mut steps, &mut size, moves);
         }
         if self.fit() == Fit::Contain {
-            self.contain(&mut steps, &mut size, framed, facts.alpha);
+            self.contain(&mut steps, &mut size, frame, facts.alpha);
         }
         if self.degrees() % 90 != 0 {
             let degrees = f64::from(self.degrees().rem_euclid(360));
@@ -286,23 +286,23 @@ impl WeservRules {
         bounds: (i32, i32),
         alpha: bool,
     ) {
-        let side = |side: i32, own: u32| match u32::try_from(side) {
+        let side = |side: i32, image_side: u32| match u32::try_from(side) {
             Ok(side) if side > 0 => side,
-            _ => own,
+            _ => image_side,
         };
         let ground = (side(bounds.0, size.0), side(bounds.1, size.1));
         let (x, y) = self.place(*size, ground);
-        let around = self.query.colour("cbg").unwrap_or(Colour::CLEAR);
+        let colour = self.query.colour("cbg").unwrap_or(Colour::CLEAR);
         // Transparent parts of the image must not show the colour of the canvas.
-        let apart = alpha && around.a > 0 && ground != *size;
+        let needs_fill = alpha && colour.a > 0 && ground != *size;
         steps.push(Step::Canvas(Canvas {
             w: ground.0,
             h: ground.1,
-            colour: if apart { Colour::CLEAR } else { around },
+            colour: if needs_fill { Colour::CLEAR } else { colour },
             at: Some((place(x), place(y))),
         }));
-        let around = || format!("around:{x}:{y}:{}x{}:{around}", size.0, size.1);
-        steps.extend(effects::steps([apart.then(around)]));
+        let effect = || format!("around:{x}:{y}:{}x{}:{colour}", size.0, size.1);
+        steps.extend(effects::steps([needs_fill.then(effect)]));
         *size = ground;
     }
 
@@ -311,8 +311,8 @@ impl WeservRules {
         let query = &self.query;
         let level = |key| query.whole(key).filter(|level| *level != 0).map(f64::from);
         // A key with a missing or invalid value stands for a default.
-        let usual = |key, usual| query.has(key).then(|| query.number(key).unwrap_or(usual));
-        let tone = |key, usual: &str| query.colour(key).map_or(usual.to_owned(), rgb);
+        let default = |key, default| query.has(key).then(|| query.number(key).unwrap_or(default));
+        let tone = |key, default: &str| query.colour(key).map_or(default.to_owned(), rgb);
         let filter = match query.text("filt").unwrap_or_default() {
             "greyscale" => Some("gray:light".to_owned()),
             "sepia" => Some("sepia".to_owned()),
@@ -328,10 +328,10 @@ impl WeservRules {
             with("brightness:{}", level("bri").map(|level| level * 2.55)),
             self.modulation(),
             with("contrast:{}", level("con").map(|level| slope(level * 0.3))),
-            with("gamma:{}", usual("gam", 2.2).map(f64::recip)),
+            with("gamma:{}", default("gam", 2.2).map(f64::recip)),
             self.sharpening(),
             filter,
-            with("blur:0x{}", usual("blur", MILD)),
+            with("blur:0x{}", default("blur", MILD)),
             tint.map(|colour| format!("tint:{}", rgb(colour))),
         ])
     }
@@ -344,7 +344,7 @@ impl WeservRules {
     }
 
     fn sharpening(&self) -> Option<String> {
-        let of = |key, usual| number(self.query.number(key).unwrap_or(usual));
+        let of = |key, default| number(self.query.number(key).unwrap_or(default));
         let (flat, jagged) = (of("sharpf", 1.0), of("sharpj", 2.0));
         let effect = with(
             &format!("sharpen-l:{{}}:{flat}:{jagged}"),
@@ -360,11 +360,11 @@ impl WeservRules {
         if !Effect::MASKS.contains(&shape) {
             return None;
         }
-        let around = self.query.colour("mbg").filter(|colour| colour.a > 0);
-        let around = around.map_or(String::new(), |colour| format!(":{colour}"));
-        let mut steps = effects::steps([Some(format!("mask:{shape}{around}"))]);
+        let colour_argument = self.query.colour("mbg").filter(|colour| colour.a > 0);
+        let colour_argument = colour_argument.map_or(String::new(), |colour| format!(":{colour}"));
+        let mut steps = effects::steps([Some(format!("mask:{shape}{colour_argument}"))]);
         if self.query.flag("mtrim") {
-            let part = masked(shape, size);
+            let part = mask_size(shape, size);
             let middle = |side: u32, part: u32| (side - part).div_ceil(2);
             let (x, y) = (middle(size.0, part.0), middle(size.1, part.1));
             steps.push(Step::crop(x, y, part.0, part.1));
@@ -373,7 +373,7 @@ impl WeservRules {
     }
 
     /// Returns the output settings. `alpha` says whether the result may have transparent pixels.
-    fn written(&self, facts: &Facts, alpha: bool) -> Output {
+    fn output_for(&self, facts: &Facts, alpha: bool) -> Output {
         let query = &self.query;
         let mut output = self.output.clone();
         if output.format.is_none() && alpha && facts.format == "jpeg" {
@@ -443,7 +443,7 @@ fn slope(steepness: f64) -> f64 {
 
 /// Returns width and height in px of a mask's shape, as large as fits into an image of this size. It is rounded as by
 /// the service: the shape is first measured in whole px in the largest circle.
-fn masked(shape: &str, (width, height): (u32, u32)) -> (u32, u32) {
+fn mask_size(shape: &str, (width, height): (u32, u32)) -> (u32, u32) {
     let radius = f64::from(width.min(height)) / 2.0;
     // The size of the shape in a circle of radius 1.
     let (w, h) = match shape {
@@ -494,11 +494,11 @@ impl Rules for WeservRules {
             alpha &= ground.a < u8::MAX;
         }
         if let Some(mask) = self.mask(size) {
-            let around = self.query.colour("mbg").unwrap_or(Colour::CLEAR);
-            alpha |= around.a < u8::MAX;
+            let colour_outside = self.query.colour("mbg").unwrap_or(Colour::CLEAR);
+            alpha |= colour_outside.a < u8::MAX;
             steps.extend(mask);
         }
-        let output = self.written(facts, alpha);
+        let output = self.output_for(facts, alpha);
         Recipe { steps, output }.resolve(facts)
     }
 
@@ -511,6 +511,6 @@ impl Rules for WeservRules {
     crate::rules::kept_output!();
 
     fn wish(&self) -> Option<andon_recipe::Wish> {
-        Some(self.wanted())
+        Some(self.to_wish())
     }
 }

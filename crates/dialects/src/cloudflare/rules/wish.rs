@@ -10,7 +10,7 @@ const LARGE: (u32, u32) = (1 << 19, 1 << 19);
 impl CloudflareRules {
     /// Returns the options as a wish; `None` if they crop to nothing. A crop that depends on the image's size is not
     /// expressed, but listed in [`Wish::beyond`].
-    pub(super) fn wanted(&self) -> Option<Wish> {
+    pub(super) fn to_wish(&self) -> Option<Wish> {
         let options = &self.options;
         let mut facts = Facts::new("jpeg", LARGE.0, LARGE.1);
         let border = Measure::Trim {
@@ -24,7 +24,7 @@ impl CloudflareRules {
             h: LARGE.1,
         };
         facts.measured = [(border, whole)].into_iter().collect();
-        let (mut steps, _) = self.before(&facts).ok()?;
+        let (mut steps, _) = self.steps_before_scaling(&facts).ok()?;
         let is_px = ["trim.width", "trim.height"]
             .iter()
             .all(|key| options.text(key).is_some());

@@ -8,7 +8,7 @@ use crate::iiif::parse::{Quality, Region, Shape};
 impl IiifRules {
     /// Returns the parameters as a wish. Regions and sizes in percent, and squares, are not expressed, but listed in
     /// [`Wish::beyond`].
-    pub(super) fn wanted(&self) -> Wish {
+    pub(super) fn to_wish(&self) -> Wish {
         let mut beyond = Vec::new();
         let region = match self.region {
             Region::Full => None,

@@ -2,13 +2,13 @@
 
 use andon_recipe::{Fitting, Recipe, Step, Turn, Wish};
 
-use super::{ImageFilterRules, sharpened};
+use super::{ImageFilterRules, unsharp_mask};
 use crate::image_filter::options::{Bound, Filter};
 
 impl ImageFilterRules {
     /// Returns the directives as a wish. How the module treats all profiles and metadata is not part of it, as no URL
     /// asks for that.
-    pub(super) fn wanted(&self) -> Wish {
+    pub(super) fn to_wish(&self) -> Wish {
         if matches!(self.options.filter, Filter::Test | Filter::Size) {
             return Wish::of(&Recipe::original());
         }
@@ -32,7 +32,7 @@ impl ImageFilterRules {
             after: turn
                 .map(Step::Turn)
                 .into_iter()
-                .chain(sharpened(self.options.sharpen))
+                .chain(unsharp_mask(self.options.sharpen))
                 .collect(),
             ..Wish::default()
         }

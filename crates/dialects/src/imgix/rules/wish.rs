@@ -13,7 +13,7 @@ const LARGE: (u32, u32) = (1 << 19, 1 << 19);
 impl ImgixRules {
     /// Returns the parameters as a wish. Values that depend on the image's size are not expressed, but listed in
     /// [`Wish::beyond`].
-    pub(super) fn wanted(&self) -> Wish {
+    pub(super) fn to_wish(&self) -> Wish {
         let query = &self.query;
         let mut beyond: Vec<String> = ["blend", "mark", "txt", "fp-z", "rect", "w", "h"]
             .into_iter()

@@ -10,48 +10,51 @@ use crate::effects::{Overlay, number};
 impl ImgproxyRules {
     /// Returns the step that draws the watermark on the result, if there is one.
     pub(super) fn mark(&self, layout: &Layout) -> Option<Step> {
-        let asked = &self.options.watermark;
-        let configured = self.house.watermark.as_ref();
+        let options = &self.options.watermark;
+        let common_mark = self.common.watermark.as_ref();
         let outer = layout.size();
-        if let Some(text) = asked.text.as_ref().filter(|_| asked.opacity > 0.0) {
-            let opacity = asked.opacity * configured.map_or(1.0, |mark| mark.opacity);
-            return asked.written(text, opacity, outer, layout.dpr);
+        if let Some(text) = options.text.as_ref().filter(|_| options.opacity > 0.0) {
+            let opacity = options.opacity * common_mark.map_or(1.0, |mark| mark.opacity);
+            return options.text_step(text, opacity, outer, layout.dpr);
         }
-        let is_spaced = asked.tiled && asked.gravity.spacing(outer, layout.dpr) != (0, 0);
-        let is_changed = asked.angle != 0.0 || asked.shadow > 0.0 || is_spaced;
-        if asked.file.is_some() || is_changed || asked.is_sized() {
-            let file = asked.file.as_ref().or(configured.map(|mark| &mark.file))?;
-            let opacity = asked.opacity * configured.map_or(1.0, |mark| mark.opacity);
-            return asked.of_any_size(file, opacity, outer, layout.dpr).step();
+        let is_spaced = options.tiled && options.gravity.spacing(outer, layout.dpr) != (0, 0);
+        let is_changed = options.angle != 0.0 || options.shadow > 0.0 || is_spaced;
+        if options.file.is_some() || is_changed || options.is_sized() {
+            let file = options
+                .file
+                .as_ref()
+                .or(common_mark.map(|mark| &mark.file))?;
+            let opacity = options.opacity * common_mark.map_or(1.0, |mark| mark.opacity);
+            return options.of_any_size(file, opacity, outer, layout.dpr).step();
         }
-        let mark = configured.filter(|_| asked.opacity > 0.0)?;
+        let mark = common_mark.filter(|_| options.opacity > 0.0)?;
         let Some((width, height)) = mark.size else {
-            let opacity = asked.opacity * mark.opacity;
-            return asked
+            let opacity = options.opacity * mark.opacity;
+            return options
                 .of_any_size(&mark.file, opacity, outer, layout.dpr)
                 .step();
         };
-        let own = (f64::from(width), f64::from(height));
-        let down = match asked.scale {
+        let file_size = (f64::from(width), f64::from(height));
+        let down = match options.scale {
             0.0 => 1.0,
             scale => {
                 let most = |side: i64| (side as f64 * scale).round().max(1.0);
-                (most(outer.0) / own.0).min(most(outer.1) / own.1)
+                (most(outer.0) / file_size.0).min(most(outer.1) / file_size.1)
             }
         };
-        let side = |own: f64| ((own * down).round() as i64).max(1);
-        let size = (side(own.0), side(own.1));
-        let (x, y) = match asked.tiled {
+        let side = |file_size: f64| ((file_size * down).round() as i64).max(1);
+        let size = (side(file_size.0), side(file_size.1));
+        let (x, y) = match options.tiled {
             true => (0, 0),
-            false => asked.gravity.place(outer, size, layout.dpr, true),
+            false => options.gravity.place(outer, size, layout.dpr, true),
         };
-        let opacity = (asked.opacity * mark.opacity * 100.0).round() as i64;
+        let opacity = (options.opacity * mark.opacity * 100.0).round() as i64;
         let mut args = vec![mark.file.clone(), x.to_string(), y.to_string()];
-        if opacity == 100 && size == (own.0 as i64, own.1 as i64) && !asked.tiled {
+        if opacity == 100 && size == (file_size.0 as i64, file_size.1 as i64) && !options.tiled {
             return effect(Effect::OVER, args);
         }
         args.extend([opacity, size.0, size.1].map(|number| number.to_string()));
-        args.extend(asked.tiled.then(|| "tile".to_owned()));
+        args.extend(options.tiled.then(|| "tile".to_owned()));
         effect("overlay", args)
     }
 }
@@ -63,8 +66,8 @@ impl Watermark {
     }
 
     /// Returns the step that draws a text as the watermark on a result of the size `outer`, in px.
-    fn written(&self, text: &str, opacity: f64, outer: (i64, i64), dpr: f64) -> Option<Step> {
-        let text = plain(text);
+    fn text_step(&self, text: &str, opacity: f64, outer: (i64, i64), dpr: f64) -> Option<Step> {
+        let text = without_markup(text);
         let (corner, (x, y)) = match self.tiled {
             true => ("centre".to_owned(), (0, 0)),
             false => self.gravity.corner(outer, dpr),
@@ -180,9 +183,9 @@ impl Watermark {
                 _ => "exact",
             },
             recipe: Vec::new(),
-            around: None,
+            colour_outside: None,
         };
-        overlay.changed(steps)
+        overlay.with_steps(steps)
     }
 }
 
@@ -199,16 +202,16 @@ const LARGEST: &str = "10000";
 const FARTHEST: i64 = 10_000;
 
 /// Returns a text without the tags and escapes of Pango's markup.
-fn plain(text: &str) -> String {
-    let mut plain = String::new();
+fn without_markup(text: &str) -> String {
+    let mut result = String::new();
     let mut rest = text;
     while let Some((before, tag)) = rest.split_once('<') {
-        plain.push_str(before);
+        result.push_str(before);
         rest = tag.split_once('>').map_or("", |(_, after)| after);
     }
-    plain.push_str(rest);
-    let plain = plain.replace("&lt;", "<").replace("&gt;", ">");
-    plain
+    result.push_str(rest);
+    let result = result.replace("&lt;", "<").replace("&gt;", ">");
+    result
         .replace("&quot;", "\"")
         .replace("&apos;", "'")
         .replace("&amp;", "&")

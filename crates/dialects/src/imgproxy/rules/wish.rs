@@ -12,7 +12,7 @@ use crate::imgproxy::options::{Options, Resizing};
 impl ImgproxyRules {
     /// Returns the options of the last pipeline as a wish. Earlier pipelines, and values that depend on the image's
     /// size, are not expressed, but listed in [`Wish::beyond`].
-    pub(super) fn wanted(&self) -> Wish {
+    pub(super) fn to_wish(&self) -> Wish {
         let options = &self.options;
         let trim = options
             .trim
@@ -127,11 +127,12 @@ const COVERED: &[&str] = &[
 /// Returns the options that a wish cannot express, as written in a URL.
 fn beyond(options: &Options) -> Vec<String> {
     let gravity = options.gravity;
-    let shifted = matches!(gravity.kind, Kind::Edges(..)) && (gravity.x, gravity.y) != (0.0, 0.0);
+    let has_offset =
+        matches!(gravity.kind, Kind::Edges(..)) && (gravity.x, gravity.y) != (0.0, 0.0);
     let is_partly = |name: &str| match name {
         "rt" => matches!(options.resizing, Resizing::FillDown | Resizing::Auto),
         "c" => crop(options).is_none(),
-        "g" => shifted,
+        "g" => has_offset,
         "t" => options
             .trim
             .is_some_and(|trim| trim.colour.is_some() || trim.equal != (false, false)),

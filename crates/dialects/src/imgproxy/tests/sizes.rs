@@ -2,7 +2,7 @@
 
 use andon_recipe::{Facts, Measure, Orientation};
 
-use super::{ask, dialects, house, made};
+use super::{ask, common, dialects, made};
 use crate::vectors::{self, size};
 
 /// Options, and the size in px of what they make of an image of 400×300 px.
@@ -74,7 +74,7 @@ fn sizes_are_imgproxys_to_the_pixel() {
         );
     }
     for &(limit, options, width, height) in LIMITED {
-        let mut config = house();
+        let mut config = common();
         config.max_result_dimension = limit;
         let facts = Facts::new("jpeg", 200, 100);
         let recipe = ask(&config, options)
@@ -93,7 +93,7 @@ fn the_shared_vectors_hold() {
             .map(|byte| format!("{byte:02x}"))
             .collect::<String>()
     };
-    let unsigned = dialects(house());
+    let unsigned = dialects(common());
     let signed = dialects(super::ImgproxyConfig {
         keys: vec![hex("secret")],
         salts: vec![hex("hello")],
@@ -102,7 +102,7 @@ fn the_shared_vectors_hold() {
         source_key: Some(
             "1eb5b0e971ad7f45324c1bb15c947cb207c43152fa5c6c7f35c4f36e0c18e0f1".to_owned(),
         ),
-        ..house()
+        ..common()
     });
     for vector in vectors::of("imgproxy") {
         // Whether there is a server, and what time it is, is seen elsewhere.
@@ -201,14 +201,14 @@ fn bars_and_padding_are_transparent_where_the_format_can() {
 
 #[test]
 fn a_border_is_cut_off_before_anything_else() {
-    let request = ask(&house(), "t:10:::1/w:50").unwrap();
+    let request = ask(&common(), "t:10:::1/w:50").unwrap();
     let asked = request.rules.measures(Orientation::default());
     let corner = Measure::Trim {
         tolerance: 10,
         corner: (false, false),
     };
     assert_eq!(asked, [corner]);
-    let named = ask(&house(), "t:10.9:f80").unwrap();
+    let named = ask(&common(), "t:10.9:f80").unwrap();
     let keyed = Measure::TrimColour {
         tolerance: 10,
         colour: [0xff, 0x88, 0],
@@ -227,7 +227,7 @@ fn a_border_is_cut_off_before_anything_else() {
     let recipe = request.rules.resolve(&facts).unwrap().to_string();
     assert_eq!(recipe, "orient,crop:20:100:260x200,exact:50x38,q:80");
     assert!(
-        ask(&house(), "t:10/t:")
+        ask(&common(), "t:10/t:")
             .unwrap()
             .rules
             .measures(Orientation::default())

@@ -7,7 +7,7 @@ use super::SmallLightRules;
 impl SmallLightRules {
     /// Returns the output settings. An image on a canvas does not inherit the source's quality, and gets ImageMagick's
     /// defaults instead.
-    pub(super) fn written(&self, facts: &Facts) -> Output {
+    pub(super) fn output_for(&self, facts: &Facts) -> Output {
         let mut output = self.output.clone();
         let format = self.output.format_or(&facts.format);
         let on_canvas = self.canvas.is_some();
@@ -20,10 +20,10 @@ impl SmallLightRules {
             // GIF has no quality to set.
             "gif" => {}
             "webp" => {
-                let inherited = facts.quality.filter(|_| !on_canvas).map(u16::from);
+                let source_quality = facts.quality.filter(|_| !on_canvas).map(u16::from);
                 output.lossless = self
                     .quality
-                    .or(inherited)
+                    .or(source_quality)
                     .is_some_and(|quality| quality >= 100);
                 if !output.lossless {
                     output.goal = goal(self.quality.or(on_canvas.then_some(75)));

@@ -15,7 +15,7 @@ const BEYOND: &str = "watermark image text label pixelate proportion crop trim";
 impl ThumborRules {
     /// Returns the parts and filters as a wish. Sizes that depend on that of the image are not expressed, but listed in
     /// [`Wish::beyond`].
-    pub(super) fn wanted(&self) -> Wish {
+    pub(super) fn to_wish(&self) -> Wish {
         if self.has(&Filter::Raw) {
             return Wish::of(&Recipe::original());
         }
@@ -75,7 +75,7 @@ impl ThumborRules {
     }
 
     fn stored_turn(&self) -> StoredTurn {
-        match self.usual.orient {
+        match self.defaults.orient {
             true => StoredTurn::Applied,
             false => StoredTurn::Verbatim,
         }
