@@ -46,10 +46,10 @@ impl Layout {
         let side = i64::from(options.limits.side);
         let longest = sizes.longest(options, scale.dpr);
         if side > 0 && longest > side {
-            let down = side as f64 / longest as f64;
-            scale.x = (scale.x * down).max(1.0 / base.0 as f64);
-            scale.y = (scale.y * down).max(1.0 / base.1 as f64);
-            scale.dpr *= down;
+            let factor = side as f64 / longest as f64;
+            scale.x = (scale.x * factor).max(1.0 / base.0 as f64);
+            scale.y = (scale.y * factor).max(1.0 / base.1 as f64);
+            scale.dpr *= factor;
             sizes = Sizes::new(options, base, &scale);
         }
         let Sizes {
@@ -84,10 +84,10 @@ impl Layout {
         }
         if let Some(most) = most {
             let longest = padded_size.0.max(padded_size.1);
-            let down = f64::from(most) / longest as f64;
-            let scale_down = |px: i64| away(px as f64 * down).max(1);
+            let factor = f64::from(most) / longest as f64;
+            let scale_down = |px: i64| away(px as f64 * factor).max(1);
             layout.last =
-                (down < 1.0).then(|| (scale_down(padded_size.0), scale_down(padded_size.1)));
+                (factor < 1.0).then(|| (scale_down(padded_size.0), scale_down(padded_size.1)));
         }
         layout
     }
@@ -259,17 +259,17 @@ fn crop_size_of(crop: &Crop, whole: Size) -> Size {
         return (width, height);
     }
     let (width, height) = least((width, height), whole);
-    let (across, down) = (height as f64 * crop.ratio, width as f64 / crop.ratio);
-    let is_wide = width as f64 > across;
+    let (ratio_width, ratio_height) = (height as f64 * crop.ratio, width as f64 / crop.ratio);
+    let is_wide = width as f64 > ratio_width;
     let (width, height) = match is_wide == crop.grows {
         // Either the height follows from the width, or the width from the height.
-        true => (width as f64, down),
-        false => (across, height as f64),
+        true => (width as f64, ratio_height),
+        false => (ratio_width, height as f64),
     };
-    let down = (whole.0 as f64 / width)
+    let factor = (whole.0 as f64 / width)
         .min(whole.1 as f64 / height)
         .min(1.0);
-    (away(width * down).max(1), away(height * down).max(1))
+    (away(width * factor).max(1), away(height * factor).max(1))
 }
 
 /// Returns left, top, width and height of the crop in the upright image, in px. Its position is computed in the stored

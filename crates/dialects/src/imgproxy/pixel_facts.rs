@@ -44,9 +44,9 @@ impl PixelFact {
             "dominant_colors" | "dc" => ("dominant_colors", on(Self::Dominant(flag(1)))),
             "blurhash" | "bh" => {
                 let components = || {
-                    let down = args.get(1).copied().unwrap_or_default();
-                    let (across, down) = (count(first, 9)?, count(down, 9)?);
-                    Ok((across > 0 && down > 0).then_some(Self::BlurHash(across, down)))
+                    let rows = args.get(1).copied().unwrap_or_default();
+                    let (columns, rows) = (count(first, 9)?, count(rows, 9)?);
+                    Ok((columns > 0 && rows > 0).then_some(Self::BlurHash(columns, rows)))
                 };
                 ("blurhash", components())
             }

@@ -56,7 +56,7 @@ fn request(config: SmallLightConfig, options: &str) -> ImageRequest {
     ask(config, &target).expect(options)
 }
 
-/// Returns the rules that options stand for, before the source is known.
+/// Returns the rules that options are parsed to, which do not depend on a source yet.
 fn rules(config: SmallLightConfig, options: &str) -> SmallLightRules {
     let given = match config.getparam_mode {
         true => RawOptions::Query(options),

@@ -131,7 +131,7 @@ fn an_image_may_be_a_url_and_is_decoded_once() {
     .unwrap();
     let source = ask(&http, "300x200/my.server.com/a.jpg").source;
     assert_eq!(source, Source::Url("http://my.server.com/a.jpg".to_owned()));
-    // imagor: a plus is a space, and base64 with a mark.
+    // imagor decodes a plus as a space, and sources in base64 after a mark.
     let imagor = imagor();
     assert_eq!(ask(&imagor, "a+b.jpg").source, Source::from_path("a b.jpg"));
     assert_eq!(
@@ -197,7 +197,7 @@ fn imagor_tells_what_a_url_says() {
         said("a.jpg"),
         serde_json::json!({ "path": "a.jpg", "image": "a.jpg" })
     );
-    // thumbor has no such thing.
+    // thumbor has no `/params/`.
     assert!(thumbor().parse("/params/unsafe/a.jpg").is_err());
 }
 
@@ -331,7 +331,7 @@ fn imagor_makes_images_of_one_colour() {
             assert_eq!(imagor().parse(&target).unwrap().source, request.source);
         }
     }
-    // A path is none, whatever it is called.
+    // In thumbor, a path of this form is not a colour.
     assert_eq!(ask(&thumbor(), "color://ff0000ff").source.colour(), None);
 }
 
@@ -520,13 +520,13 @@ fn imagors_filters_have_their_own_grammar() {
             "exact:200x150,canvas:204x156:ff0000:1:2,q:75",
         ),
         ("crop(0.25,0,0.5,1)", "exact:200x150,crop:50:0:100x150,q:75"),
-        // It has one page.
+        // The source has one page only.
         ("strip_metadata():page(2)", "exact:200x150,q:75"),
     ] {
         let rest = format!("fit-in/200x200/filters:{filters}/a.jpg");
         assert_eq!(recipe(&imagor(), &rest, &facts), text, "{filters}");
     }
-    // Padding acts through `fill` alone, and turns with the image.
+    // Padding in the path has an effect only together with the filter `fill`, and is turned with the image.
     let facts = Facts::new("jpeg", 400, 300);
     assert_eq!(
         recipe(&imagor(), "fit-in/200x200/5x6/a.jpg", &facts),

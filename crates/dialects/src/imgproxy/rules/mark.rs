@@ -35,14 +35,14 @@ impl ImgproxyRules {
                 .step();
         };
         let file_size = (f64::from(width), f64::from(height));
-        let down = match options.scale {
+        let factor = match options.scale {
             0.0 => 1.0,
             scale => {
                 let most = |side: i64| (side as f64 * scale).round().max(1.0);
                 (most(outer.0) / file_size.0).min(most(outer.1) / file_size.1)
             }
         };
-        let side = |file_size: f64| ((file_size * down).round() as i64).max(1);
+        let side = |file_size: f64| ((file_size * factor).round() as i64).max(1);
         let size = (side(file_size.0), side(file_size.1));
         let (x, y) = match options.tiled {
             true => (0, 0),

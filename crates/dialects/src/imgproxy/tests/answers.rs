@@ -188,7 +188,7 @@ fn a_watermark_lies_on_the_result() {
     let recipe = request.rules.resolve(&facts).unwrap().to_string();
     assert_eq!(recipe, "over:logo.png:3:4,q:80");
     assert!(ask(&common(), "wm:1").unwrap().notes[0].contains("watermark"));
-    // Without a size, it lies as one that a URL names does.
+    // Without a configured size, it is placed like a watermark that the URL names.
     let unsized_mark = ImgproxyConfig {
         watermark: plain
             .watermark
@@ -269,7 +269,7 @@ fn a_watermark_may_be_any_image_that_may_be_a_source() {
         assert_eq!(recipe, right, "{options}");
         assert_eq!(request.rules.materials(), [name], "{options}");
     }
-    // Who may not be a source is no watermark.
+    // A watermark must be an allowed source.
     let config = ImgproxyConfig {
         allowed_sources: vec!["local:///a".to_owned()],
         ..common()

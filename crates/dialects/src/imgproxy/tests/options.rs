@@ -38,7 +38,7 @@ fn what_an_option_shows_it_reads() {
         assert_ne!(text, plain, "{:?} is not said above", row.names);
         row.read(&mut again, &text.split(':').collect::<Vec<_>>())
             .unwrap();
-        // And back to nothing, but for qualities, which are told apart by format.
+        // The default value resets the option. Qualities are an exception, since there is one for each format.
         let mut emptied = options.clone();
         if row.names[1..] != ["fq"]
             && row
@@ -238,7 +238,7 @@ fn presets_are_expanded_in_place() {
     );
     let again = ask(&config, "pr:thumb").unwrap();
     assert!(again.notes[0].contains("itself"), "{:?}", again.notes);
-    // What is forbidden in URLs is not in presets.
+    // Presets may have options that are forbidden in URLs.
     config.allowed_processing_options = vec!["pr".to_owned()];
     assert_eq!(status(&ask(&config, "w:5").unwrap_err()), 404);
     assert_eq!(text(&config, "pr:big"), "imgproxy(q:70/mrd:9)");

@@ -340,7 +340,7 @@ fn keys_of_buckets_are_taken_as_they_are() {
             "s3%3A%2F%2Fshop%2Fgro%C3%9Fe%20a.jpg",
             "s3://shop/große a.jpg",
         ),
-        // In URLs of the web these are escapes.
+        // In HTTP URLs, the escapes that remain belong to the URL.
         (
             "https%3A%2F%2Fa.example%2F50%2520off.jpg",
             "https://a.example/50%20off.jpg",

@@ -5,7 +5,7 @@ use andon_recipe::{Facts, Measure, Orientation};
 use super::{ask, common, dialects, made};
 use crate::vectors::{self, size};
 
-/// Options, and the size in px of what they make of an image of 400×300 px.
+/// Options, and the width and height in px of the result for an image of 400×300 px.
 const GOLDEN: &[(&str, u32, u32)] = &[
     ("rs:fit:150:150", 150, 113),
     ("rs:fit:500:500", 400, 300),
@@ -45,7 +45,7 @@ const GOLDEN: &[(&str, u32, u32)] = &[
     ("w:1000/rs:fill/exar:1", 400, 300),
 ];
 
-/// A limit of the longest side in px, options, and the size in px of what they make of an image of 200×100 px.
+/// A limit of the longest side in px, options, and the width and height in px of the result for an image of 200×100 px.
 const LIMITED: &[(u32, &str, u32, u32)] = &[
     (1000, "rs:fit:100:100", 100, 50),
     (50, "rs:fit:100:100", 50, 25),
@@ -105,7 +105,7 @@ fn the_shared_vectors_hold() {
         ..common()
     });
     for vector in vectors::of("imgproxy") {
-        // Whether there is a server, and what time it is, is seen elsewhere.
+        // The health check and expiry times are tested elsewhere.
         if vector.url == "/health" {
             continue;
         }
@@ -134,7 +134,7 @@ fn what_is_kept_lies_where_gravity_says() {
         ("c:100:100:fp:0.5:0.5", "crop:150:100:100x100"),
         ("c:100:100:fp:1:0", "crop:300:0:100x100"),
         ("c:100:100:no/g:so", "crop:150:0:100x100"),
-        // Crops know no density.
+        // The device pixel ratio does not apply to crops.
         ("c:100:100:nowe:10:10/dpr:2", "crop:10:10:100x100"),
     ] {
         assert_eq!(
@@ -159,7 +159,7 @@ fn a_crop_is_meant_for_the_image_as_it_is_seen() {
     ] {
         assert_eq!(recipe(options, 400, 300, 6), right, "{options}");
     }
-    // Unturned, it is a crop of what is stored.
+    // Without turning by EXIF, the crop applies to the stored image.
     assert_eq!(
         recipe("c:100:50:nowe/ar:0", 400, 300, 6),
         "crop:0:0:100x50,stored:verbatim,q:80"
@@ -223,7 +223,7 @@ fn a_border_is_cut_off_before_anything_else() {
         h: 100,
     };
     facts.measured = [(corner, area)].into_iter().collect();
-    // Stored, 260 rows are left of 300: as many above as below.
+    // 260 of the 300 stored rows remain, because as many are cut off below as above.
     let recipe = request.rules.resolve(&facts).unwrap().to_string();
     assert_eq!(recipe, "orient,crop:20:100:260x200,exact:50x38,q:80");
     assert!(
