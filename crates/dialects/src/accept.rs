@@ -1,6 +1,6 @@
 //! Parses the header `Accept`, for dialects whose originals choose the format by it.
 
-/// One media range of the header.
+/// A media range of the header `Accept`, with its weight.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Range<'a> {
     /// The range as it is written, such as `image/webp` or `*/*`.
@@ -9,7 +9,7 @@ pub(crate) struct Range<'a> {
     pub(crate) weight: Option<f64>,
 }
 
-/// Returns the media ranges of a header, in the order of the header.
+/// Parses the value of an `Accept` header into its media ranges, in their order. Malformed weights are kept as `None`.
 pub(crate) fn ranges(header: &str) -> impl Iterator<Item = Range<'_>> {
     header.split(',').map(|range| {
         let mut parts = range.split(';').map(str::trim);

@@ -2,13 +2,14 @@
 
 use andon_recipe::Colour;
 
-/// Returns the channels of 3, 4, 6 or 8 hexadecimal digits, in their order. In the short forms each digit is doubled.
+/// Parses 3, 4, 6 or 8 hexadecimal digits into the channels, in the order of the digits. In the short forms each digit
+/// is doubled.
 pub(crate) fn channels(digits: &str) -> Option<Vec<u8>> {
     channels_by(17, digits)
 }
 
-/// Returns the channels of 3, 4, 6 or 8 hexadecimal digits, in their order. In the short forms each digit is multiplied
-/// by `short`.
+/// Parses 3, 4, 6 or 8 hexadecimal digits into the channels, in the order of the digits. In the short forms each digit
+/// is multiplied by `short`.
 pub(crate) fn channels_by(short: u8, digits: &str) -> Option<Vec<u8>> {
     let digits: Vec<u8> = digits
         .chars()
@@ -26,7 +27,7 @@ pub(crate) fn channels_by(short: u8, digits: &str) -> Option<Vec<u8>> {
     }
 }
 
-/// Reads a CSS colour: a name, `#` and hexadecimal digits with the alpha last, or `rgb(…)` or `rgba(…)` with commas or
+/// Parses a CSS colour: a name, `#` and hexadecimal digits with the alpha last, or `rgb(…)` or `rgba(…)` with commas or
 /// spaces.
 pub(crate) fn css(text: &str) -> Option<Colour> {
     let text = text.trim();
@@ -56,19 +57,19 @@ pub(crate) fn css(text: &str) -> Option<Colour> {
     let level =
         |text: &str, whole| number(text, whole).map(|level| level.round().clamp(0.0, 255.0) as u8);
     let (colours, alpha) = parts.split_at_checked(3)?;
-    let mut found: Vec<u8> = colours
+    let mut channels: Vec<u8> = colours
         .iter()
         .map(|text| level(text, 1.0))
         .collect::<Option<_>>()?;
     match alpha {
         [] => {}
-        [alpha] => found.push(level(alpha, 255.0)?),
+        [alpha] => channels.push(level(alpha, 255.0)?),
         _ => return None,
     }
-    rgba(&found)
+    rgba(&channels)
 }
 
-/// Makes a colour of red, green, blue and, optionally, alpha.
+/// Makes a colour of the channels red, green, blue and, optionally, alpha.
 pub(crate) fn rgba(channels: &[u8]) -> Option<Colour> {
     match *channels {
         [r, g, b] => Some(Colour { r, g, b, a: 255 }),
@@ -77,7 +78,7 @@ pub(crate) fn rgba(channels: &[u8]) -> Option<Colour> {
     }
 }
 
-/// Reads a colour of 3, 4, 6 or 8 hexadecimal digits, with the alpha first.
+/// Parses a colour of 3, 4, 6 or 8 hexadecimal digits, with the alpha first.
 pub(crate) fn argb(digits: &str) -> Option<Colour> {
     match channels(digits)?[..] {
         [a, r, g, b] => Some(Colour { r, g, b, a }),

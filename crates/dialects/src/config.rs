@@ -1,4 +1,4 @@
-//! What the table of a dialect in the configuration has to provide.
+//! What the settings of each dialect have to provide, and the configuration of all dialects.
 
 use std::path::Path;
 
@@ -13,30 +13,30 @@ use crate::{ALL, Config, ConfigError, ROWS};
 
 /// The settings of one dialect, with their defaults.
 pub trait Settings {
-    /// Returns the dialect, if it is switched on.
+    /// Returns the dialect, or `None` if the settings switch it off.
     ///
     /// # Errors
-    /// The first key whose value cannot work.
+    /// The first key with an invalid value.
     fn dialect(&self) -> Result<Option<Box<dyn Dialect>>, ConfigError>;
 
-    /// Returns how the dialect's URLs begin, and what the settings say of who may use them.
+    /// Returns how the dialect's URLs begin, and who may use them by these settings.
     fn gate(&self) -> Gate;
 
-    /// Switches the dialect on, for URLs without signatures if it has no keys. Other keys stay as they are.
+    /// Switches the dialect on. Without keys, it then answers unsigned URLs. Other settings are not changed.
     fn switch_on(&mut self, mount: Mount);
 
-    /// Returns settings that switch the dialect on at its usual prefix, for URLs without signatures.
+    /// Returns settings that switch the dialect on at its usual prefix, where it answers unsigned URLs.
     fn usual() -> Self
     where
         Self: Sized + Default,
     {
-        let mut usual = Self::default();
-        usual.switch_on(Mount::Usual);
-        usual
+        let mut settings = Self::default();
+        settings.switch_on(Mount::Usual);
+        settings
     }
 
-    /// Whether a target looks like one of this dialect's at its usual prefix, mistakes included. A dialect whose URLs
-    /// could be the path of any file says so of none.
+    /// Whether a target looks like a URL of this dialect at its usual prefix, even if it has mistakes. Always false for
+    /// a dialect whose URLs cannot be told from paths of files.
     fn resembles(target: &Target<'_>) -> bool
     where
         Self: Sized + Default,
@@ -44,7 +44,7 @@ pub trait Settings {
         is_below(target, &Self::usual().gate().places)
     }
 
-    /// Returns the forms by which the dialect's URLs are recognised in logs; empty for those that no other server has.
+    /// Returns the forms by which logs are searched for the dialect's URLs; empty if no other server has such URLs.
     fn forms() -> &'static [Form]
     where
         Self: Sized,
@@ -52,7 +52,7 @@ pub trait Settings {
         &[]
     }
 
-    /// Returns the words of recipes that the dialect has options for, other than boxes.
+    /// Returns the words of recipes that the dialect's options can express, without those of boxes.
     fn words() -> Vec<Word>
     where
         Self: Sized,
@@ -60,13 +60,13 @@ pub trait Settings {
         Vec::new()
     }
 
-    /// Writes a wish as a URL at the usual prefix. The source is a path without a leading slash, percent-encoded except
-    /// for slashes.
+    /// Writes a wish (a request in the terms that all dialects share) as a URL at the usual prefix. `source` is a path
+    /// without a leading slash, percent-encoded except for slashes.
     fn spell(wish: &Wish, source: &str) -> Spelt
     where
         Self: Sized;
 
-    /// Returns one name for each option of the dialect; empty if it keeps no list of its options.
+    /// Returns one name for each option of the dialect; empty if the dialect has no list of its options.
     fn option_names() -> Vec<String>
     where
         Self: Sized,
@@ -76,7 +76,7 @@ pub trait Settings {
             .collect()
     }
 
-    /// Returns what there is to say of each option of the dialect; empty if its options have no sentences.
+    /// Returns the documentation of each option of the dialect; empty if its options are not documented.
     fn option_help() -> Vec<OptionHelp>
     where
         Self: Sized,
@@ -91,14 +91,14 @@ pub trait Settings {
 /// Where [`Settings::switch_on`] mounts a dialect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mount {
-    /// Where the server whose language it is has it.
+    /// At its usual prefix, where the original server has its URLs.
     Usual,
-    /// At a prefix that no other dialect has.
+    /// At a prefix that no other dialect uses, so that all dialects can be on at once.
     Apart,
 }
 
 impl Mount {
-    /// Returns the prefix of a dialect whose usual prefix is the root. `apart` is its own.
+    /// Returns the prefix for a dialect whose usual prefix is the root, and whose prefix next to all others is `apart`.
     pub(crate) fn of(self, apart: &'static str) -> &'static str {
         match self {
             Self::Usual => "/",
@@ -107,7 +107,7 @@ impl Mount {
     }
 }
 
-/// What there is to know of a dialect by its name, whatever the configuration.
+/// The functions and facts of a dialect that do not depend on the configuration.
 pub(crate) struct Row {
     /// The name of the dialect and of its table in the configuration.
     pub(crate) name: &'static str,
@@ -119,8 +119,7 @@ pub(crate) struct Row {
     pub(crate) resembles: fn(&Target<'_>) -> bool,
     /// Returns how the dialect's URLs begin at its usual prefix, as in [`Gate::places`].
     pub(crate) usual_places: fn() -> Vec<String>,
-    /// Returns how the dialect's URLs begin at the prefix that it has where all dialects are on
-    /// ([`Config::switch_on_all`]).
+    /// Returns how the dialect's URLs begin if all dialects are on ([`Config::switch_on_all`]).
     pub(crate) places_apart: fn() -> Vec<String>,
     /// See [`Settings::forms`].
     pub(crate) forms: fn() -> &'static [Form],
@@ -142,7 +141,7 @@ impl Row {
 }
 
 impl Config {
-    /// Switches on all dialects, each at a prefix that no other one has.
+    /// Switches on all dialects, each at a prefix of its own.
     pub fn switch_on_all(&mut self) {
         for row in ROWS {
             if !self.is_on(row.name) {
@@ -151,7 +150,7 @@ impl Config {
         }
     }
 
-    /// Switches on the dialect of this name at its usual prefix. Its keys stay as they are.
+    /// Switches on the dialect of this name at its usual prefix. Its other settings are not changed.
     ///
     /// # Errors
     /// If there is no such dialect.
@@ -160,10 +159,10 @@ impl Config {
             let names: Vec<&str> = ROWS.iter().map(|row| row.name).collect();
             let near = nearest(name, names.iter().copied());
             let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
-            let known = names.join(", ");
+            let list = names.join(", ");
             ConfigError::new(
                 "",
-                format!("there is no dialect `{name}`{hint}; known are {known}"),
+                format!("there is no dialect `{name}`{hint}; known are {list}"),
             )
         })?;
         (row.switch_on)(self, Mount::Usual);
@@ -174,12 +173,12 @@ impl Config {
     #[must_use]
     pub fn is_on(&self, name: &str) -> bool {
         let mut all = ALL.iter();
-        let maker = all.find(|(known, _)| *known == name);
+        let maker = all.find(|(dialect, _)| *dialect == name);
         maker.is_some_and(|(_, make)| !matches!(make(self), Ok(None)))
     }
 }
 
-/// What a dialect's settings say of who may use its URLs.
+/// Where a dialect's URLs begin, and who may use them, as its settings say.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Gate {
     /// Whether unsigned URLs are answered although `[signing]`, or another dialect's keys or presets, would close this
@@ -187,7 +186,7 @@ pub struct Gate {
     pub open: bool,
     /// How the dialect's URLs begin, as texts such as `/images/…`.
     pub places: Vec<String>,
-    /// Whether the dialect's URLs can be told from those of others, so that another dialect may have the same prefix.
+    /// Whether another dialect may have the same prefix, because the dialect's URLs can be told from those of others.
     pub shares_prefix: bool,
     /// Whether the dialect has keys of its own with which its URLs are signed.
     pub keys: bool,
@@ -205,11 +204,11 @@ pub struct FilesConfig {
     pub open: bool,
 }
 
-/// Suffix that makes a prefix stand for everything below it, in messages.
+/// Suffix of a prefix in messages that stands for everything below it.
 pub(crate) const BELOW: &str = "/…";
 
-/// Whether a target is at or below one of these places, as in [`Gate::places`]. The root does not count, because
-/// everything is below it.
+/// Whether a target is at or below one of these places, which are written as [`Gate::places`] are. The root does not
+/// count, because everything is below it.
 pub(crate) fn is_below(target: &Target<'_>, places: &[String]) -> bool {
     places.iter().any(|place| {
         let prefix = place.trim_end_matches(BELOW);
@@ -225,18 +224,18 @@ pub(crate) fn below<'a>(prefixes: impl IntoIterator<Item = &'a String>) -> Vec<S
         .collect()
 }
 
-/// Returns where a dialect is mounted that is off by default: the prefix without its trailing slash, so that `"/"`
-/// becomes the empty text. `None` for an empty prefix, which switches the dialect off.
+/// Validates a prefix that may be empty, and returns it without its trailing slash, so that `"/"` becomes the empty
+/// text. `None` for an empty prefix, which switches the dialect off.
 ///
 /// # Errors
-/// A prefix that is no path.
+/// A prefix that is not a path.
 pub(crate) fn mount(key: &str, prefix: &str) -> Result<Option<String>, ConfigError> {
     if prefix.is_empty() {
         return Ok(None);
     }
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte);
-    let sound = prefix.starts_with('/') && prefix.bytes().all(plain);
-    check(sound, key, || {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte);
+    let is_valid = prefix.starts_with('/') && prefix.bytes().all(is_plain);
+    check(is_valid, key, || {
         format!("`{prefix}` must be a path of letters, digits and `-._~`, such as \"/images\"")
     })?;
     Ok(Some(prefix.trim_end_matches('/').to_owned()))
@@ -272,7 +271,7 @@ macro_rules! dialects {
             |config| Settings::dialect(&config.$name),
         )),+];
 
-        /// What is known of each dialect of [`ALL`], in that order.
+        /// The functions and facts of each dialect of [`ALL`], in that order.
         pub(crate) const ROWS: &[config::Row] = &[$(config::Row {
             name: stringify!($name),
             gate: |config| Settings::gate(&config.$name),
@@ -295,8 +294,8 @@ macro_rules! dialects {
             /// The top-level keys of a configuration file that belong to this struct.
             pub const KEYS: &[&str] = &["rewrite", "signing", "secure_link", "files", "permitted", "client_hints", $(stringify!($name)),+];
 
-            /// Lifts `signing.required`, every `[[secure_link]]`, `[permitted]`, and the closing of dialects and files to
-            /// unsigned URLs, for callers that have checked access themselves.
+            /// Lifts all restrictions of access, for callers that have checked access themselves: `signing.required`,
+            /// every `[[secure_link]]`, `[permitted]`, and the closing of dialects and files to unsigned URLs.
             pub fn open_all(&mut self) {
                 self.signing.required = false;
                 self.secure_link.clear();

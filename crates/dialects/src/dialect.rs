@@ -10,7 +10,8 @@ use crate::request::{Ask, ImageRequest};
 
 /// One URL language, or dialect. Each has a folder of its own and one entry in [`crate::ALL`].
 pub trait Dialect: fmt::Debug + Send + Sync {
-    /// Returns an example target in this dialect. `path` is the file's path with a leading slash, percent-encoded.
+    /// Returns an example target in this dialect. `path` is that of the source, with a leading slash and
+    /// percent-encoded.
     fn example(&self, path: &str) -> String;
 
     /// Returns the style in which this dialect answers errors: status, body and headers.
@@ -18,7 +19,7 @@ pub trait Dialect: fmt::Debug + Send + Sync {
         OWN_ERRORS
     }
 
-    /// Returns the style in which errors of this request are answered.
+    /// Returns the style in which errors of this request are answered; by default that of the dialect.
     fn errors_of(&self, request: &ImageRequest) -> ErrorStyle {
         match request.ask {
             Ask::File => OWN_ERRORS,
@@ -26,14 +27,14 @@ pub trait Dialect: fmt::Debug + Send + Sync {
         }
     }
 
-    /// Whether the dialect reads every target, because it is mounted at `/` and nothing in its URLs marks them as its
-    /// own. Such a dialect is tried after those that read only some targets.
+    /// Whether the dialect reads every target, because it is mounted at `/` and its URLs have no mark of their own.
+    /// Such a dialect is tried after those that read only some targets.
     fn reads_everything(&self) -> bool {
         false
     }
 
-    /// Whether URLs of this dialect can be told from paths of plain files. If not, a URL that another dialect reads,
-    /// too, is taken for the other's.
+    /// Whether URLs of this dialect can be told from paths of plain files. If not, a URL that another dialect reads as
+    /// well is taken for the other dialect's.
     fn marks_its_urls(&self) -> bool {
         true
     }
@@ -45,8 +46,8 @@ pub trait Dialect: fmt::Debug + Send + Sync {
     fn parse(&self, target: &Target<'_>) -> Result<Option<ImageRequest>, Refusal>;
 
     /// Returns regular expressions that find the source in this dialect's targets, for load balancers. Each is applied
-    /// to the raw target from its first slash on, and its only group is the source. They use what PCRE and RE2 have in
-    /// common, no bare parenthesis but for groups, and no quotes.
+    /// to the raw target from its first slash on, and its only group is the source. They stay within the syntax that
+    /// PCRE and RE2 share, escape parentheses that are not groups, and have no quotes.
     fn source_patterns(&self) -> Vec<String> {
         Vec::new()
     }
@@ -73,17 +74,17 @@ pub struct Target<'a> {
     pub query: Option<&'a str>,
     /// What precedes the path in the URL that the client sent: `/~SIGNATURE`, or nothing.
     pub front: &'a str,
-    /// Whether a rewrite rule has made path and query, so that clients may not reach them as they are.
+    /// Whether a rewrite rule made the path and query. Clients might not reach such a target directly.
     pub is_rewritten: bool,
     headers: Option<&'a HeadersRead<'a>>,
 }
 
-/// Request headers that record which of them have been read.
+/// Request headers, with a record of those that have been read.
 pub(crate) struct HeadersRead<'a> {
     headers: &'a dyn Headers,
     names: RefCell<Vec<&'static str>>,
-    /// Whether the request has at least one of them.
-    found: Cell<bool>,
+    /// Whether the request has at least one of the headers that have been read.
+    is_any_present: Cell<bool>,
 }
 
 impl<'a> HeadersRead<'a> {
@@ -91,7 +92,7 @@ impl<'a> HeadersRead<'a> {
         Self {
             headers,
             names: RefCell::default(),
-            found: Cell::default(),
+            is_any_present: Cell::default(),
         }
     }
 
@@ -99,13 +100,14 @@ impl<'a> HeadersRead<'a> {
     pub(crate) fn get(&self, name: &'static str) -> Option<&'a str> {
         self.names.borrow_mut().push(name);
         let value = self.headers.get(name);
-        self.found.set(self.found.get() || value.is_some());
+        self.is_any_present
+            .set(self.is_any_present.get() || value.is_some());
         value
     }
 
     /// Whether the request has one of the headers that have been read.
     pub(crate) fn has_any(&self) -> bool {
-        self.found.get()
+        self.is_any_present.get()
     }
 
     /// Returns the names of the headers that have been read, sorted.
@@ -143,8 +145,8 @@ impl<'a> Target<'a> {
         }
     }
 
-    /// Returns this target with `front` as what precedes its path.
-    pub(crate) fn behind(self, front: &'a str) -> Self {
+    /// Returns this target with `front` as the text that precedes its path, such as `/~SIGNATURE`.
+    pub(crate) fn with_front(self, front: &'a str) -> Self {
         Self { front, ..self }
     }
 
@@ -183,7 +185,7 @@ impl fmt::Debug for Target<'_> {
     }
 }
 
-/// Puts a slash in front of a target without one. HTTP always sends it, but at a command line it may be missing.
+/// Puts a slash in front of a target without one. HTTP always sends the slash, but users forget it at a command line.
 pub(crate) fn with_slash(target: &str) -> Cow<'_, str> {
     match target.starts_with('/') {
         true => Cow::Borrowed(target),

@@ -9,29 +9,30 @@ use base64::prelude::BASE64_STANDARD;
 
 /// A kind of document about a source and the image that a request makes of it.
 pub trait Document: fmt::Debug + Send + Sync {
-    /// Returns a text for everything that the document's content depends on, apart from the image that it is about. It
-    /// is part of the result's cache key.
+    /// Returns a text that identifies the document's content, apart from the image that it describes. It is part of the
+    /// result's cache key, so that it must contain everything that the content depends on.
     fn name(&self) -> String;
 
     /// Returns the document's media type.
     fn media_type(&self) -> &'static str;
 
-    /// Whether something has to be made of the source before the document can be written.
+    /// Whether [`Document::parts`] have to be made of the source before the document can be written.
     fn has_parts(&self) -> bool {
         false
     }
 
-    /// Returns the recipes of what has to be made of the source first, for a request that resolves to `recipe`.
+    /// Returns recipes for further results of the source that the document contains, such as a preview. `recipe` is the
+    /// one that the request resolves to.
     fn parts(&self, recipe: &Recipe) -> Vec<Recipe> {
         let _ = recipe;
         Vec::new()
     }
 
-    /// Writes the document.
+    /// Writes the document as text of its media type.
     fn write(&self, about: &About<'_>) -> String;
 }
 
-/// Two documents are equal if they have the same `name`, and so write the same text.
+/// Compares documents by their `name`: documents of the same name write the same text.
 impl PartialEq for dyn Document {
     fn eq(&self, other: &Self) -> bool {
         self.name() == other.name()
@@ -40,10 +41,10 @@ impl PartialEq for dyn Document {
 
 impl Eq for dyn Document {}
 
-/// What a document describes.
+/// The facts that a document is written from.
 #[derive(Clone, Debug)]
 pub struct About<'a> {
-    /// The source.
+    /// Facts from the source's header.
     pub source: SourceAbout,
     /// The resolved recipe of the request, in whole pixels.
     pub recipe: &'a Recipe,
@@ -53,7 +54,7 @@ pub struct About<'a> {
     pub parts: &'a [Part],
 }
 
-/// Something that was made of a source for a document, such as a preview or a list of colours.
+/// A result that was made of a source for a document, such as a preview or a list of colours.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
     /// Media type of the part.
@@ -77,7 +78,7 @@ impl Part {
     }
 }
 
-/// What the header of a source says.
+/// Facts from the header of a source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceAbout {
     /// Name of the source's format.
@@ -96,9 +97,9 @@ pub struct SourceAbout {
     pub depth: u32,
     /// Colour model: `gray`, `ycbcr`, `rgb` or `cmyk`.
     pub colour: &'static str,
-    /// Whether the source has an ICC profile.
+    /// Whether the source contains an ICC profile.
     pub profiled: bool,
-    /// Whether the source has EXIF, XMP or other metadata.
+    /// Whether the source contains EXIF, XMP or other metadata.
     pub metadata: bool,
     /// Whether the source is progressive or interlaced.
     pub progressive: bool,

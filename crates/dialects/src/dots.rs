@@ -1,43 +1,42 @@
 //! Detection of dot segments, `.` and `..`, however they are escaped.
 //!
-//! Nothing here resolves them. A path that names a source has to say directly where it is. One with dot segments is
-//! refused where the source is a file or is fetched over HTTP, because proxies, file systems and web servers disagree
-//! about where it leads.
+//! Nothing here resolves them. A path with dot segments is refused where the source is a file or is fetched over HTTP,
+//! because proxies, file systems and web servers disagree about where such a path leads.
 
 /// Whether a decoded path has a segment that is `.` or `..`, or becomes one when it is decoded further. A backslash
 /// counts as a slash, since some web servers treat it so.
 pub(crate) fn has_dots(path: &str) -> bool {
-    // Nearly all paths leave here: a dot segment is next to a slash, or has an escape in it.
+    // Most paths take this fast exit: a dot segment is next to a slash, or has an escape in it.
     let mut last = b'/';
     let suspicious = path.bytes().any(|byte| {
-        let found = byte == b'%' || (byte == b'.' && matches!(last, b'/' | b'\\'));
+        let is_suspect = byte == b'%' || (byte == b'.' && matches!(last, b'/' | b'\\'));
         last = byte;
-        found
+        is_suspect
     });
     if !suspicious {
         return false;
     }
-    let unescaped = unescaped(path);
-    let mut segments = unescaped.split(|byte| matches!(byte, b'/' | b'\\'));
+    let bytes = unescape(path);
+    let mut segments = bytes.split(|byte| matches!(byte, b'/' | b'\\'));
     segments.any(|segment| matches!(segment, b"." | b".."))
 }
 
-/// Decodes percent escapes, and those that result from decoding, in one pass: each byte that completes an escape is
-/// decoded in place.
-fn unescaped(path: &str) -> Vec<u8> {
-    let mut decoded: Vec<u8> = Vec::with_capacity(path.len());
+/// Decodes percent escapes repeatedly, including those that result from decoding, in one pass: each byte that completes
+/// an escape is decoded in place.
+fn unescape(path: &str) -> Vec<u8> {
+    let mut bytes: Vec<u8> = Vec::with_capacity(path.len());
     for byte in path.bytes() {
-        decoded.push(byte);
-        while let [.., b'%', high, low] = decoded[..] {
+        bytes.push(byte);
+        while let [.., b'%', high, low] = bytes[..] {
             let digit = |byte: u8| char::from(byte).to_digit(16);
             let Some((high, low)) = digit(high).zip(digit(low)) else {
                 break;
             };
-            decoded.truncate(decoded.len() - 3);
-            decoded.push((high << 4 | low) as u8);
+            bytes.truncate(bytes.len() - 3);
+            bytes.push((high << 4 | low) as u8);
         }
     }
-    decoded
+    bytes
 }
 
 /// Returns the path of an absolute URL, without its query and fragment.

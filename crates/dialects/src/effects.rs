@@ -2,8 +2,8 @@
 
 use andon_recipe::{Bounds, Colour, Cover, Effect, Fit, Gravity, Length, Orient, Recipe, Step};
 
-/// Returns the steps of those effects that are present, each written as `name:argument:argument`. One whose name is not
-/// well formed is left out. The engine checks names and arguments later.
+/// Parses effects that are written as `name:argument:argument`, and returns their steps. Absent effects, and those
+/// whose name is not well formed, are left out. The engine checks names and arguments later.
 pub(crate) fn steps(effects: impl IntoIterator<Item = Option<String>>) -> Vec<Step> {
     let steps = effects.into_iter().flatten().filter_map(|text| {
         let mut parts = text.split(':').map(str::to_owned);
@@ -13,7 +13,8 @@ pub(crate) fn steps(effects: impl IntoIterator<Item = Option<String>>) -> Vec<St
     steps.collect()
 }
 
-/// Returns the text of an effect with `number`, rounded, in the place of `{}`; `None` without a number.
+/// Returns the text of an effect, such as `blur:0x{}`, with the rounded number in place of `{}`; `None` without a
+/// number.
 pub(crate) fn with(effect: &str, value: Option<f64>) -> Option<String> {
     Some(effect.replace("{}", &number(value?)))
 }
@@ -23,21 +24,22 @@ pub(crate) fn with(effect: &str, value: Option<f64>) -> Option<String> {
 pub(crate) struct Overlay {
     /// Name of a file in the folder of overlay images. With a leading slash, path of a file of the origins.
     pub(crate) file: String,
-    /// Position of the left edge and of the top edge: px, or per cent (`p`) of the room beside the overlay plus px,
-    /// such as `100p-5`; or `repeat`.
+    /// Position of the left edge and of the top edge: px, or percent (`p`) of the free space next to the overlay plus
+    /// px, such as `100p-5`; or `repeat`.
     pub(crate) at: (String, String),
-    /// Opacity in per cent.
+    /// Opacity in percent.
     pub(crate) opacity: f64,
-    /// Width and height in px to scale the overlay to. 0: its own, or as the other side says.
+    /// Width and height in px that the overlay is scaled to. 0: the overlay's own side, or what follows from the other
+    /// side.
     pub(crate) size: (u32, u32),
-    /// How the overlay acts on what is below it: a blend mode, or `normal`.
+    /// How the overlay is combined with what is below it: a blend mode, or `normal`.
     pub(crate) mode: &'static str,
-    /// What becomes of the overlay's aspect ratio in `size`: `exact`, `inside` or `cover`.
+    /// How the overlay is fitted to `size`: `exact`, `inside` or `cover`.
     pub(crate) shape: &'static str,
     /// Steps that the overlay itself goes through before it is laid on.
     pub(crate) recipe: Vec<Step>,
-    /// The colour that shows where a mask hides the image; only with modes that are masks.
-    pub(crate) around: Option<Colour>,
+    /// The colour that replaces the parts of the image that a mask hides; only with modes that are masks.
+    pub(crate) colour_outside: Option<Colour>,
 }
 
 impl Overlay {
@@ -60,9 +62,10 @@ impl Overlay {
                 true => String::new(),
                 false => Recipe::from(self.recipe).to_string(),
             },
-            self.around.map_or(String::new(), |it| it.to_string()),
+            self.colour_outside
+                .map_or(String::new(), |it| it.to_string()),
         ];
-        // What is usual is not said.
+        // Trailing arguments with their default values are left out.
         let usual = ["100", "0", "0", "normal", "exact", "", ""];
         while args.len() > 3 && args.last().is_some_and(|arg| *arg == usual[args.len() - 4]) {
             args.pop();
@@ -75,8 +78,8 @@ impl Overlay {
         Effect::new(name, args).ok().map(Step::Effect)
     }
 
-    /// Returns the overlay with steps that act on it after it is brought upright and to its size.
-    pub(crate) fn changed(mut self, steps: Vec<Step>) -> Self {
+    /// Returns the overlay with steps that are applied to it after it is turned upright and scaled to its size.
+    pub(crate) fn with_steps(mut self, steps: Vec<Step>) -> Self {
         if steps.is_empty() {
             return self;
         }
@@ -87,7 +90,7 @@ impl Overlay {
                 enlarge: true,
             })
         };
-        let scaled = match (self.size, self.shape) {
+        let scaling = match (self.size, self.shape) {
             ((0, 0), _) => None,
             ((w, 0), _) => Some(fit(Bounds::Width(px(w)))),
             ((0, h), _) => Some(fit(Bounds::Height(px(h)))),
@@ -101,7 +104,7 @@ impl Overlay {
             ((w, h), _) => Some(Step::exact(w, h)),
         };
         self.recipe.push(Step::Orient(Orient));
-        self.recipe.extend(scaled);
+        self.recipe.extend(scaling);
         self.recipe.extend(steps);
         (self.size, self.shape) = ((0, 0), "exact");
         self
@@ -116,17 +119,17 @@ pub(crate) fn from_edge(px: i64) -> String {
     }
 }
 
-/// Returns a number rounded to four decimal places, so that strengths that look alike give the same text.
+/// Formats a number, rounded to four decimal places, so that strengths that look alike give the same text.
 pub(crate) fn number(value: f64) -> String {
     ((value * 1e4).round() / 1e4).to_string()
 }
 
-/// Returns a colour as `rrggbb`, without its alpha.
+/// Formats a colour as `rrggbb`, without its alpha.
 pub(crate) fn rgb(Colour { r, g, b, .. }: Colour) -> String {
     format!("{r:02x}{g:02x}{b:02x}")
 }
 
-/// Whether the format takes a quality.
+/// Whether the format has a quality setting.
 pub(crate) fn is_lossy(format: &str) -> bool {
     ["jpeg", "webp", "avif", "jxl"].contains(&format)
 }

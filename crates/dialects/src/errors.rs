@@ -1,8 +1,8 @@
-//! How errors are answered, which differs between URL languages.
+//! Styles of error responses, which differ between URL languages.
 
 use std::fmt;
 
-/// Kinds of faults of a request, as far as URL languages answer them differently.
+/// The kinds of faults that URL languages answer differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// The URL is invalid, or asks for something that is not allowed.
@@ -19,7 +19,7 @@ pub enum Fault {
     NotImage,
     /// The source is damaged.
     Damaged,
-    /// What is asked for, or the source's format, is known but not supported here.
+    /// The requested feature, or the source's format, is known but not supported.
     Unsupported,
     /// The source or the result exceeds a limit.
     Limit,
@@ -35,7 +35,7 @@ pub enum Fault {
     Internal,
 }
 
-/// What the body of an error is made of.
+/// The facts that the body of an error response is written from.
 #[derive(Clone, Copy, Debug)]
 pub struct Told<'a> {
     /// The kind of fault.
@@ -50,7 +50,7 @@ pub struct Told<'a> {
 
 #[cfg(test)]
 impl<'a> Told<'a> {
-    /// Tells of a fault without a code.
+    /// Returns the facts about a fault that has no code.
     pub(crate) fn of(fault: Fault, status: u16, sentence: &'a str) -> Self {
         let code = "";
         Self {
@@ -62,45 +62,45 @@ impl<'a> Told<'a> {
     }
 }
 
-/// How one URL language answers errors.
+/// The error responses of one URL language.
 pub trait Errors: fmt::Debug + Sync {
-    /// Returns the status for a fault for which the server's own style answers `own`.
-    fn status(&self, fault: Fault, own: u16) -> u16 {
+    /// Returns the HTTP status for a fault. `default` is that of the server's own style.
+    fn status(&self, fault: Fault, default: u16) -> u16 {
         let _ = fault;
-        own
+        default
     }
 
-    /// Returns the status for a request whose origin blamed it by answering with the client error `answered`, such as
-    /// 404. By default that is the status of the fault.
-    fn of_origin(&self, answered: u16, fault: Fault, own: u16) -> u16 {
+    /// Returns the HTTP status if the origin answered with the client error `answered`, such as 404. By default, it is
+    /// the status of the fault.
+    fn of_origin(&self, answered: u16, fault: Fault, default: u16) -> u16 {
         let _ = answered;
-        self.status(fault, own)
+        self.status(fault, default)
     }
 
-    /// Returns media type and text of an error's body. `None`: the body is the sentence for the public alone.
-    fn body(&self, told: &Told<'_>) -> Option<(&'static str, String)> {
-        let _ = told;
+    /// Returns media type and text of an error's body; `None` if the body is just the public sentence.
+    fn body(&self, error: &Told<'_>) -> Option<(&'static str, String)> {
+        let _ = error;
         None
     }
 
-    /// Returns a header that tells the errors apart: name in lower case, and value.
+    /// Returns a header that identifies the kind of error: name in lower case, and value.
     fn mark(&self, status: u16) -> Option<(&'static str, String)> {
         let _ = status;
         None
     }
 
-    /// Returns further headers for all errors: names in lower case, and values.
+    /// Returns further headers of all error responses: names in lower case, and values.
     fn headers(&self) -> &'static [(&'static str, &'static str)] {
         &[]
     }
 }
 
-/// The style in which errors are answered.
+/// The style of error responses.
 #[derive(Clone, Copy, Debug)]
 pub struct ErrorStyle(pub &'static dyn Errors);
 
-/// Compares the `Debug` texts of the styles. Addresses would not do: values of types without fields may share one, or
-/// have several.
+/// Compares the `Debug` texts of the styles. Addresses do not identify a style: values of types without fields may
+/// share an address, or have more than one.
 impl PartialEq for ErrorStyle {
     fn eq(&self, other: &Self) -> bool {
         format!("{:?}", self.0) == format!("{:?}", other.0)
@@ -117,7 +117,7 @@ struct Own;
 
 impl Errors for Own {}
 
-/// Answers every error with this status.
+/// Error style in which every error has this status.
 #[derive(Debug)]
 pub(crate) struct Every(pub(crate) u16);
 

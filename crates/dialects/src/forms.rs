@@ -1,55 +1,55 @@
-//! Forms of URLs by which dialects are recognised in the logs of servers whose configuration is not known.
+//! Forms of URLs, by which dialects are recognised in the logs of servers whose configuration is not known.
 //!
-//! The parsers of some dialects accept nearly every path, because they answer with errors of their own. So each form asks
-//! for a mark first, such as a signature, an option with a value, or a parameter that no page has.
+//! The parsers of some dialects accept nearly every path, because they answer with errors of their own. So each form
+//! requires a mark first, such as a signature, an option with a value, or a parameter that no page has.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::fmt;
 
-/// A form of URLs: that of a dialect, or of a variant of it that needs other settings.
+/// The form of a dialect's URLs, or of those of a variant of the dialect that needs other settings.
 #[derive(Debug)]
 pub struct Form {
-    /// Name of the server whose URLs these are, for people.
+    /// Name, for people, of the server that has such URLs.
     pub name: &'static str,
     /// Name of the dialect and of its table in the configuration.
     pub dialect: &'static str,
-    /// Place in the order in which forms are looked for. Those whose URLs say what they are come before those that
-    /// nearly every URL could be of. Forms with the same first number have the same grammar, so that only one of them is
-    /// taken for a prefix; of these, the one with the lower second number is preferred.
+    /// Rank in the order in which forms are tried. Forms with unmistakable URLs come before those that nearly every URL
+    /// could have. Forms with the same first number have the same grammar, so that only one of them is chosen for a
+    /// prefix; of these, the one with the lower second number is preferred.
     pub order: (u8, u8),
     /// Key of the table that has the prefix; `None` if the dialect has no prefix.
     pub prefix_key: Option<&'static str>,
     /// Keys of the table that make the dialect read as many URLs of this form as possible, in TOML.
     pub lenient: &'static str,
-    /// Which part of a server's paths the URLs take.
+    /// Which part of a server's paths the URLs occupy.
     pub room: Room,
-    /// Regular expression of what follows the prefix in paths, without anchors and groups that capture. It uses what the
-    /// regex crate and PCRE have in common.
+    /// Regular expression of what follows the prefix in paths, without anchors and groups that capture. It uses what
+    /// the regex crate and PCRE have in common.
     pub pattern: &'static str,
-    /// How a target looks as one of this form; see [`Form::marks`].
+    /// Returns the marks of a target that can have this form; see [`Form::marks`].
     pub(crate) look: for<'a> fn(&Cut<'a>) -> Option<Marks<'a>>,
 }
 
-/// Which part of a server's paths the URLs of a dialect take.
+/// Which part of a server's paths the URLs of a dialect occupy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Room {
-    /// All that is below the prefix: the dialect reads or refuses it, so that nothing else can be there.
+    /// Everything below the prefix: the dialect reads or refuses it, so that nothing else can be there.
     Everything,
-    /// What has the form of the dialect's URLs. Other paths may be below the same prefix.
+    /// Only paths in the form of the dialect's URLs. Other paths may be below the same prefix.
     OwnForm,
-    /// The path that the prefix is; the options are in the query.
+    /// Exactly the prefix; the options are in the query.
     OnePath,
-    /// The path that the prefix is, if the query has this argument.
+    /// Exactly the prefix, if the query has this argument.
     OneArgument(&'static str),
-    /// Paths of files whose query has one of these arguments, with `|` between them.
+    /// Paths of files, if the query has one of these arguments, which are separated by `|`.
     Files(&'static str),
 }
 
-/// A target cut into the prefix of a dialect and what follows it.
+/// A target, split into the prefix of a dialect and what follows it.
 #[derive(Clone, Copy, Debug)]
 pub struct Cut<'a> {
-    /// The path up to where the dialect's part begins, without a slash at its end.
+    /// The path up to the dialect's part, without a slash at its end.
     pub prefix: &'a str,
     /// The rest of the path: empty, or with a slash at its beginning.
     pub path: &'a str,
@@ -57,25 +57,25 @@ pub struct Cut<'a> {
     pub query: Option<&'a str>,
 }
 
-/// What the text of a target says about its form, before a parser reads it.
+/// The marks of a form in the text of a target, which are found before a parser reads the target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Marks<'a> {
-    /// The path to be parsed, with what needs a secret replaced by what needs none.
+    /// The path to be parsed. Parts that only a secret could explain are replaced by equivalent ones without a secret.
     pub path: Cow<'a, str>,
-    /// The signature, or the word in its place.
+    /// The signature, or the word that stands in its place, such as `unsafe`.
     pub signature: Option<String>,
-    /// How sure the marks are.
+    /// How certain the marks are.
     pub strength: Strength,
     /// Whether the source is encrypted.
     pub is_sealed: bool,
-    /// How well the prefix suits the form.
+    /// How well the prefix goes with the form.
     pub prefix: Suits,
 }
 
-/// How sure the marks of a form are.
+/// How certain the marks of a form are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strength {
-    /// The target counts only beside surer ones of the same form at the same prefix.
+    /// The target counts only if more certain targets have the same form at the same prefix.
     Weak,
     /// The target counts by itself if the parser knows all of its options.
     IfKnown,
@@ -83,19 +83,19 @@ pub enum Strength {
     Sure,
 }
 
-/// How well a prefix suits a form, if several prefixes can be cut off that read equally many targets.
+/// How prefixes are ranked if several can be cut off with which the form reads equally many targets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Suits {
-    /// The better the shorter it is.
+    /// A shorter prefix is better.
     #[default]
     Short,
-    /// The better the longer it is, because sources may have slashes.
+    /// A longer prefix is better, because sources may contain slashes.
     Long,
-    /// It has the name of the dialect.
+    /// The prefix contains the name of the dialect.
     Named,
-    /// It says that it is the prefix of a variant of the dialect.
+    /// The prefix says that it is the prefix of a variant of the dialect.
     Variant,
-    /// It says what it is the prefix of, so that another one that reads more targets is not better.
+    /// The prefix names exactly this form, and so wins even against a prefix that reads more targets.
     Sure,
 }
 
@@ -113,7 +113,7 @@ impl PartialOrd for Form {
     }
 }
 
-/// Compares the places in the order in which forms are looked for, which no two forms share.
+/// Compares the ranks in the order in which forms are tried, which no two forms share.
 impl Ord for Form {
     fn cmp(&self, other: &Self) -> Ordering {
         self.order.cmp(&other.order)
@@ -134,7 +134,7 @@ impl Form {
         matches!(self.room, Room::OnePath | Room::OneArgument(_))
     }
 
-    /// Returns how a target looks as one of this form, or `None` if it cannot be one.
+    /// Returns the marks of this form in a target, or `None` if the target cannot have it.
     #[must_use]
     pub fn marks<'a>(&self, cut: &Cut<'a>) -> Option<Marks<'a>> {
         (self.look)(cut)
@@ -166,8 +166,8 @@ impl<'a> Cut<'a> {
         pairs.filter_map(|pair| pair.split_once('='))
     }
 
-    /// Returns the marks of an unsigned target with this path.
-    pub(crate) fn marked(&self, strength: Strength) -> Marks<'a> {
+    /// Returns marks of this strength for an unsigned target, whose path is parsed unchanged.
+    pub(crate) fn marks(&self, strength: Strength) -> Marks<'a> {
         Marks {
             path: self.path.into(),
             signature: None,
@@ -177,18 +177,19 @@ impl<'a> Cut<'a> {
         }
     }
 
-    /// Returns the marks of an endpoint: its whole path is the prefix, and its query has all of these arguments.
+    /// Returns the marks of an endpoint: its whole path is the prefix, which ends in `end`, and its query has all of
+    /// these arguments. `None` if the target is no such endpoint.
     pub(crate) fn endpoint(&self, end: &str, arguments: &[&str]) -> Option<Marks<'a>> {
         let is_here = matches!(self.path, "" | "/") && self.prefix.ends_with(end);
         let has_all = arguments.iter().all(|name| self.has_argument(&[name]));
         (is_here && has_all).then(|| Marks {
             path: "".into(),
-            ..self.marked(Strength::Sure)
+            ..self.marks(Strength::Sure)
         })
     }
 }
 
-/// Whether a path looks like that of a file: none of its folders has a character that options have.
+/// Whether a path looks like that of an image file: none of its folders has a character that options have.
 #[must_use]
 pub fn looks_like_file(path: &str) -> bool {
     let folders = path.rsplit_once('/').map_or("", |(folders, _)| folders);
@@ -218,32 +219,36 @@ pub fn is_host(segment: &str) -> bool {
     is_port && (is_address || is_domain && name.split('.').all(label) && !is_file)
 }
 
-/// Whether a path ends in the extension of an image.
+/// Whether a path has the extension of an image.
 #[must_use]
 pub fn has_image_extension(path: &str) -> bool {
     has_extension(path, IMAGES)
 }
 
-/// Whether a path ends in the extension of a page, a script or another file of a website that is no image.
+/// Whether a path has the extension of a page, a script or another file of a website that is not an image.
 #[must_use]
 pub fn has_page_extension(path: &str) -> bool {
     has_extension(path, PAGES) || is_script(path)
 }
 
-/// Whether the path of a target ends in the extension of a script, which may send anything.
+/// Whether the path of a target has the extension of a script, whose response may be anything.
 #[must_use]
 pub fn is_script(target: &str) -> bool {
     let (path, _) = target.split_once('?').unwrap_or((target, ""));
     has_extension(path, SCRIPTS)
 }
 
-fn has_extension(path: &str, known: &[&str]) -> bool {
+fn has_extension(path: &str, extensions: &[&str]) -> bool {
     let name = path.rsplit('/').next().unwrap_or_default();
     let extension = name.rsplit_once('.').map(|(_, extension)| extension);
-    extension.is_some_and(|it| known.iter().any(|known| it.eq_ignore_ascii_case(known)))
+    extension.is_some_and(|it| {
+        extensions
+            .iter()
+            .any(|extension| it.eq_ignore_ascii_case(extension))
+    })
 }
 
-/// Whether a segment can be a signature in base64 of a digest of 20 bytes or more.
+/// Whether a segment can be a signature: base64 of a digest of at least 20 bytes.
 #[must_use]
 pub fn looks_signed(segment: &str) -> bool {
     let digits = segment.trim_end_matches('=');

@@ -5,18 +5,18 @@ use andon_recipe::{
     ResolveError, Rules, Step, Turn,
 };
 
-/// Returns width and height in px that these steps leave of an image.
+/// Returns the size in px of an image after these steps.
 ///
 /// # Errors
 /// Steps that cannot be applied to the image.
 pub(crate) fn size_after(steps: &[Step], facts: &Facts) -> Result<(u32, u32), ResolveError> {
-    let resolved = Recipe::of_stored(steps.to_vec(), Output::default()).resolve(facts)?;
-    // Its steps are in whole pixels.
-    let size = andon_recipe::size_after(&resolved.steps, facts);
+    let recipe = Recipe::of_stored(steps.to_vec(), Output::default()).resolve(facts)?;
+    // The steps of a resolved recipe are in whole pixels.
+    let size = andon_recipe::size_after(&recipe.steps, facts);
     Ok(size.unwrap_or((facts.width, facts.height)))
 }
 
-/// Returns a length of `px` pixels, or the largest one.
+/// Returns a length of `px` pixels, limited to the largest length of recipes.
 pub(crate) fn length(px: f64) -> Length {
     Length::px(px).unwrap_or(Length::Px(Length::MAX_PX))
 }
@@ -31,7 +31,7 @@ pub(crate) fn bounds(w: Option<f64>, h: Option<f64>) -> Option<Bounds> {
     }
 }
 
-/// Returns the step that puts an image in the middle of a canvas of this size in px, rounded.
+/// Returns the step that places an image in the middle of a canvas of this size in px, which is rounded.
 pub(crate) fn ground(w: f64, h: f64, colour: Colour) -> Step {
     let side = |px: f64| (px.round() as u32).max(1);
     Step::Canvas(Canvas {
@@ -42,7 +42,7 @@ pub(crate) fn ground(w: f64, h: f64, colour: Colour) -> Step {
     })
 }
 
-/// Returns the step that keeps a point in view: shares of width and height from 0 to 1.
+/// Returns the step that keeps a point in view. `x` and `y` are shares of width and height, from 0 to 1.
 pub(crate) fn focus(x: f64, y: f64) -> Step {
     Step::Focus(Focus::At {
         x: Length::Percent(x * 100.0),
@@ -50,7 +50,7 @@ pub(crate) fn focus(x: f64, y: f64) -> Step {
     })
 }
 
-/// Returns the step that mirrors an image as `h`, `v`, `hv` or `vh` says; `None` for other words.
+/// Returns the mirroring that a word stands for: `h`, `v`, `hv` or `vh`; `None` for other words.
 pub(crate) fn flip(word: &str) -> Option<Step> {
     match word {
         "h" => Some(Step::Flip(Flip::Horizontal)),
@@ -85,12 +85,12 @@ pub(crate) fn keep_salient(size: (u32, u32)) -> [Step; 2] {
     keep_around(Step::Focus(Focus::Salient), size)
 }
 
-/// Returns the steps that crop to a size in px around what the step `sought` looks for.
-pub(crate) fn keep_around(sought: Step, (w, h): (u32, u32)) -> [Step; 2] {
+/// Returns the steps that crop to a size in px around what the step `detection` detects.
+pub(crate) fn keep_around(detection: Step, (w, h): (u32, u32)) -> [Step; 2] {
     let crop = Crop::Towards {
         w: Length::Px(w.into()),
         h: Length::Px(h.into()),
         gravity: Gravity::Centre,
     };
-    [sought, Step::Crop(crop)]
+    [detection, Step::Crop(crop)]
 }

@@ -37,6 +37,6 @@ impl Hosts {
 
     /// Whether the list has this host.
     pub(crate) fn has(&self, host: &str) -> bool {
-        self.0.iter().any(|known| known == host)
+        self.0.iter().any(|entry| entry == host)
     }
 }

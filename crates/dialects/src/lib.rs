@@ -1,8 +1,7 @@
-//! URL languages: from a request's target to what it asks for, and back.
+//! URL languages: what the target of a request asks for, and how to write requests as targets.
 //!
-//! [`Dialects`] is the front door. It applies the rewrite rules, asks each dialect in turn whether the
-//! target is in its language, and takes what none of them knows for a plain file. Nothing here opens a
-//! file or an image.
+//! [`Dialects`] is the entry point. It applies the rewrite rules, tries each dialect in turn, and takes a target that
+//! no dialect reads for the path of a plain file. Nothing here opens a file or an image.
 //!
 //! ```
 //! use andon_dialects::{Config, Dialects, Source};
@@ -16,11 +15,11 @@
 //!
 //! | to … | open |
 //! |---|---|
-//! | see how a URL becomes a recipe | `crates/dialects/src/small_light/` (`params.rs` lists all parameters, `rules.rs` resolves them) |
+//! | see how a URL becomes a recipe | `small_light/` (`params.rs` lists all parameters, `rules.rs` resolves them) |
 //! | add an option to imgix, weserv, Cloudflare, ipx or Astro | `options.rs` in the dialect's folder: a row of its table, and the page's table follows |
-//! | change what an option of a dialect is expected to change | its table in `crates/dialects/options/`; `crates/server/tests/options.rs` asks with and without each |
+//! | change what an option of a dialect is expected to change | its table in `crates/dialects/options/`; `crates/server/tests/options.rs` requests an image with and without each option |
 //! | change how a dialect is recognised in the logs of another server | `form.rs` in its folder; `forms.rs` says what a form is |
-//! | change how requests are said in other dialects | `crates/dialects/src/translate/` |
+//! | change how requests are written in other dialects | `translate/` |
 
 #![forbid(unsafe_code)]
 
@@ -105,7 +104,7 @@ use dialect::{HeadersRead, with_slash};
 use hints::ClientHints;
 use permitted::Permitted;
 use rewrite::Rewriter;
-use signing::{Outcome, SecureLink, SecureLinkConfig, Signed, Signing, SigningConfig};
+use signing::{Outcome, SecureLink, SecureLinkConfig, SignedPart, Signing, SigningConfig};
 
 config::dialects! {
     /// Andon's own URLs.
@@ -141,32 +140,32 @@ config::dialects! {
 /// Path of the file in all [`Dialects::examples`], with a leading slash.
 pub const EXAMPLE_SOURCE: &str = "/trip/a.jpg";
 
-/// Returns the forms by which the URLs of all dialects are recognised in logs, in the order in which they are looked for.
+/// Returns the forms by which logs are searched for URLs of all dialects, in the order in which they are tried.
 pub fn forms() -> impl Iterator<Item = &'static Form> {
     let mut all: Vec<&Form> = ROWS.iter().flat_map(|row| (row.forms)()).collect();
     all.sort_by_key(|form| form.order);
     all.into_iter()
 }
 
-/// Returns one name for each option of a dialect; empty if there is no such dialect, or it keeps no list of its options.
+/// Returns one name for each option of a dialect; empty if there is no such dialect, or it has no list of its options.
 #[must_use]
 pub fn options(dialect: &str) -> Vec<String> {
     let row = config::Row::named(dialect);
     row.map_or_else(Vec::new, |row| (row.option_names)())
 }
 
-/// Returns what there is to say of each option of a dialect; empty if there is no such dialect, or its options have no
-/// sentences.
+/// Returns the documentation of each option of a dialect; empty if there is no such dialect, or its options are not
+/// documented.
 #[must_use]
 pub fn option_help(dialect: &str) -> Vec<OptionHelp> {
     let row = config::Row::named(dialect);
     row.map_or_else(Vec::new, |row| (row.option_help)())
 }
 
-/// Makes a dialect, or returns `None` if the configuration has it switched off.
+/// Creates a dialect, or returns `None` if the configuration switches it off.
 pub type Maker = fn(&Config) -> Result<Option<Box<dyn Dialect>>, ConfigError>;
 
-/// The dialects that are switched on, ready to read targets. Shared by all requests.
+/// The dialects that are switched on, and the rules that apply to all of them. Shared by all requests.
 #[derive(Debug)]
 pub struct Dialects {
     signing: Signing,
@@ -176,28 +175,28 @@ pub struct Dialects {
     doors: Doors,
     permitted: Option<Permitted>,
     hints: ClientHints,
-    /// How the URLs of each dialect begin, as in [`Gate::places`].
+    /// How the URLs of each dialect begin, in the form of [`Gate::places`].
     places: Vec<(&'static str, Vec<String>)>,
 }
 
-/// What a target asks for, before it is checked whether its sender may have it.
-struct Read {
+/// A parsed target, before the access rights of its sender are checked.
+struct ParsedTarget {
     request: ImageRequest,
     /// Index of the dialect that read the target; `None` if the target is the path of a plain file.
     door: Option<usize>,
-    /// The target that a rewrite rule made, without the request's query, if the rule may lead to what is closed (`opens
-    /// = true`).
-    opened: Option<String>,
+    /// The target that a rewrite rule with `opens = true` made, without the request's query. Such a rule may lead to
+    /// closed dialects and guarded sources.
+    opened_target: Option<String>,
 }
 
 impl Dialects {
     /// Compiles the configuration.
     ///
     /// # Errors
-    /// The first rule or key that cannot work.
+    /// The first rule or key with an invalid value.
     pub fn new(config: &Config) -> Result<Self, ConfigError> {
         let mut dialects = Vec::new();
-        let mut mounted: Vec<(String, &str)> = Vec::new();
+        let mut mounts: Vec<(String, &str)> = Vec::new();
         let mut places = Vec::new();
         for ((name, make), row) in ALL.iter().zip(ROWS) {
             let Some(dialect) = make(config)? else {
@@ -207,7 +206,7 @@ impl Dialects {
             places.push((*name, gate.places.clone()));
             let alone = gate.places.into_iter().filter(|_| !gate.shares_prefix);
             for place in alone.filter(|it| it.ends_with(config::BELOW)) {
-                if let Some((_, other)) = mounted.iter().find(|(taken, _)| *taken == place) {
+                if let Some((_, other)) = mounts.iter().find(|(prefix, _)| *prefix == place) {
                     let place = match place.trim_end_matches(config::BELOW) {
                         "" => "/",
                         place => place,
@@ -219,20 +218,20 @@ impl Dialects {
                         ),
                     ));
                 }
-                mounted.push((place, name));
+                mounts.push((place, name));
             }
             dialects.push((*name, dialect));
         }
         dialects.sort_by_key(|(_, dialect)| dialect.reads_everything());
-        let is_on = |name: &str| dialects.iter().any(|(known, _)| *known == name);
+        let is_on = |name: &str| dialects.iter().any(|(entry, _)| *entry == name);
         let doors = Doors::new(config, is_on);
         let links = config.secure_link.iter().enumerate();
-        let usual = dialects.iter().filter_map(|(name, dialect)| {
+        let example_rules = dialects.iter().filter_map(|(name, dialect)| {
             let example = dialect.example(EXAMPLE_SOURCE);
             let request = dialect.parse(&Target::new(&example)).ok()??;
             Some((doors.of(name), request.rules))
         });
-        let permitted = Permitted::new(&config.permitted, usual.collect())?;
+        let permitted = Permitted::new(&config.permitted, example_rules.collect())?;
         let names: Vec<&str> = ALL.iter().map(|(name, _)| *name).collect();
         Ok(Self {
             hints: ClientHints::new(&config.client_hints, &names, |name| doors.of(name))?,
@@ -248,22 +247,23 @@ impl Dialects {
         })
     }
 
-    /// Returns these dialects with only the named one left, or `None` if it is switched off.
+    /// Removes all dialects but the one of this name. Returns `None` if it is switched off.
     #[must_use]
     pub fn only(mut self, name: &str) -> Option<Self> {
-        self.dialects.retain(|(known, _)| *known == name);
+        self.dialects.retain(|(entry, _)| *entry == name);
         (!self.dialects.is_empty()).then_some(self)
     }
 
-    /// Whether URLs of all these dialects can be told from paths of plain files; see [`Dialect::marks_its_urls`].
+    /// Whether the URLs of each of these dialects can be told from paths of plain files; see
+    /// [`Dialect::marks_its_urls`].
     pub(crate) fn mark_their_urls(&self) -> bool {
         (self.dialects.iter()).all(|(_, dialect)| dialect.marks_its_urls())
     }
 
-    /// Whether plain files are answered for unsigned URLs.
+    /// Whether unsigned URLs of plain files are answered.
     #[must_use]
     pub fn opens_files(&self) -> bool {
-        self.doors.closed(None).is_none()
+        self.doors.closing_reason(None).is_none()
     }
 
     /// Returns the names of the dialects that answer URLs without any signature.
@@ -272,25 +272,26 @@ impl Dialects {
         self.doors.unsigned()
     }
 
-    /// Returns an example target in each dialect, with [`EXAMPLE_SOURCE`] as its file.
+    /// Returns an example target in each dialect. Its source is [`EXAMPLE_SOURCE`].
     pub fn examples(&self) -> impl Iterator<Item = String> {
         let all = self.dialects.iter();
         all.map(|(_, dialect)| dialect.example(EXAMPLE_SOURCE))
     }
 
-    /// Returns the dialects that are switched on and plain files, each with who may use it.
+    /// Returns the dialects that are switched on, and plain files, each with who may use it.
     pub fn doors(&self) -> impl Iterator<Item = &Door> {
         self.doors.all()
     }
 
-    /// Returns the name of each dialect that is not closed to unsigned URLs by other settings and can name this file, and
-    /// an example target in it. `path` is the file's path with a leading slash, percent-encoded.
+    /// Returns the name of each dialect that other settings do not close to unsigned URLs, with an example target in it
+    /// for the file at `path`. Dialects that cannot name the file are left out. `path` has a leading slash and is
+    /// percent-encoded.
     pub fn open_examples(&self, path: &str) -> impl Iterator<Item = (&'static str, String)> {
-        let open = |name: &str| self.doors.closed(self.doors.of(name)).is_none();
+        let open = |name: &str| self.doors.closing_reason(self.doors.of(name)).is_none();
         let all = self.dialects.iter();
         let file = percent::decode(path).unwrap_or_default();
         let file = file.strip_prefix('/').unwrap_or(&file).to_owned();
-        // Some originals refuse some characters in names.
+        // Some dialects refuse some characters in names of files.
         let is_read = move |target: &str| {
             self.parse(target)
                 .is_ok_and(|request| request.source.place() == file)
@@ -301,8 +302,8 @@ impl Dialects {
     }
 
     /// Returns regular expressions that find the source in targets of each dialect, for load balancers, with the
-    /// dialect's name. They are matched against the raw target in this order, and their only group is the source.
-    /// Targets that match none are files, or are rewritten.
+    /// dialect's name. They are matched against the raw target in this order, and their only group is the source. A
+    /// target that none of them matches is a file's, or is rewritten.
     pub fn source_patterns(&self) -> impl Iterator<Item = (&'static str, String)> {
         self.dialects.iter().flat_map(|(name, dialect)| {
             let patterns = dialect.source_patterns().into_iter();
@@ -322,7 +323,7 @@ impl Dialects {
     /// Parses a target as [`Dialects::parse`] does, with the request's headers.
     ///
     /// # Errors
-    /// As [`Dialects::parse`].
+    /// Those of [`Dialects::parse`].
     pub fn parse_with(
         &self,
         raw_target: &str,
@@ -335,17 +336,17 @@ impl Dialects {
         Ok(request)
     }
 
-    /// Parses a target, and collects the evidence of what its sender may have: signatures, rules and dialect.
+    /// Parses a target, and collects the evidence for what its sender may have: signatures, rewrite rule and dialect.
     fn understand<'a>(
         &self,
         raw_target: &'a str,
         headers: &'a HeadersRead<'a>,
     ) -> Result<(ImageRequest, Evidence<'a>), Refusal> {
-        let opened = self.signing.open(raw_target)?;
-        let target = Target::new(opened.rest)
-            .behind(opened.front)
+        let split = self.signing.open(raw_target)?;
+        let target = Target::new(split.rest)
+            .with_front(split.front)
             .with_headers(headers);
-        let mut expires = opened.expires;
+        let mut expires = split.expires;
         let mut links = Vec::new();
         for (index, link) in self.links.iter().enumerate() {
             match link.check(&target)? {
@@ -354,29 +355,32 @@ impl Dialects {
                     expires = expires.into_iter().chain(until).min();
                     links.push((index, true));
                 }
-                // A signature in front of it may do.
-                Outcome::Unsigned if opened.signed != Signed::Nothing => links.push((index, false)),
+                // The signature in front of the target may suffice, which is checked once the source is known.
+                Outcome::Unsigned if split.signed_part != SignedPart::Nothing => {
+                    links.push((index, false))
+                }
                 Outcome::Unsigned => {
                     let why = "its signature does not match";
                     return Err(Refusal::of(Fault::Signature, target.path, why));
                 }
             }
         }
-        let Read {
+        let ParsedTarget {
             mut request,
             door,
-            opened: opened_by_rule,
+            opened_target: opened_by_rule,
         } = self.read(target)?;
-        let said = request.style.expires;
-        request.style.expired = match said.is_some_and(|said| expires.is_none_or(|end| said < end))
-        {
+        let dialect_expiry = request.style.expires;
+        request.style.expired = match dialect_expiry.is_some_and(|dialect_expiry| {
+            expires.is_none_or(|signature_expiry| dialect_expiry < signature_expiry)
+        }) {
             true => request.style.errors,
             false => OWN_ERRORS,
         };
-        request.style.expires = said.into_iter().chain(expires).min();
+        request.style.expires = dialect_expiry.into_iter().chain(expires).min();
         let evidence = Evidence {
             target,
-            signed: opened.signed,
+            signed_part: split.signed_part,
             links,
             door,
             opened_by_rule,
@@ -385,19 +389,20 @@ impl Dialects {
     }
 
     /// Parses a target without its signatures, after applying the rewrite rules.
-    fn read(&self, target: Target<'_>) -> Result<Read, Refusal> {
+    fn read(&self, target: Target<'_>) -> Result<ParsedTarget, Refusal> {
         let rewritten = self.rewriter.apply(target.whole);
         let target = match &rewritten.target {
             Cow::Owned(new) => target.rewritten(new),
             Cow::Borrowed(_) => target,
         };
-        Ok(Read {
-            opened: rewritten.opened,
+        Ok(ParsedTarget {
+            opened_target: rewritten.opened_target,
             ..self.read_rewritten(target)?
         })
     }
 
-    /// Returns the target that a rewrite rule makes of this one, if one applies. What signs it is left out.
+    /// Returns the target that a rewrite rule makes of this one; `None` if no rule applies. A signature in front is
+    /// removed.
     #[must_use]
     pub fn rewritten(&self, raw_target: &str) -> Option<String> {
         self.rewrite(raw_target).map(|(_, new)| new)
@@ -411,13 +416,13 @@ impl Dialects {
 
     fn rewrite(&self, raw_target: &str) -> Option<(usize, String)> {
         let raw_target = with_slash(raw_target);
-        let opened = self.signing.open(&raw_target).ok()?;
-        let rewritten = self.rewriter.apply(opened.rest);
+        let split = self.signing.open(&raw_target).ok()?;
+        let rewritten = self.rewriter.apply(split.rest);
         Some((rewritten.rule?, rewritten.target.into_owned()))
     }
 
-    /// Parses a target to which no rewrite rule is applied.
-    fn read_rewritten(&self, target: Target<'_>) -> Result<Read, Refusal> {
+    /// Parses a target without applying rewrite rules.
+    fn read_rewritten(&self, target: Target<'_>) -> Result<ParsedTarget, Refusal> {
         for (name, dialect) in &self.dialects {
             let parsed = dialect.parse(&target).map_err(|refusal| Refusal {
                 errors: dialect.errors(),
@@ -425,38 +430,38 @@ impl Dialects {
             })?;
             if let Some(mut request) = parsed {
                 request.style.errors = dialect.errors_of(&request);
-                // A file at its own path is one, whichever language read its query.
+                // A file at its own path counts as a plain file, whichever dialect has read its query.
                 let is_own_path =
-                    || Source::from_raw(target.path).is_ok_and(|own| own == request.source);
+                    || Source::from_raw(target.path).is_ok_and(|path| path == request.source);
                 let is_plain = request.is_file() && !request.is_signed && is_own_path();
-                return Ok(Read {
+                return Ok(ParsedTarget {
                     door: self.doors.of(name).filter(|_| !is_plain),
                     request,
-                    opened: None,
+                    opened_target: None,
                 });
             }
         }
-        Ok(Read {
+        Ok(ParsedTarget {
             request: ImageRequest::file(Source::from_raw(target.path)?),
             door: None,
-            opened: None,
+            opened_target: None,
         })
     }
 
-    /// Returns the request in every dialect that can express it: the dialect's name and the target.
+    /// Returns the request as a target of every dialect that can express it, with the dialect's name.
     pub fn write<'a>(
         &'a self,
         request: &'a ImageRequest,
     ) -> impl Iterator<Item = (&'static str, String)> + 'a {
         self.dialects.iter().filter_map(move |(name, dialect)| {
-            // A tilde would begin a signature.
+            // A target that begins with `/~` would be taken for a signed one.
             let target = dialect.write(request).filter(|it| !it.starts_with("/~"))?;
-            // What a language cannot carry shows when it is read back, and what is rewritten, or another one takes for its
-            // own.
-            let again = self.read(Target::new(&target)).ok()?.request;
-            let same = again.ask == request.ask
-                && again.source == request.source
-                && again.rules.text() == request.rules.text();
+            // Reading the target back shows if the dialect cannot express the request, if a rewrite rule applies to the
+            // target, or if another dialect reads it first.
+            let parsed = self.read(Target::new(&target)).ok()?.request;
+            let same = parsed.ask == request.ask
+                && parsed.source == request.source
+                && parsed.rules.text() == request.rules.text();
             same.then_some((*name, target))
         })
     }

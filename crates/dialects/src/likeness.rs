@@ -1,4 +1,5 @@
-//! Dialects that a target looks like although they do not read it, because they are off or mounted elsewhere.
+//! Hints about dialects that a target looks like although they do not read it, because they are off or mounted
+//! elsewhere.
 
 use andon_recipe::{Recipe, Step, words};
 
@@ -8,17 +9,16 @@ use crate::percent;
 use crate::{Dialects, ROWS};
 
 impl Dialects {
-    /// Returns a sentence about the dialects that a target looks like but does not reach: how they are switched on, or
+    /// Returns a sentence about the dialects that a target looks like but does not reach: how to switch them on, or
     /// where they are mounted. `None` if there are none, or if one of them has parsed the target. A target that begins
-    /// with a recipe looks like a URL of Andon's own dialect. What a rewrite rule makes of a target is looked at in its
-    /// place.
+    /// with a recipe looks like a URL of Andon's own dialect. Rewrite rules are applied first.
     #[must_use]
     pub fn hint(&self, raw_target: &str) -> Option<String> {
         let rewritten = self.rewritten(raw_target);
         self.hint_of(rewritten.as_deref().unwrap_or(raw_target))
     }
 
-    /// Returns the sentence about a target to which no rewrite rule is applied any more.
+    /// Returns the sentence of [`Self::hint`] without applying rewrite rules.
     pub(crate) fn hint_of(&self, raw_target: &str) -> Option<String> {
         if let Some((prefix, url)) = self.with_prefix(raw_target) {
             return Some(format!(
@@ -35,39 +35,39 @@ impl Dialects {
         }
         let target = Target::new(raw_target);
         let mut off = Vec::new();
-        let mut elsewhere = Vec::new();
+        let mut mounted_elsewhere = Vec::new();
         for likeness in ROWS.iter().filter_map(|row| Likeness::of(row, &target)) {
             let at = |places: &[String]| likeness.places.iter().any(|it| places.contains(it));
-            // One that is on there has parsed the target, or would have read it first.
+            // A dialect that is mounted at that place has parsed the target, or another one has before it.
             if self.places.iter().any(|(name, places)| {
                 at(places) && (*name == likeness.row.name || likeness.is_apart)
             }) {
                 return None;
             }
-            let found = self
+            let mount = self
                 .places
                 .iter()
                 .find(|(name, _)| *name == likeness.row.name);
-            match found {
+            match mount {
                 None => off.push(likeness),
-                // It is a URL of the dialect here, as far as that can tell.
+                // The target is below the dialect's own prefix already.
                 Some((_, places)) if is_below(&target, places) => return None,
-                Some((_, places)) => elsewhere.push((likeness, places)),
+                Some((_, places)) => mounted_elsewhere.push((likeness, places)),
             }
         }
-        if elsewhere.is_empty() {
+        if mounted_elsewhere.is_empty() {
             return sentence_of_off(&off);
         }
-        let (names, urls): (Vec<_>, Vec<_>) = elsewhere
+        let (names, urls): (Vec<_>, Vec<_>) = mounted_elsewhere
             .iter()
-            .map(|(like, places)| (like.row.name, moved(raw_target, &like.places, places)))
+            .map(|(like, places)| (like.row.name, at_prefix(raw_target, &like.places, places)))
             .unzip();
         let urls: Vec<String> = urls.into_iter().flatten().collect();
         let refusal = urls.iter().find_map(|url| self.parse(url).err());
-        let refused =
+        let reason =
             refusal.map_or_else(String::new, |why| format!(", where it is refused: {why}"));
         Some(format!(
-            "this looks like a URL of {}: here it is {}{refused}",
+            "this looks like a URL of {}: here it is {}{reason}",
             names.join(" or "),
             urls.join(" or ")
         ))
@@ -79,22 +79,23 @@ impl Dialects {
         native.flat_map(|(_, places)| places.iter().map(|place| place.trim_end_matches(BELOW)))
     }
 
-    /// Returns a sentence about a target that names a preset where a recipe stands.
+    /// Returns a sentence about a target that has the name of a preset in place of a recipe.
     fn hint_of_preset(&self, target: &str) -> Option<String> {
         let mut prefixes = self.native_prefixes();
-        let below = target.strip_prefix(prefixes.next()?)?;
-        let url = format!("{}{below}", prefixes.next()?);
-        let name = percent::decode(below.strip_prefix('/')?.split('/').next()?).ok()?;
+        let rest = target.strip_prefix(prefixes.next()?)?;
+        let url = format!("{}{rest}", prefixes.next()?);
+        let name = percent::decode(rest.strip_prefix('/')?.split('/').next()?).ok()?;
         let is_read = self.parse(&url).is_ok_and(|request| !request.is_file());
         is_read.then(|| format!("`{name}` is a preset: here it is {url}"))
     }
 
-    /// Returns the prefix of Andon's own URLs and the target below it, if the target begins with a recipe.
+    /// Returns the prefix of Andon's own URLs, and the target with that prefix, if the target begins with a recipe.
     fn with_prefix(&self, raw_target: &str) -> Option<(&str, String)> {
         let target = Target::new(raw_target);
         let (first, _) = target.path.strip_prefix('/')?.split_once('/')?;
         let first = percent::decode(first).ok()?;
-        // A step without a value, such as `trim`, may as well be a folder, and an unknown one an effect of the engine.
+        // A step without a value, such as `trim`, may be the name of a folder, and an unknown step an effect of the
+        // engine.
         let (name, _) = first.split(',').next()?.split_once(':')?;
         let is_recipe = words().any(|word| word.name == name) && first.parse::<Recipe>().is_ok();
         let prefix = self.native_prefixes().next()?;
@@ -103,24 +104,24 @@ impl Dialects {
         is_read.then_some((prefix, url))
     }
 
-    /// Returns the target with the name of an overlay in one piece, if its slashes end the recipe.
+    /// Returns the target with escaped slashes in the name of an overlay, if bare ones cut the recipe short.
     fn with_escaped_slashes(&self, raw_target: &str) -> Option<String> {
-        let read = |target: &str| self.parse(target).ok().map(|request| request.rules.text());
-        let recipe: Recipe = read(raw_target)?.parse().ok()?;
+        let rules_text = |target: &str| self.parse(target).ok().map(|request| request.rules.text());
+        let recipe: Recipe = rules_text(raw_target)?.parse().ok()?;
         let ends_in_a_name = recipe.steps.last().is_some_and(|step| match step {
             Step::Effect(effect) => effect.material().is_some() && effect.args.len() == 1,
             _ => false,
         });
         let prefix = self.native_prefixes().next()?;
-        let below = raw_target.strip_prefix(prefix)?.strip_prefix('/')?;
-        // The name goes on to the segment with its arguments.
-        let arguments = below
+        let rest = raw_target.strip_prefix(prefix)?.strip_prefix('/')?;
+        // The name ends in the segment that has the first argument after it.
+        let arguments = rest
             .split('/')
             .skip(1)
             .position(|part| part.contains(':'))?
             + 1;
-        let url = format!("{prefix}/{}", below.replacen('/', "%2F", arguments));
-        let is_read = ends_in_a_name && read(&url).is_some();
+        let url = format!("{prefix}/{}", rest.replacen('/', "%2F", arguments));
+        let is_read = ends_in_a_name && rules_text(&url).is_some();
         is_read.then_some(url)
     }
 }
@@ -128,33 +129,34 @@ impl Dialects {
 /// A dialect that a target looks like.
 struct Likeness {
     row: &'static Row,
-    /// The places of the dialect, as in [`Gate::places`](crate::Gate), that the target's place is one of.
+    /// How the dialect's URLs begin at the prefix that the target has, in the form of [`Gate::places`](crate::Gate).
     places: Vec<String>,
-    /// Whether these are the places that the dialect has where all are on, instead of its usual ones.
+    /// Whether that is the prefix on a server with all dialects (`Mount::Apart`), instead of the usual
+    /// one.
     is_apart: bool,
 }
 
 impl Likeness {
-    /// Returns how a target looks like a URL of this dialect: at its usual place, or at the one that it has on a server
-    /// on which all dialects are on.
+    /// Returns whether and how a target looks like a URL of this dialect: at its usual prefix, or at its prefix on a
+    /// server with all dialects.
     fn of(row: &'static Row, target: &Target<'_>) -> Option<Self> {
-        let usual = (row.usual_places)();
+        let usual_places = (row.usual_places)();
         if (row.resembles)(target) {
             return Some(Self {
                 row,
-                places: usual,
+                places: usual_places,
                 is_apart: false,
             });
         }
-        let apart = (row.places_apart)();
-        (apart != usual && is_below(target, &apart)).then_some(Self {
+        let places_apart = (row.places_apart)();
+        (places_apart != usual_places && is_below(target, &places_apart)).then_some(Self {
             row,
-            places: apart,
+            places: places_apart,
             is_apart: true,
         })
     }
 
-    /// Returns the keys that switch the dialect on where the target has it.
+    /// Returns the keys that switch the dialect on at the prefix that the target has.
     fn keys(&self) -> String {
         let first = self
             .places
@@ -174,13 +176,13 @@ impl Likeness {
     }
 }
 
-/// Keys of dialects besides the prefix that [`Settings::switch_on`](crate::Settings) sets.
+/// Keys other than the prefix that [`Settings::switch_on`](crate::Settings) sets.
 const FURTHER_KEYS: [(&str, &str); 2] = [
     ("imagor", "allow_unsafe = true"),
     ("photon", "source = \"path\""),
 ];
 
-/// Says how dialects are switched on that are off.
+/// Returns a sentence that says how to switch on the dialects in `off`.
 fn sentence_of_off(off: &[Likeness]) -> Option<String> {
     let first = off.first()?;
     let names: Vec<&str> = off.iter().map(|likeness| likeness.row.name).collect();
@@ -190,21 +192,23 @@ fn sentence_of_off(off: &[Likeness]) -> Option<String> {
     };
     let name = first.row.name;
     let keys = first.keys();
-    let elsewhere = match (first.is_apart, first.places.first()) {
+    let suffix = match (first.is_apart, first.places.first()) {
         (true, Some(place)) => format!(", for URLs without {}", place.trim_end_matches(BELOW)),
         _ => String::new(),
     };
     Some(format!(
         "this looks like a URL of {names}, which {are} not enabled: add [{name}] with {keys} to andon.toml, or start \
-         with `--dialect {name}`{elsewhere}"
+         with `--dialect {name}`{suffix}"
     ))
 }
 
-/// Returns the target at the prefix that the dialect has here, in place of its usual one.
-fn moved(raw_target: &str, usual: &[String], places: &[String]) -> Option<String> {
+/// Returns the target with the dialect's configured prefix in place of its usual one.
+fn at_prefix(raw_target: &str, usual_places: &[String], places: &[String]) -> Option<String> {
     let place = places.first()?.trim_end_matches(BELOW);
-    let usual = usual.iter().map(|place| place.trim_end_matches(BELOW));
-    let rest = usual
+    let usual_places = usual_places
+        .iter()
+        .map(|place| place.trim_end_matches(BELOW));
+    let rest = usual_places
         .filter_map(|prefix| raw_target.strip_prefix(prefix))
         .min_by_key(|rest| rest.len())?;
     Some(format!("{place}{rest}"))

@@ -1,24 +1,23 @@
-//! Tables of options. A dialect's table has a row for each of its options, and the values that a URL gives to them are
-//! stored by row.
+//! Tables of options. A dialect's table has a row for each of its options. The values in a URL are stored by row.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// What there is to say of an option of a dialect.
+/// The documentation of an option of a dialect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OptionHelp {
     /// All names of the option.
     pub names: Vec<String>,
-    /// The values that the option takes; empty if its sentence says them.
+    /// The values that the option takes; empty if the sentence in `help` names them.
     pub values: String,
     /// What the option does, or why it does nothing, as one sentence.
     pub help: String,
-    /// What is not done as in the original, or why; `None` if nothing is.
+    /// How the option differs from that of the original server, or why it is ignored; `None` if it does not differ.
     pub differs: Option<String>,
 }
 
 impl OptionHelp {
-    /// Says what the option with these names does.
+    /// Creates the documentation of the option with these names. `help` is one sentence.
     pub(crate) fn new(names: &[&str], help: &str) -> Self {
         Self {
             names: names.iter().map(|name| (*name).to_owned()).collect(),
@@ -29,10 +28,10 @@ impl OptionHelp {
     }
 }
 
-/// An option of a dialect.
+/// A row of a table: an option of a dialect.
 #[derive(Debug)]
 pub(crate) struct OptionRow {
-    /// All names of the option. The first one is stored and written.
+    /// All names of the option. The first one is used in [`Values`] and in canonical texts.
     pub(crate) names: &'static [&'static str],
     /// The part of a request that the option changes.
     pub(crate) about: About,
@@ -43,7 +42,7 @@ pub(crate) struct OptionRow {
 }
 
 impl OptionRow {
-    /// Returns the name that is stored and written.
+    /// Returns the name that is used in [`Values`] and in canonical texts.
     pub(crate) fn name(&self) -> &'static str {
         self.names[0]
     }
@@ -67,15 +66,15 @@ pub(crate) const fn row(
 /// The part of a request that an option changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum About {
-    /// The image that is made.
+    /// The resulting image.
     Image,
-    /// The image that is made, except that these of the option's words are ignored with a note.
+    /// The resulting image, but these words of the option are ignored with a note.
     Partly(&'static [&'static str]),
     /// The source, or how the response is sent.
     Answer,
-    /// Nothing: a value that the row takes is ignored for this reason, with a note.
+    /// Nothing: valid values are ignored with a note, for this reason.
     Ignored(&'static str),
-    /// Nothing: the option exists elsewhere, and is not supported here.
+    /// Nothing: the original server has the option, but it is not supported here.
     Unsupported,
 }
 
@@ -86,22 +85,22 @@ pub(crate) enum Takes {
     Number(f64, f64),
     /// One of these words.
     Word(&'static [&'static str]),
-    /// Texts that the function accepts, with a description of them.
+    /// Texts that the function accepts, with a description of them for users.
     Text(fn(&str) -> bool, &'static str),
 }
 
 impl Takes {
-    /// Makes a kind of values that is any text, with a description of what is meant.
+    /// Accepts any text. `what` describes valid values for users.
     pub(crate) const fn any(what: &'static str) -> Self {
         Self::Text(|_| true, what)
     }
 
-    /// Returns the number in a text, if it is within the range. Options that do not take a range have none.
+    /// Parses a number, and returns it if it is within the range. For words and texts, any number is.
     pub(crate) fn number(self, text: &str) -> Option<f64> {
         text.parse().ok().filter(|number| self.has(*number))
     }
 
-    /// Whether a number is within the range.
+    /// Whether a number is within the range; always true for words and texts.
     pub(crate) fn has(self, number: f64) -> bool {
         match self {
             Self::Number(least, most) => (least..=most).contains(&number),
@@ -130,7 +129,7 @@ impl fmt::Display for Takes {
     }
 }
 
-/// The most notes that are given on options that are unknown or not supported.
+/// Maximum number of notes about unknown or unsupported options of one URL.
 pub(crate) const MOST_NOTES: usize = 8;
 
 /// The options of a dialect.
@@ -148,7 +147,7 @@ impl Table {
         self.0.iter().find(|row| row.names.contains(&name))
     }
 
-    /// Returns what there is to say of each option.
+    /// Returns the documentation of each option.
     pub(crate) fn help(&self) -> Vec<OptionHelp> {
         let help = |row: &OptionRow| {
             let what = match row.about {
@@ -174,7 +173,7 @@ impl Table {
         self.0.iter().map(help).collect()
     }
 
-    /// Returns notes on words of options that are not supported, in the order of the rows.
+    /// Returns notes on values that contain unsupported words, in the order of the rows.
     pub(crate) fn unsupported_words(&self, values: &Values) -> Vec<String> {
         let mut notes = Vec::new();
         for row in self.0 {
@@ -205,12 +204,12 @@ fn code(words: &[&str]) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// The values that a URL gives to options, each with the option's row, by the options' first names.
+/// The values of a URL's options, each with its row, by the first name of the option.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Values(BTreeMap<&'static str, (&'static OptionRow, String)>);
 
 impl Values {
-    /// Sets an option's value, whether or not it has one already.
+    /// Sets an option's value, and replaces the one that it has.
     pub(crate) fn replace(&mut self, row: &'static OptionRow, text: String) {
         self.0.insert(row.name(), (row, text));
     }
@@ -246,7 +245,7 @@ impl Values {
             .is_some_and(|(takes, text)| takes.accepts(text))
     }
 
-    /// Returns an option's value, and what values the option takes.
+    /// Returns the values that an option takes, and its value.
     pub(crate) fn get(&self, name: &str) -> Option<(Takes, &str)> {
         self.0.get(name).map(|(row, text)| (row.takes, &**text))
     }
@@ -256,7 +255,7 @@ impl Values {
         self.get(name).map(|(_, text)| text)
     }
 
-    /// Returns an option's number, if it is in the range of the option's row.
+    /// Returns an option's value as a number, if it is in the range of the option's row.
     pub(crate) fn number(&self, name: &str) -> Option<f64> {
         self.get(name).and_then(|(takes, text)| takes.number(text))
     }
@@ -267,7 +266,7 @@ impl Values {
         list.is_some_and(|list| list.split(',').any(|item| item == word))
     }
 
-    /// Returns `name=value` pairs with `between` between them, sorted by name; `encode` encodes each value.
+    /// Returns `name=value` pairs, sorted by name and separated by `between`. `encode` encodes each value.
     pub(crate) fn canonical(&self, between: &str, encode: impl Fn(&str) -> String) -> String {
         let pairs = self.0.iter();
         let pairs = pairs.map(|(name, (_, text))| format!("{name}={}", encode(text)));

@@ -43,8 +43,8 @@ fn bytes(raw: &str) -> impl Iterator<Item = Result<u8, Refusal>> {
     })
 }
 
-/// Percent-encodes all characters that may not stand bare in a path segment, except those in `bare`. Decoding the
-/// result returns the same text.
+/// Percent-encodes all characters that must be escaped in a path segment, except those in `bare`. Decoding the result
+/// returns the same text.
 #[must_use]
 pub fn encode(text: &str, bare: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
@@ -63,7 +63,8 @@ pub fn encode(text: &str, bare: &str) -> String {
     encoded
 }
 
-/// Whether a text has only the characters of a URL path (RFC 3986, section 3.3). Escapes are not validated.
+/// Whether a text has only characters that are allowed in a URL path (RFC 3986, section 3.3). Escapes are not
+/// validated.
 pub(crate) fn is_path(raw: &str) -> bool {
     let bytes = raw.bytes();
     bytes
@@ -80,8 +81,8 @@ fn is_bare(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || BARE.as_bytes().contains(&byte)
 }
 
-/// Returns one spelling for all texts that decode to the same bytes: bytes that may stand bare, and those in `bare`,
-/// are not escaped.
+/// Returns one normal form for all texts that decode to the same bytes: bytes that are allowed in a path segment, and
+/// those in `bare`, are not escaped.
 ///
 /// # Errors
 /// A `%` without two hex digits.

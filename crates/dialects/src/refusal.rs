@@ -4,8 +4,7 @@ use std::fmt;
 
 use crate::errors::{ErrorStyle, Fault, OWN_ERRORS};
 
-/// The reason why a target cannot be served, which is the client's fault. `Display` is one plain sentence that may be
-/// shown to the public.
+/// Why a target cannot be served, which is the client's fault. `Display` is one plain sentence for the public.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     /// The offending value, shortened.
@@ -14,22 +13,22 @@ pub struct Refusal {
     pub why: String,
     /// The kind of fault, which decides the status.
     pub fault: Fault,
-    /// The style in which the refusal is answered.
+    /// The style of the error response.
     pub errors: ErrorStyle,
-    /// Whether the reason is the whole sentence, as in a dialect whose texts are another server's.
+    /// Whether `why` is the whole message, as in a dialect that has the messages of another server.
     pub is_whole: bool,
-    /// The code that the dialect's own errors have for the reason; empty if there is none.
+    /// The code for this reason in the dialect's own error responses; empty if there is none.
     pub code: &'static str,
 }
 
 impl Refusal {
-    /// Makes a refusal with `Fault::Url`: the target is invalid, or asks for something that is not allowed.
+    /// Creates a refusal with `Fault::Url`: the target is invalid, or asks for something that is not allowed.
     #[must_use]
     pub fn new(value: &str, why: impl Into<String>) -> Self {
         Self::of(Fault::Url, value, why)
     }
 
-    /// Makes a refusal with `Fault::Url` that is told in exactly these words.
+    /// Creates a refusal with `Fault::Url` whose whole message is `text`.
     #[must_use]
     pub(crate) fn in_words(text: impl Into<String>) -> Self {
         Self {
@@ -38,7 +37,7 @@ impl Refusal {
         }
     }
 
-    /// Makes a refusal with any fault. The value is shortened, and the style is `OWN_ERRORS`.
+    /// Creates a refusal with any kind of fault. The value is shortened, and the style is `OWN_ERRORS`.
     #[must_use]
     pub fn of(fault: Fault, value: &str, why: impl Into<String>) -> Self {
         Self {
@@ -51,7 +50,7 @@ impl Refusal {
         }
     }
 
-    /// Returns this refusal with a code of the dialect's own.
+    /// Returns this refusal with a code for the dialect's own error responses.
     pub(crate) fn with_code(self, code: &'static str) -> Self {
         Self { code, ..self }
     }

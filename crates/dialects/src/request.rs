@@ -1,4 +1,4 @@
-//! The meaning of a target, whichever dialect it is written in.
+//! Requests, parsed from targets of any dialect.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::percent;
 use crate::refusal::Refusal;
 use crate::signature::Checksum;
 
-/// A parsed target.
+/// What a target asks for: the source, what to do with it, and how to respond.
 #[derive(Clone, Debug)]
 pub struct ImageRequest {
     /// What to send to the client.
@@ -20,12 +20,12 @@ pub struct ImageRequest {
     pub source: Source,
     /// How the result is made from the source; [`Recipe::original`] for a file that is sent unchanged.
     pub rules: Arc<dyn Rules>,
-    /// The rules of the URL without the request's headers, if the headers changed them.
+    /// The rules that the URL gives without the request's headers, if the headers changed them.
     pub stated: Option<Arc<dyn Rules>>,
     /// Warnings for the operator: options that were ignored, or that are undefined in the program that the dialect
     /// comes from.
     pub notes: Vec<String>,
-    /// How the dialect wants the request answered.
+    /// How the dialect responds to the request.
     pub style: AnswerStyle,
     /// Whether the dialect has verified a signature of its own that covers the whole URL.
     pub is_signed: bool,
@@ -70,9 +70,9 @@ pub enum Source {
     /// A path below the roots of the origins, percent-decoded exactly once and without empty segments. It may be empty.
     /// Dot segments are not resolved.
     Path(String),
-    /// `//` and a path in its URL spelling, for paths whose spelling is lost by decoding: an empty segment, or
-    /// the escape of a character that needs none (`%2F`, `%2B`). Web servers and buckets are asked for exactly this
-    /// spelling. In a folder, the decoded path is used.
+    /// `//` and a path as written in the URL, for paths that decoding would change: those with an empty segment, or
+    /// with the escape of a character that needs none (`%2F`, `%2B`). Web servers and buckets are asked for exactly
+    /// this text. In a folder, the decoded path is used.
     Escaped(String),
     /// An absolute URL, decoded once. Only URLs that the server's origins allow are served.
     Url(String),
@@ -87,19 +87,19 @@ pub enum Fallback {
     Redirect(String),
 }
 
-/// How a dialect wants a request answered.
+/// How a dialect responds to a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnswerStyle {
     /// Name of the dialect that read the target; `files` if it is the path of a plain file.
     pub dialect: &'static str,
     /// The style of error responses.
     pub errors: ErrorStyle,
-    /// Whether exactly the result of the rules is sent: no format is chosen by `Accept` unless the URL asks for that,
+    /// Whether exactly the result of the rules is sent: no format is selected by `Accept` unless the URL asks for that,
     /// and the source is never sent in place of a larger result.
     pub exact: bool,
     /// An exception to `exact`: whether the source is sent in place of a result that was only re-encoded and is larger.
     pub never_grows: bool,
-    /// Whether the result is labelled with the media type of the source's file name, even if that is wrong.
+    /// Whether the media type follows from the source's file name, even if it does not match the result.
     pub type_by_name: bool,
     /// The canonical target, if it differs from this one.
     pub canonical: Option<String>,
@@ -117,28 +117,28 @@ pub struct AnswerStyle {
     pub expired: ErrorStyle,
     /// For how many seconds clients may cache the result, if neither the operator nor the origin sets that.
     pub max_age: Option<u64>,
-    /// How long clients may cache the result whatever the origin sets, unless that is `private` or `no-store`, or the
-    /// operator sets something else.
+    /// Limits for how long clients may cache the result, whatever the origin sets, unless that is `private` or
+    /// `no-store`, or the operator sets something else.
     pub keeping: Option<Keeping>,
-    /// How `max_age` and `keeping` are said in `Cache-Control`; `{}` stands for the number of seconds.
+    /// The pattern of `Cache-Control` for `max_age` and `keeping`; `{}` stands for the number of seconds.
     pub lifetime: &'static str,
     /// What to send if the source is not available.
     pub fallback: Option<Fallback>,
-    /// The request headers that were read to interpret the target, in lower case.
+    /// The request headers that were read to parse the target, in lower case.
     pub reads: Vec<&'static str>,
 }
 
-/// How long clients may cache a result.
+/// Limits for how long clients may cache a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Keeping {
-    /// The least number of seconds.
+    /// The minimum number of seconds.
     pub least: u64,
-    /// The largest number of seconds.
+    /// The maximum number of seconds.
     pub most: u64,
 }
 
 impl AnswerStyle {
-    /// Returns the `Cache-Control` of a result that clients may cache for this many seconds.
+    /// Returns the value of `Cache-Control` for a result that clients may cache for this many seconds.
     #[must_use]
     pub fn cached_for(&self, seconds: u64) -> String {
         let (least, most) = self.keeping.map_or((0, u64::MAX), |it| (it.least, it.most));
@@ -149,7 +149,7 @@ impl AnswerStyle {
     /// Placeholder in header values for the file extension of the result's format.
     pub const EXTENSION: &str = "{ext}";
 
-    /// Placeholder as [`Self::EXTENSION`], but for the longer of two usual ones: `jpeg` rather than `jpg`.
+    /// Placeholder like [`Self::EXTENSION`], for the longer one of two usual extensions: `jpeg` rather than `jpg`.
     pub const LONG_EXTENSION: &str = "{extension}";
 
     /// Whether the result is always sent, even if it is larger than the source.
@@ -218,13 +218,13 @@ impl ImageRequest {
         }
     }
 
-    /// Whether the source is sent unchanged, whether or not it is an image.
+    /// Whether the source is sent unchanged. It need not be an image.
     #[must_use]
     pub fn is_file(&self) -> bool {
         self.ask == Ask::File
     }
 
-    /// Changes the output settings of the rules, and of those that the URL states by itself.
+    /// Changes the output settings of the rules, and of [`Self::stated`].
     pub fn change_output(&mut self, change: impl Fn(&mut Output)) {
         for rules in [&mut self.rules].into_iter().chain(&mut self.stated) {
             let mut output = rules.output().clone();
@@ -242,9 +242,9 @@ impl Source {
     /// # Errors
     /// A path that cannot be decoded.
     pub fn from_raw(raw: &str) -> Result<Self, Refusal> {
-        let decoded = percent::decode(raw)?;
+        let path = percent::decode(raw)?;
         let raw = raw.trim_start_matches('/');
-        let path = relative(&decoded);
+        let path = relative(&path);
         let is_plain = percent::is_plain(raw) && !raw.contains("//");
         Ok(
             match !is_plain && percent::is_path(raw) && raw != percent::encode(&path, "/") {
@@ -254,8 +254,8 @@ impl Source {
         )
     }
 
-    /// Creates the source at the decoded path `path`, in the spelling that it has at the end of the target's raw path.
-    /// What stands before it in `raw`, such as options, is left out.
+    /// Creates the source at the decoded path `path`, as it is written at the end of the target's raw path. Text before
+    /// it in `raw`, such as options, is ignored.
     pub(crate) fn at_the_end(raw: &str, path: String) -> Self {
         let ends = raw.match_indices('/').map(|(at, _)| &raw[at + 1..]);
         let is_it = |end: &&str| percent::decode(end).is_ok_and(|it| relative(&it) == path);
@@ -264,14 +264,14 @@ impl Source {
         source.unwrap_or(Self::Path(path))
     }
 
-    /// Creates a source from a raw path of a target, or from an absolute URL in its place. A URL that is escaped as a
-    /// whole is decoded; any other URL is not.
+    /// Creates a source from a raw path of a target, or from an absolute URL in its place. The URL is decoded only if
+    /// it is escaped as a whole.
     ///
     /// # Errors
     /// A text that cannot be decoded.
     pub(crate) fn path_or_url(raw: &str) -> Result<Self, Refusal> {
-        let decoded = percent::decode(raw)?;
-        match Self::url(raw).or_else(|| Self::url(&decoded)) {
+        let text_decoded = percent::decode(raw)?;
+        match Self::url(raw).or_else(|| Self::url(&text_decoded)) {
             Some(url) => Ok(url),
             None => Self::from_raw(raw),
         }
@@ -283,14 +283,14 @@ impl Source {
     /// # Errors
     /// A text that cannot be decoded.
     pub(crate) fn escaped_path_or_url(raw: &str) -> Result<Self, Refusal> {
-        let decoded = percent::decode(raw)?;
-        let url = Self::url(raw).or_else(|| Self::url(&decoded));
-        Ok(url.unwrap_or_else(|| Self::from_path(&decoded)))
+        let text_decoded = percent::decode(raw)?;
+        let url = Self::url(raw).or_else(|| Self::url(&text_decoded));
+        Ok(url.unwrap_or_else(|| Self::from_path(&text_decoded)))
     }
 
-    /// Creates a source from an absolute URL; `None` if the text does not begin with `http:/`, `https:/` or the scheme of
-    /// a bucket's URL (`s3:/`, `gs:/`, `abs:/`). The scheme may be in any case, and one slash is enough, because proxies
-    /// that merge slashes leave one of two.
+    /// Creates a source from an absolute URL; `None` if the text does not begin with `http:/`, `https:/` or the scheme
+    /// of a bucket's URL (`s3:/`, `gs:/`, `abs:/`). The scheme may be in any case, and one slash is enough, because
+    /// proxies that merge slashes leave one of two.
     pub(crate) fn url(text: &str) -> Option<Self> {
         ["http:/", "https:/", "s3:/", "gs:/", "abs:/"]
             .into_iter()
@@ -303,8 +303,8 @@ impl Source {
             })
     }
 
-    /// Returns the source that the name of an overlay image stands for: a decoded path below the origins if it begins
-    /// with `/`, or an absolute URL. `None` for the name of a file in the folder of overlay images.
+    /// Returns the source for the name of an overlay image: a decoded path below the origins if it begins with `/`, or
+    /// an absolute URL. `None` for the name of a file in the folder of overlay images.
     #[must_use]
     pub fn of_overlay(name: &str) -> Option<Self> {
         match name.starts_with('/') {
@@ -331,7 +331,8 @@ impl Source {
         }
     }
 
-    /// Returns the percent-decoded path without empty segments, or the URL. Rules about sources are matched against it.
+    /// Returns the percent-decoded path without empty segments, or the URL. Rules about sources are matched against
+    /// this text.
     #[must_use]
     pub fn place(&self) -> Cow<'_, str> {
         match self {
@@ -345,12 +346,12 @@ impl Source {
     pub fn literal(&self) -> Cow<'_, str> {
         match self {
             Self::Path(text) | Self::Url(text) => text.into(),
-            // It has been decoded before.
+            // Decoding has succeeded when the source was created.
             Self::Escaped(text) => percent::decode(&text[2..]).unwrap_or_default().into(),
         }
     }
 
-    /// Returns the path in its URL spelling, without a leading slash; `None` for a URL.
+    /// Returns the path as written in URLs, without a leading slash; `None` for a URL.
     #[must_use]
     pub fn escaped(&self) -> Option<Cow<'_, str>> {
         match self {
@@ -360,7 +361,7 @@ impl Source {
         }
     }
 
-    /// Creates the source of a generated image of one px in this colour. Nothing is fetched for it.
+    /// Creates the source of a generated image of 1 px in this colour. Nothing is fetched for it.
     #[must_use]
     pub fn of_colour(colour: Colour) -> Self {
         Self::Url(format!("{COLOUR}{colour}"))
@@ -381,19 +382,19 @@ impl Source {
     }
 }
 
-/// Name of plain files, which are no dialect's.
+/// The name that plain files have in place of a dialect's.
 pub const FILES: &str = "files";
 
 /// Prefix of the URL of a generated image of one colour.
 const COLOUR: &str = "color://";
 
-/// Returns a decoded path in the form that names a source: without a leading slash and without empty segments. A
+/// Returns a decoded path in the form that identifies a source: without a leading slash and without empty segments. A
 /// trailing slash is kept.
 pub(crate) fn relative(path: &str) -> String {
     let segments = path.split('/').filter(|segment| !segment.is_empty());
-    let mut kept: Vec<&str> = segments.collect();
-    if path.ends_with('/') && !kept.is_empty() {
-        kept.push("");
+    let mut parts: Vec<&str> = segments.collect();
+    if path.ends_with('/') && !parts.is_empty() {
+        parts.push("");
     }
-    kept.join("/")
+    parts.join("/")
 }

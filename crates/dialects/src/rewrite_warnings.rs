@@ -1,4 +1,4 @@
-//! Rewrite rules that are valid and yet do not what they were written for.
+//! Warnings about rewrite rules that are valid but do not do what they were written for.
 
 use crate::config::BELOW;
 use crate::dialect::Target;
@@ -6,20 +6,21 @@ use crate::forms::is_script;
 use crate::{Dialects, EXAMPLE_SOURCE};
 
 impl Dialects {
-    /// Returns a sentence about each rewrite rule that never applies, that looks for the query in the path, or whose new
-    /// path looks like a URL of a dialect that is off or elsewhere; and about each dialect whose URLs a rule takes.
+    /// Returns a sentence about each rewrite rule that never applies, that looks for the query in the path, or whose
+    /// new path looks like a URL of a dialect that is off or mounted elsewhere; and about each dialect whose URLs a
+    /// rule takes.
     #[must_use]
     pub fn rewrite_warnings(&self) -> Vec<String> {
-        let of_rules = self.rewriter.doubts().flat_map(|(index, sample, doubts)| {
-            let read = self.read_rewritten(Target::new(&sample));
-            let is_file = read.is_ok_and(|read| read.request.is_file());
+        let rule_warnings = self.rewriter.doubts().flat_map(|(index, sample, doubts)| {
+            let result = self.read_rewritten(Target::new(&sample));
+            let is_file = result.is_ok_and(|result| result.request.is_file());
             let hint = is_file.then(|| self.hint_of(&sample)).flatten();
             let runs = is_file && is_script(&sample);
             let hint = hint.or_else(|| runs.then(|| NOTHING_RUNS.to_owned()));
             let hint = hint.map(|hint| format!("rewrite.{index}.to: {hint}"));
             doubts.into_iter().chain(hint)
         });
-        of_rules.chain(self.hidden_dialects()).collect()
+        rule_warnings.chain(self.hidden_dialects()).collect()
     }
 
     /// Returns a sentence about each dialect with a prefix of its own whose URLs a rule turns into paths of files.
@@ -28,14 +29,14 @@ impl Dialects {
             let target = dialect.example(EXAMPLE_SOURCE);
             let rewritten = self.rewriter.apply(&target);
             let (rule, new) = (rewritten.rule?, rewritten.target);
-            // A rule that leads to a hidden name closes what it takes, and is meant to.
+            // A rule that leads to a hidden name closes the paths that it matches, which is intended.
             if new == target || new.contains("/.") {
                 return None;
             }
-            let read = self.read_rewritten(Target::new(&new)).ok()?;
-            let (_, places) = self.places.iter().find(|(known, _)| known == name)?;
+            let parsed = self.read_rewritten(Target::new(&new)).ok()?;
+            let (_, places) = self.places.iter().find(|(entry, _)| entry == name)?;
             let prefix = places.first()?.trim_end_matches(BELOW);
-            let is_hidden = read.request.is_file() && !prefix.is_empty();
+            let is_hidden = parsed.request.is_file() && !prefix.is_empty();
             let prefix = regex::escape(prefix);
             is_hidden.then(|| {
                 format!(
@@ -47,7 +48,7 @@ impl Dialects {
     }
 }
 
-/// What is said of a rule that leads to a script.
+/// The end of the warning about a rule that leads to a script.
 const NOTHING_RUNS: &str = "it is the URL of a script, which is not run here, and no other rule is applied to it: lead to an image \
                             (`/r/fit:…`)";
 

@@ -1,7 +1,7 @@
-//! Shared code of the rules of all dialects that compute sizes in their own way.
+//! Code that the rules of all dialects share if they compute sizes themselves.
 
-/// Implements the output methods of `Rules` for a type that keeps its output settings in the field `output` and derives
-/// nothing else from them.
+/// Implements the output methods of `Rules` for a type that stores its output settings in the field `output` and
+/// derives nothing else from them.
 macro_rules! kept_output {
     () => {
         fn output(&self) -> &andon_recipe::Output {

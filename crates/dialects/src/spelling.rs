@@ -1,50 +1,50 @@
-//! How dialects write wishes: box and gravity each in their own way, and everything else from a table of words.
+//! How dialects write wishes: box and gravity each in a way of its own, and everything else by a table of words.
 
 use andon_recipe::{Colour, Fitting, Keep, Recipe, Step, Wish};
 
 use crate::effects::number;
 
-/// A word of recipes with its arguments, and the option with which a dialect says it; an empty one if the dialect does this
-/// anyway. In the word, `_` stands for any argument, and numbers with `x` or `+` between them are arguments of their own.
-/// In the option, `{0}` stands for the first of these `_`, which may be followed by what is done to the number: `*`, `/`,
-/// `+` and `-` with another number, `l` for its binary logarithm, `i` for its inverse, `r` for its square root and `~` for
-/// rounding. `{0#}` is a colour with its alpha first.
+/// A word of recipes with its arguments, and the option by which a dialect expresses it. The option is empty if the
+/// dialect always does this. In the word, `_` stands for any argument, and numbers that are joined by `x` or `+` are
+/// separate arguments. In the option, `{0}` stands for the first of these `_`. Operations on the number may follow in
+/// the braces: `*`, `/`, `+` and `-` with another number, `l` for its binary logarithm, `i` for its inverse, `r` for
+/// its square root and `~` for rounding. `{0#}` is a colour with its alpha first.
 pub type Word = (&'static str, &'static str);
 
-/// A wish as a URL of a dialect.
+/// A wish, written as a URL of a dialect.
 #[derive(Debug)]
 pub struct Spelt {
     /// Path and query, with the dialect's usual prefix.
     pub(crate) url: String,
-    /// What the dialect has no word for, as words of a recipe.
+    /// The parts of the wish that the dialect cannot express, as words of a recipe.
     pub(crate) missing: Vec<String>,
 }
 
 /// The options of a URL that is being written.
 #[derive(Debug, Default)]
-pub(crate) struct Said {
+pub(crate) struct Draft {
     options: Vec<String>,
     missing: Vec<String>,
 }
 
-impl Said {
-    /// Says everything of a wish but its box. The part of the image that is kept in a box has the word `keep`.
+impl Draft {
+    /// Translates all of a wish except its box. The part of the image that a box keeps has the word `keep`.
     pub(crate) fn of(wish: &Wish, words: &[Word]) -> Self {
-        let mut said = Self::default();
+        let mut draft = Self::default();
         let steps = wish.others().map(Step::to_string);
         let keep =
             Some(wish.keep).filter(|keep| wish.fit == Fitting::Cover && *keep != Keep::default());
         for text in steps.chain(keep.map(|keep| format!("keep:{keep}"))) {
             match option(words, &text) {
-                Some(option) => said.put(option),
-                None => said.missing.push(text),
+                Some(option) => draft.put(option),
+                None => draft.missing.push(text),
             }
         }
-        // What is lost of the output is told by those who compare the results.
+        // Missing output settings are not recorded: callers compare the results of both requests.
         for word in Recipe::from(wish.output.clone()).to_string().split(',') {
-            said.add(option(words, word));
+            draft.add(option(words, word));
         }
-        said
+        draft
     }
 
     /// Adds an option, unless it is empty.
@@ -58,12 +58,12 @@ impl Said {
         self.put(option.unwrap_or_default());
     }
 
-    /// Notes that the box of the wish is not said as it is meant.
+    /// Records that the box of the wish cannot be expressed.
     pub(crate) fn miss_box(&mut self, wish: &Wish) {
         self.missing.push(wish.bounds());
     }
 
-    /// Takes the option out that begins with `start`, and returns what follows.
+    /// Removes the option that begins with `start`, and returns the rest of its text.
     pub(crate) fn take(&mut self, start: &str) -> Option<String> {
         let place = self
             .options
@@ -72,13 +72,13 @@ impl Said {
         Some(self.options.remove(place)[start.len()..].to_owned())
     }
 
-    /// Returns the options with `between` between them.
+    /// Returns the options, separated by `between`.
     pub(crate) fn join(&self, between: &str) -> String {
         self.options.join(between)
     }
 
-    /// Returns the URL with what is missing in it.
-    pub(crate) fn spelt(self, url: String) -> Spelt {
+    /// Returns a finished URL, with the words that could not be expressed.
+    pub(crate) fn finish(self, url: String) -> Spelt {
         Spelt {
             url,
             missing: self.missing,
@@ -86,7 +86,7 @@ impl Said {
     }
 }
 
-/// Returns a word of a recipe as a dialect says it; `None` if the dialect cannot.
+/// Translates a word of a recipe to an option of a dialect; `None` if the dialect cannot express it.
 pub(crate) fn option(words: &[Word], text: &str) -> Option<String> {
     let is_size = |arg: &str| {
         arg.bytes()
@@ -95,20 +95,20 @@ pub(crate) fn option(words: &[Word], text: &str) -> Option<String> {
     let split = |arg| str::split(arg, move |letter| is_size(arg) && "x+".contains(letter));
     let parts: Vec<&str> = text.split(':').flat_map(split).collect();
     words.iter().find_map(|(word, option)| {
-        let wanted: Vec<&str> = word.split(':').collect();
-        let mut pairs = wanted.iter().zip(&parts);
-        let is_it = wanted.len() == parts.len()
-            && pairs.all(|(wanted, part)| *wanted == "_" || wanted == part);
-        let any = wanted
+        let pattern: Vec<&str> = word.split(':').collect();
+        let mut pairs = pattern.iter().zip(&parts);
+        let is_it = pattern.len() == parts.len()
+            && pairs.all(|(pattern, part)| *pattern == "_" || pattern == part);
+        let any = pattern
             .iter()
             .zip(&parts)
-            .filter(|(wanted, _)| **wanted == "_");
-        is_it.then(|| filled(option, &any.map(|(_, part)| *part).collect::<Vec<_>>()))?
+            .filter(|(pattern, _)| **pattern == "_");
+        is_it.then(|| fill_in(option, &any.map(|(_, part)| *part).collect::<Vec<_>>()))?
     })
 }
 
-/// Returns an option with these arguments in their places; `None` if one is no number that should be.
-fn filled(option: &str, args: &[&str]) -> Option<String> {
+/// Replaces the placeholders of an option by these arguments; `None` if an argument should be a number and is not.
+fn fill_in(option: &str, args: &[&str]) -> Option<String> {
     let mut pieces = option.split('{');
     let mut text = pieces.next()?.to_owned();
     for piece in pieces {
@@ -118,15 +118,15 @@ fn filled(option: &str, args: &[&str]) -> Option<String> {
         text.push_str(&match (scale, arg.split_at_checked(6)) {
             ("#", Some((rgb, alpha))) => format!("{alpha}{rgb}"),
             ("" | "#", _) => arg.to_owned(),
-            _ => number(scaled(arg.parse().ok()?, scale)?),
+            _ => number(apply_scale(arg.parse().ok()?, scale)?),
         });
         text.push_str(rest);
     }
     Some(text)
 }
 
-/// Does to a number what a scale says, from left to right; `None` for a scale that is not well formed.
-fn scaled(mut value: f64, mut scale: &str) -> Option<f64> {
+/// Applies the operations `scale` to a number, from left to right; `None` if they are not well formed.
+fn apply_scale(mut value: f64, mut scale: &str) -> Option<f64> {
     while let Some(act) = scale.chars().next() {
         let rest = &scale[1..];
         let end = rest.find(|letter: char| "*/+lir~".contains(letter));
@@ -150,17 +150,17 @@ fn scaled(mut value: f64, mut scale: &str) -> Option<f64> {
     Some(value)
 }
 
-/// Returns a side of a box in whole px behind `before`, if it is given.
+/// Returns a side of a box in whole px, with `before` in front of it; `None` if the side is open.
 pub(crate) fn side(before: &str, side: Option<f64>) -> Option<String> {
     side.map(|side| format!("{before}{}", side.round()))
 }
 
-/// Returns width and height of a box in whole px, with `open` in place of a side that is not given.
+/// Returns width and height of a box in whole px. `open` stands for a side that is open.
 pub(crate) fn sides(wish: &Wish, open: &str) -> [String; 2] {
     [wish.w, wish.h].map(|length| side("", length).unwrap_or(open.to_owned()))
 }
 
-/// Returns a colour as hex digits with its alpha first, if it has any.
+/// Formats a colour as hex digits. An alpha other than 255 comes first.
 pub(crate) fn argb(colour: Colour) -> String {
-    filled("{0#}", &[&colour.to_string()]).unwrap_or_default()
+    fill_in("{0#}", &[&colour.to_string()]).unwrap_or_default()
 }

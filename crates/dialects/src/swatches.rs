@@ -1,12 +1,12 @@
-//! The six dominant colours that services report for an image: vibrant or muted, and light, dark or neither. A colour
-//! is assigned to one of them as in Android's Palette.
+//! The six dominant colours that services report for an image: vibrant or muted, and light, dark or neither. Colours
+//! are assigned to them as in Android's Palette.
 
 use serde_json::Value;
 
 use crate::colours;
 
 /// A colour (red, green, blue), and its share of the image.
-pub(crate) type Weighed = ([u8; 3], f64);
+pub(crate) type ColourShare = ([u8; 3], f64);
 
 /// One of the six dominant colours.
 struct Swatch {
@@ -41,7 +41,7 @@ const fn swatch(name: &'static str, saturation: Target, lightness: Target) -> Sw
     }
 }
 
-/// The swatches, in the order in which they choose their colours. No colour is used twice.
+/// The swatches, in the order in which they select their colours. No colour is selected twice.
 const SWATCHES: [Swatch; 6] = [
     swatch("light_vibrant", VIBRANT, LIGHT),
     swatch("vibrant", VIBRANT, MIDDLE),
@@ -61,54 +61,54 @@ impl Target {
     }
 }
 
-/// Reads the colours of a palette, as the engine writes it.
-pub(crate) fn weighed(palette: &Value) -> Vec<Weighed> {
+/// Parses the colours of a palette from the engine's JSON.
+pub(crate) fn colour_shares(palette: &Value) -> Vec<ColourShare> {
     let entries = palette["palette"].as_array().into_iter().flatten();
-    let read = entries.filter_map(|entry| {
+    let colours_by_share = entries.filter_map(|entry| {
         let levels = entry["colour"].as_str().and_then(colours::channels)?;
         Some((levels.try_into().ok()?, entry["share"].as_f64()?))
     });
-    read.collect()
+    colours_by_share.collect()
 }
 
 /// Returns the swatches of a palette, by name. With `all`, missing swatches are derived from those that were found.
-pub(crate) fn of(palette: &[Weighed], all: bool) -> Vec<(&'static str, [u8; 3])> {
+pub(crate) fn of(palette: &[ColourShare], all: bool) -> Vec<(&'static str, [u8; 3])> {
     let most = palette.iter().map(|(_, share)| *share).fold(0.0, f64::max);
-    let mut taken: Vec<[u8; 3]> = Vec::new();
-    let mut found = Vec::new();
+    let mut used: Vec<[u8; 3]> = Vec::new();
+    let mut swatches = Vec::new();
     for swatch in &SWATCHES {
-        let score = |(colour, share): &Weighed| {
+        let score = |(colour, share): &ColourShare| {
             let [_, saturation, lightness] = hsl(*colour);
             let fits = swatch.saturation.has(saturation) && swatch.lightness.has(lightness);
-            (fits && !taken.contains(colour)).then(|| {
+            (fits && !used.contains(colour)).then(|| {
                 0.24 * swatch.saturation.nearness(saturation)
                     + 0.52 * swatch.lightness.nearness(lightness)
                     + 0.24 * share / most
             })
         };
-        let scored = palette.iter().filter_map(|it| Some((score(it)?, it.0)));
-        if let Some((_, colour)) = scored.max_by(|one, other| one.0.total_cmp(&other.0)) {
-            taken.push(colour);
-            found.push((swatch.name, colour));
+        let candidates = palette.iter().filter_map(|it| Some((score(it)?, it.0)));
+        if let Some((_, colour)) = candidates.max_by(|one, other| one.0.total_cmp(&other.0)) {
+            used.push(colour);
+            swatches.push((swatch.name, colour));
         }
     }
-    if let (true, Some((_, model))) = (all, found.first().copied()) {
-        let named = |name: &str| found.iter().find(|(known, _)| *known == name).copied();
+    if let (true, Some((_, model))) = (all, swatches.first().copied()) {
+        let swatch_named = |name: &str| swatches.iter().find(|(entry, _)| *entry == name).copied();
         let missing = SWATCHES
             .iter()
-            .filter(|swatch| named(swatch.name).is_none());
-        let made = missing.map(|swatch| {
-            // The one as saturated, if there is one.
+            .filter(|swatch| swatch_named(swatch.name).is_none());
+        let derived = missing.map(|swatch| {
+            // The saturation follows a swatch of the same family (vibrant or muted), if there is one.
             let family = swatch.name.rsplit('_').next().unwrap_or_default();
-            let kin = found.iter().find(|(name, _)| name.ends_with(family));
-            let [hue, own, _] = hsl(kin.map_or(model, |(_, colour)| *colour));
-            let saturation = own.clamp(swatch.saturation.least, swatch.saturation.most);
+            let relative = swatches.iter().find(|(name, _)| name.ends_with(family));
+            let [hue, kin_saturation, _] = hsl(relative.map_or(model, |(_, colour)| *colour));
+            let saturation = kin_saturation.clamp(swatch.saturation.least, swatch.saturation.most);
             (swatch.name, rgb([hue, saturation, swatch.lightness.best]))
         });
-        let made: Vec<_> = made.collect();
-        found.extend(made);
+        let derived: Vec<_> = derived.collect();
+        swatches.extend(derived);
     }
-    found
+    swatches
 }
 
 /// Returns hue in sixths of the circle, and saturation and lightness from 0 to 1.
@@ -132,10 +132,12 @@ fn hsl(colour: [u8; 3]) -> [f64; 3] {
 
 fn rgb([hue, saturation, lightness]: [f64; 3]) -> [u8; 3] {
     let span = saturation * (1.0 - (2.0 * lightness - 1.0).abs());
-    // How far a channel's own hue may be away, in sixths of the circle.
-    let channel = |own: f64| {
-        let away = (hue - own).abs().min(6.0 - (hue - own).abs());
-        let part = (2.0 - away).clamp(0.0, 1.0);
+    // The distance of the hue from the channel's own hue, in sixths of the circle.
+    let channel = |channel_hue: f64| {
+        let distance = (hue - channel_hue)
+            .abs()
+            .min(6.0 - (hue - channel_hue).abs());
+        let part = (2.0 - distance).clamp(0.0, 1.0);
         let level = lightness - span / 2.0 + span * part;
         (level * 255.0).round() as u8
     };

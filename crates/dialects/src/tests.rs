@@ -82,7 +82,7 @@ fn every_dialect_answers_errors_in_its_own_way() {
     let style = |make: &crate::Maker| make(&config).unwrap().expect("switched on").errors();
     for (index, (name, make)) in ALL.iter().enumerate() {
         for (other, same) in ALL.iter().skip(index) {
-            // Some say no more than the server itself.
+            // Some dialects answer errors in the server's own style.
             let plain = |make| style(make) == crate::OWN_ERRORS;
             let alike = name == other || plain(make) && plain(same);
             assert_eq!(style(make) == style(same), alike, "{name} and {other}");
@@ -96,7 +96,7 @@ fn a_target_means_the_same_without_its_first_slash() {
     let request = dialects.parse("r/fit:10x10/a.jpg").unwrap();
     assert_eq!(request.source.as_str(), "a.jpg");
     assert_eq!(request.rules.text(), "fit:10x10");
-    // Found by fuzzing: it passed for a file that no URL can name.
+    // Found by fuzzing: this was parsed as a file that no URL can name.
     assert!(dialects.parse("r/ull_/ll180_").is_err());
 }
 
@@ -302,7 +302,7 @@ fn a_dialect_at_the_root_leaves_those_with_marks_their_targets() {
     }
 }
 
-/// Returns what a load balancer that tries the source patterns in turn takes for the source.
+/// Returns the source that a load balancer finds by trying the source patterns in turn.
 fn hashed(dialects: &Dialects, target: &str) -> String {
     let mut patterns = dialects.source_patterns();
     let found = patterns.find_map(|(_, pattern)| {

@@ -29,7 +29,7 @@ pub(crate) struct Answer {
     height: Option<u32>,
 }
 
-/// Returns the rows of one dialect. If the file is missing, it prints a message and returns none.
+/// Returns the rows of one dialect. If the file is missing, prints a message and returns none.
 pub(crate) fn of(dialect: &str) -> Vec<Vector> {
     let file = "../../../shared/dialects/vectors.jsonl";
     let Ok(text) = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)) else {
@@ -65,14 +65,14 @@ impl Vector {
         ) {
             (200, Some(size)) => assert_eq!(answer, Ok(size), "{self:?}"),
             (200, None) => assert!(answer.is_ok(), "{self:?} {answer:?}"),
-            // Whether a file is there is seen elsewhere.
+            // Whether the file exists is tested elsewhere.
             (404, _) => assert!(answer.is_ok() || answer == Err(404), "{self:?} {answer:?}"),
             (status, _) => assert_eq!(answer, Err(status), "{self:?}"),
         }
     }
 }
 
-/// Returns the recipe that a request, which must be valid, resolves to.
+/// Returns the recipe that a valid request resolves to.
 pub(crate) fn resolved(parsed: Result<ImageRequest, Refusal>, facts: &Facts) -> Recipe {
     let request = parsed.expect("a request");
     let recipe = request.rules.resolve(facts);
@@ -97,14 +97,14 @@ pub(crate) fn answer(
     facts: &Facts,
 ) -> Result<(u32, u32), u16> {
     let request = parsed.map_err(|refusal| {
-        let own = match refusal.fault {
+        let status = match refusal.fault {
             Fault::Signature => 403,
             Fault::Expired => 410,
             _ => 400,
         };
-        refusal.errors.0.status(refusal.fault, own)
+        refusal.errors.0.status(refusal.fault, status)
     })?;
-    // Long past; the clock is the server's.
+    // The expiry time is long past. The server, not this crate, compares it with the clock.
     if request
         .style
         .expires
@@ -116,7 +116,7 @@ pub(crate) fn answer(
     Ok(size(&recipe, facts))
 }
 
-/// Returns the size in px of what a resolved recipe makes.
+/// Returns the size in px of the result of a resolved recipe.
 pub(crate) fn size(recipe: &Recipe, facts: &Facts) -> (u32, u32) {
     size_after(&recipe.steps, facts).unwrap_or_else(|| panic!("{recipe} is not resolved"))
 }

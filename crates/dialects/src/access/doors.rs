@@ -1,8 +1,8 @@
-//! Doors: the dialects that answer requests, plain files among them, and what closes each to unsigned URLs.
+//! Doors: the dialects that answer requests, and plain files; and which settings close each of them to unsigned URLs.
 //!
-//! A key for signatures, or a dialect that serves presets only, says that not everybody may have every image. That
-//! would be worth nothing if another dialect still gave out the same images. So it closes all other dialects to
-//! unsigned URLs, unless their tables say `open = true`.
+//! A key for signatures, or a dialect that serves presets only, means that not everybody may have every image. That
+//! would be worth nothing if another dialect still gave out the same images. So such a setting closes all other
+//! dialects to unsigned URLs, unless their tables say `open = true`.
 
 use std::fmt;
 
@@ -14,9 +14,9 @@ use crate::{Config, FILES, ROWS};
 pub struct Door {
     /// Name of the door's table in the configuration.
     pub name: &'static str,
-    /// How the door's URLs begin, as a text for people.
+    /// How the door's URLs begin, for people to read.
     pub places: String,
-    /// Who may use the door, and which setting decides that, as a text for people.
+    /// Who may use the door, and which setting decides that, for people to read.
     pub who: String,
 }
 
@@ -56,13 +56,13 @@ impl Doors {
                 closers.push((*name, format!("{name}.only_presets"), false));
             }
         }
-        // Presets say which images may be made, not which files may be seen.
+        // Presets restrict which images are made, not which files are served, so that only keys close plain files.
         let files = Gate {
             open: config.files.open || closers.iter().all(|(.., is_key)| !is_key),
             places: vec!["/… (files as they are)".to_owned()],
             ..Gate::default()
         };
-        let house = House {
+        let settings = AccessSettings {
             has_own_keys,
             required: config.signing.required,
             closers,
@@ -70,11 +70,11 @@ impl Doors {
         Self {
             dialects: gates
                 .iter()
-                .map(|(name, gate)| house.door(name, gate))
+                .map(|(name, gate)| settings.door(name, gate))
                 .collect(),
-            files: house.door(FILES, &files),
+            files: settings.door(FILES, &files),
             unsigned: (gates.iter())
-                .filter(|(name, gate)| house.answers_unsigned(name, gate))
+                .filter(|(name, gate)| settings.answers_unsigned(name, gate))
                 .map(|(name, _)| *name)
                 .collect(),
         }
@@ -82,7 +82,7 @@ impl Doors {
 
     /// Returns why a door is closed to unsigned URLs, or `None` if it is open. `door` is the index of a dialect, or
     /// `None` for plain files.
-    pub(crate) fn closed(&self, door: Option<usize>) -> Option<&str> {
+    pub(crate) fn closing_reason(&self, door: Option<usize>) -> Option<&str> {
         let (_, refusal) = match door {
             None => &self.files,
             Some(dialect) => self.dialects.get(dialect)?,
@@ -90,7 +90,7 @@ impl Doors {
         refusal.as_deref()
     }
 
-    /// Returns the name of a door; see [`Self::closed`] for its index.
+    /// Returns the name of a door. `door` is the index of a dialect, or `None` for plain files.
     pub(crate) fn name(&self, door: Option<usize>) -> &'static str {
         let dialect = door.and_then(|door| self.dialects.get(door));
         dialect.map_or(FILES, |(door, _)| door.name)
@@ -111,20 +111,22 @@ impl Doors {
     }
 }
 
-/// What the configuration says for all doors.
-struct House {
+/// The settings that decide for every door whether it is closed.
+struct AccessSettings {
     /// Whether `[signing]` has keys.
     has_own_keys: bool,
     /// Whether every URL has to be signed with a key of `[signing]`.
     required: bool,
-    /// What closes doors to unsigned URLs: whose setting it is, its key, and whether it is a key of signatures.
+    /// The settings that close doors to unsigned URLs: the name of the door that each belongs to (or `signing`), its
+    /// configuration key, and whether it is a signing key.
     closers: Vec<(&'static str, String, bool)>,
 }
 
-impl House {
-    /// Returns what closes the door of this name, as in [`Self::closers`], if anything does.
+impl AccessSettings {
+    /// Returns the setting, an entry of [`Self::closers`], that closes the door of this name; `None` if the door is
+    /// open.
     fn closer(&self, name: &str, gate: &Gate) -> Option<&(&'static str, String, bool)> {
-        // Who answers presets only has said what may be made; presets elsewhere say no more.
+        // A dialect that serves presets only is restricted already, so that the presets of another one do not close it.
         let mut closers = self.closers.iter();
         let by =
             closers.find(|(whose, _, is_key)| *whose != name && (*is_key || !gate.only_presets));
@@ -135,32 +137,32 @@ impl House {
         !self.required && !needs_own_key(gate) && self.closer(name, gate).is_none()
     }
 
-    /// Returns the door of this name, and why it is closed to unsigned URLs, if it is.
+    /// Returns the door of this name, and the reason why it is closed to unsigned URLs, if it is.
     fn door(&self, name: &'static str, gate: &Gate) -> (Door, Option<String>) {
-        let signed = |own: bool| match (own, self.has_own_keys) {
+        let signers = |has_keys: bool| match (has_keys, self.has_own_keys) {
             (true, true) => "URLs that are signed with its own keys or a key of [signing]",
             (true, false) => "URLs that are signed with its own keys",
             (false, true) => "URLs that are signed with a key of [signing]",
             (false, false) => "nobody: without [signing] keys no URL of it can be signed",
         };
-        let closed = self.closer(name, gate);
+        let closer = self.closer(name, gate);
         let presets = if gate.only_presets {
             " (presets only)"
         } else {
             ""
         };
-        let who = match closed {
+        let who = match closer {
             _ if self.required => {
                 "URLs that are signed with a key of [signing] (signing.required)".to_owned()
             }
-            _ if needs_own_key(gate) => format!("{}{presets}", signed(true)),
+            _ if needs_own_key(gate) => format!("{}{presets}", signers(true)),
             Some((_, key, _)) => format!(
                 "{}{presets}; closed by {key}, `open = true` in [{name}] opens it",
-                signed(gate.keys)
+                signers(gate.keys)
             ),
             None => format!("everybody{presets}"),
         };
-        let refusal = closed.map(|(_, key, _)| {
+        let refusal = closer.map(|(_, key, _)| {
             format!(
                 "it must be signed: {key} is set, and neither is `open = true` in [{name}] nor, of a URL that a [[rewrite]] \
                  leads there, `opens = true` in that"

@@ -1,16 +1,17 @@
 //! Access rules for the sources that a request resolves to, whichever URL names them.
 //!
-//! A signature is checked over the text of a target, as its dialect defines. What that text leads to is known later:
-//! after escapes, rewrites, and the dialect's own ways to name a source. So everything else is decided here, once for
-//! all dialects, over the resolved paths of the source, of every overlay image and of the image that a URL names as a
-//! fallback:
+//! A signature is checked over the text of a target, as its dialect defines. Which source the text leads to is known
+//! only after escapes, rewrites, and the dialect's own ways to name a source. So everything else is decided here, once
+//! for all dialects, over the resolved paths of the source, of every overlay image and of the image that a URL names as
+//! a fallback:
 //!
 //! - paths with dot segments are refused;
 //! - a dialect that is closed answers signed URLs only ([`doors`]);
-//! - a signature for the beginning of a target opens what that beginning names, and nothing else ([`named`]);
+//! - a signature for the beginning of a target opens the sources that the beginning names, and nothing else
+//!   ([`named`]);
 //! - unsigned URLs may ask only for what `[permitted]` lists ([`crate::permitted`]);
-//! - what a `[[secure_link]]` guards is opened by a URL whose signature names it, or by one that is signed with a key
-//!   of `[signing]`.
+//! - a source that a `[[secure_link]]` guards is opened by a URL whose `secure_link` signature names it, or by a URL
+//!   that is signed with a key of `[signing]`.
 
 mod doors;
 mod named;
@@ -27,23 +28,23 @@ use crate::dots::{has_dots, path_of_url};
 use crate::errors::{Fault, OWN_ERRORS};
 use crate::refusal::Refusal;
 use crate::request::{Ask, Fallback, ImageRequest, Source, relative};
-use crate::signing::{SecureLink, Signed, uri};
+use crate::signing::{SecureLink, SignedPart, uri};
 use crate::{Dialects, Headers, NoHeaders};
-use named::Named;
+use named::NamedSources;
 
-/// Where sources are located, which the server knows and a dialect does not.
+/// Where the server finds sources. Dialects do not know the origins, so the server implements this.
 pub trait Places {
     /// Returns the path at which an origin serves a URL, whatever the URL's query is; `None` if no origin does.
     fn path_of_url(&self, url: &str) -> Option<String>;
 
-    /// Whether a path is taken literally, as the keys of buckets are: nothing resolves its dot segments.
+    /// Whether a path is taken literally, as keys of buckets are, so that dot segments in it have no meaning.
     fn is_literal(&self, path: &str) -> bool;
 
-    /// Returns the paths at which origins also serve a file of the folder of overlay images.
+    /// Returns the paths at which origins serve this file of the folder of overlay images, too.
     fn paths_of_overlay(&self, name: &str) -> Vec<String>;
 }
 
-/// Places of a server of folders, or of one whose origins are not looked at: no URL has a path there.
+/// Places without HTTP origins and buckets: no URL has a path, and dot segments always count.
 #[derive(Clone, Copy, Debug)]
 pub struct Nowhere;
 
@@ -61,19 +62,19 @@ impl Places for Nowhere {
     }
 }
 
-/// What was found out about the right to use a target while it was read.
+/// What parsing a target has shown about its sender's rights: signatures, links and rewrite rules.
 #[derive(Clone, Debug)]
 pub(crate) struct Evidence<'a> {
     /// The target without the signature in front of it.
     pub(crate) target: Target<'a>,
-    pub(crate) signed: Signed<'a>,
+    pub(crate) signed_part: SignedPart<'a>,
     /// The `[[secure_link]]` rules whose location contains the target: index of the rule, and whether the target has a
     /// valid signature for it.
     pub(crate) links: Vec<(usize, bool)>,
     /// Index of the dialect that read the target; `None` if the target is the path of a plain file.
     pub(crate) door: Option<usize>,
-    /// The target that a rewrite rule made, without the request's query, if the rule may lead to what is closed (`opens
-    /// = true`).
+    /// The target that a rewrite rule with `opens = true` made, without the request's query. Such a rule may lead to
+    /// closed dialects and guarded sources.
     pub(crate) opened_by_rule: Option<String>,
 }
 
@@ -81,7 +82,7 @@ pub(crate) struct Evidence<'a> {
 #[derive(Debug, Default)]
 struct Paths {
     source: Option<String>,
-    /// Paths of overlay images and of the fallback; for an overlay image that no path names, its URL.
+    /// Paths of overlay images and of the fallback. An overlay image that has no path is listed by its URL.
     others: Vec<String>,
 }
 
@@ -119,10 +120,11 @@ impl Paths {
 }
 
 impl Dialects {
-    /// Parses a target and checks that its sender may have what it asks for. `resolve` then finds the sources.
+    /// Parses a target, and checks that its sender may have what it asks for. Calls `resolve` last, with the parsed
+    /// request, to find the sources.
     ///
     /// # Errors
-    /// As [`Dialects::parse`], those of `resolve`, and a request that its sender may not make.
+    /// Those of [`Dialects::parse`] and of `resolve`, and a refusal of a request that its sender may not make.
     pub fn parse_for<E: From<Refusal>>(
         &self,
         raw_target: &str,
@@ -149,11 +151,11 @@ impl Dialects {
         resolve(request)
     }
 
-    /// Returns the rules of a target without any headers, if they differ from those of the request.
+    /// Parses the target without the request's headers, and returns its rules if the headers made a difference.
     fn stated(&self, raw_target: &str, request: &ImageRequest) -> Option<Arc<dyn Rules>> {
         let none = HeadersRead::new(&NoHeaders);
-        let (plain, _) = self.understand(raw_target, &none).ok()?;
-        (plain.rules.text() != request.rules.text()).then_some(plain.rules)
+        let (headerless, _) = self.understand(raw_target, &none).ok()?;
+        (headerless.rules.text() != request.rules.text()).then_some(headerless.rules)
     }
 
     fn admit(
@@ -163,41 +165,46 @@ impl Dialects {
         headers: &HeadersRead<'_>,
         places: &dyn Places,
     ) -> Result<(), Refusal> {
-        // A text is everybody's.
+        // A fixed text shows no image, so that everybody may have it.
         if matches!(request.ask, Ask::Text { .. }) {
             return Ok(());
         }
         let may_enter = || {
             self.is_signed(request, evidence, headers)
-                || self.is_all_said_by_a_rule(request, evidence, headers)
+                || self.is_all_from_a_rule(request, evidence, headers)
         };
-        if let Some(why) = self.doors.closed(evidence.door).filter(|_| !may_enter()) {
-            return Err(evidence.refused(why));
+        if let Some(why) = self
+            .doors
+            .closing_reason(evidence.door)
+            .filter(|_| !may_enter())
+        {
+            return Err(evidence.refuse(why));
         }
-        if self.links.is_empty() && !matches!(evidence.signed, Signed::Beginning(_)) {
+        if self.links.is_empty() && !matches!(evidence.signed_part, SignedPart::Beginning(_)) {
             return Ok(());
         }
         let paths = Paths::of(request, places);
-        let named = match evidence.signed {
-            Signed::Nothing | Signed::Whole => None,
-            Signed::Beginning(beginning) => {
-                let named = Named::by_beginning(self, beginning, evidence.door, headers, places);
-                // A signature of its language covers all of the target.
-                if !request.is_signed && !named.covers(&request.source, &paths) {
+        let named_sources = match evidence.signed_part {
+            SignedPart::Nothing | SignedPart::Whole => None,
+            SignedPart::Beginning(beginning) => {
+                let sources =
+                    NamedSources::by_beginning(self, beginning, evidence.door, headers, places);
+                // A signature of the dialect's own covers the whole target, the source included.
+                if !request.is_signed && !sources.covers(&request.source, &paths) {
                     let why = "its signature is for the beginning of the URL, and that names another source";
-                    return Err(evidence.refused(why));
+                    return Err(evidence.refuse(why));
                 }
-                Some(named)
+                Some(sources)
             }
         };
         let by_link = |link: &SecureLink| {
             let part = link.signed_part(&evidence.target);
-            Named::exactly(self, &part, headers, places)
+            NamedSources::of_target(self, &part, headers, places)
         };
         let claim = Claim {
             evidence,
             paths,
-            named,
+            named_sources,
         };
         let mut links = self.links.iter().enumerate();
         links.try_for_each(|(index, link)| claim.check(index, link, by_link))
@@ -205,7 +212,7 @@ impl Dialects {
 }
 
 impl Evidence<'_> {
-    fn refused(&self, why: impl Into<String>) -> Refusal {
+    fn refuse(&self, why: impl Into<String>) -> Refusal {
         Refusal {
             errors: OWN_ERRORS,
             ..Refusal::of(Fault::Signature, self.target.path, why)
@@ -213,60 +220,64 @@ impl Evidence<'_> {
     }
 }
 
-/// What a request would open, and what its sender has for it.
+/// What a request would open, and the evidence that its sender may.
 struct Claim<'a> {
     evidence: &'a Evidence<'a>,
     paths: Paths,
-    /// What the signed beginning of the target names, if only that is signed with a key of `[signing]`.
-    named: Option<Named>,
+    /// What the signed beginning of the target names, if a key of `[signing]` signs only the beginning.
+    named_sources: Option<NamedSources>,
 }
 
 impl Claim<'_> {
-    /// Whether a path, or a folder above it that is guarded itself, is signed with a key of `[signing]`. Whoever signs
-    /// with such a key says what may be had, if the signature says what it is.
-    fn is_named(&self, path: &str, guarded: &dyn Fn(&str) -> bool) -> bool {
-        match &self.named {
-            None => self.evidence.signed == Signed::Whole,
-            Some(named) => named.is_within(path, guarded),
+    /// Whether a key of `[signing]` signs the whole target, or a beginning that names `path` or a guarded folder above
+    /// it.
+    fn is_named(&self, path: &str, is_guarded: &dyn Fn(&str) -> bool) -> bool {
+        match &self.named_sources {
+            None => self.evidence.signed_part == SignedPart::Whole,
+            Some(named) => named.is_within(path, is_guarded),
         }
     }
 
-    /// Refuses a target that is not signed as the link of this index demands, and paths that it guards and nothing
-    /// opens. `by_link` returns what the part of the target names that the link signs.
+    /// Refuses a target that lacks the signature of this link, and a guarded path that no signature or rule opens.
+    /// `index` is that of the link. `by_link` returns what the part of the target that the link signs names by itself.
     fn check(
         &self,
         index: usize,
         link: &SecureLink,
-        by_link: impl Fn(&SecureLink) -> Named,
+        by_link: impl Fn(&SecureLink) -> NamedSources,
     ) -> Result<(), Refusal> {
         let evidence = self.evidence;
-        let found = evidence.links.iter().find(|(known, _)| *known == index);
-        if let Some((_, false)) = found {
+        let entry = evidence
+            .links
+            .iter()
+            .find(|(link_index, _)| *link_index == index);
+        if let Some((_, false)) = entry {
             let at = uri(evidence.target.path)?;
             if !self.is_named(&at, &|path| path.starts_with(link.location())) {
-                return Err(evidence.refused("its signature does not match"));
+                return Err(evidence.refuse("its signature does not match"));
             }
         }
-        let guarded = |path: &str| link.guards(path);
-        let mut closed = self.paths.all().filter(|path| guarded(path)).peekable();
-        if closed.peek().is_none() {
+        let is_guarded = |path: &str| link.guards(path);
+        let mut guarded_paths = self.paths.all().filter(|path| is_guarded(path)).peekable();
+        if guarded_paths.peek().is_none() {
             return Ok(());
         }
-        let by_link = match found {
+        let by_link = match entry {
             Some((_, true)) => by_link(link),
-            _ => Named::default(),
+            _ => NamedSources::default(),
         };
         let opens_source = |path: &String| {
-            let goes_beyond = |named: &Named| named.goes_beyond(path);
-            evidence.opened_by_rule.is_some() || self.named.as_ref().is_some_and(goes_beyond)
+            let goes_beyond = |sources: &NamedSources| sources.goes_beyond(path);
+            evidence.opened_by_rule.is_some()
+                || self.named_sources.as_ref().is_some_and(goes_beyond)
         };
         let open = |path: &String| {
             let is_source = self.paths.source.as_ref() == Some(path);
-            by_link.is(path) || self.is_named(path, &guarded) || is_source && opens_source(path)
+            by_link.is(path) || self.is_named(path, &is_guarded) || is_source && opens_source(path)
         };
-        match closed.all(open) {
+        match guarded_paths.all(open) {
             true => Ok(()),
-            false => Err(evidence.refused(format!(
+            false => Err(evidence.refuse(format!(
                 "it leads to what the [[secure_link]] of {} guards: only URLs signed so open it, and those \
                  signed with a key of [signing]",
                 link.location()
@@ -276,12 +287,12 @@ impl Claim<'_> {
 }
 
 impl Dialects {
-    /// Refuses an upload that names overlay images guarded by a `[[secure_link]]`: an upload has no URL whose signature
-    /// could open them. Limits its rules to what `[permitted]` lists. If `is_entitled`, there is no such limit, and all
-    /// of the folder of overlay images is open.
+    /// Checks an upload, which has no URL whose signature could open a guarded overlay image, and limits its rules to
+    /// what `[permitted]` lists. If `is_entitled`, there is no such limit, and all of the folder of overlay images is
+    /// open.
     ///
     /// # Errors
-    /// A guarded path.
+    /// An overlay image that a `[[secure_link]]` guards.
     pub fn check_upload(
         &self,
         request: &mut ImageRequest,
@@ -312,19 +323,19 @@ impl Dialects {
         }
     }
 
-    /// Whether some signature opens closed dialects for this target.
+    /// Whether the target has a signature, for its beginning at least, that opens closed dialects.
     fn is_signed(
         &self,
         request: &ImageRequest,
         evidence: &Evidence<'_>,
         headers: &HeadersRead<'_>,
     ) -> bool {
-        matches!(evidence.signed, Signed::Beginning(_))
+        matches!(evidence.signed_part, SignedPart::Beginning(_))
             || self.is_all_signed(request, evidence, headers)
     }
 
-    /// Whether a signature covers all that the target asks for. One for the beginning of a target leaves the rest, such
-    /// as a size in the query, to the sender.
+    /// Whether a signature covers all that the target asks for. A signature for the beginning of a target does not: it
+    /// leaves the rest, such as a size in the query, to the sender.
     fn is_all_signed(
         &self,
         request: &ImageRequest,
@@ -332,7 +343,7 @@ impl Dialects {
         headers: &HeadersRead<'_>,
     ) -> bool {
         request.is_signed
-            || evidence.signed == Signed::Whole
+            || evidence.signed_part == SignedPart::Whole
             || self.is_all_signed_by_a_link(request, evidence, headers)
     }
 
@@ -347,22 +358,23 @@ impl Dialects {
         let mut links = links.filter_map(|(index, _)| self.links.get(*index));
         links.any(|link| {
             let part = link.signed_part(&evidence.target);
-            let read = self.read(Target::new(&part).with_headers(headers));
-            read.is_ok_and(|read| asks_the_same(&read.request, request))
+            let result = self.read(Target::new(&part).with_headers(headers));
+            result.is_ok_and(|parsed| asks_the_same(&parsed.request, request))
         })
     }
 
     /// Whether the target that a rewrite rule with `opens = true` made gives the same request by itself. It does not if
     /// the client appended something that matters, such as another size.
-    fn is_all_said_by_a_rule(
+    fn is_all_from_a_rule(
         &self,
         request: &ImageRequest,
         evidence: &Evidence<'_>,
         headers: &HeadersRead<'_>,
     ) -> bool {
-        let said = evidence.opened_by_rule.as_deref();
-        let read = |said| self.read_rewritten(Target::new(said).with_headers(headers));
-        said.is_some_and(|said| read(said).is_ok_and(|it| asks_the_same(&it.request, request)))
+        let target = evidence.opened_by_rule.as_deref();
+        let parse = |target| self.read_rewritten(Target::new(target).with_headers(headers));
+        target
+            .is_some_and(|target| parse(target).is_ok_and(|it| asks_the_same(&it.request, request)))
     }
 }
 
@@ -375,7 +387,7 @@ fn path_of(source: &Source, places: &dyn Places) -> Option<String> {
     }
 }
 
-/// Returns a path in the form in which paths are compared: with a leading slash, and without repeated ones.
+/// Returns a path in its form for comparisons: with a leading slash, and without repeated ones.
 fn absolute(path: &str) -> String {
     format!("/{}", plain(path))
 }
@@ -401,8 +413,8 @@ fn has_escapes_in_its_host(url: &str) -> bool {
     host.contains('%')
 }
 
-/// Checks the paths and URLs of overlay images in a request that was not parsed from a URL, such as an upload. No sender
-/// is exempt.
+/// Checks the paths and URLs of overlay images in a request that was not parsed from a URL, such as an upload. No
+/// sender is exempt.
 ///
 /// # Errors
 /// A path with dot segments, or a URL that parsers may read differently.
@@ -410,15 +422,15 @@ pub fn check_overlays(request: &ImageRequest, places: &dyn Places) -> Result<(),
     refuse_dots(request, places)
 }
 
-/// Refuses paths with dot segments, unless they are taken literally as keys of buckets are, and URLs that parsers may
-/// read differently.
+/// Refuses URLs that parsers may read differently, and paths with dot segments, except paths that are taken literally,
+/// as keys of buckets are.
 fn refuse_dots(request: &ImageRequest, places: &dyn Places) -> Result<(), Refusal> {
-    let refused = |text: &str, why: &str| Refusal {
+    let refusal = |text: &str, why: &str| Refusal {
         errors: request.style.errors,
         ..Refusal::new(text, why)
     };
     let check = |source: &Source| match unclear(source, places) {
-        Some(why) => Err(refused(&source.place(), why)),
+        Some(why) => Err(refusal(&source.place(), why)),
         None => Ok(()),
     };
     check(&request.source)?;
@@ -428,14 +440,14 @@ fn refuse_dots(request: &ImageRequest, places: &dyn Places) -> Result<(), Refusa
     let mut overlays = request.rules.materials().into_iter();
     overlays.try_for_each(|name| match Source::of_overlay(&name) {
         Some(source) => check(&source),
-        None if has_dots(&name) => Err(refused(&name, DOTS)),
+        None if has_dots(&name) => Err(refusal(&name, DOTS)),
         None => Ok(()),
     })
 }
 
 const DOTS: &str = "a path may not have the segments `.` and `..`, however they are escaped";
 
-/// Returns why it is unclear which image a source names, if it is.
+/// Returns why a source may name one image to this server and another to an origin, if it may.
 fn unclear(source: &Source, places: &dyn Places) -> Option<&'static str> {
     match source {
         _ if source.as_str().contains('\0') => Some("no file's name holds a NUL (`%00`)"),
@@ -447,7 +459,7 @@ fn unclear(source: &Source, places: &dyn Places) -> Option<&'static str> {
         Source::Url(url) if has_escapes_in_its_host(url) => {
             Some("the host of a URL has no escapes")
         }
-        // URL parsers drop some of them, and take a backslash for a slash.
+        // URL parsers drop some control characters, and take a backslash for a slash.
         Source::Url(url) if url.contains(|it: char| it.is_control() || it == '\\') => {
             Some("a URL has neither backslashes nor control characters")
         }

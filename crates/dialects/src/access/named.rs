@@ -1,4 +1,4 @@
-//! What a signed text names by itself, which is found by reading it without anything appended to it.
+//! The sources that a signed text names by itself. They are found by parsing the text without what the client appended.
 
 use super::{Paths, Places, absolute};
 use crate::Dialects;
@@ -7,7 +7,7 @@ use crate::request::Source;
 
 /// The sources that a signed text names, and that a sender with its signature may therefore ask for.
 #[derive(Debug, Default)]
-pub(super) struct Named {
+pub(super) struct NamedSources {
     /// Paths with a leading slash, or URLs. Each stands for itself and for everything below it.
     sources: Vec<String>,
     /// Overlay images and fallbacks that the signed text itself names.
@@ -23,19 +23,19 @@ const MARK: &str = "andon-appended-segment";
 /// Query for dialects that read a path only if it has one.
 const QUERY: &str = "w=1";
 
-impl Named {
-    /// Returns what a whole target names; nothing if it cannot be read.
-    pub(super) fn exactly(
+impl NamedSources {
+    /// Returns what a whole target names; nothing if the target cannot be parsed.
+    pub(super) fn of_target(
         dialects: &Dialects,
         target: &str,
         headers: &HeadersRead<'_>,
         places: &dyn Places,
     ) -> Self {
         let target = Target::new(target).with_headers(headers);
-        let Ok(read) = dialects.read(target) else {
+        let Ok(parsed) = dialects.read(target) else {
             return Self::default();
         };
-        let paths = Paths::of(&read.request, places);
+        let paths = Paths::of(&parsed.request, places);
         Self {
             sources: paths.source.into_iter().collect(),
             others: paths.others,
@@ -52,75 +52,79 @@ impl Named {
         headers: &HeadersRead<'_>,
         places: &dyn Places,
     ) -> Self {
-        let mut named = Self::default();
+        let mut result = Self::default();
         let beginning = beginning.trim_end_matches('/');
         for appended in [format!("/{MARK}"), String::new()] {
             for query in ["", QUERY] {
                 let question = if query.is_empty() { "" } else { "?" };
                 let whole = format!("{beginning}{appended}{question}{query}");
                 let target = Target::new(&whole).with_headers(headers);
-                let Some(read) = dialects.read(target).ok().filter(|it| it.door == door) else {
+                let Some(parsed) = dialects.read(target).ok().filter(|it| it.door == door) else {
                     continue;
                 };
-                named.others.extend(Paths::of(&read.request, places).others);
-                let source = &read.request.source;
+                result
+                    .others
+                    .extend(Paths::of(&parsed.request, places).others);
+                let source = &parsed.request.source;
                 let is_path = !matches!(source, Source::Url(_));
                 let text = text(source, places);
                 match text.strip_suffix(MARK) {
-                    // The root of a web server is a place.
-                    Some("/") if is_path => named.leaves_open = true,
-                    Some(before) => named.sources.push(before.trim_end_matches('/').to_owned()),
-                    None => named.sources.push(text.trim_end_matches('/').to_owned()),
+                    // The root alone names no source: the client appends one. For a URL, the root of its server is a
+                    // source.
+                    Some("/") if is_path => result.leaves_open = true,
+                    Some(before) => result.sources.push(before.trim_end_matches('/').to_owned()),
+                    None => result.sources.push(text.trim_end_matches('/').to_owned()),
                 }
             }
         }
-        named.sources.retain(|source| !source.is_empty());
-        named
+        result.sources.retain(|source| !source.is_empty());
+        result
     }
 
-    /// Whether the signed text names the request's source, or a folder above it, and every overlay and fallback image.
-    /// It may also go on beyond the source: then the source's whole name is signed. A text that leaves the source open
-    /// covers everything.
+    /// Whether the signed text names every overlay and fallback image of the request, and its source or a folder above
+    /// it. The text may also go on beyond the source, whose whole name is then signed. A text that leaves the source
+    /// open covers everything.
     pub(super) fn covers(&self, source: &Source, paths: &Paths) -> bool {
         let text = match (&paths.source, source) {
             (Some(path), _) => path,
             (None, source) => source.as_str(),
         };
-        let is_named = |named: &String| is_at_or_below(named, text) || is_at_or_below(text, named);
+        let is_named = |entry: &String| is_at_or_below(entry, text) || is_at_or_below(text, entry);
         if self.leaves_open {
             return true;
         }
         let others = || paths.others.iter();
-        let below = |path: &String| {
+        let is_named_or_below = |path: &String| {
             self.others.contains(path) || self.sources.iter().any(|it| is_at_or_below(it, path))
         };
-        self.sources.iter().any(is_named) && others().all(below)
+        self.sources.iter().any(is_named) && others().all(is_named_or_below)
     }
 
     /// Whether the signed text names `path`, or a folder above it that is guarded itself. A signature for a folder
     /// above the guarded one does not open the path.
-    pub(super) fn is_within(&self, path: &str, guarded: &dyn Fn(&str) -> bool) -> bool {
-        let names = |named: &String| {
-            is_at_or_below(named, path) && (guarded(named) || guarded(&format!("{named}/")))
+    pub(super) fn is_within(&self, path: &str, is_guarded: &dyn Fn(&str) -> bool) -> bool {
+        let names = |source: &String| {
+            is_at_or_below(source, path)
+                && (is_guarded(source) || is_guarded(&format!("{source}/")))
         };
         self.sources.iter().any(names) || self.others.iter().any(|it| it == path)
     }
 
-    /// Whether the signed text holds the whole name of `source`, and perhaps more of the target. Then nothing that is
-    /// appended can change the source.
+    /// Whether the signed text contains the whole path `source`, and perhaps more of the target, so that nothing that
+    /// is appended can change the source.
     pub(super) fn goes_beyond(&self, source: &str) -> bool {
         let mut sources = self.sources.iter();
-        sources.any(|named| is_at_or_below(source, named))
+        sources.any(|signed_source| is_at_or_below(source, signed_source))
     }
 
     /// Whether the signed text names exactly this path.
     pub(super) fn is(&self, path: &str) -> bool {
         let mut all = self.sources.iter().chain(&self.others);
-        all.any(|named| named == path)
+        all.any(|entry| entry == path)
     }
 }
 
-/// Returns a source in the form in which sources are compared: a path with a leading slash, or else the URL.
+/// Returns a source in its form for comparisons: a path with a leading slash, or else the URL.
 fn text(source: &Source, places: &dyn Places) -> String {
     match source {
         Source::Path(_) | Source::Escaped(_) => absolute(&source.place()),

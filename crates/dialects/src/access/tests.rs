@@ -247,10 +247,10 @@ fn what_a_link_signs_names_what_it_opens_and_nothing_else() {
     for (config, target) in open {
         is_open(&config, &target);
     }
-    // The signature says nothing of an overlay.
+    // The signature does not cover overlay images.
     let (config, overlaid) = link(&config, "/secure/a.jpg", "&mark=/secure/b.png");
     is_closed(&config, &overlaid);
-    // Nor of a source in the query.
+    // The signature does not cover a source that the query names either.
     let mut config = config;
     config.weserv.prefix = "/secure/w".to_owned();
     let (config, elsewhere) = link(&config, "/secure/w/", "&url=/secure/b.jpg");
@@ -268,7 +268,7 @@ fn a_link_stands_for_a_key_where_it_signs_all_that_is_asked() {
         to: "/f/image_filter(resize,$arg_w,-)/secure/$1".to_owned(),
         opens: false,
     }];
-    // The size is not signed.
+    // The signature does not cover the size yet.
     is_closed(&config, &format!("{link}&w=9"));
     config.secure_link[0].secure_link_md5 = "$secure_link_expires$uri$arg_w swordfish".to_owned();
     let signed = crate::signature::md5(&[b"4102444800/secure/a.jpg9 swordfish"]);
@@ -291,7 +291,7 @@ fn a_rewrite_leads_to_what_is_guarded_only_if_it_says_so() {
     config.rewrite[0].opens = true;
     is_open(&config, "/thumb/a.jpg");
     is_closed(&config, "/f/image_filter(resize,100,-)/secure/a.jpg");
-    // It opens what nginx would: that matches the decoded path.
+    // Like nginx, the rule is matched with the decoded path.
     is_open(&config, "/thumb/vip%2Fa.jpg");
     config.rewrite[0].from = "^/thumb/([^/]+)$".to_owned();
     is_open(&config, "/thumb/a%20b.jpg");
@@ -320,7 +320,7 @@ fn a_rewrite_that_opens_leads_through_closed_doors_to_what_it_says_itself() {
         is_open(&config, target);
     }
     is_open(&config, "/sized/a.jpg?size=9");
-    // Sizes that it does not speak of have to be signed, and so has what it does not match.
+    // Options that no rule takes from the URL need a signature, and so do targets that no rule matches.
     is_closed(&config, "/public/a.jpg?w=9");
     is_closed(&config, "/public/a.jpg?mark=/secure/b.png");
     is_closed(&config, "/thumb/vip%2Fa.jpg");
@@ -364,7 +364,7 @@ fn a_key_of_one_language_closes_all_others_until_they_are_opened() {
         {
             is_open(&config, target);
         }
-        // Its own examples are signed by it.
+        // The generated examples are signed already.
         let dialects = Dialects::new(&config).unwrap();
         for example in dialects.examples() {
             is_open(&config, &example);
@@ -423,7 +423,7 @@ fn languages_that_answer_presets_only_do_not_close_each_other() {
     is_open(&config, native);
     is_open(&config, imgproxy);
     is_closed(&config, "/small_light(dw=9)/trip/a.jpg");
-    // A key does.
+    // A key closes them.
     config.thumbor.keys = vec![KEY.to_owned()];
     is_closed(&config, native);
     is_closed(&config, imgproxy);
@@ -438,7 +438,7 @@ fn a_key_of_signing_opens_every_language_and_what_is_guarded() {
             is_open(&config, &signed(0, &target));
         }
     }
-    // Of what stands behind the signature nothing else is opened.
+    // The signature does not open another source.
     is_closed(
         &config,
         &signed(0, "/iiif/3/trip%2Fa.jpg").replace("trip", "secure"),
@@ -449,7 +449,7 @@ fn a_key_of_signing_opens_every_language_and_what_is_guarded() {
 fn a_scope_names_a_source_and_what_is_appended_names_no_other() {
     let config = signing(guarded(config()));
     for (scope, beginning, rest, open) in [
-        // The source itself, and a viewer's rest.
+        // The source itself, to which an image viewer appends the rest.
         (3, "/iiif/3/sub%2Fb.jpg", "/full/max/0/default.jpg", true),
         (3, "/iiif/3/sub%2Fb.jpg", "/info.json", true),
         (3, "/iiif/3/sub%2Fb.jpg", "", true),
@@ -469,7 +469,7 @@ fn a_scope_names_a_source_and_what_is_appended_names_no_other() {
             "///trip/a.jpg",
             false,
         ),
-        // A URL, of a web server that is at `/`, at a prefix or nowhere.
+        // The URL of a web server that is configured at `/`, at a prefix or not at all.
         (2, "/imgix/https%3A%2F%2Froot.test%2Fa.jpg", "?w=9", true),
         (2, "/imgix/https%3A%2F%2Fo.test%2Fa.jpg", "?w=9", true),
         (2, "/imgix/https%3A%2F%2Felse.test%2Fa.jpg", "?w=9", true),
@@ -480,17 +480,17 @@ fn a_scope_names_a_source_and_what_is_appended_names_no_other() {
             "/a.jpg?w=9&mark=/trip/b.png",
             false,
         ),
-        // A size, and any source that nothing guards.
+        // A size, for any source that is not guarded.
         (2, "/r/fit:9x9", "/trip/a.jpg", true),
         (1, "/small_light(dw=9)", "/trip/a.jpg", true),
         (3, "/thumbor/unsafe/9x9", "/trip/a.jpg", true),
         (2, "/r/fit:9x9", "/secure/a.jpg", false),
         (1, "/small_light(dw=9)", "/secure/a.jpg", false),
-        // A guarded folder, named.
+        // A guarded folder that the signed beginning names.
         (3, "/r/fit:9x9/secure", "/a.jpg", true),
         (3, "/iiif/3/secure%2Fa.jpg", "/info.json", true),
         (1, "/secure", "/a.jpg", true),
-        // A guarded source and more.
+        // A guarded source, with some of the options.
         (5, "/iiif/3/secure%2Fa.jpg/full/9,", "/0/default.jpg", true),
         (4, "/iiif/3/secure%2Fa.jpg/full", "/9,/0/default.jpg", true),
         // Another source.
@@ -520,10 +520,10 @@ fn a_scope_names_a_source_and_what_is_appended_names_no_other() {
         ),
         (1, "/weserv", "/?url=/trip/a.jpg", false),
         (1, "/trip", "/small_light(dw=9)/other/a.jpg", false),
-        // Another image over it.
+        // An overlay from another folder.
         (3, "/imgix/trip/a.jpg", "?w=100&mark=/other/b.png", false),
         (2, "/imgix/trip", "/a.jpg?w=100&mark=/trip/b.png", true),
-        // Text that only begins alike.
+        // Another source, whose base64 text begins like the signed one.
         (
             4,
             "/imgproxy/unsafe/w:9/bG9jYWw6Ly8vc3ViL2IuanBn",
@@ -572,7 +572,7 @@ fn one_signature_is_taken_off_and_nothing_is_resolved_behind_it() {
     ] {
         is_closed(&config, &target);
     }
-    // Signed itself, it is refused for what it is.
+    // With a signature, it is refused because of its dot segments.
     let refusal = asked(&config, &signed(0, "/r/fit:9x9/trip/../a.jpg")).unwrap_err();
     assert_eq!(refusal.fault, Fault::Url);
 }
@@ -590,7 +590,7 @@ fn beginnings_of_sources_that_imgproxy_allows_hold_for_where_they_lead() {
         "public/../secure/a.jpg",
         "secure/a.jpg",
         "public/%2e%2e/secure/a.jpg",
-        // Nobody is called "".
+        // `*` does not match an empty segment.
         "users//public/secret/a.jpg",
     ] {
         assert!(ask(path).is_err(), "{path}");

@@ -23,7 +23,7 @@ pub struct AstroConfig {
     /// Whether unsigned URLs are answered although `[signing]` or another dialect has keys, or another dialect serves
     /// presets only.
     pub open: bool,
-    /// The endpoint whose errors are answered.
+    /// The endpoint of Astro whose error responses are imitated.
     pub endpoint: Endpoint,
     /// Hosts whose images URLs may name. If this and `remote_patterns` are empty: those of all origins.
     pub domains: Vec<String>,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use andon_recipe::{Facts, Output, Recipe, ResolveError, Rules};
 
-/// Sends an SVG source unchanged, and refuses any other source.
+/// Rules that send an SVG source unchanged, and refuse any other source.
 #[derive(Clone, Debug, Default)]
 pub(super) struct DrawingRules {
     output: Output,

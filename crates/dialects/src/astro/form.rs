@@ -1,4 +1,4 @@
-//! The form of the endpoint's URLs in logs.
+//! How URLs of Astro's image endpoint are recognised in logs.
 
 use crate::forms::{Form, Room};
 

@@ -22,7 +22,7 @@ use crate::options::{MOST_NOTES, Values};
 use crate::percent;
 use crate::refusal::{Refusal, shorten};
 use crate::request::{AnswerStyle, Ask, ImageRequest, Source};
-use crate::sharp::{self, Fit, Format, Pipeline, Position, Resize, SharpRules, Upright, Written};
+use crate::sharp::{self, Encoding, Fit, Format, Pipeline, Position, Resize, SharpRules, Upright};
 
 #[derive(Debug)]
 struct Astro {
@@ -40,7 +40,7 @@ const YEAR: u64 = 31_536_000;
 
 impl Dialect for Astro {
     fn example(&self, path: &str) -> String {
-        // A URL within a query.
+        // The path becomes a URL within a query, which is decoded twice.
         let href = path.replace('%', "%25");
         format!("{}?href={href}&w=250&h=250", self.prefix)
     }
@@ -65,7 +65,7 @@ impl Dialect for Astro {
             return Ok(None);
         }
         let query = target.query.unwrap_or_default();
-        // At the root, only what names a source is the dialect's.
+        // At the root, a query without a source belongs to a page.
         if self.prefix.is_empty() && !query.split('&').any(|pair| pair.starts_with("href=")) {
             return Ok(None);
         }
@@ -86,8 +86,8 @@ impl Dialect for Astro {
         let request = match values.text("f") {
             Some("svg") => ImageRequest::image(source, DrawingRules::default()),
             _ => {
-                let refused = |why| Refusal::of(Fault::Unsupported, query, why);
-                ImageRequest::image(source, rules(values).map_err(refused)?)
+                let refusal = |why| Refusal::of(Fault::Unsupported, query, why);
+                ImageRequest::image(source, rules(values).map_err(refusal)?)
             }
         };
         Ok(Some(ImageRequest {
@@ -103,7 +103,7 @@ impl Dialect for Astro {
             Source::Url(url) => url.clone(),
             path => format!("/{}", path.escaped()?),
         };
-        let source = encoded(&source);
+        let source = encode_value(&source);
         match request.ask {
             Ask::Image if text == drawing::TEXT => {
                 Some(format!("{}?href={source}&f=svg", self.prefix))
@@ -121,22 +121,22 @@ impl Dialect for Astro {
 impl Astro {
     /// Reads a source: a path, or an absolute URL that may be named.
     fn source(&self, href: &str) -> Result<Source, Refusal> {
-        let forbidden = |why: &str| Refusal::of(Fault::Source, href, why);
+        let refusal = |why: &str| Refusal::of(Fault::Source, href, why);
         if is_remote(href) {
-            let url = self.remote.allowed(href);
+            let url = self.remote.url_of(href);
             let why = "`domains` and `remote_patterns` of `[astro]` list URLs that may be named";
-            return url.map(Source::Url).ok_or_else(|| forbidden(why));
+            return url.map(Source::Url).ok_or_else(|| refusal(why));
         }
-        // The query of a path only tells versions apart.
+        // Frameworks append a query to a path only to tell versions of the file apart.
         let path = href.split(['?', '#']).next().unwrap_or_default();
         let scheme = path.split('/').next().unwrap_or_default();
         if scheme.contains(':') {
-            return Err(forbidden("a source is a path or an http URL"));
+            return Err(refusal("a source is a path or an http URL"));
         }
         let (base, _) = self.prefix.rsplit_once('/').unwrap_or_default();
-        let below = path.strip_prefix(base).filter(|rest| rest.starts_with('/'));
+        let rest = path.strip_prefix(base).filter(|rest| rest.starts_with('/'));
         let is_below = self.endpoint == Endpoint::Node && !base.is_empty();
-        let path = below.filter(|_| is_below).unwrap_or(path);
+        let path = rest.filter(|_| is_below).unwrap_or(path);
         if self.endpoint == Endpoint::Node && !path.starts_with('/') {
             let why = "a path begins with a slash";
             return Err(Refusal::of(Fault::Missing, href, why));
@@ -163,20 +163,20 @@ fn read(query: &str, notes: &mut Vec<String>) -> Result<Values, Refusal> {
     Ok(values)
 }
 
-/// Returns the rules of parameters.
+/// Returns the rules that the parameters stand for.
 ///
 /// # Errors
-/// sharp's sentence about a value that it refuses.
+/// sharp's message about a value that it refuses.
 fn rules(mut values: Values) -> Result<SharpRules, String> {
     values.remove("href");
     let resize = resize(&values)?;
-    let said = |name| values.text(name).filter(|text| !text.is_empty());
-    let ground = said("background").map(sharp::colour).transpose()?;
-    let format = said("f").map(format).transpose()?;
-    let quality = said("q").filter(|_| format.is_some());
-    let written = Written {
+    let value = |name| values.text(name).filter(|text| !text.is_empty());
+    let ground = value("background").map(sharp::colour).transpose()?;
+    let format = value("f").map(format).transpose()?;
+    let quality = value("q").filter(|_| format.is_some());
+    let encoding = Encoding {
         quality: quality.map(quality_of).transpose()?.flatten(),
-        ..Written::default()
+        ..Encoding::default()
     };
     let pipeline = Pipeline {
         upright: Some(Upright::First),
@@ -184,22 +184,25 @@ fn rules(mut values: Values) -> Result<SharpRules, String> {
         ground,
         ..Pipeline::default()
     };
-    let options = values.canonical("&", encoded);
-    Ok(SharpRules::new(NAME, options, pipeline, written, format))
+    let options = values.canonical("&", encode_value);
+    Ok(SharpRules::new(NAME, options, pipeline, encoding, format))
 }
 
-/// Reads the box.
+/// Reads the box, and how the image is fitted to it.
+///
+/// # Errors
+/// sharp's message about a side or a position that it refuses.
 fn resize(values: &Values) -> Result<Resize, String> {
     let side = |key, name| {
         let number = values.text(key).and_then(whole).filter(|side| *side != 0.0);
         let Some(number) = number else {
             return Ok(None);
         };
-        // `as` saturates: an image is never enlarged.
+        // `as` saturates, which is harmless, because images are never enlarged.
         let side = Some(number as u32).filter(|_| number > 0.0);
         let text = number.to_string();
-        let refused = || sharp::expected("positive integer", name, &text, "number");
-        side.map(Some).ok_or_else(refused)
+        let message = || sharp::expected("positive integer", name, &text, "number");
+        side.map(Some).ok_or_else(message)
     };
     let mut resize = Resize {
         width: side("w", "width")?,
@@ -220,7 +223,10 @@ fn resize(values: &Values) -> Result<Resize, String> {
     Ok(resize)
 }
 
-/// Reads the name of a format.
+/// Returns the engine's name of a format.
+///
+/// # Errors
+/// sharp's message about a format that it cannot write.
 fn format(name: &str) -> Result<&'static str, String> {
     if ["heif", "heic"].contains(&name) {
         return Err(sharp::no_heif());
@@ -232,6 +238,9 @@ fn format(name: &str) -> Result<&'static str, String> {
 }
 
 /// Reads a quality: the number that the text begins with, or a word; `None` for any other text.
+///
+/// # Errors
+/// sharp's message about a number that is not from 1 to 100.
 fn quality_of(text: &str) -> Result<Option<u8>, String> {
     Ok(match (whole(text), text) {
         (Some(number), _) => Some(sharp::quality(Some(number), &number.to_string(), "number")?),
@@ -243,7 +252,7 @@ fn quality_of(text: &str) -> Result<Option<u8>, String> {
     })
 }
 
-/// Returns the whole number that a text begins with, decimal or after `0x` hexadecimal.
+/// Returns the whole number that a text begins with: decimal, or hexadecimal after `0x`.
 fn whole(text: &str) -> Option<f64> {
     let text = text.trim_start();
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
@@ -263,62 +272,62 @@ fn whole(text: &str) -> Option<f64> {
 }
 
 /// Percent-encodes a value of the query.
-fn encoded(value: &str) -> String {
-    let encoded: Cow<'_, str> = percent::encode(value, "/").into();
-    encoded
-        .replace('&', "%26")
+fn encode_value(value: &str) -> String {
+    let text: Cow<'_, str> = percent::encode(value, "/").into();
+    text.replace('&', "%26")
         .replace('+', "%2B")
         .replace(';', "%3B")
 }
 
-/// Errors of the usual endpoint.
+/// Error style of the generic endpoint.
 #[derive(Debug)]
 struct Generic;
 
 impl Errors for Generic {
-    fn status(&self, fault: Fault, own: u16) -> u16 {
+    fn status(&self, fault: Fault, default: u16) -> u16 {
         match fault {
             Fault::Missing | Fault::Origin => 404,
-            fault => status(fault, own),
+            fault => status(fault, default),
         }
     }
 
-    fn body(&self, told: &Told<'_>) -> Option<(&'static str, String)> {
+    fn body(&self, error: &Told<'_>) -> Option<(&'static str, String)> {
         let Told {
             status, sentence, ..
-        } = *told;
+        } = *error;
         text(status, || format!("Server Error: Error: {sentence}"))
     }
 }
 
-/// Errors of the Node adapter's endpoint, which say nothing of what is wrong.
+/// Error style of the Node adapter's endpoint, whose messages do not say what is wrong.
 #[derive(Debug)]
 struct Node;
 
 impl Errors for Node {
-    fn status(&self, fault: Fault, own: u16) -> u16 {
+    fn status(&self, fault: Fault, default: u16) -> u16 {
         match fault {
             Fault::Url => 400,
             Fault::Missing | Fault::Origin => 500,
-            fault => status(fault, own),
+            fault => status(fault, default),
         }
     }
 
-    fn body(&self, told: &Told<'_>) -> Option<(&'static str, String)> {
-        let status = told.status;
+    fn body(&self, error: &Told<'_>) -> Option<(&'static str, String)> {
+        let status = error.status;
         text(status, || "Internal Server Error".to_owned())
     }
 }
 
-fn status(fault: Fault, own: u16) -> u16 {
+fn status(fault: Fault, default: u16) -> u16 {
     match fault {
         Fault::Source => 403,
         Fault::Url | Fault::NotImage | Fault::Damaged | Fault::Unsupported => 500,
-        _ => own,
+        _ => default,
     }
 }
 
-/// Returns the body of an error; `None` for a status that the endpoints do not have.
+/// Returns media type and text of an error's body; `None` for a status that the endpoints do not have. `broken` makes
+/// the text for an image that cannot be processed.
 fn text(status: u16, broken: impl Fn() -> String) -> Option<(&'static str, String)> {
     let text = match status {
         400 => "Invalid request".to_owned(),

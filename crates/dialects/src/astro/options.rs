@@ -1,4 +1,4 @@
-//! The table of parameters.
+//! The table of the endpoint's parameters.
 
 use crate::options::About::{Answer, Image};
 use crate::options::Takes::Word;
@@ -21,7 +21,7 @@ const PLACES: Takes = Takes::any(
 const FORMATS: Takes = Word(&["webp", "avif", "jpeg", "jpg", "png", "gif", "tiff", "svg"]);
 const QUALITY: Takes = Takes::any("a number from 1 to 100, low, mid, high or max");
 
-/// All parameters.
+/// The parameters of Astro's image endpoint.
 #[rustfmt::skip]
 pub(super) static OPTIONS: Table = Table(&[
     row(&["href"], Answer, Takes::any("a path or URL"), "the source"),

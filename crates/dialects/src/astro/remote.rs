@@ -1,4 +1,4 @@
-//! Which URLs a source may be, and which sources are URLs at all.
+//! Which URLs may be named as sources, and which sources are URLs at all.
 
 use url::Url;
 
@@ -14,7 +14,7 @@ pub(super) struct Remote {
     patterns: Vec<RemotePattern>,
 }
 
-/// How often a source is decoded at most, to see whether it is a URL.
+/// How often a source is percent-decoded at most to find out whether it is a URL.
 const MOST_ROUNDS: usize = 10;
 
 impl Remote {
@@ -31,8 +31,8 @@ impl Remote {
         })
     }
 
-    /// Returns the URL that a source is, if it may be named; `None` if it may not.
-    pub(super) fn allowed(&self, source: &str) -> Option<String> {
+    /// Returns the absolute URL that a source stands for, or `None` if it may not be named.
+    pub(super) fn url_of(&self, source: &str) -> Option<String> {
         let url = Url::parse(source).ok()?;
         let host = url.host_str()?;
         let restricts = !self.hosts.is_empty() || !self.patterns.is_empty();
@@ -46,17 +46,19 @@ impl Remote {
 
 /// Whether a URL fits a pattern.
 pub(super) fn fits(pattern: &RemotePattern, url: &Url) -> bool {
-    let is = |wanted: &Option<String>, is: &dyn Fn(&str) -> bool| match wanted.as_deref() {
+    let is = |expected: &Option<String>, is: &dyn Fn(&str) -> bool| match expected.as_deref() {
         None | Some("") => true,
-        Some(wanted) => is(wanted),
+        Some(expected) => is(expected),
     };
     let port = url.port().map(|port| port.to_string()).unwrap_or_default();
-    is(&pattern.protocol, &|wanted| wanted == url.scheme())
-        && is(&pattern.hostname, &|wanted| {
-            url.host_str().is_some_and(|host| fits_host(wanted, host))
+    is(&pattern.protocol, &|expected| expected == url.scheme())
+        && is(&pattern.hostname, &|expected| {
+            url.host_str().is_some_and(|host| fits_host(expected, host))
         })
-        && is(&pattern.port, &|wanted| wanted == port)
-        && is(&pattern.pathname, &|wanted| fits_path(wanted, url.path()))
+        && is(&pattern.port, &|expected| expected == port)
+        && is(&pattern.pathname, &|expected| {
+            fits_path(expected, url.path())
+        })
 }
 
 /// Whether a host name fits a pattern.
@@ -90,7 +92,7 @@ fn fits_path(pattern: &str, path: &str) -> bool {
     }
 }
 
-/// Whether a source is a URL, or could be taken for one, however often its text is percent-encoded.
+/// Whether a source is a URL, or becomes one when its percent escapes are decoded, once or repeatedly.
 pub(super) fn is_remote(source: &str) -> bool {
     let mut decoded = source.trim().to_owned();
     for _ in 0..MOST_ROUNDS {
@@ -102,7 +104,7 @@ pub(super) fn is_remote(source: &str) -> bool {
     if decoded.starts_with('\\') || decoded.starts_with("//") || decoded.starts_with("/\\") {
         return true;
     }
-    // A path has no scheme, and neither has the name of a drive.
+    // A path has no scheme. A drive letter with its colon is not a scheme either.
     let is_drive = decoded.as_bytes().get(1) == Some(&b':') && !decoded.starts_with(':');
     !decoded.is_empty()
         && !decoded.starts_with('/')

@@ -1,10 +1,10 @@
-//! Writes wishes as URLs of Astro's image endpoint, with the usual path.
+//! Writes wishes (requests in the terms that all dialects share) as URLs of Astro's image endpoint at its default path.
 
 use andon_recipe::{Fitting, Wish};
 
-use crate::spelling::{Said, Spelt, Word, side};
+use crate::spelling::{Draft, Spelt, Word, side};
 
-/// The words of a recipe that there are parameters for.
+/// Words of recipes, each with the parameters that express it.
 pub(super) const WORDS: &[Word] = &[
     ("keep:north", "position=top"),
     ("keep:south", "position=bottom"),
@@ -21,23 +21,23 @@ pub(super) const WORDS: &[Word] = &[
     ("as:_", "f={0}"),
 ];
 
-/// Returns the URL for a wish.
+/// Returns the URL for a wish, and which parts of the wish it lacks.
 pub(super) fn spell(wish: &Wish, source: &str) -> Spelt {
-    let mut said = Said::of(wish, WORDS);
-    said.add(side("w=", wish.w));
-    said.add(side("h=", wish.h));
-    said.put(match wish.fit {
+    let mut draft = Draft::of(wish, WORDS);
+    draft.add(side("w=", wish.w));
+    draft.add(side("h=", wish.h));
+    draft.put(match wish.fit {
         Fitting::Inside if wish.w.is_some() && wish.h.is_some() => "fit=inside",
         Fitting::Exact => "fit=fill",
         _ => "",
     });
-    // Images are not laid on a ground.
+    // Astro's sharp service does not pad images to the size of the box.
     if matches!(wish.fit, Fitting::Pad(_)) {
-        said.miss_box(wish);
+        draft.miss_box(wish);
     }
-    let options = said.join("&");
+    let options = draft.join("&");
     let separator = if options.is_empty() { "" } else { "&" };
-    // It is decoded twice there: as a value, and as a path.
+    // The endpoint decodes the source twice: as a query value, and as a path.
     let source = source.replace('%', "%25");
-    said.spelt(format!("/_image?href=/{source}{separator}{options}"))
+    draft.finish(format!("/_image?href=/{source}{separator}{options}"))
 }

@@ -1,5 +1,5 @@
-//! Tests of parameters against what Astro and sharp do. What is served is compared with recorded answers in the server's
-//! tests.
+//! Tests of parameters against what Astro and sharp do. What is served is compared with recorded answers in the
+//! server's tests.
 
 use andon_recipe::{Facts, Orientation, Recipe};
 use proptest::prelude::*;

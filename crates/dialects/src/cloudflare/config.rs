@@ -1,4 +1,4 @@
-//! Configuration of the Cloudflare dialect.
+//! The configuration of the Cloudflare dialect.
 
 use serde::Deserialize;
 

@@ -8,7 +8,7 @@ use crate::geometry::{self, bounds, length};
 use crate::refusal::{Refusal, shorten};
 use crate::request::Source;
 
-/// An image that is laid over the result. Lengths are px of the result.
+/// An image that is laid over the result. All lengths are in px of the result.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Drawing {
@@ -54,16 +54,16 @@ enum Axis {
     Y,
 }
 
-/// The most images that one URL lays over its result.
+/// Maximum number of images that one URL may lay over its result.
 const MOST: usize = 16;
 
 /// The longest side of an overlay, in px.
 const LONGEST: u32 = 12_000;
 
-/// Reads the value of `draw`.
+/// Parses the value of `draw`.
 ///
 /// # Errors
-/// What is wrong with it, and with which of the images.
+/// JSON of another shape, too many images, or an image with an invalid value.
 pub(super) fn read(text: &str) -> Result<Vec<Drawing>, Refusal> {
     let drawings: Vec<Drawing> = serde_json::from_str(text).map_err(|error| {
         let why = format!(
@@ -82,7 +82,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Drawing>, Refusal> {
 }
 
 impl Drawing {
-    /// Returns what cannot be done, and why, if there is something.
+    /// Returns the first invalid value, and what would be valid; `None` if the image can be drawn.
     fn fault(&self) -> Option<(String, &'static str)> {
         let is_place = |px: &f64| px.abs() <= f64::from(LONGEST);
         let places = [self.top, self.left, self.bottom, self.right];
@@ -134,8 +134,8 @@ impl Drawing {
         Some(source.overlay_name())
     }
 
-    /// Returns the name of the overlay image, if anything of it is to be seen.
-    pub(super) fn material(&self) -> Option<String> {
+    /// Returns the name of the overlay image, unless it is fully transparent.
+    pub(super) fn overlay_name(&self) -> Option<String> {
         self.file().filter(|_| self.opacity != Some(0.0))
     }
 
@@ -149,7 +149,7 @@ impl Drawing {
             (None, None) if tiles => "0".to_owned(),
             (None, None) => "50p".to_owned(),
         };
-        let recipe: Vec<Step> = self.sized().into_iter().collect();
+        let recipe: Vec<Step> = self.fit_step().into_iter().collect();
         let turn = geometry::turn(self.rotate.unwrap_or(0)).map(Step::Turn);
         let recipe: Vec<Step> = recipe.into_iter().chain(turn).collect();
         let upright = (!recipe.is_empty()).then_some(Step::Orient(Orient));
@@ -164,13 +164,13 @@ impl Drawing {
             mode: if tiles { "tile" } else { "normal" },
             shape: "exact",
             recipe: upright.into_iter().chain(recipe).collect(),
-            around: None,
+            colour_outside: None,
         }
         .step()
     }
 
-    /// Returns the step that scales the overlay.
-    fn sized(&self) -> Option<Step> {
+    /// Returns the step that scales the overlay to its box; `None` without a box.
+    fn fit_step(&self) -> Option<Step> {
         let [w, h] = [self.width, self.height].map(|side| side.map(f64::from));
         let inside = bounds(w, h)?;
         let enlarge = !matches!(self.fit, Fitting::ScaleDown | Fitting::Crop);

@@ -1,4 +1,4 @@
-//! The form of Cloudflare's URLs in logs.
+//! How Cloudflare's URLs are recognised in logs.
 
 use crate::forms::{Cut, Form, Marks, Room, Strength};
 
@@ -19,5 +19,5 @@ fn look<'a>(cut: &Cut<'a>) -> Option<Marks<'a>> {
         true => Strength::Sure,
         false => Strength::IfKnown,
     };
-    first.contains('=').then(|| cut.marked(strength))
+    first.contains('=').then(|| cut.marks(strength))
 }

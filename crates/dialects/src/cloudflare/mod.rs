@@ -80,7 +80,7 @@ impl Dialect for Cloudflare {
             Some("json") => Ask::Describe(Arc::new(Json)),
             _ => Ask::Image,
         };
-        let mut notes = left_out(&options);
+        let mut notes = notes_on_unsupported(&options);
         let fallback = match (options.text("onerror"), &source) {
             (Some(_), Source::Url(url)) => Some(Fallback::Redirect(percent::encode(url, "/?%"))),
             (Some(_), Source::Path(_) | Source::Escaped(_)) => {
@@ -107,18 +107,18 @@ impl Dialect for Cloudflare {
         let source = source
             .escaped()
             .unwrap_or_else(|| percent::encode(source.as_str(), "/?%").into());
-        let written = matches!(request.ask, Ask::Image | Ask::Describe(_));
-        written.then(|| format!("{}/{options}/{source}", self.prefix))
+        let is_image = matches!(request.ask, Ask::Image | Ask::Describe(_));
+        is_image.then(|| format!("{}/{options}/{source}", self.prefix))
     }
 }
 
-/// Whether client hints report a slow connection. Reads all of the hints even after a match, so that each is recorded
-/// as a header that decides.
+/// Whether client hints report a slow connection. All hints are read, even after a match, so that each is recorded as a
+/// header on which the response depends.
 fn is_slow(target: &Target<'_>) -> bool {
     let number = |name| target.header(name)?.trim().parse::<f64>().ok();
     let word = |name, words: &[&str]| {
-        let said = target.header(name);
-        said.is_some_and(|said| words.contains(&said.trim().to_ascii_lowercase().as_str()))
+        let value = target.header(name);
+        value.is_some_and(|value| words.contains(&value.trim().to_ascii_lowercase().as_str()))
     };
     [
         number("rtt").is_some_and(|milliseconds| milliseconds > 150.0),
@@ -129,7 +129,7 @@ fn is_slow(target: &Target<'_>) -> bool {
     .contains(&true)
 }
 
-/// Reads a path, or an absolute URL, to which the target's query then belongs.
+/// Reads a path, or an absolute URL. The target's query then belongs to the URL.
 fn read_source(raw: &str, query: Option<&str>) -> Result<Source, Refusal> {
     Ok(match (Source::path_or_url(raw)?, query) {
         (Source::Url(url), Some(query)) => Source::Url(format!("{url}?{query}")),
@@ -138,7 +138,7 @@ fn read_source(raw: &str, query: Option<&str>) -> Result<Source, Refusal> {
 }
 
 /// Returns notes on option values that are recognized but not supported.
-fn left_out(options: &Values) -> Vec<String> {
+fn notes_on_unsupported(options: &Values) -> Vec<String> {
     let mut notes = OPTIONS.unsupported_words(options);
     if options.text("gravity") == Some("face") && !FACES {
         notes.push("gravity: faces are not looked for; what draws the eye is kept".to_owned());
@@ -181,7 +181,7 @@ impl Document for Json {
 struct CloudflareErrors;
 
 impl Errors for CloudflareErrors {
-    fn status(&self, fault: Fault, own: u16) -> u16 {
+    fn status(&self, fault: Fault, default: u16) -> u16 {
         match fault {
             Fault::Url => 400,
             Fault::Missing => 404,
@@ -189,7 +189,7 @@ impl Errors for CloudflareErrors {
             Fault::Limit => 413,
             Fault::Damaged => 422,
             Fault::Origin => 502,
-            _ => own,
+            _ => default,
         }
     }
 
@@ -197,10 +197,10 @@ impl Errors for CloudflareErrors {
         Some(("cf-resized", format!("err={}", number(status))))
     }
 
-    fn body(&self, told: &Told<'_>) -> Option<(&'static str, String)> {
+    fn body(&self, error: &Told<'_>) -> Option<(&'static str, String)> {
         let Told {
             status, sentence, ..
-        } = *told;
+        } = *error;
         let text = format!("ERROR {}: {sentence}\n", number(status));
         Some(("text/plain; charset=utf-8", text))
     }

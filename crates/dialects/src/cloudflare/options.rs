@@ -7,7 +7,7 @@ use crate::options::{Table, Takes, Values, row};
 use crate::percent;
 use crate::refusal::Refusal;
 
-/// The longest side that a URL can ask for, in px.
+/// The longest side that a URL may request, in px.
 const MOST: f64 = 12_000.0;
 
 const SIDE: Takes = Text(is_side, "auto or a whole number from 1 to 12000");
@@ -45,7 +45,7 @@ const FITS: &[&str] = &[
 ];
 const GRAVITIES: &[&str] = &["auto", "face", "left", "right", "top", "bottom", "center"];
 
-/// All options.
+/// The options of a URL.
 #[rustfmt::skip]
 pub(super) static OPTIONS: Table = Table(&[
     row(&["width", "w"], Partly(&["auto"]), SIDE, "width of the box in px"),
@@ -94,13 +94,13 @@ pub(super) fn point(text: &str) -> Option<(f64, f64)> {
     share(x).zip(share(y))
 }
 
-/// Reads how much is cut off, in px: top, right, bottom, left.
+/// Reads how many px are cut off at each side: top, right, bottom, left.
 pub(super) fn sides(text: &str) -> Option<[u32; 4]> {
     let sides = text.split(';').map(|side| side.parse().ok());
     sides.collect::<Option<Vec<_>>>()?.try_into().ok()
 }
 
-/// Reads a quality. Cloudflare does not document what numbers its words stand for.
+/// Reads a quality. Cloudflare does not document the numbers behind its words, so that ours are estimates.
 pub(super) fn quality(text: &str) -> Option<u8> {
     match text {
         "high" => Some(90),
@@ -111,7 +111,8 @@ pub(super) fn quality(text: &str) -> Option<u8> {
     }
 }
 
-/// Reads the raw segment. It is split before it is percent-decoded, and the last value of each option counts.
+/// Reads the options from their raw path segment. It is split before it is percent-decoded, and the last value of each
+/// option counts.
 pub(super) fn read(segment: &str) -> Result<Values, Refusal> {
     let mut options = Values::default();
     for piece in segment.split(',').filter(|piece| !piece.is_empty()) {

@@ -15,16 +15,16 @@ use crate::effects::{self, is_lossy, number, with};
 use crate::geometry::{self, FACES_IF_POSSIBLE, bounds, length, size_after};
 use crate::options::Values;
 
-/// What the options of a URL ask for, before the image is known.
+/// The options of a URL, and how they are resolved to a recipe for an image.
 #[derive(Clone, Debug)]
 pub(super) struct CloudflareRules {
     options: Values,
-    /// What `draw` lays over the result, from the bottom up.
+    /// The images that `draw` lays over the result, from the bottom up.
     drawings: Vec<Drawing>,
     output: Output,
 }
 
-/// The quality of results whose URL does not set one.
+/// The default quality of results.
 const QUALITY: u8 = 85;
 
 impl CloudflareRules {
@@ -63,7 +63,7 @@ impl CloudflareRules {
 
     /// Returns the steps that precede scaling, and the size in px that they leave: turn upright, trim the border, crop,
     /// flip and rotate.
-    fn before(&self, facts: &Facts) -> Result<(Vec<Step>, (u32, u32)), ResolveError> {
+    fn steps_before_scaling(&self, facts: &Facts) -> Result<(Vec<Step>, (u32, u32)), ResolveError> {
         let mut steps = vec![Step::Orient(Orient)];
         steps.extend(self.border());
         steps.extend(self.part(size_after(&steps, facts)?));
@@ -123,7 +123,7 @@ impl CloudflareRules {
         };
         match fit {
             "cover" => cover(w, h, true),
-            // A box that is larger on one side only cuts the other.
+            // A box that exceeds the image on one side only limits the other side.
             "crop" => cover(w.min(wide), h.min(high), false),
             "aspect-crop" => {
                 let share = (wide / w).min(high / h).min(1.0);
@@ -160,7 +160,7 @@ impl CloudflareRules {
     }
 
     fn effects(&self) -> Vec<Step> {
-        // 1 changes nothing, and for most options 0 is ignored.
+        // A factor of 1 changes nothing, and for most options 0 is ignored.
         let factor = |name| self.options.number(name).filter(|factor| *factor != 1.0);
         let above = |name| factor(name).filter(|factor| *factor != 0.0);
         let number_of = |name| self.options.number(name);
@@ -190,7 +190,7 @@ impl Rules for CloudflareRules {
     }
 
     fn resolve(&self, facts: &Facts) -> Result<Recipe, ResolveError> {
-        let (mut steps, size) = self.before(facts)?;
+        let (mut steps, size) = self.steps_before_scaling(facts)?;
         steps.extend(self.sizes(size));
         let ground = self.colour("background").filter(|ground| ground.a > 0);
         steps.extend(ground.map(|colour| Step::Flatten(Flatten(colour))));
@@ -199,7 +199,7 @@ impl Rules for CloudflareRules {
         let mut output = self.output.clone();
         let format = self.output.format_or(&facts.format);
         match self.options.text("quality").and_then(quality) {
-            // So it is said of this format alone.
+            // At 100, WebP becomes lossless; in other formats, 100 is a quality like any other.
             Some(100) if format == "webp" => output.lossless = true,
             Some(_) if format == "png" => {
                 output
@@ -211,7 +211,7 @@ impl Rules for CloudflareRules {
             }
             _ => {}
         }
-        // Only JPEG keeps metadata there.
+        // Cloudflare keeps metadata in JPEG only.
         if format != "jpeg" {
             output.metadata = Kept::None;
         }
@@ -228,12 +228,12 @@ impl Rules for CloudflareRules {
 
     fn materials(&self) -> Vec<String> {
         let drawings = self.drawings.iter();
-        drawings.filter_map(Drawing::material).collect()
+        drawings.filter_map(Drawing::overlay_name).collect()
     }
 
     crate::rules::kept_output!();
 
     fn wish(&self) -> Option<andon_recipe::Wish> {
-        self.wanted()
+        self.to_wish()
     }
 }

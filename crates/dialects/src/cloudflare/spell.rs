@@ -1,10 +1,10 @@
-//! Writes wishes as URLs of Cloudflare, with the usual prefix.
+//! Writes wishes (requests in the terms that all dialects share) as URLs of Cloudflare with the default prefix.
 
 use andon_recipe::{Fitting, Wish};
 
-use crate::spelling::{Said, Spelt, Word, side};
+use crate::spelling::{Draft, Spelt, Word, side};
 
-/// The words of a recipe that there are options for.
+/// Words of recipes, each with the options that express it.
 pub(super) const WORDS: &[Word] = &[
     ("trim:10", "trim=border"),
     (
@@ -39,12 +39,12 @@ pub(super) const WORDS: &[Word] = &[
     ("frame:1", "anim=false"),
 ];
 
-/// Returns the URL for a wish.
+/// Returns the URL for a wish, and which parts of the wish it lacks.
 pub(super) fn spell(wish: &Wish, source: &str) -> Spelt {
-    let mut said = Said::of(wish, WORDS);
-    said.add(side("width=", wish.w));
-    said.add(side("height=", wish.h));
-    said.put(match (wish.fit, wish.enlarge) {
+    let mut draft = Draft::of(wish, WORDS);
+    draft.add(side("width=", wish.w));
+    draft.add(side("height=", wish.h));
+    draft.put(match (wish.fit, wish.enlarge) {
         (Fitting::Inside, false) | (Fitting::Nothing, _) => "fit=scale-down",
         (Fitting::Inside, true) => "fit=contain",
         (Fitting::Cover, true) => "fit=cover",
@@ -53,8 +53,8 @@ pub(super) fn spell(wish: &Wish, source: &str) -> Spelt {
         (Fitting::Pad(_), _) => "fit=pad",
     });
     if let Fitting::Pad(colour) = wish.fit {
-        said.put(format!("background=%23{colour}"));
+        draft.put(format!("background=%23{colour}"));
     }
-    let options = said.join(",");
-    said.spelt(format!("/cdn-cgi/image/{options}/{source}"))
+    let options = draft.join(",");
+    draft.finish(format!("/cdn-cgi/image/{options}/{source}"))
 }

@@ -1,4 +1,4 @@
-//! Rules on which client hints act when they are resolved.
+//! Rules that apply client hints when they are resolved.
 
 use std::sync::Arc;
 
@@ -11,27 +11,27 @@ use super::Hints;
 
 /// Rules of a request that came with hints.
 #[derive(Clone, Debug)]
-pub(super) struct Hinted {
+pub(super) struct HintedRules {
     pub(super) rules: Arc<dyn Rules>,
     pub(super) hints: Hints,
 }
 
-impl Rules for Hinted {
+impl Rules for HintedRules {
     fn text(&self) -> String {
         format!("{}{}", self.rules.text(), self.hints)
     }
 
-    /// Resolves the rules, and then changes size and quality by the hints, unless what that comes to is not permitted.
+    /// Resolves the rules, and then adapts size and quality to the hints, unless the result would not be permitted.
     fn resolve(&self, facts: &Facts) -> Result<Recipe, ResolveError> {
         let recipe = self.rules.resolve(facts)?;
-        // It has to be permitted wherever the part lies that draws the eye.
+        // Lists of permitted sizes must not depend on where the measured part of the image lies.
         let of_sizes = Facts {
             measured: facts.measured.of_sizes(),
             ..facts.clone()
         };
-        let plain = self.rules.resolve(&of_sizes)?;
-        let hinted = self.hints.act_on(plain, &of_sizes);
-        match self.rules.permits(&hinted, &of_sizes) {
+        let unmeasured = self.rules.resolve(&of_sizes)?;
+        let adapted = self.hints.act_on(unmeasured, &of_sizes);
+        match self.rules.permits(&adapted, &of_sizes) {
             Ok(()) => Ok(self.hints.act_on(recipe, facts)),
             Err(_) => Ok(recipe),
         }
@@ -65,7 +65,7 @@ impl Rules for Hinted {
     }
 }
 
-/// Effects whose lengths are in px of the result, so that they would look smaller in a larger one.
+/// Effects whose lengths are in px of the result, so that they would look smaller in a larger result.
 const PLACED: &[&str] = &[
     Effect::OVER,
     Effect::OVERLAY,
@@ -76,11 +76,12 @@ const PLACED: &[&str] = &[
 /// Formats in which a lower quality takes fewer bytes.
 const LOSSY: &[&str] = &["jpeg", "webp", "avif", "jxl"];
 
-/// The highest quality for clients that save data.
+/// The highest quality for clients that request `Save-Data`.
 const SAVING_QUALITY: u8 = 50;
 
 impl Hints {
-    /// Changes a recipe in whole pixels. Nothing is enlarged that the recipe does not enlarge, except vector images.
+    /// Adapts a recipe in whole pixels to the hints. Images are enlarged only where the recipe does so, or if they are
+    /// vector graphics.
     fn act_on(&self, mut recipe: Recipe, facts: &Facts) -> Recipe {
         if recipe.is_original() {
             return recipe;
@@ -114,8 +115,8 @@ impl Hints {
     }
 }
 
-/// Returns the steps of a result with `density` times as many px along each side, or as many as the source has, unless
-/// it is a vector image; `None` if that changes nothing.
+/// Returns the steps for a result with `density` times as many px along each side, or with as many px as a raster
+/// source has; `None` if that changes nothing.
 fn denser(recipe: &Recipe, facts: &Facts, density: f64) -> Option<Vec<Step>> {
     let is_placed = |effect: &Effect| PLACED.contains(&effect.name.as_str());
     let mut scalings =
@@ -127,8 +128,8 @@ fn denser(recipe: &Recipe, facts: &Facts, density: f64) -> Option<Vec<Step>> {
         return None;
     }
     let (w, h) = (w.of(0.0), h.of(0.0));
-    let before = size_after(&recipe.steps[..at], facts)?;
-    let room = (f64::from(before.0) / w).min(f64::from(before.1) / h);
+    let old_size = size_after(&recipe.steps[..at], facts)?;
+    let room = (f64::from(old_size.0) / w).min(f64::from(old_size.1) / h);
     let factor = if facts.vector {
         density
     } else {
@@ -142,7 +143,7 @@ fn denser(recipe: &Recipe, facts: &Facts, density: f64) -> Option<Vec<Step>> {
     let whole = |length: u32| times(length.into()).max(1.0) as u32;
     let mut size = (times(w) as u32, times(h) as u32);
     let mut steps = recipe.steps[..at].to_vec();
-    if size != before {
+    if size != old_size {
         steps.push(Step::exact(size.0, size.1));
     }
     for step in &recipe.steps[at + 1..] {
@@ -177,7 +178,7 @@ fn denser(recipe: &Recipe, facts: &Facts, density: f64) -> Option<Vec<Step>> {
     Some(steps)
 }
 
-/// Returns the steps of a result that is at most this many px wide; `None` if it is not wider.
+/// Returns the steps for a result that is at most `width` px wide; `None` if it is not wider anyway.
 fn narrower(recipe: &Recipe, facts: &Facts, width: u32) -> Option<Vec<Step>> {
     let (w, h) = size_after(&recipe.steps, facts)?;
     if w <= width {
@@ -192,9 +193,9 @@ fn narrower(recipe: &Recipe, facts: &Facts, width: u32) -> Option<Vec<Step>> {
         .iter()
         .position(is_effect)
         .unwrap_or(recipe.steps.len());
-    let turned = size_after(&recipe.steps[..end], facts)?;
-    // A turn after an effect lets the sides change places.
-    let sides = match turned == (w, h) {
+    let size_before_effects = size_after(&recipe.steps[..end], facts)?;
+    // A turn among the effects swaps the sides.
+    let sides = match size_before_effects == (w, h) {
         true => (width, height as u32),
         false => (height as u32, width),
     };

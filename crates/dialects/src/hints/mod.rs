@@ -1,9 +1,9 @@
-//! Client hints: how many device pixels a client's screen has for a CSS pixel, how wide the image is shown, and whether
-//! the client saves data.
+//! Client hints: how many device pixels a client's screen has per CSS pixel, how wide the image is displayed, and
+//! whether the client saves data.
 //!
-//! They change what a request resolves to in whole pixels, in the same way for all dialects that `[client_hints]` lists,
-//! so that equal results share one cache entry however the size was asked for. Dialects whose originals define hints
-//! themselves are never among them.
+//! They change the recipe in whole pixels that a request resolves to, in the same way for all dialects that
+//! `[client_hints]` lists, so that equal results share one cache entry however the size was specified. Dialects whose
+//! originals define hints themselves are never among them.
 
 mod hinted;
 
@@ -15,18 +15,18 @@ use serde::Deserialize;
 use crate::ConfigError;
 use crate::dialect::HeadersRead;
 use crate::request::{Ask, ImageRequest};
-use hinted::Hinted;
+use hinted::HintedRules;
 
 /// The table `[client_hints]` of the configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ClientHintsConfig {
     /// Names of the dialects in which client hints count; `all` stands for every dialect that has no hints of its own.
-    /// Empty: none.
+    /// Empty: no dialect.
     pub dialects: Vec<String>,
 }
 
-/// Dialects in which these hints do not count, and why.
+/// Dialects in which these hints never count, and the reason.
 const OTHERWISE: &[(&str, &str)] = &[
     (
         "imgproxy",
@@ -46,25 +46,25 @@ const OTHERWISE: &[(&str, &str)] = &[
 /// The name that stands for all dialects.
 const ALL: &str = "all";
 
-/// The value of `Accept-CH`, which asks browsers for the hints. They send `Save-Data` unasked.
+/// The value of `Accept-CH`, which requests the hints from browsers. Browsers send `Save-Data` without a request.
 const ACCEPT_CH: &str = "Sec-CH-DPR, Sec-CH-Width, Sec-CH-Viewport-Width";
 
 /// The dialects in which hints count.
 #[derive(Debug)]
 pub(crate) struct ClientHints {
-    /// Indexes of their doors.
+    /// Indexes of the doors of these dialects.
     doors: Vec<usize>,
 }
 
 impl ClientHints {
-    /// Returns the dialects of a configuration. `known` are the names of all dialects, and `door` returns the index of
-    /// the door of a dialect that is switched on.
+    /// Returns the configured dialects. `names` are those of all dialects, and `door` returns the index of the door
+    /// of a dialect that is switched on.
     ///
     /// # Errors
-    /// A name that is no dialect's, or that of a dialect with other hints.
+    /// A name that is not a dialect's, or that of a dialect with hints of its own.
     pub(crate) fn new(
         config: &ClientHintsConfig,
-        known: &[&str],
+        names: &[&str],
         door: impl Fn(&str) -> Option<usize>,
     ) -> Result<Self, ConfigError> {
         let key = "client_hints.dialects";
@@ -72,25 +72,25 @@ impl ClientHints {
             if let Some((_, why)) = OTHERWISE.iter().find(|(other, _)| other == name) {
                 return Err(ConfigError::new(key, format!("\"{name}\": {why}")));
             }
-            if name != ALL && !known.contains(&name.as_str()) {
-                let mut known = known.to_vec();
-                known.retain(|name| OTHERWISE.iter().all(|(other, _)| other != name));
-                known.push(ALL);
-                let why = andon_recipe::unknown("dialect", name, &known);
+            if name != ALL && !names.contains(&name.as_str()) {
+                let mut names = names.to_vec();
+                names.retain(|name| OTHERWISE.iter().all(|(other, _)| other != name));
+                names.push(ALL);
+                let why = andon_recipe::unknown("dialect", name, &names);
                 return Err(ConfigError::new(key, why));
             }
         }
         let lists = |name: &&&str| {
-            let named = |listed: &String| listed == **name || listed == ALL;
-            config.dialects.iter().any(named) && OTHERWISE.iter().all(|(other, _)| other != *name)
+            let is_name = |entry: &String| entry == **name || entry == ALL;
+            config.dialects.iter().any(is_name) && OTHERWISE.iter().all(|(other, _)| other != *name)
         };
-        let listed = known.iter().filter(lists);
+        let dialects = names.iter().filter(lists);
         Ok(Self {
-            doors: listed.filter_map(|name| door(name)).collect(),
+            doors: dialects.filter_map(|name| door(name)).collect(),
         })
     }
 
-    /// Lets the hints in a client's headers act on a request of the dialect with this door.
+    /// Wraps the rules of a request in the hints of its headers, if hints count in the dialect with this door.
     pub(crate) fn apply(
         &self,
         request: &mut ImageRequest,
@@ -105,14 +105,14 @@ impl ClientHints {
             .headers
             .push(("accept-ch", ACCEPT_CH.to_owned()));
         let mut hints = Hints::read(headers);
-        // The URL says for which screen its lengths are meant.
+        // The URL names a density itself, so that the client's density is not applied again.
         let words = request.rules.text();
         let mut words = words.split(|it: char| !it.is_ascii_alphanumeric());
         if words.any(|word| ["dpr", "zoom"].contains(&word)) {
             hints.density = None;
         }
         if hints != Hints::default() {
-            request.rules = Arc::new(Hinted {
+            request.rules = Arc::new(HintedRules {
                 rules: request.rules.clone(),
                 hints,
             });
@@ -121,75 +121,76 @@ impl ClientHints {
     }
 }
 
-/// What a client's headers say, rounded so that few different values occur.
+/// The hints in a client's headers, rounded so that few different values occur.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Hints {
-    /// Device pixels per CSS pixel (`Sec-CH-DPR`), a multiple of a half; `None` if that is 1 or not said.
+    /// Device pixels per CSS pixel (`Sec-CH-DPR`), a multiple of 0.5; `None` if it is 1 or not specified.
     density: Option<f64>,
-    /// The width in px that is shown (`Sec-CH-Width`), or else that of the whole page (`Sec-CH-Viewport-Width`).
+    /// The width in px at which the image is displayed (`Sec-CH-Width`), or else that of the viewport
+    /// (`Sec-CH-Viewport-Width`).
     width: Option<u32>,
     /// Whether the client wants fewer bytes (`Save-Data: on`).
     saves_data: bool,
 }
 
-/// The largest density in device pixels per CSS pixel that counts. More than that nobody sees.
+/// The largest density that is used, in device pixels per CSS pixel. Higher densities are not visible.
 const MOST_DENSE: f64 = 4.0;
 
 /// Widths are rounded up to a multiple of this many px.
 const STEP: u32 = 100;
 
-/// The largest width in px that counts.
+/// The largest width that is used, in px.
 const WIDEST: f64 = 10_000.0;
 
 impl Hints {
     fn read(headers: &HeadersRead<'_>) -> Self {
-        // Each header is read, so that each is among those on which the answer depends.
+        // Both headers are read in any case, so that the response is recorded as dependent on each.
         let number = |name, old| {
             let (new, old) = (headers.get(name), headers.get(old));
             let number: f64 = new.or(old)?.trim().parse().ok()?;
             (number.is_finite() && number > 0.0).then_some(number)
         };
-        let said = number("sec-ch-dpr", "dpr");
+        let dpr = number("sec-ch-dpr", "dpr");
         let width = number("sec-ch-width", "width");
         let viewport = number("sec-ch-viewport-width", "viewport-width");
         let save = headers.get("save-data");
         let saves_data = save.is_some_and(|save| save.trim().eq_ignore_ascii_case("on"));
         let density = match saves_data {
             true => 1.0,
-            false => ((said.unwrap_or(1.0) * 2.0).round() / 2.0).clamp(1.0, MOST_DENSE),
+            false => ((dpr.unwrap_or(1.0) * 2.0).round() / 2.0).clamp(1.0, MOST_DENSE),
         };
-        let shown = match (width, said) {
-            // A width is in device pixels, of which the client wants as few as there are CSS pixels.
-            (Some(width), Some(said)) if saves_data => Some(width / said.max(1.0)),
+        let displayed_width = match (width, dpr) {
+            // The width is in device pixels. A client that saves data gets one pixel per CSS pixel.
+            (Some(width), Some(dpr)) if saves_data => Some(width / dpr.max(1.0)),
             (Some(width), _) => Some(width),
             (None, _) => viewport.map(|viewport| viewport * density),
         };
-        let rounded = |width: f64| (width.min(WIDEST) as u32).div_ceil(STEP).max(1) * STEP;
+        let round = |width: f64| (width.min(WIDEST) as u32).div_ceil(STEP).max(1) * STEP;
         Self {
             density: Some(density).filter(|density| *density > 1.0),
-            width: shown.map(rounded),
+            width: displayed_width.map(round),
             saves_data,
         }
     }
 }
 
-/// Writes the hints as they follow the text of rules.
+/// Writes the hints as a suffix of the rules' text.
 impl fmt::Display for Hints {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut before = " for ";
-        let mut put = |text: fmt::Arguments<'_>| {
-            write!(f, "{before}{text}")?;
-            before = " and ";
+        let mut separator = " for ";
+        let mut add_text = |text: fmt::Arguments<'_>| {
+            write!(f, "{separator}{text}")?;
+            separator = " and ";
             Ok(())
         };
         if let Some(density) = self.density {
-            put(format_args!("{density} px per CSS px"))?;
+            add_text(format_args!("{density} px per CSS px"))?;
         }
         if let Some(width) = self.width {
-            put(format_args!("a width of {width} px"))?;
+            add_text(format_args!("a width of {width} px"))?;
         }
         match self.saves_data {
-            true => put(format_args!("a client that saves data")),
+            true => add_text(format_args!("a client that saves data")),
             false => Ok(()),
         }
     }

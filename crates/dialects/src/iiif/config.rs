@@ -1,4 +1,4 @@
-//! Configuration of the IIIF dialect.
+//! The configuration of the IIIF dialect.
 
 use andon_recipe::Wish;
 use andon_settings::check;
@@ -15,9 +15,9 @@ use crate::spelling::{Spelt, Word};
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct IiifConfig {
-    /// Prefix of URLs of version 3.0; empty: the version is off.
+    /// URL prefix of version 3.0; empty: that version is off.
     pub prefix: String,
-    /// Prefix of URLs of version 2.1; empty: the version is off.
+    /// URL prefix of version 2.1; empty: that version is off.
     pub prefix2: String,
     /// Whether unsigned URLs are answered although `[signing]` or another dialect has keys, or another dialect serves
     /// presets only.
@@ -26,23 +26,23 @@ pub struct IiifConfig {
     pub slashes: Slashes,
     /// How a size `!w,h` of version 3.0 is answered if its box is larger than the region.
     pub larger_box: LargerBox,
-    /// What URIs in answers begin with: scheme, authority and the path prefix that a proxy removes. Empty: `http` and
-    /// the request's `Host`.
+    /// The beginning of URIs in responses: scheme, authority and the path prefix that a proxy removes. Empty: `http`
+    /// and the request's `Host`.
     pub site: String,
-    /// Whether to take what URIs in answers begin with from `X-Forwarded-Proto`, `X-Forwarded-Host` and
+    /// Whether the beginning of URIs in responses follows `X-Forwarded-Proto`, `X-Forwarded-Host` and
     /// `X-Forwarded-Prefix` (or `X-Forwarded-Path`), if `site` is empty.
     pub forwarded: bool,
     /// Largest width of a result, in px.
     pub max_width: u32,
-    /// Largest height of a result, in px; 0: as `max_width`.
+    /// Largest height of a result, in px; 0: the value of `max_width`.
     pub max_height: u32,
     /// Largest area of a result, in px.
     pub max_area: u64,
-    /// Width and height in px of the tiles that `info.json` tells viewers to ask for.
+    /// Width and height in px of the tiles that `info.json` recommends to viewers.
     pub tile: u32,
-    /// URI of a licence that `info.json` names for every image; empty: none.
+    /// URI of a licence that `info.json` states for every image; empty: none.
     pub rights: String,
-    /// Attribution that `info.json` of version 2.1 has for every image; empty: none.
+    /// Attribution that `info.json` of version 2.1 states for every image; empty: none.
     pub attribution: String,
 }
 
@@ -95,8 +95,8 @@ impl Settings for IiifConfig {
             ("iiif.prefix", &self.prefix, Version::V3),
             ("iiif.prefix2", &self.prefix2, Version::V2),
         ] {
-            let mounted = mount(key, prefix)?;
-            mounts.extend(mounted.map(|prefix| (prefix, version)));
+            let prefix = mount(key, prefix)?;
+            mounts.extend(prefix.map(|prefix| (prefix, version)));
         }
         for (key, value, least) in [
             ("iiif.max_width", u64::from(self.max_width), 1),

@@ -1,4 +1,4 @@
-//! Forms of both versions' URLs in logs.
+//! How URLs of the IIIF Image API, in both versions, are recognised in logs.
 
 use crate::forms::{Cut, Form, Marks, Room, Strength, Suits};
 
@@ -27,8 +27,8 @@ pub(super) const FORMS: &[Form] = &[
     },
 ];
 
-/// Returns the marks of a target of the version `own`.
-fn look<'a>(cut: &Cut<'a>, own: &str, other: &str) -> Option<Marks<'a>> {
+/// Returns the marks of a target of this version (`3` or `2`). `other` is the other version.
+fn look<'a>(cut: &Cut<'a>, version: &str, other: &str) -> Option<Marks<'a>> {
     let segments: Vec<&str> = cut.path.strip_prefix('/')?.split('/').collect();
     let names_iiif = cut
         .prefix
@@ -51,19 +51,19 @@ fn look<'a>(cut: &Cut<'a>, own: &str, other: &str) -> Option<Marks<'a>> {
         _ => return None,
     };
     Some(Marks {
-        prefix: suits(cut.prefix, names_iiif, own, other),
-        ..cut.marked(strength)
+        prefix: suits(cut.prefix, names_iiif, version, other),
+        ..cut.marks(strength)
     })
 }
 
-/// Returns how well a prefix suits the version `own`. Identifiers may have slashes, so that each beginning of a path can
-/// be the prefix.
-fn suits(prefix: &str, names_iiif: bool, own: &str, other: &str) -> Suits {
+/// Returns how well a prefix goes with this version. Identifiers may contain slashes, so that each beginning of a path
+/// may be the prefix.
+fn suits(prefix: &str, names_iiif: bool, version: &str, other: &str) -> Suits {
     let last = prefix.rsplit('/').next().unwrap_or_default();
-    let plain = last.trim_start_matches("iiif").trim_start_matches('v');
+    let suffix = last.trim_start_matches("iiif").trim_start_matches('v');
     match names_iiif {
-        true if plain == own => Suits::Sure,
-        true if plain == other => Suits::Variant,
+        true if suffix == version => Suits::Sure,
+        true if suffix == other => Suits::Variant,
         _ if last.starts_with("iiif") => Suits::Named,
         _ => Suits::Long,
     }

@@ -1,4 +1,4 @@
-//! `info.json`: the document that viewers read before they ask for tiles.
+//! `info.json`: the document that viewers read before they request tiles.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use super::rules::Limits;
 use super::{IiifConfig, Version};
 use crate::document::{About, Document};
 
-/// What `info.json` says of an image besides its size.
+/// The contents of `info.json` that do not depend on the image's size.
 #[derive(Clone, Debug)]
 pub(super) struct Information {
     pub(super) version: Version,
@@ -21,10 +21,10 @@ pub(super) struct Information {
 
 const PROTOCOL: &str = "http://iiif.io/api/image";
 
-/// The longer side, in px, that the smallest size in `sizes` has at least.
+/// Minimum length, in px, of the longer side of the sizes that `sizes` lists.
 const SMALLEST: u32 = 100;
 
-/// How many of the formats, counted from the first, level 2 requires. The others are listed as extra formats.
+/// The number of formats, counted from the first, that level 2 requires. The others are listed as extra formats.
 const NEEDED: usize = 2;
 
 impl Document for Information {
@@ -82,7 +82,7 @@ impl Information {
         document
     }
 
-    /// Adds what version 3.0 says besides sizes.
+    /// Adds the entries that only version 3.0 has in this form: identity, profile, extra features and limits.
     fn add_profile3(&self, document: &mut Value) {
         document["id"] = json!(self.id);
         document["type"] = json!("ImageService3");
@@ -99,7 +99,7 @@ impl Information {
         self.add_limits(document);
     }
 
-    /// Returns what the profile of version 2.1 says besides its level.
+    /// Returns the object of features and limits that follows the level in the profile of version 2.1.
     fn profile2(&self) -> Value {
         let mut profile = json!({
             "formats": extensions().collect::<Value>(),
@@ -123,7 +123,7 @@ impl Information {
         to["maxArea"] = json!(self.limits.area);
     }
 
-    /// Returns the sizes of the image halved repeatedly, from full size on, that are within the limits.
+    /// Returns the sizes of the image that are within the limits: full size, half of it, a quarter, and so on.
     fn sizes(&self, width: u32, height: u32) -> Value {
         let halved = |times: u32| {
             let side = |side: u32| u64::from(side).div_ceil(1 << times) as u32;

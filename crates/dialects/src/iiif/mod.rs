@@ -63,8 +63,8 @@ impl Version {
     }
 }
 
-/// Marks a refusal as being about something that the specification knows, but that is not supported here.
-fn not_done(refusal: Refusal) -> Refusal {
+/// Turns a refusal into one about a feature that the specification has, but that is not supported here.
+fn unsupported(refusal: Refusal) -> Refusal {
     Refusal {
         fault: Fault::Unsupported,
         ..refusal
@@ -83,7 +83,7 @@ impl Dialect for Iiif {
     }
 
     fn source_patterns(&self) -> Vec<String> {
-        let below = |prefix: &str| {
+        let rest_below = |prefix: &str| {
             let prefix = regex::escape(prefix);
             [
                 format!("{prefix}/([^?]+)/info[.]json"),
@@ -91,16 +91,16 @@ impl Dialect for Iiif {
             ]
         };
         let mounts = self.mounts.iter();
-        mounts.flat_map(|(prefix, _)| below(prefix)).collect()
+        mounts.flat_map(|(prefix, _)| rest_below(prefix)).collect()
     }
 
     fn parse(&self, target: &Target<'_>) -> Result<Option<ImageRequest>, Refusal> {
         let mut mounts = self.mounts.iter();
-        let found = mounts.find_map(|(prefix, version)| {
+        let mount = mounts.find_map(|(prefix, version)| {
             let rest = target.below(prefix)?;
             Some((prefix, *version, rest))
         });
-        let Some((prefix, version, rest)) = found else {
+        let Some((prefix, version, rest)) = mount else {
             return Ok(None);
         };
         let segments: Vec<&str> = rest.split('/').collect();
@@ -136,19 +136,22 @@ impl Dialect for Iiif {
         let text = request.rules.text();
         let (version, rest) = text.strip_prefix("iiif")?.split_once('(')?;
         let (parameters, _) = rest.split_once(';')?;
-        let mount = |(_, known): &&(String, Version)| known.number().to_string() == version;
+        let mount = |(_, api): &&(String, Version)| api.number().to_string() == version;
         let (prefix, _) = self.mounts.iter().find(mount)?;
         let format = request.rules.output().format.as_ref()?;
-        let known = FORMATS.iter().find(|(_, name)| *name == format.as_str());
-        let (extension, _) = known?;
+        let row = FORMATS.iter().find(|(_, name)| *name == format.as_str());
+        let (extension, _) = row?;
         let identifier = percent::encode(&request.source.literal(), "");
-        let written = matches!(request.ask, Ask::Image);
-        written.then(|| format!("{prefix}/{identifier}/{parameters}.{extension}"))
+        let is_image = matches!(request.ask, Ask::Image);
+        is_image.then(|| format!("{prefix}/{identifier}/{parameters}.{extension}"))
     }
 }
 
 impl Iiif {
-    /// Joins segments to a raw identifier. Refuses an empty one, and slashes where the configuration demands `%2F`.
+    /// Joins segments to a raw identifier.
+    ///
+    /// # Errors
+    /// An empty identifier, and a slash in it where the configuration demands `%2F`.
     fn identifier(&self, target: &Target<'_>, segments: &[&str]) -> Result<String, Refusal> {
         let raw = segments.join("/");
         let raw = raw.trim_end_matches('/');
@@ -200,7 +203,7 @@ impl Iiif {
         let asks = target.header("accept").unwrap_or_default();
         let information = Information {
             version,
-            // Viewers build the URLs of all tiles on it.
+            // Viewers append region and size to it for each tile, so that a signature in front must stay.
             id: format!(
                 "{}{}{}{base}",
                 self.site(target),
@@ -235,28 +238,28 @@ impl Iiif {
     /// Returns the path prefix that a proxy removed before it passed the target on. `X-Forwarded-Path` may be that
     /// prefix, or the whole path that the client asked for.
     fn prefix_before<'a>(&self, target: &'a Target<'_>) -> &'a str {
-        // Whoever configures the site says all of it.
+        // A configured site includes the path prefix.
         if !self.config.site.is_empty() {
             return "";
         }
         let path = self.forwarded(target, "x-forwarded-prefix").or_else(|| {
             let path = self.forwarded(target, "x-forwarded-path")?;
-            let asked = target.whole.split('?').next().unwrap_or_default();
-            Some(path.strip_suffix(asked).unwrap_or(path))
+            let path_here = target.whole.split('?').next().unwrap_or_default();
+            Some(path.strip_suffix(path_here).unwrap_or(path))
         });
         let path = path.unwrap_or_default().trim_end_matches('/');
         let is_path = path.starts_with('/') && percent::is_path(path);
         if is_path { path } else { "" }
     }
 
-    /// Returns the first value of a header that a proxy added, if the configuration says to believe proxies.
+    /// Returns the first value of a header that a proxy added, if the configuration trusts such headers.
     fn forwarded<'a>(&self, target: &'a Target<'_>, name: &'static str) -> Option<&'a str> {
         let header = self.config.forwarded.then(|| target.header(name)).flatten();
         header.map(first).filter(|value| !value.is_empty())
     }
 }
 
-/// Returns the first item of a list that is separated by commas.
+/// Returns the first item of a comma-separated list.
 fn first(list: &str) -> &str {
     list.split(',').next().unwrap_or_default().trim()
 }
@@ -270,12 +273,12 @@ fn upright() -> Recipe {
 struct IiifErrors;
 
 impl Errors for IiifErrors {
-    fn status(&self, fault: Fault, own: u16) -> u16 {
+    fn status(&self, fault: Fault, default: u16) -> u16 {
         match fault {
             Fault::Unsupported => 501,
-            // A size that the information excludes.
+            // The size is beyond the limits that `info.json` states, which is the client's fault.
             Fault::Limit => 400,
-            _ => own,
+            _ => default,
         }
     }
 

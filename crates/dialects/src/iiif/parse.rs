@@ -41,7 +41,7 @@ pub(super) struct Rotation {
     pub(super) degrees: f64,
 }
 
-/// The quality parameter: whether the result is in colour, gray, or black and white.
+/// The quality parameter: full colour, gray, or black and white.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Quality {
     Default,
@@ -59,7 +59,7 @@ impl Quality {
     ];
 }
 
-/// File extensions, and the engine's names of their formats. Level 2 requires the first two.
+/// File extensions, each with the engine's name of the format. Level 2 requires the first two.
 pub(super) const FORMATS: &[(&str, &str)] = &[
     ("jpg", "jpeg"),
     ("png", "png"),
@@ -69,7 +69,7 @@ pub(super) const FORMATS: &[(&str, &str)] = &[
     ("tif", "tiff"),
 ];
 
-/// Formats that the specification knows, but that are not written here.
+/// Formats of the specification that are not written here.
 const UNWRITTEN: &[&str] = &["jp2", "pdf"];
 
 pub(super) fn region(text: &str) -> Result<Region, Refusal> {
@@ -105,8 +105,8 @@ pub(super) fn size(text: &str, version: Version) -> Result<Size, Refusal> {
         };
         Refusal::new(text, why)
     };
-    let (grows, plain) = match (version, text.strip_prefix('^')) {
-        (Version::V3, Some(plain)) => (true, plain),
+    let (grows, size_text) = match (version, text.strip_prefix('^')) {
+        (Version::V3, Some(size_text)) => (true, size_text),
         (Version::V3, None) => (false, text),
         (Version::V2, _) => (true, text),
     };
@@ -115,28 +115,28 @@ pub(super) fn size(text: &str, version: Version) -> Result<Size, Refusal> {
         let (w, h) = text.split_once(',')?;
         Some((side(w)?, side(h)?))
     };
-    let shape = if plain == "max" || (plain == "full" && version == Version::V2) {
-        // Of 2.1 it is the region's own size.
+    let shape = if size_text == "max" || (size_text == "full" && version == Version::V2) {
+        // In version 2.1, the maximum is the region's own size.
         let grows = grows && version == Version::V3;
         return Ok(Size {
             grows,
             shape: Shape::Max,
         });
-    } else if let Some(percent) = plain.strip_prefix("pct:") {
+    } else if let Some(percent) = size_text.strip_prefix("pct:") {
         let percent = decimal(percent).filter(|percent| *percent > 0.0);
         percent.map(Shape::Percent)
-    } else if let Some(sizes) = plain.strip_prefix('!') {
-        // A client library writes boxes with one side for version 2.1. Such a box is that side.
+    } else if let Some(sizes) = size_text.strip_prefix('!') {
+        // A client library writes `!w,` for version 2.1, which is taken as `w,`.
         match sizes.split_once(',').filter(|_| version == Version::V2) {
             Some((w, "")) => side(w).map(Shape::Width),
             Some(("", h)) => side(h).map(Shape::Height),
             _ => sides(sizes).map(|(w, h)| Shape::Inside(w, h)),
         }
     } else {
-        match plain.split_once(',') {
+        match size_text.split_once(',') {
             Some((w, "")) => side(w).map(Shape::Width),
             Some(("", h)) => side(h).map(Shape::Height),
-            _ => sides(plain).map(|(w, h)| Shape::Exact(w, h)),
+            _ => sides(size_text).map(|(w, h)| Shape::Exact(w, h)),
         }
     };
     let shape = shape.ok_or_else(wrong)?;
@@ -174,17 +174,17 @@ pub(super) fn quality_and_format(text: &str) -> Result<(Quality, &'static str), 
         let why = "the last part is quality.format, such as default.jpg";
         Refusal::new(text, why)
     })?;
-    let known = Quality::ALL.iter().find(|(name, _)| *name == quality);
-    let (_, quality) = known.ok_or_else(|| {
+    let quality_row = Quality::ALL.iter().find(|(name, _)| *name == quality);
+    let (_, quality) = quality_row.ok_or_else(|| {
         let names = list(&mut Quality::ALL.iter().map(|(name, _)| *name));
         Refusal::new(quality, format!("a quality is one of {names}"))
     })?;
-    let known = FORMATS.iter().find(|(extension, _)| *extension == format);
-    let (_, format) = known.ok_or_else(|| {
+    let format_row = FORMATS.iter().find(|(extension, _)| *extension == format);
+    let (_, format) = format_row.ok_or_else(|| {
         let names = list(&mut FORMATS.iter().map(|(extension, _)| *extension));
         let refusal = Refusal::new(format, format!("a format is one of {names}"));
         match UNWRITTEN.contains(&format) {
-            true => super::not_done(refusal),
+            true => super::unsupported(refusal),
             false => refusal,
         }
     })?;
@@ -196,16 +196,17 @@ fn four<T: Copy>(text: &str, number: fn(&str) -> Option<T>) -> Option<[T; 4]> {
     numbers.try_into().ok()
 }
 
-/// Reads a number that consists of digits only. Numbers too large for any image saturate.
+/// Parses a number that consists of digits only. Numbers too large for any image saturate.
 fn whole(text: &str) -> Option<u32> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     digits.then(|| text.parse().unwrap_or(u32::MAX))
 }
 
-/// Reads a decimal number: digits with at most one point before, between or after them.
+/// Parses a decimal number: digits with at most one point before, between or after them.
 fn decimal(text: &str) -> Option<f64> {
-    let plain = |byte: u8| byte.is_ascii_digit() || byte == b'.';
+    let is_decimal_byte = |byte: u8| byte.is_ascii_digit() || byte == b'.';
     let has_digit = text.bytes().any(|byte| byte.is_ascii_digit());
-    let number: f64 = (has_digit && text.bytes().all(plain)).then(|| text.parse().ok())??;
+    let number: f64 =
+        (has_digit && text.bytes().all(is_decimal_byte)).then(|| text.parse().ok())??;
     number.is_finite().then_some(number)
 }

@@ -1,4 +1,4 @@
-//! Resolves the parameters of a target for an image.
+//! Resolves region, size, rotation, quality and format of a target for an image.
 
 mod wish;
 
@@ -12,7 +12,7 @@ use andon_recipe::{
 use super::parse::{FORMATS, Quality, Region, Rotation, Shape, Size};
 use super::{LargerBox, Version};
 
-/// What a target asks for, before the image is known.
+/// The parameters of a target, and how they are resolved to a recipe for an image.
 #[derive(Clone, Debug)]
 pub(super) struct IiifRules {
     pub(super) version: Version,
@@ -23,7 +23,7 @@ pub(super) struct IiifRules {
     pub(super) output: Output,
     pub(super) limits: Limits,
     pub(super) larger_box: LargerBox,
-    /// What precedes the parameters in the canonical URI: the prefix, and the identifier as received.
+    /// The beginning of the canonical URI, up to the parameters: the prefix, and the identifier as received.
     pub(super) base: Arc<str>,
 }
 
@@ -35,7 +35,7 @@ pub(super) struct Limits {
     pub(super) area: u64,
 }
 
-/// x, y, width and height of the region, and the size that it is scaled to, in px.
+/// The region (x, y, width and height), and the size that it is scaled to, in px.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Layout {
     region: (u32, u32, u32, u32),
@@ -47,8 +47,8 @@ impl Limits {
         w <= self.width && h <= self.height && u64::from(w) * u64::from(h) <= self.area
     }
 
-    /// Returns the largest size with this shape within the limits, larger than the given one only if `grows`. The area
-    /// is limited first, with both sides rounded down, then the width, then the height.
+    /// Returns the largest size of this shape within the limits. It is larger than the given size only if `grows`. The
+    /// area is limited first, with both sides rounded down, then the width, then the height.
     pub(super) fn largest(self, (w, h): (u32, u32), grows: bool) -> (u32, u32) {
         if !grows && self.allow((w, h)) {
             return (w, h);
@@ -79,30 +79,30 @@ impl IiifRules {
         Ok(Layout { region, size })
     }
 
-    /// Returns the region in px, and the largest size that does not count as enlarging it. That is up to 1 px larger
-    /// per side where a region in per cent was rounded down, because clients that round up are right, too.
+    /// Returns the region in px, and the largest size that does not count as an enlargement. That is up to 1 px larger
+    /// per side if a region in percent was rounded down, because clients that round up are right, too.
     #[expect(clippy::type_complexity, reason = "x, y, width, height; width, height")]
     fn extract(
         &self,
         (width, height): (u32, u32),
     ) -> Result<((u32, u32, u32, u32), (u32, u32)), ResolveError> {
-        let exactly = |region: (u32, u32, u32, u32)| (region, (region.2, region.3));
+        let with_own_size = |region: (u32, u32, u32, u32)| (region, (region.2, region.3));
         Ok(match self.region {
-            Region::Full => exactly((0, 0, width, height)),
+            Region::Full => with_own_size((0, 0, width, height)),
             Region::Square => {
                 let side = width.min(height);
-                exactly(((width - side) / 2, (height - side) / 2, side, side))
+                with_own_size(((width - side) / 2, (height - side) / 2, side, side))
             }
             Region::At([x, y, w, h]) => {
                 if x >= width || y >= height {
                     let why = format!("it lies outside of the image of {width}x{height} px");
                     return Err(ResolveError::new(self.region, why));
                 }
-                exactly((x, y, w.min(width - x), h.min(height - y)))
+                with_own_size((x, y, w.min(width - x), h.min(height - y)))
             }
             Region::Percent([x, y, w, h]) => {
                 let along = |percent: f64, side: u32| f64::from(side) * percent / 100.0;
-                // Below 100 per cent, so that something is left of the image.
+                // A region in percent may begin at the last pixel at most, so that it is never empty.
                 let start =
                     |percent, side: u32| (along(percent, side).round() as u32).min(side - 1);
                 let (left, top) = (start(x, width), start(y, height));
@@ -180,7 +180,7 @@ impl Rules for IiifRules {
         let output = Recipe::from(self.output.clone());
         let (region, size, rotation) = (self.region, self.size, self.rotation);
         let (size, quality) = (size.in_version(self.version), self.quality);
-        // Which targets are errors is kept with the answers.
+        // The text is part of cache keys. The same target is an error or not, depending on the setting.
         let strict = match self.larger_box {
             LargerBox::Image => "",
             LargerBox::Error => ";larger_box=error",
@@ -223,7 +223,7 @@ impl Rules for IiifRules {
     crate::rules::kept_output!();
 
     fn wish(&self) -> Option<andon_recipe::Wish> {
-        Some(self.wanted())
+        Some(self.to_wish())
     }
 
     fn canonical(&self, facts: &Facts) -> Option<String> {
@@ -250,14 +250,14 @@ impl Rules for IiifRules {
                 }
             }
         };
-        // Without asking for it an image in colour keeps its colours.
+        // The default quality keeps the colours of an image in colour, so that `color` is not canonical.
         let quality = match self.quality {
             Quality::Color => Quality::Default,
             quality => quality,
         };
         let format = self.output.format.as_ref()?;
-        let known = FORMATS.iter().find(|(_, name)| *name == format.as_str());
-        let (extension, _) = known?;
+        let row = FORMATS.iter().find(|(_, name)| *name == format.as_str());
+        let (extension, _) = row?;
         let (base, rotation) = (&self.base, self.rotation);
         Some(format!(
             "{base}/{region}/{size}/{rotation}/{quality}.{extension}"
@@ -277,7 +277,7 @@ impl Display for Region {
 }
 
 impl Size {
-    /// Returns the size as this version writes it: only version 3.0 has `^`.
+    /// Returns the size in the syntax of this version: only version 3.0 has `^`.
     pub(super) fn in_version(self, version: Version) -> Self {
         let grows = self.grows && version == Version::V3;
         Self { grows, ..self }

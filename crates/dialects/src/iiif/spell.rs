@@ -1,15 +1,15 @@
-//! Writes wishes as URLs of the IIIF Image API, with the usual prefix.
+//! Writes wishes (requests in the terms that all dialects share) as URLs of the IIIF Image API with the default prefix.
 
 use andon_recipe::{Fitting, Wish};
 
-use crate::spelling::{Said, Spelt, Word, sides};
+use crate::spelling::{Draft, Spelt, Word, sides};
 
-/// The words of a recipe that there are parameters for.
+/// Words of recipes, each with the parameter that expresses it.
 pub(super) const WORDS: &[Word] = &[
     ("crop:_:_:_:_", "region={0},{1},{2},{3}"),
     ("flip:h", "mirror=!"),
     ("turn:_", "turn={0}"),
-    // Its corners are as the format says.
+    // The colour of the corners cannot be chosen: it follows from the format.
     ("rotate:_", "turn={0}"),
     ("rotate:_:_", "turn={0}"),
     ("gray", "quality=gray"),
@@ -19,9 +19,9 @@ pub(super) const WORDS: &[Word] = &[
     ("as:_", "format={0}"),
 ];
 
-/// Returns the URL for a wish.
+/// Returns the URL for a wish, and which parts of the wish it lacks.
 pub(super) fn spell(wish: &Wish, source: &str) -> Spelt {
-    let mut said = Said::of(wish, WORDS);
+    let mut draft = Draft::of(wish, WORDS);
     let [w, h] = sides(wish, "");
     let both = wish.w.is_some() && wish.h.is_some();
     let size = match wish.fit {
@@ -32,15 +32,15 @@ pub(super) fn spell(wish: &Wish, source: &str) -> Spelt {
     };
     if matches!(wish.fit, Fitting::Cover | Fitting::Pad(_)) || (wish.fit == Fitting::Exact && !both)
     {
-        said.miss_box(wish);
+        draft.miss_box(wish);
     }
     let grows = if wish.enlarge { "^" } else { "" };
-    let mut take = |start, usual: &str| said.take(start).unwrap_or(usual.to_owned());
+    let mut take = |start, usual: &str| draft.take(start).unwrap_or(usual.to_owned());
     let (region, mirror) = (take("region=", "full"), take("mirror=", ""));
     let (turn, quality) = (take("turn=", "0"), take("quality=", "default"));
     let format = take("format=", "jpg");
     let source = source.replace('/', "%2F");
-    said.spelt(format!(
+    draft.finish(format!(
         "/iiif/3/{source}/{region}/{grows}{size}/{mirror}{turn}/{quality}.{format}"
     ))
 }

@@ -28,14 +28,14 @@ fn ask(target: &str) -> Result<ImageRequest, Refusal> {
     dialects(config()).parse(target)
 }
 
-/// Returns the recipe that a target comes to for an image, or why there is none.
+/// Returns the recipe of a target for an image with these facts, or the error message.
 fn made(target: &str, facts: &Facts) -> Result<Recipe, String> {
     let request = ask(target).map_err(|refusal| refusal.to_string())?;
     let rules = request.rules.resolve(facts);
     rules.map_err(|error| error.to_string())
 }
 
-/// Returns the size that a target makes of an image of 300×200 px.
+/// Returns the size of the result for an image of 300×200 px.
 fn size(target: &str) -> Result<(u32, u32), String> {
     let recipe = made(target, &Facts::new("jpeg", 300, 200))?;
     Ok(vectors::size(&recipe, &Facts::new("jpeg", 300, 200)))
@@ -68,7 +68,7 @@ fn sizes_are_the_specifications() {
         ("full/^360,360/0", (360, 360)),
         ("full/^!360,360/0", (360, 240)),
         ("full/^max/0", (8660, 5773)),
-        // Without `^` a box that is too large is no mistake.
+        // Without `^`, a box that is too large is not an error.
         ("full/!360,360/0", (300, 200)),
         ("full/max/90", (200, 300)),
         ("full/max/180", (300, 200)),
@@ -284,7 +284,7 @@ fn a_box_larger_than_the_region_is_its_own_size_or_an_error() {
     };
     assert_eq!(size(LargerBox::Image, "!301,201"), Some((300, 200)));
     assert_eq!(size(LargerBox::Error, "!301,201"), None);
-    // A box as large as the region is none that is larger, nor is one that is larger along one side.
+    // A box does not count as larger than the region if at least one of its sides is not longer.
     for larger_box in [LargerBox::Image, LargerBox::Error] {
         assert_eq!(size(larger_box, "!300,200"), Some((300, 200)));
         assert_eq!(size(larger_box, "!300,900"), Some((300, 200)));

@@ -1,4 +1,4 @@
-//! Configuration of the dialect for nginx's image filter.
+//! The configuration of the dialect for nginx's image filter.
 
 use serde::Deserialize;
 
@@ -36,7 +36,7 @@ impl Settings for ImageFilterConfig {
         }
     }
 
-    /// Its URLs are told from others by their first word, wherever they are mounted.
+    /// Mounts the dialect at the root in any case: the first word of its URLs tells them from those of other dialects.
     fn switch_on(&mut self, _: Mount) {
         self.prefix = "/".to_owned();
     }

@@ -1,6 +1,6 @@
 //! nginx's `ngx_http_image_filter_module`: `/image_filter(resize,150,-,rotate=90,q=75)/trip/a.jpg`.
 //!
-//! The module has no URLs of its own: a location in nginx's configuration says what becomes of its images. A
+//! The module has no URLs of its own: a location in nginx's configuration decides how its images are changed. A
 //! `[[rewrite]]` rule turns the location's URLs into this form, whose words and values are those of the directives.
 
 mod config;
@@ -54,8 +54,8 @@ impl Dialect for ImageFilter {
     }
 
     fn parse(&self, target: &Target<'_>) -> Result<Option<ImageRequest>, Refusal> {
-        let below = target.below(&self.prefix);
-        let Some(rest) = below.and_then(|rest| rest.strip_prefix(OPEN)) else {
+        let path_below = target.below(&self.prefix);
+        let Some(rest) = path_below.and_then(|rest| rest.strip_prefix(OPEN)) else {
             return Ok(None);
         };
         let (options, source) = rest.split_once(")/").ok_or_else(|| {

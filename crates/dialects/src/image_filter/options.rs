@@ -1,4 +1,4 @@
-//! Values of the directives, read as the module reads those that come from variables.
+//! Values of the directives, parsed as the module parses the values of variables.
 
 use std::fmt;
 
@@ -8,14 +8,14 @@ use crate::refusal::Refusal;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Options {
     pub(super) filter: Filter,
-    /// `rotate`, in degrees counter-clockwise; 0: none. Values that are not multiples of 90 do not turn the image, but
-    /// it is encoded again.
+    /// `rotate`, in degrees counterclockwise; 0: none. The image is not turned by values that are not multiples of 90,
+    /// but it is encoded again.
     pub(super) rotate: u64,
     /// `image_filter_jpeg_quality`, 1 to 100.
     pub(super) jpeg_quality: u8,
     /// `image_filter_webp_quality`, 1 to 100.
     pub(super) webp_quality: u8,
-    /// `image_filter_sharpen`, in per cent; 0: none.
+    /// `image_filter_sharpen`, in percent; 0: none.
     pub(super) sharpen: u64,
     /// `image_filter_interlace`: whether the result is interlaced or progressive.
     pub(super) interlace: bool,
@@ -23,7 +23,7 @@ pub(super) struct Options {
     pub(super) buffer: Option<u64>,
 }
 
-/// `image_filter`: what is done to the image.
+/// The first arguments of `image_filter`, which select what it does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Filter {
     /// `test`: sends the file unchanged, if it is an image.
@@ -38,13 +38,12 @@ pub(super) enum Filter {
     Crop(Bound, Bound),
 }
 
-/// The largest length of a side, in px.
+/// Maximum length of a side, in px.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Bound(pub(super) u64);
 
 impl Bound {
-    /// No bound, written `-`. This is the number that the module itself uses for it, and it takes part in its
-    /// arithmetic.
+    /// No bound, written `-`. The module itself represents it by this number, and computes with it.
     const NONE: Self = Self(u64::MAX);
 }
 
@@ -63,11 +62,11 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Reads `resize,150,-,rotate=90,q=75,webp_q=80,sharpen=10,interlace=on,buffer=1M`: the words of `image_filter`, then the
-    /// other directives in any order.
+    /// Parses `resize,150,-,rotate=90,q=75,webp_q=80,sharpen=10,interlace=on,buffer=1M`: the words of `image_filter`,
+    /// then the other directives in any order.
     ///
     /// # Errors
-    /// What the module answers with 415.
+    /// Words or values for which the module would answer 415.
     pub(super) fn read(text: &str) -> Result<Self, Refusal> {
         let mut words = text.split(',');
         let mut options = Self::default();
@@ -114,7 +113,7 @@ impl Options {
         Ok(())
     }
 
-    /// Returns the quality for a format, if the format has one.
+    /// Returns the quality for a format; `None` for formats without one.
     pub(super) fn quality(&self, format: &str) -> Option<u8> {
         match format {
             "jpeg" => Some(self.jpeg_quality),
@@ -124,13 +123,13 @@ impl Options {
     }
 }
 
-/// Reads a number as nginx's `ngx_http_image_filter_value` does: digits only, or `-` for the largest number there is. 0
-/// is not valid.
+/// Parses a number as nginx's `ngx_http_image_filter_value` does: digits only, or `-` for the largest number. 0 is
+/// invalid.
 fn number(text: &str) -> Option<u64> {
     match text {
         "-" => Some(Bound::NONE.0),
         text if !text.bytes().all(|byte| byte.is_ascii_digit()) => None,
-        // What does not fit into nginx's signed number is an error there.
+        // nginx stores the number in a signed type, and refuses larger ones.
         text => text
             .parse()
             .ok()
@@ -150,7 +149,7 @@ fn angle(text: &str) -> Result<u64, Refusal> {
     turns.ok_or_else(|| Refusal::new(text, "alone, rotate takes 90, 180 or 270"))
 }
 
-/// Reads a size in nginx's syntax: a number of bytes, of KiB with `k`, or of MiB with `m`.
+/// Parses a size in nginx's syntax: a number of bytes, of KiB with `k`, or of MiB with `m`.
 fn bytes(text: &str) -> Result<u64, Refusal> {
     let (digits, unit) = match text.strip_suffix(['k', 'K']) {
         Some(digits) => (digits, 1 << 10),
@@ -159,13 +158,13 @@ fn bytes(text: &str) -> Result<u64, Refusal> {
             None => (text, 1),
         },
     };
-    let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-    let number: Option<u64> = plain.then(|| digits.parse().ok()).flatten();
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let number: Option<u64> = is_number.then(|| digits.parse().ok()).flatten();
     let bytes = number.and_then(|number| number.checked_mul(unit));
     bytes.ok_or_else(|| Refusal::new(text, "a size is a number of bytes, such as 512k or 1M"))
 }
 
-/// Reads a quality. Values above 100 count as 100, as in GD.
+/// Parses a quality. Values above 100 count as 100, as in GD.
 fn quality(text: &str) -> Result<u8, Refusal> {
     let why = "a quality is a whole number from 1 to 100";
     let number = number(text).ok_or_else(|| Refusal::new(text, why))?;

@@ -1,4 +1,4 @@
-//! The module's size arithmetic, with its whole-number operations in the same order.
+//! The module's computation of sizes, with its integer operations in the same order.
 
 mod wish;
 
@@ -10,7 +10,7 @@ use andon_recipe::{
 use super::OPEN;
 use super::options::{Bound, Filter, Options};
 
-/// What a location's directives make of an image.
+/// The directives of a location, and how they are resolved to a recipe for an image.
 #[derive(Clone, Debug)]
 pub(super) struct ImageFilterRules {
     options: Options,
@@ -28,7 +28,7 @@ impl ImageFilterRules {
         Self { options, output }
     }
 
-    /// Whether the file is sent unchanged, as images are that fit into the box and need no turn.
+    /// Whether the file is sent unchanged: images that fit into the box and are not turned are.
     fn passes(&self, width: u64, height: u64) -> bool {
         match self.options.filter {
             Filter::Test | Filter::Size => true,
@@ -45,25 +45,25 @@ impl ImageFilterRules {
             Filter::Test | Filter::Size | Filter::Rotate => {}
             Filter::Resize(most_w, most_h) => {
                 if w > most_w.0 {
-                    (w, h) = (most_w.0, scaled(h, most_w, w));
+                    (w, h) = (most_w.0, scale_side(h, most_w, w));
                 }
                 if h > most_h.0 {
-                    (w, h) = (scaled(w, most_h, h), most_h.0);
+                    (w, h) = (scale_side(w, most_h, h), most_h.0);
                 }
             }
             Filter::Crop(most_w, most_h) => {
                 let taller = (w as f64 / h as f64) < (most_w.0 as f64 / most_h.0 as f64);
                 if taller && w > most_w.0 {
-                    (w, h) = (most_w.0, scaled(h, most_w, w));
+                    (w, h) = (most_w.0, scale_side(h, most_w, w));
                 } else if !taller && h > most_h.0 {
-                    (w, h) = (scaled(w, most_h, h), most_h.0);
+                    (w, h) = (scale_side(w, most_h, h), most_h.0);
                 }
             }
         }
-        // No side is longer than the source's, a u32.
+        // No side is longer than that of the source, which is a u32.
         let px = |side: u64| side as u32;
         let mut steps = vec![Step::exact(px(w), px(h))];
-        // Counter-clockwise.
+        // The directive counts counterclockwise.
         let turn = match self.options.rotate {
             90 => Some(Turn::R270),
             180 => Some(Turn::R180),
@@ -72,7 +72,7 @@ impl ImageFilterRules {
         };
         if let Some(turn) = turn {
             steps.push(Step::Turn(turn));
-            // GD turns onto a black ground without alpha.
+            // GD turns an image onto a black background without alpha.
             let black = Colour {
                 a: u8::MAX,
                 ..Colour::CLEAR
@@ -87,7 +87,7 @@ impl ImageFilterRules {
             let (x, y) = ((w - cut_w) / 2, (h - cut_h) / 2);
             steps.push(Step::crop(px(x), px(y), px(cut_w), px(cut_h)));
         }
-        steps.extend(sharpened(self.options.sharpen));
+        steps.extend(unsharp_mask(self.options.sharpen));
         steps
     }
 }
@@ -104,20 +104,20 @@ impl Rules for ImageFilterRules {
             let why = "image_filter reads JPEG, GIF, PNG and WebP only";
             return Err(ResolveError::new(format, why).of_source());
         }
-        // The module knows no orientation. Boxes hold for what is shown.
+        // The module ignores EXIF orientation. Here its boxes apply to the upright image.
         let (width, height) = facts.orientation.size(facts.width, facts.height);
         let (width, height) = (width.into(), height.into());
         if self.passes(width, height) {
             return Ok(Recipe::original());
         }
         let mut output = self.output.clone();
-        let written = output.format.as_ref().map_or(format, |name| name.as_str());
-        output.goal = self.options.quality(written).map(Goal::Quality);
-        output.progressive &= matches!(written, "jpeg" | "png" | "gif");
+        let target_format = output.format.as_ref().map_or(format, |name| name.as_str());
+        output.goal = self.options.quality(target_format).map(Goal::Quality);
+        output.progressive &= matches!(target_format, "jpeg" | "png" | "gif");
         if facts.cmyk {
             output.profile = Profile::Ignore;
         }
-        // GD reads one frame.
+        // GD reads only the first frame.
         output.frame = Some(1);
         let steps = self.steps((width, height));
         Recipe { steps, output }.resolve(facts)
@@ -126,20 +126,20 @@ impl Rules for ImageFilterRules {
     crate::rules::kept_output!();
 
     fn wish(&self) -> Option<andon_recipe::Wish> {
-        Some(self.wanted())
+        Some(self.to_wish())
     }
 }
 
 /// Scales a side by the factor by which the other side shrinks from `from` to `to`. The result is at least 1 px.
-fn scaled(side: u64, to: Bound, from: u64) -> u64 {
-    // Both are sides of images here: `to` is less than `from`.
+fn scale_side(side: u64, to: Bound, from: u64) -> u64 {
+    // This is only called with `to` less than `from`, both sides of images, so that nothing overflows.
     (side * to.0 / from.max(1)).max(1)
 }
 
-/// Returns an unsharp mask that equals GD's sharpening by this percentage. `gdImageSharpen` weighs a pixel's neighbours
-/// -percent/400 in both directions. An unsharp mask with a radius of one pixel and sigma 0.5 weighs them -amount ×
-/// 0.1065.
-fn sharpened(percent: u64) -> Option<Step> {
+/// Returns an unsharp mask that equals GD's sharpening by this percentage. `gdImageSharpen` weights the neighbours of a
+/// pixel by -percent/400 in both directions. An unsharp mask with a radius of one pixel and sigma 0.5 weights them by
+/// -amount × 0.1065.
+fn unsharp_mask(percent: u64) -> Option<Step> {
     const NEIGHBOUR: f64 = 0.106_507;
     if percent == 0 {
         return None;

@@ -3,21 +3,21 @@
 use crate::document::{About, Document};
 use crate::errors::{Errors, Fault, Told};
 
-/// Error style of `image_filter size`: like the module, it answers an empty JSON object with status 200 where there is
+/// Error style of `image_filter size`: like the module, it answers with an empty JSON object and status 200 if there is
 /// no image.
 #[derive(Debug)]
 pub(super) struct NoSize;
 
 impl Errors for NoSize {
-    fn status(&self, fault: Fault, own: u16) -> u16 {
+    fn status(&self, fault: Fault, default: u16) -> u16 {
         match fault {
-            Fault::Busy | Fault::Late | Fault::Method | Fault::Internal => own,
+            Fault::Busy | Fault::Late | Fault::Method | Fault::Internal => default,
             _ => 200,
         }
     }
 
-    fn body(&self, told: &Told<'_>) -> Option<(&'static str, String)> {
-        let status = told.status;
+    fn body(&self, error: &Told<'_>) -> Option<(&'static str, String)> {
+        let status = error.status;
         (status == 200).then(|| ("application/json", "{}\r\n".to_owned()))
     }
 }

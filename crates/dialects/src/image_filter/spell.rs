@@ -1,13 +1,13 @@
-//! Writes wishes as URLs of nginx's image filter, with the usual prefix.
+//! Writes wishes (requests in the terms that all dialects share) as URLs of nginx's image filter at the root.
 
 use andon_recipe::{Fitting, Wish};
 
-use crate::spelling::{Said, Spelt, Word, sides};
+use crate::spelling::{Draft, Spelt, Word, sides};
 
-/// The words of a recipe that there are directives for.
+/// Words of recipes, each with the directive that expresses it.
 pub(super) const WORDS: &[Word] = &[
     ("original", "test"),
-    // Counter-clockwise.
+    // The directive counts counterclockwise.
     ("turn:90", "rotate=270"),
     ("turn:180", "rotate=180"),
     ("turn:270", "rotate=90"),
@@ -16,11 +16,11 @@ pub(super) const WORDS: &[Word] = &[
     ("progressive", "interlace=on"),
 ];
 
-/// Returns the URL for a wish.
+/// Returns the URL for a wish, and which parts of the wish it lacks.
 pub(super) fn spell(wish: &Wish, source: &str) -> Spelt {
-    let mut said = Said::of(wish, WORDS);
-    if let Some(test) = said.take("test") {
-        return said.spelt(format!("/image_filter(test{test})/{source}"));
+    let mut draft = Draft::of(wish, WORDS);
+    if let Some(test) = draft.take("test") {
+        return draft.finish(format!("/image_filter(test{test})/{source}"));
     }
     let [w, h] = sides(wish, "-");
     let word = match wish.fit {
@@ -28,9 +28,9 @@ pub(super) fn spell(wish: &Wish, source: &str) -> Spelt {
         _ => "resize",
     };
     if wish.enlarge || matches!(wish.fit, Fitting::Exact | Fitting::Pad(_)) {
-        said.miss_box(wish);
+        draft.miss_box(wish);
     }
     let mut options = vec![format!("{word},{w},{h}")];
-    options.extend(Some(said.join(",")).filter(|others| !others.is_empty()));
-    said.spelt(format!("/image_filter({})/{source}", options.join(",")))
+    options.extend(Some(draft.join(",")).filter(|others| !others.is_empty()));
+    draft.finish(format!("/image_filter({})/{source}", options.join(",")))
 }

@@ -48,7 +48,7 @@ fn sizes_are_nginxs() {
         ((400, 300), "crop,150,-", (150, 300)),
         ((400, 300), "crop,401,301", (400, 300)),
         ((400, 300), "resize,150,-,rotate=90", (112, 150)),
-        // The box is met before the turn, the cut made after it.
+        // The image is scaled to the box before it is turned, and cropped afterwards.
         ((400, 300), "crop,200,100,rotate=90", (150, 100)),
         ((400, 300), "rotate,90", (300, 400)),
         ((400, 300), "rotate,180", (400, 300)),
@@ -134,7 +134,7 @@ fn what_is_small_enough_is_sent_as_it_is() {
     ] {
         assert_eq!(recipe(options, &facts), "original", "{options}");
     }
-    // With an angle that turns nothing it is encoded again.
+    // An angle without effect still has the image encoded again.
     assert_eq!(recipe("resize,400,300,rotate=45", &facts), "q:75");
     assert!(ask("off").unwrap().is_file());
     let size = ask("size,buffer=512k").unwrap();

@@ -1,4 +1,4 @@
-//! Configuration of the imgix dialect.
+//! The configuration of the imgix dialect.
 
 use serde::Deserialize;
 

@@ -1,6 +1,6 @@
 //! imgix's URLs: `/trip/a.jpg?w=250&h=250&fit=crop`.
 //!
-//! The service is closed source: sizes and defaults follow its documentation, and notes tell what is ignored or done
+//! The service is closed source: sizes and defaults follow its documentation, and notes report what is ignored or done
 //! differently. A path without a parameter of this dialect is a plain file, unless URLs are signed: then every path
 //! belongs to the dialect.
 
@@ -49,14 +49,14 @@ impl Dialect for Imgix {
 
     fn example(&self, path: &str) -> String {
         let query = "w=250&h=250";
-        let signed = self.tokens.first().map(|token| {
+        let signature_argument = self.tokens.first().map(|token| {
             let signature = hex(&sign(token, path, query));
             format!("&s={signature}")
         });
         format!(
             "{}{path}?{query}{}",
             self.prefix,
-            signed.unwrap_or_default()
+            signature_argument.unwrap_or_default()
         )
     }
 
@@ -78,7 +78,7 @@ impl Dialect for Imgix {
             self.verify(target, &format!("/{rest}"), query)?;
         }
         let mut notes = Vec::new();
-        let Some(read) = query::read(query, &mut notes)? else {
+        let Some(values) = query::read(query, &mut notes)? else {
             return match is_signed {
                 false => Ok(None),
                 true => Ok(Some(ImageRequest {
@@ -87,27 +87,29 @@ impl Dialect for Imgix {
                 })),
             };
         };
-        if read.is_empty() {
+        if values.is_empty() {
             return Ok(Some(ImageRequest {
                 notes,
                 is_signed,
                 ..ImageRequest::file(Source::path_or_url(rest)?)
             }));
         }
-        overlays::check(&read)?;
-        notes.extend(left_out(&read));
-        let ask = match (Palette::read(&read), read.text("fm")) {
+        overlays::check(&values)?;
+        notes.extend(notes_on_unsupported(&values));
+        let ask = match (Palette::read(&values), values.text("fm")) {
             (Some(palette), _) => Ask::Describe(Arc::new(palette)),
             (None, Some("json")) => Ask::Describe(Arc::new(Json)),
             (None, _) => Ask::Image,
         };
-        let expires = read.text("expires").and_then(|moment| moment.parse().ok());
-        let attachment = read.text("dl").map(attachment);
+        let expires = values
+            .text("expires")
+            .and_then(|moment| moment.parse().ok());
+        let attachment = values.text("dl").map(attachment);
         let mut request = ImageRequest {
             ask,
             notes,
             is_signed,
-            ..ImageRequest::image(Source::path_or_url(rest)?, ImgixRules::new(read))
+            ..ImageRequest::image(Source::path_or_url(rest)?, ImgixRules::new(values))
         };
         request.style.expires = expires;
         request.style.headers.extend(attachment);
@@ -121,14 +123,14 @@ impl Dialect for Imgix {
         let path = source
             .escaped()
             .unwrap_or_else(|| percent::encode(source.as_str(), "").into());
-        let signed = match (&request.ask, self.tokens.first()) {
+        let signature = match (&request.ask, self.tokens.first()) {
             (Ask::Image | Ask::Describe(_), None) => String::new(),
             (Ask::Image | Ask::Describe(_), Some(token)) => {
                 format!("&s={}", hex(&sign(token, &format!("/{path}"), query)))
             }
             _ => return None,
         };
-        Some(format!("{}/{path}?{query}{signed}", self.prefix))
+        Some(format!("{}/{path}?{query}{signature}", self.prefix))
     }
 }
 
@@ -136,14 +138,18 @@ impl Imgix {
     /// Checks the signature, which is the last parameter. It covers the token, the path and the rest of the query as
     /// they were sent.
     fn verify(&self, target: &Target<'_>, path: &str, query: &str) -> Result<(), Refusal> {
-        let (rest, given) = match (query.rsplit_once("&s="), query.strip_prefix("s=")) {
+        let (rest, signature) = match (query.rsplit_once("&s="), query.strip_prefix("s=")) {
             (Some(parts), _) => parts,
-            (None, Some(given)) => ("", given),
+            (None, Some(signature)) => ("", signature),
             (None, None) => ("", ""),
         };
-        let is_right =
-            |token: &Key| same(given.as_bytes(), hex(&sign(token, path, rest)).as_bytes());
-        // No token is left out, so that nothing tells which one it was.
+        let is_right = |token: &Key| {
+            same(
+                signature.as_bytes(),
+                hex(&sign(token, path, rest)).as_bytes(),
+            )
+        };
+        // All tokens are tried in any case, so that the time does not reveal which one matched.
         match self
             .tokens
             .iter()
@@ -180,7 +186,7 @@ fn attachment(name: &str) -> (&'static str, String) {
 }
 
 /// Returns notes on values that are recognized but not supported.
-fn left_out(query: &Values) -> Vec<String> {
+fn notes_on_unsupported(query: &Values) -> Vec<String> {
     let mut notes = overlays::notes(query);
     notes.extend(OPTIONS.unsupported_words(query));
     let other = |name| query.text(name).filter(|_| !query.is_valid(name));
@@ -194,7 +200,7 @@ fn left_out(query: &Values) -> Vec<String> {
     notes
 }
 
-/// JSON document with facts from the source's header, under the service's own names.
+/// JSON document with facts from the source's header, under imgix's names.
 #[derive(Debug)]
 struct Json;
 
@@ -228,10 +234,10 @@ impl Document for Json {
 struct ImgixErrors;
 
 impl Errors for ImgixErrors {
-    fn status(&self, fault: Fault, own: u16) -> u16 {
+    fn status(&self, fault: Fault, default: u16) -> u16 {
         match fault {
             Fault::Expired => 404,
-            _ => own,
+            _ => default,
         }
     }
 }

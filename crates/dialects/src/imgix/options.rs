@@ -1,10 +1,10 @@
-//! The table of parameters.
+//! The table of imgix's parameters.
 
 use crate::options::About::{Answer, Ignored, Image, Partly, Unsupported};
 use crate::options::Takes::{Number, Word};
 use crate::options::{OptionRow, Table, Takes, row};
 
-/// The longest side that a URL can ask for, in px.
+/// The longest side that a URL may request, in px.
 pub(super) const MOST: f64 = 8192.0;
 
 const SIDE: Takes = Number(0.0, MOST);
@@ -26,8 +26,8 @@ const FITS: Takes = Word(&[
 ]);
 const CROPS: Takes = Takes::any("top, bottom, left, right, faces, focalpoint, entropy, edges");
 
-/// All parameters. Names of one letter are left out except for `f`, because pages append such things as `?t=1` to the
-/// names of files.
+/// The parameters of imgix. One-letter names other than `f` are left out, because pages append arguments such as `?t=1`
+/// to the URLs of files.
 #[rustfmt::skip]
 pub(super) static OPTIONS: Table = Table(&[
     row(&["w", "width"], Image, SIDE, "width in px; up to 1: a share of the source's"),
@@ -136,41 +136,41 @@ pub(super) static OPTIONS: Table = Table(&[
     row(&["usmrad"], Image, Number(0.1, 500.0), "radius in px of the unsharp mask; 2.5 by default"),
     row(&["blur"], Image, Number(1.0, 2000.0), "blur"),
     row(&["px"], Image, PERCENT, "size in px of pixels to see"),
-    not_done(&["bg-remove"]),
-    not_done(&["blend-color", "blendcolor", "blend-clr", "blendclr"]),
-    not_done(&["blend-crop", "blendcrop", "bc"]),
-    not_done(&["blend-size", "blendsize", "bs"]),
-    not_done(&["border-bottom"]),
-    not_done(&["border-left"]),
-    not_done(&["border-radius-inner"]),
-    not_done(&["border-right"]),
-    not_done(&["border-top"]),
-    not_done(&["ch"]),
-    not_done(&["colorquant"]),
-    not_done(&["dpi"]),
-    not_done(&["faceindex"]),
-    not_done(&["facepad"]),
-    not_done(&["faces"]),
-    not_done(&["fp-debug"]),
-    not_done(&["grid-colors"]),
-    not_done(&["grid-size"]),
-    not_done(&["high"]),
-    not_done(&["htn"]),
-    not_done(&["iptc"]),
-    not_done(&["mark-base", "markbase", "mb"]),
-    not_done(&["nr"]),
-    not_done(&["nrs"]),
-    not_done(&["pdf-annotation", "annotation"]),
-    not_done(&["shad"]),
-    not_done(&["transparency"]),
-    not_done(&["trim-md", "trimmd"]),
-    not_done(&["trim-pad", "trimpad"]),
-    not_done(&["trim-sd", "trimsd"]),
-    not_done(&["txt-lig", "txtlig"]),
-    not_done(&["upscale"]),
+    unsupported(&["bg-remove"]),
+    unsupported(&["blend-color", "blendcolor", "blend-clr", "blendclr"]),
+    unsupported(&["blend-crop", "blendcrop", "bc"]),
+    unsupported(&["blend-size", "blendsize", "bs"]),
+    unsupported(&["border-bottom"]),
+    unsupported(&["border-left"]),
+    unsupported(&["border-radius-inner"]),
+    unsupported(&["border-right"]),
+    unsupported(&["border-top"]),
+    unsupported(&["ch"]),
+    unsupported(&["colorquant"]),
+    unsupported(&["dpi"]),
+    unsupported(&["faceindex"]),
+    unsupported(&["facepad"]),
+    unsupported(&["faces"]),
+    unsupported(&["fp-debug"]),
+    unsupported(&["grid-colors"]),
+    unsupported(&["grid-size"]),
+    unsupported(&["high"]),
+    unsupported(&["htn"]),
+    unsupported(&["iptc"]),
+    unsupported(&["mark-base", "markbase", "mb"]),
+    unsupported(&["nr"]),
+    unsupported(&["nrs"]),
+    unsupported(&["pdf-annotation", "annotation"]),
+    unsupported(&["shad"]),
+    unsupported(&["transparency"]),
+    unsupported(&["trim-md", "trimmd"]),
+    unsupported(&["trim-pad", "trimpad"]),
+    unsupported(&["trim-sd", "trimsd"]),
+    unsupported(&["txt-lig", "txtlig"]),
+    unsupported(&["upscale"]),
 ]);
 
-/// Makes the row of a parameter that the service knows, but that is not supported here.
-const fn not_done(names: &'static [&'static str]) -> OptionRow {
+/// Makes the row of a parameter that imgix has, but that is not supported here.
+const fn unsupported(names: &'static [&'static str]) -> OptionRow {
     row(names, Unsupported, Takes::any(""), "")
 }

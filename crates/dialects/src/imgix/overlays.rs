@@ -1,5 +1,5 @@
-//! Overlays on an image: another image or a colour (`blend`), another image (`mark`), and text (`txt`); and an image as
-//! its mask (`mask`).
+//! Overlays on an image: another image or a colour (`blend`), another image (`mark`), and text (`txt`); and images that
+//! mask it (`mask`).
 
 use andon_recipe::{Colour, Effect, Rotate, Step};
 
@@ -11,7 +11,7 @@ use crate::options::Values;
 use crate::refusal::Refusal;
 use crate::request::{Source, relative};
 
-/// A group of parameters about another image: the prefix of their names, and their defaults.
+/// A group of parameters for an overlay image: the prefix of their names, and their defaults.
 #[derive(Clone, Copy)]
 struct Kind {
     name: &'static str,
@@ -34,7 +34,7 @@ const MARK: Kind = Kind {
     mode: "normal",
 };
 
-/// Blend modes of `blend-mode`, and the engine's names for them.
+/// Values of `blend-mode`, each with the engine's name of the blend mode.
 const MODES: [(&str, &str); 16] = [
     ("normal", "normal"),
     ("burn", "color-burn"),
@@ -54,25 +54,28 @@ const MODES: [(&str, &str); 16] = [
     ("softlight", "soft-light"),
 ];
 
-/// An overlay image, and the parameters that its path has.
+/// An overlay image, and the parameters in the query of its own path.
 struct File {
     /// The name of the overlay image: a path below the origins that begins with `/`, or a URL.
     name: String,
-    own: Values,
+    parameters: Values,
 }
 
-/// Parameters that the path of an overlay image may have. The query of a URL is the URL's own.
+/// Parameters that the path of an overlay image may have. The query of a URL is left in the URL.
 const OWN: [&str; 3] = ["w", "h", "fit"];
 
-/// Reads the overlay image that a parameter's value names.
+/// Parses the name of an overlay image: a path, possibly with parameters, or a URL.
+///
+/// # Errors
+/// What is wrong with the name.
 fn file(text: &str) -> Result<File, &'static str> {
     if let Some(url) = Source::url(text) {
         return Ok(File {
             name: url.overlay_name(),
-            own: Values::default(),
+            parameters: Values::default(),
         });
     }
-    let (path, asked) = text.split_once('?').unwrap_or((text, ""));
+    let (path, query_text) = text.split_once('?').unwrap_or((text, ""));
     if path.contains("://") || path.starts_with("//") {
         return Err(
             "an image is named by a path, or by a URL that begins with `http://` or `https://`",
@@ -86,20 +89,20 @@ fn file(text: &str) -> Result<File, &'static str> {
         return Err("it names no file");
     }
     let mut ignored = Vec::new();
-    let own = query::read(asked, &mut ignored)
+    let parameters = query::read(query_text, &mut ignored)
         .ok()
         .flatten()
         .unwrap_or_default();
-    match ignored.is_empty() && own.names().all(|name| OWN.contains(&name)) {
+    match ignored.is_empty() && parameters.names().all(|name| OWN.contains(&name)) {
         true => Ok(File {
             name: format!("/{path}"),
-            own,
+            parameters,
         }),
         false => Err("of an overlay's own parameters, only `w`, `h` and `fit` are supported"),
     }
 }
 
-/// Returns the value of `mask` if it names an image, and no shape.
+/// Returns the value of `mask`, unless it is the name of a shape.
 pub(super) fn mask_image(query: &Values) -> Option<&str> {
     query.text("mask").filter(|text| !SHAPES.contains(text))
 }
@@ -107,10 +110,13 @@ pub(super) fn mask_image(query: &Values) -> Option<&str> {
 /// Shapes that `mask` cuts out of an image.
 const SHAPES: [&str; 2] = ["ellipse", "corners"];
 
-/// Reads the mask image that a parameter's value names.
+/// Parses the name of a mask image.
+///
+/// # Errors
+/// What is wrong with the name.
 fn mask_file(text: &str) -> Result<File, &'static str> {
     let file = file(text)?;
-    match file.own.is_empty() {
+    match file.parameters.is_empty() {
         true => Ok(file),
         false => Err("a mask fills the image, so that its own parameters would have no effect"),
     }
@@ -118,21 +124,21 @@ fn mask_file(text: &str) -> Result<File, &'static str> {
 
 /// Returns the names of the image files that a query lays over an image or masks it with.
 pub(super) fn files(query: &Values) -> Vec<String> {
-    let shown = [BLEND, MARK]
+    let kinds = [BLEND, MARK]
         .into_iter()
         .filter(|kind| mode(query, *kind).is_some());
-    let named = shown.filter_map(|kind| {
+    let overlays = kinds.filter_map(|kind| {
         let text = query.text(kind.name)?;
         (kind.name == "mark" || colour(text).is_none()).then(|| file(text).ok())?
     });
     let mask = mask_image(query).and_then(|text| mask_file(text).ok());
     mask.into_iter()
-        .chain(named)
+        .chain(overlays)
         .map(|file| file.name)
         .collect()
 }
 
-/// Refuses overlays that cannot be made, so that no image is sent without them.
+/// Refuses overlays that cannot be drawn, so that no image is sent without them.
 pub(super) fn check(query: &Values) -> Result<(), Refusal> {
     if let Some(text) = mask_image(query) {
         mask_file(text).map_err(|why| Refusal::new(text, format!("mask: {why}")))?;
@@ -142,10 +148,10 @@ pub(super) fn check(query: &Values) -> Result<(), Refusal> {
             continue;
         };
         if mode(query, kind).is_none() {
-            let said = query.text("blend-mode").unwrap_or_default();
+            let mode_name = query.text("blend-mode").unwrap_or_default();
             let modes: Vec<&str> = MODES.iter().map(|(name, _)| *name).collect();
             let why = format!(
-                "{said} is none of the blend modes here: {}",
+                "{mode_name} is none of the blend modes here: {}",
                 modes.join(", ")
             );
             return Err(Refusal::new("blend-mode", why));
@@ -157,7 +163,7 @@ pub(super) fn check(query: &Values) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Notes on parameters of overlays that have no effect here.
+/// Returns notes on parameters of overlays that act differently here.
 pub(super) fn notes(query: &Values) -> Vec<String> {
     let mut notes = Vec::new();
     for kind in [BLEND, MARK] {
@@ -170,15 +176,15 @@ pub(super) fn notes(query: &Values) -> Vec<String> {
 }
 
 fn mode(query: &Values, kind: Kind) -> Option<&'static str> {
-    let said = query.text("blend-mode").filter(|_| kind.name == "blend");
-    let known = MODES.iter().find(|(name, _)| said == Some(*name));
-    said.map_or(Some(kind.mode), |_| known.map(|(_, mode)| *mode))
+    let mode_name = query.text("blend-mode").filter(|_| kind.name == "blend");
+    let row = MODES.iter().find(|(name, _)| mode_name == Some(*name));
+    mode_name.map_or(Some(kind.mode), |_| row.map(|(_, mode)| *mode))
 }
 
 /// Returns the steps for all overlays on an image of this size, in px. `ratio` is the device pixel ratio: px of the
 /// result per px in the URL.
 pub(super) fn steps(query: &Values, size: (u32, u32), ratio: f64) -> Vec<Step> {
-    let [blend, mark] = [BLEND, MARK].map(|kind| laid(query, kind, size, ratio));
+    let [blend, mark] = [BLEND, MARK].map(|kind| overlay_step(query, kind, size, ratio));
     let steps = [
         tinge(query, size),
         blend,
@@ -188,9 +194,13 @@ pub(super) fn steps(query: &Values, size: (u32, u32), ratio: f64) -> Vec<Step> {
     steps.into_iter().flatten().collect()
 }
 
-/// Returns the step that keeps as much of an image of this size in px as its mask image is bright and opaque, if there
-/// is one. `around` shows where it hides the image.
-pub(super) fn mask(query: &Values, size: (u32, u32), around: Option<Colour>) -> Option<Step> {
+/// Returns the step that multiplies the opacity of an image of this size, in px, by the brightness and opacity of its
+/// mask image; `None` without a mask image. `colour_outside` shows where the image is hidden.
+pub(super) fn mask(
+    query: &Values,
+    size: (u32, u32),
+    colour_outside: Option<Colour>,
+) -> Option<Step> {
     Overlay {
         file: mask_file(mask_image(query)?).ok()?.name,
         at: ("0".to_owned(), "0".to_owned()),
@@ -199,36 +209,41 @@ pub(super) fn mask(query: &Values, size: (u32, u32), around: Option<Colour>) -> 
         mode: "mask-luminance",
         shape: "exact",
         recipe: Vec::new(),
-        around,
+        colour_outside,
     }
     .step()
 }
 
-/// Returns the step that lays the colour of `blend` over the whole image, if `blend` is a colour.
+/// Returns the step that lays the colour of `blend` over the whole image; `None` if `blend` is not a colour.
 fn tinge(query: &Values, size: (u32, u32)) -> Option<Step> {
     let tint = colour(query.text("blend")?)?;
     let mode = mode(query, BLEND)?;
-    let shown = query.number("blend-alpha").unwrap_or(100.0);
-    let shown = shown * f64::from(tint.a) / 255.0;
+    let opacity = query.number("blend-alpha").unwrap_or(100.0);
+    let opacity = opacity * f64::from(tint.a) / 255.0;
     let opaque = Colour { a: 255, ..tint };
     if mode == "normal" {
-        let args = vec![number(shown), opaque.to_string()];
+        let args = vec![number(opacity), opaque.to_string()];
         return Effect::new("colorize", args).ok().map(Step::Effect);
     }
     Overlay {
         file: format!("{}{opaque}", Effect::COLOUR),
         at: ("0".to_owned(), "0".to_owned()),
-        opacity: shown,
+        opacity,
         size,
         mode,
         shape: "exact",
         recipe: Vec::new(),
-        around: None,
+        colour_outside: None,
     }
     .step()
 }
 
-fn laid(query: &Values, kind: Kind, (width, height): (u32, u32), ratio: f64) -> Option<Step> {
+fn overlay_step(
+    query: &Values,
+    kind: Kind,
+    (width, height): (u32, u32),
+    ratio: f64,
+) -> Option<Step> {
     let text = query.text(kind.name)?;
     if kind.name == "blend" && colour(text).is_some() {
         return None;
@@ -240,10 +255,10 @@ fn laid(query: &Values, kind: Kind, (width, height): (u32, u32), ratio: f64) -> 
         let unit = if side <= 1.0 { 1.0 } else { ratio };
         Some(share_or_px(side, whole) * unit)
     };
-    let scaled = number("scale").map(|share| f64::from(width) * share / 100.0);
-    let (sides, fit) = match (side("w", width), side("h", height), scaled) {
+    let scaled_width = number("scale").map(|share| f64::from(width) * share / 100.0);
+    let (sides, fit) = match (side("w", width), side("h", height), scaled_width) {
         (None, None, None) => file.own_box(),
-        (None, None, scaled) => ((scaled, None), query.text(&kind.key("fit"))),
+        (None, None, scaled_width) => ((scaled_width, None), query.text(&kind.key("fit"))),
         (w, h, _) => ((w, h), query.text(&kind.key("fit"))),
     };
     let px = |side: Option<f64>| side.map_or(0, |side| side.round().clamp(1.0, MOST) as u32);
@@ -261,10 +276,10 @@ fn laid(query: &Values, kind: Kind, (width, height): (u32, u32), ratio: f64) -> 
         mode: mode(query, kind)?,
         shape,
         recipe: Vec::new(),
-        around: None,
+        colour_outside: None,
         file: file.name,
     };
-    // Counter-clockwise.
+    // The parameter counts counterclockwise.
     let turn = number("rot").filter(|degrees| *degrees != 0.0);
     let turn = turn.map(|degrees| {
         Step::Rotate(Rotate {
@@ -272,24 +287,24 @@ fn laid(query: &Values, kind: Kind, (width, height): (u32, u32), ratio: f64) -> 
             colour: Colour::CLEAR,
         })
     });
-    overlay.changed(turn.into_iter().collect()).step()
+    overlay.with_steps(turn.into_iter().collect()).step()
 }
 
 impl File {
-    /// Returns width and height in px, and `fit`, of the image's own URL.
+    /// Returns width and height in px, and `fit`, as given in the query of the overlay's own path.
     fn own_box(&self) -> ((Option<f64>, Option<f64>), Option<&str>) {
-        let own = |name| self.own.number(name).filter(|side| *side >= 1.0);
-        ((own("w"), own("h")), self.own.text("fit"))
+        let side = |name| self.parameters.number(name).filter(|side| *side >= 1.0);
+        ((side("w"), side("h")), self.parameters.text("fit"))
     }
 }
 
 impl Kind {
-    /// Returns the name of a parameter of the group.
+    /// Returns the full name of a parameter of the group, such as `mark-alpha`.
     fn key(self, name: &str) -> String {
         format!("{}-{name}", self.name)
     }
 
-    /// Returns the position of the left edge and of the top edge, as [`Overlay::at`] has it.
+    /// Returns the position of the left edge and of the top edge, in the syntax of [`Overlay::at`].
     fn place(self, query: &Values, ratio: f64) -> (String, String) {
         if query.text(&self.key("tile")) == Some("grid") {
             return ("repeat".to_owned(), "repeat".to_owned());
@@ -309,7 +324,7 @@ impl Kind {
     }
 }
 
-/// Whether a list of words separated by commas contains `word`.
+/// Whether a comma-separated list of words contains `word`.
 pub(super) fn says(words: &str, word: &str) -> bool {
-    words.split(',').any(|said| said == word)
+    words.split(',').any(|item| item == word)
 }

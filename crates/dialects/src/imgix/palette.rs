@@ -1,4 +1,4 @@
-//! The colours of a result, as `palette` asks for them: a JSON document or a style sheet.
+//! The palette of a result, which `palette` requests: a JSON document or a style sheet.
 
 use std::fmt::Write;
 
@@ -10,23 +10,23 @@ use crate::document::{About, Document};
 use crate::options::Values;
 use crate::swatches;
 
-/// The colours that `palette` asks for, as JSON or as a style sheet.
+/// The document of `palette`: the main colours of the result, as JSON or as a style sheet.
 #[derive(Debug)]
 pub(super) struct Palette {
     colours: u32,
-    /// Prefix of the class names in the style sheet; `None`: the document is JSON.
+    /// Prefix of the class names in the style sheet; `None` for JSON.
     prefix: Option<String>,
 }
 
-/// How many colours the palette has from which the dominant ones are chosen.
+/// Number of colours in the palette that the dominant colours are chosen from.
 const DOMINANT: u32 = 32;
 
 impl Palette {
     pub(super) fn read(query: &Values) -> Option<Self> {
         let colours = query.number("colors");
         let prefix = query.text("prefix").unwrap_or("image");
-        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
-        let prefix = match prefix.bytes().all(plain) && !prefix.is_empty() {
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
+        let prefix = match prefix.bytes().all(is_plain) && !prefix.is_empty() {
             true => prefix,
             false => "image",
         };
@@ -40,17 +40,17 @@ impl Palette {
         })
     }
 
-    fn json(&self, entries: &Value, weighed: &[swatches::Weighed]) -> String {
-        let shown = rgbs(entries).into_iter().take(self.colours as usize);
+    fn json(&self, entries: &Value, colours_by_share: &[swatches::ColourShare]) -> String {
+        let shown_colours = rgbs(entries).into_iter().take(self.colours as usize);
         let average = entries["average"].as_str().and_then(channels);
         let average = match average.as_deref() {
             Some([r, g, b, ..]) => luminance([*r, *g, *b]),
             _ => 0.0,
         };
-        let dominant = swatches::of(weighed, false)
+        let dominant = swatches::of(colours_by_share, false)
             .into_iter()
             .map(|(name, levels)| {
-                // Here the family comes first.
+                // imgix puts the family (`vibrant` or `muted`) before the tone.
                 let name = match name.split_once('_') {
                     Some((tone, family)) => format!("{family}_{tone}"),
                     None => name.to_owned(),
@@ -58,7 +58,7 @@ impl Palette {
                 (name, colour(levels))
             });
         json!({
-            "colors": shown.map(colour).collect::<Vec<_>>(),
+            "colors": shown_colours.map(colour).collect::<Vec<_>>(),
             "average_luminance": rounded(average),
             "dominant_colors": dominant.collect::<Map<_, _>>(),
         })
@@ -68,8 +68,8 @@ impl Palette {
     /// Returns a style sheet with two classes for each colour, and for black and white: one for text and one for the
     /// background.
     fn css(&self, prefix: &str, entries: &Value) -> String {
-        let shown = rgbs(entries).into_iter().take(self.colours as usize);
-        let shown: Vec<String> = shown.map(hex).collect();
+        let colours = rgbs(entries).into_iter().take(self.colours as usize);
+        let colours: Vec<String> = colours.map(hex).collect();
         let average = entries["average"].as_str().and_then(channels);
         let dark =
             matches!(average.as_deref(), Some([r, g, b, ..]) if luminance([*r, *g, *b]) < 0.5);
@@ -81,7 +81,11 @@ impl Palette {
         let extremes = extremes.map(str::to_owned).into_iter().enumerate();
         let extremes = extremes.map(numbered);
         let extremes = extremes.map(|(at, colour)| (format!("ex-{at}"), colour));
-        let classes = shown.into_iter().enumerate().map(numbered).chain(extremes);
+        let classes = colours
+            .into_iter()
+            .enumerate()
+            .map(numbered)
+            .chain(extremes);
         let classes: Vec<_> = classes.collect();
         let mut text = String::new();
         for (word, property) in [("fg", "color"), ("bg", "background-color")] {
@@ -140,15 +144,15 @@ impl Document for Palette {
             Some(prefix) => self.css(prefix, &entries),
             None => self.json(
                 &entries,
-                &swatches::weighed(&parts.next().unwrap_or_default()),
+                &swatches::colour_shares(&parts.next().unwrap_or_default()),
             ),
         }
     }
 }
 
 fn rgbs(entries: &Value) -> Vec<[u8; 3]> {
-    let weighed = swatches::weighed(entries).into_iter();
-    weighed.map(|(colour, _)| colour).collect()
+    let colours = swatches::colour_shares(entries).into_iter();
+    colours.map(|(colour, _)| colour).collect()
 }
 
 fn hex([r, g, b]: [u8; 3]) -> String {
@@ -165,7 +169,7 @@ fn luminance([r, g, b]: [u8; 3]) -> f64 {
     (0.299 * f64::from(r) + 0.587 * f64::from(g) + 0.114 * f64::from(b)) / 255.0
 }
 
-/// Rounds to four decimal places. Further digits mean nothing.
+/// Rounds to four decimal places, as further digits are not significant.
 fn rounded(value: f64) -> f64 {
     (value * 1e4).round() / 1e4
 }

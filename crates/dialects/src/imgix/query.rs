@@ -1,4 +1,4 @@
-//! The parameters of a query, decoded. Of each the first value counts.
+//! Parses a query into decoded parameters. The first value of each parameter counts.
 
 use andon_recipe::Colour;
 
@@ -9,10 +9,10 @@ use crate::percent;
 use crate::refusal::{Refusal, shorten};
 use crate::signature::base64;
 
-/// Parameters that mark a query as one of this dialect, and change nothing.
+/// Parameters that mark a query as one of imgix's, but do not change the image.
 const MARKS: [&str; 3] = ["s", "ixlib", "ixid"];
 
-/// Reads a query, and notes the parameters that are unknown or not supported. Returns `None` if the query has no
+/// Parses a query, and adds notes on parameters that are unknown or not supported. Returns `None` if the query has no
 /// parameter of this dialect.
 pub(super) fn read(query: &str, notes: &mut Vec<String>) -> Result<Option<Values>, Refusal> {
     let mut values = Values::default();
@@ -38,20 +38,20 @@ pub(super) fn read(query: &str, notes: &mut Vec<String>) -> Result<Option<Values
     Ok(is_own.then_some(values))
 }
 
-/// Splits a parameter into its key and its decoded value. That of a key ending in `64` is base64.
+/// Splits a parameter into its key and its decoded value. The value is base64 if the key ends in `64`.
 fn pair(piece: &str) -> Result<(&str, String), Refusal> {
     let (key, value) = piece.split_once('=').unwrap_or((piece, ""));
     let value = percent::decode(&value.replace('+', " "))?;
-    let encoded = key.strip_suffix("64");
+    let base64_key = key.strip_suffix("64");
     Ok(
-        match encoded.and_then(|key| Some((key, base64::read(&value)?))) {
+        match base64_key.and_then(|key| Some((key, base64::read(&value)?))) {
             Some((key, bytes)) => (key, String::from_utf8_lossy(&bytes).into_owned()),
             None => (key, value),
         },
     )
 }
 
-/// Reads a switch; `None` for any other text.
+/// Parses a switch: `true`, `1`, `false` or `0`; `None` for any other text.
 pub(super) fn flag(text: &str) -> Option<bool> {
     match text {
         "true" | "1" => Some(true),
@@ -60,13 +60,13 @@ pub(super) fn flag(text: &str) -> Option<bool> {
     }
 }
 
-/// Reads a colour written as RGB, ARGB, RRGGBB or AARRGGBB, possibly after `#`, or a CSS name.
+/// Parses a colour: the digits RGB, ARGB, RRGGBB or AARRGGBB, possibly after `#`, or a CSS name.
 pub(super) fn colour(text: &str) -> Option<Colour> {
     let hex = colours::argb(text.strip_prefix('#').unwrap_or(text));
     hex.or_else(|| Colour::named(text))
 }
 
-/// Returns a length in px. A number of at most 1 is a share of the `whole` side.
+/// Converts a length to px. A number of at most 1 is a share of the side `whole`, in px.
 pub(super) fn share_or_px(number: f64, whole: u32) -> f64 {
     match number {
         ..=1.0 => number * f64::from(whole),
@@ -77,7 +77,7 @@ pub(super) fn share_or_px(number: f64, whole: u32) -> f64 {
 /// Returns the query as `key=value` pairs separated by `&`, sorted and percent-encoded.
 pub(super) fn canonical(query: &Values) -> String {
     query.canonical("&", |value| {
-        let encoded = percent::encode(value, "/").replace('&', "%26");
-        encoded.replace('+', "%2B").replace(';', "%3B")
+        let text = percent::encode(value, "/").replace('&', "%26");
+        text.replace('+', "%2B").replace(';', "%3B")
     })
 }

@@ -1,4 +1,4 @@
-//! Resolves parameters for an image. The service is closed source: sizes follow its documentation.
+//! Resolves parameters to a recipe for an image. The service is closed source: sizes follow its documentation.
 
 mod wish;
 
@@ -15,16 +15,16 @@ use crate::effects::{self, is_lossy, number, rgb, with};
 use crate::geometry::{self, FACES_IF_POSSIBLE, length, size_after};
 use crate::options::Values;
 
-/// What a query asks for, before the image is known.
+/// The parameters of a query, and how they are resolved to a recipe for an image.
 #[derive(Clone, Debug)]
 pub(super) struct ImgixRules {
     query: Values,
-    /// Names of the image files that are laid over the image.
+    /// Names of the overlay and mask images.
     files: Vec<String>,
     output: Output,
 }
 
-/// The quality of results whose URL does not set one.
+/// The default quality of results.
 const QUALITY: u8 = 75;
 
 impl ImgixRules {
@@ -67,7 +67,7 @@ impl ImgixRules {
         }
     }
 
-    /// Returns the length of a side in px.
+    /// Returns the length of a side in px. `whole` is the image's side, which shares refer to.
     fn side(&self, name: &str, whole: u32) -> Option<f64> {
         let side = self.query.number(name).filter(|side| *side > 0.0)?;
         Some(share_or_px(side, whole))
@@ -91,8 +91,8 @@ impl ImgixRules {
     /// Returns the steps that turn and mirror the whole image.
     fn turns(&self) -> Vec<Step> {
         let orient = self.query.number("orient").unwrap_or_default() as u16;
-        let turned = geometry::turn(orient.into()).map(Step::Turn);
-        let mut steps = match (orient, turned) {
+        let turn_step = geometry::turn(orient.into()).map(Step::Turn);
+        let mut steps = match (orient, turn_step) {
             (1..=8, _) => Orientation::from_exif(orient).steps().collect(),
             (_, Some(turn)) => vec![turn],
             _ => vec![Step::Orient(Orient)],
@@ -106,14 +106,14 @@ impl ImgixRules {
             .query
             .number("trim-tol")
             .map_or(10, |levels| levels as u8);
-        // It comes before everything that changes the geometry.
+        // The border is trimmed before any other change of geometry, and `rect` takes precedence over it.
         let trims = self.query.is_valid("trim") && !self.query.has("rect");
         trims.then_some(Step::Trim(Trim(tolerance)))
     }
 
     /// Returns the steps that precede scaling, and the size in px that they leave: turn upright, flip, trim the border,
     /// crop and rotate.
-    fn before(&self, facts: &Facts) -> Result<(Vec<Step>, (u32, u32)), ResolveError> {
+    fn steps_before_scaling(&self, facts: &Facts) -> Result<(Vec<Step>, (u32, u32)), ResolveError> {
         let mut steps = self.turns();
         steps.extend(self.trim());
         let size = size_after(&steps, facts)?;
@@ -129,7 +129,8 @@ impl ImgixRules {
         Ok((steps, size))
     }
 
-    /// Returns the aspect ratio of the box, width by height, if there is one for this `fit`.
+    /// Returns the aspect ratio of the box, width divided by height; `None` if `ar` is absent, or has no effect with
+    /// this `fit`.
     fn aspect(&self, fit: &str) -> Option<f64> {
         let (w, h) = self.query.text("ar")?.split_once(':')?;
         let ratio = w.parse::<f64>().ok()? / h.parse::<f64>().ok()?;
@@ -137,7 +138,7 @@ impl ImgixRules {
         (sound && ["crop", "fill", "fillmax", "min"].contains(&fit)).then_some(ratio)
     }
 
-    /// Returns width and height of the box in px for an image of this size. `None`: the side is open.
+    /// Returns width and height of the box in px, for an image of this size; `None` for a side that is open.
     fn bounds(&self, (width, height): (u32, u32)) -> (Option<f64>, Option<f64>) {
         let fit = self.query.text("fit").unwrap_or_default();
         let mut bounds = (self.side("w", width), self.side("h", height));
@@ -163,10 +164,10 @@ impl ImgixRules {
                 within(bounds.1, "min-h", "max-h", height),
             );
         }
-        let given = self.query.has("w") || self.query.has("h");
-        let ratio = if given { self.ratio() } else { 1.0 };
-        let scaled = |side: Option<f64>| side.map(|side| (side * ratio).clamp(1.0, MOST));
-        (scaled(bounds.0), scaled(bounds.1))
+        let has_size = self.query.has("w") || self.query.has("h");
+        let ratio = if has_size { self.ratio() } else { 1.0 };
+        let in_device_px = |side: Option<f64>| side.map(|side| (side * ratio).clamp(1.0, MOST));
+        (in_device_px(bounds.0), in_device_px(bounds.1))
     }
 
     fn sizes(&self, size: (u32, u32)) -> Vec<Step> {
@@ -188,7 +189,7 @@ impl ImgixRules {
             "fill" | "clamp" | "fillmax" => vec![fits, geometry::ground(w, h, self.ground())],
             "scale" => vec![exact(w, h)],
             "min" => {
-                // The box, made smaller where the image is.
+                // Where the image is smaller than the box, the box shrinks in its aspect ratio.
                 let share = (f64::from(size.0) / w).min(f64::from(size.1) / h).min(1.0);
                 self.cover(w * share, h * share)
             }
@@ -212,7 +213,7 @@ impl ImgixRules {
         }
     }
 
-    /// Returns the factor by which to zoom in on the focal point, if it is more than 1.
+    /// Returns the factor by which to zoom in on the focal point; `None` if it is not more than 1.
     fn zoom(&self) -> Option<f64> {
         let zoom = self.query.number("fp-z");
         zoom.filter(|zoom| *zoom > 1.0 && self.query.lists("crop", "focalpoint"))
@@ -231,7 +232,7 @@ impl ImgixRules {
         smart.then_some(Step::Focus(Focus::Salient))
     }
 
-    /// Returns the steps that fill a box in px, and cut off what exceeds it.
+    /// Returns the steps that fill a box of this size in px, and cut off what exceeds it.
     fn cover(&self, w: f64, h: f64) -> Vec<Step> {
         let cover = Step::Cover(Cover {
             w: length(w),
@@ -242,8 +243,8 @@ impl ImgixRules {
         self.focus().into_iter().chain([cover]).collect()
     }
 
-    /// Returns the steps that fill a box in px with a part of an image of this size, which is smaller by the factor
-    /// `zoom` than the largest one in the shape of the box.
+    /// Returns the steps that fill a box in px with a part of an image of this size. The part has the shape of the box.
+    /// It is smaller by the factor `zoom` than the largest such part.
     fn zoomed(&self, size: (u32, u32), (w, h): (f64, f64), zoom: f64) -> Vec<Step> {
         let scale = (w / f64::from(size.0)).max(h / f64::from(size.1)) * zoom;
         let side = |px: f64| length((px / scale).round().max(1.0));
@@ -258,7 +259,7 @@ impl ImgixRules {
             .collect()
     }
 
-    /// Returns the effects on colours.
+    /// Returns the effects that change colours.
     fn tones(&self) -> Vec<Step> {
         let query = &self.query;
         let part = |name| {
@@ -290,7 +291,7 @@ impl ImgixRules {
         ])
     }
 
-    /// Returns the effects on details.
+    /// Returns the effects that sharpen, blur and pixelate.
     fn details(&self) -> Vec<Step> {
         let query = &self.query;
         let strength = |name, whole: f64| query.number(name).map(|number| number / whole);
@@ -306,8 +307,8 @@ impl ImgixRules {
         ])
     }
 
-    /// Returns the effects on the edges of an image of this size in px: a mask, a border and round corners. A mask image
-    /// is left out if the size is not known.
+    /// Returns the effects on the edges of an image of this size in px: a mask, a border and round corners. Without a
+    /// size, a mask image is left out.
     fn edges(&self, size: Option<(u32, u32)>) -> Vec<Step> {
         let query = &self.query;
         let px = |px: f64| number((px * self.ratio()).clamp(0.0, MOST).round());
@@ -317,20 +318,21 @@ impl ImgixRules {
                 .map(|px| number((px * self.ratio()).round()))
         };
         let corners = query.lists("mask", "corners");
-        let rounded = corners.then(|| radius("corner-radius")).flatten();
-        let outer = radius("border-radius").filter(|_| rounded.is_none());
+        let corner_radius = corners.then(|| radius("corner-radius")).flatten();
+        let border_radius = radius("border-radius").filter(|_| corner_radius.is_none());
         let ground = self.colour("mask-bg");
-        let around = |before: &str| ground.map_or(String::new(), |it| format!("{before}{it}"));
-        let is_ellipse = query.text("mask") == Some("ellipse") && outer.is_none();
+        let colour_after =
+            |before: &str| ground.map_or(String::new(), |it| format!("{before}{it}"));
+        let is_ellipse = query.text("mask") == Some("ellipse") && border_radius.is_none();
         let border = query.text("border").and_then(|text| text.split_once(','));
         let border = border.and_then(|(px, ink)| px.parse::<f64>().ok().zip(colour(ink)));
         let image = size.and_then(|size| overlays::mask(query, size, ground));
         let edges = effects::steps([
-            rounded.map(|px| format!("round:{px}{}", around(&format!(":{px}:")))),
-            is_ellipse.then(|| format!("mask:ellipse{}", around(":"))),
+            corner_radius.map(|px| format!("round:{px}{}", colour_after(&format!(":{px}:")))),
+            is_ellipse.then(|| format!("mask:ellipse{}", colour_after(":"))),
             border.map(|(width, ink)| format!("border:{0}x{0}:{ink}", px(width))),
-            // It rounds the border, if there is one.
-            outer.map(|px| format!("round:{px}")),
+            // Corners are rounded after the border is drawn, which they then cut.
+            border_radius.map(|px| format!("round:{px}")),
         ]);
         image.into_iter().chain(edges).collect()
     }
@@ -361,7 +363,7 @@ fn exact(w: f64, h: f64) -> Step {
     })
 }
 
-/// Reads `rect`, the part `x,y,w,h` of an image of this size. Values are px, shares of a side up to 1 or, for x and y,
+/// Parses `rect`, the part `x,y,w,h` of an image of this size. Values are px, shares of a side up to 1 or, for x and y,
 /// words.
 fn rect(text: &str, (width, height): (u32, u32)) -> Option<Step> {
     let parts: Vec<&str> = text.split(',').collect();
@@ -382,8 +384,8 @@ fn rect(text: &str, (width, height): (u32, u32)) -> Option<Step> {
     let (w, h) = (px(w, width)?, px(h, height)?);
     let x = start(x, width, w, ["left", "center", "right"])?;
     let y = start(y, height, h, ["top", "middle", "bottom"])?;
-    let inside = w > 0 && h > 0 && x < width && y < height;
-    inside.then(|| Step::crop(x, y, w, h))
+    let is_inside = w > 0 && h > 0 && x < width && y < height;
+    is_inside.then(|| Step::crop(x, y, w, h))
 }
 
 impl Rules for ImgixRules {
@@ -393,7 +395,7 @@ impl Rules for ImgixRules {
     }
 
     fn resolve(&self, facts: &Facts) -> Result<Recipe, ResolveError> {
-        let (mut steps, size) = self.before(facts)?;
+        let (mut steps, size) = self.steps_before_scaling(facts)?;
         steps.extend(self.sizes(size));
         steps.extend(self.tones());
         steps.extend(self.details());
@@ -415,9 +417,9 @@ impl Rules for ImgixRules {
             output.chroma = None;
         }
         output.progressive &= format == "jpeg";
-        // The last page stands for those that there are not.
+        // A page that does not exist stands for the last one.
         output.frame = output.frame.map(|page| page.min(facts.frames.max(1)));
-        // `orient` takes the place of what the image says.
+        // `orient` replaces the orientation that the image states.
         output.stored_turn = StoredTurn::Verbatim;
         Recipe::of_stored(steps, output).resolve(facts)
     }
@@ -436,6 +438,6 @@ impl Rules for ImgixRules {
     crate::rules::kept_output!();
 
     fn wish(&self) -> Option<andon_recipe::Wish> {
-        Some(self.wanted())
+        Some(self.to_wish())
     }
 }

@@ -1,10 +1,10 @@
-//! Writes wishes as URLs of imgix, with the usual prefix.
+//! Writes wishes (requests in the terms that all dialects share) as URLs of imgix at the root.
 
 use andon_recipe::{Fitting, Wish};
 
-use crate::spelling::{Said, Spelt, Word, argb, side};
+use crate::spelling::{Draft, Spelt, Word, argb, side};
 
-/// The words of a recipe that there are parameters for.
+/// Words of recipes, each with the parameters that express it.
 pub(super) const WORDS: &[Word] = &[
     ("trim:_", "trim=auto&trim-tol={0}"),
     ("crop:_:_:_:_", "rect={0},{1},{2},{3}"),
@@ -58,12 +58,12 @@ pub(super) const WORDS: &[Word] = &[
     ("frame:_", "page={0}"),
 ];
 
-/// Returns the URL for a wish.
+/// Returns the URL for a wish, and which parts of the wish it lacks.
 pub(super) fn spell(wish: &Wish, source: &str) -> Spelt {
-    let mut said = Said::of(wish, WORDS);
-    said.add(side("w=", wish.w));
-    said.add(side("h=", wish.h));
-    said.put(match (wish.fit, wish.enlarge) {
+    let mut draft = Draft::of(wish, WORDS);
+    draft.add(side("w=", wish.w));
+    draft.add(side("h=", wish.h));
+    draft.put(match (wish.fit, wish.enlarge) {
         (Fitting::Nothing, _) | (Fitting::Inside, true) => "",
         (Fitting::Inside, false) => "fit=max",
         (Fitting::Cover, _) => "fit=crop",
@@ -72,19 +72,19 @@ pub(super) fn spell(wish: &Wish, source: &str) -> Spelt {
         (Fitting::Pad(_), false) => "fit=fillmax",
     });
     if let Fitting::Pad(colour) = wish.fit {
-        said.put(format!("fill=solid&fill-color={}", argb(colour)));
+        draft.put(format!("fill=solid&fill-color={}", argb(colour)));
     }
-    // Of a parameter that is given twice, only the first counts.
-    let spaces: Vec<String> = std::iter::from_fn(|| said.take("cs=")).collect();
-    said.add((!spaces.is_empty()).then(|| format!("cs={}", spaces.join(","))));
-    if said.take("fm=pjpg").is_some() {
-        said.take("fm=");
-        said.put("fm=pjpg");
+    // imgix uses only the first value of a parameter, so that those of `cs` are joined.
+    let spaces: Vec<String> = std::iter::from_fn(|| draft.take("cs=")).collect();
+    draft.add((!spaces.is_empty()).then(|| format!("cs={}", spaces.join(","))));
+    if draft.take("fm=pjpg").is_some() {
+        draft.take("fm=");
+        draft.put("fm=pjpg");
     }
-    // Without any parameter it would be a plain file.
-    let mut options = said.join("&");
+    // A URL without parameters would be that of a plain file.
+    let mut options = draft.join("&");
     if options.is_empty() {
         options.push_str("fit=clip");
     }
-    said.spelt(format!("/{source}?{options}"))
+    draft.finish(format!("/{source}?{options}"))
 }

@@ -266,7 +266,7 @@ fn images_colours_and_words_lie_over_the_result() {
         let request = ask(query).unwrap();
         assert!(request.notes.is_empty(), "{query}: {:?}", request.notes);
     }
-    // Neither turned nor faded: what is beyond an end is that end.
+    // Numbers beyond the ends of a range are clamped: this text is neither turned nor transparent.
     let plain = made("txt=a&txt-rotate=-15&txt-alpha=100", &facts);
     assert_eq!(plain, made("txt=a", &facts));
     let rules = ask("mark=logo.png&blend=/grain.png&mask=star.png")

@@ -1,4 +1,4 @@
-//! Text on an image: `txt` and the parameters that begin with it.
+//! Text on an image: `txt` and the parameters whose names begin with it.
 
 use andon_recipe::{Colour, Effect, Step};
 
@@ -8,20 +8,20 @@ use super::query::{colour, share_or_px};
 use crate::effects::number;
 use crate::options::Values;
 
-/// The box of a text, and what happens to a text that does not fit.
+/// The box of a text, and how text that does not fit is treated.
 struct Area {
-    /// Width in px; 0: lines end only where the text says so.
+    /// Width in px; 0: only line breaks in the text end a line.
     width: f64,
-    /// Height in px; 0: as high as the text.
+    /// Height in px; 0: the height of the text.
     height: f64,
-    /// The engine's word for text that does not fit.
+    /// The engine's word for how text that does not fit is treated.
     overflow: &'static str,
     /// Whether the text stays on one line.
     is_one_line: bool,
 }
 
-/// Returns the step that writes `txt` in a corner, in the middle of a side, or in the centre of an image of this size in
-/// px. `ratio` is the device pixel ratio.
+/// Returns the step that writes `txt` in a corner, in the middle of a side, or in the centre of an image of this size
+/// in px. `ratio` is the device pixel ratio.
 pub(super) fn step(query: &Values, image: (u32, u32), ratio: f64) -> Option<Step> {
     let text = query.text("txt").filter(|text| !text.trim().is_empty())?;
     let size = (query.number("txt-size").unwrap_or(12.0) * ratio).clamp(1.0, MOST);
@@ -30,7 +30,7 @@ pub(super) fn step(query: &Values, image: (u32, u32), ratio: f64) -> Option<Step
     let ink = query.text("txt-color").and_then(colour).unwrap_or(BLACK);
     let area = Area::of(query, image, size, pad, ratio);
     let text = match &area {
-        // Nothing but a hyphen and a space ends a line of Latin letters.
+        // Lines of Latin letters break only at spaces and hyphens.
         Some(area) if area.is_one_line => text.replace(' ', "\u{a0}").replace('-', "-\u{2060}"),
         _ => text.to_owned(),
     };
@@ -59,39 +59,39 @@ const BLACK: Colour = Colour {
     ..Colour::CLEAR
 };
 
-/// Returns the arguments that are written with their names.
+/// Returns the arguments of the effect that are written as `name=value`.
 fn style(query: &Values, size: f64, ratio: f64) -> Vec<String> {
     let px = |name: &str, most: f64| {
         let px = query.number(name)? * ratio;
         Some(px.clamp(-most, most)).filter(|px| *px != 0.0)
     };
     let clip = query.text("txt-clip").unwrap_or_default();
-    let cut = ["start", "middle"].into_iter().find(|it| says(clip, it));
+    let clip_side = ["start", "middle"].into_iter().find(|it| says(clip, it));
     let line = query.text("txt-line-color").and_then(colour);
     let outline = px("txt-line", 100.0).map(|width| match line {
         Some(colour) => format!("outline={}x{colour}", number(width)),
         None => format!("outline={}", number(width)),
     });
-    let said = |name: &str, px: Option<f64>| px.map(|px| format!("{name}={}", number(px)));
-    // Angles beyond either end are that end.
+    let named_px = |name: &str, px: Option<f64>| px.map(|px| format!("{name}={}", number(px)));
+    // Angles outside of 0 to 360 degrees are clamped.
     let turn = query.text("txt-rotate").and_then(|text| text.parse().ok());
     let turn = turn.map(|degrees: f64| degrees.clamp(0.0, 360.0));
     let turn = turn.filter(|degrees| degrees % 360.0 > 0.0);
-    let faded = query.number("txt-alpha").filter(|alpha| *alpha < 100.0);
+    let opacity = query.number("txt-alpha").filter(|alpha| *alpha < 100.0);
     let parts = [
-        cut.map(|cut| format!("cut={cut}")),
-        said("tracking", px("txt-track", 1000.0)),
-        said("leading", px("txt-lead", 1000.0)),
+        clip_side.map(|clip_side| format!("cut={clip_side}")),
+        named_px("tracking", px("txt-track", 1000.0)),
+        named_px("leading", px("txt-lead", 1000.0)),
         outline,
         shadow(query, size, ratio),
         turn.map(|degrees| format!("turn={}xmiddle", number(degrees))),
-        faded.map(|alpha| format!("opacity={}", number(alpha))),
+        opacity.map(|alpha| format!("opacity={}", number(alpha))),
     ];
     parts.into_iter().flatten().collect()
 }
 
-/// Returns the argument for the shadow of a text of this size in px. By itself it is a halo, the more opaque the
-/// stronger it is; with a blur of its own it is opaque and falls to the lower right.
+/// Returns the argument for the shadow of a text of this size in px. Without `txt-shad-blur` it is a halo, whose
+/// opacity grows with the strength. With it, the shadow is opaque and falls to the lower right.
 fn shadow(query: &Values, size: f64, ratio: f64) -> Option<String> {
     let strength = query.number("txt-shad").filter(|it| *it > 0.0)?;
     let blur = query.number("txt-shad-blur").filter(|it| it.fract() == 0.0);
@@ -112,19 +112,19 @@ fn shadow(query: &Values, size: f64, ratio: f64) -> Option<String> {
     })
 }
 
-/// The size of a text as a multiple of the standard deviation of its halo's blur.
+/// The size of a text, divided by the standard deviation of its halo's blur.
 const SOFT: f64 = 12.0;
 
-/// The largest strength of a shadow.
+/// The maximum strength of a shadow.
 const STRONGEST: f64 = 10.0;
 
 impl Area {
-    /// Returns the box that the parameters ask for; `None` if the text is cut off only at the sides of the image.
+    /// Returns the box that the parameters describe; `None` if only the sides of the image limit the text.
     fn of(query: &Values, image: (u32, u32), size: f64, pad: f64, ratio: f64) -> Option<Self> {
         let fit = query.text("txt-fit");
         let side = |name: &str, whole: u32| {
             let number = query.number(name).filter(|number| *number > 0.0)?;
-            // A share needs no ratio.
+            // A share of the image's side is in device pixels already.
             let px = match number {
                 ..=1.0 => share_or_px(number, whole),
                 px => px * ratio,
@@ -138,9 +138,9 @@ impl Area {
         }
         let height = side("txt-h", image.1).filter(|_| fit.is_some());
         let clip = query.text("txt-clip");
-        let clipped = match clip {
+        let overflow_word = match clip {
             Some(clip) if says(clip, "ellipsis") => "ellipsis",
-            // Of several lines, the last one shows that more follows.
+            // If the text has more lines than fit, the last one ends in an ellipsis.
             None if fit.is_some() => "ellipsis",
             _ => "clip",
         };
@@ -161,20 +161,24 @@ impl Area {
             Some(_) => Self {
                 width,
                 height: height.unwrap_or_default(),
-                overflow: if height.is_some() { clipped } else { "wrap" },
+                overflow: if height.is_some() {
+                    overflow_word
+                } else {
+                    "wrap"
+                },
                 is_one_line: false,
             },
             None => Self {
                 width,
                 height: 0.0,
-                overflow: clipped,
+                overflow: overflow_word,
                 is_one_line: false,
             },
         })
     }
 }
 
-/// Returns the side or corner of the image at which the text stands, and its distances from the sides.
+/// Returns the side or corner of the image at which the text is placed, and its distances from the sides.
 fn place(query: &Values, pad: f64, ratio: f64) -> (String, String) {
     let align = query.text("txt-align").unwrap_or("bottom,right");
     let px = |name: &str| {
@@ -203,7 +207,7 @@ fn place(query: &Values, pad: f64, ratio: f64) -> (String, String) {
     (gravity, margins)
 }
 
-/// Returns a font as the engine reads it: families and style with commas. The names for kinds of fonts are the same.
+/// Returns a font in the engine's syntax: families and style, separated by commas. Generic family names are the same.
 fn font(text: &str) -> String {
     let words = text.split(',').map(str::trim);
     let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();

@@ -1,33 +1,37 @@
-//! Reads arguments as imgproxy does: numbers in Go's syntax, and Booleans that are never an error.
+//! Parses arguments as imgproxy does: numbers in Go's syntax, and Booleans that are never an error.
 
 use crate::colours;
 use andon_recipe::Colour;
 
-/// Says what is wrong with an argument.
+/// A message that says what is wrong with an argument.
 pub(super) type Wrong = String;
 
-/// Reads a whole number within a range: digits with an optional `+` or `-`.
+/// Parses a whole number within a range: digits with an optional `+` or `-`.
 pub(super) fn int(text: &str, least: i64, most: i64) -> Result<i64, Wrong> {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
-    let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-    let number: Option<i64> = plain.then(|| text.parse().ok()).flatten();
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let number: Option<i64> = is_number.then(|| text.parse().ok()).flatten();
     number
         .filter(|number| (least..=most).contains(number))
         .ok_or_else(|| format!("`{text}` is no whole number from {least} to {most}"))
 }
 
-/// Reads a length in px or a count, which is not negative. Numbers too large for any image saturate.
+/// Parses a non-negative whole number: a length in px or a count. Numbers too large for any image saturate.
 pub(super) fn size(text: &str) -> Result<u32, Wrong> {
     Ok(u32::try_from(int(text, 0, i64::MAX)?).unwrap_or(u32::MAX))
 }
 
-/// Reads a decimal number within a range, with an optional exponent.
+/// Parses a decimal number within a range, with an optional exponent.
 pub(super) fn number(text: &str, least: f64, most: f64) -> Result<f64, Wrong> {
-    let plain = |byte: u8| byte.is_ascii_digit() || b"+-.eE".contains(&byte);
-    let number: Option<f64> = text.bytes().all(plain).then(|| text.parse().ok()).flatten();
+    let is_number_byte = |byte: u8| byte.is_ascii_digit() || b"+-.eE".contains(&byte);
+    let number: Option<f64> = text
+        .bytes()
+        .all(is_number_byte)
+        .then(|| text.parse().ok())
+        .flatten();
     number
         .filter(|number| number.is_finite() && (least..=most).contains(number))
-        // Adding 0 makes -0 a plain 0.
+        // Adding 0 turns -0 into 0.
         .map(|number| number + 0.0)
         .ok_or_else(|| format!("`{text}` is no number from {least} to {most}"))
 }
@@ -42,7 +46,7 @@ pub(super) fn not_negative(text: &str) -> Result<f64, Wrong> {
     number(text, 0.0, f64::MAX)
 }
 
-/// Reads a Boolean in Go's syntax. Any other text is false.
+/// Parses a Boolean in Go's syntax. Any other text is false.
 pub(super) fn truth(text: &str) -> bool {
     matches!(text, "1" | "t" | "T" | "TRUE" | "true" | "True")
 }
@@ -79,7 +83,7 @@ pub(super) fn any(text: &str) -> Result<f64, Wrong> {
     number(text, f64::MIN, f64::MAX)
 }
 
-/// Reads a Boolean as [`truth`] does, which is never an error.
+/// Parses a Boolean as [`truth`] does, and never fails: it has the signature of the other parsers.
 pub(super) fn yes(text: &str) -> Result<bool, Wrong> {
     Ok(truth(text))
 }

@@ -1,4 +1,4 @@
-//! Configuration of the imgproxy dialect. Keys are named after imgproxy's variables where they mean the same.
+//! The configuration of the imgproxy dialect. Keys are named after imgproxy's variables where they mean the same.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use super::formats;
 use super::options::Options;
-use super::rules::{House, Mark};
+use super::rules::{CommonSettings, Mark};
 use super::secret::{Signer, Signing};
 use super::sources::Sources;
 use super::{Imgproxy, info, resembles, table};
@@ -31,7 +31,7 @@ pub struct ImgproxyConfig {
     /// Whether unsigned URLs are answered although `[signing]` or another dialect has keys, or another dialect serves
     /// presets only.
     pub open: bool,
-    /// Keys of signatures, in hexadecimal digits. Empty: URLs are not signed.
+    /// Signing keys, in hexadecimal digits. Empty: URLs are not signed.
     pub keys: Vec<String>,
     /// The salt of each key, in hexadecimal digits and in the order of `keys`.
     pub salts: Vec<String>,
@@ -47,9 +47,9 @@ pub struct ImgproxyConfig {
     pub separator: String,
     /// Text that is put before each source that does not begin with it.
     pub base_url: String,
-    /// Replacements that are made in each source: a regular expression, and the text that replaces its matches.
+    /// Replacements that are applied to each source: a regular expression, and the text that replaces its matches.
     pub url_replacements: Vec<(String, String)>,
-    /// What sources may begin with. `*` stands for any text without `/`. Empty: every source that an origin has is
+    /// Permitted beginnings of sources. `*` stands for any text without `/`. Empty: every source that an origin has is
     /// allowed.
     pub allowed_sources: Vec<String>,
     /// Whether the last segment of a source in base64 is a file name, which is ignored.
@@ -62,25 +62,26 @@ pub struct ImgproxyConfig {
     pub allowed_processing_options: Vec<String>,
     /// Whether URLs may use the options that set limits.
     pub allow_security_options: bool,
-    /// Whether the headers `Sec-CH-DPR` (or `DPR`) and `Sec-CH-Width` (or `Width`) set density and width where presets
-    /// and URL do not.
+    /// Whether the headers `Sec-CH-DPR` (or `DPR`) and `Sec-CH-Width` (or `Width`) set density and width if presets and
+    /// URL do not.
     pub client_hints: bool,
-    /// Whether the format is chosen among those of `[negotiation]` by the header `Accept`, where the URL names none.
+    /// Whether the header `Accept` selects the format among those of `[negotiation]`, if the URL names none.
     pub negotiate: bool,
-    /// Whether the format is chosen so for all URLs, even where they name one. That one is for clients that accept none of
-    /// `[negotiation]`.
+    /// Whether the header `Accept` selects the format even if the URL names one. Clients that accept none of
+    /// `[negotiation]` then get the format of the URL.
     pub enforce: bool,
-    /// Quality of JPEG, 0 to 100, where `format_quality` does not name it; 0: 80.
+    /// Quality of JPEG, 0 to 100, unless `format_quality` sets it; 0: 80.
     pub quality: u8,
     /// Quality by format, 0 to 100; 0: 80.
     pub format_quality: BTreeMap<String, u8>,
-    /// Formats whose sources keep their format. Results of all other sources get the first of these that can hold them.
+    /// Formats in which sources of the same format are sent. Results of all other sources get the first of these
+    /// formats that can represent them.
     pub preferred_formats: Vec<String>,
-    /// Longest side of a result, in px; 0: as `limits.result_side`.
+    /// Maximum length of the sides of a result, in px; 0: only `limits.result_side` applies.
     pub max_result_dimension: u32,
-    /// Whether animations move: with 0 or 1 only a single frame is shown, with more all frames are.
+    /// Whether animations stay animated: with 0 or 1 only a single frame is sent, with more all frames are.
     pub max_animation_frames: u32,
-    /// For how many seconds clients may keep results, where neither the operator nor the origin says so.
+    /// For how many seconds clients may cache results, if neither the operator nor the origin sets that.
     pub ttl: u64,
     /// Whether metadata are removed.
     pub strip_metadata: bool,
@@ -90,7 +91,7 @@ pub struct ImgproxyConfig {
     pub strip_color_profile: bool,
     /// Whether images are turned upright.
     pub auto_rotate: bool,
-    /// Whether browsers are told to save results rather than show them.
+    /// Whether browsers are told to save results instead of displaying them.
     pub return_attachment: bool,
     /// The watermark that the option `wm` lays on results.
     pub watermark: Option<WatermarkConfig>,
@@ -103,7 +104,7 @@ pub struct WatermarkConfig {
     /// Path (which begins with `/`) or URL of the watermark, or the name of its file in the folder
     /// `small_light.material_dir`.
     pub file: String,
-    /// Width and height of the watermark's file, in px. Without them, its place may be off by 1 px.
+    /// Width and height of the watermark's file, in px. Without them, its position may be off by 1 px.
     #[serde(default)]
     pub size: Option<(u32, u32)>,
     /// Factor, 0 to 1, by which the opacity that URLs ask for is multiplied.
@@ -159,7 +160,7 @@ impl Settings for ImgproxyConfig {
         let Some(prefix) = mount("imgproxy.prefix", &self.prefix)? else {
             return Ok(None);
         };
-        Ok(Some(Box::new(self.mounted(prefix)?)))
+        Ok(Some(Box::new(self.dialect_at(prefix)?)))
     }
 
     fn gate(&self) -> Gate {
@@ -195,7 +196,7 @@ impl Settings for ImgproxyConfig {
     fn option_help() -> Vec<OptionHelp> {
         let rows = table::ALL.iter().map(|row| OptionHelp {
             differs: row.difference(),
-            ..OptionHelp::new(row.names, &row.told())
+            ..OptionHelp::new(row.names, &row.sentence())
         });
         rows.chain(info::option_help()).collect()
     }
@@ -206,7 +207,7 @@ fn wrong(key: &str, why: String) -> ConfigError {
 }
 
 impl ImgproxyConfig {
-    fn mounted(&self, prefix: String) -> Result<Imgproxy, ConfigError> {
+    fn dialect_at(&self, prefix: String) -> Result<Imgproxy, ConfigError> {
         check(
             !self.separator.is_empty() && !self.separator.contains('/'),
             "imgproxy.separator",
@@ -227,7 +228,7 @@ impl ImgproxyConfig {
                 .transpose()?,
             sources: self.sources()?,
             options: self.options()?,
-            house: Arc::new(self.house()?),
+            common: Arc::new(self.common()?),
             config: self.clone(),
         };
         dialect.check_presets()?;
@@ -295,12 +296,12 @@ impl ImgproxyConfig {
         };
         Ok(Sources {
             base: self.base_url.clone(),
-            replaced: self
+            replacements: self
                 .url_replacements
                 .iter()
                 .map(replacement)
                 .collect::<Result<_, _>>()?,
-            allowed: self
+            patterns: self
                 .allowed_sources
                 .iter()
                 .map(pattern)
@@ -308,7 +309,7 @@ impl ImgproxyConfig {
         })
     }
 
-    /// Returns the options with which every request begins, presets aside.
+    /// Returns the options that every request starts with, before those of presets.
     fn options(&self) -> Result<Options, ConfigError> {
         let mut options = Options {
             strip_metadata: self.strip_metadata,
@@ -336,7 +337,7 @@ impl ImgproxyConfig {
         Ok(options)
     }
 
-    fn house(&self) -> Result<House, ConfigError> {
+    fn common(&self) -> Result<CommonSettings, ConfigError> {
         let format =
             |name: &String| formats::format(name).map_err(|why| wrong("preferred_formats", why));
         let preferred: Vec<_> = self
@@ -362,7 +363,7 @@ impl ImgproxyConfig {
                 || "width and height of the file must be more than 0".to_owned(),
             )?;
         }
-        Ok(House {
+        Ok(CommonSettings {
             preferred,
             watermark: watermark.map(|watermark| Mark {
                 file: watermark.file.clone(),

@@ -1,4 +1,4 @@
-//! The form of imgproxy's URLs in logs.
+//! How imgproxy's URLs are recognised in logs.
 
 use super::options::Options;
 use super::table;
@@ -29,13 +29,13 @@ pub(super) const FORMS: &[Form] = &[
     },
 ];
 
-/// The key that makes imgproxy read no options but the names of presets.
+/// The configuration key with which URLs have names of presets in place of options.
 pub(super) const ONLY_PRESETS: &str = "only_presets = true\n";
 
-/// Words that stand in place of a signature, usually.
+/// Words that usually stand in place of a signature.
 const WORDS: [&str; 3] = ["insecure", "unsafe", "_"];
 
-/// Length of a whole signature in base64: 32 bytes without padding.
+/// Length in base64 of a signature that is not truncated: 32 bytes without padding.
 const WHOLE: usize = 43;
 
 fn look<'a>(cut: &Cut<'a>) -> Option<Marks<'a>> {
@@ -63,21 +63,21 @@ fn look<'a>(cut: &Cut<'a>) -> Option<Marks<'a>> {
         rest.get(at..).unwrap_or_default(),
     );
     let has_options = !options.is_empty();
-    let plain = source.strip_prefix("plain/");
-    let sealed = source.strip_prefix("enc/").filter(|it| is_sealed(it));
-    let is_url = plain.is_some_and(|it| it.contains("://") || it.contains("%3A%2F"));
+    let plain_source = source.strip_prefix("plain/");
+    let sealed_source = source.strip_prefix("enc/").filter(|it| is_sealed(it));
+    let is_url = plain_source.is_some_and(|it| it.contains("://") || it.contains("%3A%2F"));
     if !has_options && !is_signature && !is_url {
         return None;
     }
-    let path = match sealed {
+    let path = match sealed_source {
         None => cut.path.into(),
         Some(_) => format!("/{about}{signature}/{options}plain/local:///sealed.jpg").into(),
     };
     Some(Marks {
         path,
         signature: Some(signature.to_owned()),
-        is_sealed: sealed.is_some(),
-        ..cut.marked(Strength::Sure)
+        is_sealed: sealed_source.is_some(),
+        ..cut.marks(Strength::Sure)
     })
 }
 
@@ -85,15 +85,15 @@ fn look_for_presets<'a>(cut: &Cut<'a>) -> Option<Marks<'a>> {
     let (signature, _) = presets(cut.path)?;
     Some(Marks {
         signature: Some(signature.to_owned()),
-        ..cut.marked(Strength::Sure)
+        ..cut.marks(Strength::Sure)
     })
 }
 
-/// How the URLs of sources begin in base64: `http`, `s3://`, `gs://`, `abs://` and `local:`.
+/// Beginnings of URLs in base64: `http`, `s3://`, `gs://`, `abs://` and `local:`.
 const ENCODED: [&str; 5] = ["aHR0c", "czM6Ly", "Z3M6Ly", "YWJzOi8v", "bG9jYWw6"];
 
-/// Returns the signature, and the presets that a URL names in place of options: `/SIGNATURE/NAME:NAME/SOURCE`. `None` if
-/// the path is not of this form for sure.
+/// Returns the signature, and the presets that a URL names in place of options: `/SIGNATURE/NAME:NAME/SOURCE`. `None`
+/// if it is not certain that the path has this form.
 pub(super) fn presets(path: &str) -> Option<(&str, Vec<String>)> {
     let (signature, rest) = path.strip_prefix('/')?.split_once('/')?;
     let (names, source) = rest.split_once('/')?;
@@ -112,8 +112,8 @@ pub(super) fn presets(path: &str) -> Option<(&str, Vec<String>)> {
     (are_names && !is_source && !is_option(&names)).then_some((signature, names))
 }
 
-/// Whether these words are an option and arguments that it takes. A preset may be named like an option, but the names
-/// of further presets are hardly ever arguments of it.
+/// Whether these words are an option and its arguments. A preset may have the name of an option, but the names of
+/// further presets are rarely valid arguments of that option.
 fn is_option(words: &[String]) -> bool {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let [name, args @ ..] = &words[..] else {
@@ -126,7 +126,7 @@ fn is_option(words: &[String]) -> bool {
     !args.is_empty() && (["pr", "preset"].contains(name) || is_read())
 }
 
-/// Whether a text can be an encrypted source: base64 of an initialisation vector of 16 bytes and of blocks as long.
+/// Whether a text can be an encrypted source: base64 of a 16-byte initialization vector and of 16-byte blocks.
 fn is_sealed(text: &str) -> bool {
     let text = text.split('.').next().unwrap_or_default();
     let digits = text.bytes().filter(|byte| !b"/=".contains(byte));

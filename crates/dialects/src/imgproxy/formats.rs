@@ -2,8 +2,8 @@
 
 use super::args::Wrong;
 
-/// Every format: its names in URLs, the engine's name, the quality if nothing else sets it (0: it has none), the longest
-/// side in px of its results (0: any; larger results are scaled down), and whether its results may be animated.
+/// All formats: the names in URLs, the engine's name, the default quality (0: the format has none), the maximum side of
+/// results in px (0: unlimited; larger results are scaled down), and whether results may be animated.
 const ALL: [(&[&str], &str, u8, u32, bool); 12] = [
     (&["jpeg", "jpg"], "jpeg", 80, 0, false),
     (&["png"], "png", 0, 0, false),
@@ -22,14 +22,14 @@ const ALL: [(&[&str], &str, u8, u32, bool); 12] = [
 /// Returns the engine's name of the format that URLs call `name`.
 ///
 /// # Errors
-/// A name of no format.
+/// A name that is not that of a format.
 pub(super) fn format(name: &str) -> Result<&'static str, Wrong> {
     let row = ALL.iter().find(|(names, ..)| names.contains(&name));
     row.map(|(_, format, ..)| *format)
         .ok_or_else(|| format!("`{name}` is no format"))
 }
 
-/// Returns the formats that have a quality, each with the one that it has if nothing else sets it.
+/// Returns the formats that have a quality, each with its default quality.
 pub(super) fn qualities() -> impl Iterator<Item = (&'static str, u8)> {
     let all = ALL
         .iter()
@@ -37,7 +37,8 @@ pub(super) fn qualities() -> impl Iterator<Item = (&'static str, u8)> {
     all.filter(|(_, quality)| *quality > 0)
 }
 
-/// Returns the longest side in px that a format can hold, if images are scaled down for it.
+/// Returns the maximum side in px of results in a format, to which larger results are scaled down; `None` if there is
+/// none.
 pub(super) fn longest(format: &str) -> Option<u32> {
     let row = ALL.iter().find(|(_, name, ..)| *name == format)?;
     Some(row.3).filter(|longest| *longest > 0)

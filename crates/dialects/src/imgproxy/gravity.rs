@@ -1,7 +1,7 @@
-//! Gravities: which part of an image is kept, or where something lies on it.
+//! Gravities: which part of an image is kept, or where an overlay lies on it.
 //!
-//! Both axes are kept apart, so that turns and mirrorings need no table: a mirroring swaps start and end, and a quarter
-//! turn swaps the axes.
+//! Both axes are handled separately, so that turns and mirrorings need no table: a mirroring swaps start and end, and a
+//! quarter turn swaps the axes.
 
 use andon_recipe::{Focus, Orientation, Step};
 
@@ -9,7 +9,7 @@ use super::args::{self, Wrong};
 use super::round;
 use crate::geometry::FACES;
 
-/// A gravity with its arguments: a word and two offsets.
+/// A gravity with its two offsets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Gravity {
     pub(super) kind: Kind,
@@ -19,10 +19,10 @@ pub(super) struct Gravity {
     pub(super) y: f64,
 }
 
-/// The word of a gravity.
+/// The kind of a gravity, which its first argument names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// A side, a corner or the middle: one end of each axis, or neither.
+    /// A side, a corner or the middle: for each axis, one end or the centre.
     Edges(Edge, Edge),
     /// The focal point that the offsets name.
     Focus,
@@ -68,7 +68,7 @@ impl Default for Gravity {
 }
 
 impl Gravity {
-    /// Reads the arguments of a gravity into this one. A gravity without offsets keeps those it had. `smart` says
+    /// Parses the arguments of a gravity into this one, whose offsets stay if the arguments have none. `smart` says
     /// whether gravities are allowed that depend on the image's pixels.
     pub(super) fn read(&mut self, arguments: &[&str], smart: bool) -> Result<(), Wrong> {
         let [word, offsets @ ..] = arguments else {
@@ -84,7 +84,8 @@ impl Gravity {
         };
         let most = match *word {
             "sm" => 0,
-            // Names, and weights, which mean nothing where at most one of them is looked for.
+            // Any number of names of objects, with weights. The weights have no effect, as at most one kind of object
+            // is detected.
             "obj" | "objw" => usize::MAX,
             _ => 2,
         };
@@ -108,8 +109,8 @@ impl Gravity {
         Ok(())
     }
 
-    /// Returns the step that detects what is to be kept, if the gravity depends on the image's pixels.
-    pub(super) fn sought(self) -> Option<Step> {
+    /// Returns the step that detects the part to keep; `None` if the gravity does not depend on the image's pixels.
+    pub(super) fn detection(self) -> Option<Step> {
         match self.kind {
             Kind::Smart => Some(Step::Focus(Focus::Salient)),
             Kind::Faces => Some(Step::Focus(Focus::Faces)),
@@ -121,8 +122,8 @@ impl Gravity {
     pub(super) fn text(&self) -> String {
         let word = match self.kind {
             Kind::Edges(x, y) => {
-                let named = EDGES.iter().find(|edges| (edges.1, edges.2) == (x, y));
-                named.map_or("ce", |edges| edges.0)
+                let row = EDGES.iter().find(|edges| (edges.1, edges.2) == (x, y));
+                row.map_or("ce", |edges| edges.0)
             }
             Kind::Focus => "fp",
             Kind::Smart => return "sm".to_owned(),
@@ -140,35 +141,36 @@ impl Gravity {
         dpr: f64,
         overhang: bool,
     ) -> (i64, i64) {
-        self.seen(Orientation::default())
+        self.stored_axes(Orientation::default())
             .place(outer, inner, dpr, overhang)
     }
 
-    /// Returns the position of an overlay of any size on an outer one, as the engine reads it: px, or per cent (`p`) of
-    /// the room beside the overlay and px. `margin` px of the overlay on each side do not count.
+    /// Returns the position of an overlay of unknown size on an outer one, in the engine's syntax: px, or percent (`p`)
+    /// of the free space next to the overlay plus px. A transparent margin of `margin` px around the overlay is not
+    /// counted.
     pub(super) fn place_of_any(
         &self,
         outer: (i64, i64),
         dpr: f64,
         margin: i64,
     ) -> (String, String) {
-        let Axes { x, y } = self.seen(Orientation::default());
+        let Axes { x, y } = self.stored_axes(Orientation::default());
         (
             x.place_of_any(outer.0, dpr, margin),
             y.place_of_any(outer.1, dpr, margin),
         )
     }
 
-    /// Returns the offsets as the distances in px from one copy of an overlay to the next, across and down.
+    /// Returns the gaps in px between copies of a repeated overlay, across and down, which its offsets stand for.
     pub(super) fn spacing(&self, outer: (i64, i64), dpr: f64) -> (i64, i64) {
         let px = |offset: f64, side: i64| shift(offset, side, dpr).clamp(0, side.max(0));
         (px(self.x, outer.0), px(self.y, outer.1))
     }
 
-    /// Returns the side or corner of an image of the size `outer`, in px, as a word of recipes, and the distances from the
-    /// left or right and from the upper or lower side. In the middle there is no distance.
+    /// Returns the side or corner of an image of the size `outer`, in px, as a word of recipes, and the distances in px
+    /// from its vertical and horizontal side. In the middle the distance is 0.
     pub(super) fn corner(&self, outer: (i64, i64), dpr: f64) -> (String, (i64, i64)) {
-        let Axes { x, y } = self.seen(Orientation::default());
+        let Axes { x, y } = self.stored_axes(Orientation::default());
         let word = |anchor: Anchor, [start, end]: [&'static str; 2], side: i64| match anchor {
             Anchor::Edge(Edge::Start, offset) => (start, shift(offset, side, dpr)),
             Anchor::Edge(Edge::End, offset) => (end, shift(offset, side, dpr)),
@@ -183,8 +185,8 @@ impl Gravity {
         (corner, (x, y))
     }
 
-    /// Returns the gravity on both axes of the image as stored, where `turned` is how that image will be turned.
-    pub(super) fn seen(&self, turned: Orientation) -> Axes {
+    /// Returns the gravity along both axes of the stored image, which will be turned as `turns` says.
+    pub(super) fn stored_axes(&self, turns: Orientation) -> Axes {
         let (x, y) = match self.kind {
             Kind::Edges(x, y) => (Anchor::Edge(x, self.x), Anchor::Edge(y, self.y)),
             Kind::Focus => (Anchor::Point(self.x), Anchor::Point(self.y)),
@@ -194,21 +196,21 @@ impl Gravity {
             ),
         };
         let mut axes = Axes { x, y };
-        // A clockwise quarter shows the left edge on top, and the bottom at the left.
-        for _ in 0..turned.quarters {
+        // A clockwise quarter turn brings the left edge to the top, and the bottom edge to the left.
+        for _ in 0..turns.quarters {
             axes = Axes {
                 x: axes.y,
                 y: axes.x.mirrored(),
             };
         }
-        if turned.mirror {
+        if turns.mirror {
             axes.x = axes.x.mirrored();
         }
         axes
     }
 }
 
-/// A gravity on both axes of the image as stored.
+/// A gravity along both axes of the stored image.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Axes {
     x: Anchor,
@@ -217,7 +219,7 @@ pub(super) struct Axes {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Anchor {
-    /// At this end of the axis, or its centre, with an offset. From an end, the offset counts inwards.
+    /// At this end of the axis, or at its centre, with an offset. From an end, the offset counts inwards.
     Edge(Edge, f64),
     /// Around a point, given as a share of the side.
     Point(f64),
@@ -239,7 +241,7 @@ impl Axes {
     }
 }
 
-/// Returns an offset in px along a side of this length.
+/// Converts an offset along a side to px, rounded. Offsets below 1 are shares of `side`.
 fn shift(offset: f64, side: i64, dpr: f64) -> i64 {
     match offset.abs() >= 1.0 {
         true => round::even(offset * dpr),
@@ -250,7 +252,7 @@ fn shift(offset: f64, side: i64, dpr: f64) -> i64 {
 impl Anchor {
     /// Returns the position of an overlay of any size; see [`Gravity::place_of_any`].
     fn place_of_any(self, outer: i64, dpr: f64, margin: i64) -> String {
-        let shifted = |share: &str, px: i64| match px {
+        let with_offset = |share: &str, px: i64| match px {
             0 => share.to_owned(),
             px => format!("{share}{px:+}"),
         };
@@ -258,11 +260,11 @@ impl Anchor {
             Self::Edge(Edge::Start, offset) => {
                 shift(offset, outer, dpr).saturating_sub(margin).to_string()
             }
-            Self::Edge(Edge::Centre, offset) => shifted("50p", shift(offset, outer, dpr)),
+            Self::Edge(Edge::Centre, offset) => with_offset("50p", shift(offset, outer, dpr)),
             Self::Edge(Edge::End, offset) => {
-                shifted("100p", margin.saturating_sub(shift(offset, outer, dpr)))
+                with_offset("100p", margin.saturating_sub(shift(offset, outer, dpr)))
             }
-            // No option places a watermark so.
+            // Unreachable: no option places a watermark at a focal point.
             Self::Point(_) => "50p".to_owned(),
         }
     }

@@ -1,5 +1,5 @@
 //! The JSON document about a source: `/info/SIGNATURE/s:1/cs:1/plain/local:///trip/a.jpg`. Most facts come from the
-//! source's header. Each one about its pixels costs the making of a small image.
+//! source's header. For each fact about pixels, a small image is made.
 
 use std::collections::BTreeMap;
 
@@ -7,19 +7,19 @@ use andon_recipe::Recipe;
 use serde_json::{Map, Value, json};
 
 use super::args::{Wrong, truth};
-use super::seen::Seen;
+use super::pixel_facts::PixelFact;
 use crate::document::{About, Document, SourceAbout};
 use crate::options::OptionHelp;
 
-/// Which facts a document tells.
+/// The facts that a document contains.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Info {
-    told: [bool; FIELDS.len()],
-    /// Facts about the pixels that are asked for, by their keys in the document.
-    seen: BTreeMap<&'static str, Seen>,
+    fields: [bool; FIELDS.len()],
+    /// Requested facts about the pixels, by their keys in the document.
+    pixel_facts: BTreeMap<&'static str, PixelFact>,
 }
 
-/// An option about the source's header, and the keys that it adds to the document.
+/// An option of `/info` that adds facts from the source's header to the document.
 struct Field {
     /// All names of the option.
     names: &'static [&'static str],
@@ -33,71 +33,71 @@ const FIELDS: [Field; 8] = [
     Field {
         names: &["size", "s"],
         always: true,
-        tell: |source, told| add(told, "size", source.bytes),
+        tell: |source, document| add(document, "size", source.bytes),
     },
     Field {
         names: &["format", "f"],
         always: true,
-        tell: |source, told| {
-            add(told, "format", source.format);
-            add(told, "mime_type", media_type(source.format));
+        tell: |source, document| {
+            add(document, "format", source.format);
+            add(document, "mime_type", media_type(source.format));
         },
     },
     Field {
         names: &["dimensions", "d"],
         always: true,
-        tell: |source, told| {
+        tell: |source, document| {
             let (width, height) = source.upright();
-            add(told, "width", width);
-            add(told, "height", height);
-            add(told, "orientation", source.orientation.exif());
+            add(document, "width", width);
+            add(document, "height", height);
+            add(document, "orientation", source.orientation.exif());
         },
     },
     Field {
         names: &["colorspace", "cs"],
         always: false,
-        tell: |source, told| {
+        tell: |source, document| {
             let name = match source.colour {
                 "gray" => "b-w",
                 "cmyk" => "cmyk",
                 _ => "srgb",
             };
-            add(told, "colorspace", name);
+            add(document, "colorspace", name);
         },
     },
     Field {
         names: &["bands", "b"],
         always: false,
-        tell: |source, told| {
+        tell: |source, document| {
             let colours = match source.colour {
                 "gray" => 1,
                 "cmyk" => 4,
                 _ => 3,
             };
-            add(told, "bands", colours + u32::from(source.alpha));
+            add(document, "bands", colours + u32::from(source.alpha));
         },
     },
     Field {
         names: &["sample_format", "sf"],
         always: false,
-        tell: |source, told| {
+        tell: |source, document| {
             let name = if source.depth > 8 { "ushort" } else { "uchar" };
-            add(told, "sample_format", name);
+            add(document, "sample_format", name);
         },
     },
     Field {
         names: &["pages_number", "pn"],
         always: false,
-        tell: |source, told| add(told, "pages_number", source.frames),
+        tell: |source, document| add(document, "pages_number", source.frames),
     },
     Field {
         names: &["alpha", "a"],
         always: false,
-        tell: |source, told| add(told, "alpha", json!({ "has_alpha": source.alpha })),
+        tell: |source, document| add(document, "alpha", json!({ "has_alpha": source.alpha })),
     },
 ];
 
-/// Returns what there is to say of the options that are answered from the source's header.
+/// Returns the documentation of the options that add facts from the source's header.
 pub(super) fn option_help() -> impl Iterator<Item = OptionHelp> {
     FIELDS.iter().map(|field| {
         let names = field.names.iter().map(|name| format!("/info {name}"));
@@ -108,7 +108,7 @@ pub(super) fn option_help() -> impl Iterator<Item = OptionHelp> {
     })
 }
 
-/// Options of imgproxy's `/info` that are noted and ignored. Most of them would take decoding, or reading metadata.
+/// Options of imgproxy's `/info` that are ignored with a note. Most of them require decoding, or reading metadata.
 const UNTOLD: &[&str] = &[
     "exif",
     "iptc",
@@ -140,25 +140,27 @@ const UNTOLD: &[&str] = &[
 impl Default for Info {
     fn default() -> Self {
         Self {
-            told: FIELDS.map(|field| field.always),
-            seen: BTreeMap::new(),
+            fields: FIELDS.map(|field| field.always),
+            pixel_facts: BTreeMap::new(),
         }
     }
 }
 
 impl Info {
-    /// Reads an option. Returns `None` if there is no such option, and otherwise whether the document tells what it
-    /// asks for.
+    /// Applies an option. Returns `None` if there is no such option, and otherwise whether it is supported.
+    ///
+    /// # Errors
+    /// What is wrong with the arguments.
     pub(super) fn option(&mut self, name: &str, args: &[&str]) -> Result<Option<bool>, Wrong> {
         let field = FIELDS.iter().position(|field| field.names.contains(&name));
         if let Some(field) = field {
-            self.told[field] = args.first().is_some_and(|text| truth(text));
+            self.fields[field] = args.first().is_some_and(|text| truth(text));
             return Ok(Some(true));
         }
-        if let Some(read) = Seen::read(name, args) {
-            match read? {
-                (key, Some(seen)) => self.seen.insert(key, seen),
-                (key, None) => self.seen.remove(key),
+        if let Some(option) = PixelFact::read(name, args) {
+            match option? {
+                (key, Some(fact)) => self.pixel_facts.insert(key, fact),
+                (key, None) => self.pixel_facts.remove(key),
             };
             return Ok(Some(true));
         }
@@ -168,23 +170,23 @@ impl Info {
 
 impl Document for Info {
     fn name(&self) -> String {
-        let told = self.told.map(|told| if told { '1' } else { '0' });
-        let seen = self.seen.values().map(|seen| format!(" {seen:?}"));
+        let flags = self.fields.map(|is_on| if is_on { '1' } else { '0' });
+        let facts = self.pixel_facts.values().map(|fact| format!(" {fact:?}"));
         format!(
             "imgproxy {}{}",
-            told.iter().collect::<String>(),
-            seen.collect::<String>()
+            flags.iter().collect::<String>(),
+            facts.collect::<String>()
         )
     }
 
     fn has_parts(&self) -> bool {
-        !self.seen.is_empty()
+        !self.pixel_facts.is_empty()
     }
 
     fn parts(&self, _: &Recipe) -> Vec<Recipe> {
-        self.seen
+        self.pixel_facts
             .values()
-            .filter_map(|seen| seen.recipe())
+            .filter_map(|fact| fact.recipe())
             .collect()
     }
 
@@ -193,19 +195,19 @@ impl Document for Info {
     }
 
     fn write(&self, about: &About<'_>) -> String {
-        let mut told = Map::new();
-        for (field, _) in FIELDS.iter().zip(self.told).filter(|(_, on)| *on) {
-            (field.tell)(&about.source, &mut told);
+        let mut document = Map::new();
+        for (field, _) in FIELDS.iter().zip(self.fields).filter(|(_, on)| *on) {
+            (field.tell)(&about.source, &mut document);
         }
-        for ((key, seen), part) in self.seen.iter().zip(about.parts) {
-            add(&mut told, key, seen.tell(&part.text()));
+        for ((key, fact), part) in self.pixel_facts.iter().zip(about.parts) {
+            add(&mut document, key, fact.tell(&part.text()));
         }
-        format!("{}\n", Value::Object(told))
+        format!("{}\n", Value::Object(document))
     }
 }
 
-fn add(told: &mut Map<String, Value>, key: &str, value: impl Into<Value>) {
-    told.insert(key.to_owned(), value.into());
+fn add(document: &mut Map<String, Value>, key: &str, value: impl Into<Value>) {
+    document.insert(key.to_owned(), value.into());
 }
 
 fn media_type(format: &str) -> String {

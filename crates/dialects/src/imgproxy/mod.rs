@@ -1,8 +1,8 @@
 //! imgproxy's URLs: `/SIGNATURE/rs:fit:250:250/q:95/plain/local:///trip/a.jpg`.
 //!
-//! The module `path` undoes what proxies did and cuts the path into options and source. `secret` checks the signature
-//! and decrypts encrypted sources. `table` lists the options, which all fill one struct in `options`. `rules` makes a
-//! recipe of it once the source's size is known, with the arithmetic of `layout`.
+//! The module `path` repairs what proxies changed and splits the path into options and source. `secret` checks the
+//! signature and decrypts encrypted sources. `table` lists the options, which are all stored in one struct in
+//! `options`. `rules` resolves it to a recipe once the source's size is known, with the arithmetic of `layout`.
 
 mod args;
 mod config;
@@ -14,12 +14,12 @@ mod info;
 mod layout;
 mod options;
 mod path;
+mod pixel_facts;
 mod reader;
 mod round;
 mod row;
 mod rules;
 mod secret;
-mod seen;
 mod sources;
 mod spell;
 mod table;
@@ -42,12 +42,12 @@ use info::Info;
 use options::Options;
 use path::{LOCAL, Reading};
 use reader::Reader;
-use rules::{House, ImgproxyRules};
+use rules::{CommonSettings, ImgproxyRules};
 use secret::Signing;
 use sources::Sources;
 
-/// Returns the presets that a path below the prefix names in place of options, as of an imgproxy that reads nothing else:
-/// `/SIGNATURE/NAME:NAME/SOURCE`. `None` if the path is not of this form for sure.
+/// Returns the presets in a path below the prefix, if it has the form of an imgproxy with `only_presets`, where they
+/// stand in place of options: `/SIGNATURE/NAME:NAME/SOURCE`. `None` if it is not certain that the path has this form.
 #[must_use]
 pub fn only_presets(path: &str) -> Option<Vec<String>> {
     form::presets(path).map(|(_, names)| names)
@@ -60,23 +60,23 @@ pub(crate) struct Imgproxy {
     signing: Signing,
     source_key: Option<Key>,
     sources: Sources,
-    /// Options with which every request begins, presets aside.
+    /// Options that every request starts with, before those of presets.
     options: Options,
-    house: Arc<House>,
+    common: Arc<CommonSettings>,
     config: ImgproxyConfig,
 }
 
-/// imgproxy's error style.
+/// Error style of imgproxy.
 #[derive(Debug)]
 struct Statuses;
 
 impl Errors for Statuses {
-    fn status(&self, fault: Fault, own: u16) -> u16 {
+    fn status(&self, fault: Fault, default: u16) -> u16 {
         match fault {
             Fault::Url | Fault::Expired | Fault::Source | Fault::Missing => 404,
             Fault::Signature => 403,
             Fault::NotImage | Fault::Damaged | Fault::Unsupported | Fault::Limit => 422,
-            Fault::Origin | Fault::Late | Fault::Busy | Fault::Method | Fault::Internal => own,
+            Fault::Origin | Fault::Late | Fault::Busy | Fault::Method | Fault::Internal => default,
         }
     }
 
@@ -85,23 +85,23 @@ impl Errors for Statuses {
     }
 }
 
-/// Whether a path has the form of imgproxy's: a signature, options such as `rs:fit:250:250`, and a source.
+/// Whether a path looks like one of imgproxy's: a signature, options such as `rs:fit:250:250`, and a source.
 fn resembles(path: &str) -> bool {
     let mut segments = path.split('/').skip(2);
     let Some(first) = segments.next() else {
         return false;
     };
     let is_option = |name: &str| table::ALL.iter().any(|row| row.names.contains(&name));
-    // `trim` is a word of thumbor's as well.
-    let named = first.split_once(':').map(|(name, _)| name);
-    let has_options = named.is_some_and(|name| name != "trim" && is_option(name));
+    // thumbor has a part `trim:…`, too.
+    let name = first.split_once(':').map(|(name, _)| name);
+    let has_options = name.is_some_and(|name| name != "trim" && is_option(name));
     let has_source = segments.next().is_some();
     has_source && (has_options || first == "plain")
 }
 
 impl Dialect for Imgproxy {
     fn example(&self, path: &str) -> String {
-        self.signed(&format!("rs:fit:250:250/plain/{LOCAL}://{path}"))
+        self.with_signature(&format!("rs:fit:250:250/plain/{LOCAL}://{path}"))
     }
 
     fn reads_everything(&self) -> bool {
@@ -117,17 +117,17 @@ impl Dialect for Imgproxy {
         let separator = regex::escape(&self.config.separator);
         vec![
             format!("{prefix}/[^/?]+/(?:[^/?]+/)*?plain/(?:{LOCAL}:/)?/*([^?@]*)"),
-            // Encoded: options have a separator in them, and pieces of the source have none.
+            // Sources in base64: options contain the separator, and pieces of the source do not.
             format!("{prefix}/[^/?]+/(?:[^/?]*{separator}[^/?]*/)*([^?.]+)"),
         ]
     }
 
     fn parse(&self, target: &Target<'_>) -> Result<Option<ImageRequest>, Refusal> {
         match target.below(&self.prefix) {
-            // The root is the server's to answer.
+            // The root is not an image, and is left to the server.
             None => Ok(None),
             Some("") if self.prefix.is_empty() => Ok(None),
-            Some(path) => self.request(target, &path::mended(path)).map(Some),
+            Some(path) => self.request(target, &path::repair(path)).map(Some),
         }
     }
 
@@ -137,31 +137,32 @@ impl Dialect for Imgproxy {
         if request.ask != Ask::Image || self.config.only_presets {
             return None;
         }
-        let mut said = Reader::new(self, Options::default());
+        let mut reader = Reader::new(self, Options::default());
         for segment in text.split('/').filter(|segment| !segment.is_empty()) {
-            said.option(&segment.split(':').collect::<Vec<_>>(), true)
+            reader
+                .option(&segment.split(':').collect::<Vec<_>>(), true)
                 .ok()?;
         }
-        said.options.expires = request.style.expires.unwrap_or_default();
-        let mut written = table::texts(&said.options, &self.options, |_| true);
-        for option in &mut written {
+        reader.options.expires = request.style.expires.unwrap_or_default();
+        let mut segments = table::texts(&reader.options, &self.options, |_| true);
+        for option in &mut segments {
             *option = option.replace(':', &self.config.separator);
         }
         let source = match &request.source {
             Source::Url(url) => sources::of_url(url),
             path => format!("{LOCAL}:///{}", path.literal()),
         };
-        written.push(format!(
+        segments.push(format!(
             "plain/{}",
             percent::encode(&source, "/").replace('@', "%40")
         ));
-        Some(self.signed(&written.join("/")))
+        Some(self.with_signature(&segments.join("/")))
     }
 }
 
 impl Imgproxy {
-    /// Adds prefix and signature to a path of options and source.
-    fn signed(&self, rest: &str) -> String {
+    /// Adds prefix and signature to a path that consists of options and source.
+    fn with_signature(&self, rest: &str) -> String {
         let signature = self.signing.sign(&format!("/{rest}"));
         format!("{}/{signature}/{rest}", self.prefix)
     }
@@ -199,18 +200,18 @@ impl Imgproxy {
         })
     }
 
-    /// Reads a path of `/info`, which asks for facts about a source.
+    /// Parses a path of `/info`, which requests facts about a source.
     fn information(&self, path: &str) -> Result<ImageRequest, Refusal> {
         let (options, segments) = path::options(path, &self.config.separator);
         let mut info = Info::default();
         let mut notes = Vec::new();
-        let mut said = Reader::new(self, Options::default());
+        let mut reader = Reader::new(self, Options::default());
         for option in options {
             let (name, args) = (option[0], &option[1..]);
             let refuse = |why: String| Refusal::new(&option.join(":"), why);
-            // What is said about answers and limits is said as of images.
+            // Expiry and limits of the source have the same options here as for images.
             if table::find(name).is_some_and(|row| ["exp", "msr", "msfs"].contains(&row.name())) {
-                said.option(&option, false)?;
+                reader.option(&option, false)?;
                 continue;
             }
             match info.option(name, args).map_err(refuse)? {
@@ -221,8 +222,8 @@ impl Imgproxy {
         }
         let (source, _) = self.source(&segments)?;
         let mut request = ImageRequest::image(source, Recipe::default());
-        request.style.most_bytes = said.options.most_bytes();
-        request.style.expires = (said.options.expires > 0).then_some(said.options.expires);
+        request.style.most_bytes = reader.options.most_bytes();
+        request.style.expires = (reader.options.expires > 0).then_some(reader.options.expires);
         Ok(ImageRequest {
             ask: Ask::Describe(Arc::new(info)),
             notes,
@@ -230,7 +231,7 @@ impl Imgproxy {
         })
     }
 
-    /// Reads a path whose signature has been checked.
+    /// Parses a path whose signature has been checked.
     fn signed_request(&self, target: &Target<'_>, path: &str) -> Result<ImageRequest, Refusal> {
         let mut reader = Reader::new(self, self.options.clone());
         if self.config.client_hints {
@@ -266,25 +267,25 @@ impl Imgproxy {
             reader.option(&["format", &extension], true)?;
         }
         let options = &reader.options;
-        let unwritten = options.format.filter(|format| UNWRITTEN.contains(format));
-        if let Some(format) = unwritten.filter(|format| !options.skip.contains(format)) {
+        let unwritable = options.format.filter(|format| UNWRITTEN.contains(format));
+        if let Some(format) = unwritable.filter(|format| !options.skip.contains(format)) {
             let why = "this format is read, but not written";
             return Err(Refusal::of(Fault::Unsupported, format, why));
         }
         self.image(reader, source)
     }
 
-    /// Reads a source, and the format that its extension asks for.
+    /// Parses a source, and the format that its extension requests.
     fn source(&self, segments: &[&str]) -> Result<(Source, Option<String>), Refusal> {
         let reading = Reading {
-            named: self.config.base64_url_includes_filename,
-            // Whoever may ask for anything may also try what the key makes of it.
+            has_file_name: self.config.base64_url_includes_filename,
+            // Without signatures, anybody could probe the key by URLs of their own.
             key: self.source_key.as_ref().filter(|_| self.signing.is_on()),
         };
-        let written = path::source(segments, &reading);
-        let written =
-            written.map_err(|unreadable| Refusal::new(&segments.join("/"), unreadable.0))?;
-        Ok((self.sources.source(&written.source)?, written.extension))
+        let source = path::source(segments, &reading);
+        let source =
+            source.map_err(|unreadable| Refusal::new(&segments.join("/"), unreadable.0))?;
+        Ok((self.sources.source(&source.source)?, source.extension))
     }
 
     fn image(&self, mut reader: Reader<'_>, source: Source) -> Result<ImageRequest, Refusal> {
@@ -292,7 +293,10 @@ impl Imgproxy {
         let Reader {
             mut options, notes, ..
         } = reader;
-        let pipelines = options.before.iter_mut().map(|it| &mut it.watermark);
+        let pipelines = options
+            .earlier_pipelines
+            .iter_mut()
+            .map(|it| &mut it.watermark);
         for mark in pipelines.chain([&mut options.watermark]) {
             if let Some(url) = &mark.url {
                 mark.file = Some(self.sources.source(url)?.overlay_name());
@@ -329,12 +333,12 @@ impl Imgproxy {
                 format: format.and_then(|format| FormatName::new(format).ok()),
                 ..Output::default()
             };
-            let house = self.house.clone();
+            let common = self.common.clone();
             ImageRequest::image(
                 source,
                 ImgproxyRules {
                     options,
-                    house,
+                    common,
                     output,
                 },
             )
@@ -346,13 +350,13 @@ impl Imgproxy {
         })
     }
 
-    /// Whether the format follows `Accept` although a URL names `format`. SVG is always sent unchanged.
+    /// Whether the header `Accept` selects the format, even if the URL names `format`. SVG is always sent unchanged.
     fn leaves_open(&self, format: Option<&str>) -> bool {
-        let enforced = self.config.enforce && format != Some(rules::SVG);
-        enforced || (self.config.negotiate && format.is_none())
+        let is_enforced = self.config.enforce && format != Some(rules::SVG);
+        is_enforced || (self.config.negotiate && format.is_none())
     }
 
-    /// Tries every preset, so that mistakes are found when the configuration is read.
+    /// Parses every preset, so that mistakes are found when the configuration is loaded.
     fn check_presets(&self) -> Result<(), crate::ConfigError> {
         for name in self.config.presets.keys() {
             let mut reader = Reader::new(self, self.options.clone());
@@ -373,51 +377,51 @@ const UNWRITTEN: [&str; 1] = ["heic"];
 /// First segments of URLs in the syntax of imgproxy 2, which are refused.
 const BASIC: [&str; 5] = ["fit", "fill", "fill-down", "force", "auto"];
 
-/// Returns the value of `Content-Disposition`: whether the result is saved or shown, and the name of its file.
+/// Returns the value of `Content-Disposition`: whether browsers save or display the result, and its file name.
 fn disposition(options: &Options, source: &Source) -> String {
     let how = if options.attachment {
         "attachment"
     } else {
         "inline"
     };
-    // The name of the host is none of the file.
+    // The host of a URL is not part of the file name.
     let place = source.place();
     let path = match source {
         Source::Url(url) => url.split_once("://").map_or("", |(_, rest)| rest),
         Source::Path(_) | Source::Escaped(_) => &place,
     };
     let path = path.split(['?', '#']).next().unwrap_or_default();
-    // Only URLs have escapes.
-    let decoded = match source {
+    // Only URLs are escaped here; paths are decoded already.
+    let plain_path = match source {
         Source::Url(_) => percent::decode(path).ok(),
         Source::Path(_) | Source::Escaped(_) => None,
     };
-    let path = decoded.as_deref().unwrap_or(path);
+    let path = plain_path.as_deref().unwrap_or(path);
     let file = match (source, path.rsplit_once('/')) {
         (_, Some((_, file))) => file,
         (Source::Url(_), None) => "",
         (_, None) => path,
     };
-    let (stem, own) = file.rsplit_once('.').unwrap_or((file, ""));
+    let (stem, source_extension) = file.rsplit_once('.').unwrap_or((file, ""));
     let name = options.filename.as_deref().unwrap_or(stem);
     let name = if name.is_empty() { "image" } else { name };
-    // What is passed on as it is may be anything.
+    // A source that is sent unchanged keeps its extension, as it may be any file.
     let extension = if options.raw {
-        own
+        source_extension
     } else {
         AnswerStyle::EXTENSION
     };
-    // What may not stand in a quoted string is escaped, as browsers do it in forms.
-    let mut quoted = String::new();
+    // Characters that may not stand in a quoted string are escaped, as browsers do in forms.
+    let mut escaped_name = String::new();
     for letter in name.chars() {
         match letter {
-            '"' => quoted.push_str("%22"),
-            '\\' => quoted.push_str("%5C"),
+            '"' => escaped_name.push_str("%22"),
+            '\\' => escaped_name.push_str("%5C"),
             letter if letter.is_control() => {}
-            letter => quoted.push(letter),
+            letter => escaped_name.push(letter),
         }
     }
-    disposition::named(how, &quoted, &format!(".{extension}"))
+    disposition::named(how, &escaped_name, &format!(".{extension}"))
 }
 
 #[cfg(test)]

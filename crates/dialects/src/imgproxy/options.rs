@@ -1,4 +1,4 @@
-//! The options of a URL, collected in one struct in which the last value of each option counts.
+//! The options of a URL, collected in one struct. The last value of each option counts.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,10 @@ use crate::signature::Checksum;
 /// The options of a URL or of one of its pipelines.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Options {
-    /// The pipelines before this one, the first of them first. Only what their options do to the image counts.
-    pub(super) before: Vec<Self>,
+    /// The pipelines before this one, in their order. Only their effect on the image counts.
+    pub(super) earlier_pipelines: Vec<Self>,
     pub(super) resizing: Resizing,
-    /// Width in px that is asked for; 0: it follows from the height.
+    /// Requested width in px; 0: it follows from the height.
     pub(super) width: u32,
     pub(super) height: u32,
     pub(super) min_width: u32,
@@ -39,7 +39,7 @@ pub(super) struct Options {
     pub(super) background_alpha: f64,
     pub(super) effects: Effects,
     pub(super) watermark: Watermark,
-    /// Quality, 1 to 100; 0: that of the format.
+    /// Quality, 1 to 100; 0: the default of the format.
     pub(super) quality: u8,
     pub(super) format_quality: BTreeMap<&'static str, u8>,
     /// Largest result in bytes; 0: no limit.
@@ -53,19 +53,19 @@ pub(super) struct Options {
     pub(super) full_chroma: bool,
     pub(super) lossless: bool,
     pub(super) near_lossless: bool,
-    /// The most colours of a PNG's palette; 0: any number.
+    /// Maximum number of colours of a PNG's palette; 0: the PNG has no palette.
     pub(super) colours: u16,
     /// Whether the chroma of an AVIF is subsampled; `None`: the quality decides.
     pub(super) thins_chroma: Option<bool>,
-    /// Colour space that the result is converted to; `None`: `strip_profile` decides.
+    /// Colour space that the result is converted to; `None`: `strip_profile` decides about the source's profile.
     pub(super) profile: Option<Profile>,
-    /// The frame of an animation to show, counted from 1; 0: none was chosen.
+    /// The frame of an animation to send, counted from 1; 0: not specified.
     pub(super) page: u32,
     pub(super) still: bool,
     pub(super) skip: Vec<&'static str>,
     pub(super) raw: bool,
     pub(super) filename: Option<String>,
-    /// URL of the source to use if the other one cannot be had.
+    /// URL of the source to use if the first one is not available.
     pub(super) fallback: Option<String>,
     pub(super) attachment: bool,
     /// When the URL expires, in seconds since 1970; 0: never.
@@ -75,7 +75,7 @@ pub(super) struct Options {
     pub(super) limits: Limits,
 }
 
-/// How the image is fitted into the width and height that are asked for.
+/// How the image is fitted to the requested width and height.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Resizing {
     #[default]
@@ -96,7 +96,7 @@ impl Resizing {
     ];
 }
 
-/// Whether bars are added around the image, and where the image then lies.
+/// Whether bars are added around the image, and where the image lies between them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Extend {
     pub(super) on: bool,
@@ -110,20 +110,20 @@ pub(super) struct Crop {
     pub(super) height: f64,
     /// Gravity of the crop; `None`: that of the image.
     pub(super) gravity: Option<Gravity>,
-    /// Aspect ratio of the crop, width by height; 0: as its sides say.
+    /// Aspect ratio of the crop, width divided by height; 0: it follows from the sides.
     pub(super) ratio: f64,
     /// Whether the shorter side grows to reach the aspect ratio; else the longer one shrinks.
     pub(super) grows: bool,
 }
 
-/// A border that is cut off.
+/// How a border of one colour is cut off.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Trim {
-    /// How far pixels may differ from the border's colour and still be border, in levels of 255.
+    /// How far pixels of the border may differ from its colour, in levels of 255.
     pub(super) threshold: f64,
-    /// Colour of the border; `None`: that of the upper left corner.
+    /// Colour of the border; `None`: that of the upper left pixel.
     pub(super) colour: Option<Colour>,
-    /// Whether equally much is cut off on the left and right, and at the top and bottom.
+    /// Whether the same amount is cut off on the left and right, and at the top and bottom.
     pub(super) equal: (bool, bool),
 }
 
@@ -140,32 +140,32 @@ pub(super) struct Effects {
     /// Factor of the contrast; 1: unchanged.
     pub(super) contrast: f64,
     pub(super) saturation: f64,
-    /// Intensity, 0 to 1, and the colour.
+    /// Intensity, 0 to 1, and the colour of a monochrome image.
     pub(super) monochrome: (f64, Colour),
-    /// Intensity, 0 to 1, and the colours of shadows and of lights.
+    /// Intensity, 0 to 1, and the colours that replace dark and light tones.
     pub(super) duotone: (f64, Colour, Colour),
-    /// Opacity, 0 to 1, and the colour.
+    /// Opacity, 0 to 1, and colour of a layer over the image.
     pub(super) colorize: (f64, Colour),
     pub(super) gradient: Gradient,
     /// Areas to blur: sigma, then left, top, width and height as shares of the image's sides.
-    pub(super) blurred: Vec<[f64; 5]>,
+    pub(super) blurred_areas: Vec<[f64; 5]>,
 }
 
-/// An unsharp mask.
+/// Settings of the unsharp mask.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Unsharp {
     pub(super) mode: Mask,
-    /// How much a pixel's neighbours count.
+    /// The weight of a pixel's neighbours.
     pub(super) weight: f64,
-    /// What the difference from the neighbours is divided by.
+    /// The divisor of the difference between a pixel and its neighbours.
     pub(super) divider: f64,
 }
 
-/// Which images are sharpened by the unsharp mask.
+/// Which images the unsharp mask is applied to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mask {
     None,
-    /// Those that were scaled down.
+    /// Images that were scaled down.
     Auto,
     Always,
 }
@@ -178,7 +178,7 @@ impl Mask {
     ];
 }
 
-/// A colour over the image that grows from transparent to its full opacity.
+/// A colour gradient over the image, from transparent to its full opacity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Gradient {
     /// Opacity at the end of the gradient, 0 to 1; 0: no gradient.
@@ -186,12 +186,12 @@ pub(super) struct Gradient {
     pub(super) colour: Colour,
     /// Direction in which the opacity grows: degrees clockwise, where 0 is down.
     pub(super) angle: f64,
-    /// Where the gradient begins, as a share of its way.
+    /// Where the gradient begins, as a share of its length.
     pub(super) start: f64,
     pub(super) stop: f64,
 }
 
-/// The watermark, as a URL asks for it.
+/// The watermark options of a URL.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Watermark {
     /// Opacity, 0 to 1; 0: no watermark.
@@ -199,19 +199,19 @@ pub(super) struct Watermark {
     /// Whether the watermark is repeated all over the result.
     pub(super) tiled: bool,
     pub(super) gravity: Gravity,
-    /// Size as a share of the result's; 0: the watermark's own size, or `size`.
+    /// Size as a share of the result's size; 0: `size` counts, or the watermark keeps its own size.
     pub(super) scale: f64,
-    /// Width and height in px into which the watermark is fitted. 0: as the other one says.
+    /// Width and height in px into which the watermark is fitted. 0: the side follows from the other one.
     pub(super) size: (u32, u32),
     /// Clockwise turn in degrees.
     pub(super) angle: f64,
     /// Standard deviation in px of the blur of the watermark's shadow; 0: it has none.
     pub(super) shadow: f64,
-    /// URL of an image that is the watermark in place of the configured one, as it was written.
+    /// URL of an image that replaces the configured watermark, as written.
     pub(super) url: Option<String>,
-    /// The text that is the watermark in place of an image, as it was written.
+    /// A text that is drawn in place of a watermark image, as written.
     pub(super) text: Option<String>,
-    /// Name of the overlay image that `url` stands for, once that is known.
+    /// Name of the overlay image that `url` resolves to; `None` before that is done.
     pub(super) file: Option<String>,
 }
 
@@ -222,60 +222,60 @@ pub(super) struct Limits {
     pub(super) resolution: f64,
     /// Largest source file, in bytes.
     pub(super) bytes: u64,
-    /// Whether animations move: with 0 or 1 only a single frame is shown, with more all frames are.
+    /// Whether animations stay animated: with 0 or 1 only a single frame is sent, with more all frames are.
     pub(super) frames: u32,
     /// The longest side of the result, in px.
     pub(super) side: u32,
 }
 
 impl Options {
-    /// Begins a further pipeline, which works on the result of these options. It does nothing to the image yet, and keeps
-    /// the options for writing and sending the result.
-    pub(super) fn chained(mut self) -> Self {
-        let mut before = std::mem::take(&mut self.before);
-        // A border is the source's.
-        self.trim = self.trim.filter(|_| before.is_empty());
-        before.push(self.clone());
-        let plain = Self::default();
+    /// Starts a further pipeline, which is applied to the result of these options. It does not change the image yet,
+    /// and keeps the options for encoding and sending the result.
+    pub(super) fn next_pipeline(mut self) -> Self {
+        let mut earlier_pipelines = std::mem::take(&mut self.earlier_pipelines);
+        // Only the first pipeline sees the source, whose border is trimmed.
+        self.trim = self.trim.filter(|_| earlier_pipelines.is_empty());
+        earlier_pipelines.push(self.clone());
+        let defaults = Self::default();
         Self {
-            before,
-            resizing: plain.resizing,
-            width: plain.width,
-            height: plain.height,
-            min_width: plain.min_width,
-            min_height: plain.min_height,
-            zoom: plain.zoom,
-            dpr: plain.dpr,
-            enlarge: plain.enlarge,
-            extend: plain.extend,
-            extend_ratio: plain.extend_ratio,
-            gravity: plain.gravity,
-            crop: plain.crop,
-            trim: plain.trim,
-            padding: plain.padding,
-            // The first one did that, if it was to be done.
+            earlier_pipelines,
+            resizing: defaults.resizing,
+            width: defaults.width,
+            height: defaults.height,
+            min_width: defaults.min_width,
+            min_height: defaults.min_height,
+            zoom: defaults.zoom,
+            dpr: defaults.dpr,
+            enlarge: defaults.enlarge,
+            extend: defaults.extend,
+            extend_ratio: defaults.extend_ratio,
+            gravity: defaults.gravity,
+            crop: defaults.crop,
+            trim: defaults.trim,
+            padding: defaults.padding,
+            // The first pipeline has turned the image upright already, unless that is switched off.
             auto_rotate: false,
-            rotate: plain.rotate,
-            flip: plain.flip,
-            background: plain.background,
-            background_alpha: plain.background_alpha,
-            effects: plain.effects,
-            watermark: plain.watermark,
+            rotate: defaults.rotate,
+            flip: defaults.flip,
+            background: defaults.background,
+            background_alpha: defaults.background_alpha,
+            effects: defaults.effects,
+            watermark: defaults.watermark,
             ..self
         }
     }
 
-    /// Returns all pipelines in their order, this one last.
+    /// Returns all pipelines in their order, ending with this one.
     pub(super) fn pipelines(&self) -> impl Iterator<Item = &Self> {
-        self.before.iter().chain([self])
+        self.earlier_pipelines.iter().chain([self])
     }
 
-    /// Returns how many bytes the source may have, if the URL says so.
+    /// Returns the maximum size of the source in bytes, if the URL sets one.
     pub(super) fn most_bytes(&self) -> Option<u64> {
         Some(self.limits.bytes).filter(|bytes| *bytes > 0)
     }
 
-    /// Returns the gravity of the crop before scaling: its own or, if it has none, that of the image.
+    /// Returns the gravity of the crop before scaling: its own, or else that of the image.
     pub(super) fn crop_gravity(&self) -> Gravity {
         self.crop.gravity.unwrap_or(self.gravity)
     }
@@ -284,7 +284,7 @@ impl Options {
 impl Default for Options {
     fn default() -> Self {
         Self {
-            before: Vec::new(),
+            earlier_pipelines: Vec::new(),
             resizing: Resizing::Fit,
             width: 0,
             height: 0,
@@ -340,7 +340,7 @@ impl Default for Options {
     }
 }
 
-/// Colour of a monochrome image, if none is named.
+/// Default colour of monochrome images.
 const GRAY: Colour = Colour {
     r: 0xb3,
     g: 0xb3,
@@ -372,7 +372,7 @@ impl Default for Effects {
                 start: 0.0,
                 stop: 1.0,
             },
-            blurred: Vec::new(),
+            blurred_areas: Vec::new(),
         }
     }
 }

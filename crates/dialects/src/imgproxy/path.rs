@@ -1,26 +1,26 @@
-//! The grammar of paths: what proxies did to them, the options and the source.
+//! The grammar of paths: options and source, and how to repair changes by proxies.
 
 use super::secret;
 use crate::percent;
 use crate::signature::{Key, base64};
 
-/// Undoes what proxies do to a path below the prefix: before `plain/` colons may have been escaped, and behind it
-/// slashes merged. The returned path is the one that is signed.
-pub(super) fn mended(path: &str) -> String {
-    let plain = match path.strip_prefix(PLAIN) {
+/// Reverts what proxies change in a path below the prefix: they may escape colons before `plain/`, and merge slashes
+/// after it. The returned path is the one that is signed.
+pub(super) fn repair(path: &str) -> String {
+    let source_start = match path.strip_prefix(PLAIN) {
         Some(_) => Some(PLAIN.len()),
         None => path.find("/plain/").map(|at| at + 1 + PLAIN.len()),
     };
-    let (before, source) = path.split_at(plain.unwrap_or(path.len()));
-    let before = before.replace("%3A", ":");
+    let (prefix, source) = path.split_at(source_start.unwrap_or(path.len()));
+    let prefix = prefix.replace("%3A", ":");
     let scheme = source.split_once(":/").filter(|(scheme, rest)| {
         let word = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
         !scheme.is_empty() && scheme.bytes().all(word) && !rest.starts_with('/')
     });
     match scheme {
-        Some((LOCAL, rest)) => format!("{before}{LOCAL}:///{rest}"),
-        Some((scheme, rest)) => format!("{before}{scheme}://{rest}"),
-        None => before + source,
+        Some((LOCAL, rest)) => format!("{prefix}{LOCAL}:///{rest}"),
+        Some((scheme, rest)) => format!("{prefix}{scheme}://{rest}"),
+        None => prefix + source,
     }
 }
 
@@ -29,10 +29,10 @@ const PLAIN: &str = "plain/";
 /// The scheme of sources that are files of the server's origins.
 pub(super) const LOCAL: &str = "local";
 
-/// The segment that begins a further pipeline, which works on the result of the options before it.
+/// The segment that starts a further pipeline, which is applied to the result of the options before it.
 pub(super) const PIPELINE: &str = "-";
 
-/// Splits a path into its options, each as name and arguments, and the segments of the source behind them.
+/// Splits a path into its options, each as name and arguments, and the segments of the source after them.
 pub(super) fn options<'a>(path: &'a str, separator: &str) -> (Vec<Vec<&'a str>>, Vec<&'a str>) {
     let mut options = Vec::new();
     let mut segments = path.split('/');
@@ -46,43 +46,44 @@ pub(super) fn options<'a>(path: &'a str, separator: &str) -> (Vec<Vec<&'a str>>,
     (options, Vec::new())
 }
 
-/// A source as a URL writes it, decoded, and the format that its extension asks for.
+/// The source in a URL, decoded, and the format that its extension requests.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Written {
+pub(super) struct SourceSpec {
     pub(super) source: String,
     pub(super) extension: Option<String>,
 }
 
-/// Why a source cannot be read.
+/// Why a source cannot be read, as a message.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Unreadable(pub(super) &'static str);
 
-/// How the source of a URL is to be read.
+/// Settings for parsing the source of a URL.
 pub(super) struct Reading<'a> {
-    /// Whether the last segment is a file name, which is ignored.
-    pub(super) named: bool,
-    /// The key that decrypts encrypted sources; `None` also if paths are not signed.
+    /// Whether the last segment of a source in base64 is a file name, which is ignored.
+    pub(super) has_file_name: bool,
+    /// The key that decrypts encrypted sources; `None` if there is none, or if paths are not signed.
     pub(super) key: Option<&'a Key>,
 }
 
-/// Reads a source: plain, encrypted or in base64.
-pub(super) fn source(segments: &[&str], reading: &Reading<'_>) -> Result<Written, Unreadable> {
+/// Parses a source: plain, encrypted or in base64.
+pub(super) fn source(segments: &[&str], reading: &Reading<'_>) -> Result<SourceSpec, Unreadable> {
     match segments {
         ["plain", rest @ ..] if !rest.is_empty() => plain(&rest.join("/")),
         ["enc", rest @ ..] if !rest.is_empty() => {
             let key = reading.key.ok_or(CLOSED)?;
-            let (bytes, extension) = encoded(rest, reading.named).map_err(|_| CLOSED)?;
-            let opened = secret::open(key, &bytes)
+            let (bytes, extension) =
+                from_base64(rest, reading.has_file_name).map_err(|_| CLOSED)?;
+            let text_of_source = secret::open(key, &bytes)
                 .and_then(|bytes| text(bytes).ok())
                 .ok_or(CLOSED)?;
-            Ok(Written {
-                source: opened,
+            Ok(SourceSpec {
+                source: text_of_source,
                 extension,
             })
         }
         segments => {
-            let (bytes, extension) = encoded(segments, reading.named)?;
-            Ok(Written {
+            let (bytes, extension) = from_base64(segments, reading.has_file_name)?;
+            Ok(SourceSpec {
                 source: text(bytes)?,
                 extension,
             })
@@ -90,11 +91,10 @@ pub(super) fn source(segments: &[&str], reading: &Reading<'_>) -> Result<Written
     }
 }
 
-/// The one error for everything that is wrong with an encrypted source. Several errors would reveal what the key
-/// decrypts.
+/// The only error about encrypted sources. Distinct errors would reveal details of the decrypted text.
 const CLOSED: Unreadable = Unreadable("encrypted sources need a key, a signature, and to be whole");
 
-fn plain(raw: &str) -> Result<Written, Unreadable> {
+fn plain(raw: &str) -> Result<SourceSpec, Unreadable> {
     let mut parts = raw.split('@');
     let (name, extension) = (parts.next().unwrap_or_default(), parts.next());
     if parts.next().is_some() {
@@ -110,19 +110,22 @@ fn plain(raw: &str) -> Result<Written, Unreadable> {
         Unreadable("every `%` must stand before two hex digits, and the source be UTF-8")
     })?;
     let extension = extension.filter(|extension| !extension.is_empty());
-    Ok(Written {
+    Ok(SourceSpec {
         source,
         extension: extension.map(str::to_owned),
     })
 }
 
-fn encoded(segments: &[&str], named: bool) -> Result<(Vec<u8>, Option<String>), Unreadable> {
+fn from_base64(
+    segments: &[&str],
+    has_file_name: bool,
+) -> Result<(Vec<u8>, Option<String>), Unreadable> {
     let segments = match segments {
-        [segments @ .., _] if named && !segments.is_empty() => segments,
+        [segments @ .., _] if has_file_name && !segments.is_empty() => segments,
         segments => segments,
     };
-    let joined = segments.concat();
-    let mut parts = joined.split('.');
+    let text = segments.concat();
+    let mut parts = text.split('.');
     let (digits, extension) = (parts.next().unwrap_or_default(), parts.next());
     if parts.next().is_some() {
         return Err(Unreadable("only one `.` may stand in a source in base64"));

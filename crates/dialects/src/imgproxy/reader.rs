@@ -1,4 +1,4 @@
-//! Reads options one after the other, those of presets and client hints included.
+//! Applies options one after the other, including those of presets and client hints.
 
 use super::Imgproxy;
 use super::options::{Options, Watermark};
@@ -9,19 +9,19 @@ use crate::dialect::Target;
 use crate::errors::Fault;
 use crate::refusal::Refusal;
 
-/// Reads the options of one request.
+/// Collects the options of one request.
 pub(super) struct Reader<'a> {
     dialect: &'a Imgproxy,
     pub(super) options: Options,
     pub(super) notes: Vec<String>,
-    /// Names of the presets that are being read, so that none includes itself.
+    /// Names of the presets that are being applied, to detect one that includes itself.
     presets: Vec<&'a str>,
 }
 
-/// The most pipelines in one URL. Each works on the result of the one before.
+/// Maximum number of pipelines in one URL. Each is applied to the result of the one before.
 const MOST_PIPELINES: usize = 8;
 
-/// The largest device pixel ratio that a client may ask for by a header.
+/// The largest device pixel ratio that a client's header may set.
 const MOST_HINTED: f64 = 8.0;
 
 impl<'a> Reader<'a> {
@@ -34,24 +34,29 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads one option: its name and arguments. `ours` says that it comes from the server's configuration, and may use
-    /// every option.
+    /// Applies one option: its name and arguments. `ours` says that it comes from the server's configuration, which may
+    /// use every option.
     pub(super) fn option(&mut self, option: &[&str], ours: bool) -> Result<(), Refusal> {
         let refuse = |why: String| Refusal::new(&option.join(":"), why);
         let [name, args @ ..] = option else {
             return Ok(());
         };
         if *name == PIPELINE {
-            if self.options.before.len() + 1 >= MOST_PIPELINES {
+            if self.options.earlier_pipelines.len() + 1 >= MOST_PIPELINES {
                 let why = format!("there are more than {MOST_PIPELINES} pipelines");
                 return Err(refuse(why));
             }
-            self.options = std::mem::take(&mut self.options).chained();
+            self.options = std::mem::take(&mut self.options).next_pipeline();
             return Ok(());
         }
         let dialect = self.dialect;
-        let allowed = &dialect.config.allowed_processing_options;
-        if !ours && !allowed.is_empty() && !allowed.iter().any(|allowed| allowed == name) {
+        let allowed_names = &dialect.config.allowed_processing_options;
+        if !ours
+            && !allowed_names.is_empty()
+            && !allowed_names
+                .iter()
+                .any(|allowed_names| allowed_names == name)
+        {
             let why = format!("`{name}` is not among the options that are allowed here");
             return Err(refuse(why));
         }
@@ -78,8 +83,8 @@ impl<'a> Reader<'a> {
         row.read(&mut self.options, args).map_err(refuse)
     }
 
-    /// Reads the options of a preset. Where a preset names itself, directly or through others, that is left out and
-    /// noted.
+    /// Applies the options of a preset. A preset that includes itself, directly or through others, is left out at that
+    /// place and noted.
     pub(super) fn preset(&mut self, name: &str) -> Result<(), Refusal> {
         let Some((name, text)) = self.dialect.config.presets.get_key_value(name) else {
             return Err(Refusal::new(name, "there is no such preset"));
@@ -105,7 +110,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Reads density and width from client hints. Values that make no sense are ignored.
+    /// Takes density and width from client hints. Invalid values are ignored.
     pub(super) fn hints(&mut self, target: &Target<'_>) {
         let header = |new, old| target.header(new).or_else(|| target.header(old));
         let dpr: Option<f64> = header("sec-ch-dpr", "dpr").and_then(|text| text.parse().ok());
@@ -114,12 +119,12 @@ impl<'a> Reader<'a> {
         }
         let width: Option<u32> = header("sec-ch-width", "width").and_then(|text| text.parse().ok());
         if let Some(width) = width.filter(|width| *width > 0) {
-            // `as` saturates.
+            // `as` saturates, which is harmless for a width.
             self.options.width = (f64::from(width) / self.options.dpr).round() as u32;
         }
     }
 
-    /// Adds notes on what will not be done as the options ask.
+    /// Adds notes on options that do not act as the URL asks.
     pub(super) fn remark(&mut self) {
         let options = &self.options;
         let mut notes = Vec::new();
@@ -134,7 +139,7 @@ impl<'a> Reader<'a> {
         let mut marks = options.pipelines().map(|options| &options.watermark);
         let is_nothing =
             |mark: &Watermark| mark.opacity > 0.0 && mark.url.is_none() && mark.text.is_none();
-        if self.dialect.house.watermark.is_none() && marks.any(is_nothing) {
+        if self.dialect.common.watermark.is_none() && marks.any(is_nothing) {
             notes.push("wm: there is neither `wmu` nor an `imgproxy.watermark` in the configuration; it is ignored");
         }
         let mut marks = options.pipelines().map(|options| &options.watermark);

@@ -1,4 +1,4 @@
-//! What a row of the table of options says, and how an option is read and written by its row.
+//! Rows of the table of options, and how an option is parsed and written by means of its row.
 
 use super::args::{Wrong, is_truth};
 use super::options::Options;
@@ -9,39 +9,40 @@ pub(super) struct Row {
     pub(super) names: &'static [&'static str],
     /// What the option does, as one sentence; empty if it is ignored.
     help: &'static str,
-    /// What is not done as in imgproxy, if the option is not ignored as a whole.
+    /// How the option differs from imgproxy's, if it is not ignored as a whole.
     differs: Option<&'static str>,
     /// The part of a request that the option changes.
     pub(super) kind: About,
-    /// The most arguments that the option takes.
+    /// Maximum number of arguments.
     pub(super) most: usize,
-    /// How many arguments, counted from the first, are read even if they are empty. Further empty ones change nothing.
+    /// How many arguments, counted from the first, are parsed even if they are empty. Other empty arguments change
+    /// nothing.
     needed: usize,
     args: &'static [Arg],
-    /// Whether the option is written. If not, other options write what it sets.
+    /// Whether the option appears in canonical texts. If not, other options express its values.
     is_written: bool,
-    /// Returns what of these arguments is not supported, if anything.
+    /// Returns a note on the part of these arguments that is not supported, if any.
     note: fn(&[&str]) -> Option<String>,
 }
 
 /// An argument of an option.
 pub(super) struct Arg {
-    /// Reads the argument, which is the first of these texts. The last argument of an option may read all of them.
+    /// Parses the argument, which is the first of these texts. The last argument of an option may use all of them.
     read: fn(&mut Options, &[&str]) -> Result<(), Wrong>,
-    /// Writes the argument. `None`: another argument writes what it sets.
+    /// Writes the argument; `None` if another argument expresses its value.
     show: Option<fn(&Options) -> String>,
-    /// Whether the argument is a Boolean, which may be neither true nor false.
+    /// Whether the argument is a Boolean. Texts that are neither true nor false are then noted.
     is_flag: bool,
 }
 
 impl Arg {
-    /// Says that the argument is a Boolean.
+    /// Marks the argument as a Boolean.
     pub(super) const fn flag(self) -> Self {
         let is_flag = true;
         Self { is_flag, ..self }
     }
 
-    /// Says that another argument writes what this one sets.
+    /// Leaves the argument out of canonical texts, because another argument expresses its value.
     pub(super) const fn unshown(self) -> Self {
         Self { show: None, ..self }
     }
@@ -50,17 +51,17 @@ impl Arg {
 /// The part of a request that an option changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum About {
-    /// The image that is made.
+    /// The resulting image.
     Image,
     /// How the response is sent.
     Answer,
     /// Limits, which URLs may set only if the configuration allows it.
     Limit,
-    /// Nothing: the option is read, and ignored for this reason.
+    /// Nothing: the option is accepted, but ignored for this reason.
     Ignored(&'static str),
 }
 
-/// Makes the row of an option about the image, which takes these arguments.
+/// Makes the row of an option that changes the image and takes these arguments.
 pub(super) const fn row(names: &'static [&'static str], args: &'static [Arg]) -> Row {
     Row {
         names,
@@ -75,39 +76,39 @@ pub(super) const fn row(names: &'static [&'static str], args: &'static [Arg]) ->
     }
 }
 
-/// Makes the row of an option that is read and ignored.
+/// Makes the row of an option that is accepted, but ignored.
 pub(super) const fn ignored(names: &'static [&'static str], why: &'static str) -> Row {
     row(names, &[]).about(About::Ignored(why)).most(usize::MAX)
 }
 
 impl Row {
-    /// Says in one sentence what the option does.
+    /// Sets the sentence that describes the option.
     pub(super) const fn help(self, help: &'static str) -> Self {
         Self { help, ..self }
     }
 
-    /// Says what is not done as in imgproxy, although the option is not ignored.
+    /// Sets the text on how the option differs from imgproxy's, although it is not ignored.
     pub(super) const fn differs(self, what: &'static str) -> Self {
         let differs = Some(what);
         Self { differs, ..self }
     }
 
-    /// Says what the option changes, if it is not the image.
+    /// Sets which part of a request the option changes, if it is not the image.
     pub(super) const fn about(self, kind: About) -> Self {
         Self { kind, ..self }
     }
 
-    /// Says how many arguments the option takes at the most, if that is not the number of those in the row.
+    /// Sets the maximum number of arguments, if it is not the number of those in the row.
     pub(super) const fn most(self, most: usize) -> Self {
         Self { most, ..self }
     }
 
-    /// Says how many arguments are read even if they are empty, if it is not only the first.
+    /// Sets how many arguments are parsed even if they are empty, if it is not only the first.
     pub(super) const fn needed(self, needed: usize) -> Self {
         Self { needed, ..self }
     }
 
-    /// Says what is not supported, and adds a function that says what of the arguments that is.
+    /// Sets the text on what is not supported, and a function that makes a note about it from the arguments.
     pub(super) const fn note(
         self,
         what: &'static str,
@@ -121,21 +122,21 @@ impl Row {
         }
     }
 
-    /// Says that other options write what this one sets.
+    /// Leaves the option out of canonical texts, because other options express its values.
     pub(super) const fn unwritten(self) -> Self {
         let is_written = false;
         Self { is_written, ..self }
     }
 
-    /// Returns what the option does or, if it is ignored, why, as one sentence.
-    pub(super) fn told(&self) -> String {
+    /// Returns one sentence: what the option does or, if it is ignored, why.
+    pub(super) fn sentence(&self) -> String {
         match self.kind {
             About::Ignored(why) => format!("Ignored, with a note: {why}."),
             _ => self.help.to_owned(),
         }
     }
 
-    /// Returns what is not done as in imgproxy.
+    /// Returns how the option differs from imgproxy's; `None` if it does not.
     pub(super) fn difference(&self) -> Option<String> {
         match self.kind {
             About::Ignored(why) => Some(why.to_owned()),
@@ -148,10 +149,10 @@ impl Row {
         self.names.last().unwrap_or(&"")
     }
 
-    /// Reads the option's arguments, of which there is at least one.
+    /// Parses the option's arguments, of which there is at least one, and stores their values.
     ///
     /// # Errors
-    /// What is wrong with the first argument that cannot be read.
+    /// What is wrong with the first invalid argument.
     pub(super) fn read(&self, options: &mut Options, args: &[&str]) -> Result<(), Wrong> {
         for (place, (arg, text)) in self.args.iter().zip(args).enumerate() {
             if place < self.needed || !text.is_empty() {
@@ -161,7 +162,7 @@ impl Row {
         Ok(())
     }
 
-    /// Writes the option's arguments. `None`: other options write what it sets.
+    /// Writes the option's arguments; `None` if other options express their values.
     pub(super) fn show(&self, options: &Options) -> Option<String> {
         let shows = self.args.iter().filter_map(|arg| arg.show);
         let texts: Vec<String> = shows.map(|show| show(options)).collect();
@@ -170,7 +171,7 @@ impl Row {
         (self.is_written && !texts.is_empty()).then_some(text)
     }
 
-    /// Returns notes on what is not done as these arguments ask.
+    /// Returns notes on these arguments: those that are not supported, or ignored, or doubtful.
     pub(super) fn notes(&self, args: &[&str]) -> Vec<String> {
         let ignored = match self.kind {
             About::Ignored(why) => Some(format!("{why}; it is ignored")),
@@ -185,8 +186,8 @@ impl Row {
     }
 }
 
-/// Makes an argument of functions of its own.
-pub(super) const fn own(
+/// Makes an argument with its own functions for parsing and writing.
+pub(super) const fn custom(
     read: fn(&mut Options, &[&str]) -> Result<(), Wrong>,
     show: fn(&Options) -> String,
 ) -> Arg {

@@ -1,4 +1,4 @@
-//! imgproxy's rules: they resolve the options of a URL for a source.
+//! imgproxy's rules: they resolve the options of a URL to a recipe for a source.
 
 mod mark;
 mod wish;
@@ -21,25 +21,26 @@ use super::table;
 use crate::effects::is_lossy;
 use crate::geometry::keep_around;
 
-/// The options of a URL, and what the configuration says for all of them.
+/// The options of a URL, with the settings of the configuration for all images.
 #[derive(Clone, Debug)]
 pub(super) struct ImgproxyRules {
     pub(super) options: Options,
-    pub(super) house: Arc<House>,
-    /// How the result is written. Its format counts here; most of the rest follows from the options.
+    pub(super) common: Arc<CommonSettings>,
+    /// Output settings. Only the format is taken from here; most of the others follow from the options.
     pub(super) output: Output,
 }
 
-/// Settings that hold for all images.
+/// Settings of the configuration for all images.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct House {
-    /// Formats whose sources keep their format. Results of all other sources get the first of these that can hold them.
+pub(super) struct CommonSettings {
+    /// Formats in which sources of the same format are sent. Results of all other sources get the first of these
+    /// formats that can represent them.
     pub(super) preferred: Vec<&'static str>,
     /// The watermark, if one is configured.
     pub(super) watermark: Option<Mark>,
 }
 
-/// The configured watermark: its file, its size in px if that is known, and its opacity from 0 to 1.
+/// The configured watermark: its file, its size in px if that is configured, and its opacity from 0 to 1.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Mark {
     pub(super) file: String,
@@ -52,9 +53,9 @@ impl Rules for ImgproxyRules {
         let mut texts = table::texts(&self.options, &Options::default(), |kind| {
             kind == About::Image || kind == About::Limit
         });
-        let chosen = self.output.format.as_ref().map(FormatName::as_str);
-        if chosen != self.options.format {
-            texts.push(format!("as:{}", chosen.unwrap_or("source")));
+        let selected_format = self.output.format.as_ref().map(FormatName::as_str);
+        if selected_format != self.options.format {
+            texts.push(format!("as:{}", selected_format.unwrap_or("source")));
         }
         format!("imgproxy({})", texts.join("/"))
     }
@@ -75,30 +76,31 @@ impl Rules for ImgproxyRules {
             return Err(ResolveError::new(format_args!("msr:{most}"), why).of_source());
         }
         let mut steps = Vec::new();
-        let mut seen = facts.clone();
-        for options in &options.before {
+        let mut current = facts.clone();
+        for options in &options.earlier_pipelines {
             let pipeline = Self {
                 options: options.clone(),
-                house: self.house.clone(),
+                common: self.common.clone(),
                 output: self.output.clone(),
             };
-            let ((width, height), drawn) = pipeline.drawn(&seen, &mut "png")?;
-            let alpha = pipeline.expects_alpha(&seen);
-            seen = Facts {
+            let ((width, height), pipeline_steps) =
+                pipeline.steps_of_pipeline(&current, &mut "png")?;
+            let alpha = pipeline.expects_alpha(&current);
+            current = Facts {
                 width: px(width),
                 height: px(height),
                 orientation: Orientation::default(),
                 alpha,
-                ..seen
+                ..current
             };
-            steps.extend(drawn);
+            steps.extend(pipeline_steps);
         }
-        let mut format = self.format(&seen);
-        let (_, drawn) = self.drawn(&seen, &mut format)?;
-        steps.extend(drawn);
+        let mut format = self.format(&current);
+        let (_, pipeline_steps) = self.steps_of_pipeline(&current, &mut format)?;
+        steps.extend(pipeline_steps);
         let output = Output {
             stored_turn: StoredTurn::Verbatim,
-            ..self.written(&seen, format)
+            ..self.output_for(&current, format)
         };
         Recipe::of_stored(steps, output).resolve(facts)
     }
@@ -106,25 +108,25 @@ impl Rules for ImgproxyRules {
     fn measures(&self, stored: Orientation) -> Vec<Measure> {
         let gravities = |options: &Options| [options.gravity, options.crop_gravity()];
         let gravities = self.options.pipelines().flat_map(gravities);
-        let sought: Vec<Step> = gravities.filter_map(Gravity::sought).collect();
+        let detections: Vec<Step> = gravities.filter_map(Gravity::detection).collect();
         let border = self.trim().map(border).into_iter();
         border
-            .chain(Recipe::from(sought).measures(stored))
+            .chain(Recipe::from(detections).measures(stored))
             .collect()
     }
 
     crate::rules::kept_output!();
 
     fn wish(&self) -> Option<andon_recipe::Wish> {
-        Some(self.wanted())
+        Some(self.to_wish())
     }
 
     fn materials(&self) -> Vec<String> {
-        let configured = self.house.watermark.as_ref().map(|mark| &mark.file);
+        let configured_file = self.common.watermark.as_ref().map(|mark| &mark.file);
         let pipelines = self.options.pipelines().map(|options| &options.watermark);
-        let shown = pipelines.filter(|mark| mark.opacity > 0.0 && mark.text.is_none());
-        let files: BTreeSet<&String> = shown
-            .filter_map(|mark| mark.file.as_ref().or(configured))
+        let visible_marks = pipelines.filter(|mark| mark.opacity > 0.0 && mark.text.is_none());
+        let files: BTreeSet<&String> = visible_marks
+            .filter_map(|mark| mark.file.as_ref().or(configured_file))
             .collect();
         files.into_iter().cloned().collect()
     }
@@ -133,21 +135,25 @@ impl Rules for ImgproxyRules {
 /// Format name of vector graphics.
 pub(super) const SVG: &str = "svg";
 
-/// The shortest side of an AVIF, in px. Results with a shorter one get another format.
+/// The shortest side of an AVIF, in px. Results with a shorter side get another format.
 const LEAST_AVIF: i64 = 16;
 
 impl ImgproxyRules {
-    /// Returns the steps of one pipeline, and the size in px that they leave. If `format` cannot hold that size, it is
-    /// changed.
-    fn drawn(&self, facts: &Facts, format: &mut &str) -> Result<(Size, Vec<Step>), ResolveError> {
+    /// Returns the steps of one pipeline, and the size in px of its result. Replaces `format` if it cannot represent
+    /// that size.
+    fn steps_of_pipeline(
+        &self,
+        facts: &Facts,
+        format: &mut &str,
+    ) -> Result<(Size, Vec<Step>), ResolveError> {
         let options = &self.options;
-        let area = self.untrimmed(facts)?;
-        let turned = self.turned(facts.orientation);
+        let area = self.area_without_border(facts)?;
+        let turns = self.orientation(facts.orientation);
         let vector = facts.format == SVG;
         let layout = Layout::new(
             options,
             (area.w, area.h),
-            turned,
+            turns,
             vector,
             formats::longest(format),
         );
@@ -174,13 +180,13 @@ impl ImgproxyRules {
         let mut steps: Vec<Step> = self.turns().collect();
         let stored = (f64::from(facts.width), f64::from(facts.height));
         let part = [area.x, area.y, area.x + area.w, area.y + area.h].map(f64::from);
-        let [left, top, ..] = turned.part(part, stored);
-        let (w, h) = turned.size(area.w, area.h);
+        let [left, top, ..] = turns.part(part, stored);
+        let (w, h) = turns.size(area.w, area.h);
         steps.push(Step::crop(left as u32, top as u32, w, h));
         steps.extend(self.geometry(&layout));
-        let shrinks = layout.scaled.0 < layout.crop.2 || layout.scaled.1 < layout.crop.3;
-        let kept = (layout.kept.2, layout.kept.3);
-        steps.extend(effects::steps(&options.effects, kept, shrinks));
+        let shrinks = layout.scaled_size.0 < layout.crop.2 || layout.scaled_size.1 < layout.crop.3;
+        let kept_size = (layout.kept_part.2, layout.kept_part.3);
+        steps.extend(effects::steps(&options.effects, kept_size, shrinks));
         for &(size, place) in &layout.grounds {
             steps.push(canvas(size, place, ground));
         }
@@ -194,43 +200,46 @@ impl ImgproxyRules {
         Ok(((width, height), steps))
     }
 
-    /// Whether the source is sent unchanged, because the URL says so for its format and asks for no other one.
+    /// Whether the source is sent unchanged because the URL skips processing for its format and requests no other
+    /// format.
     fn is_skipped(&self, facts: &Facts) -> bool {
-        let same = self.named().is_none_or(|format| format == facts.format);
+        let same = self
+            .requested_format()
+            .is_none_or(|format| format == facts.format);
         same && self.options.skip.contains(&&*facts.format)
     }
 
-    /// Whether the source is an SVG that is sent unchanged, because no other format is asked for.
+    /// Whether the source is an SVG that is sent unchanged because no other format is requested.
     fn is_drawing(&self, facts: &Facts) -> bool {
-        facts.format == SVG && self.named().is_none_or(|format| format == SVG)
+        facts.format == SVG && self.requested_format().is_none_or(|format| format == SVG)
     }
 
     fn asks_for_drawing(&self) -> bool {
-        self.named() == Some(SVG)
+        self.requested_format() == Some(SVG)
     }
 
-    /// Returns the format that the URL names, whatever `Accept` has chosen. With `best` it names what `Accept` chooses.
-    fn named(&self) -> Option<&str> {
+    /// Returns the format that the URL names. For `best`, it is the one that `Accept` has selected.
+    fn requested_format(&self) -> Option<&str> {
         match self.options.format {
             Some(Output::AUTO) => self.output.format.as_ref().map(FormatName::as_str),
             named => named,
         }
     }
 
-    /// Returns all turns of the stored image taken together: upright first, then by the options.
-    fn turned(&self, stored: Orientation) -> Orientation {
+    /// Returns the combination of all turns of the stored image: upright first, then those of the options.
+    fn orientation(&self, stored: Orientation) -> Orientation {
         let upright = match self.options.auto_rotate {
             true => stored,
             false => Orientation::default(),
         };
-        let asked = self
-            .turns()
-            .fold(Orientation::default(), |turned, step| match step {
-                Step::Turn(turn) => turned.then(turn),
-                Step::Flip(flip) => turned.flipped(flip),
-                _ => turned,
-            });
-        upright.followed_by(asked)
+        let option_turns =
+            self.turns()
+                .fold(Orientation::default(), |orientation, step| match step {
+                    Step::Turn(turn) => orientation.then(turn),
+                    Step::Flip(flip) => orientation.flipped(flip),
+                    _ => orientation,
+                });
+        upright.followed_by(option_turns)
     }
 
     fn turns(&self) -> impl Iterator<Item = Step> {
@@ -254,27 +263,30 @@ impl ImgproxyRules {
             .chain(flip.map(Step::Flip))
     }
 
-    /// Returns how the border is trimmed. Only the first pipeline can do that, since only it sees the source.
+    /// Returns how the border is trimmed. Only the first pipeline trims, because only it sees the source.
     fn trim(&self) -> Option<&Trim> {
         let first = self.options.pipelines().next()?;
         first.trim.as_ref()
     }
 
-    /// Returns the area of the stored image that is left without its border.
-    fn untrimmed(&self, facts: &Facts) -> Result<Area, ResolveError> {
+    /// Returns the area of the stored image without its border.
+    fn area_without_border(&self, facts: &Facts) -> Result<Area, ResolveError> {
         let whole = Area {
             x: 0,
             y: 0,
             w: facts.width,
             h: facts.height,
         };
-        let Some(trim) = self.trim().filter(|_| self.options.before.is_empty()) else {
+        let Some(trim) = self
+            .trim()
+            .filter(|_| self.options.earlier_pipelines.is_empty())
+        else {
             return Ok(whole);
         };
         let area = facts.measured.area(border(trim));
         let area = area.ok_or_else(|| ResolveError::new("t", "the border was not measured"))?;
-        let (x, w) = evened(trim.equal.0, (area.x, area.w), whole.w);
-        let (y, h) = evened(trim.equal.1, (area.y, area.h), whole.h);
+        let (x, w) = even_cuts(trim.equal.0, (area.x, area.w), whole.w);
+        let (y, h) = even_cuts(trim.equal.1, (area.y, area.h), whole.h);
         Ok(Area { x, y, w, h })
     }
 
@@ -288,11 +300,11 @@ impl ImgproxyRules {
 
     /// Returns the name of the result's format.
     fn format<'a>(&'a self, facts: &'a Facts) -> &'a str {
-        let chosen = self.output.format.as_ref().map(FormatName::as_str);
-        if let Some(format) = chosen.or(self.named()) {
+        let selected_format = self.output.format.as_ref().map(FormatName::as_str);
+        if let Some(format) = selected_format.or(self.requested_format()) {
             return format;
         }
-        let preferred = &self.house.preferred;
+        let preferred = &self.common.preferred;
         if preferred.contains(&&*facts.format) {
             return &facts.format;
         }
@@ -303,25 +315,25 @@ impl ImgproxyRules {
         first.copied().unwrap_or("jpeg")
     }
 
-    /// Whether the result may show more than one frame.
+    /// Whether the result may have more than one frame.
     fn moves(&self, facts: &Facts) -> bool {
         facts.frames > 1 && self.options.limits.frames > 1 && !self.options.still
     }
 
-    fn written(&self, facts: &Facts, format: &str) -> Output {
+    fn output_for(&self, facts: &Facts, format: &str) -> Output {
         let options = &self.options;
         let lossless = options.lossless && format == "webp";
-        let mut said = self.output.options.clone();
-        let near = options.near_lossless && format == "webp";
-        said.extend(near.then(|| ("near-lossless".to_owned(), NEAR.to_string())));
-        let few = options.colours > 0 && format == "png";
-        said.extend(few.then(|| ("colours".to_owned(), options.colours.to_string())));
+        let mut settings = self.output.options.clone();
+        let is_near_lossless = options.near_lossless && format == "webp";
+        settings.extend(is_near_lossless.then(|| ("near-lossless".to_owned(), NEAR.to_string())));
+        let has_palette = options.colours > 0 && format == "png";
+        settings.extend(has_palette.then(|| ("colours".to_owned(), options.colours.to_string())));
         let by_format = options.format_quality.get(format).copied().unwrap_or(0);
         let quality = [options.quality, by_format, 80]
             .into_iter()
             .find(|quality| *quality > 0);
         let goal = match options.max_bytes {
-            _ if !is_lossy(format) || lossless || near => None,
+            _ if !is_lossy(format) || lossless || is_near_lossless => None,
             0 => quality.map(Goal::Quality),
             bytes => Some(Goal::BytesOrShortest(bytes)),
         };
@@ -342,7 +354,7 @@ impl ImgproxyRules {
                 true => Profile::Srgb,
                 false => Profile::Keep,
             }),
-            options: said,
+            options: settings,
             metadata: match (options.strip_metadata, options.keep_copyright) {
                 (true, true) => Kept::Copyright,
                 (true, false) => Kept::None,
@@ -361,20 +373,24 @@ impl ImgproxyRules {
     /// Returns the steps that crop and scale, which precede the effects.
     fn geometry(&self, layout: &Layout) -> Vec<Step> {
         let options = &self.options;
-        let keep = |gravity: Gravity, (x, y, w, h): (i64, i64, i64, i64)| match gravity.sought() {
+        let keep = |gravity: Gravity, (x, y, w, h): (i64, i64, i64, i64)| match gravity.detection()
+        {
             Some(sought) => keep_around(sought, (px(w), px(h))).to_vec(),
             None => vec![Step::crop(px(x), px(y), px(w), px(h))],
         };
         let mut steps = keep(options.crop_gravity(), layout.crop);
-        steps.push(Step::exact(px(layout.scaled.0), px(layout.scaled.1)));
-        steps.extend(keep(options.gravity, layout.kept));
+        steps.push(Step::exact(
+            px(layout.scaled_size.0),
+            px(layout.scaled_size.1),
+        ));
+        steps.extend(keep(options.gravity, layout.kept_part));
         steps
     }
 }
 
 /// Returns the measurement that finds the border to trim.
 fn border(trim: &Trim) -> Measure {
-    // What differs by more than the threshold, in whole levels. `as` saturates.
+    // The threshold in whole levels; `as` saturates.
     let tolerance = trim.threshold as u8;
     match trim.colour {
         Some(Colour { r, g, b, .. }) => Measure::TrimColour {
@@ -388,9 +404,9 @@ fn border(trim: &Trim) -> Measure {
     }
 }
 
-/// Returns start and length of what is kept of a side. With `equal`, equally much is cut off at both ends: the smaller
-/// of the two amounts.
-fn evened(equal: bool, (start, length): (u32, u32), whole: u32) -> (u32, u32) {
+/// Returns start and length of the part of a side that is kept. With `equal`, the smaller of the two cuts is made at
+/// both ends.
+fn even_cuts(equal: bool, (start, length): (u32, u32), whole: u32) -> (u32, u32) {
     let margin = start.min(whole - start - length);
     match equal {
         true => (margin, whole - 2 * margin),
@@ -398,7 +414,7 @@ fn evened(equal: bool, (start, length): (u32, u32), whole: u32) -> (u32, u32) {
     }
 }
 
-/// libwebp's level of near-lossless compression, at its usual value: how closely the file matches the image.
+/// The default level of libwebp's near-lossless compression, where 100 changes nothing.
 const NEAR: u8 = 60;
 
 fn effect(name: &str, args: Vec<String>) -> Option<Step> {
@@ -419,7 +435,7 @@ fn opacity(share: f64) -> u8 {
     (share * 255.0).round() as u8
 }
 
-/// Converts the length of a side, in px. One that no image has saturates, so that a limit refuses it.
+/// Converts the length of a side, in px. A length that no image has saturates, so that a limit refuses it.
 fn px(side: i64) -> u32 {
     u32::try_from(side).unwrap_or(u32::MAX)
 }

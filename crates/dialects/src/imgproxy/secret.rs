@@ -6,44 +6,44 @@ use aes::{Aes128, Aes192, Aes256};
 
 use crate::signature::{Digest, Key, base64, same};
 
-/// A key, and the salt that is signed in front of each path.
+/// A signing key, and the salt that precedes each path in the signed message.
 #[derive(Clone, Debug)]
 pub(super) struct Signer {
     pub(super) key: Key,
     pub(super) salt: Vec<u8>,
 }
 
-/// The keys of signatures, and how signatures are checked and made.
+/// The signing keys, and how signatures are checked and made.
 #[derive(Clone, Debug)]
 pub(super) struct Signing {
-    /// Keys of which any may match. Empty: nothing is signed.
+    /// Keys, any of which may match. Empty: URLs are not signed.
     pub(super) signers: Vec<Signer>,
-    /// How many bytes of a digest make up a signature.
+    /// Length in bytes to which digests are truncated.
     pub(super) length: usize,
     /// Texts that are accepted as a signature of any path.
     pub(super) trusted: Vec<String>,
 }
 
 impl Signing {
-    /// Whether `signature` is valid for a mended path, which begins with a slash. Without keys every text is, except
-    /// those that look like an option.
+    /// Whether `signature` is valid for a repaired path, which begins with a slash. Without keys, every text is valid,
+    /// except those that look like an option.
     pub(super) fn allows(&self, signature: &str, path: &str) -> bool {
         if self.signers.is_empty() {
             return !signature.contains(':');
         }
-        let trusted = |known: &String| same(signature.as_bytes(), known.as_bytes());
-        if self.trusted.iter().any(trusted) {
+        let is_trusted = |entry: &String| same(signature.as_bytes(), entry.as_bytes());
+        if self.trusted.iter().any(is_trusted) {
             return true;
         }
-        let Some(given) = base64::read_bare(signature) else {
+        let Some(signature_bytes) = base64::read_bare(signature) else {
             return false;
         };
-        // All are tried, so that the time does not tell which it was.
-        let matching = self
+        // All keys are tried in any case, so that the time does not reveal which one matched.
+        let matches = self
             .signers
             .iter()
-            .filter(|signer| same(&given, &self.digest(signer, path)));
-        matching.count() > 0
+            .filter(|signer| same(&signature_bytes, &self.digest(signer, path)));
+        matches.count() > 0
     }
 
     /// Whether URLs are signed, so that only holders of a key can have made the path.
@@ -66,18 +66,22 @@ impl Signing {
     }
 }
 
-/// Decrypts AES-CBC with PKCS #7 padding. The first block of 16 bytes is the initialization vector. Changed bytes are
-/// not detected: that is the task of the URL's signature.
+/// Decrypts AES-CBC with PKCS #7 padding. The first block of 16 bytes is the initialization vector. Modified bytes are
+/// not detected; the URL's signature protects against them.
 pub(super) fn open(key: &Key, bytes: &[u8]) -> Option<Vec<u8>> {
-    let (iv, sealed) = bytes.split_at_checked(16)?;
+    let (iv, ciphertext) = bytes.split_at_checked(16)?;
     match key.bytes().len() {
-        16 => decrypt::<cbc::Decryptor<Aes128>>(key, iv, sealed),
-        24 => decrypt::<cbc::Decryptor<Aes192>>(key, iv, sealed),
-        _ => decrypt::<cbc::Decryptor<Aes256>>(key, iv, sealed),
+        16 => decrypt::<cbc::Decryptor<Aes128>>(key, iv, ciphertext),
+        24 => decrypt::<cbc::Decryptor<Aes192>>(key, iv, ciphertext),
+        _ => decrypt::<cbc::Decryptor<Aes256>>(key, iv, ciphertext),
     }
 }
 
-fn decrypt<C: KeyIvInit + BlockDecryptMut>(key: &Key, iv: &[u8], sealed: &[u8]) -> Option<Vec<u8>> {
+fn decrypt<C: KeyIvInit + BlockDecryptMut>(
+    key: &Key,
+    iv: &[u8],
+    ciphertext: &[u8],
+) -> Option<Vec<u8>> {
     let cipher = C::new_from_slices(key.bytes(), iv).ok()?;
-    cipher.decrypt_padded_vec_mut::<Pkcs7>(sealed).ok()
+    cipher.decrypt_padded_vec_mut::<Pkcs7>(ciphertext).ok()
 }

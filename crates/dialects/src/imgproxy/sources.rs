@@ -1,4 +1,4 @@
-//! The sources that URLs may name.
+//! Which sources URLs may name.
 
 use regex::Regex;
 
@@ -7,17 +7,17 @@ use crate::errors::Fault;
 use crate::refusal::Refusal;
 use crate::request::{Source, relative};
 
-/// Which sources URLs may name, and how their names are changed into those of the server.
+/// Which sources URLs may name, and how their names are translated into those of the server.
 #[derive(Debug)]
 pub(super) struct Sources {
     pub(super) base: String,
-    pub(super) replaced: Vec<(Regex, String)>,
-    /// What sources may begin with. Empty: every source that an origin has is allowed.
-    pub(super) allowed: Vec<Regex>,
+    pub(super) replacements: Vec<(Regex, String)>,
+    /// Permitted beginnings of sources. Empty: every source that an origin has is allowed.
+    pub(super) patterns: Vec<Regex>,
 }
 
-/// Returns the URL that a source names. Only of the web is it one already: keys of buckets are taken as they are, and `%` and
-/// `#` in them are no escapes and no fragment.
+/// Returns the URL for the name of a source. An HTTP URL is returned unchanged. In the key of a bucket, `%` and `#` are
+/// literal and so have to be escaped.
 fn as_url(source: &str) -> String {
     match is_of_web(source) {
         true => source.to_owned(),
@@ -25,7 +25,7 @@ fn as_url(source: &str) -> String {
     }
 }
 
-/// Returns the source that [`as_url`] makes this URL of.
+/// Returns the name of the source from which [`as_url`] makes this URL.
 pub(super) fn of_url(url: &str) -> String {
     match is_of_web(url) {
         true => url.to_owned(),
@@ -41,7 +41,7 @@ fn is_of_web(source: &str) -> bool {
 }
 
 impl Sources {
-    /// Whether a source is allowed, both literally and with repeated slashes merged, since that is where it leads.
+    /// Whether a source is allowed, both literally and with repeated slashes merged, because the server merges them.
     fn allows(&self, source: &str) -> bool {
         let (scheme, rest) = source.split_once("://").unwrap_or(("", source));
         let plain = match scheme {
@@ -49,21 +49,21 @@ impl Sources {
             _ => format!("{scheme}://{}", relative(rest)),
         };
         let all = [source, &plain];
-        self.allowed.is_empty()
+        self.patterns.is_empty()
             || all
                 .iter()
-                .all(|text| self.allowed.iter().any(|allowed| allowed.is_match(text)))
+                .all(|text| self.patterns.iter().any(|pattern| pattern.is_match(text)))
     }
 
-    pub(super) fn source(&self, written: &str) -> Result<Source, Refusal> {
-        let mut source = written.to_owned();
-        for (from, to) in &self.replaced {
+    pub(super) fn source(&self, name: &str) -> Result<Source, Refusal> {
+        let mut source = name.to_owned();
+        for (from, to) in &self.replacements {
             source = from.replace_all(&source, to).into_owned();
         }
         if !source.starts_with(&self.base) {
             source.insert_str(0, &self.base);
         }
-        let refuse = |why: &str| Refusal::of(Fault::Source, written, why);
+        let refuse = |why: &str| Refusal::of(Fault::Source, name, why);
         if !self.allows(&source) {
             return Err(refuse("it is not among the sources that are allowed here"));
         }

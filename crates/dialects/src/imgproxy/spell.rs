@@ -1,10 +1,10 @@
-//! Writes wishes as URLs of imgproxy, with the usual prefix.
+//! Writes wishes (requests in the terms that all dialects share) as URLs of imgproxy at the root.
 
 use andon_recipe::{Fitting, Wish};
 
-use crate::spelling::{Said, Spelt, Word, sides};
+use crate::spelling::{Draft, Spelt, Word, sides};
 
-/// The words of a recipe that there are options for.
+/// Words of recipes, each with the options that express it.
 pub(super) const WORDS: &[Word] = &[
     ("trim:_", "t:{0}"),
     ("crop:_:_:_:_", "c:{2}:{3}:nowe:{0}:{1}"),
@@ -35,7 +35,7 @@ pub(super) const WORDS: &[Word] = &[
     ("blur:0:_", "bl:{0}"),
     ("sharpen-l:_", "sh:{0}"),
     ("pixelate:_", "pix:{0}"),
-    // Its colour is that of the background.
+    // The padding has the colour of the background.
     ("pad:_:_:_:_", "pd:{0}:{1}:{2}:{3}"),
     ("pad:_:_:_:_:_", "pd:{0}:{1}:{2}:{3}"),
     ("q:_", "q:{0}"),
@@ -52,9 +52,9 @@ pub(super) const WORDS: &[Word] = &[
     ("frame:_", "pg:{0-1}"),
 ];
 
-/// Returns the URL for a wish.
+/// Returns the URL for a wish, and which parts of the wish it lacks.
 pub(super) fn spell(wish: &Wish, source: &str) -> Spelt {
-    let mut said = Said::of(wish, WORDS);
+    let mut draft = Draft::of(wish, WORDS);
     let [w, h] = sides(wish, "0");
     let enlarge = u8::from(wish.enlarge);
     let word = match wish.fit {
@@ -63,12 +63,12 @@ pub(super) fn spell(wish: &Wish, source: &str) -> Spelt {
         Fitting::Cover => "fill",
         Fitting::Exact => "force",
     };
-    said.add((!word.is_empty()).then(|| format!("rs:{word}:{w}:{h}:{enlarge}")));
+    draft.add((!word.is_empty()).then(|| format!("rs:{word}:{w}:{h}:{enlarge}")));
     if let Fitting::Pad(colour) = wish.fit {
-        said.put("ex:1");
-        said.add((colour.a == u8::MAX).then(|| format!("bg:{colour}")));
+        draft.put("ex:1");
+        draft.add((colour.a == u8::MAX).then(|| format!("bg:{colour}")));
     }
-    said.put(format!("plain/local:///{source}"));
-    let options = said.join("/");
-    said.spelt(format!("/unsafe/{options}"))
+    draft.put(format!("plain/local:///{source}"));
+    let options = draft.join("/");
+    draft.finish(format!("/unsafe/{options}"))
 }

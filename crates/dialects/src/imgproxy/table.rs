@@ -4,9 +4,9 @@ use super::args::{Wrong, any, bytes, colour, not_negative, percent, positive, sh
 use super::formats::format;
 use super::options::{Mask, Options, Resizing};
 use super::path::PIPELINE;
-use super::row::{About, Arg, Row, ignored, own, row};
+use super::row::{About, Arg, Row, custom, ignored, row};
 use super::values::{
-    THINNING, angle, areas, asks, bit, crop, crop_ratio, degrees, extended, fallback, filename,
+    THINNING, angle, areas, asks, bit, crop, crop_ratio, degrees, extend_text, fallback, filename,
     format_quality, format_text, hashsum, hex, levels, mask, moment, name_of, objects, page,
     page_text, palette, profile, profile_text, read_areas, read_autoquality, read_background,
     read_crop, read_crop_ratio, read_extend, read_fallback, read_filename, read_format_quality,
@@ -17,10 +17,10 @@ use super::values::{
 use crate::effects::rgb;
 use crate::refusal::shorten;
 
-/// Makes an argument that sets one value: how it is read, how it is written, and the field that holds it.
+/// Makes an argument that sets one value, from the functions that parse and write it, and the field that stores it.
 macro_rules! arg {
     ($read:expr, $show:expr, $($field:tt).+) => {
-        own(
+        custom(
             |options, args| {
                 options.$($field).+ = $read(args[0])?;
                 Ok(())
@@ -37,10 +37,10 @@ macro_rules! flag {
     };
 }
 
-/// Makes an argument that sets one value of the trim, unless the trim is switched off.
+/// Makes an argument that sets one value of the trim. It has no effect if the trim is switched off.
 macro_rules! trim {
     ($read:expr, $show:expr, $($field:tt).+) => {
-        own(
+        custom(
             |options, args| {
                 if let Some(trim) = &mut options.trim {
                     trim.$($field).+ = $read(args[0])?;
@@ -56,20 +56,20 @@ const RESIZING: Arg = arg!(resizing, |it: &_| name_of(&Resizing::ALL, *it), resi
 const WIDTH: Arg = arg!(size, text, width);
 const HEIGHT: Arg = arg!(size, text, height);
 const ENLARGE: Arg = flag!(enlarge);
-const EXTEND: Arg = own(
+const EXTEND: Arg = custom(
     |options, args| read_extend(&mut options.extend, args),
-    |options| extended(&options.extend),
+    |options| extend_text(&options.extend),
 )
 .flag();
-const EXTEND_RATIO: Arg = own(
+const EXTEND_RATIO: Arg = custom(
     |options, args| read_extend(&mut options.extend_ratio, args),
-    |options| extended(&options.extend_ratio),
+    |options| extend_text(&options.extend_ratio),
 )
 .flag();
 const BRIGHTNESS: Arg = arg!(levels, text, effects.brightness);
-const CONTRAST: Arg = own(
+const CONTRAST: Arg = custom(
     |options, args| {
-        // Objects have the same short name.
+        // `co` with a text is another option, about objects, which is ignored with a note.
         if args[0].parse::<f64>().is_ok() {
             options.effects.contrast = not_negative(args[0])?;
         }
@@ -94,7 +94,7 @@ pub(super) const ALL: &[Row] = &[
         .help("Sets the least width that the image is scaled to, in px."),
     row(&["min-height", "min_height", "mh"], &[arg!(size, text, min_height)])
         .help("Sets the least height that the image is scaled to, in px."),
-    row(&["zoom", "z"], &[own(read_zoom, |options| format!("{}:{}", options.zoom.0, options.zoom.1))]).most(2)
+    row(&["zoom", "z"], &[custom(read_zoom, |options| format!("{}:{}", options.zoom.0, options.zoom.1))]).most(2)
         .help("Multiplies width and height by factors."),
     row(&["dpr"], &[arg!(positive, text, dpr)]).help("Multiplies all sizes by a device pixel ratio."),
     row(&["enlarge", "el"], &[ENLARGE]).help("Allows a result that is larger than the source."),
@@ -102,27 +102,27 @@ pub(super) const ALL: &[Row] = &[
         .help("Adds bars around an image that is smaller than the requested size."),
     row(&["extend_aspect_ratio", "extend_ar", "exar"], &[EXTEND_RATIO]).most(4)
         .help("Adds bars around an image up to the requested aspect ratio."),
-    row(&["gravity", "g"], &[own(|options, args| options.gravity.read(args, true), |options| options.gravity.text())])
+    row(&["gravity", "g"], &[custom(|options, args| options.gravity.read(args, true), |options| options.gravity.text())])
         .most(usize::MAX).note("objects are not looked for", objects)
         .help("Says which part of the image stays: a side, a point (`fp`), what draws the eye (`sm`)."),
-    row(&["crop", "c"], &[own(read_crop, crop)]).most(usize::MAX).note("objects are not looked for", objects)
+    row(&["crop", "c"], &[custom(read_crop, crop)]).most(usize::MAX).note("objects are not looked for", objects)
         .help("Crops before scaling, to a width and height in px or as shares."),
-    row(&["crop_aspect_ratio", "crop_ar", "car"], &[own(read_crop_ratio, crop_ratio)]).most(2)
+    row(&["crop_aspect_ratio", "crop_ar", "car"], &[custom(read_crop_ratio, crop_ratio)]).most(2)
         .help("Gives the crop an aspect ratio, by shrinking or growing it."),
     row(&["trim", "t"], &[
-        own(read_trim, |options| options.trim.map_or(String::new(), |trim| text(&trim.threshold))),
+        custom(read_trim, |options| options.trim.map_or(String::new(), |trim| text(&trim.threshold))),
         trim!(|text| colour(text).map(Some), |colour: &Option<_>| colour.map(rgb).unwrap_or_default(), colour),
         trim!(yes, bit, equal.0).flag(), trim!(yes, bit, equal.1).flag(),
     ])
         .help("Cuts off the border: up to this threshold, of this colour, equally on both sides."),
-    row(&["padding", "pd"], &[own(read_padding, |options| options.padding.map(|px| px.to_string()).join(":"))]).most(4)
+    row(&["padding", "pd"], &[custom(read_padding, |options| options.padding.map(|px| px.to_string()).join(":"))]).most(4)
         .help("Adds margins in px, as in CSS: top, right, bottom, left."),
     row(&["auto_rotate", "ar"], &[flag!(auto_rotate)]).help("Turns the image upright."),
     row(&["rotate", "rot"], &[arg!(degrees, text, rotate)])
         .help("Turns the image clockwise by a multiple of 90 degrees."),
     row(&["flip", "fl"], &[flag!(flip.0), flag!(flip.1)]).needed(0)
         .help("Mirrors the image left to right, and top to bottom."),
-    row(&["background", "bg"], &[own(read_background, |options| options.background.map(rgb).unwrap_or_default())])
+    row(&["background", "bg"], &[custom(read_background, |options| options.background.map(rgb).unwrap_or_default())])
         .most(3).help("Fills what is transparent with a colour, `RRGGBB` or `R:G:B`."),
     row(&["background_alpha", "bga"], &[arg!(share, text, background_alpha)])
         .help("Sets the opacity of the background, 0 to 1."),
@@ -159,17 +159,17 @@ pub(super) const ALL: &[Row] = &[
     ])
         .help("Sharpens with an unsharp mask of about the same strength: mode, weight, divider."),
     row(&["pixelate", "pix"], &[arg!(size, text, effects.pixelate)]).help("Makes squares of this side, in px."),
-    row(&["blur_areas", "ba"], &[own(read_areas, areas)]).most(5 * 16)
+    row(&["blur_areas", "ba"], &[custom(read_areas, areas)]).most(5 * 16)
         .help("Blurs up to 16 areas: sigma, then left, top, width and height as shares."),
     row(&["watermark", "wm"], &[
-        arg!(share, text, watermark.opacity), own(read_watermark, watermark),
+        arg!(share, text, watermark.opacity), custom(read_watermark, watermark),
         arg!(any, text, watermark.gravity.x).unshown(), arg!(any, text, watermark.gravity.y).unshown(),
         arg!(not_negative, text, watermark.scale),
     ]).needed(0)
         .help("Lays a watermark on the result: opacity, place, offsets, scale. With the place `re`, the offsets are distances between copies."),
-    row(&["watermark_url", "wmu"], &[own(read_watermark_url, watermark_url)])
+    row(&["watermark_url", "wmu"], &[custom(read_watermark_url, watermark_url)])
         .help("Names an image, as a source is named and in base64, that `wm` lays on in place of the configured watermark."),
-    row(&["watermark_text", "wmt"], &[own(read_watermark_text, watermark_text)])
+    row(&["watermark_text", "wmt"], &[custom(read_watermark_text, watermark_text)])
         .differs("without markup, in one colour")
         .help("Writes a text, in base64, in place of the watermark: black, 16 px or as large as `wm` and `wms` say."),
     row(&["watermark_size", "wms"], &[arg!(size, text, watermark.size.0), arg!(size, text, watermark.size.1)])
@@ -179,7 +179,7 @@ pub(super) const ALL: &[Row] = &[
     row(&["watermark_shadow", "wmsh"], &[arg!(not_negative, text, watermark.shadow)])
         .help("Casts a black shadow behind the watermark, blurred with this sigma in px, up to 100."),
     row(&["quality", "q"], &[arg!(percent, text, quality)]).help("Sets the quality, 1 to 100; 0: that of the format."),
-    row(&["format_quality", "fq"], &[own(read_format_quality, format_quality)]).most(2 * 16)
+    row(&["format_quality", "fq"], &[custom(read_format_quality, format_quality)]).most(2 * 16)
         .help("Sets the quality for each format, as pairs."),
     row(&["max_bytes", "mb"], &[arg!(bytes, text, max_bytes)])
         .help("Chooses the best quality whose file is no longer than this."),
@@ -192,41 +192,41 @@ pub(super) const ALL: &[Row] = &[
         .help("Converts the colours to sRGB, and leaves out the profile."),
     row(&["jpeg_options", "jpgo"], &[arg!(yes, bit, progressive_jpeg), arg!(yes, bit, full_chroma)]).most(6).needed(0)
         .note("trellis, overshoot, scans and tables are the encoder's own", |args| {
-            let asked = args.iter().skip(2).any(|text| asks(text));
-            asked.then(|| "trellis, overshoot, scans and tables are the encoder's own".to_owned())
+            let is_unsupported = args.iter().skip(2).any(|text| asks(text));
+            is_unsupported.then(|| "trellis, overshoot, scans and tables are the encoder's own".to_owned())
         })
         .help("Writes JPEG progressive, and without thinning colours."),
     row(&["png_options", "pngo"], &[
-        arg!(yes, bit, interlaced_png), own(read_palette, palette), own(read_palette_size, palette).unshown(),
+        arg!(yes, bit, interlaced_png), custom(read_palette, palette), custom(read_palette_size, palette).unshown(),
     ])
         .help("Writes PNG interlaced, and with a palette of at most this many colours."),
-    row(&["webp_options", "webpo"], &[own(read_webp, webp)]).most(3)
+    row(&["webp_options", "webpo"], &[custom(read_webp, webp)]).most(3)
         .note("colours are thinned in one way, and presets have no effect", |args| {
             let preset = args.get(2).is_some_and(|text| !matches!(*text, "" | "default"));
-            let asked = preset || args.get(1).is_some_and(|text| asks(text));
-            asked.then(|| "colours are thinned in one way, and presets have no effect".to_owned())
+            let is_unsupported = preset || args.get(1).is_some_and(|text| asks(text));
+            is_unsupported.then(|| "colours are thinned in one way, and presets have no effect".to_owned())
         })
         .help("Writes WebP `lossless`, `near_lossless` or `lossy`."),
-    row(&["autoquality", "aq"], &[own(read_autoquality, |_| String::new()).unshown()]).most(5)
+    row(&["autoquality", "aq"], &[custom(read_autoquality, |_| String::new()).unshown()]).most(5)
         .note("`dssim` and `ml` are not measured", |args| {
-            let measured = matches!(args[0], "dssim" | "ml");
-            measured.then(|| format!("`{}` is not measured; q says the quality", args[0]))
+            let is_unsupported = matches!(args[0], "dssim" | "ml");
+            is_unsupported.then(|| format!("`{}` is not measured; q says the quality", args[0]))
         })
         .help("With `size`: as `mb`; other methods are ignored, with a note."),
     row(&["page", "pg"], &[arg!(page, page_text, page)])
         .help("Shows this page or frame, from 0 on."),
     row(&["disable_animation", "da"], &[flag!(still)]).help("Shows one frame of an animation."),
-    row(&["skip_processing", "skp"], &[own(read_skip, |options| options.skip.join(":"))]).most(16)
+    row(&["skip_processing", "skp"], &[custom(read_skip, |options| options.skip.join(":"))]).most(16)
         .help("Sends sources of these formats as they are."),
     row(&["raw"], &[flag!(raw)]).about(About::Answer).help("Sends the source unchanged."),
     row(&["cachebuster", "cb"], &[]).about(About::Answer).most(1).help("Changes the URL and nothing else."),
-    row(&["filename", "fn"], &[own(read_filename, filename)]).about(About::Answer).most(2)
+    row(&["filename", "fn"], &[custom(read_filename, filename)]).about(About::Answer).most(2)
         .help("Names the file under which browsers save the result."),
     row(&["return_attachment", "att"], &[flag!(attachment)]).about(About::Answer)
         .help("Tells browsers to save the result."),
     row(&["expires", "exp"], &[arg!(moment, text, expires)]).about(About::Answer)
         .help("Refuses the URL from this time on, in seconds since 1970."),
-    row(&["hashsum", "hs"], &[own(read_hashsum, hashsum)]).about(About::Answer).most(2)
+    row(&["hashsum", "hs"], &[custom(read_hashsum, hashsum)]).about(About::Answer).most(2)
         .help("Refuses a source with another digest."),
     row(&["max_src_resolution", "msr"], &[arg!(not_negative, text, limits.resolution)]).about(About::Limit)
         .help("Limits the source, in megapixels."),
@@ -236,7 +236,7 @@ pub(super) const ALL: &[Row] = &[
         .help("Limits the longest side of the result, in px."),
     row(&["max_src_file_size", "msfs"], &[arg!(bytes, text, limits.bytes)]).about(About::Limit)
         .help("Limits the file of the source, in bytes."),
-    row(&["max_animation_frame_resolution", "mafr"], &[own(|_, args| not_negative(args[0]).map(drop), |_| String::new()).unshown()])
+    row(&["max_animation_frame_resolution", "mafr"], &[custom(|_, args| not_negative(args[0]).map(drop), |_| String::new()).unshown()])
         .about(About::Limit).differs("`limits` of the server hold").help("Has no effect: `limits` of the server hold."),
     ignored(&["enforce_thumbnail", "eth"], "no image is made of an embedded thumbnail").most(1),
     ignored(&["preserve_hdr", "ph"], "the depth of the source is kept wherever the format holds it"),
@@ -265,32 +265,32 @@ pub(super) const ALL: &[Row] = &[
     ignored(&["cache_tags", "ct"], "results have the tags of the server"),
     ignored(&["gif_options", "gifo"], "GIF is written with the settings of the server"),
     ignored(&["jxl_options", "jxlo"], "JPEG XL is written with the settings of the server"),
-    row(&["fallback_image_url", "fiu"], &[own(read_fallback, fallback)]).about(About::Answer)
+    row(&["fallback_image_url", "fiu"], &[custom(read_fallback, fallback)]).about(About::Answer)
         .help("Names a source to use if the other one cannot be had, in base64."),
 ];
 
-/// Writes those options whose values differ from the ones in `beyond`, pipeline by pipeline. `kinds` chooses the kinds
-/// of options.
+/// Writes the options whose values differ from those in `defaults`, pipeline by pipeline. `kinds` selects the kinds of
+/// options.
 pub(super) fn texts(
     options: &Options,
-    beyond: &Options,
+    defaults: &Options,
     kinds: impl Fn(About) -> bool,
 ) -> Vec<String> {
     let mut texts = Vec::new();
     let mut last: Option<&Options> = None;
     for pipeline in options.pipelines() {
-        let chained = last.map(|last| last.clone().chained());
-        let beyond = chained.as_ref().unwrap_or(beyond);
+        let chained_options = last.map(|last| last.clone().next_pipeline());
+        let defaults = chained_options.as_ref().unwrap_or(defaults);
         if last.is_some() {
             texts.push(PIPELINE.to_owned());
         }
         texts.extend(ALL.iter().filter_map(|row| {
             let is_of_kind = kinds(row.kind);
-            let (own, other) = (
+            let (value, default_value) = (
                 row.show(pipeline).filter(|_| is_of_kind)?,
-                row.show(beyond)?,
+                row.show(defaults)?,
             );
-            (own != other).then(|| format!("{}:{own}", row.name()))
+            (value != default_value).then(|| format!("{}:{value}", row.name()))
         }));
         last = Some(pipeline);
     }

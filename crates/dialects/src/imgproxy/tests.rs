@@ -12,7 +12,7 @@ use super::ImgproxyConfig;
 use crate::{Config, Dialects, ImageRequest, Refusal};
 
 /// Returns a configuration with the dialect at the root, and without signatures.
-fn house() -> ImgproxyConfig {
+fn common() -> ImgproxyConfig {
     ImgproxyConfig {
         prefix: "/".to_owned(),
         ..ImgproxyConfig::default()
@@ -27,18 +27,18 @@ fn dialects(imgproxy: ImgproxyConfig) -> Dialects {
     Dialects::new(&config).expect("a configuration")
 }
 
-/// Returns the request that options make for a file.
+/// Parses a URL of a file with these options.
 fn ask(config: &ImgproxyConfig, options: &str) -> Result<ImageRequest, Refusal> {
     dialects(config.clone()).parse(&format!("/_/{options}/plain/local:///a.jpg"))
 }
 
-/// Returns the recipe that options come to for an image.
+/// Returns the recipe of the options for an image with these facts.
 fn made(options: &str, facts: &Facts) -> Recipe {
-    let request = ask(&house(), options).expect(options);
+    let request = ask(&common(), options).expect(options);
     request.rules.resolve(facts).expect(options)
 }
 
-/// Returns the status with which a refusal is answered.
+/// Returns the HTTP status of the response to a refused request.
 fn status(refusal: &Refusal) -> u16 {
     refusal.errors.0.status(refusal.fault, 400)
 }

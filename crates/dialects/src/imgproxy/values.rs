@@ -1,4 +1,4 @@
-//! How single options are read and written, where that takes more than one value.
+//! Parsing and writing of options that need more than one value, or a syntax of their own.
 
 use andon_recipe::{Colour, Profile};
 
@@ -12,10 +12,10 @@ use crate::effects::rgb;
 use crate::geometry::FACES;
 use crate::signature::{Checksum, base64};
 
-/// The most colours of a palette.
+/// Maximum number of colours of a palette.
 const MOST_COLOURS: u16 = 256;
 
-/// Whether the chroma of an AVIF is thinned, by its words.
+/// The words for chroma subsampling of an AVIF, each with its value.
 pub(super) const THINNING: [(&str, Option<bool>); 3] =
     [("auto", None), ("on", Some(true)), ("off", Some(false))];
 
@@ -31,36 +31,36 @@ pub(super) fn hex(value: &Colour) -> String {
     rgb(*value)
 }
 
-/// Whether a text asks for something: `0`, `false` and nothing do not.
+/// Whether the text of a switch turns it on: all but `0`, `false` and an empty text do.
 pub(super) fn asks(text: &str) -> bool {
     !text.is_empty() && (truth(text) || !is_truth(text))
 }
 
-/// Returns the first name of a value.
+/// Returns the first name of a value; empty if it has none.
 pub(super) fn name_of<T: PartialEq>(all: &[(&str, T)], value: T) -> String {
     let row = all.iter().find(|(_, other)| *other == value);
     row.map_or("", |(name, _)| name).to_owned()
 }
 
-/// Returns the value of a name. `what` says what the name is none of.
-fn named<T: Copy>(all: &[(&str, T)], name: &str, what: &str) -> Result<T, Wrong> {
+/// Returns the value of a name. `what` is the end of the message about an unknown name.
+fn value_of<T: Copy>(all: &[(&str, T)], name: &str, what: &str) -> Result<T, Wrong> {
     let row = all.iter().find(|(other, _)| *other == name);
     row.map(|(_, value)| *value)
         .ok_or_else(|| format!("`{name}` is {what}"))
 }
 
 pub(super) fn resizing(text: &str) -> Result<Resizing, Wrong> {
-    named(&Resizing::ALL, text, "no way to resize")
+    value_of(&Resizing::ALL, text, "no way to resize")
 }
 
 pub(super) fn mask(text: &str) -> Result<Mask, Wrong> {
     let name = if text.is_empty() { "auto" } else { text };
-    named(&Mask::ALL, name, "no mode of an unsharp mask")
+    value_of(&Mask::ALL, name, "no mode of an unsharp mask")
 }
 
 pub(super) fn thinning(text: &str) -> Result<Option<bool>, Wrong> {
     let name = if text.is_empty() { "auto" } else { text };
-    named(&THINNING, name, "none of auto, on and off")
+    value_of(&THINNING, name, "none of auto, on and off")
 }
 
 pub(super) fn levels(text: &str) -> Result<i16, Wrong> {
@@ -84,7 +84,7 @@ pub(super) fn angle(text: &str) -> Result<f64, Wrong> {
     }
 }
 
-/// Reads a time in seconds since 1970. What was before that is past as well.
+/// Parses a time in seconds since 1970. Times before 1970 become 1, which is past as well.
 pub(super) fn moment(text: &str) -> Result<u64, Wrong> {
     let seconds = int(text, i64::MIN, i64::MAX)?;
     Ok(u64::try_from(seconds).unwrap_or(1))
@@ -125,7 +125,7 @@ pub(super) fn page_text(page: &u32) -> String {
         .map_or(String::new(), |page| page.to_string())
 }
 
-/// Returns a note on objects in the arguments of a gravity that are not looked for.
+/// Returns a note on objects in the arguments of a gravity that cannot be detected.
 pub(super) fn objects(args: &[&str]) -> Option<String> {
     let word = args.iter().position(|arg| matches!(*arg, "obj" | "objw"))?;
     let objects = &args[word + 1..];
@@ -153,7 +153,7 @@ pub(super) fn read_extend(extend: &mut Extend, args: &[&str]) -> Result<(), Wron
     }
 }
 
-pub(super) fn extended(extend: &Extend) -> String {
+pub(super) fn extend_text(extend: &Extend) -> String {
     format!("{}:{}", bit(&extend.on), extend.gravity.text())
 }
 
@@ -182,7 +182,7 @@ pub(super) fn crop(options: &Options) -> String {
     )
 }
 
-/// Reads the threshold of a trim; an empty one switches the trim off.
+/// Parses the threshold of a trim. An empty text switches the trim off.
 pub(super) fn read_trim(options: &mut Options, args: &[&str]) -> Result<(), Wrong> {
     options.trim = match args[0] {
         "" => None,
@@ -197,7 +197,7 @@ pub(super) fn read_trim(options: &mut Options, args: &[&str]) -> Result<(), Wron
 pub(super) fn read_padding(options: &mut Options, args: &[&str]) -> Result<(), Wrong> {
     for (place, text) in args.iter().enumerate().filter(|(_, text)| !text.is_empty()) {
         let px = size(text)?;
-        // As in CSS, a side says what those opposite and after it are.
+        // As in CSS, a side also sets those opposite and after it, until their own values follow.
         let sides: &[usize] = [&[0, 1, 2, 3][..], &[1, 3], &[2], &[3]][place];
         sides.iter().for_each(|side| options.padding[*side] = px);
     }
@@ -231,7 +231,7 @@ pub(super) fn read_areas(options: &mut Options, args: &[&str]) -> Result<(), Wro
         ]),
         _ => Err("an area is sigma:left:top:width:height".to_owned()),
     };
-    options.effects.blurred = match args {
+    options.effects.blurred_areas = match args {
         [""] => Vec::new(),
         _ => args.chunks(5).map(area).collect::<Result<_, _>>()?,
     };
@@ -239,11 +239,11 @@ pub(super) fn read_areas(options: &mut Options, args: &[&str]) -> Result<(), Wro
 }
 
 pub(super) fn areas(options: &Options) -> String {
-    let numbers = options.effects.blurred.iter().flatten();
+    let numbers = options.effects.blurred_areas.iter().flatten();
     numbers.map(f64::to_string).collect::<Vec<_>>().join(":")
 }
 
-/// Reads the place of a watermark.
+/// Parses the position of a watermark.
 pub(super) fn read_watermark(options: &mut Options, args: &[&str]) -> Result<(), Wrong> {
     let watermark = &mut options.watermark;
     watermark.tiled = matches!(args[0], "re" | "ch");
@@ -254,9 +254,9 @@ pub(super) fn read_watermark(options: &mut Options, args: &[&str]) -> Result<(),
     }
 }
 
-/// Reads the URL of a watermark, in base64; without one, the configured watermark is used.
+/// Parses the URL of a watermark, in base64. If it is empty, the configured watermark is used.
 pub(super) fn read_watermark_url(options: &mut Options, args: &[&str]) -> Result<(), Wrong> {
-    options.watermark.url = Some(encoded(args[0], "a URL")?).filter(|url| !url.is_empty());
+    options.watermark.url = Some(from_base64(args[0], "a URL")?).filter(|url| !url.is_empty());
     Ok(())
 }
 
@@ -265,9 +265,9 @@ pub(super) fn watermark_url(options: &Options) -> String {
     url.map_or(String::new(), |url| base64::bare(url.as_bytes()))
 }
 
-/// Reads the text of a watermark, in base64; without one, the watermark is an image.
+/// Parses the text of a watermark, in base64. If it is empty, the watermark is an image.
 pub(super) fn read_watermark_text(options: &mut Options, args: &[&str]) -> Result<(), Wrong> {
-    options.watermark.text = Some(encoded(args[0], "a text")?).filter(|text| !text.is_empty());
+    options.watermark.text = Some(from_base64(args[0], "a text")?).filter(|text| !text.is_empty());
     Ok(())
 }
 
@@ -310,16 +310,16 @@ pub(super) fn read_autoquality(options: &mut Options, args: &[&str]) -> Result<(
     Ok(())
 }
 
-/// Reads a text in base64. `what` says what it is of.
-fn encoded(text: &str, what: &str) -> Result<String, Wrong> {
-    let decoded = base64::read(text).and_then(|bytes| String::from_utf8(bytes).ok());
-    decoded.ok_or_else(|| format!("`{text}` is no base64 of {what}"))
+/// Decodes a text in base64. `what` is the kind of text, for the error.
+fn from_base64(text: &str, what: &str) -> Result<String, Wrong> {
+    let decoded_text = base64::read(text).and_then(|bytes| String::from_utf8(bytes).ok());
+    decoded_text.ok_or_else(|| format!("`{text}` is no base64 of {what}"))
 }
 
 pub(super) fn read_filename(options: &mut Options, args: &[&str]) -> Result<(), Wrong> {
     options.filename = Some(match args.get(1).is_some_and(|text| truth(text)) {
         false => args[0].to_owned(),
-        true => encoded(args[0], "a name")?,
+        true => from_base64(args[0], "a name")?,
     });
     Ok(())
 }
@@ -348,7 +348,7 @@ pub(super) fn hashsum(options: &Options) -> String {
 }
 
 pub(super) fn read_fallback(options: &mut Options, args: &[&str]) -> Result<(), Wrong> {
-    options.fallback = Some(encoded(args[0], "a URL")?).filter(|url| !url.is_empty());
+    options.fallback = Some(from_base64(args[0], "a URL")?).filter(|url| !url.is_empty());
     Ok(())
 }
 
@@ -381,7 +381,7 @@ pub(super) fn palette(options: &Options) -> String {
 
 pub(super) fn read_palette_size(options: &mut Options, args: &[&str]) -> Result<(), Wrong> {
     let most = int(args[0], 2, MOST_COLOURS.into())? as u16;
-    // The number alone asks for nothing.
+    // The number has no effect unless a palette is requested.
     options.colours = options.colours.min(most);
     Ok(())
 }

@@ -1,15 +1,15 @@
-//! The format that `f_auto` chooses by the header `Accept`.
+//! How ipx selects the format for `f_auto` from the header `Accept`.
 
 use crate::accept;
 
-/// Formats in the order in which they are preferred, for still images and for animations.
+/// Formats in order of preference, for still images and for animations.
 const STILL: &[&str] = &["avif", "webp", "jpeg", "png", "tiff", "heif", "gif"];
 const MOVING: &[&str] = &["webp", "gif"];
 
-/// Returns ipx's choice of a format: of those with the greatest weight in the header, the first in order of preference. A
-/// range such as `image/*` names none, and `*` alone the first one.
+/// Returns the preferred one of the formats with the highest weight in the header. A range such as `image/*` names no
+/// format, and `*` stands for the most preferred one.
 pub(super) fn choose(header: Option<&str>, moves: bool) -> &'static str {
-    let (formats, usual) = match moves {
+    let (formats, default) = match moves {
         true => (MOVING, "gif"),
         false => (STILL, "jpeg"),
     };
@@ -25,12 +25,12 @@ pub(super) fn choose(header: Option<&str>, moves: bool) -> &'static str {
             best = Some((weight, place));
         }
     }
-    best.map_or(usual, |(_, place)| formats[place])
+    best.map_or(default, |(_, place)| formats[place])
 }
 
 fn place(formats: &[&str], name: &str) -> Option<usize> {
     match name.strip_prefix("image/") {
         None => (name == "*").then_some(0),
-        Some(format) => formats.iter().position(|known| *known == format),
+        Some(format) => formats.iter().position(|entry| *entry == format),
     }
 }

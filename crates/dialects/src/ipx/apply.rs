@@ -1,4 +1,4 @@
-//! What modifiers come to: sharp's options. Values that sharp refuses are refused in its words.
+//! Translates modifiers to sharp's options. Values that sharp refuses are refused with its messages.
 
 use andon_recipe::Colour;
 
@@ -8,18 +8,18 @@ use crate::colours;
 use crate::effects::{number, rgb};
 use crate::sharp::{self, Fit, Pipeline, Position, Upright, expected};
 
-/// The sigma that stands for sharp's own mild blur and mild sharpening, which are 3 by 3 px.
+/// The sigma that approximates sharp's own mild blur and mild sharpening, which are 3 by 3 px.
 const MILD: f64 = 0.8;
 
-/// The tolerance of `trim` without a number.
+/// The default tolerance of `trim`.
 const TOLERANCE: u8 = 10;
 
-/// What modifiers say of an image.
+/// The result of all modifiers of a URL, and the values that later modifiers depend on.
 #[derive(Debug, Default)]
-pub(super) struct Applied {
+pub(super) struct SharpOptions {
     /// sharp's options.
     pub(super) pipeline: Pipeline,
-    /// The quality, if it is said.
+    /// The quality, if a modifier sets it.
     pub(super) quality: Option<Value>,
     effects: Effects,
     fit: Option<Value>,
@@ -29,7 +29,7 @@ pub(super) struct Applied {
     enlarges: bool,
 }
 
-/// Effects as words of a recipe, in sharp's order.
+/// Effects that modifiers have set.
 #[derive(Debug, Default)]
 struct Effects {
     gray: bool,
@@ -42,7 +42,7 @@ struct Effects {
     negate: bool,
 }
 
-/// The values of a modifier, by index.
+/// The values of a modifier, which are separated by `_`.
 struct Args<'a>(&'a str);
 
 impl Args<'_> {
@@ -56,25 +56,25 @@ impl Args<'_> {
     }
 }
 
-type Done = Result<(), String>;
+type Outcome = Result<(), String>;
 
-impl Applied {
-    /// Applies modifiers in their order.
+impl SharpOptions {
+    /// Applies modifiers in the order in which they act.
     ///
     /// # Errors
-    /// sharp's sentence about a value that it refuses.
+    /// sharp's message about a value that it refuses.
     pub(super) fn of(modifiers: &Modifiers) -> Result<Self, String> {
-        let mut applied = Self::default();
+        let mut options = Self::default();
         for modifier in modifiers.in_order() {
-            applied.apply(modifier.name, &Args(&modifier.value))?;
+            options.apply(modifier.name, &Args(&modifier.value))?;
         }
-        let (words, linear) = applied.effects.words();
-        applied.pipeline.effects = words;
-        applied.pipeline.linear = linear;
-        Ok(applied)
+        let (words, linear) = options.effects.words();
+        options.pipeline.effects = words;
+        options.pipeline.linear = linear;
+        Ok(options)
     }
 
-    fn apply(&mut self, name: &str, args: &Args<'_>) -> Done {
+    fn apply(&mut self, name: &str, args: &Args<'_>) -> Outcome {
         match name {
             "q" | "quality" => self.quality = Some(args.first()),
             "fit" => self.fit = Some(args.first()),
@@ -98,7 +98,10 @@ impl Applied {
         Ok(())
     }
 
-    /// Returns the background, if there is one.
+    /// Returns the background colour, if a modifier sets one.
+    ///
+    /// # Errors
+    /// sharp's message about a text that is not a colour.
     fn ground(&self) -> Result<Option<Colour>, String> {
         match self.background.as_deref() {
             None => Ok(None),
@@ -107,13 +110,13 @@ impl Applied {
         }
     }
 
-    /// Gives the image one side. What was said of the other one no longer holds.
+    /// Sets one side of the box. `sides` returns width and height, of which the other one is reset.
     fn side(
         &mut self,
         name: &str,
         args: &Args<'_>,
         sides: impl Fn(Option<u32>) -> (Option<u32>, Option<u32>),
-    ) -> Done {
+    ) -> Outcome {
         let side = match args.first() {
             Value::Nothing => None,
             value => Some(positive(name, &value)?),
@@ -125,7 +128,7 @@ impl Applied {
         Ok(())
     }
 
-    fn resize(&mut self, args: &Args<'_>) -> Done {
+    fn resize(&mut self, args: &Args<'_>) -> Outcome {
         let text = args.first().to_string();
         let mut sides = text.split('x').map(js_number);
         let mut next = || sides.next().filter(|side| *side != 0.0 && !side.is_nan());
@@ -135,7 +138,7 @@ impl Applied {
         let height = next().unwrap_or(width);
         let width = positive("width", &Value::Number(width))?;
         let height = positive("height", &Value::Number(height))?;
-        let around = self.ground()?;
+        let background = self.ground()?;
         let resize = &mut self.pipeline.resize;
         (resize.width, resize.height) = (Some(width), Some(height));
         resize.clamp = !self.enlarges;
@@ -143,21 +146,21 @@ impl Applied {
             Value::Nothing => {}
             value => {
                 let fit = Fit::named(&value.to_string());
-                let refused = || expected("valid fit", "fit", &value.to_string(), value.kind());
-                resize.fit = fit.ok_or_else(refused)?;
+                let message = || expected("valid fit", "fit", &value.to_string(), value.kind());
+                resize.fit = fit.ok_or_else(message)?;
             }
         }
         match self.position.clone().unwrap_or(Value::Nothing) {
             Value::Nothing => {}
             value => resize.position = position(&value)?,
         }
-        resize.around = around.unwrap_or(Colour::BLACK);
+        resize.padding_colour = background.unwrap_or(Colour::BLACK);
         self.check_kernel()?;
         self.turn_first();
         Ok(())
     }
 
-    fn check_kernel(&self) -> Done {
+    fn check_kernel(&self) -> Outcome {
         let takes = super::options::OPTIONS.named("kernel").map(|row| row.takes);
         match self.kernel.as_ref().zip(takes) {
             None | Some((Value::Nothing, _)) => Ok(()),
@@ -169,17 +172,17 @@ impl Applied {
         }
     }
 
-    /// Makes turns that were said before come before what follows.
+    /// Puts turns that are set already before the scaling, as sharp does if the size is set after them.
     fn turn_first(&mut self) {
         self.pipeline.turns_first |= self.pipeline.degrees % 360.0 != 0.0;
     }
 
-    fn extract(&mut self, args: &Args<'_>) -> Done {
+    fn extract(&mut self, args: &Args<'_>) -> Outcome {
         let mut part = [0; 4];
         for (index, name) in ["left", "top", "width", "height"].into_iter().enumerate() {
             let value = args.get(index);
-            let refused = || expected("integer", name, &value.to_string(), value.kind());
-            part[index] = value.whole(0.0).ok_or_else(refused)?;
+            let message = || expected("integer", name, &value.to_string(), value.kind());
+            part[index] = value.whole(0.0).ok_or_else(message)?;
         }
         match self.pipeline.part {
             None => self.pipeline.part = Some(part),
@@ -188,27 +191,27 @@ impl Applied {
         Ok(())
     }
 
-    fn trim(&mut self, args: &Args<'_>) -> Done {
+    fn trim(&mut self, args: &Args<'_>) -> Outcome {
         let value = args.first();
         let is_bare = value == Value::Nothing || args.0.is_empty();
         self.pipeline.trim = Some(match value.number() {
             _ if is_bare => TOLERANCE,
-            // `as` saturates: nothing differs by more.
+            // `as` saturates: colours differ by 255 levels at most.
             Some(levels) if levels >= 0.0 => levels as u8,
-            _ => return Err(refused("positive number", "threshold", &value)),
+            _ => return Err(error("positive number", "threshold", &value)),
         });
         self.turn_first();
         Ok(())
     }
 
-    fn extend(&mut self, args: &Args<'_>) -> Done {
+    fn extend(&mut self, args: &Args<'_>) -> Outcome {
         let mut margins = [0; 4];
         for (index, name) in [(0, "top"), (2, "bottom"), (3, "left"), (1, "right")] {
             margins[index] = match args.get(index) {
                 Value::Nothing => 0,
                 value => value
                     .whole(0.0)
-                    .ok_or_else(|| refused("positive integer", name, &value))?,
+                    .ok_or_else(|| error("positive integer", name, &value))?,
             };
         }
         let colour = self.ground()?.unwrap_or(Colour::BLACK);
@@ -216,7 +219,7 @@ impl Applied {
         Ok(())
     }
 
-    fn rotate(&mut self, args: &Args<'_>) -> Done {
+    fn rotate(&mut self, args: &Args<'_>) -> Outcome {
         let value = args.first();
         match value.number().filter(|degrees| degrees.is_finite()) {
             Some(degrees) => {
@@ -226,14 +229,14 @@ impl Applied {
                 }
             }
             None if value == Value::Nothing => self.pipeline.upright = Some(Upright::AfterPart),
-            None => return Err(refused("numeric", "angle", &value)),
+            None => return Err(error("numeric", "angle", &value)),
         }
         Ok(())
     }
 }
 
 impl Effects {
-    fn apply(&mut self, name: &str, args: &Args<'_>) -> Done {
+    fn apply(&mut self, name: &str, args: &Args<'_>) -> Outcome {
         match name {
             "grayscale" => self.gray = true,
             "negate" => self.negate = true,
@@ -246,16 +249,16 @@ impl Effects {
                 self.tint = match args.first() {
                     Value::Nothing => None,
                     Value::Text(text) if !text.is_empty() => Some(sharp::colour(&text)?),
-                    value => return Err(refused("object or string", "background", &value)),
+                    value => return Err(error("object or string", "background", &value)),
                 };
             }
-            // The others change no pixels: `format`, `animated`, `normalize`.
+            // Other modifiers do not change pixels: `format`, `animated`, `normalize`.
             _ => {}
         }
         Ok(())
     }
 
-    fn blur(&mut self, value: &Value) -> Done {
+    fn blur(&mut self, value: &Value) -> Outcome {
         self.blur = match value {
             Value::Nothing | Value::Bool(true) => Some(MILD),
             Value::Bool(false) => None,
@@ -263,18 +266,18 @@ impl Effects {
                 let sigma = value
                     .number()
                     .filter(|sigma| (0.3..=1000.0).contains(sigma));
-                let told = match value {
+                let value_in_message = match value {
                     Value::Number(_) => value,
                     _ => &Value::Nothing,
                 };
                 let what = "number between 0.3 and 1000";
-                Some(sigma.ok_or_else(|| refused(what, "sigma", told))?)
+                Some(sigma.ok_or_else(|| error(what, "sigma", value_in_message))?)
             }
         };
         Ok(())
     }
 
-    fn sharpen(&mut self, args: &Args<'_>) -> Done {
+    fn sharpen(&mut self, args: &Args<'_>) -> Outcome {
         let within = |value: &Value, least: f64, most: f64| {
             value
                 .number()
@@ -286,14 +289,14 @@ impl Effects {
             value => {
                 let what = "number between 0.01 and 10000";
                 let sigma = within(&value, 0.01, 10_000.0);
-                let sigma = sigma.ok_or_else(|| refused(what, "sigma", &value))?;
-                let strength = |index, name, usual| match args.get(index) {
-                    Value::Nothing => Ok(usual),
+                let sigma = sigma.ok_or_else(|| error(what, "sigma", &value))?;
+                let strength = |index, name, default| match args.get(index) {
+                    Value::Nothing => Ok(default),
                     value => within(&value, 0.0, 10_000.0)
-                        .ok_or_else(|| refused("number between 0 and 10000", name, &value)),
+                        .ok_or_else(|| error("number between 0 and 10000", name, &value)),
                 };
                 let (flat, jagged) = (strength(1, "flat", 1.0)?, strength(2, "jagged", 2.0)?);
-                // libvips has none above 10.
+                // libvips does not sharpen with a sigma above 10.
                 let sigma = number(sigma.min(10.0));
                 Some(format!(
                     "sharpen-l:{sigma}:{}:{}",
@@ -305,42 +308,42 @@ impl Effects {
         Ok(())
     }
 
-    fn gamma(&mut self, args: &Args<'_>) -> Done {
-        let within = |index, name, usual: f64| match args.get(index) {
-            Value::Nothing => Ok(usual),
+    fn gamma(&mut self, args: &Args<'_>) -> Outcome {
+        let within = |index, name, default: f64| match args.get(index) {
+            Value::Nothing => Ok(default),
             value => {
                 let gamma = value.number().filter(|gamma| (1.0..=3.0).contains(gamma));
-                gamma.ok_or_else(|| refused("number between 1.0 and 3.0", name, &value))
+                gamma.ok_or_else(|| error("number between 1.0 and 3.0", name, &value))
             }
         };
-        let before = within(0, "gamma", 2.2)?;
-        let after = within(1, "gammaOut", before)?;
-        self.gamma = Some(before / after);
+        let input_gamma = within(0, "gamma", 2.2)?;
+        let output_gamma = within(1, "gammaOut", input_gamma)?;
+        self.gamma = Some(input_gamma / output_gamma);
         Ok(())
     }
 
-    fn threshold(&mut self, value: &Value) -> Done {
+    fn threshold(&mut self, value: &Value) -> Outcome {
         self.threshold = match value {
             Value::Nothing | Value::Bool(true) => Some(128),
             Value::Bool(false) => None,
             value => {
                 let levels = value.whole(0.0).filter(|levels| *levels <= 255);
                 let what = "integer between 0 and 255";
-                let levels = levels.ok_or_else(|| refused(what, "threshold", value))?;
+                let levels = levels.ok_or_else(|| error(what, "threshold", value))?;
                 Some(levels).filter(|levels| *levels > 0)
             }
         };
         Ok(())
     }
 
-    fn modulate(&mut self, args: &Args<'_>) -> Done {
+    fn modulate(&mut self, args: &Args<'_>) -> Outcome {
         let factor = |index, name| match args.get(index) {
             Value::Nothing if index > 0 => Ok(1.0),
             value => {
                 let factor = value
                     .number()
                     .filter(|factor| *factor >= 0.0 && factor.is_finite());
-                factor.ok_or_else(|| refused("number above zero", name, &value))
+                factor.ok_or_else(|| error("number above zero", name, &value))
             }
         };
         let (brightness, saturation) = (factor(0, "brightness")?, factor(1, "saturation")?);
@@ -349,7 +352,7 @@ impl Effects {
             value => value
                 .number()
                 .filter(|hue| hue.is_finite())
-                .ok_or_else(|| refused("number", "hue", &value))?,
+                .ok_or_else(|| error("number", "hue", &value))?,
         };
         let hue = number(hue.rem_euclid(360.0).round() % 360.0);
         let word = format!(
@@ -361,7 +364,7 @@ impl Effects {
         Ok(())
     }
 
-    /// Returns the effects as words of a recipe, and whether the image is scaled in linear light.
+    /// Returns the effects as words of a recipe, in sharp's order, and whether the image is scaled in linear light.
     fn words(&self) -> (Vec<String>, bool) {
         let mut words = Vec::new();
         words.extend(self.gray.then(|| "gray:light".to_owned()));
@@ -382,24 +385,23 @@ impl Effects {
     }
 }
 
-fn refused(what: &str, name: &str, value: &Value) -> String {
+fn error(what: &str, name: &str, value: &Value) -> String {
     expected(what, name, &value.to_string(), value.kind())
 }
 
 fn positive(name: &str, value: &Value) -> Result<u32, String> {
     let side = value.whole(1.0);
-    side.ok_or_else(|| refused("positive integer", name, value))
+    side.ok_or_else(|| error("positive integer", name, value))
 }
 
-/// Checks the size of a median filter.
-fn median(args: &Args<'_>) -> Done {
+/// Validates the size of a median filter, which is not applied.
+fn median(args: &Args<'_>) -> Outcome {
     match args.first() {
         Value::Nothing => Ok(()),
         value => {
             let size = value.whole(1.0).filter(|size| *size <= 1000);
             let what = "integer between 1 and 1000";
-            size.map(|_| ())
-                .ok_or_else(|| refused(what, "size", &value))
+            size.map(|_| ()).ok_or_else(|| error(what, "size", &value))
         }
     }
 }
@@ -409,18 +411,18 @@ fn position(value: &Value) -> Result<Position, String> {
     match (value, number.and_then(Position::numbered)) {
         (_, Some(position)) => Ok(position),
         (Value::Text(text), None) => Position::named(text),
-        (value, None) => Err(Position::refused(&value.to_string(), value.kind())),
+        (value, None) => Err(Position::error(&value.to_string(), value.kind())),
     }
 }
 
-/// Returns a background as a CSS colour: hexadecimal digits need no `#`.
+/// Returns a background as a CSS colour. Hexadecimal digits may lack the `#`.
 fn background(value: &Value) -> String {
     let text = value.to_string();
     let is_hex = [3, 6].contains(&text.len()) && colours::channels(&text).is_some();
     if is_hex { format!("#{text}") } else { text }
 }
 
-/// Reads a decimal number as JavaScript's `Number` does: an empty text is 0, and a text that is not a number is NaN.
+/// Parses a decimal number as JavaScript's `Number` does: an empty text is 0, and a text that is not a number is NaN.
 fn js_number(text: &str) -> f64 {
     let text = text.trim();
     let plain = text

@@ -26,11 +26,11 @@ pub struct IpxConfig {
     pub open: bool,
     /// Hosts whose images URLs may name, as host names or URLs; empty: those of all origins.
     pub domains: Vec<String>,
-    /// What stands for the beginnings of sources: paths, or absolute URLs.
+    /// Replacements for beginnings of sources: the beginning, and the path or absolute URL that replaces it.
     pub alias: BTreeMap<String, String>,
     /// For how many seconds clients may cache results of files.
     pub max_age: u64,
-    /// For how many seconds clients may cache results of images of other servers that do not say it.
+    /// For how many seconds clients may cache results of images from other servers, if those set no lifetime.
     pub http_max_age: u64,
 }
 
@@ -52,11 +52,11 @@ impl Settings for IpxConfig {
         let Some(prefix) = mount("ipx.prefix", &self.prefix)? else {
             return Ok(None);
         };
-        let rooted = |name: &String| format!("/{}", name.trim_start_matches('/'));
+        let with_slash = |name: &String| format!("/{}", name.trim_start_matches('/'));
         let alias = self.alias.iter();
-        let alias = alias.map(|(name, to)| (rooted(name), to.clone()));
+        let alias = alias.map(|(name, to)| (with_slash(name), to.clone()));
         let mut alias: Vec<(String, String)> = alias.collect();
-        // The longest that matches holds.
+        // Of the aliases that match a source, the longest is applied.
         alias.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
         Ok(Some(Box::new(Ipx {
             prefix,

@@ -1,4 +1,4 @@
-//! The form of ipx's URLs in logs.
+//! How ipx's URLs are recognised in logs.
 
 use crate::forms::{Cut, Form, Marks, Room, Strength, has_image_extension};
 
@@ -20,13 +20,13 @@ fn look<'a>(cut: &Cut<'a>) -> Option<Marks<'a>> {
         !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphabetic())
     };
     let all = first == "_" || first.split(['&', ',']).all(is_modifier);
-    // What is below the usual prefix may be nothing else.
+    // Only ipx has URLs below its usual prefix.
     if cut.prefix.ends_with("/_ipx") {
-        return all.then(|| cut.marked(Strength::Sure));
+        return all.then(|| cut.marks(Strength::Sure));
     }
     let is_image = has_image_extension(rest) || rest.starts_with("http");
     (all && first.contains('_') && is_image).then(|| {
-        cut.marked(match first {
+        cut.marks(match first {
             "_" => Strength::Weak,
             _ => Strength::IfKnown,
         })

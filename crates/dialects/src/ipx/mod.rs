@@ -1,6 +1,7 @@
 //! ipx's URLs, as Nuxt Image writes them: `/_ipx/w_250&f_webp/trip/a.jpg`.
 //!
-//! Modifiers act as in ipx 3.1 with sharp 0.34, in its order, and values that sharp refuses are errors in its words.
+//! Modifiers act as in ipx 3.1 with sharp 0.34, in the same order. Values that sharp refuses are refused with its
+//! messages.
 
 mod accept;
 mod apply;
@@ -14,7 +15,7 @@ use serde_json::json;
 
 pub use config::IpxConfig;
 
-use self::apply::Applied;
+use self::apply::SharpOptions;
 use self::options::{Modifiers, OPTIONS};
 use self::value::Value;
 use crate::dialect::{Dialect, Target};
@@ -24,7 +25,7 @@ use crate::options::About;
 use crate::percent;
 use crate::refusal::Refusal;
 use crate::request::{AnswerStyle, Ask, ImageRequest, Source};
-use crate::sharp::{self, Format, SharpRules, Written};
+use crate::sharp::{self, Encoding, Format, SharpRules};
 
 #[derive(Debug)]
 struct Ipx {
@@ -32,11 +33,11 @@ struct Ipx {
     prefix: String,
     /// Hosts whose images URLs may name; empty: any that an origin allows.
     hosts: Hosts,
-    /// Beginnings of sources, with a leading slash, and what stands for them.
+    /// Replacements for beginnings of sources: the beginning, with a leading slash, and the text that replaces it.
     alias: Vec<(String, String)>,
-    /// Lifetime in seconds of results of files.
+    /// For how many seconds clients may cache results of files.
     max_age: u64,
-    /// Lifetime in seconds of results of images of other servers that do not say it.
+    /// For how many seconds clients may cache results of images from other servers, if those set no lifetime.
     http_max_age: u64,
 }
 
@@ -88,7 +89,7 @@ impl Dialect for Ipx {
         let mut notes = Vec::new();
         let mut modifiers = Modifiers::read(segment, &mut notes)?;
         let is_auto = choose_format(&mut modifiers, target);
-        notes.extend(left_out(&modifiers));
+        notes.extend(notes_on_unsupported(&modifiers));
         let rules =
             rules(&modifiers).map_err(|why| Refusal::of(Fault::Unsupported, segment, why))?;
         let is_url = matches!(source, Source::Url(_));
@@ -122,26 +123,26 @@ impl Dialect for Ipx {
 }
 
 impl Ipx {
-    /// Reads a source: a path, or an absolute URL, to which the target's query belongs.
+    /// Reads a source: a path, or an absolute URL. The target's query is appended to a URL.
     fn source(&self, id: &str, query: Option<&str>) -> Result<Source, Refusal> {
         let decoded = percent::decode(id)?;
-        let aliased = self.aliased(&decoded);
-        let id = aliased.as_deref().unwrap_or(id);
-        let source = match aliased.as_deref() {
+        let alias_target = self.alias_of(&decoded);
+        let id = alias_target.as_deref().unwrap_or(id);
+        let source = match alias_target.as_deref() {
             Some(text) => Source::url(text).unwrap_or_else(|| Source::from_path(text)),
-            // It is escaped as a whole, so that its query is one of its own.
+            // The URL is escaped as a whole, so that an escaped query is part of it.
             None => Source::url(&decoded).map_or_else(|| Source::from_raw(id), Ok)?,
         };
-        let forbidden = |why: String, code| Refusal::of(Fault::Source, id, why).with_code(code);
+        let refusal = |why: String, code| Refusal::of(Fault::Source, id, why).with_code(code);
         let path = match source {
             Source::Url(url) => {
                 let host = url::Url::parse(&url).ok();
                 let host = host.and_then(|url| Some(url.host_str()?.to_owned()));
                 let host = host.ok_or_else(|| {
-                    forbidden("Hostname is missing".to_owned(), "IPX_MISSING_HOSTNAME")
+                    refusal("Hostname is missing".to_owned(), "IPX_MISSING_HOSTNAME")
                 })?;
                 if !self.hosts.is_empty() && !self.hosts.has(&host) {
-                    return Err(forbidden(
+                    return Err(refusal(
                         format!(
                             "Forbidden host: {host}; `domains` of `[ipx]` lists those that are not"
                         ),
@@ -155,17 +156,17 @@ impl Ipx {
             }
             path => path,
         };
-        // None of these can be in the name of a file there, and the query of a URL counts as part of it.
+        // ipx refuses these characters in names of files, and the query counts as part of the name.
         let odd = |letter: char| "\"*:<>?|".contains(letter);
         if query.is_some() || path.place().contains(odd) {
             let why = "Forbidden path: it has a query, or one of the characters \"*:<>?|";
-            return Err(forbidden(why.to_owned(), "IPX_FORBIDDEN_PATH"));
+            return Err(refusal(why.to_owned(), "IPX_FORBIDDEN_PATH"));
         }
         Ok(path)
     }
 
-    /// Returns a source whose beginning is replaced by what it stands for.
-    fn aliased(&self, decoded: &str) -> Option<String> {
+    /// Returns the source with its beginning replaced by an alias; `None` if no alias matches.
+    fn alias_of(&self, decoded: &str) -> Option<String> {
         let id = format!("/{}", decoded.trim_start_matches('/'));
         let mut alias = self.alias.iter();
         alias.find_map(|(name, to)| {
@@ -179,7 +180,7 @@ impl Ipx {
     }
 }
 
-/// Replaces `auto` as a format by the one that the header `Accept` chooses. Returns whether it did.
+/// Replaces the format `auto` by the one that the header `Accept` selects. Returns whether the format was `auto`.
 fn choose_format(modifiers: &mut Modifiers, target: &Target<'_>) -> bool {
     let is_auto = modifiers.first(["f", "format"]) == Some("auto");
     if is_auto {
@@ -191,13 +192,13 @@ fn choose_format(modifiers: &mut Modifiers, target: &Target<'_>) -> bool {
     is_auto
 }
 
-/// Returns the rules of modifiers.
+/// Returns the rules that the modifiers stand for.
 ///
 /// # Errors
-/// sharp's sentence about a value that it refuses.
+/// sharp's message about a value that it refuses.
 fn rules(modifiers: &Modifiers) -> Result<SharpRules, String> {
-    let applied = Applied::of(modifiers)?;
-    let quality = match &applied.quality {
+    let options = SharpOptions::of(modifiers)?;
+    let quality = match &options.quality {
         None | Some(Value::Nothing) => None,
         Some(value) => Some(sharp::quality(
             value.number(),
@@ -207,11 +208,11 @@ fn rules(modifiers: &Modifiers) -> Result<SharpRules, String> {
     };
     let format = match modifiers.first(["f", "format"]) {
         Some("heif" | "heic") => return Err(sharp::no_heif()),
-        // It does not know the other names of formats.
+        // ipx ignores these names of formats, although sharp has them.
         Some(format) if !["jpe", "tif"].contains(&format) => Format::named(format),
         _ => None,
     };
-    let written = Written {
+    let encoding = Encoding {
         quality,
         progressive: true,
         keeps_svg: true,
@@ -221,14 +222,14 @@ fn rules(modifiers: &Modifiers) -> Result<SharpRules, String> {
     Ok(SharpRules::new(
         NAME,
         canonical,
-        applied.pipeline,
-        written,
+        options.pipeline,
+        encoding,
         format,
     ))
 }
 
 /// Returns notes on modifiers that are ignored.
-fn left_out(modifiers: &Modifiers) -> Vec<String> {
+fn notes_on_unsupported(modifiers: &Modifiers) -> Vec<String> {
     let rows = OPTIONS
         .0
         .iter()
@@ -247,18 +248,18 @@ fn left_out(modifiers: &Modifiers) -> Vec<String> {
     notes.chain(unknown).collect()
 }
 
-/// Errors as JSON, with ipx's codes. A value that sharp refuses, and an image that it cannot read, are a 500.
+/// Error style of ipx: JSON with its codes. Values that sharp refuses, and images that it cannot read, get status 500.
 #[derive(Debug)]
 struct IpxErrors;
 
 impl Errors for IpxErrors {
-    fn status(&self, fault: Fault, own: u16) -> u16 {
+    fn status(&self, fault: Fault, default: u16) -> u16 {
         match fault {
             Fault::Url | Fault::NotImage => 400,
             Fault::Source => 403,
             Fault::Missing => 404,
             Fault::Damaged | Fault::Unsupported | Fault::Origin => 500,
-            _ => own,
+            _ => default,
         }
     }
 
@@ -266,15 +267,15 @@ impl Errors for IpxErrors {
         answered
     }
 
-    fn body(&self, told: &Told<'_>) -> Option<(&'static str, String)> {
-        let code = match (told.code, told.fault) {
+    fn body(&self, error: &Told<'_>) -> Option<(&'static str, String)> {
+        let code = match (error.code, error.fault) {
             ("", Fault::Missing) => "IPX_FILE_NOT_FOUND",
             ("", Fault::NotImage) => "IPX_INVALID_IMAGE",
             ("", Fault::Source) => "IPX_FORBIDDEN_FILE",
             ("", _) => "IPX_ERROR",
             (code, _) => code,
         };
-        let message = format!("[{}] [{code}] {}", told.status, told.sentence);
+        let message = format!("[{}] [{code}] {}", error.status, error.sentence);
         let body = json!({ "error": { "message": message } });
         Some(("application/json", body.to_string()))
     }

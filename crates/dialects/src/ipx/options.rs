@@ -1,4 +1,4 @@
-//! The table of modifiers, and how a segment of them is read.
+//! The table of ipx's modifiers, and how a path segment of modifiers is parsed.
 
 use crate::options::About::{Answer, Ignored, Image};
 use crate::options::Takes::{Number, Word};
@@ -20,7 +20,7 @@ const KERNELS: Takes = Word(&[
     "nearest", "linear", "cubic", "mitchell", "lanczos2", "lanczos3", "mks2013", "mks2021",
 ]);
 
-/// All modifiers.
+/// The modifiers of ipx.
 #[rustfmt::skip]
 pub(super) static OPTIONS: Table = Table(&[
     row(&["w", "width"], Image, SIDE, "width in px; the height follows, and takes precedence over h"),
@@ -55,12 +55,12 @@ pub(super) static OPTIONS: Table = Table(&[
     row(&["_"], Answer, NOTHING, "in the place of all modifiers: there are none"),
 ]);
 
-/// A modifier with its value.
+/// A modifier with its values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Modifier {
-    /// The name that the URL has, which decides when the modifier acts.
+    /// The name as in the URL, which decides when the modifier acts.
     pub(super) name: &'static str,
-    /// Its values with `_` between them, decoded.
+    /// The values, decoded and separated by `_`.
     pub(super) value: String,
 }
 
@@ -69,16 +69,16 @@ pub(super) struct Modifier {
 pub(super) struct Modifiers(Vec<Modifier>);
 
 impl Modifiers {
-    /// Reads a raw segment, and notes unknown names. Of modifiers of the same name, the last one counts.
+    /// Parses a raw segment, and notes unknown names. If a modifier is repeated, its last value counts.
     pub(super) fn read(segment: &str, notes: &mut Vec<String>) -> Result<Self, Refusal> {
-        let mut read = Self::default();
+        let mut modifiers = Self::default();
         let pieces = segment.split(['&', ',']).filter(|_| segment != "_");
         for piece in pieces.filter(|piece| !piece.is_empty()) {
             let mut parts = piece.split([':', '=', '_']);
             let key = parts.next().unwrap_or_default();
             let values = parts.map(percent::decode).collect::<Result<Vec<_>, _>>()?;
             match OPTIONS.named(key).and_then(|row| named(row, key)) {
-                Some(name) => read.set(name, values.join("_")),
+                Some(name) => modifiers.set(name, values.join("_")),
                 None if notes.len() < MOST_NOTES => {
                     let key = shorten(key);
                     notes.push(format!("{key}: there is no such modifier; it is ignored"));
@@ -86,36 +86,36 @@ impl Modifiers {
                 None => {}
             }
         }
-        Ok(read)
+        Ok(modifiers)
     }
 
-    /// Sets a value. The place of a modifier is that of the first one of its name.
+    /// Sets the value of a modifier. A modifier that is present already keeps its place.
     pub(super) fn set(&mut self, name: &'static str, value: String) {
-        match self.0.iter_mut().find(|known| known.name == name) {
-            Some(known) => known.value = value,
+        match self.0.iter_mut().find(|modifier| modifier.name == name) {
+            Some(modifier) => modifier.value = value,
             None => self.0.push(Modifier { name, value }),
         }
     }
 
     /// Removes the modifiers of these names.
     pub(super) fn remove(&mut self, names: &[&str]) {
-        self.0.retain(|known| !names.contains(&known.name));
+        self.0.retain(|modifier| !names.contains(&modifier.name));
     }
 
     /// Returns the value of a modifier.
     pub(super) fn get(&self, name: &str) -> Option<&str> {
-        let found = self.0.iter().find(|known| known.name == name);
-        found.map(|known| &*known.value)
+        let modifier = self.0.iter().find(|it| it.name == name);
+        modifier.map(|it| &*it.value)
     }
 
-    /// Returns the first of these values that is not empty.
+    /// Returns the first value that is not empty of the modifiers of these names.
     pub(super) fn first(&self, names: [&str; 2]) -> Option<&str> {
         let values = names.into_iter().filter_map(|name| self.get(name));
         values.into_iter().find(|value| !value.is_empty())
     }
 
-    /// Returns the modifiers in the order in which they act: first what others depend on, as the URL has it, and then by
-    /// name.
+    /// Returns the modifiers in the order in which they act: first those that others depend on, in the order of the
+    /// URL, and then the others by name.
     pub(super) fn in_order(&self) -> Vec<&Modifier> {
         const FIRST: &[&str] = &["q", "quality", "fit", "pos", "position", "b", "background"];
         let mut all: Vec<&Modifier> = self.0.iter().collect();
@@ -126,11 +126,11 @@ impl Modifiers {
         all
     }
 
-    /// Returns the modifiers as a segment, which gives the same image.
+    /// Returns an equivalent segment: the same modifiers in the order in which they act.
     pub(super) fn canonical(&self) -> String {
         let piece = |it: &&Modifier| match it.value.is_empty() {
             true => it.name.to_owned(),
-            false => format!("{}_{}", it.name, encoded(&it.value)),
+            false => format!("{}_{}", it.name, encode_value(&it.value)),
         };
         match self.0.is_empty() {
             true => "_".to_owned(),
@@ -142,7 +142,7 @@ impl Modifiers {
     }
 }
 
-/// Returns the one of a row's names that this is.
+/// Returns the name in a row that equals `key`.
 fn named(row: &'static OptionRow, key: &str) -> Option<&'static str> {
     row.names
         .iter()
@@ -150,9 +150,9 @@ fn named(row: &'static OptionRow, key: &str) -> Option<&'static str> {
         .find(|name| *name == key && *name != "_")
 }
 
-/// Percent-encodes a value, with all that separates modifiers.
-fn encoded(value: &str) -> String {
-    let encoded = percent::encode(value, "");
+/// Percent-encodes a value, including all characters that separate modifiers.
+fn encode_value(value: &str) -> String {
+    let text = percent::encode(value, "");
     let separators = [
         ('&', "%26"),
         (',', "%2C"),
@@ -161,5 +161,5 @@ fn encoded(value: &str) -> String {
         (';', "%3B"),
     ];
     let encode = |text: String, (from, to): (char, &str)| text.replace(from, to);
-    separators.into_iter().fold(encoded, encode)
+    separators.into_iter().fold(text, encode)
 }

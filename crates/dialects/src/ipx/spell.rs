@@ -1,10 +1,10 @@
-//! Writes wishes as URLs of ipx, with the usual prefix.
+//! Writes wishes (requests in the terms that all dialects share) as URLs of ipx with the default prefix.
 
 use andon_recipe::{Fitting, Wish};
 
-use crate::spelling::{Said, Spelt, Word, side, sides};
+use crate::spelling::{Draft, Spelt, Word, side, sides};
 
-/// The words of a recipe that there are modifiers for.
+/// Words of recipes, each with the modifiers that express it.
 pub(super) const WORDS: &[Word] = &[
     ("trim:_", "trim_{0}"),
     ("crop:_:_:_:_", "crop_{0}_{1}_{2}_{3}"),
@@ -37,9 +37,9 @@ pub(super) const WORDS: &[Word] = &[
     ("as:_", "f_{0}"),
 ];
 
-/// Returns the URL for a wish.
+/// Returns the URL for a wish, and which parts of the wish it lacks.
 pub(super) fn spell(wish: &Wish, source: &str) -> Spelt {
-    let mut said = Said::of(wish, WORDS);
+    let mut draft = Draft::of(wish, WORDS);
     let [w, h] = sides(wish, "");
     let fit = match wish.fit {
         Fitting::Nothing | Fitting::Cover => "",
@@ -49,26 +49,26 @@ pub(super) fn spell(wish: &Wish, source: &str) -> Spelt {
     };
     match (wish.w, wish.h) {
         (Some(_), Some(_)) => {
-            said.put(format!("s_{w}x{h}"));
-            said.put(fit);
+            draft.put(format!("s_{w}x{h}"));
+            draft.put(fit);
         }
         (width, height) => {
-            // One side alone keeps the aspect ratio.
+            // With one side only, ipx keeps the aspect ratio.
             if wish.fit == Fitting::Exact {
-                said.miss_box(wish);
+                draft.miss_box(wish);
             }
-            said.add(side("w_", width));
-            said.add(side("h_", height));
+            draft.add(side("w_", width));
+            draft.add(side("h_", height));
         }
     }
     if let Fitting::Pad(colour) = wish.fit {
-        said.put(format!("b_%23{colour}"));
+        draft.put(format!("b_%23{colour}"));
     }
-    said.put(if wish.enlarge { "enlarge" } else { "" });
-    said.put(if wish.output.frame.is_none() { "a" } else { "" });
-    let modifiers = match &*said.join("&") {
+    draft.put(if wish.enlarge { "enlarge" } else { "" });
+    draft.put(if wish.output.frame.is_none() { "a" } else { "" });
+    let modifiers = match &*draft.join("&") {
         "" => "_".to_owned(),
         modifiers => modifiers.to_owned(),
     };
-    said.spelt(format!("/_ipx/{modifiers}/{source}"))
+    draft.finish(format!("/_ipx/{modifiers}/{source}"))
 }

@@ -1,4 +1,5 @@
-//! Tests of modifiers against what ipx and sharp do. What is served is compared with recorded answers in the server's tests.
+//! Tests of modifiers against what ipx and sharp do. What is served is compared with recorded answers in the server's
+//! tests.
 
 use andon_recipe::{Facts, Orientation, Recipe};
 use proptest::prelude::*;
@@ -61,7 +62,7 @@ fn svg_is_sent_as_it_is_unless_another_format_is_asked_for() {
     for modifiers in ["_", "w_200", "s_200x100&q_80&blur_2"] {
         assert_eq!(made(modifiers, &logo), "original", "{modifiers}");
     }
-    // sharp draws it in its own size, and does not enlarge that.
+    // sharp draws an SVG in its own size, and does not enlarge the result.
     for (modifiers, size) in [("w_200&f_png", (24, 24)), ("w_12&f_webp", (12, 12))] {
         vectors::check_sizes(ask, &logo, &[(modifiers, size)]);
     }
@@ -132,7 +133,7 @@ fn what_sharp_refuses_is_refused_in_its_words() {
         let refusal = ask(modifiers).expect_err(modifiers);
         assert_eq!((refusal.fault, &*refusal.why), (Fault::Unsupported, why));
     }
-    // What is not used is not read.
+    // Values of modifiers without effect are not checked.
     assert!(ask("b_nocolour&fit_squeeze&kernel_none&w_9").is_ok());
 }
 
@@ -256,7 +257,7 @@ fn values_are_read_as_javascript_reads_them() {
     ] {
         assert_eq!(Value::read(raw), right, "{raw}");
     }
-    // Colours of digits alone are numbers there, and mean the same.
+    // Colours that consist of digits are parsed as numbers, and still mean the colour.
     let facts = Facts {
         alpha: true,
         ..Facts::new("png", 9, 9)

@@ -1,8 +1,8 @@
-//! Values of modifiers as JavaScript reads them.
+//! Values of modifiers, parsed as in JavaScript.
 
 use std::fmt;
 
-/// A value.
+/// The value of a modifier.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Value {
     /// No value, `undefined` or `null`.
@@ -16,8 +16,8 @@ pub(super) enum Value {
 }
 
 impl Value {
-    /// Reads a text as ipx's parser does: in JSON, with a few words besides, and otherwise as the text that it is. Lists and
-    /// objects, which no modifier takes, count as texts.
+    /// Parses a text as ipx's parser does: as JSON, or as one of a few more words, and otherwise as plain text. Lists
+    /// and objects, which no modifier takes, count as text.
     pub(super) fn read(text: &str) -> Self {
         if let Some(inner) = quoted(text) {
             return Self::Text(inner.to_owned());
@@ -45,7 +45,7 @@ impl Value {
         }
     }
 
-    /// Returns a number.
+    /// Returns the value if it is a number other than NaN.
     pub(super) fn number(&self) -> Option<f64> {
         match self {
             Self::Number(number) if !number.is_nan() => Some(*number),
@@ -53,10 +53,10 @@ impl Value {
         }
     }
 
-    /// Returns a whole number of at least `least`. What is too large for an image becomes the largest number.
+    /// Returns the value if it is a whole number of at least `least`. Larger numbers than `u32::MAX` saturate.
     pub(super) fn whole(&self, least: f64) -> Option<u32> {
         let number = self.number()?;
-        // `as` saturates, for a limit to refuse.
+        // `as` saturates, so that a limit refuses the size.
         (number.fract() == 0.0 && number >= least).then_some(number as u32)
     }
 }

@@ -60,7 +60,7 @@ impl Default for NativeConfig {
 }
 
 /// Returns a prefix without its trailing slash.
-fn mounted(key: &str, prefix: &str) -> Result<String, ConfigError> {
+fn validated_prefix(key: &str, prefix: &str) -> Result<String, ConfigError> {
     let path = prefix.trim_end_matches('/');
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte);
     let sound = path.starts_with('/') && path.bytes().all(plain);
@@ -76,14 +76,14 @@ impl NativeConfig {
     /// # Errors
     /// The key of the first preset whose text is not a recipe, and the reason.
     pub fn recipes(&self) -> Result<BTreeMap<String, Recipe>, ConfigError> {
-        let read = |(name, text): (&String, &String)| {
+        let parse = |(name, text): (&String, &String)| {
             let recipe: Result<Recipe, _> = text.parse();
             let recipe = recipe.map_err(|error| {
                 ConfigError::new(format!("native.presets.{name}"), error.to_string())
             })?;
             Ok((name.clone(), recipe))
         };
-        self.presets.iter().map(read).collect()
+        self.presets.iter().map(parse).collect()
     }
 }
 
@@ -92,8 +92,8 @@ impl Settings for NativeConfig {
         if !self.enabled {
             return Ok(None);
         }
-        let prefix = mounted("native.prefix", &self.prefix)?;
-        let preset_prefix = mounted("native.preset_prefix", &self.preset_prefix)?;
+        let prefix = validated_prefix("native.prefix", &self.prefix)?;
+        let preset_prefix = validated_prefix("native.preset_prefix", &self.preset_prefix)?;
         check(prefix != preset_prefix, "native.preset_prefix", || {
             "is that of recipes already".to_owned()
         })?;

@@ -12,7 +12,7 @@ pub(super) const FORMAT: &str = "json";
 #[derive(Debug, Default)]
 pub(super) struct Facts {
     /// `as:json` with its options, as a recipe.
-    asked: Recipe,
+    request: Recipe,
     /// The kind of each requested part, with the recipe that computes it.
     parts: Vec<(Kind, Recipe)>,
 }
@@ -37,8 +37,8 @@ const KINDS: [(&str, Kind, &str); 4] = [
 ];
 
 impl Facts {
-    /// Takes the requested facts (format and options) out of a recipe. What remains of the recipe says which image the
-    /// facts are about.
+    /// Removes the format `json` and its options from a recipe, and returns them as a document. The rest of the recipe
+    /// says which image the facts are about.
     ///
     /// # Errors
     /// An unknown option, or a value that an option does not take.
@@ -47,7 +47,7 @@ impl Facts {
         let format = recipe.output.format.take();
         let mut parts = Vec::new();
         for (name, value) in &options {
-            let Some((_, kind, text)) = KINDS.iter().find(|(known, ..)| known == name) else {
+            let Some((_, kind, text)) = KINDS.iter().find(|(option, ..)| option == name) else {
                 let names = KINDS.map(|(name, ..)| name);
                 return Err(Refusal::new(name, unknown("fact", name, &names)));
             };
@@ -63,11 +63,11 @@ impl Facts {
             let part: Recipe = format!("{text}{count}")
                 .parse()
                 .map_err(|_| refuse("expected a number of colours"))?;
-            let own = recipe
+            let image_steps = recipe
                 .steps
                 .iter()
                 .filter(|step| **step != Step::Original(Original));
-            let steps = own.cloned().chain(part.steps).collect();
+            let steps = image_steps.cloned().chain(part.steps).collect();
             let output = Output {
                 frame: recipe.output.frame,
                 stored_turn: recipe.output.stored_turn,
@@ -81,20 +81,20 @@ impl Facts {
             ..Output::default()
         };
         Ok(Self {
-            asked: output.into(),
+            request: output.into(),
             parts,
         })
     }
 
-    /// Adds to a recipe the format `json` and the options that the document of this name was requested with.
+    /// Adds the format `json` to a recipe, with the options of a document of this name.
     pub(super) fn add_options(name: &str, recipe: &mut Recipe) {
-        let asked: Option<Recipe> = name.strip_prefix(NAMED).and_then(|text| text.parse().ok());
-        recipe.output.options = asked.unwrap_or_default().output.options;
+        let request: Option<Recipe> = name.strip_prefix(NAMED).and_then(|text| text.parse().ok());
+        recipe.output.options = request.unwrap_or_default().output.options;
         recipe.output.format = FormatName::new(FORMAT).ok();
     }
 }
 
-/// Prefix of a document's name when options follow.
+/// Prefix of the name of a document that has options.
 const NAMED: &str = "facts ";
 
 impl Document for Facts {
@@ -102,7 +102,7 @@ impl Document for Facts {
         if self.parts.is_empty() {
             return "facts".to_owned();
         }
-        format!("{NAMED}{}", self.asked)
+        format!("{NAMED}{}", self.request)
     }
 
     fn media_type(&self) -> &'static str {

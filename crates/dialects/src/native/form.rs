@@ -1,4 +1,4 @@
-//! The form of Andon's own URLs in logs.
+//! How Andon's own URLs are recognised in logs.
 
 use crate::forms::{Cut, Form, Marks, Room, Strength};
 
@@ -13,8 +13,8 @@ pub(super) const FORMS: &[Form] = &[Form {
     look,
 }];
 
-/// The parser leaves names that it does not know to the engine, as effects. A recipe that begins with an effect counts
-/// only beside others.
+/// Returns the marks of a recipe. They are weak if its first step is not a word of recipes: the parser takes any
+/// unknown name for an effect of the engine.
 fn look<'a>(cut: &Cut<'a>) -> Option<Marks<'a>> {
     let (first, _) = cut.first()?;
     let step = first.split(',').next().unwrap_or_default();
@@ -24,9 +24,9 @@ fn look<'a>(cut: &Cut<'a>) -> Option<Marks<'a>> {
         && name
             .bytes()
             .all(|byte| byte.is_ascii_lowercase() || byte == b'-');
-    // The filters of thumbor look like a step.
+    // A path segment with thumbor's filters looks like a step, too.
     (is_name && name != "filters").then(|| {
-        cut.marked(match andon_recipe::words().any(|word| word.name == name) {
+        cut.marks(match andon_recipe::words().any(|word| word.name == name) {
             true => Strength::Sure,
             false => Strength::Weak,
         })

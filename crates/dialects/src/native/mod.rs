@@ -55,12 +55,12 @@ impl Dialect for Native {
     fn source_patterns(&self) -> Vec<String> {
         let presets = (!self.presets.is_empty()).then_some(&self.preset_prefix);
         let mounts = presets.into_iter().chain([&self.prefix]);
-        let below = |mount: &str| format!("{}/[^/?]+/+([^?]*)", regex::escape(mount));
-        mounts.map(|mount| below(mount)).collect()
+        let pattern = |mount: &str| format!("{}/[^/?]+/+([^?]*)", regex::escape(mount));
+        mounts.map(|mount| pattern(mount)).collect()
     }
 
     fn parse(&self, target: &Target<'_>) -> Result<Option<ImageRequest>, Refusal> {
-        // Without presets the prefix is that of files.
+        // Without presets, their prefix is available to plain files.
         let preset = target
             .below(&self.preset_prefix)
             .filter(|_| !self.presets.is_empty());
@@ -105,13 +105,13 @@ impl Dialect for Native {
             ask,
             ..ImageRequest::image(source, recipe)
         };
-        // The URL of a preset or of a rewrite rule is what it is meant to be.
+        // URLs of presets and of rewrite rules are chosen by the operator, and so never redirected.
         let canonical = match preset.is_some() || target.is_rewritten {
             true => None,
             false => self.write(&request).filter(|text| text != target.path),
         };
         match (self.canonical, canonical) {
-            // A signature is not for the other one.
+            // The signature in front of the target is not valid for the canonical one.
             (Canonical::Redirect, Some(to)) if target.front.is_empty() => {
                 request.ask = Ask::Redirect(Redirect { to, status: 301 });
             }

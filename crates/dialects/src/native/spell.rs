@@ -1,12 +1,12 @@
-//! Writes wishes as Andon's own URLs, with the usual prefix.
+//! Writes wishes (requests in the terms that all dialects share) as Andon's own URLs with the default prefix.
 
 use andon_recipe::Wish;
 
 use crate::percent;
-use crate::spelling::{Said, Spelt};
+use crate::spelling::{Draft, Spelt};
 
-/// Returns the URL for a wish.
+/// Returns the URL for a wish, which can express all of it except [`Wish::beyond`].
 pub(super) fn spell(wish: &Wish, source: &str) -> Spelt {
     let recipe = percent::encode(&wish.recipe().to_string(), "");
-    Said::default().spelt(format!("/r/{recipe}/{source}"))
+    Draft::default().finish(format!("/r/{recipe}/{source}"))
 }

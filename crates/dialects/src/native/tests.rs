@@ -216,7 +216,7 @@ fn a_preset_is_a_recipe_by_its_name() {
         let refusal = dialects.parse(target).expect_err(target).to_string();
         assert!(refusal.contains(why), "{refusal}");
     }
-    // Without presets it is a folder as any other.
+    // Without presets, `p` is an ordinary folder.
     assert!(ask("/p/thumb/a.jpg").unwrap().is_file());
 }
 

@@ -1,4 +1,4 @@
-//! Configuration of the dialect.
+//! The configuration of the Next.js dialect.
 
 use andon_recipe::Wish;
 use andon_settings::check;
@@ -21,39 +21,39 @@ use crate::spelling::{Spelt, Word};
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct NextConfig {
-    /// The path of the URLs, such as `/_next/image`; empty: off.
+    /// The path of the URLs, such as `/_next/image`; empty: they are not served.
     pub prefix: String,
-    /// The path of the same URLs of Vercel's image API, such as `/_vercel/image`; empty: off.
+    /// The path of URLs of Vercel's image API, such as `/_vercel/image`; empty: they are not served.
     pub vercel_prefix: String,
     /// Whether unsigned URLs are answered although `[signing]` or another dialect has keys, or another dialect serves
     /// presets only.
     pub open: bool,
     /// The path under which the application is mounted (`basePath`); empty: `/`.
     pub base_path: String,
-    /// Scheme and host of the application, from which paths with a query are fetched: an origin with `http.urls` must
+    /// Scheme and host of the application, from which paths with a query are fetched. An origin with `http.urls` must
     /// allow it. Empty: queries of paths are left out.
     pub site: String,
-    /// Permitted widths in px, beside `image_sizes`. Both empty: any width.
+    /// Permitted widths in px, in addition to `image_sizes`. If both are empty, any width is permitted.
     pub device_sizes: Vec<u32>,
-    /// Permitted widths in px, beside `device_sizes`.
+    /// Permitted widths in px, in addition to `device_sizes`.
     pub image_sizes: Vec<u32>,
     /// Permitted qualities; empty: any.
     pub qualities: Vec<u8>,
-    /// Media types for browsers that accept them, the preferred one first: `image/avif`, `image/webp`.
+    /// Media types that are sent to browsers that accept them, the preferred one first: `image/avif`, `image/webp`.
     pub formats: Vec<String>,
-    /// The least number of seconds that browsers and proxies keep a result.
+    /// Minimum number of seconds for which browsers and proxies cache a result.
     pub minimum_cache_ttl: u64,
-    /// Hosts of permitted sources.
+    /// Hosts whose images URLs may name as sources.
     pub domains: Vec<String>,
-    /// URLs of permitted sources.
+    /// Patterns of URLs that may be named as sources.
     pub remote_patterns: Vec<RemotePattern>,
-    /// Paths of permitted sources; empty: all, without a query.
+    /// Patterns of paths that may be named as sources; empty: all paths, without a query.
     pub local_patterns: Vec<LocalPattern>,
-    /// Whether SVG sources are sent, unchanged (`dangerouslyAllowSVG`).
+    /// Whether SVG sources are served, unchanged (`dangerouslyAllowSVG`).
     pub allow_svg: bool,
-    /// The header `Content-Security-Policy` of results.
+    /// Value of the header `Content-Security-Policy` of results.
     pub content_security_policy: String,
-    /// Whether browsers save a result or show it, if it is opened by itself.
+    /// Whether browsers save or display a result that is opened by itself.
     pub content_disposition: Disposition,
 }
 
@@ -61,15 +61,15 @@ pub struct NextConfig {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Disposition {
-    /// They save it.
+    /// Browsers save the result.
     #[default]
     Attachment,
-    /// They show it.
+    /// Browsers display the result.
     Inline,
 }
 
 impl Disposition {
-    /// Returns the word in the header `Content-Disposition`.
+    /// Returns the value for the header `Content-Disposition`.
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::Attachment => "attachment",
@@ -102,7 +102,10 @@ impl Default for NextConfig {
 }
 
 impl NextConfig {
-    /// Returns the names of the formats.
+    /// Validates `formats`, and returns the engine's names of them.
+    ///
+    /// # Errors
+    /// A media type that is not supported.
     fn format_names(&self) -> Result<Vec<&'static str>, ConfigError> {
         let names = self.formats.iter().map(|media_type| match &**media_type {
             "image/avif" => Ok("avif"),

@@ -1,21 +1,21 @@
-//! What errors say, which are short plain texts.
+//! The error style of the Next.js dialect, whose bodies are short plain texts.
 
 use crate::errors::{Errors, Fault, Told};
 
-/// Errors about a source at another host.
+/// Error style for a source at another host.
 pub(super) static UPSTREAM: NextErrors = NextErrors { place: "upstream" };
 
-/// Errors about a source at a path.
+/// Error style for a source at a path.
 pub(super) static INTERNAL: NextErrors = NextErrors { place: "internal" };
 
-/// The style of errors, with what the source's place is called in them.
+/// An error style of Next.js. `place` is its word for where the source is.
 #[derive(Debug)]
 pub(super) struct NextErrors {
     place: &'static str,
 }
 
 impl Errors for NextErrors {
-    fn status(&self, fault: Fault, own: u16) -> u16 {
+    fn status(&self, fault: Fault, default: u16) -> u16 {
         match fault {
             Fault::Url | Fault::Source | Fault::NotImage | Fault::Damaged | Fault::Unsupported => {
                 400
@@ -24,7 +24,7 @@ impl Errors for NextErrors {
             Fault::Limit => 413,
             Fault::Late => 504,
             Fault::Origin => 500,
-            _ => own,
+            _ => default,
         }
     }
 
@@ -32,10 +32,10 @@ impl Errors for NextErrors {
         answered
     }
 
-    fn body(&self, told: &Told<'_>) -> Option<(&'static str, String)> {
+    fn body(&self, error: &Told<'_>) -> Option<(&'static str, String)> {
         let place = self.place;
         let valid = |what: &str| format!("\"url\" parameter is valid but {what}");
-        let text = match told.fault {
+        let text = match error.fault {
             Fault::Source => "\"url\" parameter is not allowed".to_owned(),
             Fault::NotImage | Fault::Damaged => {
                 "The requested resource isn't a valid image.".to_owned()
@@ -45,7 +45,7 @@ impl Errors for NextErrors {
                 valid(&format!("{place} response is invalid"))
             }
             Fault::Late => valid("upstream response timed out"),
-            _ => told.sentence.to_owned(),
+            _ => error.sentence.to_owned(),
         };
         Some(("text/plain; charset=utf-8", text))
     }

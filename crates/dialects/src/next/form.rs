@@ -1,4 +1,4 @@
-//! Forms of the image components' URLs in logs.
+//! How URLs of the image components of Next.js and Vercel are recognised in logs.
 
 use crate::forms::{Form, Room};
 

@@ -1,8 +1,8 @@
 //! URLs of the image component of Next.js: `/_next/image?url=%2Ftrip%2Fa.jpg&w=640&q=75`, and of Vercel's image API,
 //! which has the same parameters at `/_vercel/image`.
 //!
-//! Follows the optimizer of Next.js 16: the checks in `query`, the patterns of permitted sources in `patterns`, what is
-//! made of the image in `rules`, and what errors say in `errors`.
+//! Follows the optimizer of Next.js 16: `query` has its checks, `patterns` the patterns of permitted sources, `rules`
+//! its processing of images, and `errors` its messages.
 
 mod config;
 mod errors;
@@ -30,21 +30,21 @@ struct Next {
     /// Prefixes of the dialect's URLs, without trailing slashes.
     prefixes: Vec<String>,
     checks: Checks,
-    /// Names of the formats that `Accept` is asked for, the preferred one first.
+    /// The engine's names of the formats that are selected by `Accept`, the preferred one first.
     formats: Vec<&'static str>,
     /// The path under which the application is mounted, without a trailing slash; empty: `/`.
     base_path: String,
     /// Scheme and authority that paths with a query are fetched from; empty: queries are left out.
     site: String,
     allow_svg: bool,
-    /// The least number of seconds that clients keep a result.
+    /// Minimum number of seconds for which clients cache a result.
     least: u64,
     security_policy: String,
     disposition: Disposition,
 }
 
 impl Next {
-    /// Returns the headers of a result, which is named after the source at `href`.
+    /// Returns the headers of a result, whose file name follows from the source at `href`.
     fn headers(&self, href: &str) -> Vec<(&'static str, String)> {
         let path = href.split(['?', '#']).next().unwrap_or_default();
         let name = path.rsplit('/').next().unwrap_or_default();
@@ -59,12 +59,12 @@ impl Next {
         ]
     }
 
-    /// Returns how long clients keep a result, and how that is said: forever if the bundler has named the source after its
-    /// content.
+    /// Returns how long clients cache a result, and the pattern of its `Cache-Control`. Sources that a bundler has
+    /// named after a hash of their content are immutable.
     fn keeping(&self, href: &str) -> (Keeping, &'static str) {
         let path = href.strip_prefix(&self.base_path).unwrap_or_default();
-        let hashed = ["/_next/static/media", "/_next/static/immutable/media"];
-        match hashed.iter().any(|folder| path.starts_with(folder)) {
+        let hashed_folders = ["/_next/static/media", "/_next/static/immutable/media"];
+        match hashed_folders.iter().any(|folder| path.starts_with(folder)) {
             true => {
                 let (least, most) = (315_360_000, 315_360_000);
                 (Keeping { least, most }, "public, max-age={}, immutable")
@@ -79,7 +79,7 @@ impl Next {
         }
     }
 
-    /// Returns the source that a permitted `url` names.
+    /// Returns the source for a permitted `url`.
     fn source(&self, params: &Params) -> Result<Source, Refusal> {
         let url = &params.url;
         if !params.is_local {
@@ -88,20 +88,20 @@ impl Next {
         if let Some(query) = url.query().filter(|_| !self.site.is_empty()) {
             return Ok(Source::Url(format!("{}{}?{query}", self.site, url.path())));
         }
-        // The folder `public` is what is below the base path.
+        // Next.js serves the folder `public` at the base path.
         let path = url.path();
-        let below = path.strip_prefix(&*self.base_path);
-        let below = below.filter(|rest| rest.starts_with('/'));
-        Source::from_raw(below.unwrap_or(path))
+        let rest = path.strip_prefix(&*self.base_path);
+        let rest = rest.filter(|rest| rest.starts_with('/'));
+        Source::from_raw(rest.unwrap_or(path))
     }
 }
 
 impl Dialect for Next {
     fn example(&self, path: &str) -> String {
         let prefix = self.prefixes.first().map_or("", String::as_str);
-        // A URL within a query.
+        // The path becomes a URL within a query, which is decoded twice.
         let source = path.replace('%', "%25").replace('/', "%2F");
-        let (w, q) = self.checks.usual();
+        let (w, q) = self.checks.example_values();
         format!("{prefix}?url={source}&w={w}&q={q}")
     }
 
@@ -128,7 +128,7 @@ impl Dialect for Next {
     }
 
     fn parse(&self, target: &Target<'_>) -> Result<Option<ImageRequest>, Refusal> {
-        // With `trailingSlash` the path ends with one.
+        // With the setting `trailingSlash` of Next.js, the path ends in a slash.
         let path = target.path.strip_suffix('/').unwrap_or(target.path);
         if !self.prefixes.iter().any(|prefix| prefix == path) {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! The sources that are permitted: globs of paths and of URLs.
+//! Which sources are permitted: globs of paths and of URLs.
 
 use globset::{GlobBuilder, GlobMatcher};
 use serde::Deserialize;
@@ -8,18 +8,18 @@ use crate::ConfigError;
 use crate::hosts::Hosts;
 use crate::remote_pattern::RemotePattern;
 
-/// Paths that are permitted as sources, as one of `images.localPatterns` in the configuration of Next.js. What is left
-/// out permits anything.
+/// A pattern of paths that are permitted as sources, an entry of `images.localPatterns` in the configuration of
+/// Next.js. Absent fields permit anything.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LocalPattern {
     /// Glob of the path, such as `/assets/**`.
     pub pathname: Option<String>,
-    /// The query with its `?`; empty: none.
+    /// The query with its `?`; an empty text permits no query.
     pub search: Option<String>,
 }
 
-/// All patterns, compiled.
+/// All patterns of the configuration, compiled.
 #[derive(Debug)]
 pub(super) struct Patterns {
     domains: Hosts,
@@ -35,7 +35,7 @@ struct Remote {
     rest: Local,
 }
 
-/// A glob, as one or two of another kind.
+/// A glob in the syntax of Next.js, compiled to one or more globs of `globset`.
 #[derive(Debug)]
 struct Glob(Vec<GlobMatcher>);
 
@@ -52,7 +52,7 @@ struct Local {
 }
 
 impl Patterns {
-    /// Compiles patterns. Without any for paths, all paths are permitted without a query.
+    /// Compiles patterns. Without local patterns, all paths are permitted, without a query.
     ///
     /// # Errors
     /// The first pattern that is not well formed.
@@ -81,9 +81,9 @@ impl Patterns {
                 rest: Local::new(&key("pathname"), &pattern.pathname, &pattern.search)?,
             })
         });
-        // What the bundler has put there is part of the page.
-        let own = ["/_next/static/media/**", "/_next/static/immutable/media/**"];
-        let own = own.map(|pathname| LocalPattern {
+        // Imports of the page, which the bundler has put there, are always permitted.
+        let bundler_patterns = ["/_next/static/media/**", "/_next/static/immutable/media/**"];
+        let bundler_patterns = bundler_patterns.map(|pathname| LocalPattern {
             pathname: Some(pathname.to_owned()),
             search: Some(String::new()),
         });
@@ -93,7 +93,7 @@ impl Patterns {
         };
         let all = match local {
             [] => vec![any],
-            local => local.iter().cloned().chain(own).collect(),
+            local => local.iter().cloned().chain(bundler_patterns).collect(),
         };
         let local = all.iter().enumerate().map(|(index, pattern)| {
             let key = format!("next.local_patterns.{index}.pathname");
@@ -106,12 +106,12 @@ impl Patterns {
         })
     }
 
-    /// Whether the path and query of this URL are permitted.
+    /// Whether the local patterns permit the path and query of this URL.
     pub(super) fn permit_path(&self, url: &Url) -> bool {
         self.local.iter().any(|pattern| pattern.permits(url))
     }
 
-    /// Whether this URL is permitted.
+    /// Whether the domains or the remote patterns permit this URL.
     pub(super) fn permit_url(&self, url: &Url) -> bool {
         let host = url.host_str().unwrap_or_default();
         self.domains.has(host) || self.remote.iter().any(|pattern| pattern.permits(url, host))
@@ -122,7 +122,10 @@ impl Remote {
     fn permits(&self, url: &Url, host: &str) -> bool {
         let port = url.port().map(|port| port.to_string()).unwrap_or_default();
         (self.protocol.as_ref()).is_none_or(|protocol| protocol == url.scheme())
-            && self.port.as_ref().is_none_or(|own| *own == port)
+            && self
+                .port
+                .as_ref()
+                .is_none_or(|permitted_port| *permitted_port == port)
             && self.hostname.is_match(host)
             && self.rest.permits(url)
     }
@@ -144,18 +147,20 @@ impl Local {
     fn permits(&self, url: &Url) -> bool {
         let search = url.query().filter(|query| !query.is_empty());
         let search = search.map(|query| format!("?{query}")).unwrap_or_default();
-        self.search.as_ref().is_none_or(|own| *own == search)
+        self.search
+            .as_ref()
+            .is_none_or(|permitted_search| *permitted_search == search)
             && (self.pathname.as_ref()).is_none_or(|glob| glob.is_match(url.path()))
     }
 }
 
-/// Compiles a glob in which `*` does not match slashes and `**` does. As in Next.js, `/a/**` matches `/a` itself, `/a/*`
-/// matches `/a/b/` but not `/a/`, and `/**/a` matches `/b/a` but not `/a`.
+/// Compiles a glob in which `*` does not match slashes and `**` does. As in Next.js, `/a/**` matches `/a` itself,
+/// `/a/*` matches `/a/b/` but not `/a/`, and `/**/a` matches `/b/a` but not `/a`.
 fn glob(key: &str, text: &str) -> Result<Glob, ConfigError> {
-    let extended = ["!(", "@(", "+(", "*(", "?("]
+    let has_groups = ["!(", "@(", "+(", "*(", "?("]
         .iter()
         .any(|it| text.contains(it));
-    if extended || text.starts_with('!') {
+    if has_groups || text.starts_with('!') {
         let why = format!(
             "`{text}`: `!` and groups in parentheses are not supported; use `{{a,b}}`, or several patterns"
         );

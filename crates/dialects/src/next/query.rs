@@ -1,4 +1,4 @@
-//! The parameters `url`, `w` and `q`, which are checked in the order and with the texts of Next.js.
+//! The parameters `url`, `w` and `q`, which are checked in the order and with the messages of Next.js.
 
 use url::{Url, form_urlencoded};
 
@@ -11,7 +11,7 @@ use crate::options::{Table, row};
 use crate::percent;
 use crate::refusal::Refusal;
 
-/// All parameters.
+/// The parameters of the image component.
 #[rustfmt::skip]
 pub(super) static OPTIONS: Table = Table(&[
     row(&["url"], Answer, Takes::any("a path, or a URL that `remote_patterns` or `domains` permit"), "the source"),
@@ -19,16 +19,16 @@ pub(super) static OPTIONS: Table = Table(&[
     row(&["q"], Image, Number(1.0, 100.0), "quality; one of `qualities`, if there are any"),
 ]);
 
-/// The URL that a path is resolved against. Only path and query of the result are used.
+/// The URL that paths are resolved against. Only path and query of the result are used.
 const BASE: &str = "http://n";
 
-/// The largest number of UTF-16 units of `url`.
+/// Maximum length of `url` in UTF-16 units.
 const MOST_UNITS: usize = 3072;
 
 const WIDTH: &str = "\"w\" parameter (width)";
 const QUALITY: &str = "\"q\" parameter (quality)";
 
-/// What is permitted.
+/// The permitted values of the parameters.
 #[derive(Debug)]
 pub(super) struct Checks {
     /// Widths in px; empty: any.
@@ -37,16 +37,16 @@ pub(super) struct Checks {
     pub(super) qualities: Vec<u8>,
     /// Prefixes of the dialect's own URLs, which are not permitted as sources.
     pub(super) prefixes: Vec<String>,
-    /// Sources.
+    /// Patterns of permitted sources.
     pub(super) patterns: Patterns,
 }
 
 /// The parameters of a URL.
 #[derive(Debug)]
 pub(super) struct Params {
-    /// `url` as it was given, percent-decoded once.
+    /// The parameter `url` as given, percent-decoded once.
     pub(super) text: String,
-    /// `url` in its normal form.
+    /// The parameter `url`, normalized.
     pub(super) url: Url,
     /// Whether `url` is a path.
     pub(super) is_local: bool,
@@ -57,10 +57,10 @@ pub(super) struct Params {
 }
 
 impl Params {
-    /// Reads the query of a target.
+    /// Parses and checks the query of a target.
     ///
     /// # Errors
-    /// The first check that fails, in the words of Next.js.
+    /// The message of Next.js about the first check that fails.
     pub(super) fn read(query: &str, checks: &Checks) -> Result<Self, Refusal> {
         let text = only(query, "url", "\"url\" parameter")?;
         let (url, is_local) = checks.source(&text)?;
@@ -114,7 +114,7 @@ impl Checks {
             return Err(wrong("is invalid"));
         }
         let permitted = match is_local {
-            // Such as `/\host/path`, which the resolution takes for another host.
+            // A text such as `/\host/path` would resolve to a URL of another host.
             true => url.host_str() == Some("n") && self.patterns.permit_path(&url),
             false => self.patterns.permit_url(&url),
         };
@@ -124,7 +124,7 @@ impl Checks {
         }
     }
 
-    /// Whether a path is one of the dialect's own URLs.
+    /// Whether a path is that of the dialect's own URLs, or ends in it.
     fn is_own(&self, path: &str) -> bool {
         let path = percent::decode(path).unwrap_or_else(|_| path.to_owned());
         self.prefixes.iter().any(|prefix| {
@@ -150,20 +150,26 @@ impl Checks {
         }
     }
 
-    /// Returns a width and a quality that are permitted: 256 and 75, if those are.
-    pub(super) fn usual(&self) -> (u32, u8) {
-        fn one<T: Copy + PartialEq>(usual: T, all: &[T]) -> T {
-            let first = all.first().copied().unwrap_or(usual);
-            if all.contains(&usual) { usual } else { first }
+    /// Returns a permitted width and quality for examples: 256 and 75, or else the first ones that are listed.
+    pub(super) fn example_values(&self) -> (u32, u8) {
+        fn one<T: Copy + PartialEq>(preferred_value: T, all: &[T]) -> T {
+            let first = all.first().copied().unwrap_or(preferred_value);
+            if all.contains(&preferred_value) {
+                preferred_value
+            } else {
+                first
+            }
         }
         (one(256, &self.widths), one(75, &self.qualities))
     }
 }
 
-/// Returns the decoded value of a parameter that has to be there once.
+/// Returns the decoded value of a parameter that must occur exactly once. `name` is its name in messages.
 fn only(query: &str, key: &str, name: &str) -> Result<String, Refusal> {
     let pairs = form_urlencoded::parse(query.as_bytes());
-    let mut values = pairs.filter(|(own, _)| own == key).map(|(_, value)| value);
+    let mut values = pairs
+        .filter(|(name_in_query, _)| name_in_query == key)
+        .map(|(_, value)| value);
     match (values.next(), values.next()) {
         (_, Some(_)) => Err(Refusal::in_words(format!("{name} cannot be an array"))),
         (Some(value), None) if !value.is_empty() => Ok(value.into_owned()),
@@ -171,26 +177,27 @@ fn only(query: &str, key: &str, name: &str) -> Result<String, Refusal> {
     }
 }
 
-/// Returns the whole number that a text of digits is; the largest there is for larger ones.
+/// Parses a text of digits. Larger numbers saturate.
 fn whole(text: &str) -> Option<u64> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     digits.then(|| text.parse().unwrap_or(u64::MAX))
 }
 
-/// Returns the format that `accept` names with the largest weight, the first of these formats if there are several. `None`
-/// if it names none, or if a range such as `*/*` has a larger weight and stands for a format that is not named.
+/// Returns the one of `formats` with the highest weight in the header `Accept`, the first of them if there are several.
+/// `None` if the header names none, or if a range such as `*/*` has a higher weight and stands for a format that is not
+/// named.
 pub(super) fn preferred(formats: &[&'static str], accept: &str) -> Option<&'static str> {
     let ranges: Vec<(String, f64)> = accept::ranges(accept)
         .map(|range| (range.name.to_ascii_lowercase(), range.weight.unwrap_or(1.0)))
         .collect();
-    let named = |format: &str| {
+    let weight_of = |format: &str| {
         let name = format!("image/{format}");
-        let own = ranges.iter().find(|(range, _)| *range == name);
-        own.map(|(_, weight)| *weight)
+        let range = ranges.iter().find(|(range, _)| *range == name);
+        range.map(|(_, weight)| *weight)
     };
     let mut best: Option<(&'static str, f64)> = None;
     for format in formats {
-        let weight = named(format).unwrap_or_default();
+        let weight = weight_of(format).unwrap_or_default();
         if weight > best.map_or(0.0, |(_, most)| most) {
             best = Some((format, weight));
         }
@@ -200,6 +207,6 @@ pub(super) fn preferred(formats: &[&'static str], accept: &str) -> Option<&'stat
         .iter()
         .filter(|(range, _)| ["*/*", "image/*"].contains(&&**range));
     let most = others.map(|(_, weight)| *weight).fold(0.0, f64::max);
-    let is_other = most > weight && formats.iter().any(|format| named(format).is_none());
+    let is_other = most > weight && formats.iter().any(|format| weight_of(format).is_none());
     (!is_other).then_some(format)
 }

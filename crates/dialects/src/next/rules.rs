@@ -1,4 +1,4 @@
-//! What the optimizer makes of an image.
+//! How the optimizer of Next.js processes an image.
 
 use andon_recipe::{
     Bounds, Chroma, Facts, Fit, FormatName, Goal, Kept, Length, Orient, Output, Recipe,
@@ -7,25 +7,25 @@ use andon_recipe::{
 
 use crate::effects::is_lossy;
 
-/// The rules of a request.
+/// The parameters of a request, and how they are resolved to a recipe for an image.
 #[derive(Clone, Debug)]
 pub(super) struct NextRules {
     width: u32,
     quality: u8,
-    /// Whether SVG sources are sent, unchanged.
+    /// Whether SVG sources are served, unchanged.
     allow_svg: bool,
     output: Output,
 }
 
-/// Formats that are sent as they are.
+/// Formats that are sent unchanged.
 const AS_THEY_ARE: &[&str] = &["svg", "ico", "bmp", "jxl", "heic"];
 
-/// Formats whose animations are sent as they are.
+/// Formats in which animations are sent unchanged.
 const ANIMATED: &[&str] = &["gif", "png", "webp"];
 
 impl NextRules {
-    /// Creates rules for a largest width in px. Without a `format`, the source keeps its own, unless older browsers do
-    /// not draw it.
+    /// Creates rules for a maximum width in px. Without a `format`, results have the source's format, except for WebP
+    /// and AVIF sources, which become JPEG for older browsers.
     pub(super) fn new(width: u32, quality: u8, format: Option<&str>, allow_svg: bool) -> Self {
         let format = format.and_then(|name| FormatName::new(name).ok());
         Self {
@@ -41,8 +41,8 @@ impl NextRules {
         }
     }
 
-    /// Returns the steps and the output for a source in this format.
-    fn made(&self, source: &str) -> Recipe {
+    /// Returns the recipe for a source in the format `source`.
+    fn recipe_for(&self, source: &str) -> Recipe {
         let inside = Bounds::Width(Length::Px(self.width.into()));
         let mut output = self.output.clone();
         if output.format.is_none() && ["webp", "avif"].contains(&source) {
@@ -60,7 +60,7 @@ impl NextRules {
         }
         let is_jpeg = output.format_or(source) == "jpeg";
         output.progressive &= is_jpeg;
-        // As sharp does, whatever the source has.
+        // sharp subsamples the chroma of every JPEG.
         output.chroma = is_jpeg.then_some(Chroma::C420);
         let enlarge = false;
         Recipe {
@@ -70,7 +70,7 @@ impl NextRules {
     }
 }
 
-/// Returns the quality in AVIF that looks as this one does in WebP, by the optimizer's reckoning.
+/// Returns the AVIF quality that the optimizer takes for equivalent to this WebP quality.
 fn avif_quality(quality: u8) -> u8 {
     (f64::from(quality) * (50.0 / 80.0)).round().max(1.0) as u8
 }
@@ -92,15 +92,15 @@ impl Rules for NextRules {
         if moves || AS_THEY_ARE.contains(&format) {
             return Ok(Recipe::original());
         }
-        self.made(format).resolve(facts)
+        self.recipe_for(format).resolve(facts)
     }
 
     crate::rules::kept_output!();
 
     fn wish(&self) -> Option<Wish> {
-        let mut made = self.made("jpeg");
-        // No other dialect has to say what is usual here.
-        made.output.chroma = None;
-        Some(Wish::of(&made))
+        let mut recipe = self.recipe_for("jpeg");
+        // Subsampling is a default here, and not a request that other dialects have to express.
+        recipe.output.chroma = None;
+        Some(Wish::of(&recipe))
     }
 }

@@ -1,30 +1,31 @@
-//! Writes wishes as URLs of the image component, with the usual prefix.
+//! Writes wishes (requests in the terms that all dialects share) as URLs of the image component with the default
+//! prefix.
 
 use andon_recipe::{Fitting, Wish};
 
 use crate::percent;
-use crate::spelling::{Said, Spelt, Word};
+use crate::spelling::{Draft, Spelt, Word};
 
-/// The words of a recipe that there are parameters for.
+/// Words of recipes, each with the parameter that expresses it.
 pub(super) const WORDS: &[Word] = &[
     ("q:_", "q={0}"),
-    // What `Accept` and the format of the source decide.
+    // The header `Accept` and the format of the source decide about the format.
     ("as:webp", ""),
     ("progressive", ""),
     ("keep:none", ""),
 ];
 
-/// Returns the URL for a wish.
+/// Returns the URL for a wish, and which parts of the wish it lacks.
 pub(super) fn spell(wish: &Wish, source: &str) -> Spelt {
-    let mut said = Said::of(wish, WORDS);
+    let mut draft = Draft::of(wish, WORDS);
     let is_width = wish.fit == Fitting::Inside && wish.h.is_none() && !wish.enlarge;
     if !is_width {
-        said.miss_box(wish);
+        draft.miss_box(wish);
     }
     let width = wish.w.unwrap_or(3840.0).round();
-    let quality = said.take("q=").unwrap_or_else(|| "75".to_owned());
+    let quality = draft.take("q=").unwrap_or_else(|| "75".to_owned());
     let source = percent::encode(&format!("/{source}"), "%")
         .replace('%', "%25")
         .replace("%252F", "%2F");
-    said.spelt(format!("/_next/image?url={source}&w={width}&q={quality}"))
+    draft.finish(format!("/_next/image?url={source}&w={width}&q={quality}"))
 }

@@ -46,7 +46,7 @@ fn a_source_is_a_path_or_a_permitted_url() {
     ] {
         let target = format!("/_next/image?url={url}&w=640&q=75");
         assert_eq!(parse(&target).expect(url).source.place(), source, "{url}");
-        // As with `trailingSlash`.
+        // The URL that the setting `trailingSlash` of Next.js leads to.
         let slash = target.replace('?', "/?");
         assert_eq!(parse(&slash).expect(url).source.place(), source, "{url}");
         let target = target.replace("_next", "_vercel");
@@ -164,7 +164,7 @@ fn widths_scale_down_and_qualities_are_those_of_the_format() {
         recipe("jpeg", target),
         "exact:640x427,q:75,progressive,chroma:420"
     );
-    // Older browsers draw neither.
+    // Clients that accept neither format get JPEG.
     for format in ["webp", "avif"] {
         let recipe = recipe(format, target);
         assert_eq!(recipe, "exact:640x427,as:jpeg,q:75,progressive,chroma:420");
@@ -356,7 +356,7 @@ fn settings_that_cannot_work_are_refused_with_their_key() {
 }
 
 proptest! {
-    /// Whatever the query is, nothing panics, and what is read can be written and read again.
+    /// No query causes a panic, and each parsed request can be written as a target and parsed again.
     #[test]
     fn queries_are_read_as_they_are_written(query in "(&?(url|w|q)=(%2F|/|a|%20|%5C|:|%3A|\\.|http:|[0-9]){0,9}){0,4}") {
         let dialects = dialects(|_| {});

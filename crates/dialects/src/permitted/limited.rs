@@ -1,4 +1,4 @@
-//! Rules that refuse what is not listed when they are resolved.
+//! Rules that refuse recipes that are not permitted.
 
 use std::sync::Arc;
 
@@ -9,25 +9,25 @@ use andon_recipe::{
 
 use super::{PermittedConfig, size};
 
-/// Rules of a request that is held to lists.
+/// The rules of a request, to which the lists of `[permitted]` apply.
 #[derive(Clone, Debug)]
-pub(super) struct Limited {
+pub(super) struct LimitedRules {
     pub(super) rules: Arc<dyn Rules>,
-    /// Rules of usual requests in the request's dialect, whose output settings are the dialect's own.
-    pub(super) usual: Arc<[Arc<dyn Rules>]>,
-    /// Whether the request names a background. If not, the one in the output is the server's.
+    /// Rules of ordinary requests in the request's dialect. Their output settings are the dialect's defaults.
+    pub(super) default_rules: Arc<[Arc<dyn Rules>]>,
+    /// Whether the request names a background. If not, the background in its output settings is the server's.
     pub(super) says_background: bool,
     pub(super) lists: Arc<PermittedConfig>,
 }
 
-impl Rules for Limited {
+impl Rules for LimitedRules {
     fn text(&self) -> String {
         self.rules.text()
     }
 
     fn resolve(&self, facts: &Facts) -> Result<Recipe, ResolveError> {
         let recipe = self.rules.resolve(facts)?;
-        // Where a crop lies that was measured is not the client's choice.
+        // Clients cannot choose where a measured crop lies, so that the lists do not restrict it.
         let measured = facts.measured.of_sizes();
         if measured == facts.measured {
             self.check(&recipe, facts)?;
@@ -73,15 +73,15 @@ impl Rules for Limited {
     }
 }
 
-/// Output words that anybody may use, because they have few values, or because dialects choose them by other options:
-/// formats, losslessness, what is kept of metadata. `q` has a list of its own.
+/// Output words that anybody may use, because they have few values, or because dialects set them by other options:
+/// format, losslessness, which metadata are kept. `q` has a list of its own.
 const FREE: &[&str] = &["as", "moving", "lossless", "metadata", "stored", "q"];
 
 /// Output words that stand in place of a quality.
 const GOALS: &[&str] = &["max", "score"];
 
-impl Limited {
-    /// Checks a recipe in whole pixels.
+impl LimitedRules {
+    /// Checks whether a recipe in whole pixels is permitted.
     fn check(&self, recipe: &Recipe, facts: &Facts) -> Result<(), ResolveError> {
         let checked = self.check_all(recipe, facts);
         checked.map_err(ResolveError::not_permitted)
@@ -99,12 +99,12 @@ impl Limited {
         self.check_output(&recipe.output, facts)
     }
 
-    /// Checks the steps that do more than scale, turn and cut.
+    /// Checks the steps that do more than scale, turn and crop: they must be listed.
     fn check_steps(&self, recipe: &Recipe, facts: &Facts) -> Result<(), ResolveError> {
         for (at, step) in recipe.steps.iter().enumerate() {
             let is_free = match step {
                 Step::Orient(_) | Step::Turn(_) | Step::Flip(_) => true,
-                // Their sizes and positions are checked.
+                // The sizes and positions of these steps are checked with the size of the result.
                 Step::Exact(_) | Step::Shrink(_) | Step::Crop(_) => true,
                 Step::Focus(_) => step.is_to_be_measured(),
                 Step::Canvas(canvas) => is_plain_ground(canvas, &recipe.steps[..at], facts),
@@ -133,25 +133,28 @@ impl Limited {
         }
     }
 
-    /// Checks how the result is written, apart from its format and quality: as the dialect writes it by itself, or in
-    /// words that are listed.
+    /// Checks the output settings other than format and quality: they must be the dialect's defaults, or words that are
+    /// listed.
     fn check_output(&self, output: &Output, facts: &Facts) -> Result<(), ResolveError> {
-        // Without limits of sizes, only what takes the place of a quality matters.
+        // Unless sizes are limited, only words that take the place of a quality matter.
         let matters = |word| self.lists.limits_sizes() || GOALS.contains(&word);
-        let said = |word| matters(word) && !FREE.contains(&word) && !self.lists(word);
-        let said: Vec<_> = output.words().filter(|(word, _)| said(word)).collect();
-        if said.is_empty() {
+        let is_checked = |word| matters(word) && !FREE.contains(&word) && !self.lists(word);
+        let words: Vec<_> = output
+            .words()
+            .filter(|(word, _)| is_checked(word))
+            .collect();
+        if words.is_empty() {
             return Ok(());
         }
-        let usual: Vec<_> = (self.usual.iter())
-            .filter_map(|rules| self.usual_output(&**rules, output, facts))
+        let default_outputs: Vec<_> = (self.default_rules.iter())
+            .filter_map(|rules| self.default_output(&**rules, output, facts))
             .collect();
-        let is_usual = |said: &(&str, String)| {
-            usual
+        let is_usual = |word: &(&str, String)| {
+            default_outputs
                 .iter()
-                .any(|output| output.words().any(|usual| usual == *said))
+                .any(|output| output.words().any(|default_word| default_word == *word))
         };
-        match said.iter().find(|said| !is_usual(said)) {
+        match words.iter().find(|word| !is_usual(word)) {
             None => Ok(()),
             Some((word, value)) => Err(self.unlisted(
                 word,
@@ -163,14 +166,14 @@ impl Limited {
         }
     }
 
-    /// Returns how a usual request is written in the format of `output`, at its quality.
-    fn usual_output(&self, rules: &dyn Rules, output: &Output, facts: &Facts) -> Option<Output> {
-        let own = self.rules.output();
+    /// Returns the output settings of an ordinary request for the format and quality of `output`.
+    fn default_output(&self, rules: &dyn Rules, output: &Output, facts: &Facts) -> Option<Output> {
+        let request_output = self.rules.output();
         let format = match &output.format {
             Some(format) => format.clone(),
             None => FormatName::new(&facts.format).ok()?,
         };
-        let wanted = Output {
+        let output_settings = Output {
             format: Some(format),
             goal: match output.goal {
                 Some(Goal::Quality(q)) => Some(Goal::Quality(q)),
@@ -179,35 +182,35 @@ impl Limited {
             lossless: output.lossless,
             background: match self.says_background {
                 true => rules.output().background,
-                false => own.background,
+                false => request_output.background,
             },
             ..rules.output().clone()
         };
-        let recipe = rules.with_output(wanted).resolve(facts);
+        let recipe = rules.with_output(output_settings).resolve(facts);
         recipe.ok().map(|recipe| recipe.output)
     }
 
     fn lists(&self, word: &str) -> bool {
-        self.lists.words.iter().any(|listed| listed == word)
+        self.lists.words.iter().any(|entry| entry == word)
     }
 
     fn unlisted(&self, word: &str, piece: impl std::fmt::Display) -> ResolveError {
-        let listed = match self.lists.words.is_empty() {
+        let permitted = match self.lists.words.is_empty() {
             true => "no words but those of sizes, turns and formats".to_owned(),
             false => format!("these words: {}", list(&self.lists.words)),
         };
-        let why = format!("unsigned URLs may use {listed}; `permitted.words` can list `{word}`");
+        let why = format!("unsigned URLs may use {permitted}; `permitted.words` can list `{word}`");
         ResolveError::new(piece, why)
     }
 }
 
-/// Whether a canvas only shows white, black, or the background of the format behind an image of its own size.
+/// Whether a canvas of the image's own size only fills its transparent parts with white or black.
 fn is_plain_ground(canvas: &Canvas, before: &[Step], facts: &Facts) -> bool {
     let plain = [Colour::WHITE, Colour::BLACK].contains(&canvas.colour);
     plain && size_after(before, facts) == Some((canvas.w, canvas.h))
 }
 
-/// Returns the values in rising order, separated by commas.
+/// Returns the values in ascending order, separated by commas.
 pub(super) fn list<T: Clone + Ord + ToString>(values: &[T]) -> String {
     let mut values = values.to_vec();
     values.sort_unstable();

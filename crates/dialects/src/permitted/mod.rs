@@ -1,8 +1,8 @@
-//! Lists of what unsigned URLs may ask for, so that nobody can make any number of variants of one image.
+//! Lists of what unsigned URLs may request, so that nobody can create any number of variants of one image.
 //!
-//! A size has many spellings: boxes, per cent, device pixels, crops, one side alone. So the lists are compared with the
-//! recipe that a request resolves to, in whole pixels, whichever dialect it came in: [`Permitted::limit`] puts rules
-//! around those of the request that refuse, when they are resolved, what is not listed.
+//! A size can be written in many ways: boxes, percentages, device pixels, crops, one side alone. So the lists are
+//! compared with the recipe that a request resolves to, in whole pixels, whatever its dialect: [`Permitted::limit`]
+//! wraps the rules of a request in rules that refuse, when they are resolved, a recipe that is not permitted.
 
 mod limited;
 mod size;
@@ -15,7 +15,7 @@ use serde::Deserialize;
 
 use crate::ConfigError;
 use crate::request::ImageRequest;
-use limited::Limited;
+use limited::LimitedRules;
 
 /// The table `[permitted]` of the configuration. Without any list, everything is permitted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -23,19 +23,20 @@ use limited::Limited;
 pub struct PermittedConfig {
     /// Widths of results in px. The source's own width is permitted, too.
     pub widths: Vec<u32>,
-    /// Heights of results in px. The source's own height is permitted, too, and the height that follows from a
-    /// permitted width by the source's aspect ratio, as the width from a height.
+    /// Heights of results in px. The source's own height is permitted, too. So are the height that follows from a
+    /// permitted width by the source's aspect ratio, and the width that follows from a permitted height.
     pub heights: Vec<u32>,
-    /// Qualities, 1 to 100, that of the dialect where the URL names none included. Empty: any.
+    /// Qualities, 1 to 100. The list must include the dialect's default quality, for URLs that name none. Empty: any.
     pub qualities: Vec<u8>,
-    /// Words of recipes that unsigned URLs may use with any arguments, beyond sizes, turns, formats and qualities.
+    /// Words of recipes that unsigned URLs may use with any arguments, in addition to sizes, turns, formats and
+    /// qualities.
     pub words: Vec<String>,
-    /// Whether signed URLs are held to the lists, too.
+    /// Whether the lists apply to signed URLs, too.
     pub signed: bool,
 }
 
 impl PermittedConfig {
-    /// Whether the sizes of results are limited.
+    /// Whether the lists limit the sizes of results.
     fn limits_sizes(&self) -> bool {
         !self.widths.is_empty() || !self.heights.is_empty()
     }
@@ -66,58 +67,58 @@ impl PermittedConfig {
     }
 }
 
-/// The lists in force, and what the dialects ask for where a URL says nothing.
+/// The configured lists, and the defaults of each dialect.
 #[derive(Debug)]
 pub(crate) struct Permitted {
     lists: Arc<PermittedConfig>,
-    /// Rules of a usual request in each dialect: index of its door, and the rules.
-    usual: Vec<(Option<usize>, Arc<dyn Rules>)>,
+    /// Rules of an ordinary request in each dialect, with the index of the dialect's door.
+    default_rules: Vec<(Option<usize>, Arc<dyn Rules>)>,
 }
 
 impl Permitted {
-    /// Returns the lists of a configuration; `None` if it permits everything. `usual` has the rules of an example in
-    /// each dialect, with the index of its door.
+    /// Returns the lists of a configuration; `None` if it permits everything. `default_rules` are those of an example
+    /// in each dialect, with the index of the dialect's door.
     ///
     /// # Errors
-    /// A value that no request can ask for, or a key that has no effect.
+    /// A value that no request can have, or a key that has no effect.
     pub(crate) fn new(
         config: &PermittedConfig,
-        usual: Vec<(Option<usize>, Arc<dyn Rules>)>,
+        default_rules: Vec<(Option<usize>, Arc<dyn Rules>)>,
     ) -> Result<Option<Self>, ConfigError> {
         config.validate()?;
         let has_lists = config.limits_sizes() || !config.qualities.is_empty();
         Ok(has_lists.then(|| Self {
             lists: Arc::new(config.clone()),
-            usual,
+            default_rules,
         }))
     }
 
-    /// Whether signed URLs are held to the lists, too.
+    /// Whether the lists apply to signed URLs, too.
     pub(crate) fn holds_signed(&self) -> bool {
         self.lists.signed
     }
 
-    /// Holds a request to the lists. `door` is the index of its dialect; without one, what any dialect asks for by
-    /// itself is permitted.
+    /// Applies the lists to a request. `door` is the index of its dialect. Without one, the default output settings of
+    /// every dialect are permitted.
     pub(crate) fn limit(&self, request: &mut ImageRequest, door: Option<usize>) {
         if request.is_file() {
             return;
         }
-        let own = |(of, _): &&(Option<usize>, _)| door.is_none() || *of == door;
-        let mut usual: Vec<Arc<dyn Rules>> = Vec::new();
-        usual.extend(
-            self.usual
+        let is_of_dialect = |(of, _): &&(Option<usize>, _)| door.is_none() || *of == door;
+        let mut default_rules: Vec<Arc<dyn Rules>> = Vec::new();
+        default_rules.extend(
+            self.default_rules
                 .iter()
-                .filter(own)
+                .filter(is_of_dialect)
                 .map(|(_, rules)| rules.clone()),
         );
         if door.is_none() {
-            usual.push(Arc::new(Recipe::from(Output::default())));
+            default_rules.push(Arc::new(Recipe::from(Output::default())));
         }
         let says_background = request.rules.output().background != Output::default().background;
-        request.rules = Arc::new(Limited {
+        request.rules = Arc::new(LimitedRules {
             rules: request.rules.clone(),
-            usual: usual.into(),
+            default_rules: default_rules.into(),
             says_background,
             lists: self.lists.clone(),
         });

@@ -1,9 +1,9 @@
-//! Which sizes of results are permitted, and which crops lead to them.
+//! Which sizes of results are permitted, and which crops may lead to them.
 //!
-//! The permitted sizes of one source are few: a listed width with a listed height, and either of them with the other
-//! side as the source's aspect ratio has it, where the sides of the source itself count as listed. A recipe may scale
-//! once and crop once. What it crops has to follow from the size of the result, or a size that is permitted would show
-//! any part of the source.
+//! The permitted sizes of one source are few: a listed width with a listed height, or one of them with the side that
+//! follows by the source's aspect ratio. The sides of the source itself count as listed. A recipe may scale once and
+//! crop once. The crop has to follow from the size of the result, because otherwise a result of a permitted size could
+//! show any part of the source.
 
 use andon_recipe::{Crop, Facts, Length, Recipe, ResolveError, Step, size_after};
 
@@ -25,20 +25,20 @@ pub(super) fn check(
     let crops_freely = lists.words.iter().any(|word| word == "crop");
     let stored = (facts.width, facts.height);
     let size = size_after(&recipe.steps, facts).unwrap_or_default();
-    let mut scaled: Option<(Size, Size)> = None;
-    let (mut shrunk, mut is_cut) = (false, false);
+    let mut scaling: Option<(Size, Size)> = None;
+    let (mut is_shrunk, mut is_cut) = (false, false);
     let mut shapes = vec![stored];
     for (at, step) in recipe.steps.iter().enumerate() {
         let before = size_after(&recipe.steps[..at], facts).unwrap_or_default();
         let after = size_after(&recipe.steps[..=at], facts).unwrap_or_default();
         match step {
-            Step::Shrink(_) if !shrunk && scaled.is_none() => shrunk = true,
-            Step::Exact(_) if scaled.is_none() => scaled = Some((before, after)),
+            Step::Shrink(_) if !is_shrunk && scaling.is_none() => is_shrunk = true,
+            Step::Exact(_) if scaling.is_none() => scaling = Some((before, after)),
             Step::Shrink(_) | Step::Exact(_) => {
                 return Err(ResolveError::new(step, "unsigned URLs may scale once"));
             }
             Step::Crop(crop) if !crops_freely => {
-                let follows = match scaled {
+                let follows = match scaling {
                     Some((before, after)) => has_ratio(after, before),
                     None => has_ratio(after, size) || has_ratio(after, (size.1, size.0)),
                 };
@@ -58,15 +58,15 @@ pub(super) fn check(
     }
     match is_permitted(lists, size, stored, &shapes) {
         true => Ok(()),
-        false => Err(refused(lists, size)),
+        false => Err(size_error(lists, size)),
     }
 }
 
-/// Whether a result of this size may be made of a source of the size `own`, turned or not. `shapes` are the sizes whose
-/// aspect ratio one side of the result may have to the other.
-fn is_permitted(lists: &PermittedConfig, (w, h): Size, own: Size, shapes: &[Size]) -> bool {
-    let turned = |(w, h): Size| (h, w);
-    // A source that is smaller than a listed box is cut to the shape of the box.
+/// Whether a source of the size `source_size`, turned or not, may have a result of this size. `shapes` are the sizes
+/// whose aspect ratio the result may have if one of its sides is permitted.
+fn is_permitted(lists: &PermittedConfig, (w, h): Size, source_size: Size, shapes: &[Size]) -> bool {
+    let turn = |(w, h): Size| (h, w);
+    // The crop to a listed box gives the box's shape to a source that is smaller than the box.
     let fits_a_box = || {
         let with = |width: u32| {
             lists
@@ -76,64 +76,66 @@ fn is_permitted(lists: &PermittedConfig, (w, h): Size, own: Size, shapes: &[Size
         };
         lists.widths.iter().any(|width| with(*width))
     };
-    [own, turned(own)].into_iter().any(|own| {
-        let has_w = w == own.0 || lists.widths.contains(&w);
-        let has_h = h == own.1 || lists.heights.contains(&h);
-        let follows = |shape: Size| {
-            has_w && is_near(h, w, (shape.1, shape.0)) || has_h && is_near(w, h, shape)
-        };
-        let is_own = w == own.0 || h == own.1;
-        has_w && has_h
-            || shapes
-                .iter()
-                .any(|shape| follows(*shape) || follows(turned(*shape)))
-            || is_own && fits_a_box()
-    })
+    [source_size, turn(source_size)]
+        .into_iter()
+        .any(|source_size| {
+            let has_w = w == source_size.0 || lists.widths.contains(&w);
+            let has_h = h == source_size.1 || lists.heights.contains(&h);
+            let follows = |shape: Size| {
+                has_w && is_near(h, w, (shape.1, shape.0)) || has_h && is_near(w, h, shape)
+            };
+            let is_own = w == source_size.0 || h == source_size.1;
+            has_w && has_h
+                || shapes
+                    .iter()
+                    .any(|shape| follows(*shape) || follows(turn(*shape)))
+                || is_own && fits_a_box()
+        })
 }
 
-/// Whether one side of `size` follows from the other by the aspect ratio of `of`.
+/// Whether one side of `size` follows from the other one by the aspect ratio of the size `of`, rounded in any way.
 fn has_ratio((w, h): Size, of: Size) -> bool {
     is_near(h, w, (of.1, of.0)) || is_near(w, h, of)
 }
 
-/// Whether `side` is `other` times the ratio of the two numbers, however it is rounded.
+/// Whether `side` is `other` times the ratio, rounded in any way.
 fn is_near(side: u32, other: u32, ratio: Size) -> bool {
     let expected = f64::from(other) * f64::from(ratio.0) / f64::from(ratio.1.max(1));
     (f64::from(side) - expected).abs() < 1.0
 }
 
-/// Whether a crop leaves all of one side.
+/// Whether a crop keeps one side whole.
 fn spans(before: Size, after: Size) -> bool {
     before.0 == after.0 || before.1 == after.1
 }
 
-/// Whether a crop lies in the middle, at a side or in a corner, or where something is measured.
+/// Whether a crop lies in the middle, at a side or in a corner, or at a measured place.
 fn lies_evenly(crop: &Crop, before: Size, after: Size) -> bool {
     let Crop::At { x, y, .. } = crop else {
         return true;
     };
-    let evenly = |at: Length, before: u32, after: u32| {
+    let is_even = |at: Length, before: u32, after: u32| {
         let (at, room) = (at.of(0.0) as u32, before.saturating_sub(after));
         at == 0 || at == room || (2 * at).abs_diff(room) <= 2
     };
-    evenly(*x, before.0, after.0) && evenly(*y, before.1, after.1)
+    is_even(*x, before.0, after.0) && is_even(*y, before.1, after.1)
 }
 
-fn refused(lists: &PermittedConfig, (w, h): Size) -> ResolveError {
-    let named = |name: &str, sides: &[u32]| match sides.is_empty() {
+fn size_error(lists: &PermittedConfig, (w, h): Size) -> ResolveError {
+    let side_list = |name: &str, sides: &[u32]| match sides.is_empty() {
         true => String::new(),
         false => format!("{name} {}", list(sides)),
     };
     let lists = [
-        named("widths", &lists.widths),
-        named("heights", &lists.heights),
+        side_list("widths", &lists.widths),
+        side_list("heights", &lists.heights),
     ];
-    let listed: Vec<String> = lists.into_iter().filter(|it| !it.is_empty()).collect();
+    let texts: Vec<String> = lists.into_iter().filter(|it| !it.is_empty()).collect();
     ResolveError::new(
         format_args!("{w}x{h}"),
         format!(
             "unsigned URLs may ask for these {} (px), and for what follows from one of them by the source's aspect ratio",
-            listed.join(" and ")
+            texts.join(" and ")
         ),
     )
 }

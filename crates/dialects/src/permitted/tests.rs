@@ -1,4 +1,4 @@
-//! Which requests are held to the lists, in every dialect and spelling.
+//! Tests of which requests the lists of permitted values apply to, in every dialect and spelling.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
@@ -16,7 +16,7 @@ fn config(text: &str) -> Config {
     read.expect("a configuration")
 }
 
-/// Every dialect, each at a place of its own.
+/// A configuration with every dialect, each at its own prefix.
 const EVERYWHERE: &str = "[imgproxy]\nprefix = \"/imgproxy\"\nquality = 75\n[thumbor]\nprefix = \"/thumbor\"\nquality = 75\n\
     [imagor]\nprefix = \"/imagor\"\nallow_unsafe = true\n[imgix]\nprefix = \"/imgix\"\n[weserv]\nprefix = \"/weserv\"\n\
     [cloudflare]\nprefix = \"/cdn-cgi/image\"\n[iiif]\nprefix = \"/iiif/3\"\n[ipx]\nprefix = \"/_ipx\"\n\
@@ -27,27 +27,27 @@ fn dialects(keys: &str) -> Dialects {
     Dialects::new(&config(&format!("{keys}\n{EVERYWHERE}"))).expect("dialects")
 }
 
-/// What a target is understood as, for an unsigned client; `None` if it is refused before its source is known.
+/// Parses a target of an unsigned client; `None` if it is refused before its source is known.
 fn request(dialects: &Dialects, target: &str) -> Option<ImageRequest> {
     let resolve = Ok::<_, crate::Refusal>;
     (dialects.parse_for(target, &NoHeaders, &Nowhere, resolve)).ok()
 }
 
-/// A photograph of 2000x1500 px.
-fn photograph() -> Facts {
+/// The facts of a photo of 2000x1500 px.
+fn photo() -> Facts {
     Facts {
         metadata: true,
         ..Facts::new("jpeg", 2000, 1500)
     }
 }
 
-/// What a target resolves to for a photograph, where no format is chosen by `Accept`.
+/// What a target resolves to for that photo, where no format is chosen by `Accept`.
 fn resolve(dialects: &Dialects, target: &str) -> Result<Recipe, ResolveError> {
     let request = request(dialects, target).unwrap_or_else(|| panic!("{target} is not read"));
-    settled(request).rules.resolve(&photograph())
+    settled(request).rules.resolve(&photo())
 }
 
-/// A request as the server resolves it: with a format.
+/// Returns the request as the server resolves it, with a chosen format.
 fn settled(mut request: ImageRequest) -> ImageRequest {
     request.change_output(andon_recipe::Output::without_accept);
     request
@@ -248,7 +248,7 @@ fn a_key_that_permits_nothing_or_everything_is_an_error() {
     }
 }
 
-/// Pieces of URLs that change a result: boxes, qualities, crops, effects and more, in the words of each dialect.
+/// Generates pieces of URLs that change a result: boxes, qualities, crops, effects and more, in every dialect.
 fn spelling() -> impl Strategy<Value = String> {
     let side = || prop_oneof![Just(320_u32), Just(640), Just(200), Just(240), 1..2500_u32];
     let quality = prop_oneof![Just(75_u32), Just(80), 1..100_u32];
@@ -351,7 +351,7 @@ fn whatever_urls_ask_for_only_few_variants_of_a_source_are_made() {
                 return Ok(());
             };
             read.set(read.get() + 1);
-            let facts = photograph();
+            let facts = photo();
             let Ok(recipe) = settled(request).rules.resolve(&facts) else {
                 return Ok(());
             };

@@ -1,4 +1,4 @@
-//! Configuration of the dialect.
+//! The configuration of the Photon dialect.
 
 use andon_recipe::Wish;
 use serde::Deserialize;
@@ -21,18 +21,18 @@ pub struct PhotonConfig {
     /// Whether unsigned URLs are answered although `[signing]` or another dialect has keys, or another dialect serves
     /// presets only.
     pub open: bool,
-    /// What the path below the prefix is.
+    /// How the path below the prefix names the source.
     pub source: PhotonSource,
 }
 
-/// What the path of a URL names.
+/// How the path of a URL names the source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PhotonSource {
-    /// A host and a path there, as at i0.wp.com. An origin must allow the URL.
+    /// By a host and a path on it, as at i0.wp.com. An origin must allow the URL.
     #[default]
     Host,
-    /// A path below the origins, as on the site itself. URLs without any argument are files.
+    /// By a path below the origins, as on the WordPress site itself. URLs without any argument are plain files.
     Path,
 }
 

@@ -1,9 +1,9 @@
-//! Forms of Photon's URLs in logs.
+//! How Photon's URLs are recognised in logs.
 
 use crate::forms::{Cut, Form, Marks, Room, Strength, has_image_extension, is_host};
 
 pub(super) const FORMS: &[Form] = &[
-    // A host is the first segment of the path.
+    // The first segment of the path is a host.
     Form {
         name: "Photon",
         dialect: "photon",
@@ -14,7 +14,7 @@ pub(super) const FORMS: &[Form] = &[
         pattern: "/[A-Za-z0-9-]+(?:\\.[A-Za-z0-9-]+)*\\.[A-Za-z]{2,}/.+",
         look: of_host,
     },
-    // Paths are those below the origins.
+    // The path is that of a file below the origins.
     Form {
         name: "Photon",
         dialect: "photon",
@@ -50,19 +50,19 @@ fn of_host<'a>(cut: &Cut<'a>) -> Option<Marks<'a>> {
         true => Strength::Sure,
         false => Strength::Weak,
     };
-    is_host(first).then(|| cut.marked(strength))
+    is_host(first).then(|| cut.marks(strength))
 }
 
 fn of_path<'a>(cut: &Cut<'a>) -> Option<Marks<'a>> {
     let is_image = cut.prefix.is_empty() && has_image_extension(cut.path);
-    // imgix has arguments of the same names, whose values are words.
+    // imgix has arguments of these names, too. Their values are words there, and numbers here.
     let is_word = |value: &str| !value.starts_with(|first: char| first.is_ascii_digit());
     let is_foreign = ["fit", "crop"]
         .iter()
         .filter_map(|name| cut.argument(name))
         .any(is_word);
     (is_image && cut.has_argument(&OPTIONS)).then(|| {
-        cut.marked(match is_foreign {
+        cut.marks(match is_foreign {
             true => Strength::Weak,
             false => Strength::Sure,
         })

@@ -1,8 +1,8 @@
 //! URLs of Photon, the image service of WordPress.com and Jetpack:
 //! `/example.com/wp-content/uploads/a.jpg?resize=400,220&ssl=1`.
 //!
-//! The service's code is not public any more: this follows its documentation and that of WordPress VIP. Arguments are applied in
-//! the order of the URL; one that is given twice counts once, with its last value.
+//! The service's code is no longer public: this follows its documentation and that of WordPress VIP. Arguments are
+//! applied in the order of the URL. A repeated argument counts once, with its last value.
 
 mod config;
 mod form;
@@ -21,7 +21,7 @@ use crate::percent;
 use crate::refusal::Refusal;
 use crate::request::{AnswerStyle, ImageRequest, Source};
 
-/// For how many seconds clients may keep a result: two years.
+/// For how many seconds clients may cache a result: two years.
 const MAX_AGE: u64 = 63_115_200;
 
 #[derive(Debug)]
@@ -32,7 +32,7 @@ struct Photon {
 }
 
 impl Photon {
-    /// Returns the source that a path below the prefix names; `None` if the path is not in this dialect.
+    /// Returns the source that a path below the prefix names; `None` if the path is not a URL of this dialect.
     fn source(&self, path: &str, arguments: &Arguments) -> Result<Option<Source>, Refusal> {
         match self.source {
             PhotonSource::Path => Source::from_raw(path).map(Some),
@@ -47,7 +47,7 @@ impl Photon {
                     Some("1" | "true") => "https",
                     _ => "http",
                 };
-                // What is not well formed is refused. A URL keeps its escapes.
+                // Malformed escapes are refused here, because the URL keeps its escapes and is not decoded.
                 percent::decode(rest)?;
                 let host = host.to_ascii_lowercase();
                 Ok(Some(Source::Url(format!("{scheme}://{host}/{rest}"))))
@@ -56,7 +56,7 @@ impl Photon {
     }
 }
 
-/// Whether a segment of a path can be a host's name, with a port or without.
+/// Whether a segment of a path can be the name of a host, with or without a port.
 fn is_host(segment: &str) -> bool {
     let (name, port) = segment.split_once(':').unwrap_or((segment, "80"));
     let letter = |byte: u8| byte.is_ascii_alphanumeric() || b"-.".contains(&byte);
@@ -145,7 +145,7 @@ impl Dialect for Photon {
 }
 
 impl Arguments {
-    /// Returns notes on arguments that are ignored.
+    /// Returns notes on ignored arguments.
     fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         for (row, value) in self.all() {
@@ -170,12 +170,12 @@ impl Arguments {
     }
 }
 
-/// The statuses of the service.
+/// Error style of Photon: its status codes.
 #[derive(Debug)]
 struct PhotonErrors;
 
 impl Errors for PhotonErrors {
-    fn status(&self, fault: Fault, own: u16) -> u16 {
+    fn status(&self, fault: Fault, default: u16) -> u16 {
         match fault {
             Fault::Url | Fault::NotImage | Fault::Damaged | Fault::Unsupported | Fault::Limit => {
                 400
@@ -183,7 +183,7 @@ impl Errors for PhotonErrors {
             Fault::Source => 403,
             Fault::Missing => 404,
             Fault::Origin | Fault::Late => 504,
-            _ => own,
+            _ => default,
         }
     }
 }

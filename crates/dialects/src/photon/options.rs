@@ -1,4 +1,4 @@
-//! The table of arguments, and how a query is read.
+//! The table of Photon's arguments, and how a query is parsed.
 
 use crate::options::About::{Answer, Ignored, Image, Partly};
 use crate::options::Takes::{self, Number, Text, Word};
@@ -28,7 +28,7 @@ const FILTERS: &[&str] = &[
 ];
 const UNDONE: &[&str] = &["edgedetect", "emboss", "blurselective", "meanremoval"];
 
-/// All arguments.
+/// The arguments of Photon.
 #[rustfmt::skip]
 pub(super) static OPTIONS: Table = Table(&[
     row(&["w"], Image, SIDE, "largest width; nothing is enlarged"),
@@ -50,14 +50,14 @@ pub(super) static OPTIONS: Table = Table(&[
     row(&["ssl"], Answer, FLAG, "fetches the source with https"),
 ]);
 
-/// A length.
+/// A length along a side of the image.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Side {
     Px(f64),
     Percent(f64),
 }
 
-/// Reads a length in px or, with `%`, in per cent.
+/// Parses a length in px or, with `%`, in percent.
 pub(super) fn side(text: &str) -> Option<Side> {
     let positive = |text: &str| {
         let number = text.parse::<f64>().ok()?;
@@ -69,7 +69,7 @@ pub(super) fn side(text: &str) -> Option<Side> {
     }
 }
 
-/// Reads width and height in px.
+/// Parses width and height in px.
 pub(super) fn pair(text: &str) -> Option<(f64, f64)> {
     let (w, h) = text.split_once(',')?;
     let px = |text: &str| {
@@ -79,7 +79,7 @@ pub(super) fn pair(text: &str) -> Option<(f64, f64)> {
     px(w).zip(px(h))
 }
 
-/// Reads left edge, top edge, width and height, in per cent unless they end in `px`.
+/// Parses left edge, top edge, width and height, in percent unless they end in `px`.
 pub(super) fn crop(text: &str) -> Option<[Side; 4]> {
     let sides = text.split(',').map(|text| {
         let number = |text: &str| {
@@ -94,26 +94,28 @@ pub(super) fn crop(text: &str) -> Option<[Side; 4]> {
     sides.collect::<Option<Vec<_>>>()?.try_into().ok()
 }
 
-/// The arguments of a URL in their order, each once.
+/// The arguments of a URL in their order. Each occurs once.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Arguments {
-    given: Vec<(&'static OptionRow, String)>,
-    /// Names that are not in the table.
+    entries: Vec<(&'static OptionRow, String)>,
+    /// Names that are not in the table, for notes.
     pub(super) unknown: Vec<String>,
 }
 
 impl Arguments {
-    /// Reads a query. What is not percent-encoded as it should be is read as it stands.
+    /// Parses a query. Text with malformed escapes is not decoded.
     pub(super) fn read(query: &str) -> Self {
         let mut arguments = Self::default();
         for piece in query.split('&').filter(|piece| !piece.is_empty()) {
             let (name, value) = piece.split_once('=').unwrap_or((piece, ""));
-            let decoded = |raw: &str| percent::decode(raw).unwrap_or_else(|_| raw.to_owned());
-            let (name, value) = (decoded(name), decoded(value));
+            let decode = |raw: &str| percent::decode(raw).unwrap_or_else(|_| raw.to_owned());
+            let (name, value) = (decode(name), decode(value));
             match OPTIONS.named(&name) {
                 Some(row) => {
-                    arguments.given.retain(|(own, _)| own.name() != row.name());
-                    arguments.given.push((row, value));
+                    arguments
+                        .entries
+                        .retain(|(entry, _)| entry.name() != row.name());
+                    arguments.entries.push((row, value));
                 }
                 None if arguments.unknown.len() < MOST_NOTES => {
                     arguments.unknown.push(shorten(&name));
@@ -124,29 +126,29 @@ impl Arguments {
         arguments
     }
 
-    /// Whether any argument about the image has a value that its row takes.
+    /// Whether any argument about the image has a valid value.
     pub(super) fn change_the_image(&self) -> bool {
         !self.canonical().is_empty()
     }
 
-    /// Returns all arguments.
+    /// Returns all arguments in their order, with their rows.
     pub(super) fn all(&self) -> impl Iterator<Item = (&'static OptionRow, &str)> {
-        self.given.iter().map(|(row, value)| (*row, &**value))
+        self.entries.iter().map(|(row, value)| (*row, &**value))
     }
 
-    /// Returns an argument's value, if its row takes it.
+    /// Returns an argument's value, if it is valid.
     pub(super) fn text(&self, name: &str) -> Option<&str> {
         let mut all = self.all();
         all.find(|(row, value)| row.name() == name && row.takes.accepts(value))
             .map(|(_, value)| value)
     }
 
-    /// Returns an argument's number, if it is in the range of its row.
+    /// Returns an argument's value as a number, if it is valid.
     pub(super) fn number(&self, name: &str) -> Option<f64> {
         self.text(name)?.parse().ok()
     }
 
-    /// Returns the arguments about the image as a query, in their order.
+    /// Returns the valid arguments about the image as a query, in their order.
     pub(super) fn canonical(&self) -> String {
         let about = self.all().filter(|(row, value)| {
             matches!(row.about, Image | Partly(_)) && row.takes.accepts(value)

@@ -1,4 +1,4 @@
-//! What the arguments make of an image.
+//! Resolves the arguments to a recipe for an image.
 
 use andon_recipe::{
     Bounds, Canvas, Colour, Cover, Crop, Facts, Fit, FormatName, Goal, Gravity, Kept, Length,
@@ -9,14 +9,14 @@ use super::options::{Arguments, Side, crop, pair, side};
 use crate::effects::{self, is_lossy, with};
 use crate::geometry::size_after;
 
-/// The rules of a request.
+/// The arguments of a request, and how they are resolved to a recipe for an image.
 #[derive(Clone, Debug)]
 pub(super) struct PhotonRules {
     arguments: Arguments,
     output: Output,
 }
 
-/// How much the colours of a border may differ, in levels.
+/// How much colours within a border may differ, in levels of 255.
 const TOLERANCE: u8 = 10;
 
 impl PhotonRules {
@@ -40,14 +40,14 @@ impl PhotonRules {
         ["w", "h"].map(|name| self.arguments.text(name))
     }
 
-    /// Whether no other side of the box of `w` and `h` stands before this one.
+    /// Whether this argument is the first one of `w` and `h` in the URL.
     fn is_first_side(&self, name: &str) -> bool {
         let mut all = self.arguments.all();
         let first = all.find(|(row, _)| ["w", "h"].contains(&row.name()));
         first.is_some_and(|(row, _)| row.name() == name)
     }
 
-    /// Whether the image is to fill the box of `w` and `h`.
+    /// Whether the image is cropped to the box of `w` and `h`.
     fn crops_to_box(&self) -> bool {
         matches!(self.arguments.text("crop"), Some("1" | "true"))
     }
@@ -57,7 +57,7 @@ impl PhotonRules {
         cuts.then_some(Step::Trim(Trim(TOLERANCE)))
     }
 
-    /// Returns the steps of one argument for an image of this size in px.
+    /// Returns the steps for one argument, for an image of this size in px.
     fn steps_of(&self, name: &str, value: &str, (width, height): (u32, u32)) -> Vec<Step> {
         let zoom = self.arguments.number("zoom").unwrap_or(1.0);
         let px = |px: f64| Length::Px((px * zoom).round().clamp(1.0, Length::MAX_PX));
@@ -77,9 +77,9 @@ impl PhotonRules {
                 enlarge,
             })]
         };
-        let boxed = pair(value).map(|(w, h)| (px(w), px(h)));
-        match (name, boxed) {
-            // The two are one step, in the place of the first.
+        let box_px = pair(value).map(|(w, h)| (px(w), px(h)));
+        match (name, box_px) {
+            // Together, `w` and `h` are one step, at the place of the first one.
             ("w" | "h", _) if let [Some(w), Some(h)] = self.sides() => {
                 let [w, h] = [length(w, width), length(h, height)];
                 match w.zip(h).filter(|_| self.is_first_side(name)) {
@@ -118,7 +118,7 @@ impl PhotonRules {
     }
 }
 
-/// Returns the effect of an argument on colours.
+/// Returns the effect of an argument on colours, or nothing if it has none.
 fn effect(name: &str, value: &str) -> Vec<Step> {
     let number = value.parse::<f64>().ok();
     effects::steps([match (name, value) {
@@ -127,7 +127,7 @@ fn effect(name: &str, value: &str) -> Vec<Step> {
         ("filter", "sepia") => Some("sepia".to_owned()),
         ("filter", "blurgaussian") => Some("blur:0x1".to_owned()),
         ("brightness", _) => with("brightness:{}", number),
-        // The factor of PHP's image library, whose numbers count the other way round.
+        // PHP's image library computes this factor, from numbers with the opposite sign.
         ("contrast", _) => with("contrast:{}", number.map(|c| ((100.0 + c) / 100.0).powi(2))),
         _ => None,
     }])
@@ -151,8 +151,8 @@ impl Rules for PhotonRules {
         let mut output = self.output.clone();
         let format = output.format_or(&facts.format).to_owned();
         if is_lossy(&format) {
-            let usual = if format == "jpeg" { 89.0 } else { 80.0 };
-            let quality = self.arguments.number("quality").unwrap_or(usual);
+            let default_quality = if format == "jpeg" { 89.0 } else { 80.0 };
+            let quality = self.arguments.number("quality").unwrap_or(default_quality);
             output.goal = Some(Goal::Quality(quality.round() as u8));
         }
         Recipe { steps, output }.resolve(facts)

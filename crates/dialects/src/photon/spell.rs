@@ -1,10 +1,10 @@
-//! Writes wishes as URLs of Photon, of a path at the root.
+//! Writes wishes (requests in the terms that all dialects share) as URLs of Photon for a path at the root.
 
 use andon_recipe::{Colour, Fitting, Wish};
 
-use crate::spelling::{Said, Spelt, Word, sides};
+use crate::spelling::{Draft, Spelt, Word, sides};
 
-/// The words of a recipe that there are arguments for.
+/// Words of recipes, each with the argument that expresses it.
 pub(super) const WORDS: &[Word] = &[
     ("trim:_", "ulb=1"),
     ("gray", "filter=grayscale"),
@@ -16,21 +16,21 @@ pub(super) const WORDS: &[Word] = &[
     ("as:auto", ""),
 ];
 
-/// Returns the URL for a wish.
+/// Returns the URL for a wish, and which parts of the wish it lacks.
 pub(super) fn spell(wish: &Wish, source: &str) -> Spelt {
-    let mut said = Said::of(wish, WORDS);
+    let mut draft = Draft::of(wish, WORDS);
     let [w, h] = sides(wish, "");
     let both = wish.w.is_some() && wish.h.is_some();
     match wish.fit {
         Fitting::Nothing => {}
-        Fitting::Inside if wish.enlarge => said.miss_box(wish),
-        Fitting::Inside if both => said.put(format!("fit={w},{h}")),
-        Fitting::Inside if wish.w.is_some() => said.put(format!("w={w}")),
-        Fitting::Inside => said.put(format!("h={h}")),
-        Fitting::Cover if wish.enlarge => said.put(format!("resize={w},{h}")),
-        Fitting::Pad(Colour::BLACK) if wish.enlarge => said.put(format!("lb={w},{h}")),
-        _ => said.miss_box(wish),
+        Fitting::Inside if wish.enlarge => draft.miss_box(wish),
+        Fitting::Inside if both => draft.put(format!("fit={w},{h}")),
+        Fitting::Inside if wish.w.is_some() => draft.put(format!("w={w}")),
+        Fitting::Inside => draft.put(format!("h={h}")),
+        Fitting::Cover if wish.enlarge => draft.put(format!("resize={w},{h}")),
+        Fitting::Pad(Colour::BLACK) if wish.enlarge => draft.put(format!("lb={w},{h}")),
+        _ => draft.miss_box(wish),
     }
-    let arguments = said.join("&");
-    said.spelt(format!("/{source}?{arguments}"))
+    let arguments = draft.join("&");
+    draft.finish(format!("/{source}?{arguments}"))
 }

@@ -52,7 +52,7 @@ fn arguments_have_the_documented_arithmetic() {
         ("filter=grayscale&w=300", "gray,exact:300x200"),
         ("contrast=50", "contrast:2.25"),
         ("brightness=-40", "brightness:-40"),
-        // The last one counts, in its place.
+        // The last value of a repeated parameter counts, at its place in the query.
         ("w=900&fit=500,500&w=400", "exact:500x333,exact:400x266"),
     ] {
         assert_eq!(steps(query), recipe, "{query}");
@@ -98,7 +98,7 @@ fn what_is_ignored_has_a_note() {
 }
 
 proptest! {
-    /// Whatever the query is, nothing panics, and what is read can be written and read again.
+    /// No query causes a panic, and each parsed request can be written as a target and parsed again.
     #[test]
     fn queries_are_read_as_they_are_written(
         query in "((w|h|crop|resize|fit|lb|ulb|filter|zoom|quality|ssl)=[0-9]{0,5}(,|%|px|%25|\\.)?[0-9a-z,]{0,9}&?){1,4}",

@@ -18,23 +18,23 @@ use template::{Piece, pieces};
 pub struct Rewrite {
     /// A regular expression that is matched against the raw path (not decoded, without the query).
     pub from: String,
-    /// Regular expressions that all have to match the raw query as well; a file may write one without a list. None: any
-    /// query, or none.
+    /// Regular expressions that must all match the raw query as well. A configuration file may have one without a list.
+    /// Empty: any query, or none.
     #[serde(default, deserialize_with = "one_or_all")]
     pub query: Vec<String>,
     /// The new path. `$1` to `$9` are the groups of the expression. `$arg_NAME` is an argument of the request's query:
-    /// at the end of the path, behind a slash, any path or URL (`/r/fit:300x300/$arg_src`), and elsewhere a word, which is
-    /// empty if it has characters other than letters, digits and `-._~`. Before a letter, a digit or `_` it needs braces:
-    /// `${arg_w}x${arg_h}`. `${arg_w:-300}` is 300 where that is empty or missing. A query in the new path goes before
-    /// the request's own.
+    /// at the end of the path, after a slash, any path or URL (`/r/fit:300x300/$arg_src`), and elsewhere a word, which
+    /// is empty if it has characters other than letters, digits and `-._~`. Before a letter, a digit or `_` it needs
+    /// braces: `${arg_w}x${arg_h}`. `${arg_w:-300}` is 300 if the argument is empty or missing. A query in the new path
+    /// goes before the request's own.
     pub to: String,
     /// Whether the rule may lead to sources that a `[[secure_link]]` guards and to dialects that are closed to unsigned
-    /// URLs. The rule itself then decides who gets them.
+    /// URLs. The pattern of the rule then decides which targets reach them.
     #[serde(default)]
     pub opens: bool,
 }
 
-/// Reads a text or a list of texts.
+/// Deserializes a text or a list of texts.
 fn one_or_all<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
     #[derive(Deserialize)]
     #[serde(
@@ -72,8 +72,8 @@ pub(crate) struct Rewritten<'a> {
     /// Index of the rule that applied; `None` if none did.
     pub(crate) rule: Option<usize>,
     /// The new target as the rule writes it, without the request's query, if the rule may lead to guarded sources and
-    /// closed dialects.
-    pub(crate) opened: Option<String>,
+    /// closed dialects (`opens = true`).
+    pub(crate) opened_target: Option<String>,
 }
 
 impl Rewriter {
@@ -86,8 +86,8 @@ impl Rewriter {
         Ok(Self { rules })
     }
 
-    /// Returns the target after the first rule that matches its path. Only one rule applies, so that no rule has to be
-    /// written with the results of the others in mind.
+    /// Applies the first rule that matches the target's path. Only one rule applies, so that rules do not depend on the
+    /// results of others.
     ///
     /// A rule applies to every spelling of a path that it matches: it is tried on the path as received, then on the
     /// path with escapes decoded and slashes merged, before the next rule is tried. So a path that a rule closes cannot
@@ -97,24 +97,24 @@ impl Rewriter {
             Some((path, query)) => (path, Some(query)),
             None => (target, None),
         };
-        let plain = match self.rules.is_empty() {
+        let normal_path = match self.rules.is_empty() {
             true => None,
             false => plainest(path),
         };
-        let found = self.rules.iter().enumerate().find_map(|(index, rule)| {
-            let plain = || rule.apply(plain.as_deref()?, query);
-            let new = rule.apply(path, query).or_else(plain)?;
+        let rule_match = self.rules.iter().enumerate().find_map(|(index, rule)| {
+            let normal_path = || rule.apply(normal_path.as_deref()?, query);
+            let new = rule.apply(path, query).or_else(normal_path)?;
             let opens = rule.opens && rule.leads_to(&new, path, query);
             Some((index, new, opens))
         });
-        let Some((index, mut new, opens)) = found else {
+        let Some((index, mut new, opens)) = rule_match else {
             return Rewritten {
                 target: Cow::Borrowed(target),
                 rule: None,
-                opened: None,
+                opened_target: None,
             };
         };
-        let opened = opens.then(|| new.clone());
+        let opened_target = opens.then(|| new.clone());
         if let Some(query) = query {
             new.push(if new.contains('?') { '&' } else { '?' });
             new.push_str(query);
@@ -122,7 +122,7 @@ impl Rewriter {
         Rewritten {
             target: Cow::Owned(new),
             rule: Some(index),
-            opened,
+            opened_target,
         }
     }
 }
@@ -133,20 +133,23 @@ fn plainest(path: &str) -> Option<String> {
     if !path.contains('%') && !path.contains("//") {
         return None;
     }
-    let decoded = percent::decode(path).ok()?;
-    let mut plain = String::with_capacity(path.len());
-    for segment in decoded.split('/').filter(|segment| !segment.is_empty()) {
-        plain.push('/');
-        plain.push_str(&percent::encode(segment, ""));
+    let decoded_path = percent::decode(path).ok()?;
+    let mut normal_path = String::with_capacity(path.len());
+    for segment in decoded_path
+        .split('/')
+        .filter(|segment| !segment.is_empty())
+    {
+        normal_path.push('/');
+        normal_path.push_str(&percent::encode(segment, ""));
     }
-    if decoded.ends_with('/') {
-        plain.push('/');
+    if decoded_path.ends_with('/') {
+        normal_path.push('/');
     }
-    (plain != path).then_some(plain)
+    (normal_path != path).then_some(normal_path)
 }
 
-/// Decodes a path and its query, which is how the server that the rules were written for sees them.
-fn decoded(target: &str) -> Option<String> {
+/// Decodes a path and its query, as nginx does before it matches rules.
+fn decode_target(target: &str) -> Option<String> {
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
     let path = plainest(path).unwrap_or_else(|| path.to_owned());
     let [path, query] = [path.as_str(), query].map(percent::decode);
@@ -191,8 +194,8 @@ impl Rule {
         }
         let plain = plainest(path);
         let from_plain = self.apply(plain.as_deref().unwrap_or(path), query);
-        let from_plain = from_plain.and_then(|new| decoded(&new));
-        from_plain.is_some() && from_plain == decoded(new)
+        let from_plain = from_plain.and_then(|new| decode_target(&new));
+        from_plain.is_some() && from_plain == decode_target(new)
     }
 
     fn apply(&self, path: &str, query: Option<&str>) -> Option<String> {
@@ -201,7 +204,7 @@ impl Rule {
             return None;
         }
         let captures: Captures<'_> = self.from.captures(path)?;
-        let group = |group: usize| captures.get(group).map_or("", |found| found.as_str());
+        let group = |group: usize| captures.get(group).map_or("", |capture| capture.as_str());
         let pieces = self.to.iter().map(|piece| match piece {
             Piece::Text(text) => Cow::Borrowed(text.as_str()),
             Piece::Group(number) => Cow::Borrowed(group(*number)),
@@ -224,7 +227,7 @@ fn or<'a>(value: &'a str, otherwise: &'a str) -> &'a str {
     }
 }
 
-/// Returns the value of the first query argument of this name, in any case.
+/// Returns the value of the first query argument of this name, in any case; empty if there is none.
 fn argument<'a>(query: Option<&'a str>, name: &str) -> &'a str {
     let pairs = query.unwrap_or_default().split('&');
     let mut values = pairs.filter_map(|pair| {
@@ -234,8 +237,8 @@ fn argument<'a>(query: Option<&'a str>, name: &str) -> &'a str {
     values.next().unwrap_or_default()
 }
 
-/// Returns a value, or nothing if it has characters other than letters, digits and `-._~`, because a slash or a parenthesis
-/// would change the meaning of the rule's own text.
+/// Returns a value unchanged, or an empty text if it has characters other than letters, digits and `-._~`: a slash or a
+/// parenthesis would change the meaning of the rule's own text.
 fn word(value: &str) -> &str {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
     if value.bytes().all(is_plain) {
@@ -245,13 +248,13 @@ fn word(value: &str) -> &str {
     }
 }
 
-/// Returns a form's value as the end of a raw path, without slashes in front. One that cannot be decoded is kept, so that
-/// the dialect refuses it by its name.
+/// Converts the value of a query argument to the end of a raw path, without leading slashes. A value that cannot be
+/// decoded is kept, so that the dialect's error names it.
 fn path_of(value: &str) -> String {
     let raw = value.replace('+', "%20");
     match percent::decode(&raw) {
         Ok(decoded) => {
-            // A whole URL may have escapes of its own, which those of the path take the place of.
+            // A whole URL may contain escapes, which are decoded once more here, because the path is encoded again.
             let is_url = ["http://", "https://"]
                 .iter()
                 .any(|it| decoded.starts_with(it));
@@ -263,7 +266,7 @@ fn path_of(value: &str) -> String {
     }
 }
 
-/// Returns a path without slashes and `./` in front, which scripts accept there.
+/// Removes leading slashes and `./` from a path, which scripts accept there.
 fn from_root(mut path: &str) -> &str {
     while let Some(rest) = path.strip_prefix('/').or_else(|| path.strip_prefix("./")) {
         path = rest;

@@ -1,10 +1,11 @@
-//! Rewrite rules that cannot do what they were written for, whatever the dialects.
+//! Detects rewrite rules that cannot do what they were written for, whatever the dialects.
 
 use super::template::Piece;
 use super::{Rewriter, Rule};
 
 impl Rewriter {
-    /// Returns for each rule its index, a new path as it may write it, and sentences about what it cannot do.
+    /// Returns for each rule its index, an example of a new path that it may write, and sentences about what cannot
+    /// work.
     pub(crate) fn doubts(&self) -> impl Iterator<Item = (usize, String, Vec<String>)> {
         self.rules.iter().enumerate().map(|(index, rule)| {
             let asks_query = rule.from.as_str().contains(r"\?").then(|| {
@@ -18,20 +19,21 @@ impl Rewriter {
         })
     }
 
-    /// Returns a sentence about the rule of this index if one before it takes its only path.
+    /// Returns a sentence about the rule of this index, if an earlier rule matches the only path that it matches.
     fn taken_before(&self, index: usize, rule: &Rule) -> Option<String> {
         let path = only_path(rule.from.as_str())?;
-        let takes = |before: &Rule| before.query.is_empty() && before.from.is_match(&path);
-        let before = self.rules[..index].iter().position(takes)?;
+        let matches_path =
+            |earlier: &Rule| earlier.query.is_empty() && earlier.from.is_match(&path);
+        let earlier = self.rules[..index].iter().position(matches_path)?;
         Some(format!(
-            "rewrite.{index} never applies: only the first rule that matches does, and rewrite.{before} takes {path}; put \
+            "rewrite.{index} never applies: only the first rule that matches does, and rewrite.{earlier} takes {path}; put \
              this one before it"
         ))
     }
 }
 
 impl Rule {
-    /// Returns a new path as the rule may write it.
+    /// Returns an example of a new path that the rule may write.
     fn sample(&self) -> String {
         let pieces = self.to.iter().map(|piece| match piece {
             Piece::Text(text) => text,
@@ -42,7 +44,7 @@ impl Rule {
     }
 }
 
-/// Returns the path that an expression matches, if it matches no other.
+/// Returns the only path that an expression matches; `None` if it may match others.
 fn only_path(from: &str) -> Option<String> {
     let inner = from.strip_prefix('^')?.strip_suffix('$')?;
     let mut path = String::with_capacity(inner.len());

@@ -1,54 +1,54 @@
-//! The new path of a rewrite rule: text, groups and arguments.
+//! The template of a rewrite rule's new path: text, groups and arguments.
 
 /// A piece of a rule's new path.
 #[derive(Debug)]
 pub(super) enum Piece {
     Text(String),
     Group(usize),
-    /// An argument that is one word, and what stands for an empty one.
+    /// The name of an argument that is one word, and the text that is used if it is empty.
     Argument(String, String),
-    /// An argument that is a path, and the rest of the new path; and what stands for an empty one.
+    /// The name of an argument that is a path, up to the end of the new path, and the text that is used if it is empty.
     Path(String, String),
 }
 
-/// Splits a rule's new path into text, groups and arguments. Own code because the `regex` crate reads `$1x` as a group
-/// named `1x`, which is not what nginx users mean.
+/// Splits a rule's new path into text, groups and arguments. The `regex` crate has a replacement syntax as well, but it
+/// reads `$1x` as a group named `1x`, which is not what nginx users mean.
 ///
 /// # Errors
-/// If braces are not closed, or a name is neither a group's number nor an argument.
+/// Braces that are not closed, and a name that is neither a group's number nor an argument.
 pub(super) fn pieces(to: &str) -> Result<Vec<Piece>, String> {
     let mut pieces = Vec::new();
     let mut text = String::new();
     let mut rest = to;
     while let Some((before, after)) = rest.split_once('$') {
         text.push_str(before);
-        let (piece, behind) = match after.strip_prefix('{') {
+        let (piece, rest_of_text) = match after.strip_prefix('{') {
             Some(braced) => {
-                let closed = braced.split_once('}');
-                let (name, behind) = closed.ok_or("`${` without its `}`")?;
+                let parts = braced.split_once('}');
+                let (name, rest_of_text) = parts.ok_or("`${` without its `}`")?;
                 let piece = named(name).ok_or_else(|| {
                     format!(
                         "`${{{name}}}` is not known: `${{1}}` to `${{9}}`, `${{arg_NAME}}` and `${{arg_NAME:-DEFAULT}}` are"
                     )
                 })?;
-                (Some(piece), behind)
+                (Some(piece), rest_of_text)
             }
             None => {
-                let (name, behind) = after.split_at(length_of_name(after));
+                let (name, rest_of_text) = after.split_at(length_of_name(after));
                 let piece = named(name);
                 if piece.is_none() && name.starts_with(|it: char| it.is_ascii_alphabetic()) {
                     return Err(format!(
                         "`${name}` is not known: `$1` to `$9` and `$arg_NAME` are"
                     ));
                 }
-                (piece, behind)
+                (piece, rest_of_text)
             }
         };
         match piece {
             Some(piece) => {
                 pieces.push(Piece::Text(std::mem::take(&mut text)));
                 pieces.push(piece);
-                rest = behind;
+                rest = rest_of_text;
             }
             None => {
                 text.push('$');
@@ -61,7 +61,7 @@ pub(super) fn pieces(to: &str) -> Result<Vec<Piece>, String> {
     Ok(with_path(pieces))
 }
 
-/// Takes an argument for a path if nothing but a query follows it in the new path, and a slash is before it.
+/// Turns a last argument after a slash into a path, if nothing but a query follows it in the new path.
 fn with_path(mut pieces: Vec<Piece>) -> Vec<Piece> {
     let is_query = |piece: &Piece| matches!(piece, Piece::Text(text) if text.contains('?'));
     let end = pieces.iter().position(is_query);
@@ -76,7 +76,7 @@ fn with_path(mut pieces: Vec<Piece>) -> Vec<Piece> {
     pieces
 }
 
-/// The length of the name that a text begins with: one digit, or letters, digits and `_`.
+/// Returns the length of the name that a text begins with: one digit, or letters, digits and `_`.
 fn length_of_name(text: &str) -> usize {
     if text.starts_with(|char: char| char.is_ascii_digit()) {
         return 1;
@@ -85,7 +85,7 @@ fn length_of_name(text: &str) -> usize {
     text.find(is_end).unwrap_or(text.len())
 }
 
-/// Returns the group or the argument of this name, which may be followed by what stands for an argument that is missing.
+/// Parses the name of a group or an argument. After an argument's name, `:-` and a default may follow.
 fn named(name: &str) -> Option<Piece> {
     match (name.strip_prefix(ARGUMENT), name.as_bytes()) {
         (Some(argument), _) => {
@@ -100,5 +100,5 @@ fn named(name: &str) -> Option<Piece> {
 /// Prefix of argument names in a rule's new path, after the dollar sign.
 const ARGUMENT: &str = "arg_";
 
-/// Stands between the name of an argument and what is used where it is empty, as in shells.
+/// Separates the name of an argument from its default, as in shells.
 const OTHERWISE: &str = ":-";

@@ -86,7 +86,7 @@ fn an_argument_at_the_end_of_a_path_is_any_path() {
         );
         assert_eq!(to("/$arg_src?dw=$arg_w", &query), format!("/{path}?dw=30"));
     }
-    // Elsewhere it is a word.
+    // Elsewhere, the argument is not inserted as a path.
     for text in [
         "/r/$arg_src/a.jpg",
         "/a.jpg?x=/$arg_src",
@@ -224,7 +224,7 @@ fn a_rule_opens_what_it_leads_to_from_the_decoded_path() {
         Rewriter::new(&[rule])
             .unwrap()
             .apply(target)
-            .opened
+            .opened_target
             .is_some()
     };
     for target in [
@@ -239,7 +239,7 @@ fn a_rule_opens_what_it_leads_to_from_the_decoded_path() {
     for (from, target) in [
         ("^/thumb/([^/]+)$", "/thumb/vip%2Fa.jpg"),
         ("^/thumb/([^/]+)$", "/thumb/vip%2fa.jpg?v=2"),
-        // It matches that, and means another file.
+        // The rule matches the decoded path too, but leads to another file.
         ("^/thumb/([^/]+)(/.*)?$", "/thumb/vip%2Fa.jpg"),
         ("^/thumb/(.*)$", "/thumb/%zz"),
     ] {
@@ -272,6 +272,6 @@ fn a_rule_acts_on_every_spelling_of_its_paths_before_the_next_one_does() {
     ] {
         assert_eq!(rewriter.apply(spelling).target, "/.closed", "{spelling}");
     }
-    // What it matches as it came, it changes as it came.
+    // A target that the rule matches without decoding is rewritten without decoding.
     assert_eq!(rewriter.apply("/a%2fb//c").target, "/files/a%2fb//c");
 }

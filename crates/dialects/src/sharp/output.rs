@@ -1,4 +1,4 @@
-//! How sharp writes images: formats, qualities, and what is usual.
+//! How sharp writes images: formats, qualities and other defaults.
 
 use andon_recipe::{
     Background, Chroma, Colour, Facts, FormatName, Goal, Kept, Output, Profile, StoredTurn,
@@ -6,11 +6,11 @@ use andon_recipe::{
 
 use super::expected;
 
-/// A format that sharp writes.
+/// The output formats of sharp.
 pub(crate) struct Format;
 
 impl Format {
-    /// Returns Andon's name of a format that sharp writes; `None` for one that is not written here.
+    /// Returns the engine's name of an output format of sharp; `None` for one that is not written here.
     pub(crate) fn named(name: &str) -> Option<&'static str> {
         Some(match name {
             "jpeg" | "jpg" | "jpe" => "jpeg",
@@ -24,20 +24,21 @@ impl Format {
     }
 }
 
-/// How a result is written, as far as that does not depend on the source.
+/// Output settings that do not depend on the source.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Written {
-    /// Quality from 1 to 100; `None`: the format's usual one.
+pub(crate) struct Encoding {
+    /// Quality from 1 to 100; `None`: the default of the format.
     pub(crate) quality: Option<u8>,
     /// Whether JPEG is written progressive.
     pub(crate) progressive: bool,
     /// Whether a source in SVG is sent unchanged if the URL names no format.
     pub(crate) keeps_svg: bool,
-    /// Whether only the first frame of an animation is shown, unless the result is a GIF.
+    /// Whether only the first frame of an animation is sent, unless the result is a GIF.
     pub(crate) is_still: bool,
 }
 
-/// Returns sharp's output settings for a format; `None`: the source's own. Results are sRGB and carry no metadata.
+/// Returns sharp's output settings for a format; `None`: the format of the source. Results are sRGB and have no
+/// metadata.
 pub(super) fn output(format: Option<&str>) -> Output {
     Output {
         stored_turn: StoredTurn::Verbatim,
@@ -52,24 +53,25 @@ pub(super) fn output(format: Option<&str>) -> Output {
     }
 }
 
-impl Written {
-    /// Completes output settings for a source.
+impl Encoding {
+    /// Completes the output settings for a source: quality, subsampling and frames.
     pub(super) fn of(&self, output: &Output, facts: &Facts) -> Output {
         let mut output = output.clone();
         let format = output.format_or(&facts.format).to_owned();
-        let usual = match &*format {
+        let default_quality = match &*format {
             "avif" => Some(50),
             "jpeg" | "webp" => Some(80),
             _ => None,
         };
         match (&*format, self.quality) {
-            // A quality makes sharp write a palette.
+            // With a quality, sharp writes PNGs with a palette.
             ("png", Some(_)) => {
                 let colours = ("colours".to_owned(), "256".to_owned());
                 output.options.extend([colours]);
             }
             (_, quality) => {
-                output.goal = usual.map(|usual| Goal::Quality(quality.unwrap_or(usual)))
+                output.goal = default_quality
+                    .map(|default_quality| Goal::Quality(quality.unwrap_or(default_quality)))
             }
         }
         let is_jpeg = format == "jpeg";
@@ -82,11 +84,11 @@ impl Written {
     }
 }
 
-/// Reads a quality: a whole number from 1 to 100. `value` and `kind`: the text that it was read from, and JavaScript's name
-/// for its type.
+/// Validates a quality: a whole number from 1 to 100. `value` is the text that it was parsed from, and `kind`
+/// JavaScript's name for its type.
 ///
 /// # Errors
-/// sharp's sentence about any other number.
+/// sharp's message about any other number.
 pub(crate) fn quality(number: Option<f64>, value: &str, kind: &str) -> Result<u8, String> {
     number
         .filter(|number| number.fract() == 0.0 && (1.0..=100.0).contains(number))

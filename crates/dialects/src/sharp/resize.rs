@@ -1,4 +1,4 @@
-//! How sharp scales an image into a box, and cuts or lays it to the box's size.
+//! How sharp scales an image into a box, and crops or pads it to the size of the box.
 
 use andon_recipe::{Canvas, Colour, ResolveError, Step};
 
@@ -15,13 +15,13 @@ pub(crate) struct Resize {
     pub(crate) height: Option<u32>,
     /// How the image is fitted to the box.
     pub(crate) fit: Fit,
-    /// What stays in view where the box cuts, and where the image lies in a larger box.
+    /// The part of the image that is kept if it exceeds the box, and the place of the image in a larger box.
     pub(crate) position: Position,
-    /// Colour around the image with [`Fit::Contain`].
-    pub(crate) around: Colour,
+    /// Colour of the padding with [`Fit::Contain`].
+    pub(crate) padding_colour: Colour,
     /// Whether images smaller than the box are enlarged.
     pub(crate) enlarge: bool,
-    /// Whether a box that is larger than the stored image is made smaller, in its own aspect ratio.
+    /// Whether a box that is larger than the stored image shrinks to it, keeping the box's aspect ratio.
     pub(crate) clamp: bool,
 }
 
@@ -32,7 +32,7 @@ impl Default for Resize {
             height: None,
             fit: Fit::Cover,
             position: Position::Gravity(0),
-            around: Colour::BLACK,
+            padding_colour: Colour::BLACK,
             enlarge: true,
             clamp: false,
         }
@@ -42,23 +42,23 @@ impl Default for Resize {
 /// How an image is fitted to a box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fit {
-    /// The image covers the box, and what hangs over is cut off.
+    /// The image covers the box, and what exceeds the box is cut off.
     Cover,
-    /// The image lies within the box on a ground of one colour.
+    /// The image fits inside the box, and the rest of the box is padded with one colour.
     Contain,
     /// The image is stretched to the box.
     Fill,
-    /// The image is as large as the box allows.
+    /// The image is as large as fits inside the box.
     Inside,
-    /// The image is as small as the box allows.
+    /// The image is as small as covers the box. What exceeds the box is kept.
     Outside,
 }
 
 impl Fit {
-    /// Names of all fits.
+    /// The names of all fits.
     pub(crate) const NAMES: &[&str] = &["cover", "contain", "fill", "inside", "outside"];
 
-    /// Reads the name of a fit.
+    /// Returns the fit of this name; `None` for other names.
     pub(crate) fn named(name: &str) -> Option<Self> {
         Some(match name {
             "cover" => Self::Cover,
@@ -71,21 +71,21 @@ impl Fit {
     }
 }
 
-/// The part of an image that stays in view.
+/// The part of an image that is kept, or its place in a box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Position {
-    /// One of sharp's gravities: 0 is the middle, 1 to 4 are the sides from the top clockwise, and 5 to 8 the corners from
-    /// the upper right one clockwise.
+    /// One of sharp's gravities: 0 is the middle, 1 to 4 are the sides from the top clockwise, and 5 to 8 the corners
+    /// from the upper right one clockwise.
     Gravity(u8),
-    /// The part that draws the eye.
+    /// The most salient part.
     Salient,
 }
 
 impl Position {
-    /// Reads the name of a position, a gravity or a strategy.
+    /// Parses the name of a position, a gravity or a strategy.
     ///
     /// # Errors
-    /// sharp's sentence about a name that it does not know.
+    /// sharp's message about an unknown name.
     pub(crate) fn named(name: &str) -> Result<Self, String> {
         let gravity = match name {
             "center" | "centre" => 0,
@@ -98,12 +98,12 @@ impl Position {
             "left bottom" | "southwest" => 7,
             "left top" | "northwest" => 8,
             "entropy" | "attention" => return Ok(Self::Salient),
-            _ => return Err(Self::refused(name, "string")),
+            _ => return Err(Self::error(name, "string")),
         };
         Ok(Self::Gravity(gravity))
     }
 
-    /// Reads the number of a gravity or a strategy.
+    /// Returns the gravity or strategy with this number in sharp; `None` for other numbers.
     pub(crate) fn numbered(number: f64) -> Option<Self> {
         match number {
             number if number.fract() != 0.0 => None,
@@ -113,12 +113,12 @@ impl Position {
         }
     }
 
-    /// Returns sharp's sentence about a position that it does not know.
-    pub(crate) fn refused(value: &str, kind: &str) -> String {
+    /// Returns sharp's message about an unknown position.
+    pub(crate) fn error(value: &str, kind: &str) -> String {
         expected("valid position/gravity/strategy", "position", value, kind)
     }
 
-    /// Returns the halves of the room at which a gravity puts an image, across and down: 0, 1 or 2.
+    /// Returns where a gravity places an image, across and down: 0 at the start, 1 in the middle, 2 at the end.
     pub(crate) fn halves(self) -> (u32, u32) {
         let gravity = match self {
             Self::Gravity(gravity) => gravity,
@@ -142,15 +142,15 @@ impl Position {
 pub(super) type Size = (u32, u32);
 
 impl Resize {
-    /// Whether a box was given.
-    pub(super) fn is_wanted(&self) -> bool {
+    /// Whether the box has at least one side.
+    pub(super) fn has_side(&self) -> bool {
         self.width.is_some() || self.height.is_some()
     }
 
-    /// Returns this with a box that is no larger than the stored image of this size in px, if it is clamped.
+    /// Returns a copy whose box, if `clamp` is set, is no larger than the stored image of this size in px.
     ///
     /// # Errors
-    /// A box that is so flat that nothing is left of one side.
+    /// A box that is so flat that one side would be less than 1 px.
     pub(super) fn clamped(&self, (wide, high): Size) -> Result<Self, ResolveError> {
         let (true, Some(width), Some(height)) = (self.clamp, self.width, self.height) else {
             return Ok(*self);
@@ -176,7 +176,7 @@ impl Resize {
         })
     }
 
-    /// Returns by how much both sides of an image of this size in px are shrunk.
+    /// Returns the factors by which both sides of an image of this size in px shrink.
     fn shrink(&self, (width, height): Size) -> (f64, f64) {
         let (wide, high) = (f64::from(width), f64::from(height));
         let across = self.width.map(|w| wide / f64::from(w));
@@ -200,10 +200,10 @@ impl Resize {
         (across.min(wide), down.min(high))
     }
 
-    /// Returns the size in px that an image of this size is scaled to. `shrinks`: whether its decoder may leave pixels
-    /// out, as that of JPEG does; libvips rounds the size that it leaves down, which is then scaled on.
-    pub(super) fn scaled(&self, size: Size, shrinks: bool) -> Size {
-        if !self.is_wanted() {
+    /// Returns the size in px that an image of this size is scaled to. `shrinks` says whether its decoder can reduce it
+    /// by 2, 4 or 8, as that of JPEG does. libvips rounds the reduced size down, and scales that.
+    pub(super) fn scaled_size(&self, size: Size, shrinks: bool) -> Size {
+        if !self.has_side() {
             return size;
         }
         let (across, down) = self.shrink(size);
@@ -215,22 +215,22 @@ impl Resize {
             2.0.. => 2,
             _ => 1,
         };
-        // Half of it where the decoder would leave as much as is wanted.
+        // If the decoder alone would reach the size, libvips lets it reduce by half the factor only.
         let halves = factor > 1 && shrink as u32 == factor;
         let factor = if halves { factor / 2 } else { factor };
         let size = ((size.0 / factor).max(1), (size.1 / factor).max(1));
         let (across, down) = self.shrink(size);
-        // `as` saturates, for a limit to refuse.
+        // `as` saturates, so that a limit refuses the size.
         let side = |side: u32, shrink: f64| ((f64::from(side) / shrink + 0.5) as u32).max(1);
         (side(size.0, across), side(size.1, down))
     }
 
-    /// Adds the steps that bring a scaled image to the size of the box, and returns its size in px. `alpha`: whether the
-    /// image may have transparent pixels.
+    /// Adds the steps that crop or pad a scaled image to the size of the box, and returns the size in px of the result.
+    /// `alpha` says whether the image may have transparent pixels.
     pub(super) fn frame(&self, steps: &mut Vec<Step>, size: Size, alpha: bool) -> Size {
         let outer = (self.width.unwrap_or(size.0), self.height.unwrap_or(size.1));
         match self.fit {
-            _ if outer == size || !self.is_wanted() => size,
+            _ if outer == size || !self.has_side() => size,
             Fit::Contain => self.lay(steps, size, outer, alpha),
             Fit::Cover => self.cut(steps, size, outer),
             Fit::Fill | Fit::Inside | Fit::Outside => size,
@@ -249,10 +249,14 @@ impl Resize {
         steps.push(Step::Canvas(Canvas {
             w: ground.0,
             h: ground.1,
-            colour: if alpha { Colour::CLEAR } else { self.around },
+            colour: if alpha {
+                Colour::CLEAR
+            } else {
+                self.padding_colour
+            },
             at: Some((at.0 as i32, at.1 as i32)),
         }));
-        steps.extend(around(at, size, self.around, alpha));
+        steps.extend(fill_around(at, size, self.padding_colour, alpha));
         ground
     }
 
@@ -274,9 +278,9 @@ impl Resize {
     }
 }
 
-/// Returns the step that fills with a colour around an image at this place and of this size in px, on a clear ground. An
-/// image that has no transparent pixels needs none: its ground has the colour.
-pub(super) fn around(at: (u32, u32), size: Size, colour: Colour, alpha: bool) -> Vec<Step> {
+/// Returns the step that fills the canvas around an image at this place and of this size in px with a colour. Only an
+/// image with transparent pixels needs it: its canvas is transparent. For others the canvas has the colour.
+pub(super) fn fill_around(at: (u32, u32), size: Size, colour: Colour, alpha: bool) -> Vec<Step> {
     let (x, y) = at;
     let word = || format!("around:{x}:{y}:{}x{}:{colour}", size.0, size.1);
     effects::steps([(alpha && colour.a > 0).then(word)])

@@ -1,33 +1,33 @@
-//! The rules of a request for an image that sharp would make.
+//! The rules of dialects whose originals make images with sharp.
 
 use andon_recipe::{
     Facts, FormatName, Measure, Orientation, Output, Recipe, ResolveError, Rules, Wish,
 };
 
-use super::{Pipeline, Written, output};
+use super::{Encoding, Pipeline, output};
 
-/// What a URL asks of sharp, before the image is known.
+/// sharp's options for a request, and how they are resolved to a recipe for an image.
 #[derive(Clone, Debug)]
 pub(crate) struct SharpRules {
     /// Name of the dialect.
     dialect: &'static str,
-    /// The options of the URL, as the dialect writes them in its canonical form.
+    /// The options of the URL in the dialect's canonical form.
     options: String,
     pub(super) pipeline: Pipeline,
-    pub(super) written: Written,
-    /// Whether the format was chosen by the `Accept` header.
-    pub(super) chosen: bool,
+    pub(super) encoding: Encoding,
+    /// Whether the header `Accept` selected the format.
+    pub(super) is_chosen_by_accept: bool,
     pub(super) output: Output,
 }
 
 impl SharpRules {
-    /// Makes the rules of a dialect. `options` are those of the URL in its canonical form. `format` is Andon's name of the
-    /// result's; `None`: the source's own.
+    /// Creates the rules of a request. `options` are those of the URL in the dialect's canonical form. `format` is the
+    /// engine's name of the result's format; `None`: the format of the source.
     pub(crate) fn new(
         dialect: &'static str,
         options: String,
         pipeline: Pipeline,
-        written: Written,
+        encoding: Encoding,
         format: Option<&str>,
     ) -> Self {
         let mut output = output::output(format);
@@ -36,19 +36,22 @@ impl SharpRules {
             dialect,
             options,
             pipeline,
-            written,
-            chosen: false,
+            encoding,
+            is_chosen_by_accept: false,
             output,
         }
     }
 
-    /// Marks the format as chosen by the `Accept` header.
-    pub(crate) fn by_accept(self, chosen: bool) -> Self {
-        Self { chosen, ..self }
+    /// Records whether the header `Accept` selected the format.
+    pub(crate) fn by_accept(self, is_chosen_by_accept: bool) -> Self {
+        Self {
+            is_chosen_by_accept,
+            ..self
+        }
     }
 }
 
-/// Returns the options in the text of a dialect's rules; `None` if the rules are another one's.
+/// Returns the options from the text of a dialect's rules; `None` if the text is that of another dialect's rules.
 pub(crate) fn options_of<'a>(dialect: &str, text: &'a str) -> Option<&'a str> {
     let rest = text.strip_prefix(dialect)?.strip_prefix('(')?;
     rest.rsplit_once(';').map(|(options, _)| options)
@@ -62,12 +65,12 @@ impl Rules for SharpRules {
 
     fn resolve(&self, facts: &Facts) -> Result<Recipe, ResolveError> {
         let is_svg = self.output.format.is_none() && facts.format == "svg";
-        if is_svg && self.written.keeps_svg {
+        if is_svg && self.encoding.keeps_svg {
             return Ok(Recipe::original());
         }
         let steps = self.pipeline.steps(facts)?;
-        let mut output = self.written.of(&self.output, facts);
-        // What sharp cannot write becomes a PNG, such as a drawing.
+        let mut output = self.encoding.of(&self.output, facts);
+        // sharp cannot write SVG. It writes PNG instead.
         if is_svg {
             output.format = FormatName::new("png").ok();
         }
@@ -75,13 +78,13 @@ impl Rules for SharpRules {
     }
 
     fn measures(&self, stored: Orientation) -> Vec<Measure> {
-        let recipe = self.pipeline.measured();
+        let recipe = self.pipeline.measuring_recipe();
         Recipe::of_stored(recipe.steps, recipe.output).measures(stored)
     }
 
     crate::rules::kept_output!();
 
     fn wish(&self) -> Option<Wish> {
-        Some(self.wanted())
+        Some(self.to_wish())
     }
 }

@@ -1,37 +1,37 @@
-//! The steps that sharp's options come to for an image of known size.
+//! Translates sharp's options to steps for an image of known size.
 
 use andon_recipe::{
     Colour, Facts, Flatten, Flip, Orient, Pad, Recipe, ResolveError, Rotate, Step, Trim,
 };
 
-use super::resize::{Size, around};
+use super::resize::{Size, fill_around};
 use super::{Pipeline, Position, Upright};
 use crate::{effects, geometry};
 
 impl Pipeline {
-    /// Returns the steps for an image, as stored.
+    /// Returns the steps for a stored image.
     ///
     /// # Errors
-    /// A part that is not within the image.
+    /// A rectangle to crop to that is not within the image.
     pub(super) fn steps(&self, facts: &Facts) -> Result<Vec<Step>, ResolveError> {
-        let (mut steps, mut size) = self.before(facts)?;
-        // With these, sharp's decoders read every pixel.
+        let (mut steps, mut size) = self.steps_before_scaling(facts)?;
+        // With these options, sharp does not let its decoders reduce the image.
         let reads_all = self.part.is_some()
             || self.trim.is_some()
             || self.linear
             || (self.turns_first && self.moves());
         let shrinks = facts.format == "jpeg" && !reads_all;
         let resize = self.resize.clamped((facts.width, facts.height))?;
-        if resize.is_wanted() {
-            let scaled = resize.scaled(size, shrinks);
-            steps.push(Step::exact(scaled.0, scaled.1));
-            size = scaled;
+        if resize.has_side() {
+            let new_size = resize.scaled_size(size, shrinks);
+            steps.push(Step::exact(new_size.0, new_size.1));
+            size = new_size;
         }
         if !self.turns_first {
             self.mirror(&mut steps);
             self.turn(&mut steps, &mut size);
         }
-        // What shows through an image is not what lies around it.
+        // A background replaces transparency before padding is added, which may have another colour.
         let alpha = facts.alpha && self.ground.is_none();
         size = resize.frame(&mut steps, size, alpha);
         if !self.turns_first {
@@ -48,14 +48,14 @@ impl Pipeline {
                 left,
                 colour: if alpha { Colour::CLEAR } else { colour },
             }));
-            steps.extend(around((left, top), size, colour, alpha));
+            steps.extend(fill_around((left, top), size, colour, alpha));
         }
         steps.extend(effects::steps(self.effects.iter().cloned().map(Some)));
         Ok(steps)
     }
 
-    /// Returns the steps before the image is scaled, and the size in px that they leave of it.
-    fn before(&self, facts: &Facts) -> Result<(Vec<Step>, Size), ResolveError> {
+    /// Returns the steps that precede scaling, and the size in px of the image after them.
+    fn steps_before_scaling(&self, facts: &Facts) -> Result<(Vec<Step>, Size), ResolveError> {
         let mut steps = Vec::new();
         steps.extend((self.upright == Some(Upright::First)).then_some(Step::Orient(Orient)));
         steps.extend(self.border(facts));
@@ -76,7 +76,7 @@ impl Pipeline {
         Ok((steps, size))
     }
 
-    /// Returns the step that cuts the border off, which sharp leaves to images of fewer than 3 px on a side.
+    /// Returns the step that trims the border. sharp does not trim images with a side of less than 3 px.
     fn border(&self, facts: &Facts) -> Option<Step> {
         let is_large = facts.width >= 3 && facts.height >= 3;
         self.trim
@@ -101,7 +101,7 @@ impl Pipeline {
         steps.extend(self.flips().map(Step::Flip));
     }
 
-    /// Turns the image by a multiple of 90 degrees.
+    /// Adds the turn, if it is by a multiple of 90 degrees.
     fn turn(&self, steps: &mut Vec<Step>, size: &mut Size) {
         let degrees = self.degrees.rem_euclid(360.0);
         if let Some(turn) = geometry::turn(degrees as u32).filter(|_| degrees % 90.0 == 0.0) {
@@ -112,7 +112,7 @@ impl Pipeline {
         }
     }
 
-    /// Turns the image by any other angle.
+    /// Adds the rotation, if it is by any other angle.
     fn rotate(&self, steps: &mut Vec<Step>, size: &mut Size) {
         let degrees = self.degrees.rem_euclid(360.0);
         if degrees % 90.0 != 0.0 {
@@ -124,18 +124,21 @@ impl Pipeline {
         }
     }
 
-    /// Returns the steps that decide what must be measured in the image.
-    pub(super) fn measured(&self) -> Recipe {
+    /// Returns a recipe with the steps that require measurements of the image.
+    pub(super) fn measuring_recipe(&self) -> Recipe {
         let mut steps = Vec::new();
         steps.extend((self.upright == Some(Upright::First)).then_some(Step::Orient(Orient)));
         steps.extend(self.trim.map(|tolerance| Step::Trim(Trim(tolerance))));
-        let looks = self.resize.position == Position::Salient && self.resize.is_wanted();
+        let looks = self.resize.position == Position::Salient && self.resize.has_side();
         steps.extend(looks.then_some(Step::Focus(andon_recipe::Focus::Salient)));
         Recipe::from(steps)
     }
 }
 
-/// Cuts a rectangle out of an image of this size in px, and returns the rectangle's.
+/// Adds a crop to a rectangle within an image of this size in px, and returns the size of the rectangle.
+///
+/// # Errors
+/// A rectangle that is not within the image.
 fn cut(steps: &mut Vec<Step>, part: [u32; 4], size: Size) -> Result<Size, ResolveError> {
     let [x, y, w, h] = part;
     let within = |start: u32, side: u32, whole: u32| {

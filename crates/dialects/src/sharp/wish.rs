@@ -1,4 +1,4 @@
-//! What sharp's options want, in terms that other dialects can say, too.
+//! Expresses sharp's options as a wish, in the terms that all dialects share.
 
 use andon_recipe::{
     Colour, Fitting, Flatten, FormatName, Goal, Gravity, Keep, Output, Pad, Recipe, Rotate, Step,
@@ -9,15 +9,15 @@ use super::{Fit, Position, SharpRules};
 use crate::{effects, geometry};
 
 impl SharpRules {
-    pub(super) fn wanted(&self) -> Wish {
+    pub(super) fn to_wish(&self) -> Wish {
         let pipeline = &self.pipeline;
         let resize = &pipeline.resize;
         let mut beyond = Vec::new();
         let both = resize.width.is_some() && resize.height.is_some();
         let fit = match resize.fit {
-            _ if !resize.is_wanted() => Fitting::Nothing,
+            _ if !resize.has_side() => Fitting::Nothing,
             Fit::Cover if both => Fitting::Cover,
-            Fit::Contain if both => Fitting::Pad(resize.around),
+            Fit::Contain if both => Fitting::Pad(resize.padding_colour),
             Fit::Fill => Fitting::Exact,
             Fit::Outside if both => {
                 beyond.push("fit=outside".to_owned());
@@ -33,7 +33,7 @@ impl SharpRules {
         }));
         let turns = pipeline.flips().map(Step::Flip).into_iter();
         let turns = turns.chain(turn.map(Step::Turn)).chain(rotate);
-        let (first, last): (Vec<_>, Vec<_>) = match pipeline.turns_first {
+        let (turns_before, turns_after): (Vec<_>, Vec<_>) = match pipeline.turns_first {
             true => (turns.collect(), Vec::new()),
             false => (Vec::new(), turns.collect()),
         };
@@ -52,11 +52,11 @@ impl SharpRules {
             });
         let ground = pipeline.ground.map(|colour| Step::Flatten(Flatten(colour)));
         let before = trim.into_iter().chain(part(pipeline.part));
-        let after = last.into_iter().chain(part(pipeline.later_part));
+        let after = turns_after.into_iter().chain(part(pipeline.later_part));
         let after = after.chain(margins).chain(ground);
         let effects = effects::steps(pipeline.effects.iter().cloned().map(Some));
         Wish {
-            before: before.chain(first).collect(),
+            before: before.chain(turns_before).collect(),
             fit,
             w: resize.width.map(f64::from),
             h: resize.height.map(f64::from),
@@ -67,22 +67,22 @@ impl SharpRules {
             },
             after: after.chain(effects).collect(),
             beyond,
-            ..Wish::of(&Recipe::from(self.said()))
+            ..Wish::of(&Recipe::from(self.requested_output()))
         }
     }
 
-    /// Returns how the result is written, as far as the URL says so.
-    fn said(&self) -> Output {
+    /// Returns the output settings that the URL asks for, without sharp's defaults.
+    fn requested_output(&self) -> Output {
         let mut output = self.output.clone();
-        output.goal = self.written.quality.map(Goal::Quality);
-        if self.chosen {
+        output.goal = self.encoding.quality.map(Goal::Quality);
+        if self.is_chosen_by_accept {
             output.format = FormatName::new(Output::AUTO).ok();
         }
         let is_gif = output
             .format
             .as_ref()
             .is_some_and(|name| name.as_str() == "gif");
-        output.frame = (self.written.is_still && !is_gif).then_some(1);
+        output.frame = (self.encoding.is_still && !is_gif).then_some(1);
         output
     }
 }

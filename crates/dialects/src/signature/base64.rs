@@ -1,4 +1,4 @@
-//! URL-safe base64 (`-` and `_`) in the variants that the dialects use.
+//! URL-safe base64 (`-` and `_`), in the variants that the dialects use.
 
 use base64::Engine;
 use base64::alphabet::URL_SAFE;
@@ -26,13 +26,13 @@ pub fn bare(bytes: &[u8]) -> String {
     BARE.encode(bytes)
 }
 
-/// Encodes bytes with `=` at the end, to a multiple of four characters.
+/// Encodes bytes, padded with `=` to a multiple of four characters.
 #[must_use]
 pub fn padded(bytes: &[u8]) -> String {
     PADDED.encode(bytes)
 }
 
-/// Decodes a text that is exactly what [`bare`] makes of its bytes; `None` for any other spelling. Used for signatures.
+/// Decodes a text that is exactly what [`bare`] returns for its bytes; `None` for any other text. Used for signatures.
 #[must_use]
 pub fn read_bare(text: &str) -> Option<Vec<u8>> {
     BARE.decode(text).ok()

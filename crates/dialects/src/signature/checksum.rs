@@ -1,4 +1,4 @@
-//! Digests that sources are required to have.
+//! Digests that a URL requires of a source.
 
 use std::fmt;
 
@@ -35,7 +35,7 @@ impl Checksum {
     /// the digits are invalid or not of its length.
     #[must_use]
     pub fn new(name: &str, digits: &str) -> Option<Self> {
-        let (_, kind, length) = *Kind::ALL.iter().find(|(known, ..)| *known == name)?;
+        let (_, kind, length) = *Kind::ALL.iter().find(|(entry, ..)| *entry == name)?;
         let value = unhex(digits).filter(|value| value.len() == length)?;
         Some(Self { kind, value })
     }

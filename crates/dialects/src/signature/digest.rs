@@ -18,7 +18,7 @@ pub enum Digest {
 }
 
 impl Digest {
-    /// Returns the HMAC of a message, which may come in parts.
+    /// Returns the HMAC of a message, which may consist of several parts.
     #[must_use]
     pub fn sign(self, key: &[u8], message: &[&[u8]]) -> Vec<u8> {
         match self {
@@ -30,7 +30,7 @@ impl Digest {
 }
 
 fn hmac<M: Mac + KeyInit>(key: &[u8], message: &[&[u8]]) -> Vec<u8> {
-    // An HMAC takes keys of every length: there is always one.
+    // HMAC accepts keys of any length, so that this never fails.
     let Ok(mac) = <M as KeyInit>::new_from_slice(key) else {
         return Vec::new();
     };

@@ -6,16 +6,17 @@ use andon_settings::check;
 
 use crate::ConfigError;
 
-/// A signing key. It is never printed.
+/// A signing key. Its `Debug` output hides the bytes.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Key(Vec<u8>);
 
 impl Key {
-    /// Minimum length in bytes of a key that cannot be guessed.
+    /// Minimum length in bytes of a key that is not weak.
     pub const LEAST: usize = 16;
 
-    /// Creates a key from the option `name` of the configuration. A key of fewer than [`Self::LEAST`] bytes, or of one
-    /// byte repeated, is refused unless `weak` keys are allowed: anyone with one signed URL could find it.
+    /// Creates a key from the option `name` of the configuration. Anyone with one signed URL could guess a weak key:
+    /// one of fewer than [`Self::LEAST`] bytes, or of one byte repeated. Such a key is refused unless `weak` keys are
+    /// allowed.
     ///
     /// # Errors
     /// A weak key that is not allowed, and always an empty key.
@@ -41,7 +42,7 @@ impl Key {
     /// Creates a key from hexadecimal digits.
     ///
     /// # Errors
-    /// As for [`Self::new`], and a text that is not hexadecimal.
+    /// Those of [`Self::new`], and a text that is not hexadecimal.
     pub fn from_hex(name: &str, hex: &str, weak: bool) -> Result<Self, ConfigError> {
         let bytes = unhex(hex).ok_or_else(|| {
             ConfigError::new(

@@ -1,7 +1,7 @@
-//! What the signatures of all dialects are made of: keyed digests, their texts, and keys that are not weak.
+//! The building blocks of all dialects' signatures: keyed digests, base64, and keys.
 //!
-//! A dialect says what is signed and where the signature stands; it never compares by itself:
-//! [`same`] takes as long for a wrong signature as for one that is wrong in its last byte.
+//! A dialect decides what is signed and where the signature stands. It must compare signatures with [`same`], which
+//! takes the same time wherever the first wrong byte is.
 //!
 //! ```
 //! use andon_dialects::signature::{Digest, base64, same};

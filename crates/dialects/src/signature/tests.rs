@@ -50,7 +50,7 @@ fn imagors_signatures_are_made() {
 fn a_signature_has_one_text() {
     assert_eq!(base64::bare(&[255, 239]), "_-8");
     assert_eq!(base64::read_bare("_-8"), Some(vec![255, 239]));
-    // The last character holds two bits beyond the bytes, and `=` says nothing.
+    // Unused bits of the last character must be zero, and padding is not accepted.
     for other in ["_-9", "_-8=", "/+8", "_-8 ", "_-8\n", "_"] {
         assert_eq!(base64::read_bare(other), None, "{other:?}");
     }

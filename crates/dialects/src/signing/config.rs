@@ -23,7 +23,7 @@ pub struct SigningConfig {
     pub weak_keys: bool,
 }
 
-/// Signing keys, either as a list, where they are called `1`, `2` …, or as a table with names of their own.
+/// Signing keys: a list, whose entries get the names `1`, `2` …, or a table with names of its own.
 #[derive(Clone, PartialEq, Eq, Deserialize)]
 #[serde(
     untagged,
@@ -36,7 +36,7 @@ pub enum Keys {
     Named(BTreeMap<String, String>),
 }
 
-/// Does not print the keys.
+/// Hides the keys.
 impl std::fmt::Debug for Keys {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Keys(…)")

@@ -1,5 +1,5 @@
 //! nginx's `secure_link`: the MD5 of an expression over the request, optionally with an expiry time; or, in its older
-//! form, an MD5 in the path over the rest of the path.
+//! form, the MD5 of the rest of the path, as a segment of the path.
 
 use andon_settings::check;
 use serde::Deserialize;
@@ -23,16 +23,16 @@ pub struct SecureLinkConfig {
     #[serde(default)]
     pub secure_link_md5: String,
     /// nginx's directive `secure_link_secret`, in place of the other two: paths are `/PREFIX/MD5/REST`, where MD5 is
-    /// that of REST and this secret, in hexadecimal digits.
+    /// the digest of REST and this secret, in hexadecimal digits.
     #[serde(default)]
     pub secure_link_secret: String,
-    /// Prefixes of the paths of sources that are open only to URLs with such a signature, whichever kind of URL names
-    /// the source. If absent, the location.
+    /// Prefixes of the paths of sources that only URLs with such a signature open, whichever dialect's URL names the
+    /// source. If absent, the location.
     #[serde(default)]
     pub guards: Option<Vec<String>>,
 }
 
-/// Does not print the secret.
+/// Hides the secret.
 impl std::fmt::Debug for SecureLinkConfig {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_tuple("SecureLinkConfig")
@@ -41,7 +41,7 @@ impl std::fmt::Debug for SecureLinkConfig {
     }
 }
 
-/// One location, compiled and ready to check targets.
+/// A compiled location, against which targets are checked.
 pub(crate) struct SecureLink {
     location: String,
     form: Form,
@@ -60,9 +60,9 @@ pub(crate) enum Outcome {
 }
 
 enum Form {
-    /// The expression for the given signature and expiry time, and the expression that is signed.
+    /// The expression that yields the signature and the expiry time, and the expression that is signed.
     Expression(Vec<Piece>, Vec<Piece>),
-    /// The secret that is hashed after the rest of the path.
+    /// The secret that is appended to the rest of the path before it is hashed.
     Secret(String),
 }
 
@@ -81,7 +81,7 @@ enum Piece {
     Path,
     /// `$request_uri`: path and query as received.
     Whole,
-    /// `$args`: the query.
+    /// `$args`: the query, raw.
     Query,
     /// `$arg_NAME`: an argument of the query, raw.
     Argument(String),
@@ -89,7 +89,7 @@ enum Piece {
     Header(&'static str),
 }
 
-/// The variables for request headers that an expression may use, each with the name of its header.
+/// The variables for request headers that expressions may use, each with the name of its header.
 const HEADERS: &[(&str, &str)] = &[
     ("http_host", "host"),
     ("host", "host"),
@@ -153,8 +153,8 @@ impl SecureLink {
         })
     }
 
-    /// Checks whether a target is below the location and signed. The expiry time is not compared with the clock here,
-    /// because nginx decides by the signature first.
+    /// Checks whether a target is below the location and signed. The expiry time is compared with the clock later,
+    /// because nginx decides about the signature first.
     ///
     /// # Errors
     /// A path that cannot be decoded.
@@ -163,7 +163,7 @@ impl SecureLink {
         if !uri.starts_with(&self.location) {
             return Ok(Outcome::Elsewhere);
         }
-        let until = self.verified(target, &uri);
+        let until = self.verify(target, &uri);
         Ok(until.map_or(Outcome::Unsigned, Outcome::Signed))
     }
 
@@ -172,13 +172,13 @@ impl SecureLink {
         &self.location
     }
 
-    /// Whether the source at this path, which begins with a slash, is open only to URLs with such a signature.
+    /// Whether only URLs with such a signature open the source at this path, which begins with a slash.
     pub(crate) fn guards(&self, path: &str) -> bool {
         self.guards.iter().any(|guard| path.starts_with(guard))
     }
 
-    /// Returns a target without the parts of its query that are not signed. The path is kept, because the location
-    /// applies to it.
+    /// Returns a target without the parts of its query that are not signed. The path is always kept, because the
+    /// location depends on it.
     pub(crate) fn signed_part(&self, target: &Target<'_>) -> String {
         let Form::Expression(_, signed) = &self.form else {
             return target.path.to_owned();
@@ -193,8 +193,8 @@ impl SecureLink {
                 |piece| matches!(piece, Piece::Argument(name) if name.eq_ignore_ascii_case(key)),
             )
         };
-        // The first argument of a name is the one that is signed.
-        let mut kept: Vec<&str> = Vec::new();
+        // If an argument is repeated, only its first value is signed.
+        let mut pairs: Vec<&str> = Vec::new();
         for pair in target
             .query
             .unwrap_or_default()
@@ -207,25 +207,25 @@ impl SecureLink {
                     .unwrap_or_default()
                     .to_ascii_lowercase()
             };
-            if kept.iter().all(|known| key(known) != key(pair)) {
-                kept.push(pair);
+            if pairs.iter().all(|other| key(other) != key(pair)) {
+                pairs.push(pair);
             }
         }
-        match kept.is_empty() {
+        match pairs.is_empty() {
             true => target.path.to_owned(),
-            false => format!("{}?{}", target.path, kept.join("&")),
+            false => format!("{}?{}", target.path, pairs.join("&")),
         }
     }
 
-    fn verified(&self, target: &Target<'_>, uri: &str) -> Option<Option<u64>> {
-        let (given, signed) = match &self.form {
-            Form::Expression(given, signed) => (given, signed),
+    fn verify(&self, target: &Target<'_>, uri: &str) -> Option<Option<u64>> {
+        let (link_pieces, message_pieces) = match &self.form {
+            Form::Expression(link_pieces, message_pieces) => (link_pieces, message_pieces),
             Form::Secret(secret) => return is_link(uri, secret).then_some(None),
         };
-        let given = text(given, target, uri, "");
-        let (signature, expires) = match given.split_once(',') {
+        let link = text(link_pieces, target, uri, "");
+        let (signature, expires) = match link.split_once(',') {
             Some((signature, expires)) => (signature, Some(expires)),
-            None => (given.as_str(), None),
+            None => (link.as_str(), None),
         };
         let moment = match expires {
             None => None,
@@ -235,20 +235,21 @@ impl SecureLink {
             return None;
         }
         let bytes = base64::read(signature).filter(|bytes| bytes.len() == 16)?;
-        let signed = text(signed, target, uri, expires.unwrap_or_default());
-        // The last second counts.
-        same(&bytes, &md5(&[signed.as_bytes()]))
+        let message = text(message_pieces, target, uri, expires.unwrap_or_default());
+        // A link is valid until the end of the second that it names.
+        same(&bytes, &md5(&[message.as_bytes()]))
             .then_some(moment.map(|moment| moment.saturating_add(1)))
     }
 }
 
-/// Whether a path is `/PREFIX/MD5/REST`, with the MD5 of REST and the secret. Digits may be upper case, as in nginx.
+/// Whether a path is `/PREFIX/MD5/REST`, with the MD5 of REST and the secret. Its digits may be in upper case, as in
+/// nginx.
 fn is_link(uri: &str, secret: &str) -> bool {
     let mut parts = uri.trim_start_matches('/').splitn(3, '/');
     let (_, hash, rest) = (parts.next(), parts.next(), parts.next().unwrap_or_default());
-    let given = hash.and_then(unhex);
-    let right = md5(&[rest.as_bytes(), secret.as_bytes()]);
-    !rest.is_empty() && given.is_some_and(|given| same(&given, &right))
+    let digest = hash.and_then(unhex);
+    let expected = md5(&[rest.as_bytes(), secret.as_bytes()]);
+    !rest.is_empty() && digest.is_some_and(|digest| same(&digest, &expected))
 }
 
 /// Parses a time in seconds since 1970; `None` for 0 and for a text that is not a number.
@@ -258,24 +259,24 @@ fn seconds(text: &str) -> Option<u64> {
     (moment > 0).then_some(moment)
 }
 
-/// Returns the path as nginx's `$uri`: decoded, without repeated slashes, with dot segments resolved.
+/// Returns a path in the form of nginx's `$uri`: decoded, without repeated slashes, with dot segments resolved.
 pub(crate) fn uri(path: &str) -> Result<String, Refusal> {
     let decoded = percent::decode(path)?;
-    let mut kept: Vec<&str> = Vec::new();
+    let mut segments: Vec<&str> = Vec::new();
     for segment in decoded.split('/') {
         match segment {
             "" | "." => {}
-            ".." => _ = kept.pop(),
-            segment => kept.push(segment),
+            ".." => _ = segments.pop(),
+            segment => segments.push(segment),
         }
     }
     let is_folder = matches!(decoded.rsplit('/').next(), Some("" | "." | ".."));
-    let end = if is_folder && !kept.is_empty() {
+    let end = if is_folder && !segments.is_empty() {
         "/"
     } else {
         ""
     };
-    Ok(format!("/{}{end}", kept.join("/")))
+    Ok(format!("/{}{end}", segments.join("/")))
 }
 
 fn text(pieces: &[Piece], target: &Target<'_>, uri: &str, expires: &str) -> String {

@@ -2,8 +2,8 @@
 //! here; and nginx's `secure_link`.
 //!
 //! SIG is the base64url of HMAC-SHA256 over four lines: `andon1`, EXPIRES, SCOPE and `/REST` in a normal form, so that
-//! proxies may escape and unescape what they like. With a SCOPE of n only the first n segments are signed, and whoever
-//! has the URL builds the rest.
+//! proxies may escape and unescape characters. With a SCOPE of n only the first n segments are signed, and anyone who
+//! has the URL may choose the rest.
 //!
 //! ```
 //! use andon_dialects::signing::Signature;
@@ -27,7 +27,7 @@ use crate::percent;
 use crate::refusal::Refusal;
 use crate::signature::{Digest, Key, base64, same};
 
-/// The parameters that a signed target has next to its signature.
+/// The parameters of a signature in front of a target.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Signature {
     /// When the signature expires, in seconds since 1970; 0: never.
@@ -42,22 +42,22 @@ impl Signature {
     /// Signs a target with this key, and returns it with the signature in front.
     ///
     /// # Errors
-    /// A target with invalid escapes, or with fewer segments than are to be signed.
+    /// A target with invalid escapes, or with fewer segments than [`Self::scope`].
     pub fn of(&self, key: &[u8], target: &str) -> Result<String, Refusal> {
         let target = target.strip_prefix('/').unwrap_or(target);
         let signature = base64::bare(&self.bytes(key, target)?);
         let mut mark = format!("/~{signature}");
-        let further = [
+        let parameters = [
             self.expires.to_string(),
             self.key.clone(),
             self.scope.to_string(),
         ];
-        let plain = ["0", "", "0"];
-        // What ends as it would be anyway is left out.
-        let said = (0..3)
-            .rfind(|at| further[*at] != plain[*at])
+        let defaults = ["0", "", "0"];
+        // Trailing parameters with their default values are left out.
+        let count = (0..3)
+            .rfind(|at| parameters[*at] != defaults[*at])
             .map_or(0, |at| at + 1);
-        for part in &further[..said] {
+        for part in &parameters[..count] {
             mark.push('.');
             mark.push_str(part);
         }
@@ -73,18 +73,18 @@ impl Signature {
             Some(text) if text.bytes().all(|byte| byte.is_ascii_digit()) => text.parse().ok(),
             Some(_) => None,
         };
-        let said = Self {
+        let signature = Self {
             expires: number(parts.next())?,
             key: parts.next().unwrap_or_default().to_owned(),
             scope: number(parts.next())? as usize,
         };
-        parts.next().is_none().then_some((bytes, said))
+        parts.next().is_none().then_some((bytes, signature))
     }
 
-    /// Returns the HMAC over a target, which is given without its first slash.
+    /// Returns the HMAC over a target, which is passed without its leading slash.
     fn bytes(&self, key: &[u8], rest: &str) -> Result<Vec<u8>, Refusal> {
         let (expires, scope) = (self.expires.to_string(), self.scope.to_string());
-        let signed = self.signed(rest)?;
+        let message = self.message(rest)?;
         Ok(Digest::Sha256.sign(
             key,
             &[
@@ -93,14 +93,14 @@ impl Signature {
                 b"\n",
                 scope.as_bytes(),
                 b"\n/",
-                signed.as_bytes(),
+                message.as_bytes(),
             ],
         ))
     }
 
-    /// Returns the signed part of a target in its normal form: each raw segment, and the query, decoded once and
+    /// Returns the signed part of a target in its normal form: each raw segment, and the query, is decoded once and
     /// encoded again.
-    fn signed(&self, rest: &str) -> Result<String, Refusal> {
+    fn message(&self, rest: &str) -> Result<String, Refusal> {
         let (path, query) = match rest.split_once('?') {
             Some((path, query)) => (path, Some(query)),
             None => (rest, None),
@@ -117,111 +117,121 @@ impl Signature {
             .take(count)
             .map(|segment| percent::normal(segment, b""))
             .collect();
-        let mut signed = path?.join("/");
+        let mut message = path?.join("/");
         if let (true, Some(query)) = (all, query) {
-            signed.push('?');
-            signed.push_str(&percent::normal(query, b"/?")?);
+            message.push('?');
+            message.push_str(&percent::normal(query, b"/?")?);
         }
-        Ok(signed)
+        Ok(message)
     }
 }
 
-/// The signing keys, ready to check targets.
+/// The signing keys, with which targets are checked.
 #[derive(Debug)]
 pub(crate) struct Signing {
     keys: BTreeMap<String, Key>,
     required: bool,
-    /// Length in bytes to which signatures may be truncated.
+    /// The length in bytes that truncated signatures have.
     bytes: usize,
 }
 
-/// A target after its signature was taken off.
+/// A target, split into its signature and the rest.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Opened<'a> {
-    /// What was taken off in front of the path: `/~SIGNATURE`, or nothing.
+pub(crate) struct SplitTarget<'a> {
+    /// The signature in front of the path, `/~SIGNATURE`, or an empty text.
     pub(crate) front: &'a str,
     pub(crate) rest: &'a str,
     /// The time at which the URL expires, in seconds since 1970.
     pub(crate) expires: Option<u64>,
-    pub(crate) signed: Signed<'a>,
+    pub(crate) signed_part: SignedPart<'a>,
 }
 
 /// The part of a target that its signature covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Signed<'a> {
+pub(crate) enum SignedPart<'a> {
     Nothing,
     /// The beginning of the path, including its leading slash.
     Beginning(&'a str),
     Whole,
 }
 
-impl<'a> Opened<'a> {
+impl<'a> SplitTarget<'a> {
     fn new(target: &'a str, front: usize) -> Self {
         let (front, rest) = target.split_at(front);
         Self {
             front,
             rest,
             expires: None,
-            signed: Signed::Nothing,
+            signed_part: SignedPart::Nothing,
         }
     }
 
-    /// Sets the part that is signed, as a number of path segments; 0: all of them, and the query.
-    fn signed(self, scope: usize) -> Self {
+    /// Sets the signed part to this number of path segments; 0: the whole target.
+    fn with_scope(self, scope: usize) -> Self {
         let path = self.rest.split('?').next().unwrap_or_default();
-        // A slash stands before each segment.
+        // Each segment has a slash in front of it, the first one included.
         let end = path.match_indices('/').nth(scope).map(|(at, _)| at);
-        let signed = match scope {
-            0 => Signed::Whole,
-            _ => Signed::Beginning(&path[..end.unwrap_or(path.len())]),
+        let signed_part = match scope {
+            0 => SignedPart::Whole,
+            _ => SignedPart::Beginning(&path[..end.unwrap_or(path.len())]),
         };
-        Self { signed, ..self }
+        Self {
+            signed_part,
+            ..self
+        }
     }
 }
 
 impl Signing {
-    /// Takes the signature off a target, if it has one, and verifies it. No other part of the target is interpreted
+    /// Splits off the signature of a target, if it has one, and verifies it. No other part of the target is parsed
     /// before.
-    pub(crate) fn open<'a>(&self, target: &'a str) -> Result<Opened<'a>, Refusal> {
-        let refused = |why: &str| Err(Refusal::of(Fault::Signature, target, why));
-        let plain = Opened::new(target, 0);
-        let marked = target
+    ///
+    /// # Errors
+    /// A signature that does not match, or is missing although it is required.
+    pub(crate) fn open<'a>(&self, target: &'a str) -> Result<SplitTarget<'a>, Refusal> {
+        let refusal = |why: &str| Err(Refusal::of(Fault::Signature, target, why));
+        let unsigned = SplitTarget::new(target, 0);
+        let signed_target = target
             .strip_prefix("/~")
-            .and_then(|marked| marked.split_once('/'));
-        let Some((mark, rest)) = marked else {
+            .and_then(|signed_target| signed_target.split_once('/'));
+        let Some((mark, rest)) = signed_target else {
             return match self.required {
-                true => refused("it must be signed"),
-                false => Ok(plain),
+                true => refusal("it must be signed"),
+                false => Ok(unsigned),
             };
         };
-        let read = Signature::read(mark);
-        let opened = Opened::new(target, "/~".len() + mark.len());
+        let parsed = Signature::read(mark);
+        let without_signature = SplitTarget::new(target, "/~".len() + mark.len());
         if self.keys.is_empty() {
-            // Nobody can check it, so that it says nothing; a name that begins with a tilde is a file's.
-            return Ok(match read {
-                Some((bytes, _)) if (16..=32).contains(&bytes.len()) => opened,
-                _ => plain,
+            // Without keys, signatures are cut off and mean nothing. Another name that begins with a tilde is a file's.
+            return Ok(match parsed {
+                Some((bytes, _)) if (16..=32).contains(&bytes.len()) => without_signature,
+                _ => unsigned,
             });
         }
-        let wrong = "its signature does not match";
-        let Some((given, said)) = read else {
-            return refused(wrong);
+        let mismatch = "its signature does not match";
+        let Some((signature_bytes, parameters)) = parsed else {
+            return refusal(mismatch);
         };
-        if given.len() != 32 && given.len() != self.bytes {
-            return refused(wrong);
+        if signature_bytes.len() != 32 && signature_bytes.len() != self.bytes {
+            return refusal(mismatch);
         }
-        let mut good = false;
+        let mut is_valid = false;
         for (name, key) in &self.keys {
-            let right = said.bytes(key.bytes(), rest)?;
-            let asked = said.key.is_empty() || said.key == *name;
-            good |= asked & same(&given, &right[..given.len().min(right.len())]);
+            let expected = parameters.bytes(key.bytes(), rest)?;
+            let is_named = parameters.key.is_empty() || parameters.key == *name;
+            is_valid |= is_named
+                & same(
+                    &signature_bytes,
+                    &expected[..signature_bytes.len().min(expected.len())],
+                );
         }
-        if !good {
-            return refused(wrong);
+        if !is_valid {
+            return refusal(mismatch);
         }
-        Ok(Opened {
-            expires: (said.expires > 0).then_some(said.expires),
-            ..opened.signed(said.scope)
+        Ok(SplitTarget {
+            expires: (parameters.expires > 0).then_some(parameters.expires),
+            ..without_signature.with_scope(parameters.scope)
         })
     }
 }

@@ -182,7 +182,7 @@ fn signatures_may_be_required_shortened_or_of_no_meaning() {
         .of(KEY.as_bytes(), "/r/same/a.jpg")
         .unwrap();
     assert!(required.parse(&target).is_ok());
-    // 16 bytes are 22 characters, the last of which is to hold nothing else.
+    // 16 bytes are 22 characters of base64. Unused bits of the last one must be zero.
     let short = {
         let bytes = crate::signature::base64::read_bare(&target[2..45]).unwrap();
         let text = crate::signature::base64::bare(&bytes[..16]);
@@ -194,7 +194,7 @@ fn signatures_may_be_required_shortened_or_of_no_meaning() {
             .parse(&short)
             .is_ok()
     );
-    // Without keys a signature is skipped, and other names are files.
+    // Without keys, signatures are skipped without a check, and other segments are names of files.
     let none = Dialects::new(&Config::default()).unwrap();
     assert_eq!(none.parse(&target).unwrap().ask, Ask::Image);
     assert_eq!(
@@ -246,7 +246,7 @@ fn secure_links_are_nginxs() {
         nginx.parse(good).unwrap().style.expires,
         Some(2_147_483_648)
     );
-    // The path is decoded and merged, names of arguments are alike in capitals.
+    // The path is decoded and its slashes are merged. Names of arguments are case-insensitive.
     assert!(
         nginx
             .parse(&good.replace("/a.jpg", "//%61.jpg").replace("md5", "MD5"))
@@ -268,13 +268,13 @@ fn secure_links_are_nginxs() {
     ] {
         assert_eq!(fault(nginx.parse(&bad)), Fault::Signature, "{bad}");
     }
-    // Elsewhere nothing is checked, and nothing gets in by a detour.
+    // Other paths are not checked, but do not lead around the check.
     assert!(nginx.parse("/open/a.jpg").is_ok());
     assert_eq!(
         fault(nginx.parse("/open/../%73ecure/a.jpg")),
         Fault::Signature
     );
-    // Without a comma there is no clock.
+    // Without `,$arg_expires`, a link does not expire.
     let timeless = linked("$arg_md5", "${uri} swordfish");
     let md5 = crate::signature::base64::bare(&crate::signature::md5(&[b"/secure/a.jpg swordfish"]));
     let parsed = timeless.parse(&format!("/secure/a.jpg?md5={md5}")).unwrap();

@@ -33,13 +33,13 @@ pub struct SmallLightConfig {
     pub sigma_max: f64,
     /// How closely the quirks of ngx_small_light are followed.
     pub compat: Compat,
-    /// How requests with meaningless options are treated. In strict mode such options are always ignored.
+    /// How requests with ineffective options are treated. In strict mode such options are always ignored.
     pub mistakes: Mistakes,
-    /// Named option strings, for `p=name`.
+    /// Named option strings, which a URL applies with `p=name`.
     pub patterns: BTreeMap<String, String>,
 }
 
-/// How a request with meaningless options is treated.
+/// How a request with ineffective options is treated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mistakes {
@@ -54,10 +54,10 @@ pub enum Mistakes {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Compat {
-    /// What ngx_small_light is meant to do, with its accidental behaviour corrected.
+    /// The documented behaviour of ngx_small_light, without its accidental quirks.
     #[default]
     Sane,
-    /// What ngx_small_light does, except for crashes and undefined behaviour.
+    /// The actual behaviour of ngx_small_light, except for crashes and undefined behaviour.
     Strict,
 }
 
@@ -131,7 +131,7 @@ impl Settings for SmallLightConfig {
 }
 
 impl SmallLightConfig {
-    /// Returns a validated copy whose patterns have the names by which requests reach them.
+    /// Returns a validated copy whose patterns have the names under which requests find them.
     pub(super) fn checked(&self) -> Result<Self, ConfigError> {
         let mut patterns = BTreeMap::new();
         for (name, pattern) in &self.patterns {
@@ -144,7 +144,7 @@ impl SmallLightConfig {
             }
             let reached_by = match self.compat {
                 Compat::Sane => name.clone(),
-                // nginx lowers the names of its hashes' keys, but not what it looks up.
+                // nginx converts the keys of its hashes to lower case, but not the names that it looks up.
                 Compat::Strict => name.to_ascii_lowercase(),
             };
             if self.compat == Compat::Sane
@@ -172,16 +172,16 @@ impl SmallLightConfig {
         })
     }
 
-    /// Returns what is wrong with a pattern's options, whichever request uses it.
+    /// Returns what is wrong with a pattern's options, independent of the request; `None` if nothing is.
     fn mistake(&self, pattern: &str) -> Option<String> {
         let mut notes = Notes::default();
-        let read = Options::from_text(pattern, &mut notes).and_then(|options| {
+        let rules = Options::from_text(pattern, &mut notes).and_then(|options| {
             if let Some(name) = options.pattern() {
                 notes.add(|| format!("p={name}: a pattern cannot use another pattern"));
             }
             reader::read(&options, self, &mut notes)
         });
-        match read {
+        match rules {
             Err(refusal) => Some(refusal.why),
             Ok(_) if notes.0.is_empty() => None,
             Ok(_) => Some(notes.0.join("; ")),

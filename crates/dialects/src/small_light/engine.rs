@@ -1,5 +1,5 @@
-//! The three engines of ngx_small_light. Here they are one engine, and all that is kept of each is which parameters it
-//! supports and what it does by default.
+//! The three engines of ngx_small_light. Here a single engine imitates them: they differ only in the parameters that
+//! they support and in their defaults.
 
 /// An engine, chosen by the `e` parameter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,7 +40,7 @@ const NOT_IN_IMLIB2: &[&str] = &[
 ];
 
 impl Engine {
-    /// Returns the engine of this name. `None` for any other name, which stands for ImageMagick as in ngx_small_light.
+    /// Returns the engine of this name. `None` for any other name, for which ngx_small_light uses ImageMagick.
     pub(super) fn named(name: &str) -> Option<Self> {
         match name {
             "imagemagick" => Some(Self::ImageMagick),
@@ -59,13 +59,13 @@ impl Engine {
         }
     }
 
-    /// Converts the quality of a URL to the quality of a recipe. `None`: the source's own quality.
+    /// Converts the quality of a URL to the quality of a recipe; `None`: the source's own quality is kept.
     pub(super) fn quality(self, q: f64) -> Option<u16> {
         // `as` truncates and saturates, as the casts of the engines do.
         match self {
             Self::ImageMagick => Some(q as u16).filter(|q| *q > 0).map(|q| q.min(1000)),
             Self::Gd if q == 0.0 => Some(100),
-            // libgd's own default stands for what is negative.
+            // libgd uses its default for negative values.
             Self::Gd if q < 0.0 => Some(75),
             Self::Imlib2 if q <= 0.0 => Some(75),
             Self::Gd | Self::Imlib2 => Some((q as u16).clamp(1, 100)),

@@ -1,4 +1,4 @@
-//! The form of the module's URLs in logs.
+//! How ngx_small_light's URLs are recognised in logs.
 
 use crate::forms::{Cut, Form, Marks, Room, Strength};
 
@@ -15,5 +15,5 @@ pub(super) const FORMS: &[Form] = &[Form {
 
 fn look<'a>(cut: &Cut<'a>) -> Option<Marks<'a>> {
     let has_options = cut.path.contains("small_light(") || cut.path.contains("small_light%28");
-    (cut.prefix.is_empty() && has_options).then(|| cut.marked(Strength::Sure))
+    (cut.prefix.is_empty() && has_options).then(|| cut.marks(Strength::Sure))
 }

@@ -1,8 +1,8 @@
 //! ngx_small_light's URLs: `/small_light(dw=250,dh=250,da=l,q=95)/trip/a.jpg`, or in getparam mode
 //! `/trip/a.jpg?dw=250&dh=250`.
 //!
-//! A target becomes a request in three steps: `options` splits it into raw options as the module does, `values` gives
-//! each option its type, and `reader` combines them into `rules`, which are resolved to a recipe once the source's size
+//! A target is parsed in three steps: `options` splits it into raw options as the module does, `values` converts each
+//! option to its type, and `reader` combines them into `rules`. These are resolved to a recipe once the source's size
 //! is known.
 
 mod config;
@@ -53,12 +53,12 @@ impl Dialect for SmallLight {
     fn parse(&self, target: &Target<'_>) -> Result<Option<ImageRequest>, Refusal> {
         let strict = self.config.compat == Compat::Strict;
         let request = if self.config.getparam_mode {
-            let given = Given::Query(target.query.unwrap_or_default());
-            Some(self.picture(target, given, strict)?)
+            let raw_options = RawOptions::Query(target.query.unwrap_or_default());
+            Some(self.image_request(target, raw_options, strict)?)
         } else {
             match path::option_text(target, strict)? {
-                Some(text) => Some(self.picture(target, Given::Path(&text), strict)?),
-                // A path that does not decode is a file's.
+                Some(text) => Some(self.image_request(target, RawOptions::Path(&text), strict)?),
+                // A path that cannot be decoded is left to plain files.
                 None => path::unclosed(target).unwrap_or_default(),
             }
         };
@@ -88,7 +88,7 @@ fn refuse_noted(target: &Target<'_>, request: ImageRequest) -> Result<ImageReque
     match request.notes.is_empty() {
         true => Ok(request),
         false => {
-            // What is refused is not ignored.
+            // As the request is refused, its options are not ignored.
             let mistakes: Vec<&str> = request
                 .notes
                 .iter()
@@ -99,9 +99,9 @@ fn refuse_noted(target: &Target<'_>, request: ImageRequest) -> Result<ImageReque
     }
 }
 
-/// The text of the options, and where it was found.
+/// The raw options of a target, and the part of the target that contains them.
 #[derive(Clone, Copy)]
-enum Given<'a> {
+enum RawOptions<'a> {
     /// Options between the parentheses in the path.
     Path(&'a str),
     /// Options in the query.
@@ -109,18 +109,18 @@ enum Given<'a> {
 }
 
 impl SmallLight {
-    /// Builds the request for a target whose options have been found.
-    fn picture(
+    /// Builds the request for a target with these options.
+    fn image_request(
         &self,
         target: &Target<'_>,
-        given: Given<'_>,
+        raw_options: RawOptions<'_>,
         strict: bool,
     ) -> Result<ImageRequest, Refusal> {
         let mut notes = Notes::default();
-        let options = self.options(given, &mut notes)?;
-        let source = match given {
-            Given::Query(_) => path::whole(target)?,
-            Given::Path(_) => path::after_options(target, strict)?,
+        let options = self.options(raw_options, &mut notes)?;
+        let source = match raw_options {
+            RawOptions::Query(_) => path::whole(target)?,
+            RawOptions::Path(_) => path::after_options(target, strict)?,
         };
         let rules = reader::read(&options, &self.config, &mut notes)?;
         Ok(ImageRequest {
@@ -134,11 +134,15 @@ impl SmallLight {
         })
     }
 
-    /// Returns the given options, completed by those of the pattern that they name.
-    fn options<'a>(&'a self, given: Given<'a>, notes: &mut Notes) -> Result<Options<'a>, Refusal> {
-        let mut options = match given {
-            Given::Query(query) => Options::from_query(query, notes),
-            Given::Path(text) => Options::from_text(text, notes)?,
+    /// Parses the options, and adds those of the pattern that they name.
+    fn options<'a>(
+        &'a self,
+        raw_options: RawOptions<'a>,
+        notes: &mut Notes,
+    ) -> Result<Options<'a>, Refusal> {
+        let mut options = match raw_options {
+            RawOptions::Query(query) => Options::from_query(query, notes),
+            RawOptions::Path(text) => Options::from_text(text, notes)?,
         };
         if let Some(name) = options.pattern() {
             match self.config.patterns.get(name) {
@@ -150,7 +154,7 @@ impl SmallLight {
     }
 }
 
-/// Warnings about options, limited in number and length so that a hostile target cannot fill the log.
+/// Notes about options, limited in number and length so that a hostile target cannot fill the log.
 #[derive(Debug, Default)]
 struct Notes(Vec<String>);
 

@@ -1,11 +1,11 @@
-//! Raw options: the value that each parameter was given, split in the same way as by ngx_small_light.
+//! Raw options: the value of each parameter in a target, split in the same way as by ngx_small_light.
 
 use std::collections::BTreeMap;
 
 use andon_recipe::nearest;
 
 use super::Notes;
-use super::params::{PARAMETERS, known};
+use super::params::{PARAMETERS, parameter};
 use crate::refusal::{Refusal, shorten};
 
 /// Maximum length of the option string in bytes. ngx_small_light drops the connection above it.
@@ -13,14 +13,14 @@ pub(super) const MAX_TEXT: usize = 8191;
 /// Maximum length of an option's name in bytes. ngx_small_light drops the connection above it.
 const MAX_NAME: usize = 110;
 
-/// The given values, by parameter. They are neither decoded nor trimmed.
+/// The values of a target, by parameter. They are neither decoded nor trimmed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Options<'a> {
     values: BTreeMap<&'static str, &'a str>,
 }
 
 impl<'a> Options<'a> {
-    /// Reads options from the text between the parentheses of a path.
+    /// Parses options from the text between the parentheses of a path.
     pub(super) fn from_text(text: &'a str, notes: &mut Notes) -> Result<Self, Refusal> {
         if text.len() > MAX_TEXT {
             return Err(Refusal::new(
@@ -46,8 +46,8 @@ impl<'a> Options<'a> {
             if parts.next().is_some() {
                 notes.add(|| format!("`{pair}`: what follows the second `=` is ignored"));
             }
-            match known(name).map(|parameter| parameter.name) {
-                // The last pattern wins, the first of everything else.
+            match parameter(name).map(|parameter| parameter.name) {
+                // The last pattern counts, but the first value of any other option.
                 Some("p") => {
                     options.values.insert("p", value);
                 }
@@ -58,7 +58,7 @@ impl<'a> Options<'a> {
         Ok(options)
     }
 
-    /// Reads options from a query. Names may be in any case, and the first value of each counts, even an empty one.
+    /// Parses options from a query. Names may be in any case, and the first value of each counts, even an empty one.
     pub(super) fn from_query(query: &'a str, notes: &mut Notes) -> Self {
         let mut options = Self::default();
         let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
@@ -66,7 +66,7 @@ impl<'a> Options<'a> {
             if name.len() > MAX_NAME {
                 continue;
             }
-            if let Some(parameter) = known(&name.to_ascii_lowercase()) {
+            if let Some(parameter) = parameter(&name.to_ascii_lowercase()) {
                 options.set(parameter.name, value, notes);
             }
         }
@@ -86,7 +86,7 @@ impl<'a> Options<'a> {
         self.get("p").filter(|name| !name.is_empty())
     }
 
-    /// Adds the options of a pattern that were not given. A pattern that is named in the pattern is not followed.
+    /// Adds the options of a pattern that have no value yet. Patterns that are named in a pattern are not applied.
     pub(super) fn complete(&mut self, pattern: &'a str, notes: &mut Notes) -> Result<(), Refusal> {
         for (name, value) in Self::from_text(pattern, notes)?.values {
             self.values.entry(name).or_insert(value);
@@ -94,17 +94,17 @@ impl<'a> Options<'a> {
         Ok(())
     }
 
-    /// Returns the value of a parameter, exactly as given.
+    /// Returns the value of a parameter as written.
     pub(super) fn get(&self, name: &str) -> Option<&'a str> {
         self.values.get(name).copied()
     }
 
-    /// Returns the value of a parameter, or an empty text if it was not given.
+    /// Returns the value of a parameter, or an empty text if it has none.
     pub(super) fn text(&self, name: &str) -> &'a str {
         self.get(name).unwrap_or_default()
     }
 
-    /// Whether a flag is set: only a value that begins with `y` sets it.
+    /// Whether a flag is on: only a value that begins with `y` turns it on.
     pub(super) fn flag(&self, name: &str) -> bool {
         self.text(name).starts_with('y')
     }

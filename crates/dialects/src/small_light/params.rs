@@ -81,6 +81,6 @@ const fn flag(name: &'static str) -> Arg {
 const MOST_PX: i64 = andon_recipe::Length::MAX_PX as i64;
 
 /// Returns the declaration of the parameter of this name.
-pub(super) fn known(name: &str) -> Option<&'static Arg> {
+pub(super) fn parameter(name: &str) -> Option<&'static Arg> {
     PARAMETERS.iter().find(|parameter| parameter.name == name)
 }

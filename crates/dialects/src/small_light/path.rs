@@ -1,4 +1,4 @@
-//! Where the options and the file are in a target.
+//! Finds the options and the file in a target.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use crate::percent;
 use crate::refusal::{Refusal, shorten};
 use crate::request::{ImageRequest, Source, relative};
 
-/// The text that begins the options.
+/// The text in front of the options.
 const OPEN: &str = "small_light(";
 
 /// Returns the text between the first `small_light(` and the next `)`. In strict mode it is raw, and the query is
@@ -24,11 +24,11 @@ pub(super) fn option_text<'a>(
         Some(text) if text.contains('%') => Ok(Some(Cow::Owned(percent::decode(text)?))),
         Some(text) => Ok(Some(Cow::Borrowed(text))),
         None => {
-            // Other languages read what does not decode.
+            // A path that cannot be decoded is left to other dialects.
             let Ok(path) = percent::decode(target.path) else {
                 return Ok(None);
             };
-            // Without a file behind it, it is a file's own name.
+            // If no file follows, the text is part of the name of a file.
             let text = file_after(&path, OPEN).and_then(|_| between(&path));
             Ok(text.map(|text| Cow::Owned(text.to_owned())))
         }
@@ -50,7 +50,7 @@ pub(super) fn after_options(target: &Target<'_>, strict: bool) -> Result<String,
     }
     let mark = if strict { "small_light" } else { OPEN };
     match file_after(&path, mark) {
-        // A segment with options but without their end: a slash stands among them.
+        // The closing parenthesis is in a later segment, because the options contain a slash.
         Some((segment, _)) if segment.contains(OPEN) && !segment.contains(')') => {
             Err(Refusal::new(segment, "options may not contain `/`"))
         }
@@ -62,8 +62,8 @@ pub(super) fn after_options(target: &Target<'_>, strict: bool) -> Result<String,
     }
 }
 
-/// Reads a target whose options have no closing parenthesis as the unchanged file, as ngx_small_light does. `None` if
-/// it has nothing like options.
+/// Treats a target whose options have no closing parenthesis as the unchanged file, as ngx_small_light does. `None` if
+/// it has no options at all.
 pub(super) fn unclosed(target: &Target<'_>) -> Result<Option<ImageRequest>, Refusal> {
     let path = percent::decode(target.path)?;
     let Some((segment, file)) = file_after(&path, OPEN) else {
@@ -78,12 +78,12 @@ pub(super) fn unclosed(target: &Target<'_>) -> Result<Option<ImageRequest>, Refu
     Ok(Some(request))
 }
 
-/// Returns the whole path as the file.
+/// Returns the whole path, decoded, as that of the file.
 pub(super) fn whole(target: &Target<'_>) -> Result<String, Refusal> {
     Ok(relative(&percent::decode(target.path)?))
 }
 
-/// Returns the last path segment that contains `mark` and is followed by a file, and that file.
+/// Returns the last path segment that contains `mark` and is followed by a file, and the path of the file.
 fn file_after<'a>(path: &'a str, mark: &str) -> Option<(&'a str, String)> {
     let mut end = path.len();
     while let Some(at) = path[..end].rfind(mark) {

@@ -1,11 +1,11 @@
-//! Combines options into rules.
+//! Combines typed options into rules.
 
 use andon_recipe::args::Kind;
 use andon_recipe::{Arg, Background, Colour, Effect, FormatName, Length, Output, Turn};
 
 use super::engine::Engine;
 use super::options::Options;
-use super::params::{PARAMETERS, known};
+use super::params::{PARAMETERS, parameter};
 use super::rules::{Fit, Ground, Original, Region, Size, SmallLightRules};
 use super::values::{Coord, Geometry, colour, float, int, prefix};
 use super::{Compat, Notes, SmallLightConfig};
@@ -91,7 +91,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Adds notes about values that the module reads, but hardly as they were meant.
+    /// Adds notes about values that the module accepts, but probably not in the way that was intended.
     fn mention_misread(&mut self) {
         for parameter in PARAMETERS {
             let text = self.options.text(parameter.name);
@@ -108,7 +108,7 @@ impl Reader<'_, '_> {
 
     fn original(&mut self) -> Original {
         match self.options.get("pt") {
-            // Only a query can hold an empty value; the module then takes the first case.
+            // An empty value is only possible in a query. The module then takes the first case.
             Some("" | "ptss") => Original::IfSmaller,
             Some("ptls") => Original::IfLarger,
             None | Some("n") => Original::Never,
@@ -186,7 +186,7 @@ impl Reader<'_, '_> {
                 "a canvas needs at least one pixel on each side",
             ));
         }
-        // Its alpha has no visible effect: one meaning, one recipe.
+        // The alpha of a canvas has no visible effect. It is dropped, so that equal results have equal recipes.
         let colour = Colour {
             a: 255,
             ..self.colour("cc")
@@ -200,8 +200,8 @@ impl Reader<'_, '_> {
         }))
     }
 
-    /// Returns what shows through an image in a format without opacity: the colour `cc`, if there is no canvas to use
-    /// it. In strict mode opacity is dropped, as in ngx_small_light.
+    /// Returns what replaces transparency in a format without it: the colour `cc`, unless a canvas uses that colour. In
+    /// strict mode transparency is just dropped, as in ngx_small_light.
     fn background(&mut self, rules: &SmallLightRules) -> Background {
         let format = rules.output.format.as_ref().map(FormatName::as_str);
         let cut = rules.region != Region::default();
@@ -234,7 +234,7 @@ impl Reader<'_, '_> {
         let Some(text) = self.options.get(name) else {
             return black;
         };
-        let Some(read) = colour(text, self.config.compat) else {
+        let Some(parsed) = colour(text, self.config.compat) else {
             self.note(
                 name,
                 "no colour of 6 or 8 hex digits and no CSS name, so undefined in the module; black stands for it",
@@ -242,13 +242,13 @@ impl Reader<'_, '_> {
             return black;
         };
         match self.engine {
-            // GD counts alpha from 0, opaque, to 127. More is out of its range, and means opaque here.
-            Engine::Gd if read.a <= 127 => Colour {
-                a: 255 - (u16::from(read.a) * 255 / 127) as u8,
-                ..read
+            // GD's alpha is 0 for opaque and 127 for transparent. Larger values are invalid, and mean opaque here.
+            Engine::Gd if parsed.a <= 127 => Colour {
+                a: 255 - (u16::from(parsed.a) * 255 / 127) as u8,
+                ..parsed
             },
-            Engine::Gd => Colour { a: 255, ..read },
-            Engine::ImageMagick | Engine::Imlib2 => read,
+            Engine::Gd => Colour { a: 255, ..parsed },
+            Engine::ImageMagick | Engine::Imlib2 => parsed,
         }
     }
 
@@ -261,19 +261,19 @@ impl Reader<'_, '_> {
                 effects.extend(self.geometry("sharpen"));
                 effects.extend(self.geometry("blur"));
             }
-            // GD's sharpen takes r/400 of each neighbour away: r % of a mask over the four neighbours,
-            // whose standard deviation is √½.
+            // GD's sharpening subtracts r/400 of each neighbour, which is r % of an unsharp mask over the four
+            // neighbours, whose standard deviation is √½.
             Engine::Gd => effects.extend(
                 self.radius("sharpen")
                     .map(|radius| effect("unsharp", vec![format!("1x0.7+{}+0", radius / 100.0)])),
             ),
             Engine::Imlib2 => {
-                // Imlib2's takes r of each neighbour away.
+                // Imlib2's sharpening subtracts r of each neighbour.
                 effects
                     .extend(self.radius("sharpen").map(|radius| {
                         effect("unsharp", vec![format!("1x0.7+{}+0", radius * 4.0)])
                     }));
-                // Its blur is a box of 2r + 1 px: the Gaussian of the same standard deviation.
+                // Imlib2's blur is a box of 2r + 1 px. This Gaussian has the same standard deviation.
                 effects.extend(self.radius("blur").map(|radius| {
                     let sigma = (radius * (radius + 1.0) / 3.0).sqrt();
                     effect(
@@ -330,7 +330,7 @@ impl Reader<'_, '_> {
         ))
     }
 
-    /// Returns the strength of an effect in whole pixels, as GD and Imlib2 take it.
+    /// Returns the strength of an effect in whole pixels, as GD and Imlib2 expect it.
     fn radius(&mut self, name: &str) -> Option<f64> {
         self.options.get(name)?;
         let radius = f64::from(int(self.options.text(name)));
@@ -348,7 +348,7 @@ impl Reader<'_, '_> {
         let (bw, bh) = (side("bw"), side("bh"));
         let least = match self.config.compat {
             Compat::Sane => 0,
-            // ImageMagick strokes the empty rectangles too.
+            // ImageMagick also draws the outline of the empty rectangles.
             Compat::Strict if bw > 0.0 || bh > 0.0 => 1,
             Compat::Strict => 0,
         };
@@ -398,10 +398,10 @@ impl Reader<'_, '_> {
             }
             "jpeg" | "jpg" => Some("jpeg"),
             "gif" | "png" | "webp" => Some(of),
-            // The server chooses by what the client accepts; the module does not know the word.
+            // With `auto`, which the module does not have, the header `Accept` selects the format.
             "auto" if !self.strict() => Some(of),
             _ => {
-                let formats = known("of").map(Arg::to_string).unwrap_or_default();
+                let formats = parameter("of").map(Arg::to_string).unwrap_or_default();
                 self.note(
                     "of",
                     &format!("not one of {formats}; the source's format is kept"),
@@ -416,7 +416,7 @@ impl Reader<'_, '_> {
                 Engine::Gd => true,
                 Engine::Imlib2 => false,
             },
-            // The module knows no animation.
+            // The module does not support animations.
             frame: self.strict().then_some(1),
             ..Output::default()
         })
@@ -425,9 +425,9 @@ impl Reader<'_, '_> {
     /// Returns the size in px below which a JPEG is not shrunk while it is decoded: the size that the rules request for
     /// an image of 10000 × 10000 px. `None` unless strict, because the planner makes a better choice itself.
     fn hint(&self, rules: &SmallLightRules) -> Option<(u32, u32)> {
-        let sized = rules.size.w.is_some() || rules.size.h.is_some();
-        let asked_for = self.options.flag("jpeghint") && self.engine != Engine::Gd;
-        if !self.strict() || !sized || !asked_for {
+        let has_size = rules.size.w.is_some() || rules.size.h.is_some();
+        let has_hint = self.options.flag("jpeghint") && self.engine != Engine::Gd;
+        if !self.strict() || !has_size || !has_hint {
             return None;
         }
         let geometry = SmallLightRules {
@@ -435,13 +435,13 @@ impl Reader<'_, '_> {
             size: rules.size,
             ..SmallLightRules::default()
         };
-        let (dw, dh) = geometry.layout(10_000, 10_000).ok()?.asked;
+        let (dw, dh) = geometry.layout(10_000, 10_000).ok()?.requested_size;
         let side = |length: f64| Some(length.min(Length::MAX_PX) as u32).filter(|side| *side > 0);
         side(dw).zip(side(dh))
     }
 }
 
-/// Returns a note about a value that the module reads, but hardly as it was meant.
+/// Returns a note about a value that the module accepts, but probably not in the way that was intended.
 fn misread(parameter: &Arg, text: &str) -> Option<String> {
     match parameter.kind {
         Kind::Whole { most, .. } => match prefix(text) {
@@ -458,7 +458,7 @@ fn misread(parameter: &Arg, text: &str) -> Option<String> {
             let unit = || format!("read as {number} percent; pixels have no unit");
             (!rest.is_empty()).then(unit)
         }
-        // The module goes by the first letter, of flags and of `da` and `ds`.
+        // For flags, and for `da` and `ds`, the module only looks at the first letter.
         Kind::Choice(words) if words.iter().all(|word| word.len() == 1) => {
             let letter = text.get(..1).unwrap_or(text);
             let strange = !text.is_empty() && !words.contains(&letter);

@@ -1,5 +1,4 @@
-//! The rules of ngx_small_light: what options mean together before the source is known, and how they are resolved for a
-//! source.
+//! The rules of ngx_small_light: the combined meaning of the options, and how it is resolved to a recipe for a source.
 
 pub(super) mod layout;
 mod quality;
@@ -13,13 +12,13 @@ use andon_recipe::{
 
 use self::layout::Layout;
 
-/// The combined meaning of the options, resolved with the arithmetic of ngx_small_light.
+/// The combined meaning of the options. They are resolved with the arithmetic of ngx_small_light.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct SmallLightRules {
-    /// When to send the source's own bytes.
+    /// When the source's own bytes are sent.
     pub(super) original: Original,
-    /// Decode a JPEG shrunk to N/8, never below this size (width, height in px), and measure every length on the
-    /// shrunken image: exactly what `jpeghint` does in the module.
+    /// Size in px (width, height) of `jpeghint`: a JPEG is decoded at N/8 of its size, but not below this size, and all
+    /// lengths are measured on the smaller image.
     pub(super) hint: Option<(u32, u32)>,
     /// Whether to drop ICC, EXIF and every other profile, without converting colours.
     pub(super) strip: bool,
@@ -41,7 +40,7 @@ pub(super) struct SmallLightRules {
     pub(super) quality: Option<u16>,
     /// All other output settings.
     pub(super) output: Output,
-    /// Whether the module's quirks are followed: for instance, a result with a side that truncates to 0 px is refused
+    /// Whether quirks of the module are imitated: for instance, a result with a side that truncates to 0 px is refused
     /// instead of getting 1 px.
     pub(super) strict: bool,
 }
@@ -58,8 +57,8 @@ pub(super) enum Original {
     IfLarger,
 }
 
-/// A part of the image. An absent `x` or `y` is 0; an absent `w` or `h` is the whole side (not what
-/// remains after `x` or `y`).
+/// A part of the image. An absent `x` or `y` is 0. An absent `w` or `h` is the whole side, and not just what remains
+/// after `x` or `y`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Region {
     pub(super) x: Option<Length>,
@@ -122,8 +121,8 @@ impl Rules for SmallLightRules {
         };
         let orientation = self.turn.map_or(upright, |turn| upright.then(turn));
         let eighths = self.eighths(facts);
-        let measured = |side: u32| (u64::from(side) * u64::from(eighths)).div_ceil(8) as u32;
-        let (width, height) = orientation.size(measured(facts.width), measured(facts.height));
+        let in_eighths = |side: u32| (u64::from(side) * u64::from(eighths)).div_ceil(8) as u32;
+        let (width, height) = orientation.size(in_eighths(facts.width), in_eighths(facts.height));
         let layout = self.layout(width, height)?;
         if layout.original {
             return Ok(Recipe::original());
@@ -136,8 +135,8 @@ impl Rules for SmallLightRules {
         }
         steps.extend(layout.steps());
         let effects = self.effects.iter();
-        steps.extend(effects.map(|effect| Step::Effect(framed(effect, &layout))));
-        // A canvas is a new image, but made after conversions.
+        steps.extend(effects.map(|effect| Step::Effect(with_frame(effect, &layout))));
+        // A canvas is a new image without metadata. It is made after colours are converted.
         let bare = self.strip || self.canvas.is_some();
         let output = Output {
             profile: match facts.cmyk && self.srgb {
@@ -148,16 +147,16 @@ impl Rules for SmallLightRules {
             },
             metadata: match self.strict {
                 _ if bare => Kept::None,
-                // As the module does, the place where it was taken included.
+                // Like the module, this keeps all metadata, even the position of the camera.
                 true => Kept::All,
                 false => Kept::Public,
             },
-            // The module keeps the tag, and viewers turn the image; only some formats carry a tag.
+            // The module keeps the orientation tag, by which viewers turn the image. Only some formats have such a tag.
             stored_turn: match self.strict {
                 true => StoredTurn::Verbatim,
                 false => StoredTurn::Kept,
             },
-            ..self.written(facts)
+            ..self.output_for(facts)
         };
         Recipe { steps, output }.resolve(facts)
     }
@@ -165,7 +164,7 @@ impl Rules for SmallLightRules {
     crate::rules::kept_output!();
 
     fn wish(&self) -> Option<andon_recipe::Wish> {
-        Some(self.wanted())
+        Some(self.to_wish())
     }
 
     fn materials(&self) -> Vec<String> {
@@ -175,22 +174,22 @@ impl Rules for SmallLightRules {
 }
 
 impl SmallLightRules {
-    /// Returns the scale, in eighths, at which lengths are measured. It is libjpeg's scale for the hint: the
-    /// denominator is the whole number of times that the hint fits into the stored image, and the scale is the smallest
-    /// N/8 that is not below 1/denominator. It is never above 1/1, because only a bug ever made it 2/1. Formats that
-    /// are always decoded in full ignore the hint.
+    /// Returns the scale, in eighths, of the image that lengths are measured on. It is libjpeg's scale for the hint:
+    /// the denominator is the whole number of times that the hint fits into the stored image, and the scale is the
+    /// smallest N/8 that is not below 1/denominator. It is at most 1/1: only a bug has ever made it 2/1 in the
+    /// module. Formats that are always decoded in full ignore the hint.
     fn eighths(&self, facts: &Facts) -> u8 {
         let Some((width, height)) = self.hint.filter(|_| facts.shrinks) else {
             return 8;
         };
         let fits = (facts.width / width.max(1)).min(facts.height / height.max(1));
-        // At most 8, a u8.
+        // The result is at most 8, and so fits into a u8.
         8_u32.div_ceil(fits.clamp(1, 8)) as u8
     }
 }
 
 impl Layout {
-    /// Returns the geometry as steps in whole pixels.
+    /// Returns scaling, cropping and canvas as steps in whole pixels.
     fn steps(&self) -> Vec<Step> {
         let mut steps = Vec::new();
         if let Some(scaling) = self.scaling {
@@ -200,7 +199,7 @@ impl Layout {
                     steps.push(Step::crop(x, y, w, h));
                     steps.push(Step::exact(width, height));
                 }
-                // A region wholly outside: transparent, beside the image.
+                // The region is wholly outside of the image. A canvas with the image beyond its edge is blank.
                 None => steps.push(canvas((width, height), (u32::MAX.into(), 0), Colour::CLEAR)),
             }
         }
@@ -223,13 +222,16 @@ fn canvas((w, h): (u32, u32), (x, y): (i64, i64), colour: Colour) -> Step {
     })
 }
 
-/// Adds the size of the frame to a border whose frame differs from the image in size, and returns other effects
+/// Adds the size of the frame to a border if it differs from the size of the image, and returns other effects
 /// unchanged. A border frames the canvas or, without one, the requested size.
-fn framed(effect: &Effect, layout: &Layout) -> Effect {
+fn with_frame(effect: &Effect, layout: &Layout) -> Effect {
     let mut effect = effect.clone();
     let (w, h) = match layout.canvas {
         Some(canvas) => (canvas.width, canvas.height),
-        None => (layout.asked.0 as u32, layout.asked.1 as u32),
+        None => (
+            layout.requested_size.0 as u32,
+            layout.requested_size.1 as u32,
+        ),
     };
     if effect.name == "border" && (w, h) != (layout.width, layout.height) {
         effect.args.push(format!("{w}x{h}"));

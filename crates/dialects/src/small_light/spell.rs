@@ -1,10 +1,10 @@
-//! Writes wishes as URLs of small_light, with the usual prefix.
+//! Writes wishes (requests in the terms that all dialects share) as URLs of ngx_small_light.
 
 use andon_recipe::{Fitting, Wish};
 
-use crate::spelling::{Said, Spelt, Word, side};
+use crate::spelling::{Draft, Spelt, Word, side};
 
-/// The words of a recipe that there are parameters for.
+/// Words of recipes, each with the parameter that expresses it.
 pub(super) const WORDS: &[Word] = &[
     ("original", "pt=ptss"),
     ("crop:_:_:_:_", "sx={0},sy={1},sw={2},sh={3}"),
@@ -21,26 +21,26 @@ pub(super) const WORDS: &[Word] = &[
     ("profile:drop", "rmprof=y"),
 ];
 
-/// Returns the URL for a wish.
+/// Returns the URL for a wish, and which parts of the wish it lacks.
 pub(super) fn spell(wish: &Wish, source: &str) -> Spelt {
-    let mut said = Said::of(wish, WORDS);
-    said.add(side("dw=", wish.w));
-    said.add(side("dh=", wish.h));
-    said.put(match wish.fit {
+    let mut draft = Draft::of(wish, WORDS);
+    draft.add(side("dw=", wish.w));
+    draft.add(side("dh=", wish.h));
+    draft.put(match wish.fit {
         Fitting::Cover => "da=s",
         Fitting::Exact => "da=n",
         _ => "",
     });
     if wish.enlarge {
-        said.put("ds=s");
+        draft.put("ds=s");
     }
     if matches!(wish.fit, Fitting::Cover | Fitting::Pad(_)) {
-        said.add(side("cw=", wish.w));
-        said.add(side("ch=", wish.h));
+        draft.add(side("cw=", wish.w));
+        draft.add(side("ch=", wish.h));
     }
     if let Fitting::Pad(colour) = wish.fit {
-        said.put(format!("cc={colour}"));
+        draft.put(format!("cc={colour}"));
     }
-    let options = said.join(",");
-    said.spelt(format!("/small_light({options})/{source}"))
+    let options = draft.join(",");
+    draft.finish(format!("/small_light({options})/{source}"))
 }

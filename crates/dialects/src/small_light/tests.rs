@@ -7,7 +7,7 @@ mod parameters;
 mod paths;
 
 use super::rules::SmallLightRules;
-use super::{Compat, Given, Notes, SmallLight, SmallLightConfig, reader};
+use super::{Compat, Notes, RawOptions, SmallLight, SmallLightConfig, reader};
 use crate::{Config, Dialects, ImageRequest, Refusal};
 
 fn sane() -> SmallLightConfig {
@@ -56,11 +56,11 @@ fn request(config: SmallLightConfig, options: &str) -> ImageRequest {
     ask(config, &target).expect(options)
 }
 
-/// Returns the rules that options stand for, before the source is known.
+/// Returns the rules that options are parsed to, which do not depend on a source yet.
 fn rules(config: SmallLightConfig, options: &str) -> SmallLightRules {
     let given = match config.getparam_mode {
-        true => Given::Query(options),
-        false => Given::Path(options),
+        true => RawOptions::Query(options),
+        false => RawOptions::Path(options),
     };
     let small_light = SmallLight {
         config: config.checked().expect("a configuration"),

@@ -1,25 +1,25 @@
-//! Typed values, parsed as by the module's C functions: a number is the longest beginning of the text that is one.
+//! Typed values, parsed as by the module's C functions, which read a number from the longest valid beginning of a text.
 
 use andon_recipe::{Colour, Length};
 
 use super::Compat;
 use crate::colours::{channels_by, rgba};
 
-/// A coordinate or length, as an option gives it.
+/// A coordinate or length in the value of an option.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Coord {
-    /// Not given.
+    /// The option has no value.
     Unset,
-    /// Given, and within the range of lengths of a recipe.
+    /// A value within the range of lengths of a recipe.
     Given(Length),
-    /// Given, but beyond that range, and replaced by the largest length.
+    /// The largest length, in place of a value beyond that range.
     Clamped(Length),
-    /// Neither pixels nor percent: ngx_small_light reads uninitialized memory for it.
+    /// A value that is neither pixels nor percent, for which ngx_small_light reads uninitialized memory.
     Undefined,
 }
 
 impl Coord {
-    /// Parses digits and dots. At the end of the text they are pixels, and before a `p`, with anything after it,
+    /// Parses digits and dots. At the end of the text they are pixels. If a `p` follows, whatever is after it, they are
     /// percent: `300px` is 300 %.
     pub(super) fn read(text: &str) -> Self {
         if text.is_empty() {
@@ -47,10 +47,10 @@ pub(super) fn float(text: &str) -> f64 {
     prefix(text).0
 }
 
-/// Returns the number that a text begins with, and the rest of the text.
+/// Parses the number that a text begins with, and returns it with the rest of the text.
 pub(super) fn prefix(text: &str) -> (f64, &str) {
-    let trimmed = text.trim_start_matches(|char: char| char.is_ascii_whitespace());
-    let bytes = trimmed.as_bytes();
+    let number = text.trim_start_matches(|char: char| char.is_ascii_whitespace());
+    let bytes = number.as_bytes();
     let digits = |from: usize| {
         let run = bytes.iter().skip(from).take_while(|b| b.is_ascii_digit());
         from + run.count()
@@ -73,17 +73,17 @@ pub(super) fn prefix(text: &str) -> (f64, &str) {
             end = exponent;
         }
     }
-    // Only ASCII was stepped over, so `end` is a character's edge.
-    (trimmed[..end].parse().unwrap_or_default(), &trimmed[end..])
+    // All characters before `end` are ASCII, so that `end` is a character boundary.
+    (number[..end].parse().unwrap_or_default(), &number[end..])
 }
 
 /// Parses a whole number like C's `atoi`, but saturates where `atoi` is undefined.
 pub(super) fn int(text: &str) -> i32 {
-    let trimmed = text.trim_start_matches(|char: char| char.is_ascii_whitespace());
-    let (negative, digits) = match trimmed.as_bytes() {
-        [b'-', ..] => (true, &trimmed[1..]),
-        [b'+', ..] => (false, &trimmed[1..]),
-        _ => (false, trimmed),
+    let number = text.trim_start_matches(|char: char| char.is_ascii_whitespace());
+    let (negative, digits) = match number.as_bytes() {
+        [b'-', ..] => (true, &number[1..]),
+        [b'+', ..] => (false, &number[1..]),
+        _ => (false, number),
     };
     let magnitude = digits
         .bytes()
@@ -94,8 +94,8 @@ pub(super) fn int(text: &str) -> i32 {
     if negative { -magnitude } else { magnitude }
 }
 
-/// Parses a colour of 3, 4, 6 or 8 hex digits, or a CSS name; `None` for texts that ngx_small_light turns into garbage.
-/// In strict mode that includes names, and in short forms each digit is a channel's whole value: `fff` is nearly black.
+/// Parses a colour of 3, 4, 6 or 8 hex digits, or a CSS name; `None` for texts that ngx_small_light misreads. In strict
+/// mode these include names, and in short forms each digit is a channel's whole value: `fff` is nearly black.
 pub(super) fn colour(text: &str, compat: Compat) -> Option<Colour> {
     let digits = |short| rgba(&channels_by(short, text)?);
     match compat {
@@ -124,13 +124,13 @@ impl Geometry {
             Some(rest) => prefix(rest),
             None => (0.0, rest),
         };
-        let signed = |rest: &str| rest.starts_with(['+', '-']);
-        let (amount, rest) = if signed(rest) {
+        let has_sign = |rest: &str| rest.starts_with(['+', '-']);
+        let (amount, rest) = if has_sign(rest) {
             prefix(rest)
         } else {
             (0.0, "")
         };
-        let (threshold, _) = if signed(rest) {
+        let (threshold, _) = if has_sign(rest) {
             prefix(rest)
         } else {
             (0.0, "")
@@ -145,12 +145,12 @@ impl Geometry {
 
     /// Rounds to thousandths, a difference that is invisible, so that strengths that look alike become equal.
     pub(super) fn rounded(self) -> Self {
-        let rounded = |value: f64| (value * 1e3).round() / 1e3;
+        let round = |value: f64| (value * 1e3).round() / 1e3;
         Self {
-            radius: rounded(self.radius),
-            sigma: rounded(self.sigma),
-            amount: rounded(self.amount),
-            threshold: rounded(self.threshold),
+            radius: round(self.radius),
+            sigma: round(self.sigma),
+            amount: round(self.amount),
+            threshold: round(self.threshold),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Responses of either flavour, thumbor or imagor.
+//! Responses of thumbor and imagor: errors, fixed texts and headers.
 
 use super::filters::Filter;
 use super::flavour::Flavour;
@@ -26,13 +26,13 @@ pub(super) fn text_at(flavour: Flavour, path: &str) -> Option<&'static str> {
 struct Answers(Flavour);
 
 impl Errors for Answers {
-    fn status(&self, fault: Fault, own: u16) -> u16 {
+    fn status(&self, fault: Fault, default: u16) -> u16 {
         match (self.0, fault) {
             (_, Fault::Missing) => 404,
             (Flavour::Thumbor, Fault::Origin) => 502,
             (Flavour::Thumbor, Fault::Late) => 504,
             (Flavour::Thumbor, Fault::Busy | Fault::Internal | Fault::Method | Fault::Expired) => {
-                own
+                default
             }
             (Flavour::Thumbor, _) => 400,
             (Flavour::Imagor, Fault::Url) => 400,
@@ -42,14 +42,14 @@ impl Errors for Answers {
             (Flavour::Imagor, Fault::Late) => 408,
             (Flavour::Imagor, Fault::Expired) => 410,
             (Flavour::Imagor, Fault::Origin) => 500,
-            (Flavour::Imagor, Fault::Busy | Fault::Internal | Fault::Method) => own,
+            (Flavour::Imagor, Fault::Busy | Fault::Internal | Fault::Method) => default,
         }
     }
 
-    fn body(&self, told: &Told<'_>) -> Option<(&'static str, String)> {
+    fn body(&self, error: &Told<'_>) -> Option<(&'static str, String)> {
         let Told {
             status, sentence, ..
-        } = *told;
+        } = *error;
         match self.0 {
             Flavour::Thumbor => Some(("text/plain", String::new())),
             Flavour::Imagor => {
@@ -68,18 +68,22 @@ impl Errors for Answers {
     }
 }
 
-/// Returns the file name under which a result is saved: `said` or, if that is empty, the name of the source. A
-/// placeholder for the extension of the result's format is added if the name has another extension.
-pub(super) fn file_name(said: &str, filters: &[Filter], source: &Source) -> String {
+/// Returns the file name under which a result is saved: `requested` or, if that is empty, the name of the source. If
+/// the name lacks the extension of the result's format, a placeholder for it is appended.
+pub(super) fn file_name(requested: &str, filters: &[Filter], source: &Source) -> String {
     let place = source.place();
     let path = place.split(['?', '#']).next().unwrap_or_default();
-    let own = path.rsplit('/').next().unwrap_or_default();
-    let name = if said.is_empty() { own } else { said };
+    let source_name = path.rsplit('/').next().unwrap_or_default();
+    let name = if requested.is_empty() {
+        source_name
+    } else {
+        requested
+    };
     let extension = |name: &str| {
         let (_, extension) = name.rsplit_once('.')?;
         Some(extension.to_ascii_lowercase())
     };
-    let asked = filters.iter().rev().find_map(|filter| match filter {
+    let filter_format = filters.iter().rev().find_map(|filter| match filter {
         Filter::Format(format) => Some(format.clone()),
         _ => None,
     });
@@ -88,7 +92,7 @@ pub(super) fn file_name(said: &str, filters: &[Filter], source: &Source) -> Stri
         "tif" | "tiff" => ["tif", "tiff"].contains(&extension),
         format => format == extension,
     };
-    let format = asked.or_else(|| extension(own));
+    let format = filter_format.or_else(|| extension(source_name));
     match (format, extension(name)) {
         (Some(format), Some(extension)) if same(&format, &extension) => name.to_owned(),
         _ if name.is_empty() => String::new(),

@@ -1,24 +1,24 @@
-//! The arguments of filters. thumbor's have to match typed patterns: one that does not is `None`, and its filter is
-//! skipped. imagor parses leniently, as in Go: a text that is not a number is 0.
+//! The arguments of filters. thumbor's have to match typed patterns: the filter of an invalid one is skipped, so that
+//! its value is `None`. imagor parses leniently, as in Go: a text that is not a number is 0.
 
 use std::borrow::Cow;
 
-use super::flavour::{Flavour, unescaped};
+use super::flavour::{Flavour, unescape};
 use super::path::digits;
 
 /// The arguments of one filter.
 pub(super) struct Args<'a> {
-    /// The program whose filter it is.
+    /// The program whose syntax the arguments have.
     pub(super) flavour: Flavour,
-    /// All arguments, as they stand in the URL.
+    /// All arguments, as written in the URL.
     pub(super) all: &'a str,
     list: Vec<&'a str>,
-    /// How many levels deep images over images may be nested in the arguments.
+    /// How many levels deep overlay images may be nested in the arguments.
     pub(super) levels: usize,
 }
 
 impl<'a> Args<'a> {
-    /// Splits arguments: thumbor's at all commas, imagor's at those outside parentheses.
+    /// Splits arguments: for thumbor at all commas, for imagor at commas outside of parentheses.
     pub(super) fn new(flavour: Flavour, all: &'a str, levels: usize) -> Self {
         let list = match flavour {
             Flavour::Thumbor if all.trim().is_empty() => Vec::new(),
@@ -43,35 +43,36 @@ impl<'a> Args<'a> {
         at < self.count()
     }
 
-    /// Returns an argument as it stands in the URL.
+    /// Returns an argument as written in the URL.
     pub(super) fn raw(&self, at: usize) -> Option<&'a str> {
         self.list.get(at).copied()
     }
 
-    /// Returns an argument as a text: one of thumbor's without enclosing quotes and not empty, one of imagor's decoded.
+    /// Returns an argument as text. For thumbor, enclosing quotes are removed, and it must not be empty. For imagor, it
+    /// is decoded.
     pub(super) fn text(&self, at: usize) -> Option<Cow<'a, str>> {
         let raw = self.raw(at)?;
         if self.flavour == Flavour::Imagor {
-            return Some(unescaped(raw).into());
+            return Some(unescape(raw).into());
         }
-        let quoted = raw
+        let inner = raw
             .strip_prefix('\'')
             .and_then(|text| text.strip_suffix('\''));
-        quoted
+        inner
             .or(Some(raw))
             .filter(|text| !text.is_empty())
             .map(Cow::Borrowed)
     }
 
-    /// Returns an argument as a text, which in thumbor has letters, digits and underscores only.
+    /// Returns an argument as text. For thumbor, it must consist of letters, digits and underscores.
     pub(super) fn word(&self, at: usize) -> Option<Cow<'a, str>> {
         let plain = |letter: char| letter.is_alphanumeric() || letter == '_';
         self.text(at)
             .filter(|text| self.flavour == Flavour::Imagor || text.chars().all(plain))
     }
 
-    /// Returns an argument as a number that is not negative, such as a length in px. A negative one of imagor's counts
-    /// as 0, and one that is too large saturates.
+    /// Returns an argument as a non-negative whole number, such as a length in px. For imagor, negative numbers count
+    /// as 0. Numbers that are too large saturate.
     pub(super) fn size(&self, at: usize) -> Option<u32> {
         match self.flavour {
             Flavour::Thumbor => digits(&self.text(at)?),
@@ -89,7 +90,7 @@ impl<'a> Args<'a> {
         text.parse().ok()
     }
 
-    /// Returns an argument as a decimal number. One of imagor's that is infinite counts as 0.
+    /// Returns an argument as a decimal number. For imagor, infinite ones count as 0.
     pub(super) fn decimal(&self, at: usize) -> Option<f64> {
         if self.flavour == Flavour::Imagor {
             let value: Option<f64> = self.raw(at).and_then(|text| text.parse().ok());
@@ -100,12 +101,12 @@ impl<'a> Args<'a> {
         text.bytes().all(plain).then(|| text.parse().ok())?
     }
 
-    /// Returns a number of thumbor's from 0 to 255. Larger ones count as 255.
+    /// Returns an argument of thumbor's from 0 to 255. Larger ones count as 255.
     pub(super) fn byte(&self, at: usize) -> Option<u8> {
         self.size(at).map(|value| value.min(255) as u8)
     }
 
-    /// Returns a Boolean of thumbor's; false if it is left out.
+    /// Returns a Boolean argument of thumbor's; false if it is absent.
     pub(super) fn flag(&self, at: usize) -> Option<bool> {
         match self.text(at).as_deref() {
             Some("true" | "True" | "1") => Some(true),

@@ -1,4 +1,4 @@
-//! Colours as filters write them, and other backgrounds of an image.
+//! Colours in filters, and backgrounds that filters place an image on.
 
 use andon_recipe::{Colour, Effect};
 
@@ -28,7 +28,7 @@ pub(super) enum Ground {
 }
 
 impl Ground {
-    /// Parses a background; `None` for a text that is none in thumbor. In imagor each is one.
+    /// Parses a background; `None` for a text that is invalid in thumbor. In imagor every text is valid.
     pub(super) fn read(flavour: Flavour, word: &str) -> Option<Self> {
         match (flavour, word) {
             (_, "blur") => Some(Self::Blurred),
@@ -40,8 +40,8 @@ impl Ground {
         }
     }
 
-    /// Returns the colour of a canvas for this background: transparent, so that the background shows through, if it is
-    /// made from the image.
+    /// Returns the colour of the canvas for this background. It is transparent if the background is made from the
+    /// image, and drawn behind it later.
     pub(super) fn canvas(self) -> Colour {
         match self {
             Self::Colour(colour) => colour,
@@ -49,7 +49,8 @@ impl Ground {
         }
     }
 
-    /// Returns the effect that fills the canvas around an image at this place; `None` for a plain colour.
+    /// Returns the effect that draws the background around an image at this place and of this size in px; `None` for a
+    /// plain colour.
     pub(super) fn effect(self, (x, y): (i32, i32), (w, h): (u32, u32)) -> Option<Effect> {
         let kind = match self {
             Self::Colour(_) => return None,
@@ -75,7 +76,7 @@ pub(super) fn imagor(text: &str) -> Colour {
     }
 }
 
-/// Returns the colour of an image that is nothing but a colour, such as `color:red`.
+/// Returns the colour of an image that is only a colour, such as `color:red`; `None` for other names.
 pub(super) fn of_image(name: &str) -> Option<Colour> {
     let colour = name.strip_prefix("color:")?;
     Some(imagor(colour.trim_start_matches('/')))

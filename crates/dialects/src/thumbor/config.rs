@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::Thumbor;
 use super::flavour::Flavour;
-use super::rules::Usual;
+use super::rules::Defaults;
 use super::signing::Signing;
 use crate::ConfigError;
 use crate::config::{Gate, Mount, Settings, below, mount};
@@ -130,7 +130,7 @@ impl ThumborConfig {
     }
 }
 
-/// Whether a path has the form of thumbor's and imagor's: `unsafe` or a signature, options, and an image.
+/// Whether a path looks like one of thumbor's or imagor's: `unsafe` or a signature, options, and an image.
 fn resembles(path: &str) -> bool {
     let mut segments = path.split('/').skip(1);
     let (Some(first), Some(second)) = (segments.next(), segments.next()) else {
@@ -140,7 +140,7 @@ fn resembles(path: &str) -> bool {
     let is_signature = (16..=88).contains(&first.len())
         && first.ends_with('=')
         && first.trim_end_matches('=').bytes().all(is_of_base64);
-    // Other servers' options have their names before a colon.
+    // A name before a colon is an option of another server.
     let is_foreign = second == "plain"
         || second.split_once(':').is_some_and(|(name, _)| {
             let is_word = name
@@ -170,7 +170,7 @@ impl Settings for ThumborConfig {
             loader: self.loader,
             max_filters: 0,
             max_age: self.max_age,
-            usual: Usual {
+            defaults: Defaults {
                 orient: self.respect_orientation,
                 quality: self.quality,
                 progressive: self.progressive,
@@ -231,7 +231,7 @@ impl Settings for ImagorConfig {
             loader: self.loader,
             max_filters: self.max_filters,
             max_age: self.max_age,
-            usual: Usual {
+            defaults: Defaults {
                 orient: true,
                 quality: self.quality,
                 progressive: false,

@@ -1,4 +1,4 @@
-//! What filters ask for.
+//! Parsed filters, and what they request.
 
 use andon_recipe::{Effect, Turn};
 
@@ -14,26 +14,26 @@ pub(super) enum Filter {
     Format(String),
     /// Places the image on a background of the requested size.
     Fill(Ground),
-    /// Fills what is transparent with a background.
+    /// Fills transparent parts with a background.
     Ground(Ground),
-    /// Turns at its place among the filters, if at all.
+    /// Turns the image at this place in the order of filters; `None`: by 0 degrees.
     Rotate(Option<Turn>),
-    /// Turns before everything else, if at all.
+    /// Turns the image before everything else; `None`: by 0 degrees.
     Orient(Option<Turn>),
     Effect(Effect),
-    /// Lays an image over this one, to which its own path may do something first.
+    /// Lays an overlay image over this one. The path of the overlay may contain operations on it.
     Overlay(Overlay, Option<Box<Nested>>),
     Text(Text),
     /// Pixelates into whole squares of this side in px.
     Pixelate(u32),
-    /// Data that is reported about the image in addition to its facts.
-    Seen(Seen),
+    /// Adds data about the pixels to the document of `meta`.
+    PixelData(PixelData),
     Proportion(f64),
     NoUpscale,
     Upscale,
     Stretch,
     MaxBytes(u64),
-    /// A focal region, which is to stay visible: left, top, right and bottom edge.
+    /// A focal region, which should stay visible: left, top, right and bottom edge.
     Focal([f64; 4]),
     StripMetadata,
     ToSrgb,
@@ -41,7 +41,7 @@ pub(super) enum Filter {
     /// Crops to a part: left, top, width and height.
     Crop([f64; 4]),
     Trim(Trim),
-    /// Adds margins of a background, in px: left, top, right, bottom.
+    /// Adds margins in px (left, top, right, bottom) with a background.
     Padding(Ground, [u32; 4]),
     Frame(u32),
     /// Maximum number of frames of an animation.
@@ -58,20 +58,20 @@ pub(super) enum Filter {
     Expires(u64),
     Attachment(String),
     Raw,
-    /// A filter that has no effect, neither here nor in imagor.
+    /// A filter that has no effect, here as in imagor.
     Nothing,
 }
 
-/// What imagor's `meta` can report about pixels.
+/// Data about the pixels that imagor's `meta` can report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Seen {
+pub(super) enum PixelData {
     Average,
     /// The number of components across and down.
     BlurHash(u8, u8),
     ThumbHash,
 }
 
-/// The operations in the path of an overlay image, if it is a thumbor URL that does more than scale.
+/// The operations in the path of an overlay image that is a thumbor URL and does more than scale.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Nested {
     pub(super) parts: Parts,
@@ -80,7 +80,7 @@ pub(super) struct Nested {
 }
 
 impl Filter {
-    /// Returns the filter with `prefix`, a scheme and two slashes, in front of the names of images that have no scheme.
+    /// Returns the filter with `prefix` (a scheme and two slashes) in front of names of images that have no scheme.
     pub(super) fn with_scheme(self, prefix: &str) -> Self {
         let of_nested = |mut nested: Box<Nested>| {
             let filters = std::mem::take(&mut nested.filters).into_iter();
@@ -95,13 +95,13 @@ impl Filter {
         }
     }
 
-    /// Returns the images that the filter lays over an image, and those that are laid over these.
+    /// Returns the overlay images of the filter, including overlays on those overlays.
     pub(super) fn files(&self) -> Vec<String> {
         match self {
             Self::Overlay(overlay, nested) if overlay.shows() => {
-                let own = overlay.file().map(str::to_owned).into_iter();
+                let files = overlay.file().map(str::to_owned).into_iter();
                 let filters = nested.iter().flat_map(|nested| &nested.filters);
-                own.chain(filters.flat_map(Self::files)).collect()
+                files.chain(filters.flat_map(Self::files)).collect()
             }
             _ => Vec::new(),
         }

@@ -1,4 +1,4 @@
-//! The two programs whose URLs are read, and what they call images and formats.
+//! The two programs whose URLs are parsed, and how they name images and formats.
 
 use Flavour::{Imagor, Thumbor};
 
@@ -6,14 +6,15 @@ use crate::percent;
 use crate::refusal::Refusal;
 use crate::signature::base64;
 
-/// The program whose URLs are read.
+/// The program whose syntax and arithmetic apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Flavour {
     Thumbor,
     Imagor,
 }
 
-/// The formats that the engine writes: their names in URLs, the engine's name, and whether thumbor knows them, too.
+/// The formats that the engine writes: their names in URLs, the engine's name, and whether thumbor has them as well as
+/// imagor.
 const FORMATS: [(&[&str], &str, bool); 7] = [
     (&["jpeg", "jpg"], "jpeg", true),
     (&["png"], "png", true),
@@ -25,7 +26,7 @@ const FORMATS: [(&[&str], &str, bool); 7] = [
 ];
 
 impl Flavour {
-    /// Returns the prefix of the text of the flavour's rules.
+    /// Returns the prefix of the rules' text.
     pub(super) fn word(self) -> &'static str {
         match self {
             Thumbor => "thumbor:",
@@ -33,7 +34,8 @@ impl Flavour {
         }
     }
 
-    /// Returns the engine's name of a format that the flavour knows and the engine can write.
+    /// Returns the engine's name of an output format; `None` if the program does not have the format, or the engine
+    /// cannot write it.
     pub(super) fn format(self, name: &str) -> Option<&'static str> {
         let mut all = FORMATS.iter();
         let row = all.find(|(names, _, both)| names.contains(&name) && (*both || self == Imagor));
@@ -43,14 +45,14 @@ impl Flavour {
     /// Decodes the name of an image, once.
     ///
     /// # Errors
-    /// A name of thumbor's that cannot be decoded. imagor leaves such a name undecoded.
+    /// A name that cannot be decoded, for thumbor. imagor takes such a name literally.
     pub(super) fn image_name(self, raw: &str) -> Result<String, Refusal> {
         if self == Thumbor {
             return percent::decode(raw);
         }
-        let image = unescaped(raw);
+        let image = unescape(raw);
         let bytes = image.strip_prefix("b64:").and_then(base64::read_bare);
-        // What is no base64 is a file's name.
+        // A text that is not base64 is the name of a file.
         Ok(bytes
             .and_then(|bytes| String::from_utf8(bytes).ok())
             .unwrap_or(image))
@@ -58,6 +60,6 @@ impl Flavour {
 }
 
 /// Decodes a text like the value of a form, where `+` is a space. A text that cannot be decoded is returned unchanged.
-pub(super) fn unescaped(text: &str) -> String {
+pub(super) fn unescape(text: &str) -> String {
     percent::decode(&text.replace('+', " ")).unwrap_or_else(|_| text.to_owned())
 }

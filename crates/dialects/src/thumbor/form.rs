@@ -1,4 +1,4 @@
-//! Forms of thumbor's and imagor's URLs in logs.
+//! How thumbor's and imagor's URLs are recognised in logs.
 
 use crate::forms::{Cut, Form, Marks, Room, Strength, looks_signed};
 
@@ -26,7 +26,7 @@ pub(super) const IMAGOR: &[Form] = &[Form {
     look,
 }];
 
-/// Segments that say that the one before is a signature, beside sizes and filters.
+/// Segments that, like sizes and filters, show that the one before is a signature.
 const WORDS: [&str; 7] = [
     "fit-in",
     "adaptive-fit-in",
@@ -37,7 +37,7 @@ const WORDS: [&str; 7] = [
     "stretch",
 ];
 
-/// Characters of thumbor's signatures without padding, which are SHA-1. imagor's may be of another digest.
+/// Length of thumbor's signatures without padding, which are SHA-1. imagor's may have other digests.
 const OF_SHA_1: usize = 27;
 
 fn look_of_thumbor<'a>(cut: &Cut<'a>) -> Option<Marks<'a>> {
@@ -52,7 +52,7 @@ fn look<'a>(cut: &Cut<'a>) -> Option<Marks<'a>> {
     if first == "unsafe" {
         return Some(Marks {
             signature: Some(first.to_owned()),
-            ..cut.marked(Strength::Sure)
+            ..cut.marks(Strength::Sure)
         });
     }
     let signature = first.replace("%3D", "=").replace("%3d", "=");
@@ -71,7 +71,7 @@ fn look<'a>(cut: &Cut<'a>) -> Option<Marks<'a>> {
     looks_signed(&signature).then(|| Marks {
         path: format!("/unsafe/{rest}").into(),
         signature: Some(signature),
-        ..cut.marked(match is_part {
+        ..cut.marks(match is_part {
             true => Strength::Sure,
             false => Strength::Weak,
         })

@@ -1,4 +1,4 @@
-//! The documents that `meta` requests.
+//! The documents of `meta`, which describe the image.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use andon_recipe::{Crop, Exact, Flip, Length, Output, Recipe, Step};
 use serde_json::{Value, json};
 
-use super::filters::{Filter, Seen};
+use super::filters::{Filter, PixelData};
 use crate::colours::channels;
 use crate::document::{About, Document};
 
@@ -18,17 +18,17 @@ pub(super) fn plan(image: &str, query: Option<&str>) -> Arc<dyn Document> {
     })
 }
 
-/// Creates imagor's document, with the data about pixels that filters request. If a filter is repeated, the last one
-/// counts.
+/// Creates imagor's document, with the data about pixels that filters request. If such a filter is repeated, the last
+/// one counts.
 pub(super) fn outcome(filters: &[Filter]) -> Arc<dyn Document> {
-    let seen = filters.iter().filter_map(|filter| match filter {
-        Filter::Seen(seen) => Some((seen.key(), *seen)),
+    let data = filters.iter().filter_map(|filter| match filter {
+        Filter::PixelData(data) => Some((data.key(), *data)),
         _ => None,
     });
-    Arc::new(Outcome(seen.collect()))
+    Arc::new(Outcome(data.collect()))
 }
 
-/// Returns the name of the JavaScript function that `callback=` gives.
+/// Returns the name of the JavaScript function in `callback=`.
 fn callback(query: &str) -> Option<String> {
     let name = query
         .split('&')
@@ -37,7 +37,7 @@ fn callback(query: &str) -> Option<String> {
     (!name.is_empty() && name.len() <= 64 && name.bytes().all(plain)).then(|| name.to_owned())
 }
 
-/// thumbor's document: the operations, and the size of the result.
+/// thumbor's document: the operations on the image, and the size of the result.
 #[derive(Debug)]
 struct Plan {
     image: String,
@@ -63,7 +63,7 @@ impl Document for Plan {
     fn write(&self, about: &About<'_>) -> String {
         let operations: Vec<Value> = about.recipe.steps.iter().flat_map(operation).collect();
         let (width, height) = (about.result.width, about.result.height);
-        // The source is measured after it was cropped and scaled, as thumbor does.
+        // thumbor reports the size of the source after it is cropped and scaled.
         let text = json!({ "thumbor": {
             "source": {
                 "url": self.image, "width": width, "height": height, "frameCount": about.source.frames,
@@ -104,9 +104,9 @@ fn operation(step: &Step) -> Vec<Value> {
 
 /// imagor's document about the result, with data about its pixels.
 #[derive(Debug)]
-struct Outcome(BTreeMap<&'static str, Seen>);
+struct Outcome(BTreeMap<&'static str, PixelData>);
 
-impl Seen {
+impl PixelData {
     /// Returns the key under which the document has this data.
     fn key(self) -> &'static str {
         match self {
@@ -142,8 +142,8 @@ impl Seen {
 
 impl Document for Outcome {
     fn name(&self) -> String {
-        let seen = self.0.values().map(|seen| format!(" {seen:?}"));
-        format!("imagor{}", seen.collect::<String>())
+        let data = self.0.values().map(|data| format!(" {data:?}"));
+        format!("imagor{}", data.collect::<String>())
     }
 
     fn has_parts(&self) -> bool {
@@ -151,8 +151,8 @@ impl Document for Outcome {
     }
 
     fn parts(&self, recipe: &Recipe) -> Vec<Recipe> {
-        let part = |seen: &Seen| {
-            let part: Recipe = format!("fit:100x100,{}", seen.recipe()).parse().ok()?;
+        let part = |data: &PixelData| {
+            let part: Recipe = format!("fit:100x100,{}", data.recipe()).parse().ok()?;
             let steps = recipe.steps.iter().chain(&part.steps).cloned().collect();
             let output = Output {
                 frame: recipe.output.frame,
@@ -181,8 +181,8 @@ impl Document for Outcome {
             "bands": colours + u32::from(about.source.alpha),
             "exif": {},
         });
-        for ((key, seen), part) in self.0.iter().zip(about.parts) {
-            facts[*key] = seen.tell(&part.text());
+        for ((key, data), part) in self.0.iter().zip(about.parts) {
+            facts[*key] = data.tell(&part.text());
         }
         facts.to_string()
     }

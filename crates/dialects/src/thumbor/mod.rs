@@ -1,7 +1,8 @@
 //! thumbor's and imagor's URLs: `/unsafe/fit-in/300x200/filters:quality(80)/trip/a.jpg`, signed: `/SIGNATURE/fit-in/…`.
 //!
-//! One grammar in two flavours. `path` reads the parts before the image, `table` lists the filters and reads what each
-//! asks for, and `rules` resolves both to whole pixels by the arithmetic of either flavour.
+//! Both programs have the same grammar with small differences. `path` parses the parts before the image, `table` lists
+//! the filters and parses their arguments, and `rules` resolves both to whole pixels with the arithmetic of either
+//! program.
 
 mod answers;
 mod args;
@@ -35,14 +36,14 @@ use crate::request::{AnswerStyle, Ask, ImageRequest, Source};
 use filters::Filter;
 use flavour::Flavour;
 use path::Parts;
-use rules::{ThumborRules, Usual};
+use rules::{Defaults, ThumborRules};
 use signing::Signing;
 
-/// What a note says of a filter that the dialect does not know, after the filter and a colon.
+/// The end of a note about a skipped filter, after the filter and a colon.
 const SKIPPED: &str = "it is skipped";
 
-/// Whether a note is about a filter that `dialect` (thumbor or imagor) does not have, or does not have with this number of
-/// arguments. Other notes are about what Andon does in another way, and about values that nobody could use.
+/// Whether a note is about a filter that `dialect` (thumbor or imagor) does not have, or does not have with this number
+/// of arguments. Other notes are about filters that Andon applies differently, and about invalid values.
 #[must_use]
 pub fn is_foreign(dialect: &str, note: &str) -> bool {
     let flavour = match dialect {
@@ -66,7 +67,7 @@ struct Thumbor {
     max_filters: usize,
     /// For how many seconds clients may cache a result; 0: not specified.
     max_age: u64,
-    usual: Usual,
+    defaults: Defaults,
 }
 
 impl Dialect for Thumbor {
@@ -102,21 +103,21 @@ impl Dialect for Thumbor {
     }
 
     fn parse(&self, target: &Target<'_>) -> Result<Option<ImageRequest>, Refusal> {
-        let Some(below) = target.below(&self.prefix) else {
+        let Some(path_below) = target.below(&self.prefix) else {
             return Ok(None);
         };
-        if let Some(text) = answers::text_at(self.flavour, below) {
+        if let Some(text) = answers::text_at(self.flavour, path_below) {
             return Ok(Some(ImageRequest::text("text/plain; charset=utf-8", text)));
         }
-        if below == "favicon.ico" {
+        if path_below == "favicon.ico" {
             return Err(Refusal::of(Fault::Missing, target.path, "it is no image"));
         }
-        if let (Flavour::Imagor, Some(path)) = (self.flavour, below.strip_prefix("params/")) {
+        if let (Flavour::Imagor, Some(path)) = (self.flavour, path_below.strip_prefix("params/")) {
             let text = params::json(path)?;
             return Ok(Some(ImageRequest::text("application/json", text)));
         }
-        let Some((rest, is_signed)) = self.signing.verified(self.flavour, below) else {
-            // Which part is wrong is nobody's business.
+        let Some((rest, is_signed)) = self.signing.verify(self.flavour, path_below) else {
+            // The message does not reveal which part of the signature is wrong.
             let why = "its signature does not match";
             return Err(Refusal::of(Fault::Signature, target.path, why));
         };
@@ -130,7 +131,7 @@ impl Dialect for Thumbor {
     fn write(&self, request: &ImageRequest) -> Option<String> {
         let text = request.rules.text();
         let (parts, _) = text.strip_prefix(self.flavour.word())?.rsplit_once(' ')?;
-        // A plus is a space to one of them.
+        // imagor decodes a plus to a space, so that it is escaped.
         let image = percent::encode(&request.source.literal(), "/").replace('+', "%2B");
         let rest = match request.ask {
             Ask::Image => format!("{parts}{image}"),
@@ -146,7 +147,7 @@ impl Dialect for Thumbor {
 
 impl Thumbor {
     fn request(&self, rest: &str, query: Option<&str>) -> Result<ImageRequest, Refusal> {
-        let decoded = self.undone(rest);
+        let decoded = self.without_escapes(rest);
         let rest = decoded.as_deref().unwrap_or(rest);
         let (mut parts, image) = path::read(self.flavour, rest);
         let source = self.source(image)?;
@@ -162,7 +163,7 @@ impl Thumbor {
         };
         let style = self.style(&filters, &source);
         let plain = source.colour().is_some();
-        let rules = ThumborRules::new(self.flavour, self.usual, Arc::new(parts), filters, plain);
+        let rules = ThumborRules::new(self.flavour, self.defaults, Arc::new(parts), filters, plain);
         Ok(ImageRequest {
             ask,
             notes,
@@ -171,7 +172,7 @@ impl Thumbor {
         })
     }
 
-    /// Reads the filters. Those that are skipped are taken out of the parts, and noted.
+    /// Parses the filters. Skipped ones are removed from `parts`, and noted.
     fn filters(&self, parts: &mut Parts, notes: &mut Vec<String>) -> Result<Vec<Filter>, Refusal> {
         let most = match self.max_filters {
             0 => usize::MAX,
@@ -180,7 +181,7 @@ impl Thumbor {
         let tells = parts.meta && self.flavour == Flavour::Imagor;
         let mut list = Vec::new();
         for (name, args) in std::mem::take(&mut parts.filters).into_iter().take(most) {
-            if let Some(why) = table::unseen(&name, &args).filter(|_| tells) {
+            if let Some(why) = table::data_mistake(&name, &args).filter(|_| tells) {
                 return Err(Refusal::new(&format!("{name}({args})"), why));
             }
             match table::read(self.flavour, &name, &args, Effect::DEEPEST) {
@@ -203,15 +204,15 @@ impl Thumbor {
         Ok(list)
     }
 
-    /// Decodes a path whose filters a proxy has escaped, after its signature was verified as received. imagor decodes
-    /// the whole path and parses it again.
-    fn undone(&self, rest: &str) -> Option<String> {
+    /// Decodes a path in which a proxy has escaped the filters, after its signature was verified as received. imagor
+    /// decodes the whole path and parses it again.
+    fn without_escapes(&self, rest: &str) -> Option<String> {
         let (_, image) = path::read(self.flavour, rest);
         let is_escaped = image
             .get(..10)
             .is_some_and(|start| start.eq_ignore_ascii_case("filters%3A"));
-        let decoded = percent::decode(rest).ok();
-        decoded.filter(|_| is_escaped && self.flavour == Flavour::Imagor)
+        let decoded_path = percent::decode(rest).ok();
+        decoded_path.filter(|_| is_escaped && self.flavour == Flavour::Imagor)
     }
 
     fn style(&self, list: &[Filter], source: &Source) -> AnswerStyle {
@@ -240,7 +241,7 @@ impl Thumbor {
         style
     }
 
-    /// Returns the source that an image's raw name stands for, decoded once.
+    /// Returns the source for the raw name of an image, which is decoded once.
     fn source(&self, raw: &str) -> Result<Source, Refusal> {
         let image = self.flavour.image_name(raw)?;
         if image.contains('\0') {

@@ -1,7 +1,7 @@
-//! Overlay images of imagor's `image` filter that have a path with operations of their own, as steps of a recipe.
+//! Overlay images of imagor's `image` filter whose paths contain operations, as steps of a recipe.
 //!
-//! Their size is not known when a URL is parsed, so sizes are left to the native steps, and what needs the size
-//! (trimming, `smart`, backgrounds made from the image) is left out.
+//! The size of such an overlay is not known when a URL is parsed, so that native steps compute sizes. Operations that
+//! need the size (trimming, `smart`, backgrounds made from the image) are left out.
 
 use andon_recipe::{
     Bounds, Canvas, Colour, Cover, Crop, Effect, Exact, Fit, Flatten, Gravity, Length, Orient, Pad,
@@ -13,37 +13,42 @@ use super::filters::{Filter, Nested};
 use super::overlay::Overlay;
 use super::path::Align;
 
-/// Returns the step that lays an overlay on an image of this size in px, after what its own path does to it.
-pub(super) fn laid(overlay: &Overlay, nested: Option<&Nested>, size: (u32, u32)) -> Option<Step> {
+/// Returns the step that lays an overlay on an image of this size in px, after the operations in the overlay's own
+/// path.
+pub(super) fn overlay_step(
+    overlay: &Overlay,
+    nested: Option<&Nested>,
+    size: (u32, u32),
+) -> Option<Step> {
     overlay.step(size, nested.map_or(Vec::new(), |nested| nested.steps(size)))
 }
 
 impl Nested {
-    /// Returns the steps for an overlay on an image of the size `below`, in px.
-    fn steps(&self, below: (u32, u32)) -> Vec<Step> {
-        let asked = (self.sides.0.of(below.0), self.sides.1.of(below.1));
+    /// Returns the steps for an overlay on an image of the size `image_size`, in px.
+    fn steps(&self, image_size: (u32, u32)) -> Vec<Step> {
+        let requested = (self.sides.0.of(image_size.0), self.sides.1.of(image_size.1));
         let mut steps = vec![Step::Orient(Orient)];
-        let turned = self.filters.iter().find_map(|filter| match filter {
+        let turn = self.filters.iter().find_map(|filter| match filter {
             Filter::Orient(turn) => *turn,
             _ => None,
         });
-        steps.extend(turned.map(Step::Turn));
+        steps.extend(turn.map(Step::Turn));
         if let Some([left, top, right, bottom]) = self.parts.crop {
             steps.extend(crop([left, top, right - left, bottom - top]));
         }
-        steps.extend(self.sized(asked));
+        steps.extend(self.fit_step(requested));
         steps.extend(self.parts.mirroring().map(Step::Flip));
-        // What is not known is taken for the image below.
+        // An unknown side is assumed to be that of the image below.
         let or = |side: u32, other: u32| if side > 0 { side } else { other };
-        let mut size = (or(asked.0, below.0), or(asked.1, below.1));
+        let mut size = (or(requested.0, image_size.0), or(requested.1, image_size.1));
         for filter in &self.filters {
-            self.filter(filter, asked, &mut size, &mut steps);
+            self.filter(filter, requested, &mut size, &mut steps);
         }
         steps.truncate(MOST);
         steps
     }
 
-    fn sized(&self, (w, h): (u32, u32)) -> Option<Step> {
+    fn fit_step(&self, (w, h): (u32, u32)) -> Option<Step> {
         let px = |side: u32| Length::Px(side.into());
         let has = |filter: &Filter| self.filters.contains(filter);
         let full = self.parts.fit.is_some_and(|fit| fit.full);
@@ -91,18 +96,18 @@ impl Nested {
         }
     }
 
-    /// Adds the steps of a filter at its place. `size` is the size of the overlay in px, where known.
+    /// Adds the steps of a filter, in the order of the filters. `size` is the assumed size of the overlay in px.
     fn filter(
         &self,
         filter: &Filter,
-        asked: (u32, u32),
+        requested: (u32, u32),
         size: &mut (u32, u32),
         steps: &mut Vec<Step>,
     ) {
         match filter {
             Filter::Effect(effect) => steps.push(Step::Effect(effect.clone())),
             Filter::Overlay(overlay, nested) => {
-                steps.extend(laid(overlay, nested.as_deref(), *size));
+                steps.extend(overlay_step(overlay, nested.as_deref(), *size));
             }
             Filter::Text(text) => steps.extend(text.step(*size)),
             Filter::Pixelate(side) => {
@@ -118,10 +123,10 @@ impl Nested {
             }
             Filter::Fill(ground) => {
                 let colour = colour(*ground);
-                if asked.0 > 0 && asked.1 > 0 {
+                if requested.0 > 0 && requested.1 > 0 {
                     steps.push(Step::Canvas(Canvas {
-                        w: asked.0,
-                        h: asked.1,
+                        w: requested.0,
+                        h: requested.1,
                         colour,
                         at: None,
                     }));
@@ -146,10 +151,10 @@ impl Nested {
     }
 }
 
-/// Maximum number of steps of one overlay. The recipe that it is part of may have more.
+/// Maximum number of steps of one overlay. The recipe that contains it may have more.
 const MOST: usize = 32;
 
-/// Returns the colour of a background. Backgrounds that are made from the image are replaced by white.
+/// Returns the colour of a background. White stands for backgrounds that are made from the image.
 fn colour(ground: Ground) -> Colour {
     match ground {
         Ground::Colour(colour) => colour,
@@ -174,7 +179,7 @@ fn pad([left, top, right, bottom]: [u32; 4], colour: Colour, size: &mut (u32, u3
 /// Maximum width of a margin in px.
 const MOST_PX: u32 = 1_000_000;
 
-/// Returns a crop to left, top, width and height, which are in px or in shares of the sides.
+/// Returns a crop to left, top, width and height, which are in px or shares of the sides.
 fn crop([left, top, width, height]: [f64; 4]) -> Option<Step> {
     let shares = left < 1.0 && top < 1.0 && left + width <= 1.0 && top + height <= 1.0;
     let length = |value: f64| match shares {
@@ -205,7 +210,8 @@ mod tests {
         let Filter::Overlay(overlay, nested) = filter else {
             return None;
         };
-        let Some(Step::Effect(effect)) = laid(&overlay, nested.as_deref(), (400, 300)) else {
+        let Some(Step::Effect(effect)) = overlay_step(&overlay, nested.as_deref(), (400, 300))
+        else {
             return None;
         };
         let recipe = effect.recipe()?.expect("a recipe");
@@ -245,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_in_a_picture_may_lie_on_another_to_a_bounded_depth() {
+    fn an_overlay_may_have_overlays_to_a_bounded_depth() {
         let nested = |levels: usize| {
             (0..levels).fold("a.png".to_owned(), |path, _| {
                 format!("9x9/filters:image({path},0,0):grayscale()/b.png")

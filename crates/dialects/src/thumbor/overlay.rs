@@ -4,16 +4,16 @@ use andon_recipe::{Effect, Step};
 
 use super::args::Args;
 use super::colours;
-use super::flavour::{Flavour, unescaped};
+use super::flavour::{Flavour, unescape};
 use super::path::{self, FitIn, Parts};
 use super::place::Place;
 use crate::effects::{self, from_edge};
 use crate::request::{Source, relative};
 
-/// An image that is laid over another one.
+/// An overlay: an image or a colour that is laid over the image.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Overlay {
-    /// The name of an overlay image: a path below the origins that begins with `/`, or a URL; or a colour.
+    /// A path below the origins that begins with `/`, a URL, or a colour.
     file: String,
     at: (Place, Place),
     /// Opacity in percent.
@@ -28,9 +28,9 @@ pub(super) struct Overlay {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Size {
     Own,
-    /// As large as fits into these percentages of the image's sides.
+    /// The largest size within these percentages of the sides of the image below.
     Shares(Option<f64>, Option<f64>),
-    /// A width, a height, and how the overlay is fitted to them. A side of 0 px follows from the other one.
+    /// Width, height, and how the overlay is fitted to them. A side of 0 px follows from the other one.
     Sides(Side, Side, &'static str),
 }
 
@@ -38,16 +38,16 @@ enum Size {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Side {
     Px(u32),
-    /// The side of the image below, plus this many pixels.
+    /// The side of the image below, plus this many px.
     Full(i64),
 }
 
 impl Side {
-    /// Returns the side in px, for an overlay on an image with this side.
+    /// Returns the side in px, for an overlay on an image with the side `side`.
     pub(super) fn of(self, side: u32) -> u32 {
         match self {
             Self::Px(px) => px,
-            // Clamped to what a side may be.
+            // The result is clamped to the lengths that a side may have.
             Self::Full(more) => i64::from(side).saturating_add(more).clamp(1, 32_768) as u32,
         }
     }
@@ -68,11 +68,11 @@ impl Side {
     }
 }
 
-/// What the path of an overlay does to it: its parts, and the sides of the size in them.
+/// The operations in the path of an overlay: its parts, and the sides that replace the size in them.
 type Path = (Parts, (Side, Side));
 
 impl Overlay {
-    /// Reads the filter `watermark(url,x,y,alpha[,w%,h%])`.
+    /// Parses the filter `watermark(url,x,y,alpha[,w%,h%])`.
     pub(super) fn watermark(args: &Args<'_>) -> Option<Self> {
         let name = match args.flavour {
             Flavour::Thumbor => args.text(0)?.into_owned(),
@@ -89,11 +89,11 @@ impl Overlay {
                 (at, args.size(3)?.into(), Some((share(4)?, share(5)?)))
             }
             Flavour::Imagor => {
-                let said = |at: usize| args.text(at).as_deref() != Some("none");
-                let share = |at: usize| args.decimal(at).filter(|_| said(at));
-                // One that is not said is all of that side.
-                let whole = |at: usize| share(at).or(Some(100.0));
-                let size = args.has(5).then(|| (whole(4), whole(5)));
+                let has_value = |at: usize| args.text(at).as_deref() != Some("none");
+                let share = |at: usize| args.decimal(at).filter(|_| has_value(at));
+                // The default of a side is 100 %.
+                let share_or_all = |at: usize| share(at).or(Some(100.0));
+                let size = args.has(5).then(|| (share_or_all(4), share_or_all(5)));
                 (Place::both(args), args.decimal(3)?, size)
             }
         };
@@ -110,11 +110,11 @@ impl Overlay {
         })
     }
 
-    /// Reads imagor's `image(path,x,y[,alpha[,blend]])`. The path may scale the overlay, also to the size of the image
-    /// below (`f`). It is also returned if it does more than that.
+    /// Parses imagor's `image(path,x,y[,alpha[,blend]])`. The path may scale the overlay, also to the size of the image
+    /// below (`f`). If the path does more than that, it is returned as well.
     pub(super) fn image(args: &Args<'_>) -> Option<(Self, Option<Path>)> {
-        // As a value of a form, which is what imagor reads.
-        let path = unescaped(args.raw(0)?);
+        // imagor decodes the path like the value of a form.
+        let path = unescape(args.raw(0)?);
         let (rest, sides) = with_sides(path.trim_start_matches('/'));
         let (parts, image) = path::read(Flavour::Imagor, &rest);
         let plain = Parts {
@@ -149,17 +149,17 @@ impl Overlay {
         Some((overlay, nested))
     }
 
-    /// Whether the overlay can be seen at all.
+    /// Whether the overlay is visible.
     pub(super) fn shows(&self) -> bool {
         self.opacity > 0.0
     }
 
-    /// Returns the overlay's file; `None` if it is a colour.
+    /// Returns the path or URL of the overlay; `None` if it is a colour.
     pub(super) fn file(&self) -> Option<&str> {
         Some(&*self.file).filter(|file| !file.starts_with(Effect::COLOUR))
     }
 
-    /// Returns the overlay with `prefix`, a scheme and two slashes, in front of a name that has no scheme.
+    /// Returns the overlay with `prefix` (a scheme and two slashes) in front of a name that has no scheme.
     pub(super) fn with_scheme(mut self, prefix: &str) -> Self {
         if let Some(path) = self.file.strip_prefix('/') {
             self.file = format!("{prefix}{path}");
@@ -167,8 +167,8 @@ impl Overlay {
         self
     }
 
-    /// Returns the step that lays the overlay on an image of this size in px.
-    /// `recipe` is what the overlay itself goes through first.
+    /// Returns the step that lays the overlay on an image of this size in px. `recipe` has the steps that are applied
+    /// to the overlay first.
     pub(super) fn step(&self, (width, height): (u32, u32), recipe: Vec<Step>) -> Option<Step> {
         let whole = |px: f64| match self.rounds {
             true => px.round(),
@@ -209,19 +209,19 @@ impl Overlay {
                 "exact"
             },
             recipe,
-            around: None,
+            colour_outside: None,
         }
         .step()
     }
 }
 
-/// Returns the engine's word for a blend mode. Words that are none are `normal` to imagor.
+/// Returns the engine's word for a blend mode. An unknown mode is `normal`, as in imagor.
 pub(super) fn blend_mode(word: &str) -> &'static str {
-    let known = MODES.iter().find(|known| **known == word);
-    known.copied().unwrap_or("normal")
+    let mode = MODES.iter().find(|mode| **mode == word);
+    mode.copied().unwrap_or("normal")
 }
 
-/// The blend modes of imagor that the engine supports, too.
+/// The blend modes of imagor that the engine supports.
 const MODES: [&str; 15] = [
     "normal",
     "multiply",
@@ -240,7 +240,7 @@ const MODES: [&str; 15] = [
     "mask-out",
 ];
 
-/// Replaces the first size in a path, which may depend on the image below (`f-20x100`), by a plain size, and returns
+/// Replaces the first size in a path, which may depend on the image below (`f-20x100`), by a placeholder, and returns
 /// the new path and the sides. Only a size before the filters counts.
 fn with_sides(path: &str) -> (String, Option<(Side, Side)>) {
     let mut start = 0;
@@ -248,7 +248,7 @@ fn with_sides(path: &str) -> (String, Option<(Side, Side)>) {
         if segment.starts_with("filters:") {
             break;
         }
-        // A minus in front flips.
+        // A leading minus flips the image along that side.
         let side = |text: &str| {
             let bare = text.strip_prefix('-');
             Side::read(bare.unwrap_or(text)).map(|side| (bare.map_or("", |_| "-"), side))
@@ -271,7 +271,7 @@ fn opacity(alpha: f64) -> f64 {
     (100.0 - alpha).clamp(0.0, 100.0)
 }
 
-/// Returns the name of the overlay image that a filter's image stands for: a URL, or a path that begins with `/`.
+/// Returns the name of an overlay image in the form that recipes have: a URL, or a path that begins with `/`.
 fn file(name: &str) -> Option<String> {
     let source = Source::url(name).unwrap_or_else(|| Source::Path(relative(name)));
     let plain = !source.as_str().is_empty() && !name.contains('\0');

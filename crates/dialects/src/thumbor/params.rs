@@ -8,7 +8,7 @@ use super::path::{self, ACROSS, DOWN, FitIn, Parts};
 use super::signing::{UNSAFE, is_signature};
 use crate::refusal::Refusal;
 
-/// The values of a JSON object, by their names and in this order. Those that say nothing are left out.
+/// The values of a JSON object, by name and in this order. Empty, zero and false values are left out.
 struct Params(Vec<(&'static str, Param)>);
 
 #[derive(Serialize)]
@@ -27,8 +27,8 @@ struct Filter {
 
 impl Serialize for Params {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let said = self.0.iter().filter(|(_, param)| param.says());
-        to.collect_map(said.map(|(name, param)| (name, param)))
+        let entries = self.0.iter().filter(|(_, param)| param.says());
+        to.collect_map(entries.map(|(name, param)| (name, param)))
     }
 }
 
@@ -49,11 +49,11 @@ impl<T: Into<Value>> From<T> for Param {
     }
 }
 
-/// Parses what follows `params/`, and returns it as JSON.
-pub(super) fn json(below: &str) -> Result<String, Refusal> {
-    let (hash, path) = match below.split_once('/') {
+/// Parses the URL after `params/`, and returns its description as JSON.
+pub(super) fn json(rest: &str) -> Result<String, Refusal> {
+    let (hash, path) = match rest.split_once('/') {
         Some((first, rest)) if is_signature(first) => (first, rest),
-        _ => ("", below),
+        _ => ("", rest),
     };
     let (parts, image) = path::read(Flavour::Imagor, path);
     let mut params: Vec<(&'static str, Param)> = vec![
@@ -62,14 +62,14 @@ pub(super) fn json(below: &str) -> Result<String, Refusal> {
         ("unsafe", (hash == UNSAFE).into()),
         ("hash", if hash == UNSAFE { "" } else { hash }.into()),
     ];
-    params.extend(said(parts));
+    params.extend(entries_of(parts));
     Ok(serde_json::to_string_pretty(&Params(params)).unwrap_or_default())
 }
 
-fn said(parts: Parts) -> [(&'static str, Param); 24] {
+fn entries_of(parts: Parts) -> [(&'static str, Param); 24] {
     let FitIn { adaptive, full } = parts.fit.unwrap_or_default();
     let (w, h) = parts.size.unwrap_or_default();
-    // Whole numbers stand without a point.
+    // Whole numbers are written without a decimal point.
     let number = |edge: f64| match edge.fract() == 0.0 {
         true => Param::from(edge as u64),
         false => Param::from(edge),

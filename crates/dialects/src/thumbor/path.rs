@@ -1,5 +1,5 @@
-//! The grammar of the parts before the image. Each part may be left out, but their order is fixed. The first segment
-//! that is not a possible next part begins the image.
+//! The grammar of the parts before the image. Each part is optional, but their order is fixed. The image begins with
+//! the first segment that cannot be a next part.
 
 use std::fmt::{self, Write};
 
@@ -30,7 +30,7 @@ pub(super) struct Parts {
     pub(super) filters: Vec<(String, String)>,
 }
 
-/// The part `trim`, which cuts off a border.
+/// The part `trim`, which cuts off a border of one colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Trim {
     /// Whether the border is compared with the lower right corner instead of the upper left one.
@@ -48,7 +48,7 @@ pub(super) struct FitIn {
 /// A side of the requested size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Side {
-    /// Follows from the other side.
+    /// The side follows from the other one.
     #[default]
     Free,
     /// The image's own side.
@@ -66,7 +66,7 @@ impl Side {
     }
 }
 
-/// The part of the image that is kept, along one axis.
+/// Which part of the image is kept along one axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Align {
     /// Left or top.
@@ -77,14 +77,14 @@ pub(super) enum Align {
     End,
 }
 
-/// The words for left, centre and right.
+/// The words of thumbor's URLs for left, centre and right.
 pub(super) const ACROSS: [&str; 3] = ["left", "center", "right"];
 
-/// The words for top, middle and bottom.
+/// The words of thumbor's URLs for top, middle and bottom.
 pub(super) const DOWN: [&str; 3] = ["top", "middle", "bottom"];
 
 impl Align {
-    /// Returns the one of three words that stands for this alignment.
+    /// Returns the word for this alignment, of the words for start, middle and end.
     pub(super) fn word(self, [start, middle, end]: [&'static str; 3]) -> &'static str {
         match self {
             Self::Start => start,
@@ -95,7 +95,7 @@ impl Align {
 }
 
 impl Parts {
-    /// Returns how the image is flipped, if it is.
+    /// Returns how the image is flipped; `None` if it is not.
     pub(super) fn mirroring(&self) -> Option<Flip> {
         match self.flip {
             (false, false) => None,
@@ -106,7 +106,7 @@ impl Parts {
     }
 }
 
-/// Reads the parts, and returns them with the rest, which is the raw image.
+/// Parses the parts, and returns them with the rest of the text, which is the raw image.
 pub(super) fn read(flavour: Flavour, rest: &str) -> (Parts, &str) {
     let mut reader = Reader { flavour, rest };
     let thumbor = flavour == Flavour::Thumbor;
@@ -138,11 +138,11 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Takes the next segment, if it is this part and something follows it.
+    /// Consumes the next segment, if `read` accepts it and more segments follow.
     fn part<T>(&mut self, read: impl FnOnce(&'a str) -> Option<T>) -> Option<T> {
-        let (segment, after) = self.rest.split_once('/')?;
-        let part = read(segment).filter(|_| !after.is_empty())?;
-        self.rest = after;
+        let (segment, rest) = self.rest.split_once('/')?;
+        let part = read(segment).filter(|_| !rest.is_empty())?;
+        self.rest = rest;
         Some(part)
     }
 
@@ -166,15 +166,15 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Reads thumbor's filters: everything up to the first `)/`, split at `):`.
+/// Parses thumbor's filters: everything up to the first `)/`, split at `):`.
 fn up_to_first_end(text: &str) -> Option<(Vec<(String, String)>, &str)> {
     let first = text.char_indices().nth(1)?.0;
     let end = first + text[first..].find(")/")?;
-    let (filters, after) = (&text[..end], &text[end + 2..]);
-    if after.is_empty() {
+    let (filters, rest) = (&text[..end], &text[end + 2..]);
+    if rest.is_empty() {
         return None;
     }
-    // What is escaped is decoded before it is cut apart.
+    // thumbor decodes the filters before it splits them.
     let filters = percent::decode(filters).ok()?;
     let pair = |filter: &str| {
         let (name, args) = filter.split_once('(')?;
@@ -183,13 +183,13 @@ fn up_to_first_end(text: &str) -> Option<(Vec<(String, String)>, &str)> {
             percent::encode(args.strip_suffix(')').unwrap_or(args), ""),
         ))
     };
-    Some((filters.split("):").filter_map(pair).collect(), after))
+    Some((filters.split("):").filter_map(pair).collect(), rest))
 }
 
-/// Reads imagor's filters by the depth of parentheses, inside which `/` and `:` belong to an argument.
+/// Parses imagor's filters by the depth of parentheses. Inside of parentheses, `/` and `:` belong to an argument.
 fn by_depth(text: &str) -> Option<(Vec<(String, String)>, &str)> {
     let (mut filters, mut depth, mut start, mut open) = (Vec::new(), 0_usize, 0, None);
-    // A filter from its name to its last parenthesis.
+    // Splits a filter, which ends with its last parenthesis, into name and arguments.
     let filter = |from: usize, open: Option<usize>, to: usize| {
         let open = open?;
         let args = text[open + 1..to].strip_suffix(')')?;
@@ -217,7 +217,8 @@ fn by_depth(text: &str) -> Option<(Vec<(String, String)>, &str)> {
     None
 }
 
-/// Parses a number of digits only. One that no image has saturates, for a limit to refuse it.
+/// Parses a number that consists of digits only. Numbers too large for any image saturate, so that a limit refuses
+/// them.
 pub(super) fn digits(text: &str) -> Option<u32> {
     let plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     plain.then(|| text.parse().unwrap_or(u32::MAX))
@@ -253,7 +254,7 @@ pub(super) fn edges<T>(text: &str, number: impl Fn(&str) -> Option<T>) -> Option
     Some([number(left)?, number(top)?, number(right)?, number(bottom)?])
 }
 
-/// Parses digits with at most one point, and a digit at the end.
+/// Parses digits with at most one decimal point, which must not be at the end.
 fn decimal(text: &str) -> Option<f64> {
     let plain = text
         .bytes()
@@ -276,7 +277,7 @@ fn fit(text: &str) -> Option<FitIn> {
     })
 }
 
-/// Parses a size: for width and height, whether the image is flipped along it, and its length.
+/// Parses a size. Returns for width and height whether the image is flipped along it, and its length.
 fn size(flavour: Flavour, text: &str) -> Option<[(bool, Side); 2]> {
     let (w, h) = text.split_once('x')?;
     Some([side(flavour, w)?, side(flavour, h)?])
@@ -307,7 +308,7 @@ fn align(text: &str, words: [&'static str; 3]) -> Option<Align> {
     all.find(|align| align.word(words) == text)
 }
 
-/// Writes the parts as they stand before an image, each followed by a slash.
+/// Writes the parts in the form of a URL, each followed by a slash.
 impl fmt::Display for Parts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let word = |f: &mut fmt::Formatter<'_>, on: bool, word: &str| match on {
@@ -334,7 +335,7 @@ impl fmt::Display for Parts {
             f.write_str(if fit.full { "full-fit-in/" } else { "fit-in/" })?;
         }
         word(f, self.stretch, "stretch")?;
-        // Two numbers in a row would be the size without it.
+        // Without a size, the margins would be parsed as the size.
         let size = self.size.or(self.padding.map(|_| Default::default()));
         if let Some((w, h)) = size {
             let minus = |flip: bool| if flip { "-" } else { "" };

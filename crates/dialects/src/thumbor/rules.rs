@@ -1,4 +1,4 @@
-//! What a URL asks for, and how it is resolved for a source.
+//! Resolves the parts and filters of a URL to a recipe for a source.
 
 mod imagor;
 mod round;
@@ -16,26 +16,26 @@ use andon_recipe::{
 use super::colours::Ground;
 use super::filters::Filter;
 use super::flavour::Flavour;
-use super::nested::laid;
+use super::nested::overlay_step;
 use super::path::{Parts, Trim};
 use crate::effects::is_lossy;
 use crate::geometry::keep_salient;
 
-/// The rules of a URL: its parts and its filters.
+/// The parts and filters of a URL, and how they are resolved to a recipe for a source.
 #[derive(Clone, Debug)]
 pub(super) struct ThumborRules {
     flavour: Flavour,
-    usual: Usual,
+    defaults: Defaults,
     parts: Arc<Parts>,
     filters: Arc<Vec<Filter>>,
     output: Output,
-    /// Whether the source is a plain colour, in the requested size.
+    /// Whether the source is only a colour, which fills the requested size.
     plain: bool,
 }
 
-/// Defaults for what a URL does not specify.
+/// Settings of the configuration that apply where a URL specifies nothing.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Usual {
+pub(super) struct Defaults {
     /// Whether images are turned upright.
     pub(super) orient: bool,
     pub(super) quality: u8,
@@ -47,7 +47,7 @@ pub(super) struct Usual {
 impl ThumborRules {
     pub(super) fn new(
         flavour: Flavour,
-        usual: Usual,
+        defaults: Defaults,
         parts: Arc<Parts>,
         filters: Vec<Filter>,
         plain: bool,
@@ -63,13 +63,13 @@ impl ThumborRules {
         for filter in &filters {
             match filter {
                 Filter::Format(name) => {
-                    let known = flavour
+                    let engine_format = flavour
                         .format(name)
                         .and_then(|name| FormatName::new(name).ok());
                     output.format = match flavour {
-                        // One that it does not know voids the one before.
-                        Flavour::Thumbor => known,
-                        Flavour::Imagor => known.or(output.format),
+                        // In thumbor, an unknown format cancels an earlier one.
+                        Flavour::Thumbor => engine_format,
+                        Flavour::Imagor => engine_format.or(output.format),
                     };
                 }
                 Filter::StripMetadata => output.metadata = Kept::None,
@@ -86,7 +86,7 @@ impl ThumborRules {
         }
         Self {
             flavour,
-            usual,
+            defaults,
             parts,
             filters: Arc::new(filters),
             output,
@@ -98,10 +98,10 @@ impl ThumborRules {
         self.filters.contains(filter)
     }
 
-    /// Returns the turns that come before everything else.
+    /// Returns the turns that precede all other steps.
     fn upright(&self) -> Vec<Step> {
         let mut steps = Vec::new();
-        steps.extend(self.usual.orient.then_some(Step::Orient(Orient)));
+        steps.extend(self.defaults.orient.then_some(Step::Orient(Orient)));
         steps.extend(self.filters.iter().find_map(|filter| match filter {
             Filter::Orient(turn) => turn.map(Step::Turn),
             _ => None,
@@ -109,26 +109,26 @@ impl ThumborRules {
         steps
     }
 
-    /// Returns the measurement of the border that is to be trimmed, for an image with this turn.
-    fn border(&self, turned: Orientation) -> Option<Measure> {
+    /// Returns the measurement of the border to trim, for an image that will be turned as `turns` says.
+    fn border(&self, turns: Orientation) -> Option<Measure> {
         let trim = self.trim()?;
-        let given = trim.tolerance.unwrap_or_default();
-        // The last corner is the one opposite the first.
-        let (right, bottom) = turned.first_corner();
+        let tolerance = trim.tolerance.unwrap_or_default();
+        // With `from_end`, the corner is the one opposite the first.
+        let (right, bottom) = turns.first_corner();
         let corner = (right != trim.from_end, bottom != trim.from_end);
         Some(match self.flavour {
             Flavour::Thumbor => Measure::TrimDistance {
-                tolerance: given.min(510) as u16,
+                tolerance: tolerance.min(510) as u16,
                 corner,
             },
             Flavour::Imagor => Measure::Trim {
-                tolerance: given.clamp(1, 255) as u8,
+                tolerance: tolerance.clamp(1, 255) as u8,
                 corner,
             },
         })
     }
 
-    /// Whether imagor does not trim the border because the result is an animation.
+    /// Whether the result is an animation, whose border imagor does not trim.
     fn moves(&self, facts: &Facts) -> bool {
         self.flavour == Flavour::Imagor
             && facts.frames > 1
@@ -136,8 +136,8 @@ impl ThumborRules {
             && matches!(self.output.format_or(&facts.format), "gif" | "webp")
     }
 
-    /// Returns the trimming that the URL asks for. imagor's may be among the filters, and then cuts off what the border
-    /// has become by then.
+    /// Returns how the border is trimmed, if the URL asks for that. imagor also has a filter that trims the part of the
+    /// border that is left after the steps before it.
     fn trim(&self) -> Option<Trim> {
         self.parts.trim.or_else(|| {
             self.filters.iter().find_map(|filter| match filter {
@@ -147,20 +147,19 @@ impl ThumborRules {
         })
     }
 
-    /// Returns how an image with this stored orientation is turned before anything is cut off.
-    fn turned(&self, stored: Orientation) -> Orientation {
-        let turn = |turned: Orientation, step: &Step| match step {
-            Step::Orient(Orient) => turned.followed_by(stored),
-            Step::Turn(turn) => turned.then(*turn),
-            _ => turned,
+    /// Returns how an image with this stored orientation is turned before it is cropped.
+    fn orientation(&self, stored: Orientation) -> Orientation {
+        let turn = |turns: Orientation, step: &Step| match step {
+            Step::Orient(Orient) => turns.followed_by(stored),
+            Step::Turn(turn) => turns.then(*turn),
+            _ => turns,
         };
         self.upright().iter().fold(Orientation::default(), turn)
     }
 
-    /// Returns left, top, right and bottom edge of the image without its border, in px; `None` if nothing is to be
-    /// trimmed.
-    fn inner(&self, facts: &Facts, turned: Orientation) -> Result<Option<[f64; 4]>, ResolveError> {
-        let Some(border) = self.border(turned) else {
+    /// Returns left, top, right and bottom edge of the image without its border, in px; `None` if it is not trimmed.
+    fn inner(&self, facts: &Facts, turns: Orientation) -> Result<Option<[f64; 4]>, ResolveError> {
+        let Some(border) = self.border(turns) else {
             return Ok(None);
         };
         let Some(Area { x, y, w, h }) = facts.measured.area(border) else {
@@ -168,32 +167,32 @@ impl ThumborRules {
         };
         let stored = (f64::from(facts.width), f64::from(facts.height));
         let part = [x, y, x + w, y + h].map(f64::from);
-        Ok(Some(turned.part(part, stored)))
+        Ok(Some(turns.part(part, stored)))
     }
 
-    fn written(&self, facts: &Facts) -> Output {
+    fn output_for(&self, facts: &Facts) -> Output {
         let mut output = self.output.clone();
         let format = self.output.format_or(&facts.format);
         let lossy = is_lossy(format);
-        // The last page stands for those that there are not.
+        // A page that does not exist stands for the last one.
         output.frame = output.frame.map(|page| page.min(facts.frames.max(1)));
-        let said = self.filters.iter().rev().find_map(|filter| match filter {
+        let size_goal = self.filters.iter().rev().find_map(|filter| match filter {
             Filter::MaxBytes(bytes) => Some(Goal::BytesOrShortest(*bytes)),
             _ => None,
         });
         let quality = self.filters.iter().rev().find_map(|filter| match filter {
-            // imagor takes 0 for its default.
+            // In imagor, a quality of 0 stands for the default.
             Filter::Quality(0) if self.flavour == Flavour::Imagor => None,
             Filter::Quality(quality) => Some((*quality).clamp(1, 100) as u8),
             _ => None,
         });
         output.lossless &= matches!(format, "webp" | "avif" | "jxl");
         output.goal = (lossy && !output.lossless)
-            .then(|| said.unwrap_or(Goal::Quality(quality.unwrap_or(self.usual.quality))));
+            .then(|| size_goal.unwrap_or(Goal::Quality(quality.unwrap_or(self.defaults.quality))));
         if format == "png" {
-            self.say_png(&mut output);
+            self.set_png_options(&mut output);
         }
-        output.progressive = self.usual.progressive && format == "jpeg";
+        output.progressive = self.defaults.progressive && format == "jpeg";
         output.chroma = output
             .chroma
             .or((output.progressive).then_some(Chroma::C420));
@@ -202,14 +201,14 @@ impl ThumborRules {
 }
 
 impl ThumborRules {
-    /// Adds the PNG settings of the filters to the output.
-    fn say_png(&self, output: &mut Output) {
+    /// Adds the PNG settings that filters request to the output.
+    fn set_png_options(&self, output: &mut Output) {
         let mut colours: Option<u16> = None;
         for filter in self.filters.iter() {
             match filter {
                 Filter::Depth(bits) => output.depth = Some(*bits),
                 Filter::Colours(most) => {
-                    colours = Some(colours.map_or(*most, |before| before.min(*most)));
+                    colours = Some(colours.map_or(*most, |fewest| fewest.min(*most)));
                 }
                 Filter::Level(level) => {
                     let level = level.to_string();
@@ -219,7 +218,7 @@ impl ThumborRules {
             }
         }
         if let Some(most) = colours {
-            // A list of colours has places of eight bits at most.
+            // A palette has indexes of eight bits at most, so that no other depth applies.
             output.depth = None;
             let most = most.to_string();
             output.options.insert("colours".to_owned(), most);
@@ -237,12 +236,12 @@ impl Rules for ThumborRules {
         if self.has(&Filter::Raw) {
             return Ok(Recipe::original());
         }
-        let turned = self.turned(facts.orientation);
-        let (width, height) = turned.size(facts.width, facts.height);
+        let turns = self.orientation(facts.orientation);
+        let (width, height) = turns.size(facts.width, facts.height);
         let mut image = Image {
             width,
             height,
-            asked: (0, 0),
+            requested_size: (0, 0),
             content: None,
             alpha: facts.alpha,
             moves: self.moves(facts),
@@ -250,7 +249,7 @@ impl Rules for ThumborRules {
         };
         let mut inner = match image.moves {
             true => None,
-            false => self.inner(facts, turned)?,
+            false => self.inner(facts, turns)?,
         };
         if self.parts.trim.is_none() {
             image.content = inner.take();
@@ -268,17 +267,17 @@ impl Rules for ThumborRules {
         }
         let mut output = Output {
             stored_turn: StoredTurn::Verbatim,
-            ..self.written(facts)
+            ..self.output_for(facts)
         };
-        let clear = facts.alpha || image.steps.iter().any(may_clear);
-        if clear && output.format_or(&facts.format) == "jpeg" {
+        let may_be_clear = facts.alpha || image.steps.iter().any(may_clear);
+        if may_be_clear && output.format_or(&facts.format) == "jpeg" {
             output.background = Background::Colour(Colour::BLACK);
         }
         Recipe::of_stored(image.steps, output).resolve(facts)
     }
 
     fn measures(&self, stored: Orientation) -> Vec<Measure> {
-        let border = self.border(self.turned(stored));
+        let border = self.border(self.orientation(stored));
         let salient = self.parts.smart.then_some(Measure::Salient);
         border.into_iter().chain(salient).collect()
     }
@@ -286,7 +285,7 @@ impl Rules for ThumborRules {
     crate::rules::kept_output!();
 
     fn wish(&self) -> Option<andon_recipe::Wish> {
-        Some(self.wanted())
+        Some(self.to_wish())
     }
 
     fn materials(&self) -> Vec<String> {
@@ -295,13 +294,15 @@ impl Rules for ThumborRules {
 }
 
 impl ThumborRules {
-    /// Applies a filter at its place in the order.
+    /// Adds the steps of a filter, in the order of the filters.
     fn filter(&self, image: &mut Image, filter: &Filter) {
         let size = (image.width, image.height);
         match filter {
             Filter::Effect(effect) => image.steps.push(Step::Effect(effect.clone())),
             Filter::Overlay(overlay, nested) => {
-                image.steps.extend(laid(overlay, nested.as_deref(), size));
+                image
+                    .steps
+                    .extend(overlay_step(overlay, nested.as_deref(), size));
             }
             Filter::Text(text) => image.steps.extend(text.step(size)),
             Filter::Pixelate(side) => image.pixelate(*side),
@@ -315,17 +316,19 @@ impl ThumborRules {
             Filter::Rotate(Some(turn)) => {
                 image.turn(*turn);
                 if *turn != Turn::R180 && self.flavour == Flavour::Imagor {
-                    image.asked = (image.asked.1, image.asked.0);
+                    image.requested_size = (image.requested_size.1, image.requested_size.0);
                 }
             }
             Filter::Fill(ground) => match self.flavour {
-                // Python's division goes down, Go's towards 0.
+                // Python rounds a quotient down, and Go towards 0.
                 Flavour::Thumbor => {
-                    image.fill(image.asked, [0; 4], *ground, |room| room.div_euclid(2));
+                    image.fill(image.requested_size, [0; 4], *ground, |room| {
+                        room.div_euclid(2)
+                    });
                 }
                 Flavour::Imagor => {
                     let padding = self.parts.padding.unwrap_or_default();
-                    image.fill(image.asked, padding, *ground, |room| room / 2);
+                    image.fill(image.requested_size, padding, *ground, |room| room / 2);
                 }
             },
             Filter::Trim(_) => image.trim(),
@@ -346,17 +349,17 @@ impl ThumborRules {
     }
 }
 
-/// The state of the image after the steps so far.
+/// The image after the steps so far: its size, and what later steps depend on.
 struct Image {
     width: u32,
     height: u32,
-    /// The requested size in px, which is also that of the background of `fill`; 0: the image's own side.
-    asked: (u32, u32),
-    /// Left, top, right and bottom edge of the image without its border, if that is still to be cut off.
+    /// The requested size in px, which is also the size of the background of `fill`; 0: the image's own side.
+    requested_size: (u32, u32),
+    /// Left, top, right and bottom edge of the image without its border, until a filter trims it.
     content: Option<[f64; 4]>,
-    /// Whether the source was transparent.
+    /// Whether the source may have transparent pixels.
     alpha: bool,
-    /// Whether imagor makes an animation of the image.
+    /// Whether imagor sends the image as an animation.
     moves: bool,
     steps: Vec<Step>,
 }
@@ -378,7 +381,7 @@ impl Image {
             self.steps
                 .push(Step::crop(left, top, right - left, bottom - top));
             (self.width, self.height) = (right - left, bottom - top);
-            self.moved((1.0, 1.0), (-f64::from(left), -f64::from(top)));
+            self.move_content((1.0, 1.0), (-f64::from(left), -f64::from(top)));
         }
     }
 
@@ -386,12 +389,12 @@ impl Image {
     fn cut_salient(&mut self, (w, h): (u32, u32)) {
         self.steps.extend(keep_salient((w, h)));
         (self.width, self.height) = (w, h);
-        // Where that is, is not known here.
+        // The place of the crop is not known, and so neither that of the border.
         self.content = None;
     }
 
-    /// Scales the edges of the content by a factor, and moves them.
-    fn moved(&mut self, by: (f64, f64), to: (f64, f64)) {
+    /// Scales the edges of [`Self::content`] by the factors `by`, and moves them by `to` px.
+    fn move_content(&mut self, by: (f64, f64), to: (f64, f64)) {
         self.content = self.content.map(|[left, top, right, bottom]| {
             let across = |x: f64| (x * by.0 + to.0).clamp(0.0, self.width.into());
             let down = |y: f64| (y * by.1 + to.1).clamp(0.0, self.height.into());
@@ -399,7 +402,7 @@ impl Image {
         });
     }
 
-    /// Pixelates into as many whole squares as there is room for, rounded.
+    /// Scales the image to whole squares, and pixelates it. The number of squares along each side is rounded.
     fn pixelate(&mut self, side: u32) {
         if side <= 1 {
             return;
@@ -418,7 +421,7 @@ impl Image {
         self.cut([0.0, 0.0, w.into(), h.into()]);
     }
 
-    /// Cuts off what is left of the border.
+    /// Cuts off the part of the border that is left.
     fn trim(&mut self) {
         if let Some([left, top, right, bottom]) = self.content.take() {
             self.cut([left.floor(), top.floor(), right.ceil(), bottom.ceil()]);
@@ -449,7 +452,7 @@ impl Image {
         self.steps.push(Step::exact(width, height));
         let (across, down) = self.size();
         (self.width, self.height) = (width, height);
-        self.moved(
+        self.move_content(
             (f64::from(width) / across, f64::from(height) / down),
             (0.0, 0.0),
         );
@@ -462,19 +465,20 @@ impl Image {
         (self.width, self.height) = orientation.size(self.width, self.height);
     }
 
-    /// Places the image in the middle of a background, with margins around that.
+    /// Places the image in the middle of a background of the size `ground`, with margins around that. `half` divides by
+    /// 2.
     fn fill(
         &mut self,
         ground: (u32, u32),
         [left, top, right, bottom]: [u32; 4],
-        mut behind: Ground,
+        mut background: Ground,
         half: fn(i64) -> i64,
     ) {
-        if self.moves && behind == Ground::Blurred {
-            // imagor knows no such colour.
-            behind = Ground::Colour(Colour::BLACK);
+        if self.moves && background == Ground::Blurred {
+            // imagor has no blurred background for animations, and takes the unknown colour for black.
+            background = Ground::Colour(Colour::BLACK);
         }
-        let or = |side: u32, own: u32| if side == 0 { own } else { side };
+        let or = |side: u32, image_side: u32| if side == 0 { image_side } else { side };
         let (w, h) = (or(ground.0, self.width), or(ground.1, self.height));
         let middle = |ground: u32, side: u32| half(i64::from(ground) - i64::from(side));
         let place = |at: i64| at.clamp(-1_000_000, 1_000_000) as i32;
@@ -486,26 +490,26 @@ impl Image {
             w.saturating_add(left).saturating_add(right),
             h.saturating_add(top).saturating_add(bottom),
         );
-        let opaque = !self.alpha && self.steps.iter().all(keeps_opaque);
+        let is_opaque = !self.alpha && self.steps.iter().all(keeps_opaque);
         self.steps.push(Step::Canvas(Canvas {
             w,
             h,
-            colour: behind.canvas(),
+            colour: background.canvas(),
             at: Some(at),
         }));
-        if let Some(effect) = behind.effect(at, (self.width, self.height)) {
+        if let Some(effect) = background.effect(at, (self.width, self.height)) {
             self.steps.push(Step::Effect(effect));
-            // A blurred ground of an opaque image is opaque.
-            let shows = opaque && behind == Ground::Blurred;
+            // Flattening declares that the result is opaque, as the blurred background of an opaque image is.
+            let shows = is_opaque && background == Ground::Blurred;
             self.steps
                 .extend(shows.then_some(Step::Flatten(Flatten(Colour::WHITE))));
         }
         (self.width, self.height) = (w, h);
-        self.moved((1.0, 1.0), (at.0.into(), at.1.into()));
+        self.move_content((1.0, 1.0), (at.0.into(), at.1.into()));
     }
 }
 
-/// Whether an opaque image may be transparent after a step.
+/// Whether a step may make an opaque image transparent.
 fn may_clear(step: &Step) -> bool {
     match step {
         Step::Canvas(canvas) => canvas.colour.a < u8::MAX,
@@ -514,7 +518,7 @@ fn may_clear(step: &Step) -> bool {
     }
 }
 
-/// Whether an opaque image is certainly opaque after a step.
+/// Whether an opaque image certainly stays opaque in a step.
 fn keeps_opaque(step: &Step) -> bool {
     !matches!(step, Step::Canvas(_) | Step::Effect(_))
 }

@@ -1,4 +1,4 @@
-//! Signatures of URLs: the path segment before all others.
+//! Signatures of URLs, which are the first path segment.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use super::flavour::Flavour;
 use crate::percent;
 use crate::signature::{Digest, Key, base64, same};
 
-/// The signing keys of URLs, and whether `unsafe` is accepted in place of a signature.
+/// The signing keys, and whether `unsafe` is accepted in place of a signature.
 #[derive(Debug)]
 pub(super) struct Signing {
     pub(super) keys: Vec<Key>,
@@ -16,11 +16,11 @@ pub(super) struct Signing {
     pub(super) truncate: usize,
 }
 
-/// The path segment that stands in place of a signature.
+/// The path segment that replaces a signature.
 pub(super) const UNSAFE: &str = "unsafe";
 
 impl Signing {
-    /// Returns the segment that stands before a path: its signature or, without keys, `unsafe`.
+    /// Returns the first segment for a path: its signature or, without keys, `unsafe`.
     pub(super) fn sign(&self, rest: &str) -> String {
         match self.keys.first() {
             Some(key) => self.signature(key, rest),
@@ -42,38 +42,40 @@ impl Signing {
         if signature == UNSAFE {
             return self.allow_unsafe;
         }
-        self.keys.iter().fold(false, |allowed, key| {
-            allowed | same(signature.as_bytes(), self.signature(key, rest).as_bytes())
+        self.keys.iter().fold(false, |is_valid, key| {
+            is_valid | same(signature.as_bytes(), self.signature(key, rest).as_bytes())
         })
     }
 
-    /// Returns what follows a valid signature, and whether it is a signature or the word `unsafe` in its place. Only
-    /// one signature is cut off: what looks like another one further on is part of the signed text.
-    pub(super) fn verified<'a>(
+    /// Returns the path after a valid signature, and whether there is a signature rather than the word `unsafe`. Only
+    /// one signature is removed: a later segment that looks like another one is part of the signed text.
+    pub(super) fn verify<'a>(
         &self,
         flavour: Flavour,
-        below: &'a str,
+        path_below: &'a str,
     ) -> Option<(Cow<'a, str>, bool)> {
         if flavour == Flavour::Thumbor {
-            let (signature, rest) = below.split_once('/')?;
-            // `=` may come as `%3D`.
+            let (signature, rest) = path_below.split_once('/')?;
+            // Proxies may escape the padding `=` as `%3D`.
             let signature = percent::decode(signature).ok()?;
-            let allowed = self.allows(&signature, rest);
-            return allowed.then_some((rest.into(), signature != UNSAFE));
+            let is_valid = self.allows(&signature, rest);
+            return is_valid.then_some((rest.into(), signature != UNSAFE));
         }
-        if let Some((rest, is_signed)) = self.imagor(below) {
+        if let Some((rest, is_signed)) = self.imagor(path_below) {
             return Some((rest.into(), is_signed));
         }
-        // Proxies escape; the whole path is decoded once, and tried again.
-        let decoded = percent::decode(below).ok()?;
-        let (rest, is_signed) = self.imagor(&decoded).filter(|_| decoded != below)?;
+        // If a proxy has escaped the path, the signature matches only after the whole path is decoded once.
+        let decoded_path = percent::decode(path_below).ok()?;
+        let (rest, is_signed) = self
+            .imagor(&decoded_path)
+            .filter(|_| decoded_path != path_below)?;
         Some((rest.to_owned().into(), is_signed))
     }
 
-    fn imagor<'a>(&self, below: &'a str) -> Option<(&'a str, bool)> {
-        let (signature, rest) = below.trim_start_matches('/').split_once('/')?;
-        let allowed = is_signature(signature) && self.allows(signature, rest);
-        allowed.then_some((rest, signature != UNSAFE))
+    fn imagor<'a>(&self, path_below: &'a str) -> Option<(&'a str, bool)> {
+        let (signature, rest) = path_below.trim_start_matches('/').split_once('/')?;
+        let is_valid = is_signature(signature) && self.allows(signature, rest);
+        is_valid.then_some((rest, signature != UNSAFE))
     }
 }
 

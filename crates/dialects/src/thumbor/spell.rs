@@ -1,25 +1,26 @@
-//! Writes wishes as URLs of thumbor and imagor, with the usual prefix.
+//! Writes wishes (requests in the terms that all dialects share) as URLs of thumbor and imagor at the root.
 
 use andon_recipe::{Fitting, Wish};
 
 use super::Flavour;
-use crate::spelling::{Said, Spelt, Word, sides};
+use crate::spelling::{Draft, Spelt, Word, sides};
 
 impl Flavour {
-    /// Returns the words of a recipe that this flavour has parts or filters for. Parts begin with a slash.
+    /// Returns words of recipes, each with the part or filter of this program that expresses it. Parts begin with a
+    /// slash.
     pub(super) fn words(self) -> Vec<Word> {
-        let own = match self {
+        let words = match self {
             Self::Thumbor => THUMBOR,
             Self::Imagor => IMAGOR,
         };
-        [BOTH, own].concat()
+        [BOTH, words].concat()
     }
 }
 
 const BOTH: &[Word] = &[
     ("crop:_:_:_:_", "/crop {0} {1} {2} {3}"),
     ("flip:_", "/flip {0}"),
-    // Counter-clockwise.
+    // The filter counts counterclockwise.
     ("turn:90", "rotate(270)"),
     ("turn:180", "rotate(180)"),
     ("turn:270", "rotate(90)"),
@@ -75,10 +76,10 @@ const IMAGOR: &[Word] = &[
     ("with:colours:256", "palette()"),
 ];
 
-/// Returns the URL for a wish.
+/// Returns the URL for a wish, and which parts of the wish it lacks.
 pub(super) fn spell(wish: &Wish, source: &str, flavour: Flavour) -> Spelt {
-    let mut said = Said::of(wish, &flavour.words());
-    let mut take = |start| said.take(start).unwrap_or_default();
+    let mut draft = Draft::of(wish, &flavour.words());
+    let mut take = |start| draft.take(start).unwrap_or_default();
     let (trim, crop, flip, keep) = (
         take("/trim "),
         take("/crop "),
@@ -88,7 +89,7 @@ pub(super) fn spell(wish: &Wish, source: &str, flavour: Flavour) -> Spelt {
     let both = wish.w.is_some() && wish.h.is_some();
     let fits = matches!(wish.fit, Fitting::Pad(_))
         || (wish.fit == Fitting::Inside && (both || !wish.enlarge));
-    // The size comes first among the filters.
+    // Filters that concern the size come first.
     let mut filters: Vec<String> = Vec::new();
     match (fits, wish.enlarge) {
         (true, true) => filters.push("upscale()".to_owned()),
@@ -102,7 +103,7 @@ pub(super) fn spell(wish: &Wish, source: &str, flavour: Flavour) -> Spelt {
         });
     }
     filters.extend((wish.fit == Fitting::Exact).then(|| "stretch()".to_owned()));
-    filters.extend(Some(said.join(":")).filter(|others| !others.is_empty()));
+    filters.extend(Some(draft.join(":")).filter(|others| !others.is_empty()));
     let [w, h] = sides(wish, "0");
     let minus = |direction| if flip.contains(direction) { "-" } else { "" };
     let is_sized = wish.fit != Fitting::Nothing || !flip.is_empty();
@@ -116,10 +117,10 @@ pub(super) fn spell(wish: &Wish, source: &str, flavour: Flavour) -> Spelt {
         Some(source.to_owned()),
     ];
     let parts = parts.into_iter().flatten().filter(|part| !part.is_empty());
-    said.spelt(format!("/unsafe/{}", parts.collect::<Vec<_>>().join("/")))
+    draft.finish(format!("/unsafe/{}", parts.collect::<Vec<_>>().join("/")))
 }
 
-/// Returns the corners of a crop, of which left, top, width and height are given in px; empty for other texts.
+/// Converts left, top, width and height of a crop in px to its corners. Returns an empty text for any other text.
 fn corners(crop: &str) -> String {
     let edges: Vec<u32> = crop
         .split(' ')

@@ -1,5 +1,5 @@
-//! The table of all filters: which of the two programs has each, how its arguments are read, and what it adds to the
-//! recipe. Filters that are not in it are skipped, as in both programs, and so are those whose arguments are wrong.
+//! The table of all filters: which program has each, how its arguments are parsed, and which [`Filter`] it becomes.
+//! Filters that are not in the table, and those with invalid arguments, are skipped, as in both programs.
 
 use std::ops::RangeInclusive;
 
@@ -7,7 +7,7 @@ use andon_recipe::{Colour, Effect, Turn};
 
 use super::args::Args;
 use super::colours::{self, Ground};
-use super::filters::{Filter, Nested, Seen};
+use super::filters::{Filter, Nested, PixelData};
 use super::flavour::Flavour;
 use super::overlay::Overlay;
 use super::path::{Trim, edges};
@@ -16,28 +16,28 @@ use crate::options::OptionHelp;
 use crate::percent;
 use crate::refusal::shorten;
 
-/// Reads the arguments of a filter; `None` if it is to be skipped.
+/// Parses the arguments of a filter; `None` if the filter is skipped.
 type Read = fn(&Args<'_>) -> Option<Filter>;
 
-/// Reads the arguments of a filter that asks for what imagor's `meta` reports, or says what is wrong with them.
-type See = fn(&Args<'_>) -> Result<Seen, &'static str>;
+/// Parses the arguments of a filter that adds data to the document of imagor's `meta`, or says what is wrong with them.
+type ParseData = fn(&Args<'_>) -> Result<PixelData, &'static str>;
 
 /// A filter of the table.
 struct Row {
     name: &'static str,
     /// What the filter does, or why it does nothing, as one sentence.
     help: &'static str,
-    /// What is not done as in the original, and of which program that is so.
+    /// How the filter differs from the original, and in which programs it does.
     differs: Option<(&'static str, &'static [Flavour])>,
-    /// How thumbor's arguments are read, if it has the filter, and how many of them there are.
+    /// The permitted numbers of arguments, and the parser for thumbor, if it has the filter.
     thumbor: Option<(RangeInclusive<usize>, Read)>,
-    /// How imagor's arguments are read, if it has the filter.
+    /// The parser for imagor's arguments, if it has the filter.
     imagor: Option<Read>,
-    /// Says which part of the filter is not supported, if it is otherwise applied. Takes the arguments as they stand in
-    /// the URL.
+    /// Returns a note about the unsupported part of a filter that is applied otherwise. Takes the arguments as written
+    /// in the URL.
     note: fn(Flavour, &str) -> Option<String>,
-    /// What imagor's `meta` is asked to report, if the filter asks for that, or what is wrong with the arguments.
-    seen: Option<See>,
+    /// The parser for a filter that adds data to the document of imagor's `meta`.
+    pixel_data: Option<ParseData>,
 }
 
 const fn row(name: &'static str) -> Row {
@@ -48,11 +48,11 @@ const fn row(name: &'static str) -> Row {
         thumbor: None,
         imagor: None,
         note: |_, _| None,
-        seen: None,
+        pixel_data: None,
     }
 }
 
-/// Makes the row of a filter that is known, and that nothing is made of.
+/// Makes the row of a known filter that is not supported.
 const fn skipped(name: &'static str, flavour: Flavour) -> Row {
     let row = row(name)
         .help("Skipped, with a note.")
@@ -95,38 +95,38 @@ impl Row {
         Self { note, ..self }
     }
 
-    const fn seen(self, read: See) -> Self {
-        let seen = Some(read);
-        Self { seen, ..self }
+    const fn pixel_data(self, read: ParseData) -> Self {
+        let pixel_data = Some(read);
+        Self { pixel_data, ..self }
     }
 
-    /// Whether the filter is one of this program's.
+    /// Whether this program has the filter.
     fn is_of(&self, flavour: Flavour) -> bool {
         match flavour {
             Flavour::Thumbor => self.thumbor.is_some(),
-            Flavour::Imagor => self.imagor.is_some() || self.seen.is_some(),
+            Flavour::Imagor => self.imagor.is_some() || self.pixel_data.is_some(),
         }
     }
 }
 
-/// All filters, by their names.
+/// All filters, sorted by name.
 #[rustfmt::skip]
 const ALL: &[Row] = &[
     row("attachment").help("Tells browsers to save the result, under this name if one is given.")
         .imagor(|args| Some(Filter::Attachment(args.text(0).unwrap_or_default().into()))),
     skipped("autojpg", Flavour::Thumbor),
-    row("avgcolor").help("Adds the mean colour to the document of `meta`.").seen(|args| bare(args, Seen::Average)),
+    row("avgcolor").help("Adds the mean colour to the document of `meta`.").pixel_data(|args| bare(args, PixelData::Average)),
     row("background_color").help("Fills what is transparent with a colour.")
         .thumbor(1..=1, |args| Some(Filter::Ground(Ground::Colour(colours::read(&args.word(0)?)?))))
         .imagor(|args| match Ground::read(args.flavour, &args.text(0)?)? {
-            // No such colour.
+            // imagor takes `blur` for an unknown colour here, which is black.
             Ground::Blurred => Some(Filter::Ground(Ground::Colour(Colour::BLACK))),
             ground => Some(Filter::Ground(ground)),
         }),
     row("bitdepth").help("Sets the bits per sample of a PNG: 16, 8, 4, 2 or 1.").imagor(depth),
     row("blur").help("Blurs with a Gaussian of this radius and sigma.").thumbor(1..=2, blur_thumbor)
         .imagor(blur_imagor),
-    row("blurhash").help("Adds a BlurHash of this many components to the document of `meta`.").seen(blurhash),
+    row("blurhash").help("Adds a BlurHash of this many components to the document of `meta`.").pixel_data(blurhash),
     row("brightness").help("Adds a percentage of full scale to all levels.")
         .thumbor(1..=1, |args| effect("brightness", &[levels(args.whole(0)? as f64)]))
         .imagor(|args| effect("brightness", &[levels(args.decimal(0)?)])),
@@ -250,12 +250,12 @@ const ALL: &[Row] = &[
         .thumbor(3..=3, |args| {
             let (amount, radius) = (args.decimal(0)?, args.decimal(1)?);
             args.flag(2)?;
-            let sound = (0.0..=1000.0).contains(&amount) && (0.0..=1000.0).contains(&radius);
-            effect("unsharp", &[format!("0x{}+{}+0", number(radius), number(amount))]).filter(|_| sound)
+            let is_valid = (0.0..=1000.0).contains(&amount) && (0.0..=1000.0).contains(&radius);
+            effect("unsharp", &[format!("0x{}+{}+0", number(radius), number(amount))]).filter(|_| is_valid)
         })
         .imagor(|args| {
-            let given = args.decimal(usize::from(args.has(1)))?;
-            let sigma = (1.0 + 2.0 * given).clamp(0.0, 10.0);
+            let strength = args.decimal(usize::from(args.has(1)))?;
+            let sigma = (1.0 + 2.0 * strength).clamp(0.0, 10.0);
             effect("sharpen-l", &[number(sigma), "0".to_owned(), "2".to_owned()])
         })
         .differs_from(&[Flavour::Thumbor], "an unsharp mask in place of wavelets")
@@ -273,7 +273,7 @@ const ALL: &[Row] = &[
         .imagor(|args| Text::typeset(args).map(Filter::Text))
         .differs("a text is no mask")
         .note(|_, args| ignored("text", &Text::typeset_ignores(args))),
-    row("thumbhash").help("Adds a ThumbHash to the document of `meta`.").seen(|args| bare(args, Seen::ThumbHash)),
+    row("thumbhash").help("Adds a ThumbHash to the document of `meta`.").pixel_data(|args| bare(args, PixelData::ThumbHash)),
     row("to_colorspace").help("Converts the colours to `srgb` or `p3`; others are skipped, with a note.")
         .differs("only `srgb` and `p3` are known")
         .imagor(|args| match &*args.text(0).unwrap_or_default().to_ascii_lowercase() {
@@ -291,7 +291,7 @@ const ALL: &[Row] = &[
         .both(4..=6, |args| Some(Filter::Overlay(Overlay::watermark(args)?, None))),
 ];
 
-/// Returns what there is to say of each filter that a program has.
+/// Returns the documentation of each filter that a program has.
 pub(super) fn option_help(flavour: Flavour) -> Vec<OptionHelp> {
     let rows = ALL.iter().filter(|row| row.is_of(flavour));
     let of =
@@ -303,8 +303,8 @@ pub(super) fn option_help(flavour: Flavour) -> Vec<OptionHelp> {
     .collect()
 }
 
-/// Reads a filter; `None` if it is to be skipped. Images in its arguments may have filters of their own, nested at most
-/// `levels` deep.
+/// Parses a filter; `None` if it is skipped. Overlay images in its arguments may have filters of their own, nested at
+/// most `levels` deep.
 pub(super) fn read(flavour: Flavour, name: &str, args: &str, levels: usize) -> Option<Filter> {
     let row = ALL.iter().find(|row| row.name == name)?;
     match flavour {
@@ -316,23 +316,23 @@ pub(super) fn read(flavour: Flavour, name: &str, args: &str, levels: usize) -> O
         }
         Flavour::Imagor => {
             let args = Args::new(flavour, args, levels);
-            match row.seen {
-                Some(seen) => seen(&args).ok().map(Filter::Seen),
+            match row.pixel_data {
+                Some(parse) => parse(&args).ok().map(Filter::PixelData),
                 None => row.imagor?(&args),
             }
         }
     }
 }
 
-/// Whether thumbor or imagor has this filter, written as `name(args)`, with this number of arguments. The end of the text
-/// may be cut off.
+/// Whether thumbor or imagor has this filter, written as `name(args)`, with this number of arguments. The end of the
+/// text may be cut off.
 pub(super) fn has(flavour: Flavour, filter: &str) -> bool {
     let (name, args) = filter.split_once('(').unwrap_or((filter, ""));
     let Some(row) = ALL.iter().find(|row| row.name == name) else {
         return false;
     };
     match (flavour, &row.thumbor) {
-        (Flavour::Imagor, _) => row.imagor.is_some() || row.seen.is_some(),
+        (Flavour::Imagor, _) => row.imagor.is_some() || row.pixel_data.is_some(),
         (Flavour::Thumbor, None) => false,
         (Flavour::Thumbor, Some((counts, _))) => match args.strip_suffix(')') {
             Some(args) => counts.contains(&Args::new(flavour, args, 0).count()),
@@ -341,29 +341,30 @@ pub(super) fn has(flavour: Flavour, filter: &str) -> bool {
     }
 }
 
-/// Returns a note about the part of a filter that is not supported, if the filter is otherwise applied.
+/// Returns a note about the unsupported part of a filter, if it has one and is applied otherwise.
 pub(super) fn note(flavour: Flavour, name: &str, args: &str) -> Option<String> {
     let row = ALL.iter().find(|row| row.name == name)?;
     (row.note)(flavour, args)
 }
 
-/// Returns what is wrong with the arguments of a filter that asks for what imagor's `meta` reports.
-pub(super) fn unseen(name: &str, args: &str) -> Option<&'static str> {
-    let seen = ALL.iter().find(|row| row.name == name)?.seen?;
-    seen(&Args::new(Flavour::Imagor, args, 0)).err()
+/// Returns what is wrong with the arguments of a filter that adds data to the document of imagor's `meta`; `None` if
+/// nothing is, or for any other filter.
+pub(super) fn data_mistake(name: &str, args: &str) -> Option<&'static str> {
+    let parse = ALL.iter().find(|row| row.name == name)?.pixel_data?;
+    parse(&Args::new(Flavour::Imagor, args, 0)).err()
 }
 
-fn bare(args: &Args<'_>, seen: Seen) -> Result<Seen, &'static str> {
+fn bare(args: &Args<'_>, data: PixelData) -> Result<PixelData, &'static str> {
     match args.count() {
-        0 => Ok(seen),
+        0 => Ok(data),
         _ => Err("it takes no arguments"),
     }
 }
 
-fn blurhash(args: &Args<'_>) -> Result<Seen, &'static str> {
+fn blurhash(args: &Args<'_>) -> Result<PixelData, &'static str> {
     let count = |at: usize| args.raw(at).and_then(|text| text.parse().ok());
     match (count(0), count(1), args.count()) {
-        (Some(across @ 1..=9), Some(down @ 1..=9), 2) => Ok(Seen::BlurHash(across, down)),
+        (Some(across @ 1..=9), Some(down @ 1..=9), 2) => Ok(PixelData::BlurHash(across, down)),
         _ => Err("it takes two numbers of components, each 1 to 9"),
     }
 }
@@ -393,12 +394,13 @@ fn contrast_thumbor(percent: i64) -> f64 {
     ((share * share / 100) as f64 / 100.0).min(1000.0)
 }
 
-/// Converts percent of full scale to levels of 255.
+/// Converts percent of full scale to levels of 255, as text.
 fn levels(percent: f64) -> String {
     number((percent * 2.55).clamp(-255.0, 255.0))
 }
 
-/// Makes the effect that adds percent of full scale to each channel, from the three arguments.
+/// Makes the effect that adds a percentage of full scale to each channel. `percent` returns those of red, green and
+/// blue.
 fn rgb(percent: impl Fn(usize) -> Option<f64>) -> Option<Filter> {
     effect(
         "rgb",
@@ -410,7 +412,8 @@ fn rgb(percent: impl Fn(usize) -> Option<f64>) -> Option<Filter> {
     )
 }
 
-/// Returns the turn by degrees counter-clockwise, if there is one; `None` if they are no multiple of 90.
+/// Returns the turn for degrees counterclockwise, where the inner `None` is that by 0. `None` for other angles than
+/// multiples of 90.
 fn turn(degrees: i64) -> Option<Option<Turn>> {
     match degrees.rem_euclid(360) {
         0 => Some(None),
@@ -433,7 +436,7 @@ fn blur_thumbor(args: &Args<'_>) -> Option<Filter> {
     let radius = args.size(0).filter(|radius| *radius > 0)?.min(150);
     let sigma = match args.has(1) {
         false => 0.0,
-        // It is squared.
+        // thumbor squares sigma, so that its sign has no effect.
         true => args.decimal(1)?.abs().min(150.0),
     };
     let sigma = if sigma == 0.0 {
@@ -460,7 +463,7 @@ fn corners_thumbor(args: &Args<'_>) -> Option<Filter> {
     let (rx, ry) = radii.split_once('|').unwrap_or((&radii, &radii));
     let (r, g, b) = (args.byte(1)?, args.byte(2)?, args.byte(3)?);
     let clear = args.flag(4)?;
-    rounded(
+    round_corners(
         (rx.parse().ok()?, ry.parse().ok()?),
         (!clear).then_some(Colour { r, g, b, a: 255 }),
     )
@@ -469,10 +472,10 @@ fn corners_thumbor(args: &Args<'_>) -> Option<Filter> {
 fn corners_imagor(args: &Args<'_>) -> Option<Filter> {
     let rx = args.size(0).filter(|_| args.has(0))?;
     let ground = args.text(2).and_then(|text| colours::read(&text));
-    rounded((rx, args.size(usize::from(args.has(1)))?), ground)
+    round_corners((rx, args.size(usize::from(args.has(1)))?), ground)
 }
 
-fn rounded(radii: (u32, u32), ground: Option<Colour>) -> Option<Filter> {
+fn round_corners(radii: (u32, u32), ground: Option<Colour>) -> Option<Filter> {
     let mut args = vec![radii.0.to_string(), radii.1.to_string()];
     args.extend(ground.map(crate::effects::rgb));
     effect("round", &args)
@@ -502,7 +505,7 @@ fn focal(args: &Args<'_>) -> Option<Filter> {
     }
 }
 
-/// Reads the margins behind a colour: left, top, right and bottom, where the opposite sides may be left out.
+/// Parses the margins after a colour: left, top, right and bottom. Without the last two, opposite sides are equal.
 fn padding(args: &Args<'_>) -> Option<Filter> {
     let ground = Ground::read(args.flavour, &args.text(0)?)?;
     let left = args.size(1).filter(|_| args.has(1))?;
@@ -519,25 +522,26 @@ fn padding(args: &Args<'_>) -> Option<Filter> {
 fn depth(args: &Args<'_>) -> Option<Filter> {
     match args.whole(0)? {
         bits @ (8 | 16) => Some(Filter::Depth(bits as u8)),
-        // Fewer bits are places in a list of colours.
+        // PNGs with fewer bits have a palette of that many index bits.
         bits @ (1 | 2 | 4) => Some(Filter::Colours(1 << bits)),
         _ => None,
     }
 }
 
-/// Reads an image that is laid over this one. `None` also if it is nested too deeply.
+/// Parses imagor's filter `image`; `None` also if overlay images are nested too deeply.
 fn image(args: &Args<'_>) -> Option<Filter> {
     let (overlay, nested) = Overlay::image(args)?;
     let Some((mut parts, sides)) = nested else {
         return Some(Filter::Overlay(overlay, None));
     };
-    let below = args.levels.checked_sub(1)?;
+    let levels_below = args.levels.checked_sub(1)?;
     let filters = std::mem::take(&mut parts.filters).into_iter();
-    let read = |(name, own): (String, String)| read(args.flavour, &name, &own, below);
+    let parse =
+        |(name, own_args): (String, String)| read(args.flavour, &name, &own_args, levels_below);
     let nested = Nested {
         parts,
         sides,
-        filters: filters.filter_map(read).collect(),
+        filters: filters.filter_map(parse).collect(),
     };
     Some(Filter::Overlay(overlay, Some(Box::new(nested))))
 }

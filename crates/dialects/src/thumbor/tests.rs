@@ -131,7 +131,7 @@ fn an_image_may_be_a_url_and_is_decoded_once() {
     .unwrap();
     let source = ask(&http, "300x200/my.server.com/a.jpg").source;
     assert_eq!(source, Source::Url("http://my.server.com/a.jpg".to_owned()));
-    // imagor: a plus is a space, and base64 with a mark.
+    // imagor decodes a plus as a space, and sources in base64 after a mark.
     let imagor = imagor();
     assert_eq!(ask(&imagor, "a+b.jpg").source, Source::from_path("a b.jpg"));
     assert_eq!(
@@ -197,7 +197,7 @@ fn imagor_tells_what_a_url_says() {
         said("a.jpg"),
         serde_json::json!({ "path": "a.jpg", "image": "a.jpg" })
     );
-    // thumbor has no such thing.
+    // thumbor has no `/params/`.
     assert!(thumbor().parse("/params/unsafe/a.jpg").is_err());
 }
 
@@ -331,7 +331,7 @@ fn imagor_makes_images_of_one_colour() {
             assert_eq!(imagor().parse(&target).unwrap().source, request.source);
         }
     }
-    // A path is none, whatever it is called.
+    // In thumbor, a path of this form is not a colour.
     assert_eq!(ask(&thumbor(), "color://ff0000ff").source.colour(), None);
 }
 
@@ -520,13 +520,13 @@ fn imagors_filters_have_their_own_grammar() {
             "exact:200x150,canvas:204x156:ff0000:1:2,q:75",
         ),
         ("crop(0.25,0,0.5,1)", "exact:200x150,crop:50:0:100x150,q:75"),
-        // It has one page.
+        // The source has one page only.
         ("strip_metadata():page(2)", "exact:200x150,q:75"),
     ] {
         let rest = format!("fit-in/200x200/filters:{filters}/a.jpg");
         assert_eq!(recipe(&imagor(), &rest, &facts), text, "{filters}");
     }
-    // Padding acts through `fill` alone, and turns with the image.
+    // Padding in the path has an effect only together with the filter `fill`, and is turned with the image.
     let facts = Facts::new("jpeg", 400, 300);
     assert_eq!(
         recipe(&imagor(), "fit-in/200x200/5x6/a.jpg", &facts),
@@ -622,7 +622,7 @@ fn imagor_writes_on_images() {
 #[test]
 fn imagors_images_over_others_may_be_as_large_as_those() {
     let facts = Facts::new("jpeg", 400, 300);
-    for (image, laid) in [
+    for (image, overlay_step) in [
         ("w.png,left-20,top-10", "over:/w.png:-20:-10"),
         ("w.png,r-30,b-20", "over:/w.png:100p+30:100p+20"),
         (
@@ -644,14 +644,14 @@ fn imagors_images_over_others_may_be_as_large_as_those() {
         ),
     ] {
         let rest = format!("filters:image({image})/a.jpg");
-        let expected = format!("{laid},q:75");
+        let expected = format!("{overlay_step},q:75");
         assert_eq!(recipe(&imagor(), &rest, &facts), expected, "{image}");
     }
 }
 
 #[test]
 fn overlays_are_named_as_sources_are() {
-    let materials = |dialects: &Dialects, filter: &str| {
+    let overlays = |dialects: &Dialects, filter: &str| {
         let request = ask(dialects, &format!("filters:{filter}/a.jpg"));
         assert!(request.notes.is_empty(), "{filter}: {:?}", request.notes);
         request.rules.materials()
@@ -676,7 +676,7 @@ fn overlays_are_named_as_sources_are() {
             "https://a.example/w.png",
         ),
     ] {
-        assert_eq!(materials(&imagor(), filter), [name], "{filter}");
+        assert_eq!(overlays(&imagor(), filter), [name], "{filter}");
     }
     let http = Dialects::new(&Config {
         imagor: ImagorConfig {
@@ -690,7 +690,7 @@ fn overlays_are_named_as_sources_are() {
     let http = http.expect("a configuration");
     let nested = "image(filters:watermark(a.example/x.png,0,0,0)/a.example/w.png,0,0)";
     let names = ["http://a.example/w.png", "http://a.example/x.png"];
-    assert_eq!(materials(&http, nested), names);
+    assert_eq!(overlays(&http, nested), names);
 }
 
 #[test]
@@ -742,8 +742,8 @@ fn imagor_tells_what_is_seen_in_a_image() {
     ] {
         let target = format!("/unsafe/meta/filters:{wrong}/a.jpg");
         assert!(imagor().parse(&target).is_err(), "{wrong}");
-        let picture = format!("filters:{wrong}/a.jpg");
-        assert_eq!(ask(&imagor(), &picture).notes.len(), 1, "{wrong}");
+        let path = format!("filters:{wrong}/a.jpg");
+        assert_eq!(ask(&imagor(), &path).notes.len(), 1, "{wrong}");
     }
 }
 

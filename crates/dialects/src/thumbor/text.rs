@@ -17,9 +17,9 @@ pub(super) struct Text {
     /// Size of the letters in px.
     size: f64,
     colour: Colour,
-    /// Families and style with commas, as the engine reads them; empty: the server's font.
+    /// Families and style, separated by commas, in the engine's syntax; empty: the server's default font.
     font: String,
-    /// The engine's word for how the colour acts on those below.
+    /// The engine's word for the blend mode of the colour.
     blend: &'static str,
     lines: Lines,
 }
@@ -28,7 +28,7 @@ pub(super) struct Text {
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Lines {
     width: Width,
-    /// The engine's word for how lines lie in the width; empty: as the text lies on the image.
+    /// The engine's word for the alignment of lines within the width; empty: it follows the position of the text.
     align: &'static str,
     /// Whether lines are broken between any two characters.
     by_character: bool,
@@ -36,16 +36,16 @@ struct Lines {
     leading: f64,
 }
 
-/// The width in which a text is broken into lines.
+/// The width at which lines of a text are broken.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 enum Width {
-    /// Lines end only where the text says so.
+    /// Unlimited: only line breaks in the text end a line.
     #[default]
     Any,
     Px(f64),
     /// A share of the image's width.
     Share(f64),
-    /// The image's width, less these px.
+    /// The image's width minus this many px.
     Full(f64),
 }
 
@@ -58,8 +58,8 @@ const POINTS: f64 = 72.0;
 /// Maximum size of letters in px that the engine draws.
 const LARGEST: f64 = 10_000.0;
 
-/// The side of the image that a text is aligned to, or its middle, and the distance from that side in px; negative:
-/// beyond the side.
+/// The side of the image that a text is aligned to, or its middle, and the distance from that side in px. A negative
+/// distance is beyond the side.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Anchor {
     Start(i64),
@@ -68,14 +68,14 @@ enum Anchor {
 }
 
 impl Text {
-    /// Reads the filter `label`.
+    /// Parses the filter `label`.
     pub(super) fn label(args: &Args<'_>) -> Option<Self> {
         let size = args.decimal(3).filter(|_| args.has(3));
         let font = Font::read(&args.text(6).unwrap_or_default());
         Self::new(args, args.text(0)?.into_owned(), size, font)
     }
 
-    /// Reads the filter `text`, where the size of the letters is at the end of the font, in points.
+    /// Parses the filter `text`, where the size of the letters is at the end of the font, in points.
     pub(super) fn typeset(args: &Args<'_>) -> Option<Self> {
         let font = Font::read(&args.text(3).unwrap_or_default());
         let dpi = args.decimal(12).filter(|dpi| *dpi >= 1.0);
@@ -95,10 +95,10 @@ impl Text {
             "none" => Width::Any,
             _ => Width::read(&says(7)),
         };
-        // One line lies as the text does on the image.
+        // A single line without a width has no alignment of its own.
         let is_one = width == Width::Any && !text.text.contains('\n');
         let align = if is_one { "" } else { align };
-        // In points, as the size is.
+        // The argument is in points, as the size is.
         let leading = args.decimal(11).filter(|_| args.has(11)).unwrap_or(0.0) * px;
         Some(Self {
             blend: blend_mode(&says(6)),
@@ -116,15 +116,15 @@ impl Text {
         let size = size.unwrap_or(SIZE);
         let colour = args.text(4).filter(|name| !name.is_empty());
         let colour = colour.map_or(Colour::BLACK, |name| colours::imagor(&name));
-        let shown = (100.0 - args.decimal(5)?).clamp(0.0, 100.0) / 100.0;
-        let shows = !text.trim().is_empty() && size >= 1.0;
-        shows.then_some(Self {
+        let opacity = (100.0 - args.decimal(5)?).clamp(0.0, 100.0) / 100.0;
+        let is_visible = !text.trim().is_empty() && size >= 1.0;
+        is_visible.then_some(Self {
             text,
             at: Place::both(args),
             size: size.min(LARGEST),
             colour: Colour {
-                // 0 to 255.
-                a: (f64::from(colour.a) * shown).round() as u8,
+                // The product is from 0 to 255.
+                a: (f64::from(colour.a) * opacity).round() as u8,
                 ..colour
             },
             font: font.words,
@@ -133,7 +133,7 @@ impl Text {
         })
     }
 
-    /// Returns what is ignored of the arguments of `text`.
+    /// Returns which arguments of the filter `text` are ignored.
     pub(super) fn typeset_ignores(args: &str) -> Vec<&'static str> {
         let args = Args::new(Flavour::Imagor, args, 0);
         let mode = args.text(6).unwrap_or_default();
@@ -176,7 +176,7 @@ impl Text {
         Effect::new("text", args).ok().map(Step::Effect)
     }
 
-    /// Returns the arguments of the engine's word that are written with their names.
+    /// Returns the arguments of the effect that are written as `name=value`.
     fn style(&self) -> impl Iterator<Item = String> {
         let breaks = self
             .lines
@@ -190,21 +190,21 @@ impl Text {
     }
 }
 
-/// Blend modes that a text cannot have.
+/// Blend modes that text does not support.
 const MASKS: [&str; 2] = ["mask", "mask-out"];
 
-/// The largest additional distance in px between lines.
+/// Maximum additional distance between lines, in px.
 const MOST_LEADING: f64 = 1000.0;
 
-/// A font as Pango describes it, `sans bold 24`, where imagor has hyphens for spaces.
+/// A font in Pango's syntax, `sans bold 24`. In imagor, hyphens stand for the spaces.
 struct Font {
-    /// Families and style with commas.
+    /// Families and style, separated by commas.
     words: String,
-    /// The size at its end.
+    /// The size at the end of the text, if there is one.
     size: Option<f64>,
 }
 
-/// Words of Pango for the weight of a font. Bold and italic are words of the engine, too.
+/// Pango's words for the weight of a font, each with the engine's. Only `bold` is the same.
 const WEIGHTS: &[(&str, &str)] = &[
     ("thin", "100"),
     ("ultralight", "200"),
@@ -233,10 +233,10 @@ impl Font {
             words.pop();
         }
         let mut style = Vec::new();
-        // Style words stand at the end; before them they are part of a name.
+        // Style words are at the end. Elsewhere, the same words are part of a family's name.
         while let Some(word) = words.last() {
             let word = word.to_ascii_lowercase();
-            let weight = WEIGHTS.iter().find(|(known, _)| *known == word);
+            let weight = WEIGHTS.iter().find(|(entry, _)| *entry == word);
             match (weight, &*word) {
                 (Some((_, weight)), _) => style.push(*weight),
                 (None, "italic" | "oblique") => style.push("italic"),
@@ -253,7 +253,7 @@ impl Font {
         style.reverse();
         let all = [family.as_str()].into_iter().chain(style);
         let all: Vec<&str> = all.filter(|word| !word.is_empty()).collect();
-        // That is what the server draws with anyway.
+        // Plain sans-serif is the server's default font.
         let words = match all.as_slice() {
             ["sans-serif"] => String::new(),
             all => all.join(","),
@@ -282,7 +282,7 @@ impl Width {
         }
     }
 
-    /// Returns the width in px on an image of this width; 0: lines end only where the text says so.
+    /// Returns the width in px for an image of the width `whole`; 0: only line breaks in the text end a line.
     fn px(self, whole: u32) -> f64 {
         let px = match self {
             Self::Any => 0.0,
@@ -294,7 +294,7 @@ impl Width {
     }
 }
 
-/// Returns where a text lies along a side of this length in px. Distances are limited to 10 000 px.
+/// Returns the position of a text along a side of this length in px. Distances are limited to 10 000 px.
 fn anchor(place: Place, side: u32) -> Anchor {
     let within = |px: i64| px.clamp(-10_000, 10_000);
     let px = |px: i64| match px {
@@ -303,7 +303,7 @@ fn anchor(place: Place, side: u32) -> Anchor {
     };
     match place {
         Place::Px(number) => px(number),
-        // Cut, as Go does.
+        // The product is truncated, as in Go.
         Place::Percent(percent) => px((f64::from(side) * percent / 100.0) as i64),
         Place::Start(beyond) => Anchor::Start(within(beyond)),
         Place::Middle => Anchor::Middle,

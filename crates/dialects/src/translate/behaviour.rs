@@ -1,5 +1,5 @@
-//! What a request resolves to for sources of many sizes and kinds. Two requests that resolve to the same recipes mean
-//! the same.
+//! The recipes that a request resolves to for sources of many sizes and kinds. Two requests with the same recipes are
+//! taken for equivalent.
 
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -9,48 +9,48 @@ use andon_recipe::{Area, Facts, FormatName, Measure, Measured, Orientation, Outp
 use super::Known;
 use crate::ImageRequest;
 
-/// The result of a request for each source.
+/// The results of a request for a list of sources.
 #[derive(Debug)]
 pub(super) struct Behaviour {
-    /// The facts that all sources have in common.
+    /// The facts that all of the sources share.
     like: Facts,
     results: Vec<(Trial, Result<Recipe, String>)>,
 }
 
-/// A source that a request is tried with.
+/// An imagined source for which a request is resolved.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Trial {
     kind: Kind,
     size: (u32, u32),
 }
 
-/// What rules may depend on in addition to the source's size.
+/// The property of a source or client, other than the size, that rules may depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Plain,
-    /// Its orientation says that it is to be turned by a quarter.
+    /// A source whose orientation is a quarter turn.
     Turned,
     Transparent,
     Animated,
-    /// Its profile says that its colours are not sRGB.
+    /// A source with a colour profile other than sRGB.
     Tagged,
-    /// Requested by a client that names no format in `Accept`.
+    /// A source that is requested by a client that names no format in `Accept`.
     Unnegotiated,
-    /// Requested by a client that accepts WebP.
+    /// A source that is requested by a client that accepts WebP.
     Negotiated,
 }
 
 impl Trial {
-    /// Returns the recipe that a request resolves to for this source.
+    /// Returns the recipe that a request resolves to for this source, or the error as text.
     fn recipe(self, request: &ImageRequest, like: &Facts) -> Result<Recipe, String> {
         let rules = &request.rules;
         let is_auto = (rules.output().format.as_ref()).is_some_and(|it| it.as_str() == AUTO);
-        let settled = match self.kind {
+        let selected_format = match self.kind {
             Kind::Unnegotiated if is_auto => Some(None),
             Kind::Negotiated if is_auto => Some(FormatName::new("webp").ok()),
             _ => None,
         };
-        let rules = match settled {
+        let rules = match selected_format {
             Some(format) => rules.with_output(Output {
                 format,
                 ..rules.output().clone()
@@ -97,8 +97,8 @@ impl Trial {
     }
 }
 
-/// Returns what is left of an image of this size in px without its border. Each measurement finds another border, as
-/// images are conceivable where they differ.
+/// Returns an invented area without border for an image of this size in px. It depends on the measurement, because two
+/// measurements may find different borders.
 fn inner(measure: Measure, (width, height): (u32, u32)) -> Area {
     let mut hasher = DefaultHasher::new();
     measure.hash(&mut hasher);
@@ -129,7 +129,7 @@ impl fmt::Display for Trial {
     }
 }
 
-/// The format name that leaves the choice to the client.
+/// The format name with which the client's `Accept` decides.
 const AUTO: &str = "auto";
 
 /// The sizes of sources to try, in px: landscape, portrait and square, larger and smaller than usual requests, and with
@@ -153,8 +153,8 @@ const SIZES: [(u32, u32); 16] = [
     (251, 249),
 ];
 
-/// Returns the sources to try: of the known size or of many sizes, and a few of each kind that a file of this format
-/// can be, unless all facts about the source are known.
+/// Returns the sources to try: sources of the known size or of many sizes, and a few of each kind that a file of this
+/// format can have, unless all facts about the source are known.
 pub(super) fn trials(known: &Known<'_>, format: &str) -> Vec<Trial> {
     let sizes = known.size().map_or(SIZES.to_vec(), |size| vec![size]);
     let kinds = match format {
@@ -188,14 +188,14 @@ impl Behaviour {
         }
     }
 
-    /// Returns what another request makes of the same sources.
-    pub(super) fn again(&self, request: &ImageRequest) -> Self {
+    /// Returns the results of another request for the same sources.
+    pub(super) fn results_of(&self, request: &ImageRequest) -> Self {
         let trials: Vec<Trial> = self.results.iter().map(|(trial, _)| *trial).collect();
         Self::of(request, &self.like, &trials)
     }
 
-    /// Returns how the results of this request are written: as that of a plain source, with the frames of an animated
-    /// one and the background of a transparent one. `None` if no source gives a result.
+    /// Returns the output settings of this request for a plain source. Frames are those for an animated source, and the
+    /// background is that for a transparent one. `None` if no plain source gives a result.
     pub(super) fn output(&self) -> Option<Output> {
         let of = |kind: Kind| {
             let mut results = self.results.iter().filter(|(trial, _)| trial.kind == kind);
@@ -204,7 +204,7 @@ impl Behaviour {
         let plain = of(Kind::Plain)?;
         let (moving, clear) = (of(Kind::Animated), of(Kind::Transparent));
         Some(Output {
-            // Of a format that is still open, it depends on the client.
+            // If the client decides about the format, the quality is that of a client that accepts WebP.
             goal: plain.goal.or_else(|| of(Kind::Negotiated)?.goal),
             frame: moving.unwrap_or(plain).frame,
             most_frames: moving.unwrap_or(plain).most_frames,
@@ -213,28 +213,28 @@ impl Behaviour {
         })
     }
 
-    /// Returns the number of sources for which the steps differ, and the number of all sources.
+    /// Returns the number of sources for which the steps differ from those of `is`, and the number of all sources.
     pub(super) fn differing(&self, is: &Self) -> (usize, usize) {
         let pairs = self.results.iter().zip(&is.results);
         let other = pairs.filter(|((_, a), (_, b))| steps(a) != steps(b));
         (other.count(), self.results.len())
     }
 
-    /// Whether the steps differ for a plain source of any size that was tried.
+    /// Whether the steps for any plain source differ from those of `is`.
     pub(super) fn is_other_for_plain(&self, is: &Self) -> bool {
         let mut pairs = self.results.iter().zip(&is.results);
         pairs.any(|((trial, a), (_, b))| trial.kind == Kind::Plain && steps(a) != steps(b))
     }
 
-    /// Describes the differences in words.
-    pub(super) fn differences(&self, is: &Self) -> Vec<String> {
-        let mut told = Vec::new();
-        let pairs: Vec<_> = self.results.iter().zip(&is.results).collect();
+    /// Describes how the results in `is` differ from these.
+    pub(super) fn differences(&self, actual: &Self) -> Vec<String> {
+        let mut sentences = Vec::new();
+        let pairs: Vec<_> = self.results.iter().zip(&actual.results).collect();
         let other: Vec<_> = pairs
             .iter()
             .filter(|((_, a), (_, b))| steps(a) != steps(b))
             .collect();
-        if let Some(((trial, wanted), (_, is))) = other.first() {
+        if let Some(((trial, expected), (_, actual))) = other.first() {
             let many = match pairs.len() {
                 1 => String::new(),
                 all => format!(" ({} of {all} sources that were tried differ)", other.len()),
@@ -243,24 +243,24 @@ impl Behaviour {
                 Ok(steps) if steps.is_empty() => "untouched".to_owned(),
                 Ok(steps) | Err(steps) => steps,
             };
-            told.push(format!(
+            sentences.push(format!(
                 "{trial} becomes {}, not {}{many}",
-                text(is),
-                text(wanted)
+                text(actual),
+                text(expected)
             ));
         }
         let mut words: Vec<String> = Vec::new();
-        for ((_, wanted), (_, is)) in &pairs {
-            if let (Ok(wanted), Ok(is)) = (wanted, is) {
-                for word in apart(&output(wanted), &output(is)) {
+        for ((_, expected), (_, actual)) in &pairs {
+            if let (Ok(expected), Ok(actual)) = (expected, actual) {
+                for word in output_differences(&output(expected), &output(actual)) {
                     if !words.contains(&word) {
                         words.push(word);
                     }
                 }
             }
         }
-        told.extend(words);
-        told
+        sentences.extend(words);
+        sentences
     }
 }
 
@@ -278,9 +278,9 @@ fn output(recipe: &Recipe) -> Vec<String> {
     words.map(str::to_owned).collect()
 }
 
-fn apart(wanted: &[String], is: &[String]) -> Vec<String> {
-    let missing = wanted.iter().filter(|word| !is.contains(word));
-    let more = is.iter().filter(|word| !wanted.contains(word));
+fn output_differences(expected: &[String], actual: &[String]) -> Vec<String> {
+    let missing = expected.iter().filter(|word| !actual.contains(word));
+    let more = actual.iter().filter(|word| !expected.contains(word));
     let missing = missing.map(|word| format!("without {word}"));
     missing
         .chain(more.map(|word| format!("with {word}")))

@@ -1,7 +1,7 @@
-//! One URL language in the words of another, and where the other cannot say the same.
+//! Translation of a request from one URL language into another, with the differences that remain.
 //!
-//! What a dialect writes is read back, and what both requests come to is compared for sources of many sizes, or for the
-//! one that is known.
+//! Each translated URL is parsed again, and the recipes of both requests are compared for sources of many sizes, or for
+//! the size that is known.
 //!
 //! ```
 //! use andon_dialects::translate::{Known, Translator};
@@ -26,7 +26,7 @@ use crate::{ALL, Ask, Config, Dialects, ImageRequest, Refusal};
 use behaviour::Behaviour;
 use spellings::Spelling;
 
-/// Translates requests between dialects, each of which is read by itself.
+/// Translates requests between dialects, each of which is configured alone.
 #[derive(Debug)]
 pub struct Translator {
     /// The dialects in the order of [`ALL`]. An error says why a dialect is not available.
@@ -51,17 +51,17 @@ impl Known<'_> {
     }
 }
 
-/// A request that is ready to be translated into other dialects.
+/// A request that is prepared for translation into other dialects.
 #[derive(Debug)]
 pub struct Translation<'a> {
     translator: &'a Translator,
     request: &'a ImageRequest,
     format: &'static str,
     resolved: Option<Result<ImageRequest, ResolveError>>,
-    /// What the request wants; `None` if it makes no image of any source.
+    /// The request in the terms that all dialects share; `None` if it makes no image of any source.
     wish: Option<Wish>,
-    /// What the request makes of the known source, or of sources of many sizes.
-    wanted: Behaviour,
+    /// The results of the request for the known source, or for sources of many sizes.
+    behaviour: Behaviour,
 }
 
 /// A request, translated into a dialect.
@@ -69,11 +69,11 @@ pub struct Translation<'a> {
 pub struct Said {
     /// Path and query.
     pub url: String,
-    /// The differences between what this URL and the original ask for.
+    /// How the results of this URL differ from those of the original request.
     pub but: Vec<String>,
 }
 
-/// Why a target could not be read.
+/// Why no request could be read from a target.
 #[derive(Clone, Debug)]
 pub enum Unread {
     /// The target is in this dialect, which refuses it.
@@ -99,13 +99,13 @@ impl fmt::Display for Unread {
 impl std::error::Error for Unread {}
 
 impl Translator {
-    /// Creates a translator where each dialect has its usual prefix, and URLs are not signed.
+    /// Creates a translator in which each dialect has its usual prefix, and URLs are not signed.
     #[must_use]
     pub fn usual() -> Self {
         Self::each(|name| spellings::usual(name).map_err(|error| error.to_string()))
     }
 
-    /// Creates a translator where each dialect has the prefix, keys and presets of a configuration. Dialects that it
+    /// Creates a translator in which each dialect has the prefix, keys and presets of a configuration. Dialects that it
     /// switches off are not available.
     #[must_use]
     pub fn of(config: &Config) -> Self {
@@ -117,13 +117,14 @@ impl Translator {
         })
     }
 
-    /// Creates a translator where dialects are configured by a configuration. Dialects that it switches off have their
-    /// usual prefix.
+    /// Creates a translator in which each dialect has the settings of a configuration. Dialects that it switches off
+    /// have their usual prefix.
     #[must_use]
     pub fn of_or_usual(config: &Config) -> Self {
-        let (own, usual) = (Self::of(config), Self::usual());
-        let dialects = own.dialects.into_iter().zip(usual.dialects);
-        let dialects = dialects.map(|((name, own), (_, usual))| (name, own.or(usual)));
+        let (configured, usual) = (Self::of(config), Self::usual());
+        let dialects = configured.dialects.into_iter().zip(usual.dialects);
+        let dialects =
+            dialects.map(|((name, configured), (_, usual))| (name, configured.or(usual)));
         Self {
             dialects: dialects.collect(),
         }
@@ -149,8 +150,8 @@ impl Translator {
         from: Option<&str>,
         target: &str,
     ) -> Result<(&'static str, ImageRequest), Unread> {
-        let (mut found, mut marked) = (Vec::new(), Vec::new());
-        let mut refused = Vec::new();
+        let (mut requests, mut mark_their_urls) = (Vec::new(), Vec::new());
+        let mut refusals = Vec::new();
         for (name, dialects) in &self.dialects {
             let Ok(dialects) = dialects else { continue };
             if from.is_some_and(|from| from != *name) {
@@ -158,23 +159,23 @@ impl Translator {
             }
             match dialects.parse(target) {
                 Ok(request) if request.ask == Ask::Image => {
-                    found.push((*name, request));
-                    marked.push(dialects.mark_their_urls());
+                    requests.push((*name, request));
+                    mark_their_urls.push(dialects.mark_their_urls());
                 }
                 Ok(_) => {}
-                Err(refusal) => refused.push((*name, refusal)),
+                Err(refusal) => refusals.push((*name, refusal)),
             }
         }
-        if found.len() > 1 {
-            let mut marked = marked.into_iter();
-            found.retain(|_| marked.next().unwrap_or(true));
+        if requests.len() > 1 {
+            let mut mark_their_urls = mark_their_urls.into_iter();
+            requests.retain(|_| mark_their_urls.next().unwrap_or(true));
         }
-        match (&*found, &*refused) {
-            ([_], _) => Ok(found.remove(0)),
+        match (&*requests, &*refusals) {
+            ([_], _) => Ok(requests.remove(0)),
             ([], [(name, refusal)]) => Err(Unread::By(name, refusal.clone())),
             ([], _) => Err(Unread::ByAll(target.to_owned())),
             _ => Err(Unread::Ambiguous(
-                found.iter().map(|(name, _)| *name).collect(),
+                requests.iter().map(|(name, _)| *name).collect(),
             )),
         }
     }
@@ -188,17 +189,17 @@ impl Translator {
     ) -> Translation<'a> {
         let place = request.source.place();
         let extension = || Path::new(&*place).extension().and_then(|it| it.to_str());
-        let named = (known.facts.as_ref().map(|it| &*it.format)).or(known.format);
-        let named = named.or_else(extension).unwrap_or_default();
+        let name = (known.facts.as_ref().map(|it| &*it.format)).or(known.format);
+        let name = name.or_else(extension).unwrap_or_default();
         let format = FORMATS
             .into_iter()
-            .find(|format| format.eq_ignore_ascii_case(named));
+            .find(|format| format.eq_ignore_ascii_case(name));
         let format = format.unwrap_or("jpeg");
         let plain = Facts::new(format, 0, 0);
         let like = known.facts.as_ref().unwrap_or(&plain);
-        let wanted = Behaviour::of(request, like, &behaviour::trials(known, format));
-        let wish = wanted.output().zip(request.rules.wish());
-        // Of these, not what it comes to counts, but what the request says.
+        let behaviour_of_request = Behaviour::of(request, like, &behaviour::trials(known, format));
+        let wish = behaviour_of_request.output().zip(request.rules.wish());
+        // Of these settings, the request itself counts, and not its results for the sources that were tried.
         let wish = wish.map(|(output, wish)| Wish {
             output: Output {
                 profile: wish.output.profile,
@@ -229,13 +230,13 @@ impl Translator {
             format,
             resolved,
             wish,
-            wanted,
+            behaviour: behaviour_of_request,
         }
     }
 }
 
 impl Translation<'_> {
-    /// Returns the format that the source is assumed to have.
+    /// Returns the format that the source is known or assumed to have.
     #[must_use]
     pub fn format(&self) -> &'static str {
         self.format
@@ -253,21 +254,21 @@ impl Translation<'_> {
         }
     }
 
-    /// Returns the request as a URL of a dialect, and how its meaning differs. Meanings are compared for the source's
-    /// size, if it is known, or else for many sizes.
+    /// Returns the request as a URL of a dialect, and how its results differ. They are compared for the source's size,
+    /// if it is known, or else for many sizes.
     ///
     /// # Errors
     /// A sentence that says why the dialect has no such URL.
     pub fn say_in(&self, name: &str) -> Result<Said, String> {
-        let known = self.translator.dialects.iter();
-        let dialects = match known.into_iter().find(|(known, _)| *known == name) {
+        let mut entries = self.translator.dialects.iter();
+        let dialects = match entries.find(|(entry, _)| *entry == name) {
             Some((_, dialects)) => dialects.as_ref().map_err(Clone::clone)?,
             None => return Err(format!("there is no dialect `{name}`")),
         };
         let request = self.request;
         if let Some((_, url)) = dialects.write(request).next() {
-            let again = dialects.parse(&url).map_err(|error| error.to_string())?;
-            let but = answer::differences(request, &again);
+            let parsed = dialects.parse(&url).map_err(|error| error.to_string())?;
+            let but = answer::differences(request, &parsed);
             return Ok(Said { url, but });
         }
         if request.ask != Ask::Image {
@@ -276,76 +277,81 @@ impl Translation<'_> {
         let wish = self.wish.as_ref();
         let wish =
             wish.ok_or_else(|| "it makes no image of the sources that were tried".to_owned());
-        let spelling = wish.and_then(|wish| spellings::spelt(name, dialects, request, wish));
-        // A rectangle in px is meant for images of this size.
+        let spelling = wish.and_then(|wish| spellings::write_wish(name, dialects, request, wish));
+        // A rectangle in px was chosen for images of this size, so that any difference counts.
         let is_cut =
             (self.wish.iter().flat_map(Wish::others)).any(|step| matches!(step, Step::Crop(_)));
         let is_other = |it: &Spelling| {
-            let is = self.wanted.again(&it.read);
-            self.wanted.is_other_for_plain(&is)
-                || (is_cut && !self.wanted.differences(&is).is_empty())
+            let actual = self.behaviour.results_of(&it.request);
+            self.behaviour.is_other_for_plain(&actual)
+                || (is_cut && !self.behaviour.differences(&actual).is_empty())
         };
         if spelling.as_ref().map_or(true, is_other)
-            && let Some(said) = self.say_for_this_size(name, dialects)
+            && let Some(translation) = self.say_for_this_size(name, dialects)
         {
-            return Ok(said);
+            return Ok(translation);
         }
         self.compared(name, spelling?)
     }
 
-    /// Returns a URL of the dialect of this name with the differences between its meaning and the request's.
+    /// Returns the URL of a spelling, with the differences between its results and those of the request. `name` is that
+    /// of the dialect.
     ///
     /// # Errors
-    /// A sentence about a URL that says something else for all sources.
+    /// A sentence about a URL whose results differ for all sources.
     fn compared(&self, name: &str, spelling: Spelling) -> Result<Said, String> {
-        let Spelling { url, read, missing } = spelling;
-        let is = self.wanted.again(&read);
-        let (differing, all) = self.wanted.differing(&is);
-        let own = missing
+        let Spelling {
+            url,
+            request: parsed_request,
+            missing,
+        } = spelling;
+        let actual = self.behaviour.results_of(&parsed_request);
+        let (differing, all) = self.behaviour.differing(&actual);
+        let words = missing
             .iter()
             .map(|word| spellings::in_own_words(self.request, word));
         let beyond = self
             .wish
             .iter()
             .flat_map(|wish| wish.beyond.iter().cloned());
-        let lost = own.chain(beyond).filter(|_| differing > 0);
-        let mut but: Vec<String> = lost
+        let missing_parts = words.chain(beyond).filter(|_| differing > 0);
+        let mut but: Vec<String> = missing_parts
             .map(|it| format!("without {it}, for which {name} has no word"))
             .collect();
-        but.extend(self.wanted.differences(&is));
-        but.extend(answer::differences(self.request, &read));
+        but.extend(self.behaviour.differences(&actual));
+        but.extend(answer::differences(self.request, &parsed_request));
         match differing == all {
             true => Err(format!("the nearest is {url}, but {}", but.join(", "))),
             false => Ok(Said { url, but }),
         }
     }
 
-    /// Returns a URL that says the same for the source's size only; `None` if the size is not known, or there is no such
-    /// URL.
+    /// Returns a URL that is equivalent for the source's size only; `None` if the size is not known, or there is no
+    /// such URL.
     fn say_for_this_size(&self, name: &str, dialects: &Dialects) -> Option<Said> {
-        let Some(Ok(resolved)) = &self.resolved else {
+        let Some(Ok(resolved_request)) = &self.resolved else {
             return None;
         };
         let mut but = vec![THIS_SIZE_ONLY.to_owned()];
-        if let Some((_, url)) = dialects.write(resolved).next() {
+        if let Some((_, url)) = dialects.write(resolved_request).next() {
             but.extend(answer::differences(
                 self.request,
                 &dialects.parse(&url).ok()?,
             ));
             return Some(Said { url, but });
         }
-        let wish = resolved.rules.wish()?;
-        let spelling = spellings::spelt(name, dialects, self.request, &wish).ok()?;
-        let is = self.wanted.again(&spelling.read);
-        but.extend(self.wanted.differences(&is));
-        but.extend(answer::differences(self.request, &spelling.read));
+        let wish = resolved_request.rules.wish()?;
+        let spelling = spellings::write_wish(name, dialects, self.request, &wish).ok()?;
+        let actual = self.behaviour.results_of(&spelling.request);
+        but.extend(self.behaviour.differences(&actual));
+        but.extend(answer::differences(self.request, &spelling.request));
         let url = spelling.url;
-        (!self.wanted.is_other_for_plain(&is)).then_some(Said { url, but })
+        (!self.behaviour.is_other_for_plain(&actual)).then_some(Said { url, but })
     }
 }
 
-/// Returns the target of a request line for a path or URL as typed. A missing leading slash is added, because it is
-/// easily forgotten, and scheme and host are cut off, because a whole URL is easily pasted.
+/// Returns the target of a request line for a path or URL as typed. A missing leading slash is added, as it is easily
+/// forgotten, and scheme and host are removed, as users often paste a whole URL.
 #[must_use]
 pub fn target(typed: &str) -> String {
     let after_scheme = ["http://", "https://"]
@@ -358,7 +364,7 @@ pub fn target(typed: &str) -> String {
     format!("/{path}")
 }
 
-/// The difference that is reported if a dialect's URL has whole pixels, for a source whose size is known.
+/// The difference that is reported if a dialect can only express a request in whole pixels, for a source of known size.
 pub const THIS_SIZE_ONLY: &str = "for sources of this size only, as that is all it can say";
 
 /// Formats that rules may treat differently from JPEG.

@@ -1,4 +1,4 @@
-//! Wishes as URLs of a dialect, and what the dialect reads in them.
+//! Writes wishes as URLs of a dialect, and parses these URLs again.
 
 use andon_recipe::Wish;
 
@@ -6,7 +6,7 @@ use crate::config::{Mount, Row};
 use crate::spelling::{self, Spelt};
 use crate::{Ask, Config, ConfigError, Dialects, ImageRequest, ROWS};
 
-/// Creates one dialect alone, with its usual prefix.
+/// Creates a single dialect with its usual prefix.
 pub(super) fn usual(name: &str) -> Result<Dialects, ConfigError> {
     let mut config = Config::default();
     config.native.enabled = false;
@@ -17,21 +17,21 @@ pub(super) fn usual(name: &str) -> Result<Dialects, ConfigError> {
     Dialects::new(&config)
 }
 
-/// A wish in the words of a dialect.
+/// A wish, written as a URL of a dialect.
 pub(super) struct Spelling {
     pub(super) url: String,
-    /// What the dialect reads in the URL.
-    pub(super) read: ImageRequest,
-    /// Words of a recipe that are missing in the URL.
+    /// The request that the dialect reads from the URL.
+    pub(super) request: ImageRequest,
+    /// The parts of the wish that the URL lacks, as words of a recipe.
     pub(super) missing: Vec<String>,
 }
 
-/// Writes a wish for the source of a request in the dialect of this name, and reads it back. It is spelt with the usual
-/// prefix and without signatures, and then written with those of `dialects`.
+/// Writes a wish for the source of a request in the dialect of this name, and parses the URL again. The URL is first
+/// written with the usual prefix and without a signature, and then with prefix and signature of `dialects`.
 ///
 /// # Errors
-/// The dialect's reason to refuse it.
-pub(super) fn spelt(
+/// The dialect's reason to refuse the URL.
+pub(super) fn write_wish(
     name: &str,
     dialects: &Dialects,
     request: &ImageRequest,
@@ -39,28 +39,33 @@ pub(super) fn spelt(
 ) -> Result<Spelling, String> {
     let row = Row::named(name).ok_or_else(|| format!("there is no dialect `{name}`"))?;
     let Spelt { url, missing } = (row.spell)(wish, &escaped(&request.source.literal()));
-    let names = |read: &ImageRequest| read.ask == Ask::Image && read.source == request.source;
+    let names = |parsed: &ImageRequest| parsed.ask == Ask::Image && parsed.source == request.source;
     let usual = usual(name).map_err(|error| error.to_string())?;
-    let read = usual.parse(&url).map_err(|refusal| refusal.to_string())?;
-    let mounted = dialects.write(&read).next().map(|(_, url)| url);
-    let url = mounted.unwrap_or(url);
+    let parsed = usual.parse(&url).map_err(|refusal| refusal.to_string())?;
+    let configured_url = dialects.write(&parsed).next().map(|(_, url)| url);
+    let url = configured_url.unwrap_or(url);
     match dialects.parse(&url) {
-        Ok(read) if names(&read) => Ok(Spelling { url, read, missing }),
+        Ok(parsed) if names(&parsed) => Ok(Spelling {
+            url,
+            request: parsed,
+            missing,
+        }),
         Ok(_) => Err("it does not name this source".to_owned()),
         Err(refusal) => Err(refusal.to_string()),
     }
 }
 
-/// Returns a word of a recipe as the dialect says it that a request is in, or unchanged if that is not known.
+/// Translates a word of a recipe to an option of the request's own dialect. Returns it unchanged if there is none.
 pub(super) fn in_own_words(request: &ImageRequest, word: &str) -> String {
     let text = request.rules.text();
     let mut rows = ROWS.iter().filter(|row| text.starts_with(row.name));
-    let own = rows.find_map(|row| spelling::option(&(row.words)(), word));
-    own.filter(|own| !own.is_empty())
+    let option = rows.find_map(|row| spelling::option(&(row.words)(), word));
+    option
+        .filter(|option| !option.is_empty())
         .unwrap_or_else(|| word.to_owned())
 }
 
-/// Percent-encodes a source for paths and queries: only letters, digits and `-._~/` stand bare.
+/// Percent-encodes a source for paths and queries: all characters but letters, digits and `-._~/`.
 fn escaped(source: &str) -> String {
     let bare = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
     let one = |byte: u8| match bare(byte) {

@@ -1,4 +1,4 @@
-//! The form of weserv's URLs in logs.
+//! How weserv's URLs are recognised in logs.
 
 use crate::forms::{Cut, Form, Marks, Room, Strength, has_image_extension};
 
@@ -13,8 +13,8 @@ pub(super) const FORMS: &[Form] = &[Form {
     look,
 }];
 
-/// Options that pages have no arguments of. Others of one letter, such as `n` and `l`, may be those of a page that is
-/// given a URL to lead to.
+/// Options whose names are not those of arguments of web pages. Others, such as `n` and `l`, may be arguments of a page
+/// that takes a URL to redirect to.
 const OPTIONS: [&str; 16] = [
     "w", "h", "dpr", "fit", "output", "we", "cx", "cy", "cw", "ch", "mask", "mbg", "maxage", "il",
     "crop", "fpx",
@@ -29,6 +29,6 @@ fn look<'a>(cut: &Cut<'a>) -> Option<Marks<'a>> {
     };
     matches!(cut.path, "" | "/").then(|| Marks {
         path: "/".into(),
-        ..cut.marked(strength)
+        ..cut.marks(strength)
     })
 }

@@ -1,6 +1,6 @@
 //! weserv's URLs, as of wsrv.nl: `/?url=trip/a.jpg&w=250&h=250`.
 //!
-//! Only an invalid source is refused. Any other parameter with an invalid value counts as not given. `query` parses the
+//! Only an invalid source is refused. Any other parameter with an invalid value counts as absent. `query` parses the
 //! URLs as the service does, and `rules` has its arithmetic.
 
 mod config;
@@ -69,15 +69,15 @@ impl Dialect for Weserv {
             (Err(refusal), None) => return Err(refusal),
         };
         let mut notes = Vec::new();
-        let read = Query::read(query, |key| {
+        let values = Query::read(query, |key| {
             if notes.len() < MOST_NOTES {
                 let key = shorten(key);
                 notes.push(format!("{key}: there is no such parameter; it is ignored"));
             }
         });
-        notes.extend(left_out(&read, query));
-        let ask = match (read.text("output"), answer(query, "encoding")) {
-            (Some("json"), _) => Ask::Describe(Arc::new(Json::of(&read))),
+        notes.extend(notes_on_unsupported(&values, query));
+        let ask = match (values.text("output"), answer(query, "encoding")) {
+            (Some("json"), _) => Ask::Describe(Arc::new(Json::of(&values))),
             (_, Some("base64")) => Ask::Describe(Arc::new(DataUri)),
             _ => Ask::Image,
         };
@@ -86,11 +86,11 @@ impl Dialect for Weserv {
             notes,
             style: AnswerStyle {
                 fallback: fallback(default, &source),
-                headers: headers(query, &read, &source),
+                headers: headers(query, &values, &source),
                 max_age: Some(answer(query, "maxage").and_then(max_age).unwrap_or(YEAR)),
                 ..AnswerStyle::default()
             },
-            ..ImageRequest::image(source, WeservRules::new(read))
+            ..ImageRequest::image(source, WeservRules::new(values))
         }))
     }
 
@@ -121,7 +121,8 @@ impl Dialect for Weserv {
 const DAY: u64 = 24 * 60 * 60;
 const YEAR: u64 = 365 * DAY;
 
-/// Returns the first raw value of a key that concerns the answer. Its present name goes before its old one.
+/// Returns the first raw value of a key that concerns the response. Its current name takes precedence over the
+/// deprecated one.
 fn answer<'a>(query: &'a str, key: &str) -> Option<&'a str> {
     let value = |name: &&str| {
         let mut pairs = query.split('&').filter_map(|piece| piece.split_once('='));
@@ -130,13 +131,13 @@ fn answer<'a>(query: &'a str, key: &str) -> Option<&'a str> {
     OPTIONS.named(key)?.names.iter().find_map(value)
 }
 
-/// Returns the headers of a response: its name, and the URL of its source.
-fn headers(query: &str, read: &Query, source: &Source) -> Vec<(&'static str, String)> {
-    let extension = read.text("output").filter(|format| *format != "origin");
+/// Returns the headers of a response: file name, and a link to the URL of the source.
+fn headers(query: &str, values: &Query, source: &Source) -> Vec<(&'static str, String)> {
+    let extension = values.text("output").filter(|format| *format != "origin");
     let extension = extension.or_else(|| extension_of(source)).unwrap_or("jpg");
-    let plain = |name: &&str| name.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let is_plain = |name: &&str| name.bytes().all(|byte| byte.is_ascii_alphanumeric());
     let name = answer(query, "filename").filter(|name| (1..=78).contains(&name.len()));
-    let name = name.filter(plain).unwrap_or("image");
+    let name = name.filter(is_plain).unwrap_or("image");
     let disposition = format!("inline; filename={name}.{extension}");
     let mut headers = vec![("content-disposition", disposition)];
     if let Source::Url(url) = source {
@@ -146,21 +147,21 @@ fn headers(query: &str, read: &Query, source: &Source) -> Vec<(&'static str, Str
     headers
 }
 
-/// Returns notes about parameters that are known, but not supported.
-fn left_out(read: &Query, query: &str) -> Vec<String> {
+/// Returns notes about known parameters that are not supported.
+fn notes_on_unsupported(values: &Query, query: &str) -> Vec<String> {
     let mut notes = Vec::new();
     if answer(query, "encoding").is_some_and(|encoding| encoding != "base64") {
         notes.push("encoding: `base64` is the only one; it is ignored".to_owned());
     }
-    notes.extend(OPTIONS.ignored(read.values()));
-    if read.int("page") == Some(-2) {
+    notes.extend(OPTIONS.ignored(values.values()));
+    if values.int("page") == Some(-2) {
         notes.push("page: sizes of pages are not compared; the first one is shown".to_owned());
     }
     notes
 }
 
-/// Parses seconds, or a number of days, weeks, months or years (`d`, `w`, `M`, `y`), and returns seconds; `None` unless
-/// it is a day to a year.
+/// Parses a number of seconds, or of days, weeks, months or years (`d`, `w`, `M`, `y`), and returns seconds; `None`
+/// unless it is from a day to a year.
 fn max_age(text: &str) -> Option<u64> {
     let (number, unit) = match text.char_indices().last()? {
         (end, 'd') => (&text[..end], DAY),
@@ -173,12 +174,15 @@ fn max_age(text: &str) -> Option<u64> {
     (DAY..=YEAR).contains(&seconds).then_some(seconds)
 }
 
-/// Parses a source: a URL, which needs no scheme if it begins with a host, or otherwise a path.
+/// Parses a source: a URL, which needs no scheme if it begins with a host, or a path.
+///
+/// # Errors
+/// The service's message about a text that is neither.
 fn read_source(raw: &str) -> Result<Source, Refusal> {
     let url = percent::decode(raw)?;
-    let refused = || Refusal::new(&url, "Unable to parse URI");
+    let refusal = || Refusal::new(&url, "Unable to parse URI");
     if url.is_empty() || url.contains(char::is_control) {
-        return Err(refused());
+        return Err(refusal());
     }
     if let Some(rest) = url.strip_prefix("ssl:") {
         return Ok(Source::Url(format!(
@@ -187,19 +191,19 @@ fn read_source(raw: &str) -> Result<Source, Refusal> {
         )));
     }
     if let Some((scheme, rest)) = url.split_once("://") {
-        let known = ["http", "https"]
+        let is_http = ["http", "https"]
             .iter()
-            .any(|known| scheme.eq_ignore_ascii_case(known));
-        return match known && !rest.is_empty() && !rest.starts_with('/') {
+            .any(|name| scheme.eq_ignore_ascii_case(name));
+        return match is_http && !rest.is_empty() && !rest.starts_with('/') {
             true => Ok(Source::Url(format!(
                 "{}://{rest}",
                 scheme.to_ascii_lowercase()
             ))),
-            false => Err(refused()),
+            false => Err(refusal()),
         };
     }
     if url.contains('\\') {
-        return Err(refused());
+        return Err(refusal());
     }
     let bare = url.strip_prefix("//");
     let begins_with_host = url
@@ -212,7 +216,8 @@ fn read_source(raw: &str) -> Result<Source, Refusal> {
     })
 }
 
-/// Returns the redirect for an image that is not available: to a URL, or with `1` to the image's own URL.
+/// Returns the redirect if the image is not available: to the URL in `default`, or to the image's own URL if that is
+/// `1`.
 fn fallback(default: Option<&str>, source: &Source) -> Option<Fallback> {
     let to = match (default?, source) {
         ("1", Source::Url(url)) => percent::encode(url, "/?%"),
@@ -221,13 +226,13 @@ fn fallback(default: Option<&str>, source: &Source) -> Option<Fallback> {
     Some(Fallback::Redirect(to))
 }
 
-/// Returns a URL in the form of a `Location` header; `None` for a path.
+/// Returns a URL as the value of a `Location` header; `None` for a path.
 fn location(raw: &str) -> Option<String> {
     let Source::Url(url) = read_source(raw).ok()? else {
         return None;
     };
     let (_, rest) = url.split_once("://")?;
-    // A host alone has a path, too.
+    // A URL without a path gets the path `/`.
     let slash = if rest.contains(['/', '?']) { "" } else { "/" };
     Some(format!("{}{slash}", percent::encode(&url, "/?")))
 }
@@ -242,7 +247,7 @@ fn extension_of(source: &Source) -> Option<&str> {
 /// A JSON document about the resulting image.
 #[derive(Debug)]
 struct Json {
-    /// How often an animation is to be played; 0: forever.
+    /// How often an animation is played; 0: forever.
     repeats: Option<i32>,
     /// Delays of the frames in ms: one for all frames, or one for each.
     delays: Vec<i32>,
@@ -277,19 +282,19 @@ impl Document for Json {
         let (source, result) = (&about.source, &about.result);
         let gray = source.colour == "gray";
         let channels = if gray { 1 } else { 3 } + u32::from(source.alpha);
-        // libvips' names of what it reads.
+        // The service reports the names of libvips' loaders.
         let format = match source.format {
             "avif" | "heic" => "heif",
             "ico" | "bmp" | "psd" => "magick",
             format => format,
         };
-        // It holds the pages of an animation one below the other.
+        // libvips stores the pages of an animation one below the other.
         let moves = source.frames > 1 && about.recipe.output.frame.is_none();
-        let held = if moves { u64::from(source.frames) } else { 1 };
+        let pages = if moves { u64::from(source.frames) } else { 1 };
         let mut facts = json!({
             "format": format,
             "width": result.width,
-            "height": u64::from(result.height) * held,
+            "height": u64::from(result.height) * pages,
             "pageHeight": result.height,
             "space": if gray { "b-w" } else { "srgb" },
             "channels": channels,
@@ -305,14 +310,14 @@ impl Document for Json {
         }
         match self.delays[..] {
             [] => {}
-            [delay] => facts["delay"] = vec![delay; held as usize].into(),
+            [delay] => facts["delay"] = vec![delay; pages as usize].into(),
             ref delays => facts["delay"] = delays.into(),
         }
         facts.to_string()
     }
 }
 
-/// A document that has the result as the text of a data URI.
+/// A text document with the result as a data URI.
 #[derive(Debug)]
 struct DataUri;
 
@@ -338,12 +343,12 @@ impl Document for DataUri {
     }
 }
 
-/// Error responses as JSON. Whatever is wrong with a source is a 404.
+/// Error style of weserv: JSON, with status 404 for every problem with the source.
 #[derive(Debug)]
 struct WeservErrors;
 
 impl Errors for WeservErrors {
-    fn status(&self, fault: Fault, own: u16) -> u16 {
+    fn status(&self, fault: Fault, default: u16) -> u16 {
         match fault {
             Fault::Missing
             | Fault::NotImage
@@ -352,14 +357,14 @@ impl Errors for WeservErrors {
             | Fault::Source
             | Fault::Late => 404,
             Fault::Url | Fault::Unsupported | Fault::Limit => 400,
-            _ => own,
+            _ => default,
         }
     }
 
-    fn body(&self, told: &Told<'_>) -> Option<(&'static str, String)> {
+    fn body(&self, error: &Told<'_>) -> Option<(&'static str, String)> {
         let Told {
             status, sentence, ..
-        } = *told;
+        } = *error;
         let body = json!({ "status": "error", "code": status, "message": sentence });
         Some(("application/json", body.to_string()))
     }

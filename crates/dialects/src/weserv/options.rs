@@ -1,4 +1,4 @@
-//! The table of keys.
+//! The table of weserv's parameters.
 
 use andon_recipe::Effect;
 
@@ -21,7 +21,7 @@ const FORMATS: Takes = Word(&[
 const FILTERS: Takes = Word(&["greyscale", "sepia", "negate", "duotone"]);
 const TIMING: &str = "animations keep their own";
 
-/// All keys, with deprecated ones as other names.
+/// The parameters of weserv, with deprecated ones as other names.
 #[rustfmt::skip]
 pub(super) static OPTIONS: Table = Table(&[
     row(&["w", "width"], Image, LENGTH, "width of the box"),

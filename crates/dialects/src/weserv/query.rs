@@ -1,4 +1,4 @@
-//! The query, parsed as by the service: split by hand, not decoded, with the first value of each key.
+//! Parses the query as the service does: split by hand, not decoded, with the first value of each key.
 
 use andon_recipe::Colour;
 
@@ -17,7 +17,7 @@ pub(super) enum Coordinate {
     Share(f32),
 }
 
-/// The value of a key without `=`. A value that is not a number counts as this, too.
+/// The value of a key without `=`. A value that is not a number is treated like it.
 const NONE: &str = "-1";
 
 /// Maximum absolute value of a number. A text with a larger one counts as not a number.
@@ -26,20 +26,20 @@ const MOST: f64 = 1e7;
 impl Query {
     /// Parses a query, and calls `ignored` with every unknown key.
     pub(super) fn read(query: &str, mut ignored: impl FnMut(&str)) -> Self {
-        let mut read = Self::default();
+        let mut values = Self::default();
         for piece in query.split('&') {
             let (key, value) = piece.split_once('=').unwrap_or((piece, NONE));
             match OPTIONS.named(key) {
                 Some(row) if row.about == About::Answer => {}
-                Some(row) => read.add(row, value),
+                Some(row) => values.add(row, value),
                 None if key.is_empty() => {}
                 None => ignored(key),
             }
         }
-        read
+        values
     }
 
-    /// Stores the value of a key. Old forms with several values are spread over the keys that they stand for.
+    /// Stores the value of a key. The values of a deprecated list are stored under the keys that they stand for.
     fn add(&mut self, row: &'static OptionRow, value: &str) {
         let tokens: Vec<&str> = value.split(',').filter(|token| !token.is_empty()).collect();
         let keys = match row.name() {
@@ -58,7 +58,7 @@ impl Query {
         }
     }
 
-    /// Stores what an old value of `fit` or `a` says of other keys.
+    /// Stores the values of other keys that a deprecated value of `fit` or `a` implies.
     fn add_older(&mut self, key: &str, value: &str) {
         if key == "fit" && ["fit", "squaredown"].contains(&value) {
             self.put("we", "true");
@@ -107,19 +107,19 @@ impl Query {
         self.text(key).map(int)
     }
 
-    /// Returns the whole numbers between commas.
+    /// Parses a comma-separated list of whole numbers.
     pub(super) fn ints(&self, key: &str) -> Vec<i32> {
         let list = self.text(key).unwrap_or_default().split(',');
         list.filter(|item| !item.is_empty()).map(int).collect()
     }
 
-    /// Returns a number that is in the range of the key's row.
+    /// Returns a number, if it is in the range of the key's row.
     pub(super) fn number(&self, key: &str) -> Option<f64> {
         let (takes, text) = self.0.get(key)?;
         Some(leading(text).unwrap_or(-1.0)).filter(|number| takes.has(*number))
     }
 
-    /// Returns a whole number that is in the range of the key's row.
+    /// Returns a whole number, if it is in the range of the key's row.
     pub(super) fn whole(&self, key: &str) -> Option<i32> {
         let (takes, text) = self.0.get(key)?;
         Some(int(text)).filter(|number| takes.has(f64::from(*number)))
@@ -153,7 +153,7 @@ pub(super) fn coordinate(text: &str) -> Coordinate {
     }
 }
 
-/// Returns the whole number that a text begins with, or -1.
+/// Parses the whole number that a text begins with; -1 if there is none.
 fn int(text: &str) -> i32 {
     let digits = text.find(['.', 'e', 'E']).map_or(text, |end| &text[..end]);
     leading(digits).map_or(-1, |number| number as i32)
@@ -174,17 +174,16 @@ fn leading(text: &str) -> Option<f64> {
     (number.abs() <= MOST).then_some(number)
 }
 
-/// Parses a colour: a name, or the hex digits RGB, ARGB, RRGGBB or AARRGGBB. Seven digits get an `f` in front. Any
-/// other text is transparent.
+/// Parses a colour: a name, or the hex digits RGB, ARGB, RRGGBB or AARRGGBB. Any other text is transparent.
 pub(super) fn colour(text: &str) -> Colour {
     let text = text.strip_prefix("%23").unwrap_or(text);
-    let padded = match text.len() {
-        // Its front is filled with f.
+    let digits = match text.len() {
+        // The service pads seven digits with a leading `f`.
         7 => format!("f{text}"),
         _ => text.to_owned(),
     };
-    let named = Colour::named(text);
-    named
-        .or_else(|| colours::argb(&padded))
+    let named_colour = Colour::named(text);
+    named_colour
+        .or_else(|| colours::argb(&digits))
         .unwrap_or(Colour::CLEAR)
 }

@@ -1,4 +1,4 @@
-//! How a query is resolved for an image. Sizes are those of the service, to the pixel.
+//! Resolves a query to a recipe for an image. Sizes are those of the service, to the pixel.
 
 mod wish;
 
@@ -14,7 +14,7 @@ use super::query::Query;
 use crate::effects::{self, is_lossy, number, rgb, with};
 use crate::geometry::{self, keep_salient};
 
-/// The rules that a query stands for.
+/// The parameters of a query, and how they are resolved to a recipe for an image.
 #[derive(Clone, Debug)]
 pub(super) struct WeservRules {
     pub(super) query: Query,
@@ -33,10 +33,10 @@ enum Fit {
 /// Maximum side in px that libvips supports. Larger sides are clamped to it.
 const MOST_PX: i32 = 10_000_000;
 
-/// The tolerance of `trim` if it has no valid one.
+/// The tolerance of `trim` if its value is missing or invalid.
 const TOLERANCE: u8 = 10;
 
-/// The quality if none is given.
+/// The default quality.
 const QUALITY: u8 = 80;
 
 impl WeservRules {
@@ -69,7 +69,7 @@ impl WeservRules {
         }
     }
 
-    /// Returns the rotation in degrees. One that is not a multiple of 90 degrees is applied last.
+    /// Returns the rotation in degrees. A rotation that is not a multiple of 90 degrees is applied last.
     fn degrees(&self) -> i32 {
         self.query.int("ro").unwrap_or_default()
     }
@@ -101,13 +101,13 @@ impl WeservRules {
         all && facts.frames > 1
     }
 
-    /// Returns the steps that cut the border off the stored image, and the size in px of what is left. Animations keep
+    /// Returns the steps that trim the border of the stored image, and the size in px of the rest. Animations keep
     /// their height.
-    fn trimmed(&self, facts: &Facts) -> Result<(Vec<Step>, (u32, u32)), ResolveError> {
+    fn trim_steps(&self, facts: &Facts) -> Result<(Vec<Step>, (u32, u32)), ResolveError> {
         let whole = (facts.width, facts.height);
         let trim = self.trim().filter(|_| whole.0 >= 3 && whole.1 >= 3);
-        let trimmed = Recipe::of_stored(Vec::from_iter(trim), Output::default());
-        let mut steps = trimmed.resolve(facts)?.steps;
+        let recipe = Recipe::of_stored(Vec::from_iter(trim), Output::default());
+        let mut steps = recipe.resolve(facts)?.steps;
         if let (true, Some(Step::Crop(Crop::At { y, h, .. }))) =
             (self.moves(facts), steps.first_mut())
         {
@@ -117,7 +117,7 @@ impl WeservRules {
         Ok((steps, size.unwrap_or(whole)))
     }
 
-    /// Returns the requested box in px; 0 for a side that is not given.
+    /// Returns the requested box in px; 0 for a side that is open.
     fn bounds(&self, facts: &Facts) -> (i32, i32) {
         let ratio = self.query.number("dpr");
         let side = |key, whole| {
@@ -132,7 +132,7 @@ impl WeservRules {
     }
 
     /// Returns the size in px that an image is scaled to.
-    fn scaled(&self, (width, height): (u32, u32), (w, h): (i32, i32)) -> (u32, u32) {
+    fn scaled_size(&self, (width, height): (u32, u32), (w, h): (i32, i32)) -> (u32, u32) {
         let (wide, high) = (f64::from(width), f64::from(height));
         let (across, down) = (wide / f64::from(w), high / f64::from(h));
         let fit = self.fit();
@@ -149,12 +149,12 @@ impl WeservRules {
         if self.query.flag("we") {
             shrink = (shrink.0.max(1.0), shrink.1.max(1.0));
         }
-        // `as` saturates, for a limit to refuse.
+        // `as` saturates, so that a limit refuses the size.
         let side = |whole: f64, shrink: f64| ((whole / shrink).round_ties_even() as u32).max(1);
         (side(wide, shrink.0), side(high, shrink.1))
     }
 
-    /// Returns the upper left corner in px at which `inner` lies in `outer`.
+    /// Returns the upper left corner in px of a part of the size `inner` within an image of the size `outer`.
     fn place(&self, inner: (u32, u32), outer: (u32, u32)) -> (u32, u32) {
         let room = (
             outer.0.saturating_sub(inner.0),
@@ -163,14 +163,14 @@ impl WeservRules {
         let name = self.query.text("a").unwrap_or_default();
         if name.starts_with("focal") || name.starts_with("crop-") {
             let share = |key| self.query.number(key).unwrap_or(0.5);
-            let around = |share: f64, outer: u32, inner: u32, room: u32| {
-                // `as` saturates below 0.
+            let position = |share: f64, outer: u32, inner: u32, room: u32| {
+                // `as` saturates at 0.
                 let start = (share * f64::from(outer) - f64::from(inner) / 2.0).round() as u32;
                 start.min(room)
             };
             return (
-                around(share("fpx"), outer.0, inner.0, room.0),
-                around(share("fpy"), outer.1, inner.1, room.1),
+                position(share("fpx"), outer.0, inner.0, room.0),
+                position(share("fpy"), outer.1, inner.1, room.1),
             );
         }
         let x = match name {
@@ -225,36 +225,36 @@ impl WeservRules {
     }
 
     fn geometry(&self, facts: &Facts) -> Result<(Vec<Step>, (u32, u32)), ResolveError> {
-        let (mut steps, stored) = self.trimmed(facts)?;
+        let (mut steps, stored) = self.trim_steps(facts)?;
         let turn = self.quarters();
         steps.push(Step::Orient(Orient));
         steps.extend(turn.map(Step::Turn));
         steps.extend(self.flips().map(Step::Flip));
-        let turned = turn.map_or(facts.orientation, |turn| facts.orientation.then(turn));
-        let mut size = turned.size(stored.0, stored.1);
+        let orientation = turn.map_or(facts.orientation, |turn| facts.orientation.then(turn));
+        let mut size = orientation.size(stored.0, stored.1);
         let bounds = self.bounds(facts);
         let precrop = self.query.flag("precrop");
         let moves = self.moves(facts);
         if precrop {
             self.cut(&mut steps, &mut size, moves);
         }
-        // What `ro` turns is scaled before that.
+        // `ro` turns the image after scaling, so that the box is turned back.
         let sideways = matches!(turn, Some(Turn::R90 | Turn::R270));
         let unturned = match !precrop && sideways {
             true => (bounds.1, bounds.0),
             false => bounds,
         };
-        size = self.scaled(size, unturned);
+        size = self.scaled_size(size, unturned);
         steps.push(Step::exact(size.0, size.1));
-        let framed = if moves { (bounds.0, 0) } else { bounds };
+        let frame = if moves { (bounds.0, 0) } else { bounds };
         if self.fit() == Fit::Cover {
-            self.align(&mut steps, &mut size, framed);
+            self.align(&mut steps, &mut size, frame);
         }
         if !precrop {
             self.cut(&mut steps, &mut size, moves);
         }
         if self.fit() == Fit::Contain {
-            self.contain(&mut steps, &mut size, framed, facts.alpha);
+            self.contain(&mut steps, &mut size, frame, facts.alpha);
         }
         if self.degrees() % 90 != 0 {
             let degrees = f64::from(self.degrees().rem_euclid(360));
@@ -267,8 +267,8 @@ impl WeservRules {
         Ok((steps, size))
     }
 
-    /// Cuts the image to the part of `crop`, if there is one. The pages of an animation, `moves`, lie one below the
-    /// other there, and keep their height but for the scale.
+    /// Applies the crop, if there is one. `moves` says whether the image is an animation: the service crops its stacked
+    /// pages as one image, which keep their height except for the scale.
     fn cut(&self, steps: &mut Vec<Step>, size: &mut (u32, u32), moves: bool) {
         if let Some((x, y, w, h)) = self.crop(*size) {
             let (y, h) = if moves { (0, size.1) } else { (y, h) };
@@ -277,8 +277,8 @@ impl WeservRules {
         }
     }
 
-    /// Lays a scaled image on a canvas as large as the box in px; 0 for a side that is not given. `alpha`: whether the
-    /// image may have transparent pixels.
+    /// Places a scaled image on a canvas of the size of the box in px; 0 for a side that is open. `alpha` says whether
+    /// the image may have transparent pixels.
     fn contain(
         &self,
         steps: &mut Vec<Step>,
@@ -286,33 +286,33 @@ impl WeservRules {
         bounds: (i32, i32),
         alpha: bool,
     ) {
-        let side = |side: i32, own: u32| match u32::try_from(side) {
+        let side = |side: i32, image_side: u32| match u32::try_from(side) {
             Ok(side) if side > 0 => side,
-            _ => own,
+            _ => image_side,
         };
         let ground = (side(bounds.0, size.0), side(bounds.1, size.1));
         let (x, y) = self.place(*size, ground);
-        let around = self.query.colour("cbg").unwrap_or(Colour::CLEAR);
-        // What shows through a transparent image is not the ground.
-        let apart = alpha && around.a > 0 && ground != *size;
+        let colour = self.query.colour("cbg").unwrap_or(Colour::CLEAR);
+        // Transparent parts of the image must not show the colour of the canvas.
+        let needs_fill = alpha && colour.a > 0 && ground != *size;
         steps.push(Step::Canvas(Canvas {
             w: ground.0,
             h: ground.1,
-            colour: if apart { Colour::CLEAR } else { around },
+            colour: if needs_fill { Colour::CLEAR } else { colour },
             at: Some((place(x), place(y))),
         }));
-        let around = || format!("around:{x}:{y}:{}x{}:{around}", size.0, size.1);
-        steps.extend(effects::steps([apart.then(around)]));
+        let effect = || format!("around:{x}:{y}:{}x{}:{colour}", size.0, size.1);
+        steps.extend(effects::steps([needs_fill.then(effect)]));
         *size = ground;
     }
 
-    /// Returns the effects in their order, without those that change nothing.
+    /// Returns the effects in their order, without those that have no effect.
     fn effects(&self) -> Vec<Step> {
         let query = &self.query;
         let level = |key| query.whole(key).filter(|level| *level != 0).map(f64::from);
-        // A key without a valid value stands for a usual one.
-        let usual = |key, usual| query.has(key).then(|| query.number(key).unwrap_or(usual));
-        let tone = |key, usual: &str| query.colour(key).map_or(usual.to_owned(), rgb);
+        // A key with a missing or invalid value stands for a default.
+        let default = |key, default| query.has(key).then(|| query.number(key).unwrap_or(default));
+        let tone = |key, default: &str| query.colour(key).map_or(default.to_owned(), rgb);
         let filter = match query.text("filt").unwrap_or_default() {
             "greyscale" => Some("gray:light".to_owned()),
             "sepia" => Some("sepia".to_owned()),
@@ -328,10 +328,10 @@ impl WeservRules {
             with("brightness:{}", level("bri").map(|level| level * 2.55)),
             self.modulation(),
             with("contrast:{}", level("con").map(|level| slope(level * 0.3))),
-            with("gamma:{}", usual("gam", 2.2).map(f64::recip)),
+            with("gamma:{}", default("gam", 2.2).map(f64::recip)),
             self.sharpening(),
             filter,
-            with("blur:0x{}", usual("blur", MILD)),
+            with("blur:0x{}", default("blur", MILD)),
             tint.map(|colour| format!("tint:{}", rgb(colour))),
         ])
     }
@@ -344,7 +344,7 @@ impl WeservRules {
     }
 
     fn sharpening(&self) -> Option<String> {
-        let of = |key, usual| number(self.query.number(key).unwrap_or(usual));
+        let of = |key, default| number(self.query.number(key).unwrap_or(default));
         let (flat, jagged) = (of("sharpf", 1.0), of("sharpj", 2.0));
         let effect = with(
             &format!("sharpen-l:{{}}:{flat}:{jagged}"),
@@ -354,17 +354,17 @@ impl WeservRules {
         self.query.has("sharp").then(|| effect.or_else(mild))?
     }
 
-    /// Returns the steps that cut a shape out of an image of this size in px, if one is asked for.
+    /// Returns the steps that mask an image of this size in px with a shape; `None` if no shape is requested.
     fn mask(&self, size: (u32, u32)) -> Option<Vec<Step>> {
         let shape = self.query.text("mask")?;
         if !Effect::MASKS.contains(&shape) {
             return None;
         }
-        let around = self.query.colour("mbg").filter(|colour| colour.a > 0);
-        let around = around.map_or(String::new(), |colour| format!(":{colour}"));
-        let mut steps = effects::steps([Some(format!("mask:{shape}{around}"))]);
+        let colour_argument = self.query.colour("mbg").filter(|colour| colour.a > 0);
+        let colour_argument = colour_argument.map_or(String::new(), |colour| format!(":{colour}"));
+        let mut steps = effects::steps([Some(format!("mask:{shape}{colour_argument}"))]);
         if self.query.flag("mtrim") {
-            let part = masked(shape, size);
+            let part = mask_size(shape, size);
             let middle = |side: u32, part: u32| (side - part).div_ceil(2);
             let (x, y) = (middle(size.0, part.0), middle(size.1, part.1));
             steps.push(Step::crop(x, y, part.0, part.1));
@@ -372,8 +372,8 @@ impl WeservRules {
         Some(steps)
     }
 
-    /// Returns the output settings. `alpha`: whether the result may have transparent pixels.
-    fn written(&self, facts: &Facts, alpha: bool) -> Output {
+    /// Returns the output settings. `alpha` says whether the result may have transparent pixels.
+    fn output_for(&self, facts: &Facts, alpha: bool) -> Output {
         let query = &self.query;
         let mut output = self.output.clone();
         if output.format.is_none() && alpha && facts.format == "jpeg" {
@@ -406,7 +406,7 @@ impl WeservRules {
             _ => {}
         }
         output.progressive &= ["jpeg", "png"].contains(&format);
-        // Of an image that moves one page is shown, unless all are asked for.
+        // Unless all pages of an animation are requested, one page is sent.
         if ["gif", "webp"].contains(&&*facts.format) && !self.moves(facts) {
             output.frame = Some(query.whole("page").unwrap_or_default() as u32 + 1);
         }
@@ -414,7 +414,7 @@ impl WeservRules {
     }
 }
 
-/// The sigma that corresponds to the 3x3 matrix of the service, which is used if no strength is given.
+/// The sigma that corresponds to the 3x3 matrix of the service, which is used without a strength.
 const MILD: f64 = 0.8;
 
 /// Returns the gray of a background as the service computes it: a weighted mean of the encoded channel values.
@@ -429,8 +429,8 @@ fn gray(Colour { r, g, b, a }: Colour) -> Colour {
     }
 }
 
-/// Returns the slope in the middle of the service's contrast curve, which is a logistic function of this steepness or
-/// its inverse.
+/// Returns the slope at the middle of the service's contrast curve: a logistic function of this steepness or, if that
+/// is negative, its inverse.
 fn slope(steepness: f64) -> f64 {
     let beta = steepness.abs();
     let logistic = beta / 4.0 / (beta / 4.0).tanh();
@@ -441,17 +441,17 @@ fn slope(steepness: f64) -> f64 {
     }
 }
 
-/// Returns width and height in px of a mask's shape, as large as an image of this size allows. Rounding is the
-/// service's: the shape is first measured in whole px in the largest circle.
-fn masked(shape: &str, (width, height): (u32, u32)) -> (u32, u32) {
+/// Returns width and height in px of a mask's shape, as large as fits into an image of this size. It is rounded as by
+/// the service: the shape is first measured in whole px in the largest circle.
+fn mask_size(shape: &str, (width, height): (u32, u32)) -> (u32, u32) {
     let radius = f64::from(width.min(height)) / 2.0;
-    // Width and height in a circle of radius 1.
+    // The size of the shape in a circle of radius 1.
     let (w, h) = match shape {
         "ellipse" => return (width, height),
         "triangle" | "triangle-180" => (3_f64.sqrt(), 1.5),
         "pentagon" | "pentagon-180" | "star" => (2.0 * (0.4 * PI).sin(), 1.0 + (0.2 * PI).cos()),
         "hexagon" => (3_f64.sqrt(), 2.0),
-        // Its curve of sines is drawn sixteen times as large.
+        // The service draws this curve of sines sixteen times as large.
         "heart" => (32.0, 28.922),
         _ => (2.0, 2.0),
     };
@@ -484,7 +484,7 @@ impl Rules for WeservRules {
         let mut alpha = facts.alpha || steps.iter().any(shows);
         steps.extend(self.effects());
         if let Some(ground) = self.query.colour("bg").filter(|ground| ground.a > 0) {
-            // A gray image has one band, and so has its ground.
+            // A gray image has a single band, so that its background becomes gray, too.
             let is_gray = self.query.text("filt") == Some("greyscale");
             steps.push(Step::Flatten(Flatten(if is_gray {
                 gray(ground)
@@ -494,11 +494,11 @@ impl Rules for WeservRules {
             alpha &= ground.a < u8::MAX;
         }
         if let Some(mask) = self.mask(size) {
-            let around = self.query.colour("mbg").unwrap_or(Colour::CLEAR);
-            alpha |= around.a < u8::MAX;
+            let colour_outside = self.query.colour("mbg").unwrap_or(Colour::CLEAR);
+            alpha |= colour_outside.a < u8::MAX;
             steps.extend(mask);
         }
-        let output = self.written(facts, alpha);
+        let output = self.output_for(facts, alpha);
         Recipe { steps, output }.resolve(facts)
     }
 
@@ -511,6 +511,6 @@ impl Rules for WeservRules {
     crate::rules::kept_output!();
 
     fn wish(&self) -> Option<andon_recipe::Wish> {
-        Some(self.wanted())
+        Some(self.to_wish())
     }
 }

@@ -1,10 +1,10 @@
-//! Writes wishes as URLs of weserv, with the usual prefix.
+//! Writes wishes (requests in the terms that all dialects share) as URLs of weserv at the root.
 
 use andon_recipe::{Fitting, Wish};
 
-use crate::spelling::{Said, Spelt, Word, argb, side};
+use crate::spelling::{Draft, Spelt, Word, argb, side};
 
-/// The words of a recipe that there are parameters for.
+/// Words of recipes, each with the parameter that expresses it.
 pub(super) const WORDS: &[Word] = &[
     ("trim:_", "trim={0}"),
     ("crop:_:_:_:_", "precrop&cx={0}&cy={1}&cw={2}&ch={3}"),
@@ -49,22 +49,22 @@ pub(super) const WORDS: &[Word] = &[
     ("frame:_", "page={0-1}"),
 ];
 
-/// Returns the URL for a wish.
+/// Returns the URL for a wish, and which parts of the wish it lacks.
 pub(super) fn spell(wish: &Wish, source: &str) -> Spelt {
-    let mut said = Said::of(wish, WORDS);
-    said.add(side("w=", wish.w));
-    said.add(side("h=", wish.h));
-    said.put(match wish.fit {
+    let mut draft = Draft::of(wish, WORDS);
+    draft.add(side("w=", wish.w));
+    draft.add(side("h=", wish.h));
+    draft.put(match wish.fit {
         Fitting::Nothing | Fitting::Inside => String::new(),
         Fitting::Cover => "fit=cover".to_owned(),
         Fitting::Exact => "fit=fill".to_owned(),
         Fitting::Pad(colour) => format!("fit=contain&cbg={}", argb(colour)),
     });
-    said.put(if wish.enlarge { "" } else { "we" });
-    // Of an animation, only one page is shown without it.
+    draft.put(if wish.enlarge { "" } else { "we" });
+    // Without `n=-1`, weserv sends only one page of an animation.
     let moves =
         wish.output.frame.is_none() && [".gif", ".webp"].iter().any(|end| source.ends_with(end));
-    said.put(if moves { "n=-1" } else { "" });
-    let options = said.join("&");
-    said.spelt(format!("/?url=/{source}&{options}"))
+    draft.put(if moves { "n=-1" } else { "" });
+    let options = draft.join("&");
+    draft.finish(format!("/?url=/{source}&{options}"))
 }

@@ -1,4 +1,4 @@
-//! Tests of the arithmetic and the quirks of the service.
+//! Tests of the arithmetic and the quirks of weserv.
 
 use std::sync::Arc;
 
@@ -102,7 +102,7 @@ fn sizes_are_the_services() {
         orientation: Orientation::from_exif(6),
         ..Facts::new("jpeg", 400, 300)
     };
-    // Shares are of the image as it is stored.
+    // Percentages refer to the stored image, before it is turned.
     let sizes = [("w=150", (150, 200)), ("w=50%", (200, 267))];
     vectors::check_sizes(ask, &turned, &sizes);
 }

@@ -1,15 +1,16 @@
-//! What the options want, in terms that other dialects can say, too.
+//! Expresses the options as a wish, in the terms that all dialects share.
 
 use andon_recipe::{Area, Facts, Flatten, Measure, Recipe, Step, Wish};
 
 use super::CloudflareRules;
 
-/// Width and height in px of an image that no usual box exceeds.
+/// Width and height in px of an image that usual boxes do not exceed.
 const LARGE: (u32, u32) = (1 << 19, 1 << 19);
 
 impl CloudflareRules {
-    /// Returns the wish; `None` if the options crop to nothing. Crops that depend on the image's size are beyond it.
-    pub(super) fn wanted(&self) -> Option<Wish> {
+    /// Returns the options as a wish; `None` if they crop to nothing. A crop that depends on the image's size is not
+    /// expressed, but listed in [`Wish::beyond`].
+    pub(super) fn to_wish(&self) -> Option<Wish> {
         let options = &self.options;
         let mut facts = Facts::new("jpeg", LARGE.0, LARGE.1);
         let border = Measure::Trim {
@@ -23,7 +24,7 @@ impl CloudflareRules {
             h: LARGE.1,
         };
         facts.measured = [(border, whole)].into_iter().collect();
-        let (mut steps, _) = self.before(&facts).ok()?;
+        let (mut steps, _) = self.steps_before_scaling(&facts).ok()?;
         let is_px = ["trim.width", "trim.height"]
             .iter()
             .all(|key| options.text(key).is_some());

@@ -1,4 +1,4 @@
-//! What the parameters want, in terms that other dialects can say, too.
+//! Expresses the parameters as a wish, in the terms that all dialects share.
 
 use andon_recipe::{Colour, Effect, Fitting, Flip, Orientation, Recipe, Rotate, Step, Wish};
 
@@ -6,8 +6,9 @@ use super::IiifRules;
 use crate::iiif::parse::{Quality, Region, Shape};
 
 impl IiifRules {
-    /// Returns the wish. Regions and sizes in per cent, and squares, are beyond it.
-    pub(super) fn wanted(&self) -> Wish {
+    /// Returns the parameters as a wish. Regions and sizes in percent, and squares, are not expressed, but listed in
+    /// [`Wish::beyond`].
+    pub(super) fn to_wish(&self) -> Wish {
         let mut beyond = Vec::new();
         let region = match self.region {
             Region::Full => None,

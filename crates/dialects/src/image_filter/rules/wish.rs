@@ -1,13 +1,14 @@
-//! What the directives want, in terms that other dialects can say, too.
+//! Expresses the directives as a wish, in the terms that all dialects share.
 
 use andon_recipe::{Fitting, Recipe, Step, Turn, Wish};
 
-use super::{ImageFilterRules, sharpened};
+use super::{ImageFilterRules, unsharp_mask};
 use crate::image_filter::options::{Bound, Filter};
 
 impl ImageFilterRules {
-    /// Returns the wish. What the module does to all profiles and metadata is no wish of a URL.
-    pub(super) fn wanted(&self) -> Wish {
+    /// Returns the directives as a wish. How the module treats all profiles and metadata is not part of it, as no URL
+    /// asks for that.
+    pub(super) fn to_wish(&self) -> Wish {
         if matches!(self.options.filter, Filter::Test | Filter::Size) {
             return Wish::of(&Recipe::original());
         }
@@ -17,7 +18,7 @@ impl ImageFilterRules {
             Filter::Resize(w, h) => (Fitting::Inside, side(w), side(h)),
             Filter::Crop(w, h) => (Fitting::Cover, side(w), side(h)),
         };
-        // Counter-clockwise.
+        // The directive counts counterclockwise.
         let turn = match self.options.rotate {
             90 => Some(Turn::R270),
             180 => Some(Turn::R180),
@@ -31,7 +32,7 @@ impl ImageFilterRules {
             after: turn
                 .map(Step::Turn)
                 .into_iter()
-                .chain(sharpened(self.options.sharpen))
+                .chain(unsharp_mask(self.options.sharpen))
                 .collect(),
             ..Wish::default()
         }

@@ -1,4 +1,4 @@
-//! What the parameters want, in terms that other dialects can say, too.
+//! Expresses the parameters as a wish, in the terms that all dialects share.
 
 use andon_recipe::{
     Colour, Cover, Exact, Flatten, Gravity, Orientation, Output, Recipe, Rotate, Step, StoredTurn,
@@ -7,12 +7,13 @@ use andon_recipe::{
 
 use super::{ImgixRules, overlays, rect};
 
-/// Width and height in px of an image that no usual box exceeds.
+/// Width and height in px of an image that usual boxes do not exceed.
 const LARGE: (u32, u32) = (1 << 19, 1 << 19);
 
 impl ImgixRules {
-    /// Returns the wish. Values that depend on the image's size are beyond it.
-    pub(super) fn wanted(&self) -> Wish {
+    /// Returns the parameters as a wish. Values that depend on the image's size are not expressed, but listed in
+    /// [`Wish::beyond`].
+    pub(super) fn to_wish(&self) -> Wish {
         let query = &self.query;
         let mut beyond: Vec<String> = ["blend", "mark", "txt", "fp-z", "rect", "w", "h"]
             .into_iter()
@@ -35,7 +36,7 @@ impl ImgixRules {
             && let Some(Step::Exact(Exact { w, h })) =
                 sizes.pop_if(|step| matches!(step, Step::Exact(_)))
         {
-            // What is zoomed in on depends on the image's size.
+            // The part to zoom in on depends on the image's size, so that the crop to it is replaced.
             sizes.pop();
             let gravity = Gravity::Centre;
             sizes.push(Step::Cover(Cover {
@@ -86,7 +87,7 @@ impl ImgixRules {
     }
 }
 
-/// Whether a value is a share of a side or a place, rather than px.
+/// Whether a value is a share of a side, or a word for a place, rather than px.
 fn is_relative(text: &str) -> bool {
     text.parse::<f64>()
         .map_or(true, |number| number > 0.0 && number <= 1.0)

@@ -1,4 +1,4 @@
-//! The watermark of a result: the configured one, whose size may be known, or any image that a URL names.
+//! The watermark of a result: the configured image, whose size may be known, an image that a URL names, or a text.
 
 use andon_recipe::{Colour, Effect, Pad, Rotate, Step};
 
@@ -8,70 +8,73 @@ use super::{ImgproxyRules, effect, px};
 use crate::effects::{Overlay, number};
 
 impl ImgproxyRules {
-    /// Returns the step that lays the watermark on the result.
+    /// Returns the step that draws the watermark on the result, if there is one.
     pub(super) fn mark(&self, layout: &Layout) -> Option<Step> {
-        let asked = &self.options.watermark;
-        let configured = self.house.watermark.as_ref();
+        let options = &self.options.watermark;
+        let common_mark = self.common.watermark.as_ref();
         let outer = layout.size();
-        if let Some(text) = asked.text.as_ref().filter(|_| asked.opacity > 0.0) {
-            let opacity = asked.opacity * configured.map_or(1.0, |mark| mark.opacity);
-            return asked.written(text, opacity, outer, layout.dpr);
+        if let Some(text) = options.text.as_ref().filter(|_| options.opacity > 0.0) {
+            let opacity = options.opacity * common_mark.map_or(1.0, |mark| mark.opacity);
+            return options.text_step(text, opacity, outer, layout.dpr);
         }
-        let is_spaced = asked.tiled && asked.gravity.spacing(outer, layout.dpr) != (0, 0);
-        let is_changed = asked.angle != 0.0 || asked.shadow > 0.0 || is_spaced;
-        if asked.file.is_some() || is_changed || asked.is_sized() {
-            let file = asked.file.as_ref().or(configured.map(|mark| &mark.file))?;
-            let opacity = asked.opacity * configured.map_or(1.0, |mark| mark.opacity);
-            return asked.of_any_size(file, opacity, outer, layout.dpr).step();
+        let is_spaced = options.tiled && options.gravity.spacing(outer, layout.dpr) != (0, 0);
+        let is_changed = options.angle != 0.0 || options.shadow > 0.0 || is_spaced;
+        if options.file.is_some() || is_changed || options.is_sized() {
+            let file = options
+                .file
+                .as_ref()
+                .or(common_mark.map(|mark| &mark.file))?;
+            let opacity = options.opacity * common_mark.map_or(1.0, |mark| mark.opacity);
+            return options.of_any_size(file, opacity, outer, layout.dpr).step();
         }
-        let mark = configured.filter(|_| asked.opacity > 0.0)?;
+        let mark = common_mark.filter(|_| options.opacity > 0.0)?;
         let Some((width, height)) = mark.size else {
-            let opacity = asked.opacity * mark.opacity;
-            return asked
+            let opacity = options.opacity * mark.opacity;
+            return options
                 .of_any_size(&mark.file, opacity, outer, layout.dpr)
                 .step();
         };
-        let own = (f64::from(width), f64::from(height));
-        let down = match asked.scale {
+        let file_size = (f64::from(width), f64::from(height));
+        let factor = match options.scale {
             0.0 => 1.0,
             scale => {
                 let most = |side: i64| (side as f64 * scale).round().max(1.0);
-                (most(outer.0) / own.0).min(most(outer.1) / own.1)
+                (most(outer.0) / file_size.0).min(most(outer.1) / file_size.1)
             }
         };
-        let side = |own: f64| ((own * down).round() as i64).max(1);
-        let size = (side(own.0), side(own.1));
-        let (x, y) = match asked.tiled {
+        let side = |file_size: f64| ((file_size * factor).round() as i64).max(1);
+        let size = (side(file_size.0), side(file_size.1));
+        let (x, y) = match options.tiled {
             true => (0, 0),
-            false => asked.gravity.place(outer, size, layout.dpr, true),
+            false => options.gravity.place(outer, size, layout.dpr, true),
         };
-        let opacity = (asked.opacity * mark.opacity * 100.0).round() as i64;
+        let opacity = (options.opacity * mark.opacity * 100.0).round() as i64;
         let mut args = vec![mark.file.clone(), x.to_string(), y.to_string()];
-        if opacity == 100 && size == (own.0 as i64, own.1 as i64) && !asked.tiled {
+        if opacity == 100 && size == (file_size.0 as i64, file_size.1 as i64) && !options.tiled {
             return effect(Effect::OVER, args);
         }
         args.extend([opacity, size.0, size.1].map(|number| number.to_string()));
-        args.extend(asked.tiled.then(|| "tile".to_owned()));
+        args.extend(options.tiled.then(|| "tile".to_owned()));
         effect("overlay", args)
     }
 }
 
 impl Watermark {
-    /// Whether `size` says how large the watermark is.
+    /// Whether `size`, rather than `scale`, sets the size of the watermark.
     fn is_sized(&self) -> bool {
         self.scale == 0.0 && self.size != (0, 0)
     }
 
-    /// Returns the step that writes a text as the watermark on a result of the size `outer`, in px.
-    fn written(&self, text: &str, opacity: f64, outer: (i64, i64), dpr: f64) -> Option<Step> {
-        let text = plain(text);
+    /// Returns the step that draws a text as the watermark on a result of the size `outer`, in px.
+    fn text_step(&self, text: &str, opacity: f64, outer: (i64, i64), dpr: f64) -> Option<Step> {
+        let text = without_markup(text);
         let (corner, (x, y)) = match self.tiled {
             true => ("centre".to_owned(), (0, 0)),
             false => self.gravity.corner(outer, dpr),
         };
         let opacity = opacity.clamp(0.0, 1.0);
         let ink = match self.shadow > 0.0 {
-            // Letters hide their own shadow, however opaque both are together.
+            // The letters must be opaque to hide their own shadow; the opacity is applied to both together.
             true => Colour::BLACK,
             false => Colour {
                 a: (opacity * 255.0).round() as u8,
@@ -91,7 +94,7 @@ impl Watermark {
         if (w, h) == (0, 0) {
             args[0] = text;
         } else {
-            // One line, as large as fits: nothing but a hyphen and a space would end a line of Latin letters.
+            // The text stays on one line, as large as fits. Lines of Latin letters break only at spaces and hyphens.
             args[0] = text.replace(' ', "\u{a0}").replace('-', "-\u{2060}");
             LARGEST.clone_into(&mut args[1]);
             let side = |side: u32| side.min(FARTHEST as u32);
@@ -114,8 +117,7 @@ impl Watermark {
         effect(Effect::TEXT, args)
     }
 
-    /// Returns width and height in px that the watermark is fitted into on a result of the size `outer`. 0: it has no
-    /// limit.
+    /// Returns width and height in px into which the watermark is fitted on a result of the size `outer`. 0: no limit.
     fn room(&self, outer: (i64, i64)) -> (u32, u32) {
         let most = |side: i64| px((side as f64 * self.scale).round().max(1.0) as i64);
         match self.scale {
@@ -129,12 +131,12 @@ impl Watermark {
         self.shadow.min(MOST_BLURRED)
     }
 
-    /// Returns the steps that turn the image of the watermark and make room around it, and how many px wide the margin
-    /// is that they leave for its shadow.
+    /// Returns the steps that turn the watermark image and add space around it, and the width in px of the margin that
+    /// they add for its shadow.
     fn changes(&self, outer: (i64, i64), dpr: f64) -> (Vec<Step>, u32) {
         let degrees = self.angle % 360.0;
         let shadow = if self.shadow > 0.0 { self.sigma() } else { 0.0 };
-        // Three standard deviations, and next to nothing is beyond.
+        // Beyond three standard deviations, a Gaussian is invisible.
         let margin = (3.0 * shadow).ceil() as u32;
         let (across, down) = match self.tiled {
             true => self.gravity.spacing(outer, dpr),
@@ -163,7 +165,7 @@ impl Watermark {
         (steps, margin)
     }
 
-    /// Returns the watermark, whose own size is not known, on a result of the size `outer`, in px.
+    /// Returns the overlay for a watermark whose own size is unknown, on a result of the size `outer`, in px.
     fn of_any_size(&self, file: &str, opacity: f64, outer: (i64, i64), dpr: f64) -> Overlay {
         let (steps, margin) = self.changes(outer, dpr);
         let size = self.room(outer);
@@ -181,35 +183,35 @@ impl Watermark {
                 _ => "exact",
             },
             recipe: Vec::new(),
-            around: None,
+            colour_outside: None,
         };
-        overlay.changed(steps)
+        overlay.with_steps(steps)
     }
 }
 
 /// The largest standard deviation in px of a shadow's blur.
 const MOST_BLURRED: f64 = 100.0;
 
-/// Size of a text in px, where its URL says none.
+/// Default size of a text, in px.
 const SIZE: &str = "16";
 
-/// The largest size of letters in px that the engine draws. They are made smaller until they fit.
+/// The largest size of letters in px that the engine draws. It shrinks them until they fit.
 const LARGEST: &str = "10000";
 
-/// The largest length in px that a text may have as its margin or box.
+/// The largest length in px that the engine accepts as margin or box of a text.
 const FARTHEST: i64 = 10_000;
 
 /// Returns a text without the tags and escapes of Pango's markup.
-fn plain(text: &str) -> String {
-    let mut plain = String::new();
+fn without_markup(text: &str) -> String {
+    let mut result = String::new();
     let mut rest = text;
     while let Some((before, tag)) = rest.split_once('<') {
-        plain.push_str(before);
+        result.push_str(before);
         rest = tag.split_once('>').map_or("", |(_, after)| after);
     }
-    plain.push_str(rest);
-    let plain = plain.replace("&lt;", "<").replace("&gt;", ">");
-    plain
+    result.push_str(rest);
+    let result = result.replace("&lt;", "<").replace("&gt;", ">");
+    result
         .replace("&quot;", "\"")
         .replace("&apos;", "'")
         .replace("&amp;", "&")

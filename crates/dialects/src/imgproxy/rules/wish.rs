@@ -1,4 +1,4 @@
-//! What the options want, in terms that other dialects can say, too.
+//! Expresses the options as a wish, in the terms that all dialects share.
 
 use andon_recipe::{
     Colour, Crop, Fitting, Flatten, Gravity, Keep, Kept, Length, Output, Pad, Profile, Recipe,
@@ -10,9 +10,9 @@ use crate::imgproxy::gravity::{self, Edge, Kind};
 use crate::imgproxy::options::{Options, Resizing};
 
 impl ImgproxyRules {
-    /// Returns the wish of the last pipeline. Pipelines before it are beyond the wish, and so is what depends on the
-    /// size of the image.
-    pub(super) fn wanted(&self) -> Wish {
+    /// Returns the options of the last pipeline as a wish. Earlier pipelines, and values that depend on the image's
+    /// size, are not expressed, but listed in [`Wish::beyond`].
+    pub(super) fn to_wish(&self) -> Wish {
         let options = &self.options;
         let trim = options
             .trim
@@ -52,7 +52,7 @@ impl ImgproxyRules {
             .background
             .filter(|_| options.background_alpha == 1.0)
             .map(|colour| Step::Flatten(Flatten(colour)));
-        // Blurred areas are shares of the image.
+        // Blurred areas are shares of the image, whose size is unknown. They are listed as not expressed.
         let effects = effects::steps(&options.effects, (1, 1), true).into_iter();
         let effects = effects.filter(|step| step.word() != "blur-area");
         Wish {
@@ -89,7 +89,7 @@ impl ImgproxyRules {
     }
 }
 
-/// Returns the crop before scaling, if it is in px.
+/// Returns the crop before scaling, if it is in px; `None` otherwise.
 fn crop(options: &Options) -> Option<Step> {
     let crop = options.crop;
     let is_px = crop.width >= 1.0 && crop.height >= 1.0 && crop.ratio == 0.0;
@@ -117,21 +117,22 @@ fn keep(gravity: &gravity::Gravity) -> Keep {
     }
 }
 
-/// Options that a wish covers, by their short names.
+/// Options that a wish can express, by their short names.
 const COVERED: &[&str] = &[
     "rt", "w", "h", "z", "dpr", "el", "ex", "g", "c", "t", "pd", "ar", "rot", "fl", "bg", "br",
     "co", "sa", "mc", "dt", "col", "gr", "bl", "sh", "ush", "pix", "q", "fq", "mb", "f", "sm",
     "kcr", "scp", "jpgo", "pngo", "webpo", "avifo", "cp", "pg", "da",
 ];
 
-/// Returns the options that a wish does not cover, as they are written.
+/// Returns the options that a wish cannot express, as written in a URL.
 fn beyond(options: &Options) -> Vec<String> {
     let gravity = options.gravity;
-    let shifted = matches!(gravity.kind, Kind::Edges(..)) && (gravity.x, gravity.y) != (0.0, 0.0);
+    let has_offset =
+        matches!(gravity.kind, Kind::Edges(..)) && (gravity.x, gravity.y) != (0.0, 0.0);
     let is_partly = |name: &str| match name {
         "rt" => matches!(options.resizing, Resizing::FillDown | Resizing::Auto),
         "c" => crop(options).is_none(),
-        "g" => shifted,
+        "g" => has_offset,
         "t" => options
             .trim
             .is_some_and(|trim| trim.colour.is_some() || trim.equal != (false, false)),

@@ -3,7 +3,7 @@
 use andon_recipe::{Facts, Recipe};
 
 use super::super::WatermarkConfig;
-use super::{ImgproxyConfig, ask, house, made};
+use super::{ImgproxyConfig, ask, common, made};
 use crate::Fault;
 use crate::signature::base64;
 
@@ -71,7 +71,7 @@ fn icons_are_no_larger_than_their_format_holds() {
 fn animations_move_only_where_they_may() {
     let config = ImgproxyConfig {
         max_animation_frames: 50,
-        ..house()
+        ..common()
     };
     let gif = Facts {
         frames: 2,
@@ -124,7 +124,7 @@ fn what_has_the_right_format_may_be_skipped() {
         "exact:8x6,as:png"
     );
     assert_eq!(made("w:8/skp:png", &jpeg).to_string(), "exact:8x6,q:80");
-    assert!(ask(&house(), "raw:1").unwrap().is_file());
+    assert!(ask(&common(), "raw:1").unwrap().is_file());
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn a_watermark_lies_on_the_result() {
             size: Some((20, 10)),
             opacity: 0.5,
         }),
-        ..house()
+        ..common()
     };
     let facts = Facts::new("jpeg", 200, 100);
     for (options, right) in [
@@ -182,18 +182,18 @@ fn a_watermark_lies_on_the_result() {
             opacity: 1.0,
             ..mark
         }),
-        ..house()
+        ..common()
     };
     let request = ask(&plain, "wm:1:nowe:3:4").unwrap();
     let recipe = request.rules.resolve(&facts).unwrap().to_string();
     assert_eq!(recipe, "over:logo.png:3:4,q:80");
-    assert!(ask(&house(), "wm:1").unwrap().notes[0].contains("watermark"));
-    // Without a size, it lies as one that a URL names does.
+    assert!(ask(&common(), "wm:1").unwrap().notes[0].contains("watermark"));
+    // Without a configured size, it is placed like a watermark that the URL names.
     let unsized_mark = ImgproxyConfig {
         watermark: plain
             .watermark
             .map(|mark| WatermarkConfig { size: None, ..mark }),
-        ..house()
+        ..common()
     };
     let named = format!("wmu:{}", base64::bare(b"https://o.test/a.png"));
     for options in [
@@ -216,8 +216,11 @@ fn a_watermark_lies_on_the_result() {
 #[test]
 fn a_watermark_may_be_any_image_that_may_be_a_source() {
     let facts = Facts::new("jpeg", 200, 100);
-    let encoded = |url: &str| base64::bare(url.as_bytes());
-    let (cdn, local) = (encoded("https://o.test/a.png"), encoded("local:///b/a.png"));
+    let from_base64 = |url: &str| base64::bare(url.as_bytes());
+    let (cdn, local) = (
+        from_base64("https://o.test/a.png"),
+        from_base64("local:///b/a.png"),
+    );
     for (options, name, right) in [
         (
             format!("wm:1/wmu:{cdn}"),
@@ -260,20 +263,20 @@ fn a_watermark_may_be_any_image_that_may_be_a_source() {
             "overlay:/b/a.png:0:0:100:0:0:tile:exact:orient%2Cfit%3A30x20%3Aenlarge%2Cpad%3A8%3A6%3A8%3A5%2Cshadow%3A1,q:80",
         ),
     ] {
-        let request = ask(&house(), &options).unwrap();
+        let request = ask(&common(), &options).unwrap();
         assert!(request.notes.is_empty(), "{options}: {:?}", request.notes);
         let recipe = request.rules.resolve(&facts).unwrap().to_string();
         assert_eq!(recipe, right, "{options}");
         assert_eq!(request.rules.materials(), [name], "{options}");
     }
-    // Who may not be a source is no watermark.
+    // A watermark must be an allowed source.
     let config = ImgproxyConfig {
         allowed_sources: vec!["local:///a".to_owned()],
-        ..house()
+        ..common()
     };
     let refusal = ask(&config, &format!("wm:1/wmu:{local}")).expect_err("refused");
     assert_eq!(refusal.fault, Fault::Source, "{refusal}");
-    assert!(ask(&house(), "wm:1/wmu:!").is_err());
+    assert!(ask(&common(), "wm:1/wmu:!").is_err());
 }
 
 #[test]
@@ -292,7 +295,7 @@ fn the_name_of_a_file_is_that_of_its_source() {
         ("local:///b.c.jpg", "b.c"),
     ] {
         let target = format!("/_/w:5/plain/{source}");
-        let style = super::dialects(house()).parse(&target).unwrap().style;
+        let style = super::dialects(common()).parse(&target).unwrap().style;
         let expected = format!("inline; filename=\"{name}.{{ext}}\"");
         assert_eq!(style.headers[0].1, expected, "{source}");
     }
@@ -302,7 +305,7 @@ fn the_name_of_a_file_is_that_of_its_source() {
 fn what_is_no_svg_becomes_none_and_no_source_exceeds_what_urls_allow() {
     let config = ImgproxyConfig {
         allow_security_options: true,
-        ..house()
+        ..common()
     };
     let jpeg = Facts::new("jpeg", 4000, 3000);
     for options in ["f:svg", "msr:10"] {
@@ -321,7 +324,7 @@ fn what_is_no_svg_becomes_none_and_no_source_exceeds_what_urls_allow() {
 #[test]
 fn information_ends_with_its_url_and_knows_no_other_limits() {
     let parsed = |options: &str| {
-        super::dialects(house()).parse(&format!("/info/_/{options}/plain/local:///a.jpg"))
+        super::dialects(common()).parse(&format!("/info/_/{options}/plain/local:///a.jpg"))
     };
     assert_eq!(parsed("exp:7").unwrap().style.expires, Some(7));
     assert_eq!(parsed("s:0/cb:x").unwrap().style.expires, None);
@@ -381,7 +384,7 @@ fn answers_have_a_name_a_lifetime_and_an_end() {
         ("fn:x%20y/att:1", "attachment; filename=\"x%20y.{ext}\""),
         ("fn:YSJi:1", "inline; filename=\"a%22b.{ext}\""),
     ] {
-        let style = ask(&house(), options).unwrap().style;
+        let style = ask(&common(), options).unwrap().style;
         assert_eq!(
             style.headers[0],
             ("content-disposition", name.to_owned()),
@@ -389,6 +392,6 @@ fn answers_have_a_name_a_lifetime_and_an_end() {
         );
         assert_eq!((style.max_age, style.expires), (Some(31_536_000), None));
     }
-    assert_eq!(ask(&house(), "exp:7").unwrap().style.expires, Some(7));
-    assert_eq!(ask(&house(), "exp:-7").unwrap().style.expires, Some(1));
+    assert_eq!(ask(&common(), "exp:7").unwrap().style.expires, Some(7));
+    assert_eq!(ask(&common(), "exp:-7").unwrap().style.expires, Some(1));
 }

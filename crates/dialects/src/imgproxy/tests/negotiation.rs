@@ -2,19 +2,19 @@
 
 use andon_recipe::{Facts, FormatName, Output};
 
-use super::{ImgproxyConfig, ask, house};
+use super::{ImgproxyConfig, ask, common};
 
 fn negotiating() -> ImgproxyConfig {
     ImgproxyConfig {
         negotiate: true,
-        ..house()
+        ..common()
     }
 }
 
 fn enforcing() -> ImgproxyConfig {
     ImgproxyConfig {
         enforce: true,
-        ..house()
+        ..common()
     }
 }
 
@@ -67,7 +67,7 @@ fn a_url_that_names_a_format_keeps_it_where_none_is_enforced() {
     let text = |config: &ImgproxyConfig, options: &str| ask(config, options).unwrap().rules.text();
     for name in NAMED.into_iter().chain(["svg"]) {
         let options = format!("f:{name}");
-        let named = text(&house(), &options);
+        let named = text(&common(), &options);
         assert_eq!(text(&negotiating(), &options), named);
         assert_eq!(text(&enforcing(), &options) == named, name == "svg");
     }
@@ -100,7 +100,7 @@ fn drawings_and_skipped_sources_stay_as_they_are_whatever_is_accepted() {
 #[test]
 fn the_best_format_is_the_one_that_is_accepted() {
     let svg = Facts::new("svg", 400, 300);
-    for config in [house(), negotiating(), enforcing()] {
+    for config in [common(), negotiating(), enforcing()] {
         let chosen = settled(&config, "w:50/f:best", Some("webp"), &svg);
         assert_eq!(chosen, plain("w:50/f:webp", &svg));
         assert_eq!(settled(&config, "w:50/f:best", None, &svg), "original");

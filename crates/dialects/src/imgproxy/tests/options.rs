@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::super::options::Options;
 use super::super::row::About;
 use super::super::table::ALL;
-use super::{ImgproxyConfig, ask, dialects, house, status};
+use super::{ImgproxyConfig, ask, common, dialects, status};
 use crate::Fault;
 use crate::geometry::FACES;
 
@@ -38,7 +38,7 @@ fn what_an_option_shows_it_reads() {
         assert_ne!(text, plain, "{:?} is not said above", row.names);
         row.read(&mut again, &text.split(':').collect::<Vec<_>>())
             .unwrap();
-        // And back to nothing, but for qualities, which are told apart by format.
+        // The default value resets the option. Qualities are an exception, since there is one for each format.
         let mut emptied = options.clone();
         if row.names[1..] != ["fq"]
             && row
@@ -128,7 +128,7 @@ fn mistakes_are_404_but_for_words_that_are_neither_yes_nor_no() {
         "mc:2",
         "aq:nope",
     ] {
-        let refusal = ask(&house(), wrong).expect_err(wrong);
+        let refusal = ask(&common(), wrong).expect_err(wrong);
         assert_eq!(
             (refusal.fault, status(&refusal)),
             (Fault::Url, 404),
@@ -171,13 +171,13 @@ fn mistakes_are_404_but_for_words_that_are_neither_yes_nor_no() {
         "webpo:",
         "pngo::1:64",
     ] {
-        ask(&house(), fine).expect(fine);
+        ask(&common(), fine).expect(fine);
     }
-    let noted = ask(&house(), "rs:fit:1:1:maybe").unwrap().notes;
+    let noted = ask(&common(), "rs:fit:1:1:maybe").unwrap().notes;
     assert!(noted[0].contains("maybe"), "{noted:?}");
-    assert!(ask(&house(), "rs:fit:1:1:T:0/vts:1").unwrap().notes[0].contains("video"));
-    assert!(ask(&house(), "g:obj:cat").unwrap().notes[0].contains("eye"));
-    let notes = |options| ask(&house(), options).unwrap().notes;
+    assert!(ask(&common(), "rs:fit:1:1:T:0/vts:1").unwrap().notes[0].contains("video"));
+    assert!(ask(&common(), "g:obj:cat").unwrap().notes[0].contains("eye"));
+    let notes = |options| ask(&common(), options).unwrap().notes;
     assert_eq!(notes("g:obj:face").is_empty(), FACES);
     assert_eq!(notes("g:obj:face:cat").len(), 1);
 }
@@ -212,7 +212,7 @@ fn the_last_writer_of_a_value_wins() {
         ("resize:fill:1:2:t:f", "s:1:2:1:0/resizing_type:fill"),
         ("fq:webp:5:jpg:6", "format_quality:jpeg:6/fq:webp:5"),
     ] {
-        let text = |options| ask(&house(), options).unwrap().rules.text();
+        let text = |options| ask(&common(), options).unwrap().rules.text();
         assert_eq!(text(written), text(same), "{written}");
     }
 }
@@ -228,7 +228,7 @@ fn presets_are_expanded_in_place() {
         ]
         .map(|(name, text)| (name.to_owned(), text.to_owned()))
         .into(),
-        ..house()
+        ..common()
     };
     let text = |config: &ImgproxyConfig, options: &str| ask(config, options).unwrap().rules.text();
     assert_eq!(text(&config, "w:5"), "imgproxy(w:5/q:70)");
@@ -238,7 +238,7 @@ fn presets_are_expanded_in_place() {
     );
     let again = ask(&config, "pr:thumb").unwrap();
     assert!(again.notes[0].contains("itself"), "{:?}", again.notes);
-    // What is forbidden in URLs is not in presets.
+    // Presets may have options that are forbidden in URLs.
     config.allowed_processing_options = vec!["pr".to_owned()];
     assert_eq!(status(&ask(&config, "w:5").unwrap_err()), 404);
     assert_eq!(text(&config, "pr:big"), "imgproxy(q:70/mrd:9)");
@@ -271,11 +271,11 @@ fn presets_are_expanded_in_place() {
 fn limits_are_the_servers_to_set() {
     for row in ALL.iter().filter(|row| row.kind == About::Limit) {
         let option = format!("{}:10", row.names[1]);
-        let refusal = ask(&house(), &option).unwrap_err();
+        let refusal = ask(&common(), &option).unwrap_err();
         assert_eq!(status(&refusal), 403, "{option}");
         let config = ImgproxyConfig {
             allow_security_options: true,
-            ..house()
+            ..common()
         };
         assert!(ask(&config, &option).is_ok(), "{option}");
     }
@@ -296,7 +296,7 @@ fn clients_may_hint_at_sizes_where_they_are_let() {
     let text = |on: bool, hints| {
         let dialects = dialects(ImgproxyConfig {
             client_hints: on,
-            ..house()
+            ..common()
         });
         let request = dialects.parse_with(target, &Hints(hints)).unwrap();
         (request.rules.text(), request.style.reads.len())
@@ -355,7 +355,7 @@ fn a_text_is_a_watermark() {
         let recipe = made(options).to_string();
         assert!(recipe.contains(text), "{options}: {recipe}");
     }
-    let notes = |options| ask(&house(), options).unwrap().notes;
+    let notes = |options| ask(&common(), options).unwrap().notes;
     assert!(notes("wm:1/wmt:SGVsbG8").is_empty());
     assert!(notes("wm:1:re/wmt:SGVsbG8/wmr:9/wmsh:1").is_empty());
     assert!(notes("wm:1/wmt:PGI-SGk8L2I-")[0].contains("tags"));

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 
-use super::super::path::mended;
-use super::{ImgproxyConfig, dialects, house, status};
+use super::super::path::repair;
+use super::{ImgproxyConfig, common, dialects, status};
 use crate::{Ask, Fault, ImageRequest, Settings, Source};
 
 /// Returns a configuration with the key `secret` and the salt `hello`.
@@ -12,7 +12,7 @@ fn signed() -> ImgproxyConfig {
         keys: vec!["736563726574".to_owned()],
         salts: vec!["68656C6C6F".to_owned()],
         weak_keys: true,
-        ..house()
+        ..common()
     }
 }
 
@@ -34,7 +34,7 @@ fn what_proxies_did_to_a_path_is_undone() {
         ("_/w%3A5/aHR0/plain", "_/w:5/aHR0/plain"),
         ("plain/s3:/b/k%3A", "plain/s3://b/k%3A"),
     ] {
-        assert_eq!(mended(received), right, "{received}");
+        assert_eq!(repair(received), right, "{received}");
     }
 }
 
@@ -92,7 +92,7 @@ fn any_of_several_keys_may_sign_and_signatures_may_be_short() {
 
 #[test]
 fn without_keys_every_signature_will_do_but_an_option() {
-    let dialects = dialects(house());
+    let dialects = dialects(common());
     assert!(dialects.parse(&format!("/unsafe{PATH}")).is_ok());
     assert_eq!(status(&dialects.parse(PATH).unwrap_err()), 403);
     for missing in [
@@ -113,7 +113,7 @@ fn without_keys_every_signature_will_do_but_an_option() {
 
 #[test]
 fn sources_are_plain_or_base64() {
-    let dialects = dialects(house());
+    let dialects = dialects(common());
     let path = |path: &str| Source::from_path(path);
     for (written, source, format) in [
         ("plain/local:///a%20b/c.jpg", path("a b/c.jpg"), None),
@@ -162,7 +162,7 @@ fn sources_are_plain_or_base64() {
 
 #[test]
 fn a_segment_without_a_colon_ends_the_options() {
-    let dialects = dialects(house());
+    let dialects = dialects(common());
     assert_eq!(
         status(&dialects.parse("/_/w:100/foo/h:50/x").unwrap_err()),
         404
@@ -182,7 +182,7 @@ fn sources_are_replaced_based_and_allowed_in_this_order() {
         base_url: "https://a.example/".to_owned(),
         allowed_sources: vec!["https://*.example/shop/".to_owned()],
         base64_url_includes_filename: true,
-        ..house()
+        ..common()
     };
     let dialects = dialects(config);
     for written in [
@@ -304,7 +304,7 @@ proptest! {
         options in "((rs:(fit|fill|force)|s|w|h|z|dpr|g:(no|fp|sm)|c|t|pd|bg|q|fq|f|wm|ex|fl|rot|mw|ba|maf):[0-9.:a-f]{0,6}/(-/)?){0,3}",
         source in "(plain/local:///[a-z%@0-9 ]{1,6}|[a-zA-Z0-9]{4,8})",
     ) {
-        let dialects = dialects(house());
+        let dialects = dialects(common());
         if let Ok(request) = dialects.parse(&format!("/_/{options}{source}")) {
             for (_, written) in dialects.write(&request) {
                 let again = dialects.parse(&written).unwrap();
@@ -317,8 +317,8 @@ proptest! {
 
     #[test]
     fn no_path_panics(path in any::<String>(), width in 1..=u32::MAX, height in 1..=u32::MAX) {
-        let _ = dialects(house()).parse(&format!("/_/{path}"));
-        if let Ok(request) = super::ask(&house(), &path) {
+        let _ = dialects(common()).parse(&format!("/_/{path}"));
+        if let Ok(request) = super::ask(&common(), &path) {
             let _ = request.rules.resolve(&andon_recipe::Facts::new("webp", width, height));
         }
     }
@@ -340,22 +340,22 @@ fn keys_of_buckets_are_taken_as_they_are() {
             "s3%3A%2F%2Fshop%2Fgro%C3%9Fe%20a.jpg",
             "s3://shop/große a.jpg",
         ),
-        // In URLs of the web these are escapes.
+        // In HTTP URLs, the escapes that remain belong to the URL.
         (
             "https%3A%2F%2Fa.example%2F50%2520off.jpg",
             "https://a.example/50%20off.jpg",
         ),
     ] {
         let target = format!("/insecure/w:30/plain/{written}");
-        let request = dialects(house()).parse(&target).expect(&target);
+        let request = dialects(common()).parse(&target).expect(&target);
         assert_eq!(request.source, Source::Url(url.to_owned()), "{target}");
-        let again = dialects(house())
+        let again = dialects(common())
             .write(&request)
             .map(|(_, target)| target)
             .next()
             .expect(url);
         assert_eq!(
-            dialects(house()).parse(&again).expect(&again).source,
+            dialects(common()).parse(&again).expect(&again).source,
             request.source,
             "{again}"
         );

@@ -2,10 +2,10 @@
 
 use andon_recipe::{Facts, Measure, Orientation};
 
-use super::{ask, dialects, house, made};
+use super::{ask, common, dialects, made};
 use crate::vectors::{self, size};
 
-/// Options, and the size in px of what they make of an image of 400×300 px.
+/// Options, and the width and height in px of the result for an image of 400×300 px.
 const GOLDEN: &[(&str, u32, u32)] = &[
     ("rs:fit:150:150", 150, 113),
     ("rs:fit:500:500", 400, 300),
@@ -45,7 +45,7 @@ const GOLDEN: &[(&str, u32, u32)] = &[
     ("w:1000/rs:fill/exar:1", 400, 300),
 ];
 
-/// A limit of the longest side in px, options, and the size in px of what they make of an image of 200×100 px.
+/// A limit of the longest side in px, options, and the width and height in px of the result for an image of 200×100 px.
 const LIMITED: &[(u32, &str, u32, u32)] = &[
     (1000, "rs:fit:100:100", 100, 50),
     (50, "rs:fit:100:100", 50, 25),
@@ -74,7 +74,7 @@ fn sizes_are_imgproxys_to_the_pixel() {
         );
     }
     for &(limit, options, width, height) in LIMITED {
-        let mut config = house();
+        let mut config = common();
         config.max_result_dimension = limit;
         let facts = Facts::new("jpeg", 200, 100);
         let recipe = ask(&config, options)
@@ -93,7 +93,7 @@ fn the_shared_vectors_hold() {
             .map(|byte| format!("{byte:02x}"))
             .collect::<String>()
     };
-    let unsigned = dialects(house());
+    let unsigned = dialects(common());
     let signed = dialects(super::ImgproxyConfig {
         keys: vec![hex("secret")],
         salts: vec![hex("hello")],
@@ -102,10 +102,10 @@ fn the_shared_vectors_hold() {
         source_key: Some(
             "1eb5b0e971ad7f45324c1bb15c947cb207c43152fa5c6c7f35c4f36e0c18e0f1".to_owned(),
         ),
-        ..house()
+        ..common()
     });
     for vector in vectors::of("imgproxy") {
-        // Whether there is a server, and what time it is, is seen elsewhere.
+        // The health check and expiry times are tested elsewhere.
         if vector.url == "/health" {
             continue;
         }
@@ -134,7 +134,7 @@ fn what_is_kept_lies_where_gravity_says() {
         ("c:100:100:fp:0.5:0.5", "crop:150:100:100x100"),
         ("c:100:100:fp:1:0", "crop:300:0:100x100"),
         ("c:100:100:no/g:so", "crop:150:0:100x100"),
-        // Crops know no density.
+        // The device pixel ratio does not apply to crops.
         ("c:100:100:nowe:10:10/dpr:2", "crop:10:10:100x100"),
     ] {
         assert_eq!(
@@ -159,7 +159,7 @@ fn a_crop_is_meant_for_the_image_as_it_is_seen() {
     ] {
         assert_eq!(recipe(options, 400, 300, 6), right, "{options}");
     }
-    // Unturned, it is a crop of what is stored.
+    // Without turning by EXIF, the crop applies to the stored image.
     assert_eq!(
         recipe("c:100:50:nowe/ar:0", 400, 300, 6),
         "crop:0:0:100x50,stored:verbatim,q:80"
@@ -201,14 +201,14 @@ fn bars_and_padding_are_transparent_where_the_format_can() {
 
 #[test]
 fn a_border_is_cut_off_before_anything_else() {
-    let request = ask(&house(), "t:10:::1/w:50").unwrap();
+    let request = ask(&common(), "t:10:::1/w:50").unwrap();
     let asked = request.rules.measures(Orientation::default());
     let corner = Measure::Trim {
         tolerance: 10,
         corner: (false, false),
     };
     assert_eq!(asked, [corner]);
-    let named = ask(&house(), "t:10.9:f80").unwrap();
+    let named = ask(&common(), "t:10.9:f80").unwrap();
     let keyed = Measure::TrimColour {
         tolerance: 10,
         colour: [0xff, 0x88, 0],
@@ -223,11 +223,11 @@ fn a_border_is_cut_off_before_anything_else() {
         h: 100,
     };
     facts.measured = [(corner, area)].into_iter().collect();
-    // Stored, 260 rows are left of 300: as many above as below.
+    // 260 of the 300 stored rows remain, because as many are cut off below as above.
     let recipe = request.rules.resolve(&facts).unwrap().to_string();
     assert_eq!(recipe, "orient,crop:20:100:260x200,exact:50x38,q:80");
     assert!(
-        ask(&house(), "t:10/t:")
+        ask(&common(), "t:10/t:")
             .unwrap()
             .rules
             .measures(Orientation::default())

@@ -1,7 +1,7 @@
-//! Where everything lies once the image's size is known: pure arithmetic.
+//! Computes the sizes and positions of all parts of a result once the image's size is known.
 //!
-//! The rules are those of ngx_small_light, in its order of floating-point operations, because a URL that was served for
-//! years must keep its size to the pixel: sides are truncated, never rounded.
+//! The rules are those of ngx_small_light, with its order of floating-point operations, because a URL that was served
+//! for years must keep its size to the pixel: sides are truncated, never rounded.
 
 use andon_recipe::{Colour, Length, ResolveError};
 
@@ -34,14 +34,14 @@ pub(in super::super) struct CanvasLayout {
     pub(in super::super) colour: Colour,
 }
 
-/// The geometry of the rules for one image. Sizes are those of the upright, turned image.
+/// The geometry of the rules for one image. Sizes are those of the image after it is turned upright and by `turn`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in super::super) struct Layout {
-    /// Whether the source's own bytes are sent. Nothing else of the layout then has an effect.
+    /// Whether the source's own bytes are sent, and the rest of the layout has no effect.
     pub(in super::super) original: bool,
-    /// The requested size in px, with fractions. The canvas is centred and the border drawn by it, even if nothing is
-    /// scaled.
-    pub(in super::super) asked: (f64, f64),
+    /// The requested size in px, with fractions. The canvas is centred by it and the border drawn around it, even if
+    /// nothing is scaled.
+    pub(in super::super) requested_size: (f64, f64),
     /// Scaling and cropping, if any.
     pub(in super::super) scaling: Option<Scaling>,
     /// The canvas, if any.
@@ -71,16 +71,16 @@ impl SmallLightRules {
         let sy = region.y.map_or(0.0, |y| y.of(ih));
         let sw = region.w.map_or(iw, |w| w.of(iw));
         let sh = region.h.map_or(ih, |h| h.of(ih));
-        let sized = self.size.asked((sw, sh), (iw, ih));
-        let asked @ (dw, dh) = sized.unwrap_or((sw, sh));
+        let size_in_px = self.size.in_px((sw, sh), (iw, ih));
+        let requested_size @ (dw, dh) = size_in_px.unwrap_or((sw, sh));
 
         let mut layout = Layout {
             original: match self.original {
                 Original::Never => false,
-                Original::IfSmaller => sized.is_none() || (sw < dw && sh < dh),
+                Original::IfSmaller => size_in_px.is_none() || (sw < dw && sh < dh),
                 Original::IfLarger => sw > dw || sh > dh,
             },
-            asked,
+            requested_size,
             scaling: None,
             canvas: None,
             width,
@@ -91,7 +91,7 @@ impl SmallLightRules {
         }
 
         if self.size.enlarge || dw < sw - sx || dh < sh - sy {
-            self.check_sides((sw, sh), asked)?;
+            self.check_sides((sw, sh), requested_size)?;
             // `as` truncates and saturates.
             let (to_w, to_h) = ((dw as u32).max(1), (dh as u32).max(1));
             let across = clip(sx, sw, width);
@@ -104,13 +104,13 @@ impl SmallLightRules {
             (layout.width, layout.height) = (to_w, to_h);
         }
         if let Some(canvas) = &self.canvas {
-            layout.canvas = Some(canvas.laid((iw, ih), asked));
+            layout.canvas = Some(canvas.layout_for((iw, ih), requested_size));
             (layout.width, layout.height) = (canvas.w, canvas.h);
         }
         Ok(layout)
     }
 
-    /// Checks that scaling a region of `sw` × `sh` px to `dw` × `dh` px leaves something.
+    /// Checks that something is left if a region of `sw` × `sh` px is scaled to `dw` × `dh` px.
     fn check_sides(&self, (sw, sh): (f64, f64), (dw, dh): (f64, f64)) -> Result<(), ResolveError> {
         let wrong = |why: String| Err(ResolveError::new(self, why));
         if let Some(length) = self.size.too_short() {
@@ -132,7 +132,7 @@ impl SmallLightRules {
 
 impl Ground {
     /// Returns the canvas for an image of `iw` × `ih` px for which a size of `dw` × `dh` px is requested.
-    fn laid(&self, (iw, ih): (f64, f64), (dw, dh): (f64, f64)) -> CanvasLayout {
+    fn layout_for(&self, (iw, ih): (f64, f64), (dw, dh): (f64, f64)) -> CanvasLayout {
         let x = self.x.map(|x| x.of(iw));
         let y = self.y.map(|y| y.of(ih));
         CanvasLayout {
@@ -146,7 +146,7 @@ impl Ground {
 }
 
 impl Size {
-    /// Returns a side that is shorter than 1 px whatever the image.
+    /// Returns the length of a requested side that is shorter than 1 px for every image; `None` if there is none.
     fn too_short(&self) -> Option<f64> {
         let px = [self.w, self.h]
             .into_iter()
@@ -160,7 +160,7 @@ impl Size {
 
     /// Returns the size requested for a region of `sw` × `sh` px in an image of `iw` × `ih` px, with the aspect ratio
     /// applied; `None` if no side is given.
-    fn asked(&self, (sw, sh): (f64, f64), (iw, ih): (f64, f64)) -> Option<(f64, f64)> {
+    fn in_px(&self, (sw, sh): (f64, f64), (iw, ih): (f64, f64)) -> Option<(f64, f64)> {
         let aspect = sw / sh;
         Some(match (self.w.map(|w| w.of(iw)), self.h.map(|h| h.of(ih))) {
             (None, None) => return None,

@@ -5,9 +5,9 @@ use andon_recipe::{Facts, Goal, Output};
 use super::SmallLightRules;
 
 impl SmallLightRules {
-    /// Returns the output settings. An image on a canvas does not inherit the source's quality and gets ImageMagick's
+    /// Returns the output settings. An image on a canvas does not inherit the source's quality, and gets ImageMagick's
     /// defaults instead.
-    pub(super) fn written(&self, facts: &Facts) -> Output {
+    pub(super) fn output_for(&self, facts: &Facts) -> Output {
         let mut output = self.output.clone();
         let format = self.output.format_or(&facts.format);
         let on_canvas = self.canvas.is_some();
@@ -17,13 +17,13 @@ impl SmallLightRules {
                     output.options.extend(png(quality));
                 }
             }
-            // It has neither quality nor passes.
+            // GIF has no quality to set.
             "gif" => {}
             "webp" => {
-                let inherited = facts.quality.filter(|_| !on_canvas).map(u16::from);
+                let source_quality = facts.quality.filter(|_| !on_canvas).map(u16::from);
                 output.lossless = self
                     .quality
-                    .or(inherited)
+                    .or(source_quality)
                     .is_some_and(|quality| quality >= 100);
                 if !output.lossless {
                     output.goal = goal(self.quality.or(on_canvas.then_some(75)));
@@ -37,9 +37,9 @@ impl SmallLightRules {
     }
 }
 
-/// Returns a quality as an encoding goal; more than 100 counts as 100.
+/// Converts a quality to an encoding goal. Values above 100 count as 100.
 fn goal(quality: Option<u16>) -> Option<Goal> {
-    // At most 100, a u8.
+    // The value is at most 100, and so fits into a u8.
     quality.map(|quality| Goal::Quality(quality.min(100) as u8))
 }
 

@@ -7,8 +7,8 @@ use andon_recipe::{Background, Colour, Effect, Length, Turn};
 
 use super::{Fit, Original, SmallLightRules};
 
-/// An option's name and, if it is to be written, its value.
-type Named<'a> = (&'a str, Option<String>);
+/// An option's name and its value; `None` if the option is left out.
+type OptionText<'a> = (&'a str, Option<String>);
 
 impl fmt::Display for SmallLightRules {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -21,15 +21,15 @@ impl fmt::Display for SmallLightRules {
             ("q", self.quality.map(|quality| quality.to_string())),
             ("progressive", flag(self.output.progressive)),
         ]);
-        let written = options.into_iter();
-        let written = written.filter_map(|(name, value)| Some(format!("{name}={}", value?)));
-        write!(f, "small_light({})", written.collect::<Vec<_>>().join(","))
+        let pairs = options.into_iter();
+        let pairs = pairs.filter_map(|(name, value)| Some(format!("{name}={}", value?)));
+        write!(f, "small_light({})", pairs.collect::<Vec<_>>().join(","))
     }
 }
 
 impl SmallLightRules {
     /// Returns the options that precede the canvas.
-    fn geometry(&self) -> Vec<Named<'_>> {
+    fn geometry(&self) -> Vec<OptionText<'_>> {
         let word = |word: &str| Some(word.to_owned());
         let original = match self.original {
             Original::Never => None,
@@ -63,8 +63,8 @@ impl SmallLightRules {
         ]
     }
 
-    /// Returns the options of the canvas or, without one, of the colour that shows through the image.
-    fn canvas(&self) -> Vec<Named<'_>> {
+    /// Returns the options of the canvas or, without one, the colour that replaces transparency.
+    fn canvas(&self) -> Vec<OptionText<'_>> {
         match (&self.canvas, self.output.background) {
             (Some(canvas), _) => vec![
                 ("cw", Some(canvas.w.to_string())),
@@ -79,8 +79,8 @@ impl SmallLightRules {
     }
 }
 
-/// Returns the options of an effect in the spelling of ImageMagick, whichever engine it was requested from.
-fn effect(effect: &Effect) -> Vec<Named<'_>> {
+/// Returns the options of an effect in ImageMagick's form, whichever engine it was requested from.
+fn effect(effect: &Effect) -> Vec<OptionText<'_>> {
     let arg = |arg: &str| Some(arg.to_owned());
     match (effect.name.as_str(), effect.args.as_slice()) {
         ("border", [size, ink]) => {
@@ -107,7 +107,7 @@ fn length(length: Option<Length>) -> Option<String> {
     })
 }
 
-/// Returns a colour, unless it is the default: black.
+/// Formats a colour; `None` for the default, which is black.
 fn colour(colour: Colour) -> Option<String> {
     let black = Colour {
         a: u8::MAX,

@@ -1,13 +1,13 @@
-//! What the parameters want, in terms that other dialects can say, too.
+//! Expresses the parameters as a wish, in the terms that all dialects share.
 
 use andon_recipe::{Crop, Fitting, Kept, Length, Output, Profile, Recipe, Step, Wish};
 
 use super::{Fit, Original, Region, SmallLightRules};
 
 impl SmallLightRules {
-    /// Returns the wish. Lengths in per cent are beyond it. Of profiles, metadata and the stored turn, a wish says only
-    /// what a parameter asks to change.
-    pub(super) fn wanted(&self) -> Wish {
+    /// Returns the parameters as a wish. Lengths in percent are not expressed, but listed in [`Wish::beyond`].
+    /// Profiles, metadata and the stored turn are only included if a parameter changes them.
+    pub(super) fn to_wish(&self) -> Wish {
         let px = |length: Option<Length>| match length {
             Some(Length::Px(px)) => Some(px),
             _ => None,
@@ -26,7 +26,7 @@ impl SmallLightRules {
             _ => Fitting::Inside,
         };
         let both = w.is_some() && h.is_some();
-        let named = [
+        let conditions = [
             (self.original != Original::Never, "pt"),
             (self.hint.is_some(), "jpeghint"),
             (
@@ -44,7 +44,7 @@ impl SmallLightRules {
             (self.canvas.is_some() && ground.is_none(), "cw and ch"),
             (self.srgb, "cmyk2rgb"),
         ];
-        let named = named.into_iter().filter(|(is, _)| *is);
+        let conditions = conditions.into_iter().filter(|(is, _)| *is);
         let turn = self.turn.map(Step::Turn).into_iter();
         let (profile, metadata) = match self.strip {
             true => (Profile::Drop, Kept::None),
@@ -57,7 +57,7 @@ impl SmallLightRules {
             h,
             enlarge: self.size.enlarge,
             after: self.effects.iter().cloned().map(Step::Effect).collect(),
-            beyond: named.map(|(_, name)| name.to_owned()).collect(),
+            beyond: conditions.map(|(_, name)| name.to_owned()).collect(),
             ..Wish::of(&Recipe::from(Output {
                 profile,
                 metadata,
@@ -66,7 +66,7 @@ impl SmallLightRules {
         }
     }
 
-    /// Returns the crop to the region, if it has both sides, and all in px.
+    /// Returns the crop to the region; `None` unless it has width and height, and all values are in px.
     fn part(&self) -> Option<Step> {
         let Region { x, y, w, h } = self.region;
         let zero = Length::Px(0.0);

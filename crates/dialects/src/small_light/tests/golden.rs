@@ -93,7 +93,7 @@ fn result(compat: Compat, source: &str, options: &str) -> String {
     if options.contains("angle=90") {
         (width, height) = (height, width);
     }
-    // The hint shrinks what lengths are measured on.
+    // Lengths are measured in the image as it is decoded at the size of the hint.
     if let Some(hint) = rules.hint {
         (width, height) = hinted((width, height), hint);
     }
@@ -210,7 +210,7 @@ const RESOLVED: &[(&str, &str, &str)] = &[
     ),
     ("400x300", "of=jpeg,q=80", "q:80"),
     ("400x300", "of=jpeg,q=900", "q:100"),
-    // What ImageMagick makes of a quality in each format.
+    // ImageMagick's interpretation of a quality in each format.
     ("400x300", "of=webp,q=99,progressive=y", "as:webp,q:99"),
     ("400x300", "of=webp,q=100", "as:webp,lossless"),
     (

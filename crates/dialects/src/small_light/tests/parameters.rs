@@ -46,7 +46,7 @@ fn every_parameter_changes_the_recipe() {
         let differs =
             |config: fn() -> SmallLightConfig| text(config(), before) != text(config(), after);
         assert!(differs(strict), "{}", parameter.name);
-        // Sanely the planner shrinks while decoding without being told.
+        // In sane mode, images are shrunk while they are decoded even without a hint.
         assert_eq!(
             differs(sane),
             parameter.name != "jpeghint",
@@ -62,7 +62,7 @@ fn every_declared_value_is_read_without_a_note() {
     for parameter in PARAMETERS {
         for sample in parameter.samples() {
             let options = match parameter.name {
-                // Patterns have the names that they were given.
+                // Patterns have configured names.
                 "p" => "p=a".to_owned(),
                 "cw" => format!("cw={sample},ch=9"),
                 "ch" => format!("cw=9,ch={sample}"),

@@ -105,7 +105,7 @@ fn equivalent_paths_have_their_sources_at_one_place() {
         assert_eq!(plain.source.place(), "trip/a.jpg", "{path}");
     }
     for (path, source) in [
-        // Nobody resolves these: whoever looks for the file refuses them.
+        // Dot segments are not resolved here. They are refused where the file is opened.
         ("/../a.jpg", "../a.jpg"),
         ("/x/%2e%2E/a.jpg", "x/../a.jpg"),
         ("/trip/", "trip/"),

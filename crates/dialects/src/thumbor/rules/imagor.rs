@@ -1,14 +1,14 @@
-//! imagor's arithmetic: whole numbers are divided as in Go, and sides rounded as in libvips, half away from zero.
+//! imagor's arithmetic: integers are divided as in Go, and sides rounded as in libvips, half away from zero.
 
 use super::{Image, ThumborRules};
 use crate::thumbor::filters::Filter;
 use crate::thumbor::path::{Align, FitIn, Side};
 
-/// Which part of a scaled image is kept.
+/// Which part of a scaled image is kept when it is cropped.
 enum Keep {
-    /// Around this point, in px of the image before it was scaled.
+    /// The part around this point, in px of the image before it was scaled.
     Point((f64, f64)),
-    /// Around the most salient place.
+    /// The most salient part.
     Salient,
     Aligned((Align, Align)),
 }
@@ -19,35 +19,35 @@ impl ThumborRules {
         let corner = image.crop_edges(self.parts.crop, inner);
         let fit = self.parts.fit;
         let full = fit.is_some_and(|fit| fit.full);
-        // The last one counts.
+        // The last of these filters counts.
         let grows = self.filters.iter().rev().find_map(|filter| match filter {
             Filter::Upscale => Some(true),
             Filter::NoUpscale => Some(false),
             _ => None,
         });
         let grows = grows.unwrap_or(fit.is_none() || full);
-        let asked = self.parts.size.unwrap_or_default();
-        let (w, h) = image.boxed(asked, fit, grows, self.usual.most);
-        image.asked = (w, h);
+        let requested = self.parts.size.unwrap_or_default();
+        let (w, h) = image.box_size(requested, fit, grows, self.defaults.most);
+        image.requested_size = (w, h);
         let (width, height) = (image.width, image.height);
         let smaller = w < width || h < height;
-        // What it makes of one side alone is rounded, not cut.
-        let one = match asked {
+        // If only one side is requested, imagor rounds the other one, and does not truncate it.
+        let one = match requested {
             (Side::Px(w), Side::Free) => Some((w, u32::MAX)),
             (Side::Free, Side::Px(h)) => Some((u32::MAX, h)),
             _ => None,
         };
-        let apart = |filter: &Filter| {
+        let prevents_thumbnail = |filter: &Filter| {
             use Filter::{Focal, MaxBytes, Orient, Rotate};
             matches!(filter, Focal(_) | MaxBytes(_) | Orient(_) | Rotate(_))
         };
         let plain = self.parts.crop.is_none()
             && self.parts.trim.is_none()
             && !self.parts.flip.1
-            && !self.filters.iter().any(apart);
+            && !self.filters.iter().any(prevents_thumbnail);
         if fit.is_some() {
             if grows || smaller {
-                image.inside(one.filter(|_| plain && !full).unwrap_or((w, h)));
+                image.fit_inside(one.filter(|_| plain && !full).unwrap_or((w, h)));
             }
         } else if self.parts.stretch || self.has(&Filter::Stretch) {
             if grows || (w < width && h < height) {
@@ -55,7 +55,7 @@ impl ThumborRules {
             }
         } else if let Some(bounds) = one.filter(|_| plain) {
             if grows || bounds.0 < width || bounds.1 < height {
-                image.inside(bounds);
+                image.fit_inside(bounds);
             }
         } else if grows || smaller {
             let focus = self.focus_imagor(source, corner);
@@ -63,7 +63,7 @@ impl ThumborRules {
                 self.parts.across.unwrap_or_default(),
                 self.parts.down.unwrap_or_default(),
             );
-            // An image that is shorter on one side is only cut on the other.
+            // An image that is smaller than the box on one side is only cropped on the other one.
             let enlarges = grows || !plain;
             let keep = match focus {
                 Some(point) => Keep::Point(point),
@@ -76,12 +76,12 @@ impl ThumborRules {
 
     /// Lays out a plain colour in the requested size, or as a square if only one side is given.
     pub(super) fn lay_out_plain(&self, image: &mut Image) {
-        let asked = self.parts.size.unwrap_or_default();
-        let most = self.usual.most;
-        let (w, h) = (asked.0.px().min(most.0), asked.1.px().min(most.1));
+        let requested = self.parts.size.unwrap_or_default();
+        let most = self.defaults.most;
+        let (w, h) = (requested.0.px().min(most.0), requested.1.px().min(most.1));
         let or = |side: u32, other: u32| if side == 0 { other.max(1) } else { side };
         image.scale(or(w, h).into(), or(h, w).into());
-        image.asked = (image.width, image.height);
+        image.requested_size = (image.width, image.height);
     }
 
     /// Returns the centre of the focal regions, weighted by their areas, in px from the corner of the crop; `None` if
@@ -119,8 +119,8 @@ impl ThumborRules {
 }
 
 impl Image {
-    /// Crops and cuts off the border in one step, and returns the upper left corner of what is left. The last column
-    /// and row are never part of a crop, as in imagor.
+    /// Crops to the edges and cuts off the border in one step, and returns the upper left corner of the rest. As in
+    /// imagor, a crop never includes the last column and row.
     fn crop_edges(&mut self, crop: Option<[f64; 4]>, inner: Option<[f64; 4]>) -> (f64, f64) {
         let (width, height) = self.size();
         let mut edges = None;
@@ -147,7 +147,7 @@ impl Image {
         }
         match edges {
             Some([left, top, right, bottom]) if right > left && bottom > top => {
-                // Each is cut to whole px: the corner, then the size.
+                // Corner and size are truncated to whole px separately.
                 let (x, y) = (left.floor(), top.floor());
                 let (w, h) = ((right - left).floor(), (bottom - top).floor());
                 self.cut([x, y, x + w, y + h]);
@@ -157,23 +157,23 @@ impl Image {
         }
     }
 
-    /// Returns the requested box in whole px.
-    fn boxed(
+    /// Returns the requested box in whole px. A missing side follows from the other one.
+    fn box_size(
         &self,
-        asked: (Side, Side),
+        requested: (Side, Side),
         fit: Option<FitIn>,
         grows: bool,
         most: (u32, u32),
     ) -> (u32, u32) {
-        let (mut w, mut h) = (asked.0.px().min(most.0), asked.1.px().min(most.1));
+        let (mut w, mut h) = (requested.0.px().min(most.0), requested.1.px().min(most.1));
         let (width, height) = (self.width, self.height);
         let landscape = width > height;
         if fit.is_some_and(|fit| fit.adaptive) && w > 0 && h > 0 && landscape != (w > h) {
             (w, h) = (h, w);
         }
-        let other = |one: u32, side: u32, own: u32| {
-            // Whole-number division of sides that fit into u64.
-            let other = (u64::from(side) * u64::from(one) / u64::from(own.max(1))) as u32;
+        let other = |one: u32, side: u32, image_side: u32| {
+            // The sides are u32, so that the product fits into u64.
+            let other = (u64::from(side) * u64::from(one) / u64::from(image_side.max(1))) as u32;
             let other = if grows { other } else { other.min(side) };
             other.max(1)
         };
@@ -194,8 +194,8 @@ impl Image {
         (w, h)
     }
 
-    /// Scales like libvips' thumbnail that fits a box.
-    fn inside(&mut self, (w, h): (u32, u32)) {
+    /// Scales the image to fit inside a box, as libvips' thumbnail does.
+    fn fit_inside(&mut self, (w, h): (u32, u32)) {
         let (width, height) = self.size();
         self.shrink((width / f64::from(w)).max(height / f64::from(h)));
     }
@@ -206,22 +206,22 @@ impl Image {
         self.scale(side(width), side(height));
     }
 
-    /// Scales like libvips' thumbnail that covers a box, and crops to the box.
+    /// Scales the image to cover a box, as libvips' thumbnail does, and crops it to the box.
     fn cover(&mut self, (w, h): (u32, u32), enlarges: bool, keep: Keep) {
-        let before = self.size();
-        let by = (before.0 / f64::from(w)).min(before.1 / f64::from(h));
-        self.shrink(if enlarges { by } else { by.max(1.0) });
+        let size_before = self.size();
+        let factor = (size_before.0 / f64::from(w)).min(size_before.1 / f64::from(h));
+        self.shrink(if enlarges { factor } else { factor.max(1.0) });
         let (w, h) = (w.min(self.width), h.min(self.height));
         let (left, top) = match keep {
             Keep::Salient => return self.cut_salient((w, h)),
             Keep::Point((x, y)) => {
-                let start = |focus: f64, before: f64, now: u32, part: u32| {
-                    let start = f64::from(now) * (focus / before) - f64::from(part) / 2.0;
+                let start = |focus: f64, size_before: f64, now: u32, part: u32| {
+                    let start = f64::from(now) * (focus / size_before) - f64::from(part) / 2.0;
                     start.clamp(0.0, f64::from(now - part)).floor()
                 };
                 (
-                    start(x, before.0, self.width, w),
-                    start(y, before.1, self.height, h),
+                    start(x, size_before.0, self.width, w),
+                    start(y, size_before.1, self.height, h),
                 )
             }
             Keep::Aligned(align) => {
@@ -252,22 +252,23 @@ impl Image {
         // `as` truncates, as Go does.
         let (w, h) = ((width * factor) as u32, (height * factor) as u32);
         if w > 0 && h > 0 {
-            self.inside((w, h));
+            self.fit_inside((w, h));
         }
     }
 
-    /// Applies the filter `crop`. `given` has its arguments, which tell whether the edges are shares of the sides or
-    /// px.
-    pub(super) fn crop_imagor(&mut self, edges: [f64; 4], given: [f64; 4]) {
-        let edges = in_px(edges, given, self.size());
+    /// Applies the filter `crop`. `arguments` are those of the filter, which decide whether the edges are px or shares
+    /// of the sides.
+    pub(super) fn crop_imagor(&mut self, edges: [f64; 4], arguments: [f64; 4]) {
+        let edges = in_px(edges, arguments, self.size());
         self.cut(edges);
     }
 }
 
-/// Returns edges in px. Edges that were given as shares of the sides are rounded, half away from zero.
-fn in_px(edges: [f64; 4], given: [f64; 4], (width, height): (f64, f64)) -> [f64; 4] {
+/// Converts edges to px. Edges are shares of the sides if `arguments` are small enough, and are then
+/// rounded half away from zero.
+fn in_px(edges: [f64; 4], arguments: [f64; 4], (width, height): (f64, f64)) -> [f64; 4] {
     let [left, top, right, bottom] = edges.map(|edge| edge.max(0.0));
-    match given[0] < 1.0 && given[1] < 1.0 && given[2] <= 1.0 && given[3] <= 1.0 {
+    match arguments[0] < 1.0 && arguments[1] < 1.0 && arguments[2] <= 1.0 && arguments[3] <= 1.0 {
         true => [
             (left * width).round(),
             (top * height).round(),

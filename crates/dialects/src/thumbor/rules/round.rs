@@ -1,7 +1,7 @@
-//! Rounding as in Python.
+//! Python's rounding.
 
-/// Returns Python's `round(value, 2)` in hundredths: to the nearest, halves to even. It is decided by the value itself
-/// and not by a hundred times the value, which is itself rounded.
+/// Returns Python's `round(value, 2)` in hundredths: the nearest one, halves to even. Whether a value is a half depends
+/// on its exact value, and not on a hundred times the value, which is itself rounded.
 pub(super) fn hundredths(value: f64) -> f64 {
     let hundredfold = value * 100.0;
     let rest = value.mul_add(100.0, -hundredfold);

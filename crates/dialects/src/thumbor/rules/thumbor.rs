@@ -1,4 +1,4 @@
-//! thumbor's arithmetic, in its order of operations: Python's floats, with halves rounded to even.
+//! thumbor's arithmetic, in its order of operations: floats as in Python, with halves rounded to even.
 
 use super::round::hundredths;
 use super::{Image, ThumborRules};
@@ -7,33 +7,33 @@ use crate::thumbor::path::{Align, FitIn, Side};
 
 impl ThumborRules {
     pub(super) fn lay_out_thumbor(&self, image: &mut Image, inner: Option<[f64; 4]>) {
-        let mut asked = self.parts.size.unwrap_or_default();
+        let mut requested = self.parts.size.unwrap_or_default();
         let limited = |side: Side, most: u32| match side {
             Side::Px(px) if most > 0 => Side::Px(px.min(most)),
             side => side,
         };
-        asked = (
-            limited(asked.0, self.usual.most.0),
-            limited(asked.1, self.usual.most.1),
+        requested = (
+            limited(requested.0, self.defaults.most.0),
+            limited(requested.1, self.defaults.most.1),
         );
         if self.has(&Filter::NoUpscale) {
-            let at_most = |side: Side, own: u32| match side {
+            let at_most = |side: Side, image_side: u32| match side {
                 Side::Free => Side::Free,
-                Side::Original => Side::Px(own),
-                Side::Px(px) => Side::Px(px.min(own)),
+                Side::Original => Side::Px(image_side),
+                Side::Px(px) => Side::Px(px.min(image_side)),
             };
-            asked = (
-                at_most(asked.0, image.width),
-                at_most(asked.1, image.height),
+            requested = (
+                at_most(requested.0, image.width),
+                at_most(requested.1, image.height),
             );
         }
-        let cropped = self.crop(image, inner);
-        let focus = self.focus(image, cropped);
-        let target = target(image, asked);
+        let crop_edges = self.crop(image, inner);
+        let focus = self.focus(image, crop_edges);
+        let target = target(image, requested);
         match self.parts.fit {
-            Some(fit) => image.fit_in(fit, asked, target),
+            Some(fit) => image.fit_in(fit, requested, target),
             None => {
-                image.ask(asked);
+                image.set_requested_size(requested);
                 if !self.has(&Filter::Stretch) {
                     image.crop_to_ratio(target, focus);
                 }
@@ -45,7 +45,7 @@ impl ThumborRules {
     }
 
     /// Cuts off the border, then crops to the edges in the URL, which are in px of the image with its border. Returns
-    /// the edges of the crop in the image without its border, if there is one.
+    /// the edges of the crop in the image without its border; `None` if there is no crop.
     fn crop(&self, image: &mut Image, inner: Option<[f64; 4]>) -> Option<[f64; 4]> {
         let mut offset = (0.0, 0.0);
         if let Some(inner) = inner {
@@ -72,9 +72,9 @@ impl ThumborRules {
         Some(edges)
     }
 
-    /// Returns the point to keep in view: the centre of the focal regions, weighted by their areas, or the place of the
-    /// alignment. `None`: the most salient place.
-    fn focus(&self, image: &Image, cropped: Option<[f64; 4]>) -> Option<(f64, f64)> {
+    /// Returns the point to keep in view: the centre of the focal regions, weighted by their areas, or the position of
+    /// the alignment. `None`: the most salient place.
+    fn focus(&self, image: &Image, crop_edges: Option<[f64; 4]>) -> Option<(f64, f64)> {
         let (mut x, mut y, mut total) = (0_i128, 0_i128, 0_i128);
         for filter in self.filters.iter() {
             let Filter::Focal(area) = filter else {
@@ -85,10 +85,11 @@ impl ThumborRules {
                 left + (right - left).div_euclid(2),
                 top + (bottom - top).div_euclid(2),
             );
-            if let Some(edges) = cropped {
+            if let Some(edges) = crop_edges {
                 let [left, top, right, bottom] = edges.map(|edge| edge as i128);
-                let inside = (left..=right).contains(&point.0) && (top..=bottom).contains(&point.1);
-                if !inside {
+                let is_inside =
+                    (left..=right).contains(&point.0) && (top..=bottom).contains(&point.1);
+                if !is_inside {
                     continue;
                 }
                 point = (point.0 - left, point.1 - top);
@@ -98,7 +99,8 @@ impl ThumborRules {
             total += weight;
         }
         if total != 0 {
-            // Down, whatever the signs: a region that ends before it begins weighs less than nothing.
+            // Python rounds quotients down, whatever their signs. A region that ends before it begins has a negative
+            // weight.
             let part = |sum: i128| (sum * total.signum()).div_euclid(total.abs()) as f64;
             return Some((part(x), part(y)));
         }
@@ -118,15 +120,15 @@ impl ThumborRules {
     }
 }
 
-/// Returns the requested size in px, for what is left of the image.
-fn target(image: &Image, asked: (Side, Side)) -> (f64, f64) {
+/// Returns the requested size in px, for the image after cropping.
+fn target(image: &Image, requested: (Side, Side)) -> (f64, f64) {
     let (width, height) = image.size();
-    let given = |side: Side, own: f64| match side {
+    let px_of = |side: Side, image_side: f64| match side {
         Side::Free => None,
-        Side::Original => Some(own),
+        Side::Original => Some(image_side),
         Side::Px(px) => Some(f64::from(px)),
     };
-    match (given(asked.0, width), given(asked.1, height)) {
+    match (px_of(requested.0, width), px_of(requested.1, height)) {
         (None, None) => (width, height),
         (Some(w), Some(h)) => (w, h),
         (Some(w), None) => (w, (w * height / width).round_ties_even()),
@@ -135,7 +137,7 @@ fn target(image: &Image, asked: (Side, Side)) -> (f64, f64) {
 }
 
 impl Image {
-    /// Crops to the aspect ratio of the target, unless both ratios are equal to two decimals.
+    /// Crops to the aspect ratio of the target, unless both ratios are equal when rounded to two decimals.
     fn crop_to_ratio(&mut self, (tw, th): (f64, f64), focus: Option<(f64, f64)>) {
         let (width, height) = self.size();
         let (some_w, some_h) = (tw.max(1.0), th.max(1.0));
@@ -159,25 +161,28 @@ impl Image {
         self.cut([left, top, left + w, top + h]);
     }
 
-    /// Makes the requested size that of the background of `fill`.
-    fn ask(&mut self, asked: (Side, Side)) {
-        let ground = |side: Side, own: u32| match side {
+    /// Stores the requested size as that of the background of `fill`.
+    fn set_requested_size(&mut self, requested: (Side, Side)) {
+        let ground = |side: Side, image_side: u32| match side {
             Side::Px(px) => px,
-            Side::Original => own,
+            Side::Original => image_side,
             Side::Free => 0,
         };
-        self.asked = (ground(asked.0, self.width), ground(asked.1, self.height));
+        self.requested_size = (
+            ground(requested.0, self.width),
+            ground(requested.1, self.height),
+        );
     }
 
-    fn fit_in(&mut self, fit: FitIn, mut asked: (Side, Side), target: (f64, f64)) {
+    fn fit_in(&mut self, fit: FitIn, mut requested: (Side, Side), target: (f64, f64)) {
         let (width, height) = self.size();
         let (mut tw, mut th) = target;
         if fit.adaptive && ((width < height && tw > th) || (width > height && tw < th)) {
             (tw, th) = (th, tw);
-            // `orig` as well, which then is the other side's.
-            asked = (asked.1, asked.0);
+            // `orig` is swapped as well, and then stands for the other side of the image.
+            requested = (requested.1, requested.0);
         }
-        self.ask(asked);
+        self.set_requested_size(requested);
         if !fit.full && tw >= width && th >= height {
             return;
         }
@@ -189,13 +194,19 @@ impl Image {
             ((width * th / height + 1e-5).round_ties_even(), th)
         };
         self.scale(w, h);
-        self.asked = (self.asked.0.max(self.width), self.asked.1.max(self.height));
+        self.requested_size = (
+            self.requested_size.0.max(self.width),
+            self.requested_size.1.max(self.height),
+        );
     }
 
-    /// Enlarges the image to fit the requested size, if it is smaller both ways.
+    /// Enlarges the image to fit the requested size, if both of its sides are smaller.
     pub(super) fn upscale(&mut self) {
         let (width, height) = self.size();
-        let (tw, th) = (f64::from(self.asked.0), f64::from(self.asked.1));
+        let (tw, th) = (
+            f64::from(self.requested_size.0),
+            f64::from(self.requested_size.1),
+        );
         if width >= tw || height >= th {
             return;
         }

@@ -1,4 +1,4 @@
-//! What the parts and filters want, in terms that other dialects can say, too.
+//! Expresses the parts and filters as a wish, in the terms that all dialects share.
 
 use andon_recipe::{
     Crop, Fitting, Flatten, Flip, Gravity, Keep, Length, Output, Pad, Recipe, Step, StoredTurn,
@@ -9,12 +9,13 @@ use super::{Filter, Ground, ThumborRules};
 use crate::thumbor::Flavour;
 use crate::thumbor::path::{FitIn, Side};
 
-/// Filters that a wish does not cover, with blanks between them.
+/// Filters that a wish cannot express, separated by spaces.
 const BEYOND: &str = "watermark image text label pixelate proportion crop trim";
 
 impl ThumborRules {
-    /// Returns the wish. Sizes that depend on that of the image are beyond it.
-    pub(super) fn wanted(&self) -> Wish {
+    /// Returns the parts and filters as a wish. Sizes that depend on that of the image are not expressed, but listed in
+    /// [`Wish::beyond`].
+    pub(super) fn to_wish(&self) -> Wish {
         if self.has(&Filter::Raw) {
             return Wish::of(&Recipe::original());
         }
@@ -74,13 +75,13 @@ impl ThumborRules {
     }
 
     fn stored_turn(&self) -> StoredTurn {
-        match self.usual.orient {
+        match self.defaults.orient {
             true => StoredTurn::Applied,
             false => StoredTurn::Verbatim,
         }
     }
 
-    /// Returns the crop before scaling, if its edges are in whole px.
+    /// Returns the crop before scaling; `None` unless its edges are in whole px.
     fn part(&self) -> Option<Step> {
         let edges @ [left, top, right, bottom] = self.parts.crop?;
         let is_px = edges.iter().all(|edge| edge.fract() == 0.0) && right > left && bottom > top;
@@ -98,7 +99,7 @@ impl ThumborRules {
         last.unwrap_or(self.parts.fit.is_none())
     }
 
-    /// Adds the flip and the filters, which act on the scaled image in their order.
+    /// Adds the flip and the filters in their order, which are applied to the scaled image.
     fn add_filters(&self, wish: &mut Wish) {
         wish.after.extend(match self.parts.flip {
             (false, false) => None,

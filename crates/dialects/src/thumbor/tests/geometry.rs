@@ -18,7 +18,7 @@ fn thumbors_goldens_hold() {
         ("150x0", "exact:150x113"),
         ("0x151", "exact:201x151"),
         ("100x100", "crop:50:0:301x301,exact:100x100"),
-        // The same ratio to two decimals: a little distorted.
+        // The aspect ratios agree to two decimals, so that the image is distorted a little instead of cropped.
         ("133x100", "exact:133x100"),
         ("131x100", "crop:2:0:395x301,exact:131x100"),
         ("fit-in/300x200", "exact:266x200"),
@@ -60,7 +60,7 @@ fn thumbors_focal_regions_are_weighed_by_their_areas() {
         steps("100x100/filters:focal(180x0:280x100)"),
         "crop:80:0:301x301,exact:100x100"
     );
-    // One region outside the crop is dropped, the other moves with it.
+    // The region outside the crop is dropped, and the other one moves along with the crop.
     assert_eq!(
         steps("100x0:400x301/100x100/filters:focal(0x0:50x50):focal(300x0:400x301)"),
         "crop:100:0:300x301,exact:100x100"
@@ -69,7 +69,7 @@ fn thumbors_focal_regions_are_weighed_by_their_areas() {
         steps("100x0:400x301/10x30/filters:focal(0x0:50x50):focal(300x0:400x301)"),
         "crop:299:0:101x301,exact:10x30"
     );
-    // Without a width it is none.
+    // A region without a width is ignored.
     assert_eq!(
         steps("100x100/filters:focal(5x0:5x100)"),
         "crop:50:0:301x301,exact:100x100"
@@ -127,7 +127,7 @@ fn a_trimmed_border_moves_the_crop() {
     let recipe = request.rules.resolve(&facts).unwrap();
     assert_eq!(recipe.to_string(), "crop:30:40:100x100");
     assert_eq!(vectors::size(&recipe, &facts), (100, 100));
-    // From the lower right corner the border is that corner's.
+    // With `bottom-right`, the border has the colour of the lower right corner.
     let request = ask(&thumbor(), "trim:bottom-right/a.png");
     let asked = request.rules.measures(Orientation::default());
     facts.measured = Measured::from_iter([(asked[0], area)]);
@@ -178,8 +178,8 @@ fn imagors_arithmetic_is_libvips() {
     }
 }
 
-/// Compares results with the transformer of thumbor 7.8. Each row has the size of a source, a target, and what the
-/// transformer makes of them: its boxes as a recipe if no further filter follows, and otherwise the size.
+/// Compares results with the transformer of thumbor 7.8. Each row has the size of a source, a target, and the
+/// result of the transformer: its boxes as a recipe if no further filter follows, and otherwise the size.
 #[test]
 fn thumbors_transformer_comes_to_the_same() {
     for row in include_str!("transformer.txt").lines() {

@@ -1,4 +1,4 @@
-//! Tests of who has access: worked examples of thumbor and imagor, and the security holes that they had.
+//! Tests of signatures: worked examples of thumbor and imagor, and the security holes that they had.
 
 use super::{imagor, thumbor};
 use crate::signature::Digest;
@@ -10,7 +10,7 @@ const GOOD: &str = "/8ammJH8D-7tXy6kU3lTvoXlhu4o=/300x200/my.server.com/some/pat
 fn the_text_is_signed_as_received() {
     assert!(thumbor().parse(GOOD).is_ok());
     assert!(thumbor().parse(&GOOD.replace('=', "%3D")).is_ok());
-    // The query is not part of it.
+    // The signature does not cover the query.
     assert!(thumbor().parse(&format!("{GOOD}?v=2")).is_ok());
     for bad in [
         GOOD.replace("4o=", "4p="),
@@ -28,7 +28,7 @@ fn the_text_is_signed_as_received() {
 
 #[test]
 fn one_signature_is_cut_off_and_no_more() {
-    // A signature once more in the text was taken out there too, so that one URL's signature was good for another.
+    // thumbor removed each further copy of the signature from the text, so that a signature was valid for other URLs.
     let signature = "8ammJH8D-7tXy6kU3lTvoXlhu4o=";
     for smuggled in [
         format!("/{signature}/300x200/my.server.com/some/{signature}/path/to/image.jpg"),
@@ -74,7 +74,7 @@ fn imagor_signs_with_other_digests_and_cuts_characters() {
     assert!(!good(&dialects(Digest::Sha256, 28), sha256));
     assert!(!good(&dialects(Digest::Sha1, 0), sha256));
     assert!(!good(&dialects(Digest::Sha1, 0), "unsafe"));
-    // A proxy that escapes the whole path does not break it.
+    // The signature remains valid if a proxy escapes the whole path.
     let escaped = path.replace('/', "%2F");
     let target = format!("/i/cST4Ko5_FqwT3BDn-Wf4gO3RFSk=%2F{escaped}");
     assert!(dialects(Digest::Sha1, 0).parse(&target).is_ok());

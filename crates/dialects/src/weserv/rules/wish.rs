@@ -1,15 +1,15 @@
-//! What the parameters want, in terms that other dialects can say, too.
+//! Expresses the parameters as a wish, in the terms that all dialects share.
 
 use andon_recipe::{Colour, Facts, Fitting, Flatten, Gravity, Keep, Recipe, Rotate, Step, Wish};
 
 use super::{Fit, WeservRules};
 
-/// Width and height in px of an image that no usual box exceeds.
+/// Width and height in px of an image that usual boxes do not exceed.
 const LARGE: u32 = 1 << 19;
 
 impl WeservRules {
-    /// Returns the wish. Lengths in per cent are beyond it.
-    pub(super) fn wanted(&self) -> Wish {
+    /// Returns the parameters as a wish. Lengths in percent are not expressed, but listed in [`Wish::beyond`].
+    pub(super) fn to_wish(&self) -> Wish {
         let query = &self.query;
         let lengths = ["w", "h", "cx", "cy", "cw", "ch"].into_iter();
         let relative = lengths.filter(|key| query.text(key).is_some_and(|text| text.contains('%')));
@@ -46,15 +46,15 @@ impl WeservRules {
             }
         };
         let ground = query.colour("bg").filter(|ground| ground.a > 0);
-        let rotated = (self.degrees() % 90 != 0).then(|| {
+        let rotation = (self.degrees() % 90 != 0).then(|| {
             Step::Rotate(Rotate {
                 degrees: f64::from(self.degrees().rem_euclid(360)),
                 colour: query.colour("rbg").unwrap_or(Colour::CLEAR),
             })
         });
-        let after = after.into_iter().chain(rotated).chain(self.effects());
+        let after = after.into_iter().chain(rotation).chain(self.effects());
         let after = after.chain(ground.map(|colour| Step::Flatten(Flatten(colour))));
-        // Its shape alone, for trimming to it depends on the size of the image.
+        // Only the shape is expressed, because trimming to it depends on the size of the image.
         let mask = self.mask((LARGE, LARGE)).into_iter().flatten();
         let mask = mask.filter(|step| matches!(step, Step::Effect(_)));
         Wish {

@@ -1,28 +1,28 @@
-//! Facts about a source's pixels. Each is made by a recipe whose result is a text.
+//! Facts about a source's pixels. Each is computed by a recipe whose result is a text.
 
 use andon_recipe::Recipe;
 use serde_json::{Map, Value, json};
 
 use super::args::{Wrong, int, truth};
 use crate::colours;
-use crate::swatches::{self, Weighed};
+use crate::swatches::{self, ColourShare};
 
-/// A fact that can only be found in an image's pixels.
+/// A fact that is computed from the pixels of an image.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Seen {
+pub(super) enum PixelFact {
     /// A palette with at most this many colours.
     Palette(u32),
     Average,
-    /// The six dominant colours (swatches), and whether those that are not found are derived from the others.
+    /// The six dominant colours (swatches), and whether missing ones are derived from the others.
     Dominant(bool),
     /// A BlurHash with this many components across and down.
     BlurHash(u32, u32),
     ThumbHash,
 }
 
-impl Seen {
-    /// Reads an option about pixels. Returns its key, and the fact that it asks for unless it is switched off. `None`:
-    /// the option is another one.
+impl PixelFact {
+    /// Parses an option about pixels. Returns its key, and the fact that it requests, unless the option switches it
+    /// off. `None` if the option is not about pixels.
     pub(super) fn read(
         name: &str,
         args: &[&str],
@@ -30,8 +30,8 @@ impl Seen {
         let first = args.first().copied().unwrap_or_default();
         let flag = |place: usize| args.get(place).is_some_and(|text| truth(text));
         let count = |text: &str, most: i64| Ok::<_, Wrong>(int(text, 0, most)? as u32);
-        let on = |seen: Self| Ok(flag(0).then_some(seen));
-        let (key, seen) = match name {
+        let on = |fact: Self| Ok(flag(0).then_some(fact));
+        let (key, fact) = match name {
             "palette" | "p" => (
                 "palette",
                 count(first, 256).and_then(|colours| match colours {
@@ -43,20 +43,20 @@ impl Seen {
             "average" | "avg" => ("average", on(Self::Average)),
             "dominant_colors" | "dc" => ("dominant_colors", on(Self::Dominant(flag(1)))),
             "blurhash" | "bh" => {
-                let read = || {
-                    let down = args.get(1).copied().unwrap_or_default();
-                    let (across, down) = (count(first, 9)?, count(down, 9)?);
-                    Ok((across > 0 && down > 0).then_some(Self::BlurHash(across, down)))
+                let components = || {
+                    let rows = args.get(1).copied().unwrap_or_default();
+                    let (columns, rows) = (count(first, 9)?, count(rows, 9)?);
+                    Ok((columns > 0 && rows > 0).then_some(Self::BlurHash(columns, rows)))
                 };
-                ("blurhash", read())
+                ("blurhash", components())
             }
             "thumb_hash" | "th" => ("thumb_hash", on(Self::ThumbHash)),
             _ => return None,
         };
-        Some(seen.map(|seen| (key, seen)))
+        Some(fact.map(|fact| (key, fact)))
     }
 
-    /// Returns the recipe that finds the fact in the first frame, turned upright, and writes it as a text.
+    /// Returns the recipe that computes the fact from the first frame, turned upright, and writes it as text.
     pub(super) fn recipe(self) -> Option<Recipe> {
         let format = match self {
             Self::Palette(colours) => format!("as:palette,with:count:{colours}"),
@@ -70,38 +70,38 @@ impl Seen {
         format!("orient,fit:100x100,{format}").parse().ok()
     }
 
-    /// Returns the fact's value in the document, made of the text that its recipe wrote.
+    /// Returns the fact's value in the document. `text` is the result of its recipe.
     pub(super) fn tell(self, text: &str) -> Value {
         let colours = || serde_json::from_str::<Value>(text).unwrap_or_default();
         match self {
             Self::BlurHash(..) | Self::ThumbHash => text.into(),
             Self::Average => colour(&levels(&colours()["average"])),
             Self::Palette(_) => {
-                let opaque = |([r, g, b], _): Weighed| colour(&[r, g, b, u8::MAX]);
-                swatches::weighed(&colours())
+                let opaque = |([r, g, b], _): ColourShare| colour(&[r, g, b, u8::MAX]);
+                swatches::colour_shares(&colours())
                     .into_iter()
                     .map(opaque)
                     .collect()
             }
             Self::Dominant(all) => {
-                let swatches = swatches::of(&swatches::weighed(&colours()), all).into_iter();
-                let told = swatches.map(|(name, levels)| (name.to_owned(), colour(&levels)));
-                Value::Object(told.collect::<Map<_, _>>())
+                let swatches = swatches::of(&swatches::colour_shares(&colours()), all).into_iter();
+                let entries = swatches.map(|(name, levels)| (name.to_owned(), colour(&levels)));
+                Value::Object(entries.collect::<Map<_, _>>())
             }
         }
     }
 }
 
-/// How many colours the palette has from which the dominant ones are chosen.
+/// Number of colours in the palette that the dominant colours are chosen from.
 const DOMINANT: u32 = 32;
 
-/// Reads the channels of a colour in hexadecimal digits.
+/// Parses the channels of a colour in hexadecimal digits.
 fn levels(digits: &Value) -> Vec<u8> {
-    let read = digits.as_str().and_then(colours::channels);
-    read.unwrap_or_default()
+    let channels = digits.as_str().and_then(colours::channels);
+    channels.unwrap_or_default()
 }
 
-/// Returns a colour in the form in which imgproxy writes it, made of 3 or 4 channels.
+/// Returns a colour of 3 or 4 channels in imgproxy's JSON form.
 fn colour(levels: &[u8]) -> Value {
     match levels {
         [r, g, b] => json!({ "R": r, "G": g, "B": b }),
