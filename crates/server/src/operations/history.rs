@@ -78,15 +78,15 @@ impl History {
     }
 
     /// Returns all samples, oldest first, as JSON.
-    pub(crate) fn told(&self) -> Value {
-        let samples: Vec<Value> = self.lock().samples.iter().map(Sample::told).collect();
+    pub(crate) fn to_json(&self) -> Value {
+        let samples: Vec<Value> = self.lock().samples.iter().map(Sample::json).collect();
         json!({ "step_ms": STEP.as_millis() as u64, "most": MOST, "samples": samples })
     }
 
     /// Returns the last sample as JSON, or null.
     pub(crate) fn last(&self) -> Value {
         let state = self.lock();
-        state.samples.back().map_or(Value::Null, Sample::told)
+        state.samples.back().map_or(Value::Null, Sample::json)
     }
 
     /// Locks the samples. No code panics while it holds this lock, so poisoning is ignored.
@@ -116,7 +116,7 @@ impl Totals {
 }
 
 impl Sample {
-    fn told(&self) -> Value {
+    fn json(&self) -> Value {
         let of = &self.of;
         let per_second = |time: f64| (time / self.seconds.max(0.001) * 100.0).round() / 100.0;
         let quantiles = [0.5, 0.95, 0.99].map(|share| quantile(&of.answers, share));
@@ -174,8 +174,8 @@ mod tests {
         for step in 0..500 {
             history.add(totals(step.into(), 0.0), began + STEP * step);
         }
-        let told = history.told();
-        assert_eq!(told["samples"].as_array().unwrap().len(), 180);
+        let json = history.to_json();
+        assert_eq!(json["samples"].as_array().unwrap().len(), 180);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use crate::net::Peer;
 pub(crate) struct Visitor {
     pub(crate) peer: Peer,
     /// The header in which a trusted proxy states the address; `None` if it is the socket's.
-    pub(crate) believed: Option<&'static str>,
+    pub(crate) header: Option<&'static str>,
 }
 
 /// The trusted proxies, and the header in which they state the client's address.
@@ -52,7 +52,7 @@ impl Proxies {
     {
         Visitor {
             peer: self.client(peer, lines),
-            believed: self.header.name().filter(|_| self.trusts(peer)),
+            header: self.header.name().filter(|_| self.trusts(peer)),
         }
     }
 

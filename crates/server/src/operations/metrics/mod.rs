@@ -191,7 +191,7 @@ impl Metrics {
     }
 
     /// Returns the metrics that the live dashboard shows, as JSON.
-    pub(crate) fn told(&self) -> Value {
+    pub(crate) fn to_json(&self) -> Value {
         let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let requests: Vec<_> = CLASSES.iter().zip(self.requests.iter().map(of)).collect();
         let errors: Vec<_> = (self.refusals().iter())
