@@ -33,7 +33,7 @@ impl App {
         let order = reading
             .map_err(|_| Error::Late(self.timeout))?
             .map_err(Error::PurgeRequest)?;
-        let (selector, of_sources) = match order.checked()? {
+        let (selector, of_sources) = match order.into_purge()? {
             Purge::Results(selector) => (selector.clone(), vec![selector]),
             Purge::Url(url) => self.selectors_of(&url).await?,
         };

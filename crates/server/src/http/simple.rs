@@ -1,5 +1,5 @@
-//! Recognizes requests that need no more parsing than this: whose head ends with the received bytes (found by the parser
-//! that hyper uses, too), and whose answer depends on little more than the target.
+//! Classifies received bytes, without duplicating hyper's parser: whether they are exactly one request (the end of its head
+//! is found by the parser that hyper uses), and whether its answer depends on more than a few of its fields.
 
 use std::mem::MaybeUninit;
 

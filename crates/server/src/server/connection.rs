@@ -120,7 +120,7 @@ impl Responder {
         async move {
             let mut reply = self.reply(request).await;
             let memory = self.current.app().reply_memory.clone();
-            let hold = match memory.hold(reply.body().held(), &self.slot).await {
+            let hold = match memory.hold(reply.body().memory(), &self.slot).await {
                 Ok(hold) => hold,
                 Err(error) => {
                     tracing::debug!(client = %self.peer, "no memory for a reply on HTTP/2");
