@@ -61,7 +61,7 @@ impl App {
 
     /// Reads all metrics.
     pub(crate) fn metric_set(&self) -> MetricSet {
-        let mut out = MetricSet::new(self.metrics.began());
+        let mut out = MetricSet::new(self.metrics.start());
         self.metrics.write(&mut out);
         admission::write(&mut out, &self.maker.admission.gauges());
         admission::write_headers(&mut out, self.maker.headers.counts());

@@ -87,7 +87,7 @@ impl Acceptor {
             true => Placement::Served,
             false => Placement::OverLimit,
         };
-        let open_guard = app.metrics.connected();
+        let open_guard = app.metrics.open_connection();
         let current = self.current.clone();
         let responder = Responder::new(peer, self.place.purpose, current, slot);
         let tls = match (self.place.is_tls, &app.tls) {

@@ -50,7 +50,7 @@ impl Reloader {
     /// If the configuration is invalid, or cannot be put into effect. Everything then stays as it was.
     pub async fn reload(&self, config: Result<Config, ConfigError>) -> Result<(), StartError> {
         let outcome = self.request(config).await;
-        self.metrics.reloaded(outcome.is_ok());
+        self.metrics.count_reload(outcome.is_ok());
         outcome
     }
 
