@@ -1,4 +1,5 @@
-//! Permits whose number a reload may change: to read a number of files, to hold a number of bytes.
+//! Permits for limited resources, such as files that are read at a time, or bytes in memory. A reload may change their
+//! number.
 //!
 //! If the number is reduced, permits that are held stay valid: the surplus vanishes as permits are returned.
 
@@ -10,10 +11,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 #[derive(Clone, Debug)]
 pub(crate) struct Permits(Arc<Shared>);
 
-/// A number of permits that are held until this is dropped.
+/// A guard that holds a number of permits until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Permit {
-    some: OwnedSemaphorePermit,
+    permits: OwnedSemaphorePermit,
     from: Permits,
 }
 
@@ -22,25 +23,25 @@ struct Shared {
     semaphore: Arc<Semaphore>,
     total: watch::Sender<u32>,
     /// Number of surplus permits that are still held after a reduction.
-    owed: Mutex<u32>,
+    surplus: Mutex<u32>,
 }
 
 impl Permits {
     pub(crate) fn new(total: u32) -> Self {
-        let total = total.min(most());
+        let total = total.min(max_permits());
         Self(Arc::new(Shared {
             semaphore: Arc::new(Semaphore::new(total as usize)),
             total: watch::Sender::new(total),
-            owed: Mutex::new(0),
+            surplus: Mutex::new(0),
         }))
     }
 
-    /// Creates one permit per slot. Numbers beyond 32 bits are cut.
+    /// Creates one permit per slot, at most `u32::MAX`.
     pub(crate) fn of(slots: usize) -> Self {
         Self::new(in_range(slots))
     }
 
-    /// Returns the intended number of permits.
+    /// Returns the total number of permits. After a reduction, more may still be held.
     pub(crate) fn total(&self) -> u32 {
         *self.0.total.borrow()
     }
@@ -50,38 +51,42 @@ impl Permits {
         self.0.semaphore.available_permits()
     }
 
-    /// Waits for `wanted` permits, or for all of them if there are fewer.
-    pub(crate) async fn acquire(&self, wanted: u32) -> Permit {
+    /// Waits for `count` permits, or for all permits if there are fewer.
+    pub(crate) async fn acquire(&self, count: u32) -> Permit {
         let mut total = self.0.total.subscribe();
         loop {
-            let wanted = wanted.min(*total.borrow_and_update());
-            let some = self.0.semaphore.clone().acquire_many_owned(wanted);
+            let count = count.min(*total.borrow_and_update());
+            let permits = self.0.semaphore.clone().acquire_many_owned(count);
             tokio::select! {
                 biased;
-                Ok(some) = some => return self.permit(some),
-                // Who waits for all of them would wait for ever for more than there are now.
+                Ok(permits) = permits => return self.permit(permits),
+                // Start again: a task that waits for more permits than there are now would wait for ever.
                 Ok(()) = total.changed() => self.collect(),
             }
         }
     }
 
-    /// Takes `wanted` permits, or all of them if there are fewer. Returns `None` if too few are free.
-    pub(crate) fn try_acquire(&self, wanted: u32) -> Option<Permit> {
-        let wanted = wanted.min(self.total());
-        let some = self.0.semaphore.clone().try_acquire_many_owned(wanted);
-        Some(self.permit(some.ok()?))
+    /// Takes `count` permits, or all permits if there are fewer. Returns `None` if too few are free.
+    pub(crate) fn try_acquire(&self, count: u32) -> Option<Permit> {
+        let count = count.min(self.total());
+        let permits = self.0.semaphore.clone().try_acquire_many_owned(count);
+        Some(self.permit(permits.ok()?))
     }
 
     /// Changes the number of permits to `total`.
     pub(crate) fn resize(&self, total: u32) {
-        let total = total.min(most());
+        let total = total.min(max_permits());
         let before = self.0.total.send_replace(total);
-        let mut owed = self.0.owed.lock().unwrap_or_else(PoisonError::into_inner);
-        let more = total.saturating_sub(before);
-        let kept = more.min(*owed);
-        *owed = *owed - kept + before.saturating_sub(total);
-        self.0.semaphore.add_permits((more - kept) as usize);
-        drop(owed);
+        let mut surplus = self
+            .0
+            .surplus
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let growth = total.saturating_sub(before);
+        let cancelled = growth.min(*surplus);
+        *surplus = *surplus - cancelled + before.saturating_sub(total);
+        self.0.semaphore.add_permits((growth - cancelled) as usize);
+        drop(surplus);
         self.collect();
     }
 
@@ -92,20 +97,24 @@ impl Permits {
 
     /// Removes surplus permits from those that are free.
     fn collect(&self) {
-        let mut owed = self.0.owed.lock().unwrap_or_else(PoisonError::into_inner);
-        *owed -= self.0.semaphore.forget_permits(*owed as usize) as u32;
+        let mut surplus = self
+            .0
+            .surplus
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        *surplus -= self.0.semaphore.forget_permits(*surplus as usize) as u32;
     }
 
-    fn permit(&self, some: OwnedSemaphorePermit) -> Permit {
+    fn permit(&self, permits: OwnedSemaphorePermit) -> Permit {
         Permit {
-            some,
+            permits,
             from: self.clone(),
         }
     }
 }
 
-/// Returns the maximum number of permits: that of a semaphore, or of 32 bits if that is less.
-fn most() -> u32 {
+/// Returns the maximum number of permits: that of tokio's semaphore, or `u32::MAX` if that is less.
+fn max_permits() -> u32 {
     u32::try_from(Semaphore::MAX_PERMITS).unwrap_or(u32::MAX)
 }
 
@@ -116,20 +125,20 @@ fn in_range(slots: usize) -> u32 {
 impl Permit {
     /// Returns how many permits are held here.
     pub(crate) fn count(&self) -> usize {
-        self.some.num_permits()
+        self.permits.num_permits()
     }
 
     /// Adds the permits of another guard of the same `Permits`.
-    pub(crate) fn merge(&mut self, mut other: Self) {
-        if let Some(all) = other.some.split(other.count()) {
-            self.some.merge(all);
+    pub(crate) fn merge(&mut self, mut guard: Self) {
+        if let Some(permits) = guard.permits.split(guard.count()) {
+            self.permits.merge(permits);
         }
     }
 
     /// Gives `count` permits back.
     pub(crate) fn give_back(&mut self, count: usize) {
-        if let Some(some) = self.some.split(count) {
-            drop(self.from.permit(some));
+        if let Some(permits) = self.permits.split(count) {
+            drop(self.from.permit(permits));
         }
     }
 }
@@ -137,12 +146,15 @@ impl Permit {
 impl Drop for Permit {
     fn drop(&mut self) {
         let shared = &self.from.0;
-        let mut owed = shared.owed.lock().unwrap_or_else(PoisonError::into_inner);
-        // At once, because whoever waits for permits gets those that come back.
-        let kept = self.some.num_permits().min(*owed as usize);
-        if let Some(kept) = self.some.split(kept) {
-            *owed -= kept.num_permits() as u32;
-            kept.forget();
+        let mut surplus = shared
+            .surplus
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        // Remove surplus permits before they are returned, because a waiting task would get them at once.
+        let excess = self.permits.num_permits().min(*surplus as usize);
+        if let Some(excess) = self.permits.split(excess) {
+            *surplus -= excess.num_permits() as u32;
+            excess.forget();
         }
     }
 }

@@ -8,7 +8,7 @@ use ini::{Ini, ParseOption};
 
 use super::environment::Environment;
 
-/// The profiles of both files, by their names. Where both have a key, the credentials file wins.
+/// The profiles of both files by name. If both files set a key of a profile, the credentials file wins.
 #[derive(Debug, Default)]
 pub(crate) struct Profiles(BTreeMap<String, Profile>);
 
@@ -28,24 +28,25 @@ impl Profiles {
         .collect()
     }
 
-    /// Reads the files as far as they exist.
+    /// Reads those of the files that exist.
     ///
     /// # Errors
-    /// A sentence that names a file which cannot be read or understood.
+    /// A sentence that names a file that cannot be read or parsed.
     pub(crate) fn read(environment: &Environment) -> Result<Self, String> {
         let mut profiles = Self::default();
-        let named = [
+        let variables = [
             "AWS_PROFILE",
             "AWS_CONFIG_FILE",
             "AWS_SHARED_CREDENTIALS_FILE",
         ];
-        let is_asked_for = named.iter().any(|name| environment.get(name).is_some());
+        let is_named = variables.iter().any(|name| environment.get(name).is_some());
         for (index, file) in Self::files(environment).iter().enumerate() {
             let text = match std::fs::read_to_string(file) {
                 Ok(text) => text,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                // The home folder may be closed to a service that asks for none of its files.
-                Err(_) if !is_asked_for => continue,
+                // A service may not be permitted to read the home folder. That is an error only if a variable names a
+                // profile or a file.
+                Err(_) if !is_named => continue,
                 Err(error) => return Err(format!("{} cannot be read: {error}", file.display())),
             };
             profiles.add(&text, index == 0, file)?;
@@ -60,22 +61,23 @@ impl Profiles {
 
     /// Returns the files with web identity tokens that profiles name.
     pub(crate) fn token_files(&self) -> impl Iterator<Item = PathBuf> {
-        let named = |profile: &Profile| profile.get("web_identity_token_file").map(PathBuf::from);
-        self.0.values().filter_map(named)
+        let token_file =
+            |profile: &Profile| profile.get("web_identity_token_file").map(PathBuf::from);
+        self.0.values().filter_map(token_file)
     }
 
     /// Adds the profiles of a file. In the configuration file, the section of every profile but `default` is called
     /// `profile NAME`, and other sections are not profiles.
     fn add(&mut self, text: &str, is_config: bool, file: &Path) -> Result<(), String> {
         let options = ParseOption {
-            // A backslash in a secret is a backslash.
+            // Secrets may contain backslashes and quotes, which have no special meaning.
             enabled_escape: false,
             enabled_quote: false,
             ..ParseOption::default()
         };
-        let parsed = Ini::load_from_str_opt(text, options)
+        let ini = Ini::load_from_str_opt(text, options)
             .map_err(|error| format!("{} is not an INI file: {error}", file.display()))?;
-        for (section, properties) in &parsed {
+        for (section, properties) in &ini {
             let Some(section) = section.map(str::trim) else {
                 continue;
             };
@@ -102,7 +104,7 @@ impl Profile {
     }
 }
 
-/// Shows keys only: values are secrets.
+/// Prints the keys only, because the values are secrets.
 impl std::fmt::Debug for Profile {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_set().entries(self.0.keys()).finish()

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use url::{Host, Url};
 
 use super::ConfigError;
-use super::remote::{BaseUrl, few, one, resolve};
+use super::remote::{BaseUrl, check_few, one, resolve};
 
 /// A bucket of an object store. Keys that its store does not have are errors.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -27,7 +27,7 @@ pub struct BucketConfig {
     pub region: Option<String>,
     /// The storage account that the container belongs to; for Azure only.
     pub account: Option<String>,
-    /// The store's URL without the bucket; that of Amazon, Google or the Azure account by default.
+    /// The store's URL without the bucket. The default is the URL of Amazon, Google or the Azure account.
     pub endpoint: Option<BaseUrl>,
     /// Where the credentials come from if no environment variable is named for them.
     pub credentials: Option<Credentials>,
@@ -112,8 +112,8 @@ impl TryFrom<String> for BucketPattern {
             Some((begin, end)) => (begin, Some(end)),
             None => (text.as_str(), None),
         };
-        let is_named = |part: &str| part.bytes().all(is_of_name);
-        match (is_named(begin), end.is_none_or(is_named)) {
+        let is_valid = |part: &str| part.bytes().all(is_of_name);
+        match (is_valid(begin), end.is_none_or(is_valid)) {
             _ if text.is_empty() => wrong("names no bucket"),
             _ if text == "*" => wrong("is every bucket that the credentials can read"),
             (true, true) => Ok(Self {
@@ -134,7 +134,7 @@ impl BucketPattern {
                 .strip_prefix(self.begin.as_str())
                 .is_some_and(|rest| rest.ends_with(end.as_str())),
         };
-        // Which excludes `..`, a bucket that would lead out of an endpoint's path.
+        // This excludes `..`, which would lead out of the path of an endpoint.
         let is_name = bucket.starts_with(|first: char| first.is_ascii_alphanumeric());
         matches && is_name && bucket.bytes().all(is_of_name)
     }
@@ -149,7 +149,7 @@ impl fmt::Display for BucketPattern {
     }
 }
 
-/// Whether names of buckets may contain this byte. None of these means anything in a URL's host.
+/// Whether names of buckets may contain this byte. None of the permitted bytes has a special meaning in a URL's host.
 fn is_of_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._".contains(&byte)
 }
@@ -170,7 +170,7 @@ impl BucketConfig {
         }
     }
 
-    /// Returns the keys that name environment variables with credentials, as far as they are given.
+    /// Returns those keys of the table that name environment variables with credentials.
     fn named_keys(&self) -> impl Iterator<Item = &'static str> {
         [
             ("access_key_env", &self.access_key_env),
@@ -189,8 +189,8 @@ impl BucketConfig {
         self.region.as_deref().unwrap_or("us-east-1")
     }
 
-    /// Returns the URL that the name of `bucket` and a key are appended to. Amazon's own already contains the bucket's
-    /// name, so only the key is appended to it.
+    /// Returns the URL to which the name of `bucket` and a key are appended. Amazon's own URL contains the bucket's name
+    /// already, so only the key is appended to it.
     pub(crate) fn endpoint_of(&self, store: Store, bucket: &str) -> String {
         match (&self.endpoint, store) {
             (Some(endpoint), _) => endpoint.0.as_str().trim_end_matches('/').to_owned(),
@@ -217,14 +217,14 @@ impl BucketConfig {
                     .to_owned()
             },
         )?;
-        let sound = !self.bucket.contains('/');
-        check(sound, format!("{origin}.{store}.bucket"), || {
+        let is_name = !self.bucket.contains('/');
+        check(is_name, format!("{origin}.{store}.bucket"), || {
             format!(
                 "\"{}\" is no name of a bucket; what stands before the keys is `{store}.folder`",
                 self.bucket
             )
         })?;
-        for (key, given, stores) in [
+        for (key, value, stores) in [
             ("region", &self.region, &[S3][..]),
             ("account", &self.account, &[Azure]),
             ("access_key_env", &self.access_key_env, &[S3, Azure]),
@@ -233,31 +233,31 @@ impl BucketConfig {
             ("credentials_env", &self.credentials_env, &[Gcs]),
             ("sas_env", &self.sas_env, &[Azure]),
         ] {
-            let known = given.is_none() || stores.contains(&store);
-            check(known, format!("{origin}.{store}.{key}"), || {
+            let is_allowed = value.is_none() || stores.contains(&store);
+            check(is_allowed, format!("{origin}.{store}.{key}"), || {
                 let theirs: Vec<String> = stores.iter().map(Store::to_string).collect();
                 format!("is a key of {} only", theirs.join(" and "))
             })?;
         }
-        let named = self.account.as_deref().is_some_and(|name| !name.is_empty());
+        let has_account = self.account.as_deref().is_some_and(|name| !name.is_empty());
         check(
-            store != Azure || named,
+            store != Azure || has_account,
             format!("{origin}.azure.account"),
             || "must be the name of the storage account".to_owned(),
         )?;
         self.validate_credentials(store, origin)?;
-        few(format!("{origin}.{store}.retries"), self.retries)
+        check_few(format!("{origin}.{store}.retries"), self.retries)
     }
 
     fn validate_credentials(&self, store: Store, origin: &str) -> Result<(), ConfigError> {
-        // Amazon's secrets sign requests and stay here; tokens of the others are sent.
+        // Amazon's secrets only sign requests, whereas the tokens of the other stores are sent with each request.
         let is_safe = |url: &BaseUrl| url.0.scheme() == "https" || is_loopback(&url.0);
         let sends_tokens = store != Store::S3 && self.credentials.is_some();
-        let clear = self
+        let insecure_url = self
             .endpoint
             .as_ref()
             .filter(|url| sends_tokens && !is_safe(url));
-        if let Some(url) = clear {
+        if let Some(url) = insecure_url {
             let what = format!(
                 "{} is not encrypted, and with `credentials = \"platform\"` each request carries a token that opens what \
                  the server may open; use https, or a loopback address for an emulator",
@@ -274,7 +274,7 @@ impl BucketConfig {
                 what,
             ));
         }
-        // Their signer is made for one bucket.
+        // These keys sign URLs of a single bucket.
         let signs = match store {
             Store::S3 => None,
             Store::Gcs => self.credentials_env.as_ref().map(|_| "credentials_env"),
@@ -294,7 +294,7 @@ impl BucketConfig {
     }
 }
 
-/// Whether what is sent to this URL stays on the machine.
+/// Whether the host of this URL is a loopback address, so that requests do not leave the machine.
 fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(Host::Ipv4(address)) => address.is_loopback(),

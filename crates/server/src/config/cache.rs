@@ -25,7 +25,7 @@ pub struct CacheConfig {
     /// Bytes of sources fetched over a network that are kept to make further sizes of an image, as part of the memory
     /// budget; 0: none.
     pub sources: Bytes,
-    /// How long what a remote origin sent is used without asking again, unless the origin itself says.
+    /// How long a source of a remote origin is used without revalidation, if the origin itself does not say how long.
     pub ttl: Span,
     /// How long a local file is assumed to be unchanged. After that, its date and size are checked again.
     pub fs_fresh: Span,
@@ -33,7 +33,7 @@ pub struct CacheConfig {
     pub stale_while_revalidate: Span,
     /// How long after `ttl` a result is still served if its origin fails.
     pub stale_if_error: Span,
-    /// Time for which a missing or broken source is remembered as such.
+    /// How long a missing or broken source is cached as such.
     pub negative: Span,
     /// Headers that tell a CDN what a result is made of, so that it can purge by these tags.
     pub tag_headers: Vec<TagHeader>,
@@ -75,7 +75,7 @@ fn none() -> Bytes {
 pub struct CacheRule {
     /// The rule applies to sources whose path begins with this prefix (whole segments).
     pub prefix: String,
-    /// How long a source is used without asking again, whatever its origin says.
+    /// How long a source is used without revalidation, whatever its origin says.
     pub ttl: Option<Span>,
     /// The `Cache-Control` header that clients get, whatever the origin says.
     pub cache_control: Option<String>,
@@ -156,10 +156,10 @@ impl CacheConfig {
         else {
             return Ok(());
         };
-        let there = disk.path.ancestors().find(|path| path.exists());
-        check(there.is_none_or(Path::is_dir), "cache.disk.path", || {
-            let there = there.unwrap_or(&disk.path).display();
-            format!("{there} is not a folder; name a folder, which is made if it is missing")
+        let existing = disk.path.ancestors().find(|path| path.exists());
+        check(existing.is_none_or(Path::is_dir), "cache.disk.path", || {
+            let existing = existing.unwrap_or(&disk.path).display();
+            format!("{existing} is not a folder; name a folder, which is made if it is missing")
         })
     }
 }

@@ -13,23 +13,25 @@ pub const REFERENCE: &str = include_str!("../../andon.default.toml");
 /// of `otlp.headers`, which may be secrets, are replaced by `…`.
 ///
 /// # Errors
-/// As for [`Config::parse`].
+/// The errors of [`Config::parse`].
 pub fn effective(text: &str, folder: &Path) -> Result<String, ConfigError> {
     Config::parse(text, folder)?;
     let read = |text| {
-        ConfigError::reading(text, &andon_settings::Known::default(), |all| {
-            all.read::<Table>()
+        ConfigError::reading(text, &andon_settings::Known::default(), |table| {
+            table.read::<Table>()
         })
     };
-    let mut all = read(REFERENCE)?;
-    lay_over(&mut all, read(text)?);
-    let headers = all.get_mut("otlp").and_then(|otlp| otlp.get_mut("headers"));
+    let mut table = read(REFERENCE)?;
+    lay_over(&mut table, read(text)?);
+    let headers = table
+        .get_mut("otlp")
+        .and_then(|otlp| otlp.get_mut("headers"));
     if let Some(Value::Table(headers)) = headers {
         headers
             .iter_mut()
             .for_each(|(_, value)| *value = "…".into());
     }
-    toml::to_string_pretty(&all)
+    toml::to_string_pretty(&table)
         .map_err(|error| ConfigError::new("", format!("it cannot be written out: {error}")))
 }
 

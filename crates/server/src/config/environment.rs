@@ -1,4 +1,4 @@
-//! The environment variables that say where credentials are.
+//! The environment variables of the process, in which platforms and tools say where credentials are.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use std::sync::Arc;
 pub(crate) struct Environment(Arc<BTreeMap<String, String>>);
 
 impl Environment {
-    /// Returns the variables of this process, but for those that are not UTF-8.
+    /// Returns the variables of this process, except those that are not UTF-8.
     pub(crate) fn of_process() -> Self {
         let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
             Some((name.into_string().ok()?, value.into_string().ok()?))
@@ -35,7 +35,8 @@ impl Environment {
         self.0.iter()
     }
 
-    /// Returns the path in a variable, or else this path below the home directory if that is known.
+    /// Returns the path in the variable `name` or, if that is not set, the path `below_home` in the home folder; `None` if
+    /// that is unknown.
     pub(crate) fn path_or_home(&self, name: &str, below_home: &str) -> Option<PathBuf> {
         match self.get(name) {
             Some(path) => Some(PathBuf::from(path)),
@@ -43,7 +44,7 @@ impl Environment {
         }
     }
 
-    /// Returns the file with the credentials of Google's tools and libraries.
+    /// Returns the path of the credentials file of Google's tools and libraries.
     pub(crate) fn google_file(&self) -> Option<PathBuf> {
         self.path_or_home(
             "GOOGLE_APPLICATION_CREDENTIALS",
@@ -52,7 +53,7 @@ impl Environment {
     }
 }
 
-/// Shows names only: values are secrets.
+/// Prints the names only, because the values may be secrets.
 impl std::fmt::Debug for Environment {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_set().entries(self.0.keys()).finish()

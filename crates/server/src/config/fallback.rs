@@ -16,12 +16,12 @@ pub struct FallbackConfig {
     /// The fallback is for sources whose path or URL begins with this prefix (whole segments); the longest prefix wins,
     /// and `/` is for all sources.
     pub prefix: String,
-    /// Path or URL of the image that is sent instead, with the same recipe applied. A fallback that the URL itself names
-    /// takes precedence; `None` leaves only that.
+    /// Path or URL of the image that is sent instead, with the same recipe applied. A fallback that the requested URL
+    /// names takes precedence; with `None`, only such fallbacks are sent.
     pub image: Option<String>,
-    /// The HTTP status of the reply; 0: that of the error.
+    /// The HTTP status of the reply; 0 means the status of the error.
     pub status: u16,
-    /// How long clients may keep the fallback.
+    /// How long clients may cache the fallback.
     pub ttl: Span,
 }
 
@@ -37,13 +37,13 @@ impl Default for FallbackConfig {
 }
 
 impl FallbackConfig {
-    /// Returns the one among `all` that is for a source, if any. `terms` returns its table.
+    /// Returns the entry that applies to a source, if any. `terms` returns the table of an entry.
     pub(crate) fn of<'a, T>(
-        all: &'a [T],
+        entries: &'a [T],
         source: &str,
         terms: impl Fn(&T) -> &Self,
     ) -> Option<&'a T> {
-        longest_prefix(all, source, |one| &terms(one).prefix)
+        longest_prefix(entries, source, |entry| &terms(entry).prefix)
     }
 }
 

@@ -16,7 +16,7 @@ pub struct FontsConfig {
     pub folders: Vec<PathBuf>,
     /// Whether the fonts that are installed on this machine are loaded, too.
     pub system: bool,
-    /// The family for text that names none, and for `sans-serif`.
+    /// The family for text that names no family, and for `sans-serif`.
     pub sans_serif: String,
     /// The family for `serif`.
     pub serif: String,
@@ -32,15 +32,15 @@ pub struct FontsConfig {
 
 impl Default for FontsConfig {
     fn default() -> Self {
-        let bundled = || BUNDLED.to_owned();
+        let default_family = || BUNDLED.to_owned();
         Self {
             folders: Vec::new(),
             system: false,
-            sans_serif: bundled(),
-            serif: bundled(),
-            monospace: bundled(),
-            cursive: bundled(),
-            fantasy: bundled(),
+            sans_serif: default_family(),
+            serif: default_family(),
+            monospace: default_family(),
+            cursive: default_family(),
+            fantasy: default_family(),
             fallback: BTreeMap::new(),
         }
     }
@@ -56,7 +56,7 @@ impl FontsConfig {
         }
     }
 
-    /// Checks whether a reload with these fonts is possible: fonts are loaded only at the start.
+    /// Checks whether a reload may change the table to `other`, which it may not, because fonts are loaded only at the start.
     ///
     /// # Errors
     /// [`ConfigError`] if `other` differs.

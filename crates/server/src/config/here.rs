@@ -1,12 +1,13 @@
-//! The folder that relative paths of a process are relative to, by its name.
+//! The path of the working folder, to which a process's relative paths are relative.
 
 use std::env;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Returns the path of the working folder as the shell has it (`PWD`), with the links that lead there, or else without
-/// them. A process stays in a folder that is renamed or replaced; this path leads to the folder that is there now.
+/// Returns the path of the working folder, with symbolic links as the shell has followed them (`PWD`) or, if `PWD` does
+/// not lead to this folder, with links resolved. If the folder is replaced by another of the same name, the path leads to
+/// the new one, whereas the process stays in the old one.
 ///
 /// # Errors
 /// If the working folder has no path any more.

@@ -41,8 +41,8 @@ pub struct LimitsConfig {
     /// Maximum number of open connections, as far as the system grants file descriptors. Beyond it, the connection that
     /// has been idle longest is closed. If all are busy, the new one is refused.
     pub connections: usize,
-    /// Maximum number of open connections of one client (an address, or an IPv6 /64); 0: no such limit. Unix sockets do
-    /// not count.
+    /// Maximum number of open connections of one client (an address, or an IPv6 /64); 0 means no such limit. Connections
+    /// on Unix sockets do not count.
     pub connections_per_client: usize,
     /// Maximum number of files that are read at the same time, outside the worker threads.
     pub fetches: usize,
@@ -54,10 +54,10 @@ pub struct LimitsConfig {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Broken {
-    /// It is refused with status 415.
+    /// The source is refused with status 415.
     #[default]
     Refuse,
-    /// Whatever can be decoded of a JPEG, PNG or GIF is shown, and kept for `cache.negative` only.
+    /// The part of a JPEG, PNG or GIF that can be decoded is shown, and cached for `cache.negative` only.
     Show,
 }
 
@@ -120,11 +120,11 @@ impl LimitsConfig {
                 format!("{value} must be between 1 and {MOST}")
             })?;
         }
-        let (limits, usual) = (self.pixels(), Limits::default());
+        let (limits, defaults) = (self.pixels(), Limits::default());
         for (key, unit, value) in POSITIVE {
             check(value(&limits) > 0, format!("limits.{key}"), || {
-                let usual = value(&usual);
-                format!("0 {unit} would refuse every image; the default is {usual}")
+                let default = value(&defaults);
+                format!("0 {unit} would refuse every image; the default is {default}")
             })?;
         }
         check(self.cpu.0 <= LONGEST, "limits.cpu", || {
@@ -162,7 +162,7 @@ const POSITIVE: [Row; 10] = [
     ("metadata_bytes", "bytes", |limits| limits.metadata_bytes),
 ];
 
-/// Upper bound of `limits.cpu`: nothing that a client waits for takes as long.
+/// Upper bound of `limits.cpu`. No client waits that long for an image.
 const LONGEST: Duration = Duration::from_secs(3600);
 
 /// Upper bound of `limits.connections` and `limits.fetches`: far more than one machine can serve.

@@ -1,5 +1,5 @@
 //! `andon.toml`: every key has a default, an unknown key is an error that names the nearest known one,
-//! relative paths are relative to the file. `andon.default.toml` beside `src` shows them all.
+//! relative paths are relative to the file. `andon.default.toml`, next to `src`, has all keys.
 //!
 //! ```
 //! let config: andon_server::Config = andon_server::Config::parse("workers = 2", "/srv".as_ref()).unwrap();
@@ -77,7 +77,7 @@ pub use units::{Background, Bytes, Span};
 pub use upload::UploadConfig;
 pub use web::{AdminConfig, CorsConfig, DefaultFormat, HeadersConfig, NegotiationConfig};
 
-/// Keys of the top level that are no tables.
+/// Top-level keys that are not tables.
 const PLAIN: &[&str] = &[
     "listen",
     "socket_mode",
@@ -98,7 +98,7 @@ pub struct Config {
     pub listen: Vec<Listen>,
     /// HTTPS: where to listen with TLS, and with which certificate.
     pub tls: TlsConfig,
-    /// Which proxies are trusted to name the client, and how they do.
+    /// Which proxies are trusted to name the client of a request, and in which way they name it.
     pub proxy: ProxyConfig,
     /// Permissions of Unix sockets, in octal.
     pub socket_mode: SocketMode,
@@ -114,10 +114,10 @@ pub struct Config {
     /// Maximum number of requests that may wait for a worker thread, whatever their predicted wait; one more is answered
     /// with 503.
     pub queue: usize,
-    /// Bytes of memory that all waiting and running work may plan with together; 0 is three fifths of what the control
-    /// group or the machine has.
+    /// Bytes of memory that all waiting and running work together may reserve; 0 is three fifths of the memory of the
+    /// control group or the machine.
     pub memory_budget: Bytes,
-    /// Colour behind transparent areas in formats without alpha, as `rrggbb`.
+    /// The colour behind transparent areas in formats without alpha, written as `rrggbb`.
     pub background: Background,
     /// Where images come from; the longest prefix wins.
     pub origin: Vec<OriginConfig>,
@@ -159,7 +159,7 @@ pub struct Config {
     pub otlp: OtlpConfig,
     /// The sandbox: which privileges the server gives up at its start, and which codecs run in processes of their own.
     pub sandbox: SandboxConfig,
-    /// What helps during setup and is off in production.
+    /// Settings that help during setup and are off in production.
     pub debug: DebugConfig,
     /// Whether clients with loopback addresses count as local. This is so only on a server that is started without a
     /// configuration file, for personal use: with one, a proxy in front may connect from such an address, too.
@@ -167,7 +167,7 @@ pub struct Config {
     pub loopback_is_local: bool,
 }
 
-/// The `[debug]` table: what helps during setup and is off in production.
+/// The `[debug]` table: settings that help during setup and are off in production.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct DebugConfig {
@@ -238,19 +238,19 @@ impl Config {
         Ok(config)
     }
 
-    /// Parses a text. Paths stay as they are written, and values are not compared with each other.
+    /// Parses a text without resolving paths and without [`Self::validate`].
     fn structure(text: &str) -> Result<Self, ConfigError> {
         // The tables of the dialects are split off and read by their own type.
-        let known = Known {
+        let keys = Known {
             also: dialects::Config::KEYS,
             plain: PLAIN,
             advice: &[origin::ADVICE, otlp::ADVICE].concat(),
         };
-        ConfigError::reading(text, &known, |mut all| {
-            let theirs = all.split_off(dialects::Config::KEYS);
+        ConfigError::reading(text, &keys, |mut table| {
+            let dialect_tables = table.split_off(dialects::Config::KEYS);
             Ok(Self {
-                dialects: theirs.read()?,
-                ..all.read()?
+                dialects: dialect_tables.read()?,
+                ..table.read()?
             })
         })
     }
@@ -274,7 +274,7 @@ impl Config {
         config
     }
 
-    /// Number of worker threads: as configured, or one per core.
+    /// Returns the number of worker threads: as configured, or one per core.
     #[must_use]
     pub fn workers(&self) -> usize {
         match self.workers {
@@ -283,7 +283,7 @@ impl Config {
         }
     }
 
-    /// Checks for values that can be parsed but make no sense.
+    /// Checks for values that can be parsed but are invalid, alone or together with others.
     ///
     /// # Errors
     /// [`ConfigError`] naming the key.
@@ -345,17 +345,17 @@ impl Config {
         check(!self.listen.is_empty(), "listen", || {
             "is empty: name at least one address, such as \"127.0.0.1:8080\"".to_owned()
         })?;
-        let taken = |listen: &Listen, others: &[Listen]| {
+        let is_taken = |listen: &Listen, others: &[Listen]| {
             !listen.is_any_port() && others.iter().any(|other| other == listen)
         };
         let listens = [&*self.listen, &*self.tls.listen].concat();
         for (index, listen) in listens.iter().enumerate() {
-            check(!taken(listen, &listens[..index]), "listen", || {
+            check(!is_taken(listen, &listens[..index]), "listen", || {
                 format!("{listen} is there twice, with `tls.listen`")
             })?;
         }
         if let Some(listen) = &self.metrics.listen {
-            check(!taken(listen, &listens), "metrics.listen", || {
+            check(!is_taken(listen, &listens), "metrics.listen", || {
                 format!(
                     "{listen} is in `listen` already; name another address, or leave the key out: \
                      `metrics.allow` says who may read metrics there"
@@ -389,7 +389,7 @@ impl Config {
 /// Upper bound of `target_wait` and `max_wait`: no client waits longer for an image.
 const LONGEST_WAIT: Duration = Duration::from_secs(3600);
 
-/// The smallest `memory_budget` in bytes, apart from 0: with less, no photograph fits.
+/// The smallest `memory_budget` in bytes, apart from 0. A smaller one would not suffice for a single photo.
 const LEAST_BUDGET: u64 = 16 << 20;
 
 /// Upper bound of `workers`: more threads would only take memory.

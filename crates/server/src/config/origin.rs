@@ -62,7 +62,7 @@ impl Place {
     /// not belong here.
     pub(crate) fn rest<'a>(&self, source: &'a str) -> Option<&'a str> {
         let source = source.trim_start_matches('/');
-        // No path is read as a URL: slashes in them are merged.
+        // A path is never taken for a URL, because double slashes in paths are merged before.
         let url = source.contains("://").then(|| Url::parse(source).ok());
         match (self, url.flatten()) {
             (Self::Below(prefix), None) => {
@@ -98,7 +98,7 @@ impl Place {
     }
 }
 
-/// Writes the prefix, or the first of the patterns, by which metrics tell origins apart.
+/// Writes the prefix, or the first of the patterns. Metrics and the log name origins by this text.
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -112,11 +112,12 @@ impl fmt::Display for Place {
     }
 }
 
-/// Whether a URL names an object in a bucket of this store that one of the patterns covers, and nothing else.
+/// Whether a URL consists of a bucket of this store that one of the patterns covers and an object's key, without user,
+/// port, query or fragment.
 fn names_an_object(url: &Url, store: Store, patterns: &[BucketPattern]) -> bool {
     let bucket = url.host_str().unwrap_or_default();
-    let decoded = percent_decode_str(url.path()).decode_utf8_lossy();
-    let climbs = decoded.split(['/', '\\']).any(|segment| segment == "..");
+    let path = percent_decode_str(url.path()).decode_utf8_lossy();
+    let climbs = path.split(['/', '\\']).any(|segment| segment == "..");
     let is_plain = url.username().is_empty()
         && url.password().is_none()
         && url.port().is_none()
@@ -132,11 +133,11 @@ fn names_an_object(url: &Url, store: Store, patterns: &[BucketPattern]) -> bool 
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FsConfig {
-    /// The folder; nothing outside of it can be reached.
+    /// The folder. Files outside of it are not served, unless `outside_links` is set.
     pub root: PathBuf,
-    /// URLs below which its files are as well, such as those of the site that the files belong to:
-    /// `https://shop.example/media/a.jpg` is `a.jpg` of the folder for `https://shop.example/media/`. They are read here,
-    /// and nobody is asked for them; a query is ignored.
+    /// Base URLs under which the files of the folder can be requested as well, such as those of the site that the files
+    /// belong to: with `https://shop.example/media/`, `https://shop.example/media/a.jpg` is `a.jpg` of the folder. The files
+    /// are read from the folder, and no request is sent to the site; a query is ignored.
     #[serde(default)]
     pub urls: Vec<BaseUrl>,
     /// Which files are served unchanged. Names that begin with a dot never are.
@@ -163,7 +164,7 @@ pub enum Files {
 pub struct RemoteConfig {
     /// Maximum number of simultaneous requests to the origin.
     pub fetches: Option<usize>,
-    /// Maximum number of requests to the origin per second. More wait for their turn.
+    /// Maximum number of requests to the origin per second. Further requests wait for their turn.
     pub fetches_per_second: Option<NonZeroU32>,
     /// Maximum bytes of one source; `limits.source_bytes` applies as well.
     pub max_bytes: Option<Bytes>,
@@ -242,7 +243,7 @@ impl TryFrom<Written> for OriginConfig {
         let bucket = buckets.next();
         let keeper = match (fs, http, bucket, buckets.next()) {
             (Some(fs), None, None, None) => {
-                if let Some((key, _)) = only_remote.iter().find(|(_, given)| *given) {
+                if let Some((key, _)) = only_remote.iter().find(|(_, is_set)| *is_set) {
                     return Err(format!(
                         "`{key}` means nothing for a folder; for all of them together see [limits] and [timeouts]"
                     ));
@@ -326,10 +327,10 @@ pub(super) fn validate(origins: &[OriginConfig]) -> Result<(), ConfigError> {
         if matches!(place, Place::Below(_)) {
             check_prefix(prefix, format!("{key}.prefix"))?;
         }
-        let same =
+        let has_same_place =
             |other: &OriginConfig| matches!(place, Place::Below(_)) && other.place() == place;
         check(
-            !origins[..index].iter().any(same),
+            !origins[..index].iter().any(has_same_place),
             format!("{key}.prefix"),
             || format!("another origin has the prefix \"{prefix}\", and only one could be reached"),
         )?;
@@ -356,7 +357,7 @@ pub(super) fn validate(origins: &[OriginConfig]) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// What to write in place of keys that an origin does not have, and that people write.
+/// Advice on keys that an origin does not have but that people write.
 pub(super) const ADVICE: &[(&str, &str)] = &[
     ("root", FOLDER),
     ("fs", FOLDER),

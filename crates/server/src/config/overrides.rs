@@ -1,4 +1,4 @@
-//! Keys that environment variables set over those of the file: `ANDON_CACHE__MEMORY=1GiB` is `memory` in `[cache]`.
+//! Environment variables that override keys of the file: `ANDON_CACHE__MEMORY=1GiB` is `memory` in `[cache]`.
 
 mod values;
 
@@ -25,10 +25,10 @@ struct Override {
     value: String,
 }
 
-/// Beginning of the names of the variables.
+/// Prefix of the names of the variables.
 const PREFIX: &str = "ANDON_";
 
-/// The variable that replaces all origins by a folder.
+/// The variable that replaces all origins with a folder.
 const ROOT: &str = "ANDON_ROOT";
 
 /// Variables that the programs of Andon and its documentation use for other things.
@@ -39,11 +39,11 @@ const OTHERS: [&str; 4] = [
     "ANDON_TOKEN",
 ];
 
-/// Beginning of the names of the variables of the laboratory.
+/// Prefix of the variables of the laboratory, which are not keys.
 const LABORATORY: &str = "ANDON_LAB_";
 
 impl Overrides {
-    /// Returns those of this process. Variables that are not UTF-8 are left out.
+    /// Returns the overrides among the environment variables of this process. Variables that are not UTF-8 are left out.
     #[must_use]
     pub fn of_process() -> Self {
         Self::of(std::env::vars_os().filter_map(|(name, value)| {
@@ -51,8 +51,8 @@ impl Overrides {
         }))
     }
 
-    /// Returns those among these variables. An empty variable counts as not set, unless its key closes the server: that is
-    /// an error when the configuration is read.
+    /// Returns the overrides among these variables. An empty variable counts as not set, unless its key closes the server to
+    /// unsigned URLs: an empty value is then an error when the configuration is read.
     #[must_use]
     pub fn of(variables: impl IntoIterator<Item = (String, String)>) -> Self {
         let read = |(name, value): (String, String)| {
@@ -64,11 +64,11 @@ impl Overrides {
             let it = Override { name, path, value };
             (!is_other && (!it.value.is_empty() || it.closes())).then_some(it)
         };
-        let mut all: Vec<Override> = variables.into_iter().filter_map(read).collect();
-        all.sort_by(|one, other| one.name.cmp(&other.name));
-        // The folder comes first: keys of single origins may follow.
-        all.sort_by_key(|it| it.name != ROOT);
-        Self(all)
+        let mut overrides: Vec<Override> = variables.into_iter().filter_map(read).collect();
+        overrides.sort_by(|one, other| one.name.cmp(&other.name));
+        // `ANDON_ROOT` comes first, because it replaces all origins, whose keys other variables may set afterwards.
+        overrides.sort_by_key(|it| it.name != ROOT);
+        Self(overrides)
     }
 
     /// Whether no variable sets a key.
@@ -82,10 +82,10 @@ impl Overrides {
         self.0.iter().map(|it| it.name.as_str())
     }
 
-    /// Reads and validates a file, with the variables over it. Without a file there are only the variables.
+    /// Reads and validates a file whose keys the variables override. Without a file, the variables override the defaults.
     ///
     /// # Errors
-    /// As for [`Config::read`], and a variable that is no key or has a value that its key cannot have.
+    /// The errors of [`Config::read`], and an error for a variable that is not a key, or has an invalid value for its key.
     pub fn read(&self, file: Option<&Path>) -> Result<Config, ConfigError> {
         match file {
             Some(file) if self.is_empty() => Config::read(file),
@@ -101,39 +101,40 @@ impl Overrides {
         }
     }
 
-    /// Parses and validates a text, with the variables over it.
+    /// Parses and validates a text whose keys the variables override.
     ///
     /// # Errors
-    /// As for [`Self::read`].
+    /// The errors of [`Self::read`].
     pub fn parse(&self, text: &str, folder: &Path) -> Result<Config, ConfigError> {
-        let over = self.laid_over(text)?;
-        Config::parse(&over, folder).map_err(|error| self.blame(error, text))
+        let merged = self.laid_over(text)?;
+        Config::parse(&merged, folder).map_err(|error| self.blame(error, text))
     }
 
-    /// Returns the text of a configuration in which the variables are keys. Its lines are not those of `text`.
+    /// Returns the text of the configuration after the variables have overridden keys of `text`. Its lines differ from those
+    /// of `text`.
     ///
     /// # Errors
-    /// A text that is no configuration, and a variable that is no key of one.
+    /// If `text` is not a configuration, or if a variable is not a key, or has an invalid value for its key.
     pub fn laid_over(&self, text: &str) -> Result<String, ConfigError> {
         if self.is_empty() {
             return Ok(text.to_owned());
         }
-        // Mistakes of the text itself are told with its lines.
+        // Errors in the text itself come first, and are reported with its lines.
         Config::structure(text)?;
-        let table = ConfigError::reading(text, &andon_settings::Known::default(), |all| {
-            all.read::<Table>()
+        let table = ConfigError::reading(text, &andon_settings::Known::default(), |table| {
+            table.read::<Table>()
         })?;
         let mut secrets = secrets(&table);
         secrets.extend(self.0.iter().flat_map(Override::secrets));
-        let used = |it: &&Override| !secrets.contains(&it.name);
-        let all: Vec<&Override> = self.0.iter().filter(used).collect();
-        if let Some(empty) = all.iter().find(|it| it.value.is_empty()) {
+        let is_key = |it: &&Override| !secrets.contains(&it.name);
+        let overrides: Vec<&Override> = self.0.iter().filter(is_key).collect();
+        if let Some(empty) = overrides.iter().find(|it| it.value.is_empty()) {
             let what = "it is empty, which would open the server to unsigned URLs: give it its value, or do not set it";
             return Err(empty.error(&ConfigError::new("", what)));
         }
-        let written = |without: Option<usize>| {
+        let merge = |without: Option<usize>| {
             let mut table = table.clone();
-            for (index, it) in all.iter().enumerate() {
+            for (index, it) in overrides.iter().enumerate() {
                 if Some(index) != without {
                     it.set(&mut table)?;
                 }
@@ -141,25 +142,26 @@ impl Overrides {
             let text = toml::to_string(&table).unwrap_or_default();
             Config::structure(&text).map(|_| text)
         };
-        let error = match written(None) {
+        let error = match merge(None) {
             Ok(text) => return Ok(text),
             Err(error) => error,
         };
-        // The variable without which there is no error, or another one, has caused it.
-        // Its line in the text is another without any of them.
-        let says = |error: &ConfigError| (error.key().to_owned(), error.what().to_owned());
+        // The variable without which the error vanishes or differs has caused it. Lines are not compared, because they
+        // change with each variable that is left out.
+        let content = |error: &ConfigError| (error.key().to_owned(), error.what().to_owned());
         let is_to_blame = |index: &usize| {
-            let others = written(Some(*index)).err();
-            others.is_none_or(|others| says(&others) != says(&error))
+            let error_without = merge(Some(*index)).err();
+            error_without.is_none_or(|error_without| content(&error_without) != content(&error))
         };
-        let culprit = (0..all.len()).find(is_to_blame);
-        Err(match culprit.and_then(|index| all.get(index)) {
+        let culprit = (0..overrides.len()).find(is_to_blame);
+        Err(match culprit.and_then(|index| overrides.get(index)) {
             Some(it) => it.error(&error),
             None => ConfigError::new("", format!("{PREFIX}… variables: {}", error.what())),
         })
     }
 
-    /// Returns an error of the whole configuration as one of the variable that set the key, or else with its line.
+    /// Attributes an error of the merged configuration to the variable that set the key or, if there is none, to a line of
+    /// `text`.
     fn blame(&self, error: ConfigError, text: &str) -> ConfigError {
         let sets = |it: &&Override| {
             let path = it.path.join(".");
@@ -180,14 +182,14 @@ impl Overrides {
 }
 
 impl Override {
-    /// Returns an error of the configuration as one of this variable.
+    /// Turns an error of the configuration into one that names this variable.
     fn error(&self, error: &ConfigError) -> ConfigError {
-        // Without the beginning that all of them share, by which any two would be near.
-        let known = names(reference(), "", "");
-        let own = self.name.trim_start_matches(PREFIX);
+        // Compare names without their common prefix, which would make any two of them similar.
+        let key_names = names(reference(), "", "");
+        let short_name = self.name.trim_start_matches(PREFIX);
         let what = error.what();
-        let near = nearest(own, known.iter().map(String::as_str));
-        let near = near.filter(|near| *near != own && what.starts_with("unknown key"));
+        let near = nearest(short_name, key_names.iter().map(String::as_str));
+        let near = near.filter(|near| *near != short_name && what.starts_with("unknown key"));
         let what = match near {
             Some(near) => {
                 format!("it is no key of the configuration; did you mean {PREFIX}{near}?")
@@ -197,7 +199,7 @@ impl Override {
         ConfigError::new("", format!("environment variable {}: {what}", self.name))
     }
 
-    /// Whether the key is one that closes the server to unsigned URLs, and to which an empty value would open it.
+    /// Whether the key closes the server to unsigned URLs, so that an empty value would open it.
     fn closes(&self) -> bool {
         const KEYS: [&str; 4] = ["keys", "salts", "source_key", "tokens"];
         self.path
@@ -205,7 +207,8 @@ impl Override {
             .is_some_and(|key| KEYS.contains(&key.as_str()))
     }
 
-    /// Returns the names of the variables that this one names: its key, or a table above, ends in `_env`.
+    /// Returns the names of the environment variables that the value of this one contains, if its key, or the table of its
+    /// key, ends in `_env`.
     fn secrets(&self) -> Vec<String> {
         let Some(last) = self.path.iter().position(|key| key.ends_with("_env")) else {
             return Vec::new();
@@ -250,7 +253,10 @@ impl Override {
         Ok(())
     }
 
-    /// Returns the place of a key in a table, or of an item in a list of tables, which is made if it is not there.
+    /// Returns the value of a key in a table, or the item at an index of a list of tables. Creates it if it does not exist.
+    ///
+    /// # Errors
+    /// If `place` is neither a table nor a list, or the index is too large.
     fn below<'a>(&self, place: &'a mut Value, word: &str) -> Result<&'a mut Value, ConfigError> {
         let empty = || Value::Table(Table::new());
         let kind = place.type_str();
@@ -270,18 +276,18 @@ impl Override {
     }
 }
 
-/// Shows the name only.
+/// Prints the name only, because the value may be a secret.
 impl std::fmt::Debug for Override {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.name)
     }
 }
 
-/// Largest number of origins, rules and the like that variables can write.
+/// Maximum number of items, such as origins or rules, in a list that variables set.
 const MOST_ITEMS: usize = 100;
 
-/// Whether Kubernetes and Docker set such a variable in every container beside a service of that name: the address of
-/// a service `andon` is in `ANDON_SERVICE_HOST`, `ANDON_PORT`, `ANDON_PORT_8080_TCP` and more.
+/// Whether this is a variable in which Kubernetes or Docker passes the address of a service `andon` to other containers,
+/// such as `ANDON_SERVICE_HOST`, `ANDON_PORT` or `ANDON_PORT_8080_TCP`.
 fn is_service_link(key: &str, value: &str) -> bool {
     static LINK: LazyLock<Option<Regex>> = LazyLock::new(|| {
         let names = r"^(\w+_)?(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP|SCTP)(_\w+)?)$";
@@ -291,15 +297,16 @@ fn is_service_link(key: &str, value: &str) -> bool {
     is_address || LINK.as_ref().is_some_and(|it| it.is_match(key))
 }
 
-/// Returns the names of the variables that keys ending in `_env` name, alone or in a table, in all tables.
+/// Returns the names of the environment variables that a table and all tables in it name: the values of keys that end in
+/// `_env`, and the values in tables whose names do.
 fn secrets(table: &Table) -> Vec<String> {
     let mut names = Vec::new();
     for (key, value) in table {
         match value {
             Value::String(name) if key.ends_with("_env") => names.push(name.clone()),
             Value::Table(inner) if key.ends_with("_env") => {
-                let each = inner.values().filter_map(Value::as_str);
-                names.extend(each.map(str::to_owned));
+                let variables = inner.values().filter_map(Value::as_str);
+                names.extend(variables.map(str::to_owned));
             }
             Value::Table(inner) => names.extend(secrets(inner)),
             Value::Array(items) => {

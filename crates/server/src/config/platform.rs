@@ -1,4 +1,4 @@
-//! The files with credentials that the environment of the process names.
+//! The files with credentials that environment variables of the process name.
 
 use std::path::{Path, PathBuf};
 
@@ -31,7 +31,7 @@ pub(crate) fn credential_files(store: Store, environment: &Environment) -> Vec<P
     }
 }
 
-/// Returns the file with the token of an external account that a credentials file of Google names.
+/// Returns the path of the token file that a Google credentials file for an external account names.
 fn subject_token_file(credentials: &Path) -> Option<PathBuf> {
     let text = std::fs::read(credentials).ok()?;
     let account: Value = serde_json::from_slice(&text).ok()?;

@@ -1,4 +1,4 @@
-//! Prefixes of sources, of which the longest applies.
+//! Rules for prefixes of sources. Of all rules whose prefix matches a source, the one with the longest prefix applies.
 
 use andon_dialects::Source;
 use andon_settings::check;
@@ -29,8 +29,8 @@ pub(super) fn check_prefix(prefix: &str, key: String) -> Result<(), ConfigError>
     })
 }
 
-/// Checks that a prefix of sources begins with `/`, or is one of URLs in the spelling that sources have, such as
-/// `s3://photos/`; `key` is where it is configured.
+/// Checks that a prefix of sources begins with `/`, or is the beginning of a URL in normalized form, such as
+/// `s3://photos/`. `key` is where the prefix is configured.
 pub(super) fn check_source_prefix(prefix: &str, key: String) -> Result<(), ConfigError> {
     let Some(Source::Url(named)) = Source::of_overlay(prefix) else {
         return check(prefix.starts_with('/'), key, || {

@@ -1,4 +1,4 @@
-//! The `[proxy]` table: which proxies are trusted to name the client, and how they do.
+//! The `[proxy]` table: which proxies are trusted to name the client of a request, and in which way they name it.
 
 use std::path::Path;
 use std::str::FromStr;
@@ -9,7 +9,7 @@ use serde::Deserialize;
 use super::{ConfigError, Listen};
 use crate::net::Cidr;
 
-/// The `[proxy]` table: which proxies are trusted to name the client, and how they do.
+/// The `[proxy]` table: which proxies are trusted to name the client of a request, and in which way they name it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ProxyConfig {
@@ -54,7 +54,7 @@ impl TryFrom<String> for Trusted {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ClientHeader {
-    /// No header.
+    /// No header: proxies do not name the client.
     #[default]
     Off,
     /// `X-Forwarded-For`, which most proxies send.
@@ -80,12 +80,12 @@ impl ProxyConfig {
         }
     }
 
-    /// Checks for values that make no sense; `pictures` are the addresses where images are served.
-    pub(super) fn validate(&self, pictures: &[Listen]) -> Result<(), ConfigError> {
+    /// Checks for invalid values. `image_listens` are the addresses where images are served.
+    pub(super) fn validate(&self, image_listens: &[Listen]) -> Result<(), ConfigError> {
         let unknown = self
             .protocol
             .iter()
-            .find(|listen| !pictures.contains(listen));
+            .find(|listen| !image_listens.contains(listen));
         check(unknown.is_none(), "proxy.protocol", || {
             let unknown = unknown.map(ToString::to_string).unwrap_or_default();
             format!("{unknown} is neither in `listen` nor in `tls.listen`")

@@ -11,7 +11,7 @@ use url::Url;
 
 use super::{ConfigError, Span, is_below};
 
-/// A web server, such as `http.base = "https://pictures.example/originals"`, or the web servers of absolute URLs that
+/// A web server, such as `http.base = "https://images.example/originals"`, or the web servers of absolute URLs that
 /// requests name, such as `http.urls = ["https://*.example.org/photos/"]`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -47,13 +47,13 @@ pub struct HttpConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct OriginTimeouts {
-    /// For name look-up, connection and, with TLS, its handshake.
+    /// Time limit for the name look-up, the connection and, with TLS, its handshake.
     pub connect: Span,
-    /// From a request to the end of the response's headers, the connection included.
+    /// Time limit from the request, connecting included, to the end of the response's headers.
     pub first_byte: Span,
-    /// Between two reads of a response's body.
+    /// Time limit between two reads of a response's body.
     pub idle: Span,
-    /// For the whole fetch, including waiting for a turn, redirects and retries.
+    /// Time limit for the whole fetch, including waiting for a turn, redirects and retries.
     pub total: Span,
 }
 
@@ -68,7 +68,7 @@ pub struct BaseUrl(pub Url);
 #[serde(try_from = "String")]
 pub struct UrlPattern {
     begin: Url,
-    /// For a host with a wildcard, what hosts must end with, such as `.example.org`.
+    /// The suffix that hosts must have, such as `.example.org`; `None` for a host without a wildcard.
     below: Option<String>,
 }
 
@@ -108,11 +108,11 @@ impl TryFrom<String> for UrlPattern {
         let BaseUrl(begin) = BaseUrl::try_from(text)?;
         let host = begin.host_str().unwrap_or_default();
         let below = host.strip_prefix('*').map(str::to_owned);
-        let sound = match &below {
+        let is_valid = match &below {
             Some(rest) => rest.starts_with('.') && rest.len() > 1 && !rest.contains('*'),
             None => !host.contains('*'),
         };
-        match sound {
+        match is_valid {
             true => Ok(Self { begin, below }),
             false => Err(format!(
                 "`{begin}` has a `*` that is not the first label of a host; write it like \
@@ -123,20 +123,21 @@ impl TryFrom<String> for UrlPattern {
 }
 
 impl UrlPattern {
-    /// Whether this pattern permits `url`. It never permits a URL with a user name or password, or one in whose path a
-    /// server may read `..`.
+    /// Whether this pattern permits `url`. It never permits a URL with a user name or password, nor a path that a server may
+    /// interpret as one with `..`.
     pub(crate) fn permits(&self, url: &Url) -> bool {
         let host = url.host_str().unwrap_or_default();
-        let here = match &self.below {
+        let is_host = match &self.below {
             Some(end) => host
                 .strip_suffix(end.as_str())
                 .is_some_and(|name| !name.is_empty()),
             None => Some(host) == self.begin.host_str(),
         };
-        let decoded = percent_decode_str(url.path()).decode_utf8_lossy();
-        let climbs = decoded.split(['/', '\\']).any(|segment| segment == "..");
+        let path = percent_decode_str(url.path()).decode_utf8_lossy();
+        let climbs = path.split(['/', '\\']).any(|segment| segment == "..");
         let folder = self.begin.path().trim_end_matches('/');
-        here && !climbs
+        is_host
+            && !climbs
             && url.scheme() == self.begin.scheme()
             && url.port() == self.begin.port()
             && url.username().is_empty()
@@ -207,8 +208,8 @@ impl HttpConfig {
                     .to_owned()
             },
         )?;
-        few(format!("{origin}.http.redirects"), self.redirects)?;
-        few(format!("{origin}.http.retries"), self.retries)
+        check_few(format!("{origin}.http.redirects"), self.redirects)?;
+        check_few(format!("{origin}.http.retries"), self.retries)
     }
 }
 
@@ -218,7 +219,7 @@ pub(super) fn resolve(path: &mut Option<PathBuf>, folder: &Path) {
     }
 }
 
-pub(super) fn few(key: String, value: u32) -> Result<(), ConfigError> {
+pub(super) fn check_few(key: String, value: u32) -> Result<(), ConfigError> {
     check(value <= FEW, key, || {
         format!("{value} is over {FEW}: nobody waits that long")
     })

@@ -1,4 +1,4 @@
-//! The `[sandbox]` table: which privileges the server gives up at its start, enforced by the kernel.
+//! The `[sandbox]` table: which privileges the server gives up at its start, which the kernel then enforces.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -18,7 +18,7 @@ pub struct SandboxConfig {
     pub mode: SandboxMode,
     /// Which codecs run in worker processes.
     pub processes: Processes,
-    /// How long a file is refused whose jobs ended two worker processes.
+    /// How long a file is refused after jobs for it have brought down two worker processes.
     pub suspect: Span,
     /// Files and folders that may be read in addition to those that other keys name.
     pub read: Vec<PathBuf>,
@@ -52,9 +52,9 @@ impl FromStr for Processes {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let all = [Self::ThirdParty, Self::All, Self::None];
-        let named = all.into_iter().find(|it| it.name() == text);
-        named.ok_or_else(|| format!("{text:?} is none of third-party, all and none"))
+        let values = [Self::ThirdParty, Self::All, Self::None];
+        let value = values.into_iter().find(|it| it.name() == text);
+        value.ok_or_else(|| format!("{text:?} is none of third-party, all and none"))
     }
 }
 
@@ -74,12 +74,12 @@ impl Processes {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SandboxMode {
-    /// Used as far as the kernel supports it. The log says what is not supported.
+    /// The sandbox is used as far as the kernel supports it. The log says what is not supported.
     #[default]
     Auto,
-    /// Required: the server does not start without it.
+    /// The sandbox is required: the server does not start if the kernel does not support it.
     Required,
-    /// Not used.
+    /// The sandbox is not used.
     Off,
 }
 
@@ -102,7 +102,7 @@ impl SandboxConfig {
         }
     }
 
-    /// Checks that the files and folders in `read` exist, since only those that do can be permitted.
+    /// Checks that the files and folders in `read` exist, because the kernel can permit only existing ones.
     ///
     /// # Errors
     /// `ConfigError` naming the path that is missing.

@@ -88,7 +88,7 @@ impl TryFrom<Written> for StoreConfig {
             );
         };
         let millis =
-            |given: Option<Span>, usual| given.unwrap_or(Span(Duration::from_millis(usual)));
+            |value: Option<Span>, default| value.unwrap_or(Span(Duration::from_millis(default)));
         Ok(Self {
             place,
             allow: written.allow.unwrap_or_default(),
@@ -116,8 +116,8 @@ impl StoreConfig {
     pub(super) fn validate(&self) -> Result<(), ConfigError> {
         if let StorePlace::Bucket(store, bucket) = &self.place {
             bucket.validate(*store, "store")?;
-            let one = bucket.buckets.is_empty();
-            check(one, format!("store.{store}.buckets"), || {
+            let is_single = bucket.buckets.is_empty();
+            check(is_single, format!("store.{store}.buckets"), || {
                 "means nothing for a shared store, which is one `bucket`".to_owned()
             })?;
         }
@@ -127,15 +127,13 @@ impl StoreConfig {
                 self.wait.0, self.timeout.0
             )
         })?;
-        for (key, span, least, most, good) in [
+        for (key, span, min, max, good) in [
             ("store.timeout", self.timeout, 1, 10_000, "500ms"),
             ("store.poll", self.poll, 10, 600_000, "5s"),
         ] {
-            let (least, most) = (Duration::from_millis(least), Duration::from_millis(most));
-            check((least..=most).contains(&span.0), key, || {
-                format!(
-                    "must be at least {least:?} and at most {most:?}: \"{good}\" is a good value"
-                )
+            let (min, max) = (Duration::from_millis(min), Duration::from_millis(max));
+            check((min..=max).contains(&span.0), key, || {
+                format!("must be at least {min:?} and at most {max:?}: \"{good}\" is a good value")
             })?;
         }
         Ok(())

@@ -11,18 +11,18 @@ use super::{ConfigError, Span};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Timeouts {
-    /// From the first byte of a request to the end of its headers (on a new connection: from its opening). Slower
+    /// Time limit from the first byte of a request, or from the opening of its connection, to the end of its headers. Slower
     /// clients are disconnected.
     pub header: Span,
-    /// From the end of an upload's headers to the end of its body. Slower uploads are answered with 408.
+    /// Time limit from the end of an upload's headers to the end of its body. Slower uploads are answered with 408.
     pub body: Span,
     /// How long a connection may idle between two requests.
     pub keep_alive: Span,
     /// How long a client may read nothing of a reply that is ready for it. Slower clients are disconnected.
     pub write: Span,
-    /// For one reply: waiting, reading and pixel work together. After that, the request is answered with 503.
+    /// Time limit for one reply: waiting, reading and processing together. After that, the request is answered with 503.
     pub request: Span,
-    /// How long the server goes on accepting connections after it was told to stop, while `/readyz` answers 503.
+    /// How long the server goes on accepting connections after a signal to stop, while `/readyz` answers 503.
     pub grace: Span,
     /// How long accepted requests may take to finish after the `grace` period.
     pub shutdown: Span,
@@ -57,9 +57,9 @@ impl Timeouts {
                 (SHORTEST..=LONGEST).contains(&span.0),
                 format!("timeouts.{key}"),
                 || {
-                    let said = span.0;
+                    let time = span.0;
                     format!(
-                        "{said:?} is not between \"10ms\", within which nothing is done, and a day (\"24h\")"
+                        "{time:?} is not between \"10ms\", within which nothing is done, and a day (\"24h\")"
                     )
                 },
             )?;

@@ -63,7 +63,7 @@ impl TryFrom<Written> for Bytes {
                 "{text} would be as many bytes; write the unit that is meant, such as \"{text}MiB\", or \"{text}B\""
             ));
         }
-        scaled(&text, SIZES)
+        parse_scaled(&text, SIZES)
             .map(|bytes| Self(bytes as u64))
             .ok_or_else(|| {
                 format!("`{text}` is no size; write it like \"64KiB\", \"256MiB\" or \"1.5GB\"")
@@ -75,7 +75,7 @@ impl TryFrom<String> for Span {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
-        scaled(&text, TIMES)
+        parse_scaled(&text, TIMES)
             .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
             .map(Self)
             .ok_or_else(|| {
@@ -95,7 +95,7 @@ impl fmt::Display for Bytes {
     }
 }
 
-fn scaled(text: &str, units: &[(&str, f64)]) -> Option<f64> {
+fn parse_scaled(text: &str, units: &[(&str, f64)]) -> Option<f64> {
     let text = text.trim();
     let digits = text
         .find(|c: char| !(c.is_ascii_digit() || c == '.'))
@@ -105,7 +105,7 @@ fn scaled(text: &str, units: &[(&str, f64)]) -> Option<f64> {
     Some(number.parse::<f64>().ok()? * factor)
 }
 
-/// The least number of bytes that may be written without a unit: a smaller one is probably meant in another unit.
+/// The smallest number of bytes that may be written without a unit. A smaller number is probably meant in another unit.
 const LEAST_BARE: u64 = 1024;
 
 const SIZES: &[(&str, f64)] = &[

@@ -1,5 +1,4 @@
-//! Configuration of what the server tells and asks other machines on the web: `[negotiation]`, `[cors]`, `[headers]`,
-//! `[admin]`.
+//! The tables `[negotiation]`, `[cors]`, `[headers]` and `[admin]`.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,8 +18,8 @@ pub struct NegotiationConfig {
     pub default: DefaultFormat,
     /// Names of the formats to choose from.
     pub formats: Vec<String>,
-    /// Longest time that writing the best format may take. If it would take longer, the reply uses the next best
-    /// format, and the result in the best one is made later, while the server is idle.
+    /// Maximum time for encoding the best format. If encoding would take longer, the reply uses the next best format, and
+    /// the result in the best format is made later, while the server is idle.
     pub patience: Span,
 }
 
@@ -78,7 +77,7 @@ impl Default for CorsConfig {
     }
 }
 
-/// Omits the token, because configurations end up in logs.
+/// Omits the token, because configurations may be printed to logs.
 impl fmt::Debug for AdminConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("AdminConfig")
@@ -89,10 +88,11 @@ impl fmt::Debug for AdminConfig {
 }
 
 impl NegotiationConfig {
-    /// `enforced`: whether imgproxy's URLs have one of the formats even if they name another.
-    pub(super) fn validate(&self, enforced: bool) -> Result<(), ConfigError> {
+    /// Checks that there are formats if they are needed. `is_enforced` says whether imgproxy's URLs get one of the formats
+    /// even if they name another.
+    pub(super) fn validate(&self, is_enforced: bool) -> Result<(), ConfigError> {
         check(
-            !enforced || !self.formats.is_empty(),
+            !is_enforced || !self.formats.is_empty(),
             "imgproxy.enforce",
             || "`negotiation.formats` is empty: name a format there, such as \"webp\"".to_owned(),
         )
@@ -141,15 +141,15 @@ impl HeadersConfig {
     /// Returns the headers in the form in which replies carry them.
     #[must_use]
     pub fn map(&self) -> HeaderMap {
-        let said = self.0.iter().filter_map(|(name, value)| {
+        let headers = self.0.iter().filter_map(|(name, value)| {
             let name = HeaderName::from_bytes(name.as_bytes()).ok()?;
             Some((name, HeaderValue::from_str(value).ok()?))
         });
-        said.collect()
+        headers.collect()
     }
 }
 
-/// Headers that only the server itself may set: they say what a reply is, how long it is valid and where it ends.
+/// Headers that only the server itself may set, because they describe a reply's content, validity and length.
 const OWN: [HeaderName; 12] = [
     header::ACCEPT_RANGES,
     header::CACHE_CONTROL,

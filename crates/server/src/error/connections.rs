@@ -10,7 +10,7 @@ pub enum ConnectionLimit {
 }
 
 impl ConnectionLimit {
-    /// Returns the public sentence for a client that meets the limit.
+    /// Returns the public sentence for a client whose connection exceeds the limit.
     #[must_use]
     pub fn sentence(self) -> &'static str {
         match self {

@@ -23,9 +23,9 @@ pub use self::stuck::{Stuck, Threads};
 pub enum Fault {
     /// The client that sent the request.
     Client,
-    /// The origin that keeps the images.
+    /// The origin that the image comes from.
     Origin,
-    /// This server, which includes more work than it can handle.
+    /// This server, for internal errors and overload.
     Server,
 }
 
@@ -137,7 +137,7 @@ pub enum Error {
     BodyCut,
 }
 
-/// Why an existing file is not served. Clients are told that it does not exist.
+/// Why an existing file is not served. Clients get the same response as for a file that does not exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Withheld {
     /// A component of the file's path begins with a dot.
@@ -198,8 +198,8 @@ impl Error {
         }
     }
 
-    /// Adds the place where the error happened, which is for the log and never told to clients. An error that has a
-    /// place or is shared stays as it is.
+    /// Adds the place where the error happened, which is only for the log. An error that has a place already, or is shared,
+    /// stays as it is.
     pub(crate) fn at(self, place: impl FnOnce() -> String) -> Self {
         match self {
             Self::At { .. } | Self::Shared(_) => self,
@@ -222,7 +222,7 @@ impl Error {
     fn facts(&self) -> (u16, Fault, &'static str) {
         match self {
             Self::Target(refusal) => {
-                let (status, label) = refused(refusal.fault);
+                let (status, label) = refusal_facts(refusal.fault);
                 (status.as_u16(), Fault::Client, label)
             }
             Self::Missing { .. } => (404, Fault::Client, "not_found"),
@@ -251,7 +251,7 @@ impl Error {
             Self::PurgeRequest(_) => (400, Fault::Client, "purge_request"),
             Self::Priority(_) => (400, Fault::Client, "priority"),
             Self::NoPriority => (403, Fault::Client, "priority_forbidden"),
-            // No 503, which load balancers answer by asking another node: the result would be where nobody looks for it.
+            // Not 503: a load balancer would retry on another node, and the result would end up in that node's cache.
             Self::NotIdle(_) => (429, Fault::Client, "not_idle"),
             Self::Host => (400, Fault::Client, "host"),
             Self::TargetTooLong { .. } => (414, Fault::Client, "target"),
@@ -368,12 +368,12 @@ impl Error {
         }
     }
 
-    /// Whether the work was given up because nobody waits for it any more, or not in time.
+    /// Whether the work was cancelled because nobody waits for its result any more, or because it missed its deadline.
     pub(crate) fn is_interrupted(&self) -> bool {
         matches!(self.root(), Self::Pixels(andon_pixels::Error::Interrupted))
     }
 
-    /// Whether the error may be cached and answer later requests for the same.
+    /// Whether the error may be cached and sent to later requests for the same image.
     pub(crate) fn may_be_kept(&self) -> bool {
         match self {
             Self::Unkept(_) => false,
@@ -383,7 +383,7 @@ impl Error {
         }
     }
 
-    /// Returns for how many seconds the origin asks not to be contacted, if it does.
+    /// Returns for how many seconds the origin asks not to be contacted (its `Retry-After`), if it does.
     pub(crate) fn origin_pause(&self) -> Option<u32> {
         match self.root() {
             Self::Origin(OriginError::Spared { seconds, .. }) => Some(*seconds),
@@ -397,7 +397,7 @@ fn pixels_fault(error: &andon_pixels::Error) -> Fault {
     use andon_pixels::Error as P;
     match error {
         P::Recipe { .. } | P::NotPermitted { .. } => Fault::Client,
-        // How large the result is to be, and what is done for it, is in the URL.
+        // The URL determines the size of the result and the work for it.
         P::Limit { bound, .. } if matches!(bound.on, BoundOn::Result | BoundOn::Work) => {
             Fault::Client
         }
@@ -413,7 +413,7 @@ fn pixels_fault(error: &andon_pixels::Error) -> Fault {
 }
 
 /// Returns the status and the label for a refused request target.
-fn refused(fault: Kind) -> (StatusCode, &'static str) {
+fn refusal_facts(fault: Kind) -> (StatusCode, &'static str) {
     match fault {
         Kind::Signature => (StatusCode::FORBIDDEN, "signature"),
         Kind::Expired => (StatusCode::GONE, "expired"),

@@ -21,7 +21,7 @@ pub enum OriginError {
     Denied(SocketAddr),
     #[error("the origin could not be reached: {0}")]
     Unreachable(io::ErrorKind, SocketAddr),
-    /// No secure connection, for this reason, which is for the log.
+    /// No TLS connection could be made. The reason is only for the log.
     #[error("no secure connection to the origin could be made")]
     Insecure(String),
     #[error("the origin {late} within {after:?}")]
@@ -44,14 +44,14 @@ pub enum OriginError {
         "the origin is asked at most {per_second} times per second (`fetches_per_second`), and the next turn is in {seconds} s"
     )]
     Paced { per_second: u32, seconds: u32 },
-    /// No valid credentials of the platform, for this reason, which is for the log.
+    /// The platform issued no valid credentials. The reason is only for the log.
     #[error("the server has no valid credentials for the origin")]
     Credentials(String),
     #[error("the origin sent us on {0}")]
     Redirect(RedirectError),
 }
 
-/// Which part of an origin's answer timed out.
+/// The part of a fetch from an origin that timed out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Late {
     /// The connection was not established in time.
@@ -78,12 +78,12 @@ pub enum RedirectError {
     Scheme,
     /// The redirect leads from https to http.
     Downgrade,
-    /// The target is not one of the URLs in `http.urls`: this one without its query, which is for the log.
+    /// The target is not one of the URLs in `http.urls`. The target, without its query, is only for the log.
     Unlisted(String),
 }
 
 impl OriginError {
-    /// Returns 504 for timeouts, 503 if the server itself limits requests to the origin, and 502 for all other errors.
+    /// Returns the status of the reply: 504 for timeouts, 503 if the server itself limits requests to the origin, and 502 for all other errors.
     #[must_use]
     pub fn status(&self) -> StatusCode {
         match self {

@@ -12,8 +12,8 @@ pub struct Rejection {
     pub wait: Duration,
     /// The limit that `wait` exceeds; zero for [`Cause::Count`].
     pub limit: Duration,
-    /// Number of whole seconds after which the request would have had its turn, or its result if it was rejected for
-    /// [`Cause::Deadline`].
+    /// Number of whole seconds after which a retry may succeed: when the request would have had its turn or, for
+    /// [`Cause::Deadline`], its result.
     pub retry_after: u32,
 }
 

@@ -17,11 +17,11 @@ pub struct Stuck {
 impl Stuck {
     /// Returns an error if worker processes currently cannot be started.
     pub(crate) fn of_processes() -> Option<Self> {
-        let failed = andon_isolation::installed()?.failed()?;
+        let failure_start = andon_isolation::installed()?.failed()?;
         Some(Self {
             threads: Threads::Processes,
             count: 1,
-            since: failed.elapsed(),
+            since: failure_start.elapsed(),
         })
     }
 }

@@ -49,7 +49,8 @@ struct Opened {
 }
 
 impl Opened {
-    /// Opens everything. State that survives a reload is taken over from `before`, the previous app.
+    /// Opens everything that the configuration refers to. State that survives a reload is taken over from `before`, the
+    /// previous app.
     fn of(
         config: &Config,
         codecs: &'static [&'static dyn Codec],
@@ -88,7 +89,7 @@ impl Opened {
 /// Checks a configuration for everything that would keep a server from starting, except addresses in use.
 ///
 /// # Errors
-/// Names what is wrong.
+/// The first problem: an invalid setting, or a folder, key, certificate or token that is missing or unusable.
 pub fn check(config: &Config, codecs: &'static [&'static dyn Codec]) -> Result<(), ConfigError> {
     Opened::of(config, codecs, None)?;
     sandbox::check(config)
@@ -101,16 +102,16 @@ fn check_presets(
 ) -> Result<(), ConfigError> {
     let engine = Engine::new(codecs, config.limits.pixels());
     for (name, recipe) in config.dialects.native.recipes()? {
-        let checked = engine.check(&recipe);
+        let result = engine.check(&recipe);
         let key = format!("native.presets.{name}");
-        checked.map_err(|error| ConfigError::new(key, error.to_string()))?;
+        result.map_err(|error| ConfigError::new(key, error.to_string()))?;
     }
     Ok(())
 }
 
 /// Everything that is needed to answer requests.
 pub(crate) struct App {
-    /// The time of the last reload, which resets some counters to 0.
+    /// The time of the start or of the last reload, which resets some counters to 0.
     pub(crate) began: SystemTime,
     pub(crate) maker: Arc<Maker>,
     pub(crate) negotiation: Negotiation,
@@ -146,7 +147,7 @@ pub(crate) struct App {
     pub(crate) loopback_is_local: bool,
     /// Clients that may see the page with the images of the folder.
     pub(crate) folder_allow: AllowedClients,
-    /// Time limit for one answer, including waiting.
+    /// Time limit for answering one request, including waiting.
     pub(crate) timeout: Duration,
 }
 
@@ -285,5 +286,5 @@ fn no_threads(config: &Config, error: &io::Error) -> ConfigError {
     )
 }
 
-/// Number of sources whose size and content key are remembered. They take at most 3 MB with paths of 200 bytes.
+/// Maximum number of sources whose size and content key are remembered. They take at most 3 MB with paths of 200 bytes.
 const MOST_LOOKS: u64 = 8192;

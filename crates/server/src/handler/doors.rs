@@ -20,7 +20,7 @@ use crate::request::forwarded::Proxies;
 /// Lists everything that answers requests: URL dialects, unchanged files, and the server's own pages.
 ///
 /// # Errors
-/// Names what is invalid in the configuration.
+/// An error that names what is invalid in the configuration.
 pub fn doors(config: &Config) -> Result<Vec<Door>, ConfigError> {
     let mut doors: Vec<Door> = Dialects::new(&config.dialects)?.doors().cloned().collect();
     let has_token = has_token(config);
@@ -47,7 +47,7 @@ pub fn doors(config: &Config) -> Result<Vec<Door>, ConfigError> {
     };
     add("upload", "POST /_andon/render", local(config.upload.allow));
     let play = match config.play.allow {
-        // It shows nothing else to them.
+        // Without the token, clients get only the page itself, and no data.
         AllowedClients::All => "the administrator's token".to_owned(),
         allow => local(allow),
     };
@@ -121,8 +121,8 @@ pub fn warnings(config: &Config, file: Option<&Path>) -> Vec<String> {
             }
             OriginKind::Fs(folder) if folder.files == Files::All => {
                 let secrets = file.into_iter().chain(config.tls.key.as_deref());
-                let served = secrets.filter(|file| is_served(file, folder));
-                warnings.extend(served.map(|file| {
+                let exposed = secrets.filter(|file| is_served(file, folder));
+                warnings.extend(exposed.map(|file| {
                     format!(
                         "{} lies in the folder of origin.{index}, and `files = \"all\"` sends it to everybody who asks: move it, \
                          or put the files to serve into a folder of their own",
@@ -154,7 +154,7 @@ pub fn warnings(config: &Config, file: Option<&Path>) -> Vec<String> {
     warnings
 }
 
-/// Says why the page with the images of a folder is not shown, or has no thumbnails.
+/// Returns a warning if the page with the images of a folder is enabled but not shown, or has no thumbnails.
 fn page_without_images(config: &Config, dialects: &Dialects) -> Option<String> {
     if config.folder.allow == AllowedClients::Off {
         return None;
@@ -181,7 +181,7 @@ fn page_without_images(config: &Config, dialects: &Dialects) -> Option<String> {
     })
 }
 
-/// Whether a folder of which every file is served sends this one.
+/// Whether this file lies in a folder of which every file is served, and is not hidden there.
 fn is_served(file: &Path, folder: &FsConfig) -> bool {
     let (Ok(file), Ok(root)) = (file.canonicalize(), folder.root.canonicalize()) else {
         return false;
@@ -193,7 +193,7 @@ fn is_served(file: &Path, folder: &FsConfig) -> bool {
 /// Lists the ways in which a client can be local.
 fn ways(config: &Config) -> Vec<&'static str> {
     let unix = |listen: &Listen| matches!(listen, Listen::Unix(_));
-    // Clients of a proxy's socket are the proxy's.
+    // On a Unix socket that a proxy uses, the clients are those of the proxy.
     let has_socket = config.listen.iter().chain(&config.tls.listen).any(unix)
         && !Proxies::new(&config.proxy).names_clients(Peer::Unix);
     [

@@ -14,7 +14,7 @@ impl App {
         }
     }
 
-    /// Exports neither log lines nor metrics any more: another app does, or the server ends.
+    /// Stops exporting log lines and metrics, because another app takes over or the server ends.
     pub(crate) async fn end_exporting(&self) {
         if let Some(exporter) = &self.log.exporter {
             exporter.detach().await;

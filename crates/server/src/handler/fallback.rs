@@ -17,11 +17,11 @@ use crate::sources::resolver::Resolver;
 
 /// The `[[fallback]]` tables of a configuration.
 #[derive(Debug)]
-pub(crate) struct Fallbacks(Vec<Configured>);
+pub(crate) struct Fallbacks(Vec<ConfiguredFallback>);
 
 /// One `[[fallback]]` table.
 #[derive(Debug)]
-struct Configured {
+struct ConfiguredFallback {
     terms: FallbackConfig,
     /// The source of its image.
     image: Option<Source>,
@@ -33,31 +33,32 @@ impl Fallbacks {
     /// Locates the image of each table.
     ///
     /// # Errors
-    /// Names an image that no origin has.
+    /// An error that names an image that belongs to no origin.
     pub(super) fn new(tables: &[FallbackConfig], resolver: &Resolver) -> Result<Self, ConfigError> {
-        let configured = |(index, terms): (usize, &FallbackConfig)| {
+        let configure = |(index, terms): (usize, &FallbackConfig)| {
             let locate =
                 |name: &String| resolver.configured(name, format!("fallback.{index}.image"));
-            Ok(Configured {
+            Ok(ConfiguredFallback {
                 terms: terms.clone(),
                 image: terms.image.as_ref().map(locate).transpose()?,
                 is_failing: AtomicBool::new(false),
             })
         };
-        let all = tables.iter().enumerate().map(configured);
-        Ok(Self(all.collect::<Result<_, ConfigError>>()?))
+        let entries = tables.iter().enumerate().map(configure);
+        Ok(Self(entries.collect::<Result<_, ConfigError>>()?))
     }
 
     /// Returns the table for a source, if there is one.
-    fn of(&self, source: &str) -> Option<&Configured> {
+    fn of(&self, source: &str) -> Option<&ConfiguredFallback> {
         FallbackConfig::of(&self.0, source, |one| &one.terms)
     }
 }
 
-impl Configured {
-    /// Logs that the image cannot be had, or can be had again, once for each change.
-    fn note(&self, made: &Result<Reply, Error>) {
-        let fault = made.as_ref().err();
+impl ConfiguredFallback {
+    /// Logs when the fallback image becomes unavailable and when it is available again, once for each change. Errors
+    /// that are not the source's, such as overload, are ignored.
+    fn note(&self, result: &Result<Reply, Error>) {
+        let fault = result.as_ref().err();
         if fault.is_some_and(|error| !is_the_sources(error)) {
             return;
         }
@@ -82,46 +83,52 @@ impl App {
     pub(super) async fn fall_back(
         &self,
         exchange: &mut Exchange<'_, '_>,
-        known: &RequestVariant,
+        variant: &RequestVariant,
         error: Error,
     ) -> Result<Reply, Error> {
-        let asked = &known.asked.request;
-        if asked.ask != Ask::Image || !is_the_sources(&error) {
+        let request = &variant.asked.request;
+        if request.ask != Ask::Image || !is_the_sources(&error) {
             return Err(error);
         }
-        let configured = self.fallbacks.of(&asked.source.place());
-        let named = asked.style.fallback.clone();
-        // A fallback that the URL names goes first, and is not the operator's to mend.
-        let own = configured.filter(|_| named.is_none());
-        let image = || Some(Fallback::Image(own?.image.clone()?));
-        let Some(fallback) = named.or_else(image) else {
+        let entry = self.fallbacks.of(&request.source.place());
+        let url_fallback = request.style.fallback.clone();
+        // A fallback named in the URL takes precedence. Its failures are not logged, as the operator cannot fix them.
+        let operator_entry = entry.filter(|_| url_fallback.is_none());
+        let image = || Some(Fallback::Image(operator_entry?.image.clone()?));
+        let Some(fallback) = url_fallback.or_else(image) else {
             return Err(error);
         };
         let source = match fallback {
             Fallback::Image(source) => source,
             Fallback::Redirect(to) => {
-                let (status, errors) = (302, asked.style.errors);
+                let (status, errors) = (302, request.style.errors);
                 return Err(Error::Moved { to, status, errors });
             }
         };
-        let settled = with_source(asked, source);
-        let other = Arc::new(RequestVariant::new(exchange.target, settled, &self.maker));
-        let made = self.result(exchange, &other, &HeaderMap::new()).await;
-        if let Some(own) = own {
-            own.note(&made);
+        let fallback_request = with_source(request, source);
+        let fallback_variant = Arc::new(RequestVariant::new(
+            exchange.target,
+            fallback_request,
+            &self.maker,
+        ));
+        let result = self
+            .result(exchange, &fallback_variant, &HeaderMap::new())
+            .await;
+        if let Some(entry) = operator_entry {
+            entry.note(&result);
         }
-        let Ok(mut reply) = made else {
+        let Ok(mut reply) = result else {
             return Err(error);
         };
-        let terms = configured.map_or_else(FallbackConfig::default, |it| it.terms.clone());
-        let failed = exchange.record.failed(&error).status();
+        let terms = entry.map_or_else(FallbackConfig::default, |it| it.terms.clone());
+        let error_status = exchange.record.failed(&error).status();
         *reply.status_mut() = match terms.status {
-            0 => failed,
-            status => StatusCode::from_u16(status).unwrap_or(failed),
+            0 => error_status,
+            status => StatusCode::from_u16(status).unwrap_or(error_status),
         };
         reply.headers_mut().remove(header::ETAG);
         reply.headers_mut().remove(header::LAST_MODIFIED);
-        if known.asked.negotiated {
+        if variant.asked.negotiated {
             response::vary(&mut reply, "Accept");
         }
         response::set_cache_control(&mut reply, &format!("max-age={}", terms.ttl.0.as_secs()));
@@ -131,14 +138,14 @@ impl App {
 }
 
 /// Returns the request with another source.
-fn with_source(asked: &ImageRequest, source: Source) -> SettledRequest {
+fn with_source(request: &ImageRequest, source: Source) -> SettledRequest {
     let request = ImageRequest {
         source,
-        ..asked.clone()
+        ..request.clone()
     };
     SettledRequest {
         request: Arc::new(request),
-        // However long its writing takes: there is no other format to go to.
+        // The format is final, however long encoding takes.
         negotiated: false,
         is_open: false,
     }

@@ -1,7 +1,7 @@
 //! The fast path for hits in memory and for files that the system has cached. They are answered without a future, a
 //! header map or one of hyper's bodies.
 //!
-//! The answer is the one that [`App::answer`] gives to the same request, and it is made of the same parts.
+//! The reply is the one that [`App::answer`] gives to the same request, built by the same functions.
 
 use std::io::Write as _;
 use std::sync::Arc;
@@ -27,71 +27,73 @@ use crate::trace::Trace;
 
 impl App {
     /// Answers a simple request at once, if possible: writes the reply's head to `head` and returns the body. A large
-    /// file is only returned if `sends_files`. `None` means that nothing was changed.
+    /// file is only returned if `sends_files`. Returns `None`, with `head` unchanged, if the request has to be answered
+    /// in the usual way.
     pub(crate) fn at_once(
         &self,
-        asked: &Simple<'_>,
+        simple: &Simple<'_>,
         peer: Peer,
         sends_files: bool,
         head: &mut Vec<u8>,
     ) -> Option<FastBody> {
-        let began = Instant::now();
+        let start = Instant::now();
         // Whether the client may use another route depends on headers that were not read here.
-        if Route::of(Purpose::Images, asked.path(), |_| true) != Route::Image {
+        if Route::of(Purpose::Images, simple.path(), |_| true) != Route::Image {
             return None;
         }
-        let headers = || asked.accept.map(accepting).unwrap_or_default();
-        let known = self
+        let headers = || simple.accept.map(accepting).unwrap_or_default();
+        let variant = self
             .targets
-            .understood(asked.target, headers, &self.negotiation)?;
+            .understood(simple.target, headers, &self.negotiation)?;
         let record = || {
-            let (log, uri) = (&self.log, known.uri.clone());
-            let trace = asked.traceparent.and_then(Trace::of_value);
-            let method = asked.method.clone();
-            let mut record = RequestRecord::since(began, log, method, uri, peer, trace);
-            record.asks_for(&known.asked.request, known.recipe.as_ref());
+            let (log, uri) = (&self.log, variant.uri.clone());
+            let trace = simple.traceparent.and_then(Trace::of_value);
+            let method = simple.method.clone();
+            let mut record = RequestRecord::since(start, log, method, uri, peer, trace);
+            record.asks_for(&variant.asked.request, variant.recipe.as_ref());
             record
         };
-        let body = match known.asked.request.is_file() && !known.is_remote {
-            true => self.file_at_once(asked, &known, began, record, sends_files, head)?,
-            false => self.result_at_once(asked, &known, began, record, head)?,
+        let body = match variant.asked.request.is_file() && !variant.is_remote {
+            true => self.file_at_once(simple, &variant, start, record, sends_files, head)?,
+            false => self.result_at_once(simple, &variant, start, record, head)?,
         };
         let _ = write!(
             head,
             "date: {}\r\n\r\n",
             httpdate::HttpDate::from(SystemTime::now())
         );
-        Some(match asked.method {
+        Some(match simple.method {
             Method::HEAD => FastBody::default(),
             _ => body,
         })
     }
 
-    /// Answers with a result that is in memory.
+    /// Answers with a result that is in memory and fresh, or returns `None`.
     fn result_at_once<'a>(
         &self,
-        asked: &Simple<'_>,
-        known: &RequestVariant,
-        began: Instant,
+        simple: &Simple<'_>,
+        variant: &RequestVariant,
+        start: Instant,
         record: impl FnOnce() -> RequestRecord<'a>,
         head: &mut Vec<u8>,
     ) -> Option<FastBody> {
-        let obtained = self.maker.at_hand(known, began)?;
+        let hit = self.maker.at_hand(variant, start)?;
         let mut record = record();
-        record.took_all(obtained.stages);
-        let entry = &obtained.entry;
-        let kept = known.head(entry);
+        record.took_all(hit.stages);
+        let entry = &hit.entry;
+        let cached_head = variant.head(entry);
         let wire = || {
-            let reply = kept.reply(&HeaderMap::new(), &entry.body);
+            let reply = cached_head.reply(&HeaderMap::new(), &entry.body);
             let length = reply.body().length();
             self.wire(reply.into_parts().0.headers, length)
         };
-        begin(head, kept.wire(wire), asked.after);
-        let style = &known.asked.request.style;
-        let obtained = (obtained.age, obtained.status);
-        kept.varying((entry, style), obtained, record.stages())
+        begin(head, cached_head.wire(wire), simple.after);
+        let style = &variant.asked.request.style;
+        let freshness = (hit.age, hit.status);
+        cached_head
+            .varying((entry, style), freshness, record.stages())
             .write(head);
-        record.is_made_of(kept.source_bytes);
+        record.is_made_of(cached_head.source_bytes);
         record.answered_with(StatusCode::OK, entry.body.len() as u64);
         Some(FastBody::Bytes(entry.body.clone()))
     }
@@ -100,60 +102,67 @@ impl App {
     /// request.
     fn file_at_once<'a>(
         &self,
-        asked: &Simple<'_>,
-        known: &RequestVariant,
-        began: Instant,
+        simple: &Simple<'_>,
+        variant: &RequestVariant,
+        start: Instant,
         record: impl FnOnce() -> RequestRecord<'a>,
         sends_files: bool,
         head: &mut Vec<u8>,
     ) -> Option<FastBody> {
-        let served = known.served()?;
-        let (request, resolver) = (&known.asked.request, &self.maker.resolver);
+        let served_file = variant.served()?;
+        let (request, resolver) = (&variant.asked.request, &self.maker.resolver);
         let is_still = |recent: &RecentBytes| resolver.is_still(request, &recent.status);
-        let (body, stage) = match served.recent(began).filter(is_still) {
+        let (body, stage) = match served_file.recent(start).filter(is_still) {
             Some(recent) => {
-                served.is_used(began);
+                served_file.is_used(start);
                 (FastBody::Bytes(recent.bytes), "cache")
             }
-            None => (self.opened(request, &served, began, sends_files)?, "fetch"),
+            None => (
+                self.file_body(request, &served_file, start, sends_files)?,
+                "fetch",
+            ),
         };
         let mut record = record();
-        record.took(stage, began.elapsed());
-        begin(head, &served.wire, asked.after);
+        record.took(stage, start.elapsed());
+        begin(head, &served_file.wire, simple.after);
         let varying = Varying {
             stages: record.stages(),
             cache_control: self.lifetime(request),
             ..Varying::default()
         };
         varying.write(head);
-        record.answered_with(StatusCode::OK, served.end);
+        record.answered_with(StatusCode::OK, served_file.end);
         Some(body)
     }
 
-    /// Opens the file and returns the body to send.
-    fn opened(
+    /// Opens the file and returns the body to send, or `None` if the file has changed or has to be read piece by piece.
+    fn file_body(
         &self,
         request: &ImageRequest,
-        served: &Arc<ServedFile>,
-        began: Instant,
+        served_file: &Arc<ServedFile>,
+        start: Instant,
         sends_files: bool,
     ) -> Option<FastBody> {
         let (resolver, results) = (&self.maker.resolver, &self.maker.results);
-        let (file, figures) = resolver.reopened(request, &served.identity)?;
-        let body = match served.end {
+        let (file, figures) = resolver.reopened(request, &served_file.identity)?;
+        let body = match served_file.end {
             ..=MOST_COPIED => {
-                let bytes = file.piece(0, served.end as usize, Blocking::Refused).ok()?;
+                let bytes = file
+                    .piece(0, served_file.end as usize, Blocking::Refused)
+                    .ok()?;
                 if let Some(status) = file.status(SystemTime::now()) {
-                    results.files.keep(served, bytes.clone(), status, began);
+                    results
+                        .files
+                        .keep(served_file, bytes.clone(), status, start);
                 }
                 FastBody::Bytes(bytes)
             }
-            ..=MOST_SENT if sends_files && file.is_cached(0..served.end) => {
-                FastBody::File(Arc::new(file), served.end)
+            ..=MOST_SENT if sends_files && file.is_cached(0..served_file.end) => {
+                FastBody::File(Arc::new(file), served_file.end)
             }
             _ => return None,
         };
-        figures.count(Ok(Some(served.identity.size)), began.elapsed());
+        figures.count(Ok(Some(served_file.identity.size)), start.elapsed());
         Some(body)
     }
 
@@ -179,7 +188,7 @@ impl App {
     }
 }
 
-/// Begins a head with the part that all heads share.
+/// Begins a reply's head with `wire`, the part that all replies for the same target share.
 fn begin(head: &mut Vec<u8>, wire: &[u8], after: AfterReply) {
     let version = head.len() + HTTP_1.len();
     head.extend_from_slice(wire);
@@ -202,7 +211,7 @@ const MOST_SENT: u64 = 8 << 20;
 const HTTP_1: &[u8] = b"HTTP/1.";
 
 fn accepting(accept: &[u8]) -> HeaderMap {
-    // What is no value names no format either.
+    // An `Accept` that is not a valid header value names no format.
     let value = HeaderValue::from_bytes(accept);
     value
         .into_iter()

@@ -18,7 +18,7 @@ pub use crate::results::making::Filled;
 /// Makes results as a server with the same configuration would, and writes them into its store. Any number of threads
 /// may share one filler. Each call makes one result and waits until it is written.
 pub struct Filler {
-    // Before the runtime that its parts run on.
+    // Declared before the runtime, so that it is dropped first: its tasks run there.
     app: App,
     runtime: Runtime,
 }
@@ -28,7 +28,7 @@ impl Filler {
     /// does not touch the cache on disk.
     ///
     /// # Errors
-    /// Names what is wrong. Also fails if there is no `[store]`, or if it does not answer.
+    /// An error that names what is wrong with the configuration, that there is no `[store]`, or why it cannot be used.
     pub fn open(
         config: &Config,
         codecs: &'static [&'static dyn Codec],
@@ -40,7 +40,7 @@ impl Filler {
                 "the configuration has no [store]: name the one that results are to be written into",
             ));
         };
-        // A look-up goes first, however long it takes, and all that is made is written.
+        // Wait for each look-up in the store, and write every result.
         (store.wait, store.timeout) = (PATIENCE, PATIENCE);
         store.queue = Bytes(QUEUE);
         config.cache.memory = Bytes(0);
@@ -50,7 +50,7 @@ impl Filler {
         (config.target_wait, config.max_wait) = (LONG, LONG);
         config.limits.cpu = Span(Duration::ZERO);
         config.limits.fetches = config.limits.fetches.max(FETCHES);
-        // No stranger asks.
+        // The targets come from the caller, so they need no signatures.
         config.dialects.open_all();
         config.listen = Config::default().listen;
         config.tls = Config::default().tls;
@@ -74,8 +74,8 @@ impl Filler {
     pub fn target(&self, recipe: &Recipe, source: &str) -> Option<String> {
         let source = (self.app.maker.resolver.origins()).settle(Source::from_path(source));
         let request = ImageRequest::image(source, recipe.clone());
-        let mut written = self.app.maker.resolver.written(&request);
-        let native = written.find(|(dialect, _)| *dialect == "native")?;
+        let mut urls = self.app.maker.resolver.written(&request);
+        let native = urls.find(|(dialect, _)| *dialect == "native")?;
         Some(native.1)
     }
 
@@ -86,21 +86,21 @@ impl Filler {
     pub fn fill(&self, target: &str, accept: Option<&str>) -> Result<Filled, Error> {
         let app = &self.app;
         let mut headers = HeaderMap::new();
-        // What is no value names no format either.
+        // An `Accept` that is not a valid header value names no format.
         if let Some(value) = accept.and_then(|accept| HeaderValue::from_str(accept).ok()) {
             headers.insert(ACCEPT, value);
         }
         let (maker, negotiation) = (&app.maker, &app.negotiation);
-        let known = app
+        let variant = app
             .targets
             .understand(target, &headers, &[], maker, negotiation)?;
-        let request = &known.asked.request;
+        let request = &variant.asked.request;
         if request.is_file() || request.ask != Ask::Image {
             let why = "the URL requests an unchanged file or no image at all; only processed images are stored";
             return Ok(Filled::Left(why.to_owned()));
         }
-        let allowance = maker.allowance(&known, None, Instant::now() + LONG.0);
-        let ctx = maker.context(known, allowance);
+        let allowance = maker.allowance(&variant, None, Instant::now() + LONG.0);
+        let ctx = maker.context(variant, allowance);
         self.runtime.handle().block_on(maker.fill(&ctx))
     }
 }
@@ -108,7 +108,7 @@ impl Filler {
 impl App {
     async fn wait_for_store(&self) -> Result<(), ConfigError> {
         let cache = &self.maker.results.cache;
-        // Whatever came of it, the store says.
+        // After an error or the time limit as well, the statistics say whether the store can be used.
         let _ = tokio::time::timeout(2 * PATIENCE.0, cache.store_known()).await;
         let store = cache.stats().store.unwrap_or_default();
         if store.ready {

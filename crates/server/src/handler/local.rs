@@ -35,12 +35,12 @@ impl App {
     /// Whether the visitor is a process of this machine, with no proxy in between.
     pub(super) fn is_local(&self, visitor: Visitor, headers: &HeaderMap) -> bool {
         let is_near = match visitor.peer {
-            // A socket that is given to a proxy leads to the proxy's clients, whatever it says of them.
-            Peer::Unix => visitor.believed.is_none(),
+            // A visitor whom a proxy names in a header is a client of that proxy, not a process of this machine.
+            Peer::Unix => visitor.header.is_none(),
             Peer::Tcp(address) => self.loopback_is_local && address.is_loopback(),
         };
-        let believed = |name: &str| visitor.believed == Some(name);
-        let mut passed_on = PASSED_ON.iter().filter(|name| !believed(name));
+        let is_believed = |name: &str| visitor.header == Some(name);
+        let mut passed_on = PASSED_ON.iter().filter(|name| !is_believed(name));
         is_near && !passed_on.any(|name| headers.contains_key(*name)) && is_own_host(headers)
     }
 
@@ -54,8 +54,8 @@ impl App {
         token.is_some_and(|token| token.opens(headers))
     }
 
-    /// Refuses pages at a metrics address to a page of another site whose name was made to resolve to this machine (DNS
-    /// rebinding): the client is local, but its `Host` names another site.
+    /// Refuses requests at a metrics address that come from a page of another site whose name was made to resolve to this
+    /// machine (DNS rebinding): the client is local, but its `Host` names the other site.
     pub(super) fn check_own_host(
         &self,
         visitor: Visitor,
@@ -69,8 +69,8 @@ impl App {
     }
 }
 
-/// Refuses requests that a browser sends for a page of another site. Older browsers, and browsers on plain HTTP, name
-/// at most the page's origin.
+/// Refuses requests that a browser sends for a page of another site. Older browsers, and browsers on plain HTTP, send
+/// `Origin` at most, and no `Sec-Fetch-Site`.
 pub(super) fn check_site(headers: &HeaderMap) -> Result<(), Error> {
     let site = headers.get("sec-fetch-site").map(HeaderValue::as_bytes);
     let origin = headers.get(header::ORIGIN);
@@ -94,7 +94,7 @@ pub(super) fn check_site(headers: &HeaderMap) -> Result<(), Error> {
 /// dot. That site may have made it resolve to this machine, or a proxy may have passed it on.
 fn is_own_host(headers: &HeaderMap) -> bool {
     let Some(host) = headers.get(header::HOST) else {
-        // HTTP/1.0 has none, and is no browser's.
+        // Only HTTP/1.0 requests have no `Host`, and browsers do not send those.
         return true;
     };
     let host = host

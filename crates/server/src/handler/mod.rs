@@ -110,10 +110,10 @@ impl App {
         reply
     }
 
-    /// Adds what every reply with an image or an error about one has: the permission for pages to read it, and the
-    /// operator's headers. `asked` are the headers of the request.
-    fn dress(&self, asked: &HeaderMap, reply: &mut Reply) {
-        self.cors.apply(asked, reply);
+    /// Adds the headers that every reply with an image, or with an error about one, has: the permission for pages to read
+    /// it (CORS), and the operator's headers.
+    fn dress(&self, request_headers: &HeaderMap, reply: &mut Reply) {
+        self.cors.apply(request_headers, reply);
         response::add_headers(reply, &self.further_headers);
     }
 
@@ -125,7 +125,8 @@ impl App {
         reply
     }
 
-    /// Returns a sentence about the dialect that would read the target, if it found no file or was not understood.
+    /// Returns a sentence about the dialect that would read the target, if the error is a missing file or a URL that was
+    /// not understood.
     fn hint(&self, error: &Error, uri: &Uri) -> Option<String> {
         let is_unread = matches!(error.kind(), Fault::Missing | Fault::Url);
         let target = target(uri).ok().filter(|_| is_unread)?;

@@ -17,7 +17,7 @@ use crate::request::route::{Purpose, Route};
 use crate::response::{self, Reply};
 
 impl App {
-    /// Answers requests for metrics, and all requests at an address for metrics.
+    /// Answers requests for metrics, health and readiness, and with 404 all others at an address for metrics.
     pub(crate) fn monitoring<B>(
         &self,
         route: Route,
@@ -25,7 +25,7 @@ impl App {
         purpose: Purpose,
         visitor: Visitor,
     ) -> Reply {
-        let checked = check_method(request.method()).and_then(|()| match route {
+        let check = check_method(request.method()).and_then(|()| match route {
             Route::Metrics => {
                 check_site(request.headers())?;
                 match purpose {
@@ -35,7 +35,7 @@ impl App {
             }
             _ => Ok(()),
         });
-        if let Err(error) = checked {
+        if let Err(error) = check {
             return response::error(&error, error.status(), OWN_ERRORS);
         }
         match route {
@@ -61,7 +61,7 @@ impl App {
 
     /// Reads all metrics.
     pub(crate) fn metric_set(&self) -> MetricSet {
-        let mut out = MetricSet::new(self.metrics.began());
+        let mut out = MetricSet::new(self.metrics.start());
         self.metrics.write(&mut out);
         admission::write(&mut out, &self.maker.admission.gauges());
         admission::write_headers(&mut out, self.maker.headers.counts());
@@ -81,8 +81,8 @@ impl App {
             results.measured.followers() + results.indexes.followers(),
         ];
         cache::write_coalesced(&mut out, waiting);
-        let (saved, kept) = results.sources.figures();
-        cache::write_sources(&mut out, saved, &kept);
+        let (saved_fetches, source_stats) = results.sources.figures();
+        cache::write_sources(&mut out, saved_fetches, &source_stats);
         origins::write(&mut out, self.maker.resolver.origins());
         out
     }

@@ -52,9 +52,9 @@ impl PageFile {
     }
 }
 
-/// Returns a page that is written anew for each request. Its content security policy allows only the server's own files
-/// and forms.
-pub(super) fn written(html: String) -> Reply {
+/// Returns a page that was generated for one request and must not be stored. Its content security policy allows only the
+/// server's own files and forms.
+pub(super) fn generated(html: String) -> Reply {
     let mut reply = response::text("text/html; charset=utf-8", html);
     response::set_cache_control(&mut reply, "no-store");
     let policy = HeaderValue::from_static(POLICY_WITH_FORMS);
@@ -65,21 +65,21 @@ pub(super) fn written(html: String) -> Reply {
 
 /// Escapes a text for HTML, in attributes as well.
 pub(super) fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
+    let mut html = String::with_capacity(text.len());
     for char in text.chars() {
         match char {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            char => escaped.push(char),
+            '&' => html.push_str("&amp;"),
+            '<' => html.push_str("&lt;"),
+            '>' => html.push_str("&gt;"),
+            '"' => html.push_str("&quot;"),
+            '\'' => html.push_str("&#39;"),
+            char => html.push(char),
         }
     }
-    escaped
+    html
 }
 
-/// Content security policy that allows only the server's own files, and forms that ask the server itself.
+/// Content security policy that allows only the server's own files, and forms that are sent to the server itself.
 const POLICY_WITH_FORMS: &str =
     "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 

@@ -1,4 +1,4 @@
-//! Requests that purge from the cache.
+//! Answers requests to purge entries from the cache.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::response::{self, Reply};
 use crate::results::caching::source_path;
 
 impl App {
-    /// Purges from the cache what the administrator's request names.
+    /// Purges the entries that the administrator's request selects.
     pub(super) async fn purge<B>(&self, head: &Parts, body: B) -> Result<Reply, Error>
     where
         B: Body<Data = Bytes>,
@@ -33,45 +33,46 @@ impl App {
         let order = reading
             .map_err(|_| Error::Late(self.timeout))?
             .map_err(Error::PurgeRequest)?;
-        let (selector, of_sources) = match order.checked()? {
+        let (selector, of_sources) = match order.into_purge()? {
             Purge::Results(selector) => (selector.clone(), vec![selector]),
             Purge::Url(url) => self.selectors_of(&url).await?,
         };
-        // They are made again in no time: not worth telling which of them are meant.
+        // All decoded frames are dropped: decoding them again takes less than finding out which ones are affected.
         self.maker.admission.clear_frames();
         if let Some(pool) = andon_isolation::installed() {
             pool.forgive();
         }
-        let purged = self.maker.results.purge(selector, of_sources).await;
-        Ok(response::purged(purged))
+        let outcome = self.maker.results.purge(selector, of_sources).await;
+        Ok(response::purged(outcome))
     }
 
-    /// Returns the selectors that purge the results of a URL, its source and its overlay images. The results are selected by what the URL
-    /// resolves to or, if that is no longer known, by their source as a whole.
+    /// Returns the selector for the results of a URL, and the selectors for its source and its overlay images. The results
+    /// are selected by the tag that the URL resolves to or, if the facts about its source are no longer cached, by the
+    /// whole source.
     async fn selectors_of(&self, url: &str) -> Result<(Selector, Vec<Selector>), Error> {
         let results = &self.maker.results;
-        // Whoever may purge needs no signature.
+        // The administrator's token stands in for a signature.
         let mut request = self.maker.resolver.read(url)?;
         negotiation::settle_without_accept(&mut request, self.negotiation.background());
-        let asked = SettledRequest {
+        let settled = SettledRequest {
             request: Arc::new(request),
             negotiated: false,
             is_open: false,
         };
-        let resolved = match asked.request.is_file() {
-            true => Some(results.names.file(&asked)),
+        let identity = match settled.request.is_file() {
+            true => Some(results.names.file(&settled)),
             false => {
-                let key = results.names.facts(&asked.request);
+                let key = results.names.facts(&settled.request);
                 let facts = results.facts.get(&key, &results.cache).await;
-                facts.and_then(|known| results.names.resolve(&asked, &known.facts).ok())
+                facts.and_then(|entry| results.names.resolve(&settled, &entry.facts).ok())
             }
         };
-        let source = Selector::Source(source_path(&asked.request));
-        let results = match resolved {
-            Some(resolved) => Selector::Tag(resolved.tag),
+        let source = Selector::Source(source_path(&settled.request));
+        let results = match identity {
+            Some(identity) => Selector::Tag(identity.tag),
             None => source.clone(),
         };
-        let overlays = asked.request.rules.materials().into_iter();
+        let overlays = settled.request.rules.materials().into_iter();
         let overlays = overlays.filter_map(|name| self.maker.resolver.overlay_path(&name));
         let sources = [source].into_iter().chain(overlays.map(Selector::Source));
         Ok((results, sources.collect()))

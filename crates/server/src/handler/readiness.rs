@@ -13,8 +13,7 @@ pub(crate) struct Readiness {
 }
 
 impl Readiness {
-    /// Marks the server as started: the cache entries of earlier runs are known, so answers are as fast as they will
-    /// be.
+    /// Marks the server as started: the cache entries of earlier runs have been found, so hits are as fast as usual.
     pub(crate) fn start(&self) {
         self.started.store(true, Ordering::Relaxed);
     }
@@ -31,7 +30,7 @@ impl Readiness {
     /// Checks that the server is ready.
     ///
     /// # Errors
-    /// Why another server should be asked.
+    /// [`Error::NotReady`], while requests should be sent to another server.
     pub(crate) fn check(&self) -> Result<(), Error> {
         if self.is_stopping() {
             return Err(Error::NotReady("stopping"));

@@ -17,7 +17,7 @@ use crate::trace::Trace;
 /// answered.
 pub(super) struct RequestRecord<'a> {
     log: &'a AccessLog,
-    began: Instant,
+    start: Instant,
     entry: Entry,
     /// The style in which errors are reported to the client.
     errors: ErrorStyle,
@@ -32,9 +32,9 @@ impl<'a> RequestRecord<'a> {
         Self::since(Instant::now(), log, method, target, peer, trace)
     }
 
-    /// Starts the record of a request that arrived at `began`.
+    /// Starts the record of a request that arrived at `start`.
     pub(super) fn since(
-        began: Instant,
+        start: Instant,
         log: &'a AccessLog,
         method: Method,
         target: Uri,
@@ -43,7 +43,7 @@ impl<'a> RequestRecord<'a> {
     ) -> Self {
         Self {
             log,
-            began,
+            start,
             entry: Entry {
                 time: SystemTime::now(),
                 client: Some(peer),
@@ -74,7 +74,7 @@ impl<'a> RequestRecord<'a> {
         self.is_upload = true;
     }
 
-    /// Records what the request asks for.
+    /// Records the parsed request and its canonical recipe.
     pub(super) fn asks_for(&mut self, request: &Arc<ImageRequest>, recipe: Option<&Arc<str>>) {
         self.entry.request = Some(request.clone());
         self.entry.recipe = recipe.cloned();
@@ -123,18 +123,18 @@ impl<'a> RequestRecord<'a> {
             Error::Moved { errors, .. } => *errors,
             _ => self.errors,
         };
-        let own = error.status();
+        let own_status = error.status();
         let status = match error.root() {
-            // Overload is our own, whatever the dialect says of the rest.
-            _ if own == StatusCode::SERVICE_UNAVAILABLE => own,
-            Error::Moved { .. } => own,
+            // Overload is reported as such, whatever statuses the dialect prescribes.
+            _ if own_status == StatusCode::SERVICE_UNAVAILABLE => own_status,
+            Error::Moved { .. } => own_status,
             _ => {
-                let (kind, own_status) = (error.kind(), own.as_u16());
+                let (kind, own_code) = (error.kind(), own_status.as_u16());
                 let status = match error.answered() {
-                    Some(answered) => errors.0.of_origin(answered, kind, own_status),
-                    None => errors.0.status(kind, own_status),
+                    Some(origin_status) => errors.0.of_origin(origin_status, kind, own_code),
+                    None => errors.0.status(kind, own_code),
                 };
-                StatusCode::from_u16(status).unwrap_or(own)
+                StatusCode::from_u16(status).unwrap_or(own_status)
             }
         };
         response::error_with(error, status, errors, hint)
@@ -156,7 +156,7 @@ impl<'a> RequestRecord<'a> {
 
 impl Drop for RequestRecord<'_> {
     fn drop(&mut self) {
-        self.entry.total = self.began.elapsed();
+        self.entry.total = self.start.elapsed();
         self.log.record(&self.entry);
     }
 }

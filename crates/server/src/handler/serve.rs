@@ -46,7 +46,7 @@ impl App {
                 .welcome(&exchange.head.headers, exchange.deadline)
                 .await;
         } else if request.is_file() && !variant.is_remote {
-            // Files in folders are the system's to keep in memory; everything else is ours.
+            // The system caches files of folders in memory; this server caches everything else.
             self.file(exchange, &variant).await?
         } else {
             // Look up, join, fetch, admit, plan, render and store.
@@ -55,7 +55,7 @@ impl App {
                 Err(error) => return self.fall_back(exchange, &variant, error).await,
             }
         };
-        // What the client already has, and the part that it asks for.
+        // Preconditions and the requested range.
         if conditional::is_another(&exchange.head.headers, reply.headers()) {
             response::precondition_failed(&mut reply);
         }
@@ -78,15 +78,15 @@ impl App {
         Ok(variant)
     }
 
-    /// Whether the request is for the root of a served folder. With options in the query every path is an image's, and
-    /// this one is nobody's.
+    /// Whether the request is for the root of a served folder. With options in the query, the path `/` is that of an image
+    /// which does not exist.
     fn is_root(&self, variant: &RequestVariant) -> bool {
         let request = &variant.asked.request;
         let may_be = !request.is_file() && !request.style.exact && !variant.is_remote;
         may_be && self.maker.resolver.is_root(request)
     }
 
-    /// Answers with a result in the best format that does not take too long to write now.
+    /// Answers with a result in the best format whose encoding does not take too long now.
     async fn best(
         &self,
         exchange: &mut Exchange<'_, '_>,
@@ -97,12 +97,12 @@ impl App {
             let headers = &exchange.head.headers;
             match self.result(exchange, &variant, headers).await {
                 Err(error) if matches!(error.root(), Error::Postponed) => {
-                    let Some(resolved) = self.maker.resolve_known(&variant).await else {
+                    let Some(resolution) = self.maker.resolve_known(&variant).await else {
                         return Err(error);
                     };
                     let mut formats = self.negotiation.formats().map(|(name, _)| name);
-                    match formats.any(|name| name.as_str() == resolved.format) {
-                        true => without.extend(FormatName::new(&resolved.format)),
+                    match formats.any(|name| name.as_str() == resolution.format) {
+                        true => without.extend(FormatName::new(&resolution.format)),
                         // Its own format, which no other is preferred to.
                         false => without.extend(self.negotiation.formats().map(|(name, _)| name)),
                     }
@@ -119,7 +119,8 @@ impl App {
         }
     }
 
-    /// Answers with a result, obtained in the quickest possible way. `headers` tell what the client already has.
+    /// Answers with a result, obtained in the quickest possible way, or with 304 if `headers` say that the client has it
+    /// already.
     pub(super) async fn result(
         &self,
         exchange: &mut Exchange<'_, '_>,
@@ -127,7 +128,7 @@ impl App {
         headers: &HeaderMap,
     ) -> Result<Reply, Error> {
         let (maker, deadline) = (&self.maker, exchange.deadline);
-        // Hits cost nothing that somebody else could need.
+        // A hit takes no resources that other requests need, so an idle request for one does not wait either.
         let turn = match priority::is_idle(headers, self.token.as_ref()) {
             Ok(false) => None,
             _ if maker.has_fresh(variant).await => None,
@@ -139,12 +140,12 @@ impl App {
         let allowance = maker.allowance(variant, turn.as_ref(), deadline);
         let ctx = maker.context(variant.clone(), allowance);
         match maker.obtain(&ctx, headers).await? {
-            Answer::Result(obtained) => Ok(reply_with(exchange, variant, headers, obtained)),
+            Answer::Result(result) => Ok(reply_with(exchange, variant, headers, result)),
             Answer::Unchanged(validators) => Ok(self.unchanged(variant, &validators)),
         }
     }
 
-    /// Answers a client that has the result already.
+    /// Returns the reply with status 304 to a client that has the result already.
     fn unchanged(&self, variant: &RequestVariant, validators: &Validators) -> Reply {
         let request = &variant.asked.request;
         let mut reply = response::not_modified(validators);
@@ -159,7 +160,7 @@ impl App {
         reply
     }
 
-    /// Returns the `Cache-Control` of what was just made of a file of a folder, or of the file itself; `None` if it has
+    /// Returns the `Cache-Control` of a file of a folder, or of a result that was just made from it; `None` if it gets
     /// none.
     pub(super) fn lifetime(&self, request: &ImageRequest) -> Option<String> {
         let terms = Terms::of_file(&self.maker.results.config, &request.source.place());
@@ -175,24 +176,28 @@ impl App {
         let (maker, request) = (&self.maker, &variant.asked.request);
         let headers = &exchange.head.headers;
         let ctx = maker.context(variant.clone(), Allowance::until(exchange.deadline));
-        let found = match maker.open_file(request).await {
+        let file = match maker.open_file(request).await {
             Err(error)
                 if matches!(error.root(), Error::Missing { .. })
                     && maker.resolver.is_root(request) =>
             {
                 return self.welcome(headers, exchange.deadline).await;
             }
-            found => found?,
+            file => file?,
         };
-        let validators = found.validators("");
-        let identity = found.same_again();
+        let validators = file.validators("");
+        let identity = file.same_again();
         let is_unchanged = validators.unchanged(headers);
         let mut reply = if is_unchanged {
             response::not_modified(&validators)
         } else {
-            let served = maker.serve(&ctx, found).await?;
+            let served_file = maker.serve(&ctx, file).await?;
             exchange.record.took("fetch", ctx.began.elapsed());
-            response::found(served.body, served.media_type, &served.validators)
+            response::found(
+                served_file.body,
+                served_file.media_type,
+                &served_file.validators,
+            )
         };
         response::add_remarks(reply.headers_mut(), request, None);
         if !is_unchanged {
@@ -211,14 +216,14 @@ impl App {
         Ok(reply)
     }
 
-    /// Remembers the file of a reply for the fast path.
+    /// Records the file of a reply for the fast path.
     fn remember_file(&self, variant: &RequestVariant, identity: Option<Identity>, reply: &Reply) {
         let is_new = |identity: &Identity| {
-            let served = variant.served();
-            served.is_none_or(|served| served.identity != *identity)
+            let served_file = variant.served();
+            served_file.is_none_or(|file| file.identity != *identity)
         };
         let end = reply.body().length();
-        // What got an end that the file lacks is not sent from the file.
+        // The body is longer than the file if a missing end was added; the fast path cannot send that from the file.
         let identity = identity.filter(|identity| end <= identity.size);
         if let Some(identity) = identity.filter(is_new) {
             let wire = self.wire(reply.headers().clone(), end);
@@ -232,16 +237,16 @@ fn reply_with(
     exchange: &mut Exchange<'_, '_>,
     variant: &RequestVariant,
     headers: &HeaderMap,
-    obtained: ObtainedResult,
+    result: ObtainedResult,
 ) -> Reply {
-    exchange.record.took_all(obtained.stages);
-    let (entry, style) = (&obtained.entry, &variant.asked.request.style);
-    let kept = variant.head(entry);
-    exchange.record.is_made_of(kept.source_bytes);
-    let mut reply = kept.reply(headers, &entry.body);
-    let varying = kept.varying(
+    exchange.record.took_all(result.stages);
+    let (entry, style) = (&result.entry, &variant.asked.request.style);
+    let head = variant.head(entry);
+    exchange.record.is_made_of(head.source_bytes);
+    let mut reply = head.reply(headers, &entry.body);
+    let varying = head.varying(
         (entry, style),
-        (obtained.age, obtained.status),
+        (result.age, result.status),
         exchange.record.stages(),
     );
     varying.set(reply.headers_mut());

@@ -1,8 +1,8 @@
 //! `POST /_andon/render`: the image comes with the request and is returned as the recipe describes.
 //!
 //! The operations are in the query, `?recipe=fit:250x250,as:webp` or `?small_light=dw=250,dh=250`, or in the header
-//! `Andon-Recipe`. The same worker threads, behind the same queue, process this image as every other. No
-//! result is stored, and nothing is opened or fetched except the materials (overlay images) of the recipe.
+//! `Andon-Recipe`. Uploads pass through the same queue to the same worker threads as all other requests. No result is
+//! stored, and nothing is opened or fetched except the overlay images of the recipe.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -53,10 +53,10 @@ impl Uploads {
     /// [`Uploads::resize`].
     ///
     /// # Errors
-    /// Names what cannot be compiled.
+    /// An error that names what cannot be compiled.
     pub(crate) fn new(config: &Config, before: Option<&Self>) -> Result<Self, ConfigError> {
         let mut plain = config.dialects.clone();
-        // Who may upload decides; an upload has no URL that could be signed.
+        // `upload.allow` decides who may upload; an upload has no URL that could be signed.
         plain.open_all();
         plain.rewrite.clear();
         plain.small_light.getparam_mode = false;
@@ -77,12 +77,12 @@ impl Uploads {
         self.room.resize(room(config));
     }
 
-    /// Returns what a request asks to be made of its body.
+    /// Parses the operations that the request asks for.
     fn image_request<B>(&self, request: &Request<B>) -> Result<ImageRequest, Error> {
-        let mut wanted = Vec::new();
+        let mut parameters = Vec::new();
         if let Some(recipe) = request.headers().get(RECIPE_HEADER) {
             let text = recipe.to_str().unwrap_or_default().to_owned();
-            wanted.push(("recipe".to_owned(), text));
+            parameters.push(("recipe".to_owned(), text));
         }
         let query = request.uri().query().unwrap_or_default();
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
@@ -92,9 +92,9 @@ impl Uploads {
                 let name = name.escape_debug().to_string();
                 return Err(Error::Upload(unknown("parameter", &name, WORDS)));
             }
-            wanted.push((name, decoded(value)?));
+            parameters.push((name, decoded(value)?));
         }
-        match &*wanted {
+        match &*parameters {
             [(name, text)] if name == "recipe" => recipe_request(text),
             [(name, text)] if name == "small_light" => self.small_light_request(text),
             _ => Err(Error::Upload(
@@ -106,7 +106,7 @@ impl Uploads {
     }
 
     fn small_light_request(&self, options: &str) -> Result<ImageRequest, Error> {
-        // They are decoded already, and the dialect decodes once more.
+        // The options are decoded already, and the dialect decodes once more.
         let options = options.replace('%', "%25");
         let image_request = self
             .dialects
@@ -117,7 +117,7 @@ impl Uploads {
                 "`{options}` are no small_light options, or small_light is switched off here"
             )));
         }
-        // The quirks of the module are those of its URLs; here every status is what it says.
+        // Leave out the special statuses of small_light's URLs: uploads are answered with the usual ones.
         Ok(ImageRequest {
             style: AnswerStyle::default(),
             ..image_request
@@ -130,22 +130,22 @@ impl Uploads {
         body: &mut Incoming,
         sources: &SourceMemory,
     ) -> Result<Received, Error> {
-        let told = body.size_hint().exact();
+        let length = body.size_hint().exact();
         self.check_length(body.size_hint().lower())?;
-        let mut received = Received::new(told.unwrap_or(self.most_bytes));
+        let mut upload = Received::new(length.unwrap_or(self.most_bytes));
         let receiving = async {
             while let Some(frame) = body.frame().await {
                 let frame = frame.map_err(|_| Error::BodyCut)?;
                 let Some(data) = frame.data_ref() else {
                     continue;
                 };
-                self.check_length((received.bytes.len() + data.len()) as u64)?;
-                received.append(data, [&self.room, sources])?;
+                self.check_length((upload.bytes.len() + data.len()) as u64)?;
+                upload.append(data, [&self.room, sources])?;
             }
             Ok(())
         };
         match tokio::time::timeout(self.timeout, receiving).await {
-            Ok(done) => done.map(|()| received),
+            Ok(result) => result.map(|()| upload),
             Err(_) => Err(Error::BodyLate(self.timeout)),
         }
     }
@@ -173,7 +173,7 @@ impl App {
         let (head, mut body) = request.into_parts();
         let request = Request::from_parts(head, ());
         let mut reply = match self
-            .rendered(&request, &mut body, visitor, &mut record)
+            .upload_reply(&request, &mut body, visitor, &mut record)
             .await
         {
             Ok(reply) => reply,
@@ -188,7 +188,7 @@ impl App {
         reply
     }
 
-    async fn rendered(
+    async fn upload_reply(
         &self,
         request: &Request<()>,
         body: &mut Incoming,
@@ -218,16 +218,16 @@ impl App {
         let recipe: Option<Arc<str>> = Some(image_request.rules.text().into());
         record.asks_for(&image_request, recipe.as_ref());
 
-        let began = Instant::now();
+        let start = Instant::now();
         let sources = self.maker.fetcher.held();
-        let received = self.uploads.receive(body, sources).await?;
-        record.took("receive", began.elapsed());
-        if received.bytes.is_empty() {
+        let upload = self.uploads.receive(body, sources).await?;
+        record.took("receive", start.elapsed());
+        if upload.bytes.is_empty() {
             return Err(Error::Upload(format!("the body is empty; {HOW}")));
         }
 
         let deadline = Instant::now() + self.timeout;
-        let answer = self.made(image_request, received, deadline, record);
+        let answer = self.render_upload(image_request, upload, deadline, record);
         match tokio::time::timeout_at(deadline.into(), answer).await {
             Err(_) => Err(Error::Late(self.timeout)),
             Ok(Err(error)) if error.is_interrupted() => Err(Error::Late(self.timeout)),
@@ -236,22 +236,22 @@ impl App {
     }
 
     /// Renders the received image and returns the reply.
-    async fn made(
+    async fn render_upload(
         &self,
         image_request: Arc<ImageRequest>,
-        received: Received,
+        upload: Received,
         deadline: Instant,
         record: &mut RequestRecord<'_>,
     ) -> Result<Reply, Error> {
-        let Received { bytes, holds, .. } = received;
+        let Received { bytes, holds, .. } = upload;
         let source_bytes = bytes.len() as u64;
-        // While they are fetched, the request has no place in the queue.
-        let materials = self.opened_materials(&image_request, deadline).await?;
-        // Not earlier by the announced length: while the body comes, the queue changes.
+        // The request does not take a place in the queue while its overlay images are fetched.
+        let overlays = self.open_overlays(&image_request, deadline).await?;
+        // Only now that the whole body is here: the queue would have changed since an earlier admission.
         let admitted = self.maker.admission.enter(source_bytes, None, deadline)?;
         let (allowance, holds) = (Allowance::until(deadline), Arc::new(holds));
         let prepared = self
-            .prepared(image_request.clone(), bytes.into(), materials, &holds)
+            .prepared(image_request.clone(), bytes.into(), overlays, &holds)
             .await?;
         let mut stages = Stages::new();
         let planned = self
@@ -266,27 +266,27 @@ impl App {
             allowance,
             holds,
         };
-        let picture = self.maker.render(order, &mut stages).await?;
+        let image = self.maker.render(order, &mut stages).await?;
         for (stage, time) in stages {
             record.took(stage, time);
         }
-        let mut reply = fresh(picture.body, picture.media_type);
+        let mut reply = fresh(image.body, image.media_type);
         let varying = Varying {
             stages: record.stages(),
             ..Varying::default()
         };
         varying.set(reply.headers_mut());
-        if let Some(plan) = picture.plan {
+        if let Some(plan) = image.plan {
             response::set_plan(&mut reply, &plan);
         }
         let canonical = image_request.style.canonical.as_deref();
         response::add_remarks(reply.headers_mut(), &image_request, canonical);
-        response::add_notes(reply.headers_mut(), &picture.notes);
+        response::add_notes(reply.headers_mut(), &image.notes);
         Ok(reply)
     }
 
-    /// Opens the materials, and fetches those that are not in folders until `deadline`.
-    pub(super) async fn opened_materials(
+    /// Opens the overlay images, and fetches those that are not in folders until `deadline`.
+    pub(super) async fn open_overlays(
         &self,
         image_request: &Arc<ImageRequest>,
         deadline: Instant,
@@ -295,23 +295,23 @@ impl App {
         self.maker.open_overlays(image_request, &deadline).await
     }
 
-    /// Reads the materials and the header of the image, whose memory is reserved by `holds`.
+    /// Reads the overlay images and the header of the uploaded image, whose memory is reserved by `holds`.
     pub(super) async fn prepared<H: Send + Sync + 'static>(
         &self,
         image_request: Arc<ImageRequest>,
         source: Bytes,
-        materials: OpenOverlays,
+        overlays: OpenOverlays,
         holds: &Arc<H>,
     ) -> Result<Prepared, Error> {
-        let most = self.uploads.most_bytes;
+        let max_bytes = self.uploads.most_bytes;
         let read =
-            move |materials: &OpenOverlays, blocking: Blocking| materials.read(most, blocking);
+            move |overlays: &OpenOverlays, blocking: Blocking| overlays.read(max_bytes, blocking);
         let maker = &self.maker;
-        let (opened, materials) = maker.fetcher.read(materials, read).await?;
+        let (read_overlays, overlays) = maker.fetcher.read(overlays, read).await?;
         let engine = maker.engine.clone();
-        let is_short = opened.is_empty() && engine.probes_at_once(&source);
+        let is_short = read_overlays.is_empty() && engine.probes_at_once(&source);
         let ingredients = Ingredients {
-            materials,
+            materials: overlays,
             request: image_request,
             negotiated: false,
             path: SOURCE.to_owned(),
@@ -328,7 +328,7 @@ impl App {
 /// up to the announced length, so that a client that merely announces a long body blocks no others.
 pub(super) struct Received {
     pub(super) bytes: Vec<u8>,
-    /// Maximum number of bytes that will ever be needed.
+    /// Maximum length of the body in bytes: the announced length or, without one, the limit for uploads.
     most: usize,
     pub(super) holds: [Option<Reservation>; 2],
 }
@@ -344,17 +344,17 @@ impl Received {
 
     /// Appends data, if there is memory for it in all of `rooms`.
     fn append(&mut self, data: &[u8], rooms: [&SourceMemory; 2]) -> Result<(), Error> {
-        let needed = self.bytes.len() + data.len();
-        if needed > self.bytes.capacity() {
-            // Twice as much each time copies little; what is allocated is what is counted.
+        let length = self.bytes.len() + data.len();
+        if length > self.bytes.capacity() {
+            // Doubling the capacity keeps copying rare; exactly as much is allocated as is reserved.
             let capacity = (2 * self.bytes.capacity()).max(FIRST_STEP);
-            let capacity = capacity.min(self.most).max(needed);
+            let capacity = capacity.min(self.most).max(length);
             for (hold, room) in self.holds.iter_mut().zip(rooms) {
                 let have = hold.as_ref().map_or(0, Reservation::bytes);
-                let more = room.try_take((capacity as u64).saturating_sub(have))?;
+                let reservation = room.try_take((capacity as u64).saturating_sub(have))?;
                 match hold {
-                    Some(hold) => hold.merge(more),
-                    None => *hold = Some(more),
+                    Some(hold) => hold.merge(reservation),
+                    None => *hold = Some(reservation),
                 }
             }
             self.bytes.reserve_exact(capacity - self.bytes.len());
@@ -364,7 +364,7 @@ impl Received {
     }
 }
 
-/// Bytes that are reserved for a body at first.
+/// Number of bytes that are reserved at first for a body.
 const FIRST_STEP: usize = 64 << 10;
 
 /// Reads the rest of a refused body for a while. Closing the connection while the client still sends would reset it,
@@ -384,7 +384,7 @@ pub(super) fn discard(mut body: Incoming, headers: &HeaderMap, error: &Error) {
             bytes += frame.data_ref().map_or(0, Bytes::len);
         }
     };
-    // Whoever still sends after that reads no response.
+    // A client that still sends after that does not read the response.
     tokio::spawn(tokio::time::timeout(DISCARDING, read));
 }
 
@@ -405,9 +405,9 @@ pub(super) fn fresh(body: Bytes, media_type: &'static str) -> Reply {
 
 /// Whether the body is a multipart form, as browsers and `curl -F` send files.
 fn is_form(headers: &HeaderMap) -> bool {
-    let named = headers.get(header::CONTENT_TYPE);
-    let named = named.and_then(|value| value.as_bytes().get(..MULTIPART.len()));
-    named.is_some_and(|beginning| beginning.eq_ignore_ascii_case(MULTIPART))
+    let media_type = headers.get(header::CONTENT_TYPE);
+    let media_type = media_type.and_then(|value| value.as_bytes().get(..MULTIPART.len()));
+    media_type.is_some_and(|beginning| beginning.eq_ignore_ascii_case(MULTIPART))
 }
 
 /// Advice, for error messages, on how to send the body.
@@ -430,7 +430,7 @@ const WORDS: &[&str] = &["recipe", "small_light"];
 
 const RECIPE_HEADER: &str = "andon-recipe";
 
-/// The name of the body where a source needs one.
+/// The path of the uploaded image, where code needs a source's path.
 const SOURCE: &str = "upload";
 
 const MOST_DISCARDED: usize = 64 << 20;

@@ -16,7 +16,7 @@ use crate::response::{self, Reply};
 use crate::results::making::Allowance;
 
 impl App {
-    /// Returns the page. It reveals the name of one image at most.
+    /// Returns the welcome page. It reveals the path of one image at most.
     pub(super) async fn welcome(
         &self,
         headers: &HeaderMap,
@@ -41,19 +41,19 @@ impl App {
             true => page + PRIVATE,
             false => page,
         };
-        Ok(response::welcome(page.replace(HERE, &here(host))))
+        Ok(response::welcome(page.replace(HERE, &base_url(host))))
     }
 
     /// Whether the file is a complete image. It is opened as for any client's request for the file.
     async fn is_whole(&self, target: &str, headers: &HeaderMap, deadline: Instant) -> bool {
         let maker = &self.maker;
-        let known = self
+        let variant = self
             .targets
             .understand(target, headers, &[], maker, &self.negotiation);
-        let Ok(known) = known else { return false };
-        let ctx = maker.context(known, Allowance::until(deadline));
+        let Ok(variant) = variant else { return false };
+        let ctx = maker.context(variant, Allowance::until(deadline));
         match maker.open_file(ctx.request()).await {
-            Ok(found) => maker.serve(&ctx, found).await.is_ok(),
+            Ok(file) => maker.serve(&ctx, file).await.is_ok(),
             Err(_) => false,
         }
     }
@@ -84,9 +84,9 @@ fn page(file: Option<&str>, examples: impl Iterator<Item = (&'static str, String
     page
 }
 
-/// Returns the beginning of URLs, as far as the client's `Host` tells. The text goes back to this client only, and only
-/// if it is a valid host name.
-fn here(host: Option<&str>) -> String {
+/// Returns the scheme and host of URLs from the client's `Host`, or nothing if that is missing or not a valid host name.
+/// The page with it is sent only to this client.
+fn base_url(host: Option<&str>) -> String {
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b".:-[]".contains(&byte);
     match host {
         Some(host) if !host.is_empty() && host.bytes().all(is_part) => format!("http://{host}"),
@@ -99,7 +99,7 @@ const EXAMPLES: usize = 8;
 
 const HERE: &str = "{here}";
 
-/// Where the page with all images is.
+/// The sentence about the page with all images.
 const PRIVATE: &str = "Browsers on the same machine get a page with all images here; `andon serve FOLDER --share` shows it to everybody.\n";
 
 /// Characters of a path that are escaped in URLs.

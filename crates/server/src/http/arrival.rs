@@ -9,11 +9,11 @@ use std::net::TcpStream;
 use rustix::io::{Errno, writev};
 use rustix::net::{RecvFlags, recv};
 
-use super::fast_reply::{FastResponder, Left, MOST_IN_TURN, Reply};
+use super::fast_reply::{FastResponder, MOST_IN_TURN, Remainder, Reply};
 use super::simple::Seen;
 use super::strict::Strict;
 
-/// The bytes that a new connection brought and the reply to them, as far as they still have to be handled.
+/// The bytes that a new connection brought, if they are still to be parsed, or the rest of the reply to them.
 #[derive(Debug, Default)]
 pub(crate) struct Arrival {
     /// Bytes of requests that are still to be parsed.
@@ -28,19 +28,19 @@ impl Arrival {
     pub(crate) fn of(stream: &TcpStream, at_once: &impl FastResponder) -> Option<Self> {
         let mut bytes = [0; MOST_BYTES];
         let Ok((_, length)) = recv(stream, &mut bytes[..], RecvFlags::empty()) else {
-            // Nothing has come yet, or the connection is broken: the next read finds that out.
+            // Nothing has arrived yet, or the connection is broken, which the next read reports.
             return Some(Self::default());
         };
         let bytes = &mut bytes[..length];
-        // The check overwrites an offending byte, so that a copy is kept for hyper.
-        let unread = bytes.to_vec();
+        // `answer` may overwrite a byte that makes the head ambiguous, so keep a copy of what was received.
+        let received_bytes = bytes.to_vec();
         match answer(bytes, at_once) {
             Some(reply) => send(stream, reply).map(|reply| Self {
                 bytes: Vec::new(),
                 reply: Some(reply),
             }),
             None => Some(Self {
-                bytes: unread,
+                bytes: received_bytes,
                 reply: None,
             }),
         }
@@ -52,14 +52,14 @@ fn answer(bytes: &mut [u8], at_once: &impl FastResponder) -> Option<Reply> {
     if Strict::default().check(bytes).is_some() {
         return None;
     }
-    let Seen::Simple(asked) = Seen::of(bytes) else {
+    let Seen::Simple(simple) = Seen::of(bytes) else {
         return None;
     };
-    if !asked.after.closes() {
+    if !simple.after.closes() {
         return None;
     }
     let mut head = Vec::new();
-    let body = at_once.answer(&asked, true, &mut head)?;
+    let body = at_once.answer(&simple, true, &mut head)?;
     Some(Reply::new(head, body))
 }
 
@@ -69,16 +69,16 @@ fn send(stream: &TcpStream, mut reply: Reply) -> Option<Reply> {
     if reply.length() > MOST_IN_TURN {
         return Some(reply);
     }
-    // Files may have to be waited for.
-    while let Some(Left::Bytes(left)) = reply.left() {
-        match writev(stream, &left) {
+    // A file is left to the task of the connection, because reading it may have to wait for the disk.
+    while let Some(Remainder::Bytes(slices)) = reply.remainder() {
+        match writev(stream, &slices) {
             Err(Errno::INTR) => {}
             Err(Errno::AGAIN) => return Some(reply),
             Ok(0) | Err(_) => return None,
-            Ok(sent) => reply.sent += sent as u64,
+            Ok(count) => reply.sent_bytes += count as u64,
         }
     }
-    reply.left().is_some().then_some(reply)
+    reply.remainder().is_some().then_some(reply)
 }
 
 /// Maximum number of bytes that are read, more than a simple request has.
@@ -158,18 +158,21 @@ mod tests {
         let (_client, server) = sent(b"GET /hit HTTP/1.0\r\n\r\n");
         let too_long = Always(Bytes::from(vec![7; 1 + MOST_IN_TURN as usize]));
         let arrival = Arrival::of(&server, &too_long).expect("nothing of it");
-        assert_eq!(arrival.reply.expect("a reply that is not begun").sent, 0);
+        assert_eq!(
+            arrival.reply.expect("a reply that is not begun").sent_bytes,
+            0
+        );
 
         let (mut client, server) = sent(b"GET /hit HTTP/1.0\r\n\r\n");
         sockopt::set_socket_send_buffer_size(&server, 4096).unwrap();
         let body = Bytes::from(vec![7; MOST_IN_TURN as usize / 2]);
         let arrival = Arrival::of(&server, &Always(body.clone())).expect("not all of it");
         let reply = arrival.reply.expect("a reply that is begun");
-        assert!((1..body.len() as u64).contains(&reply.sent));
+        assert!((1..body.len() as u64).contains(&reply.sent_bytes));
         server.shutdown(Shutdown::Write).unwrap();
         let mut bytes = Vec::new();
         client.read_to_end(&mut bytes).unwrap();
-        assert_eq!(bytes.len() as u64, reply.sent);
+        assert_eq!(bytes.len() as u64, reply.sent_bytes);
         assert_eq!(&bytes[..9], b"head,\x07\x07\x07\x07");
     }
 

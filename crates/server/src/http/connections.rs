@@ -1,9 +1,9 @@
 //! The open connections and their limits.
 //!
-//! There are two limits: on all connections, and on the connections of one client. At the first, the connection that
-//! has been idle longest is closed, so that neither idle nor half-open connections keep others out. A few connections
-//! over a limit are accepted nevertheless. One request is answered on each of them, for health or metrics, and every
-//! other request gets 503 at once.
+//! There are two limits: on all connections, and on the connections of one client. When the first is reached, the
+//! connection that has been idle longest is closed, so that neither idle nor half-open connections keep others out. A
+//! few connections over a limit are accepted nevertheless. Each of them carries one request, which is answered if it is
+//! for health or metrics, and otherwise rejected at once with 503.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -36,9 +36,9 @@ pub(crate) struct Connections(Mutex<Open>);
 #[derive(Debug, Default)]
 struct Open {
     next: u64,
-    all: HashMap<u64, Connection>,
+    by_number: HashMap<u64, Connection>,
     /// Number of connections within the limits.
-    counted: usize,
+    within_limits: usize,
     /// Number of connections over a limit.
     excess: usize,
     /// Number of counted connections of each client that has any.
@@ -72,8 +72,8 @@ pub(crate) struct NewConnection {
 }
 
 impl Connections {
-    /// Counts a new connection, closing an idle one for it if necessary. `client` is `None` if the connection is not a
-    /// single client's, and so not counted as one's.
+    /// Counts a new connection, closing an idle one for it if necessary. `client` is `None` if the connection carries
+    /// requests of several clients, so that the limit per client does not apply.
     pub(crate) fn enter(
         self: &Arc<Self>,
         client: Option<Peer>,
@@ -83,9 +83,9 @@ impl Connections {
         let client = client.and_then(client_of);
         let of_client = client.and_then(|client| open.clients.get(&client));
         let mut closed_idle = false;
-        let over_limit = if of_client.is_some_and(|counted| ceilings.are_reached(*counted)) {
+        let over_limit = if of_client.is_some_and(|count| ceilings.are_reached(*count)) {
             Some(ConnectionLimit::Client)
-        } else if open.counted >= ceilings.connections {
+        } else if open.within_limits >= ceilings.connections {
             closed_idle = open.make_room(false, SETTLING);
             (!closed_idle).then_some(ConnectionLimit::Server)
         } else {
@@ -137,19 +137,21 @@ impl ConnectionSlot {
         self.connections.lock().end_stalled(at_least)
     }
 
-    /// Counts the connection as one of `peer`, the client that the proxy in front has named only now.
+    /// Counts the connection towards the limit of `peer`, the client that the proxy has named in a PROXY header.
     pub(crate) fn belongs_to(&mut self, peer: Peer, ceilings: &Ceilings) {
         let Some(client) = client_of(peer) else {
             return;
         };
-        let Open { all, clients, .. } = &mut *self.connections.lock();
-        let connection = all.get_mut(&self.number).filter(|it| !it.is_excess);
+        let Open {
+            by_number, clients, ..
+        } = &mut *self.connections.lock();
+        let connection = by_number.get_mut(&self.number).filter(|it| !it.is_excess);
         let Some(connection) = connection else { return };
-        let counted = clients.entry(client).or_default();
-        if ceilings.are_reached(*counted) {
+        let count = clients.entry(client).or_default();
+        if ceilings.are_reached(*count) {
             self.over_limit = Some(ConnectionLimit::Client);
         }
-        *counted += 1;
+        *count += 1;
         connection.client = Some(client);
     }
 }
@@ -167,29 +169,29 @@ impl Open {
         match connection.is_excess {
             true => self.excess += 1,
             false => {
-                self.counted += 1;
+                self.within_limits += 1;
                 if let Some(client) = connection.client {
                     *self.clients.entry(client).or_default() += 1;
                 }
             }
         }
-        self.all.insert(number, connection);
+        self.by_number.insert(number, connection);
         number
     }
 
     /// Removes a connection. Returns `None` if it was already closed in favour of another one.
     fn remove(&mut self, number: u64) -> Option<Connection> {
-        let connection = self.all.remove(&number)?;
+        let connection = self.by_number.remove(&number)?;
         if connection.is_excess {
             self.excess -= 1;
             return Some(connection);
         }
-        self.counted -= 1;
+        self.within_limits -= 1;
         if let Some(client) = connection.client
-            && let Some(counted) = self.clients.get_mut(&client)
+            && let Some(count) = self.clients.get_mut(&client)
         {
-            *counted -= 1;
-            if *counted == 0 {
+            *count -= 1;
+            if *count == 0 {
                 self.clients.remove(&client);
             }
         }
@@ -200,13 +202,13 @@ impl Open {
     /// Scans all connections, which happens only at a limit.
     fn make_room(&mut self, is_excess: bool, at_least: Duration) -> bool {
         let longest = self
-            .all
+            .by_number
             .iter()
             .filter(|(_, connection)| connection.is_excess == is_excess)
-            .filter_map(|(number, connection)| Some((connection.activity.waits()?, *number)))
+            .filter_map(|(number, connection)| Some((connection.activity.idle_time()?, *number)))
             .max();
         match longest {
-            Some((waits, number)) if waits >= at_least => {
+            Some((idle_time, number)) if idle_time >= at_least => {
                 if let Some(connection) = self.remove(number) {
                     connection.activity.evict();
                 }
@@ -219,11 +221,11 @@ impl Open {
     /// Ends the connection whose client has taken nothing of its replies for the longest time, if that is at least
     /// `at_least`. Returns whether there was one. Scans all connections, which happens only if memory is short.
     fn end_stalled(&mut self, at_least: Duration) -> bool {
-        let stalled = self.all.iter().filter_map(|(number, connection)| {
-            let stalls = connection.activity.stalls()?;
-            (stalls >= at_least).then_some((stalls, *number))
+        let candidates = self.by_number.iter().filter_map(|(number, connection)| {
+            let stall_time = connection.activity.stall_time()?;
+            (stall_time >= at_least).then_some((stall_time, *number))
         });
-        let Some((_, number)) = stalled.max() else {
+        let Some((_, number)) = candidates.max() else {
             return false;
         };
         if let Some(connection) = self.remove(number) {
@@ -317,12 +319,12 @@ mod tests {
         tokio::time::advance(SETTLING).await;
         let third = enter(&connections, peer(3), &ceilings);
         assert_eq!(third.over_limit, None);
-        idle.activity.evicted().await;
+        idle.activity.eviction().await;
         tokio::time::advance(SETTLING).await;
         drop((idle, answering));
         let fourth = enter(&connections, peer(4), &ceilings);
         assert_eq!(fourth.over_limit, None);
-        third.activity.evicted().await;
+        third.activity.eviction().await;
     }
 
     #[tokio::test(start_paused = true)]
@@ -344,7 +346,7 @@ mod tests {
         let _also_busy = excess.last().map(|slot| slot.activity.answering());
         assert!(connections.enter(Some(peer(2)), &ceilings).slot.is_none());
         drop((busy, excess));
-        assert_eq!(connections.lock().all.len(), 0);
+        assert_eq!(connections.lock().by_number.len(), 0);
         assert_eq!(connections.lock().excess, 0);
     }
 }

@@ -37,9 +37,9 @@ impl<S> ControlFrames<S> {
     fn look_at(&mut self, bytes: &[u8]) -> Option<usize> {
         let mut at = 0;
         while at < bytes.len() {
-            let (taken, begun) = self.frames.take(&bytes[at..]);
-            at += taken;
-            if let Some(frame) = begun {
+            let (count, frame) = self.frames.take(&bytes[at..]);
+            at += count;
+            if let Some(frame) = frame {
                 self.allowance.spend(frame);
             }
             if self.allowance.is_spent() && self.frames.is_between() {
@@ -49,8 +49,8 @@ impl<S> ControlFrames<S> {
         None
     }
 
-    fn wrote(&mut self, written: &Poll<io::Result<usize>>) {
-        if let Poll::Ready(Ok(bytes)) = written {
+    fn wrote(&mut self, outcome: &Poll<io::Result<usize>>) {
+        if let Poll::Ready(Ok(bytes)) = outcome {
             self.allowance.add(*bytes as u64 / BYTES_PER_UNIT);
         }
     }
@@ -80,27 +80,27 @@ impl Frames {
     fn take(&mut self, bytes: &[u8]) -> (usize, Option<Frame>) {
         match self {
             Self::Preface(have) => {
-                let taken = bytes.len().min(PREFACE - *have);
-                *have += taken;
+                let count = bytes.len().min(PREFACE - *have);
+                *have += count;
                 if *have == PREFACE {
                     *self = Self::Head([0; HEAD], 0);
                 }
-                (taken, None)
+                (count, None)
             }
             Self::Payload(left) => {
-                let taken = bytes.len().min(*left);
-                *left -= taken;
+                let count = bytes.len().min(*left);
+                *left -= count;
                 if *left == 0 {
                     *self = Self::Head([0; HEAD], 0);
                 }
-                (taken, None)
+                (count, None)
             }
             Self::Head(head, have) => {
-                let taken = bytes.len().min(HEAD - *have);
-                head[*have..*have + taken].copy_from_slice(&bytes[..taken]);
-                *have += taken;
+                let count = bytes.len().min(HEAD - *have);
+                head[*have..*have + count].copy_from_slice(&bytes[..count]);
+                *have += count;
                 if *have < HEAD {
-                    return (taken, None);
+                    return (count, None);
                 }
                 let [a, b, c, kind, flags, ..] = *head;
                 let length = u32::from_be_bytes([0, a, b, c]) as usize;
@@ -113,7 +113,7 @@ impl Frames {
                     kind,
                     flags,
                 };
-                (taken, Some(frame))
+                (count, Some(frame))
             }
         }
     }
@@ -148,7 +148,8 @@ impl Allowance {
     fn spend(&mut self, frame: Frame) {
         let cost = match (frame.kind, frame.length) {
             (HEADERS, _) => return self.add(UNITS_PER_REQUEST),
-            // The library gives room for padding back at once: it may hold no bytes, and be sent without end.
+            // A frame that may consist of padding only: the library reopens the window for padding at once, so the window
+            // does not limit how many of them a client sends.
             (DATA, 1..=MOST_PADDED) if frame.flags & PADDED != 0 => 1,
             (DATA, 1..) | (CONTINUATION, _) => return,
             (PING | SETTINGS, _) if frame.flags & ACK == 0 => ACKNOWLEDGED,
@@ -217,7 +218,7 @@ const fn ending() -> [u8; (PIECES + 1) * HEAD + HEAD + 8] {
     while frame <= PIECES {
         let at = frame * HEAD;
         bytes[at + 3] = if frame == 0 { HEADERS } else { CONTINUATION };
-        // The last stream there can be.
+        // The largest stream identifier.
         bytes[at + 5] = 0x7f;
         bytes[at + 6] = 0xff;
         bytes[at + 7] = 0xff;
@@ -249,7 +250,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for ControlFrames<S> {
                 }
             }
         }
-        // Nothing of it left is the end of the stream.
+        // After the last of these bytes, an empty read signals the end of the stream.
         if let Some(ending) = &mut this.ending {
             let (now, later) = ending.split_at(ending.len().min(buffer.remaining()));
             buffer.put_slice(now);
@@ -265,9 +266,9 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for ControlFrames<S> {
         cx: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        let written = Pin::new(&mut self.stream).poll_write(cx, bytes);
-        self.wrote(&written);
-        written
+        let outcome = Pin::new(&mut self.stream).poll_write(cx, bytes);
+        self.wrote(&outcome);
+        outcome
     }
 
     fn poll_write_vectored(
@@ -275,9 +276,9 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for ControlFrames<S> {
         cx: &mut Context<'_>,
         slices: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        let written = Pin::new(&mut self.stream).poll_write_vectored(cx, slices);
-        self.wrote(&written);
-        written
+        let outcome = Pin::new(&mut self.stream).poll_write_vectored(cx, slices);
+        self.wrote(&outcome);
+        outcome
     }
 
     fn is_write_vectored(&self) -> bool {

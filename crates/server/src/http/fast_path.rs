@@ -14,7 +14,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::task;
 
 use super::arrival::Arrival;
-use super::fast_reply::{FastResponder, Left, MOST_IN_TURN, Reply};
+use super::fast_reply::{FastResponder, MOST_IN_TURN, Remainder, Reply};
 use super::send_file::SendFile;
 use super::simple::Seen;
 use super::strict::{self, Strict};
@@ -28,8 +28,8 @@ pub(crate) struct FastPath<S, A> {
     activity: Arc<Activity>,
     at_once: Arc<A>,
     strict: Strict,
-    /// Number of requests so far; `None` once one came in pieces, with another one or with a body.
-    whole: Option<usize>,
+    /// Number of requests so far; `None` after one that came in pieces, together with another one or with a body.
+    requests: Option<usize>,
     /// Whether hyper waits for a request and has sent everything that it had to.
     quiet: bool,
     /// Whether the connection is closed after the current reply.
@@ -58,7 +58,7 @@ where
             activity,
             at_once,
             strict: Strict::default(),
-            whole: Some(0),
+            requests: Some(0),
             quiet: true,
             closes,
             ahead: arrival.bytes,
@@ -68,18 +68,18 @@ where
 
     /// Examines received bytes and, if possible, answers them. Returns whether they are answered.
     fn receive(&mut self, bytes: &[u8]) -> bool {
-        let seen = Seen::of(bytes);
-        self.whole = match seen {
+        let received = Seen::of(bytes);
+        self.requests = match received {
             Seen::Other => None,
-            Seen::Whole | Seen::Simple(_) => self.whole.map(|whole| whole + 1),
+            Seen::Whole | Seen::Simple(_) => self.requests.map(|count| count + 1),
         };
-        if let (true, Seen::Simple(asked)) = (self.quiet, seen)
+        if let (true, Seen::Simple(simple)) = (self.quiet, received)
             && let Some(body) = {
                 let sends_files = self.stream.sends_files();
-                (self.at_once).answer(&asked, sends_files, &mut self.reply.head)
+                (self.at_once).answer(&simple, sends_files, &mut self.reply.head)
             }
         {
-            self.closes = asked.after.closes();
+            self.closes = simple.after.closes();
             self.reply.body = body;
             self.reply.answering = Some(self.activity.answering());
             return true;
@@ -94,39 +94,39 @@ where
         if reply.answering.is_none() {
             return Poll::Ready(Ok(()));
         }
-        let before = reply.sent;
+        let before = reply.sent_bytes;
         let mut is_loaded = false;
         if let Some(loading) = &mut reply.loading {
-            // If it could not be read, sending it fails as well.
+            // If the piece could not be read, sending it fails as well and reports the error.
             is_loaded = ready!(Pin::new(loading).poll(cx)).is_ok();
             reply.loading = None;
         }
-        while let Some(left) = reply.left() {
+        while let Some(remainder) = reply.remainder() {
             let stream = Pin::new(&mut *stream);
-            let sent = match left {
-                Left::Bytes(left) => stream.poll_write_vectored(cx, &left),
-                Left::Head(head) => stream.poll_send_ahead(cx, head),
-                // A fast client must not keep others waiting.
-                Left::File(..) if reply.sent - before >= MOST_IN_TURN => {
+            let outcome = match remainder {
+                Remainder::Bytes(slices) => stream.poll_write_vectored(cx, &slices),
+                Remainder::Head(head) => stream.poll_send_ahead(cx, head),
+                // Other connections get their turn now, even if this client is ready for more.
+                Remainder::File(..) if reply.sent_bytes - before >= MOST_IN_TURN => {
                     cx.waker().wake_by_ref();
                     return Poll::Pending;
                 }
-                Left::File(file, part) => {
+                Remainder::File(file, part) => {
                     let part = part.start..part.end.min(part.start + READ_AHEAD);
-                    // A slow client may have left it time to leave the system's memory.
+                    // The system may have dropped the piece from its cache while a slow client received earlier ones.
                     if !std::mem::take(&mut is_loaded) && !file.is_cached(part.clone()) {
                         let file = file.clone();
                         let load = move || file.load(part);
                         reply.loading = Some(task::spawn_blocking(load));
                         return self.finish(cx);
                     }
-                    let most = (part.end - part.start) as usize;
-                    stream.poll_send_file(cx, file, part.start, most)
+                    let length = (part.end - part.start) as usize;
+                    stream.poll_send_file(cx, file, part.start, length)
                 }
             };
-            match ready!(sent)? {
+            match ready!(outcome)? {
                 0 => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
-                sent => reply.sent += sent as u64,
+                count => reply.sent_bytes += count as u64,
             }
         }
         reply.clear();
@@ -149,15 +149,15 @@ where
         loop {
             ready!(this.finish(cx))?;
             if this.closes {
-                // As if the client had left: hyper has nothing to answer, and shuts the stream down.
+                // An empty read tells hyper that the client has left, so that it shuts the stream down.
                 return Poll::Ready(Ok(()));
             }
             if this.ahead.is_empty() {
                 ready!(Pin::new(&mut this.stream).poll_read(cx, buffer))?;
             } else {
-                let most = this.ahead.len().min(buffer.remaining());
-                buffer.put_slice(&this.ahead[..most]);
-                this.ahead.drain(..most);
+                let length = this.ahead.len().min(buffer.remaining());
+                buffer.put_slice(&this.ahead[..length]);
+                this.ahead.drain(..length);
             }
             if let Some(length) = this.strict.check(&mut buffer.filled_mut()[before..]) {
                 buffer.set_filled(before + length);
@@ -203,19 +203,20 @@ where
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         ready!(self.finish(cx))?;
         ready!(Pin::new(&mut self.stream).poll_flush(cx))?;
-        let answered = self.whole == Some(self.activity.asked());
-        self.quiet = answered && !self.activity.is_answering();
+        let is_next_expected = self.requests == Some(self.activity.request_count());
+        self.quiet = is_next_expected && !self.activity.is_answering();
         Poll::Ready(Ok(()))
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         ready!(self.finish(cx))?;
         if self.closes && self.stream.sends_files() {
-            // A socket holds nothing back. hyper drops it next, which ends both directions with one call.
+            // A socket has no buffer of its own to flush, and hyper drops it next, which closes both directions with one
+            // system call.
             return Poll::Ready(Ok(()));
         }
-        // A request that was refused, or is left unanswered, may have more behind it, such as the body of a refused one.
-        let is_refused = self.strict.heads() > self.activity.asked();
+        // The client may still be sending after a request that was refused or left unanswered, for example its body.
+        let is_refused = self.strict.heads() > self.activity.request_count();
         if is_refused || !self.strict.is_between_requests() {
             self.stream.expects_more();
         }

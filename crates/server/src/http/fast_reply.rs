@@ -11,11 +11,16 @@ use super::simple::Simple;
 use super::timeout_stream::Answering;
 use crate::origins::OpenFile;
 
-/// Answers those requests that can be answered at once. The head is written to `head`, and the body is returned. `None`
-/// means that nothing was changed.
+/// Answers requests that need no waiting.
 pub(crate) trait FastResponder {
-    fn answer(&self, asked: &Simple<'_>, sends_files: bool, head: &mut Vec<u8>)
-    -> Option<FastBody>;
+    /// Writes the head of the reply to `head` and returns the body. Returns `None`, with `head` unchanged, if the request
+    /// has to be answered by hyper. A large file is only returned if `sends_files`.
+    fn answer(
+        &self,
+        request: &Simple<'_>,
+        sends_files: bool,
+        head: &mut Vec<u8>,
+    ) -> Option<FastBody>;
 }
 
 /// The body that follows the head of a reply.
@@ -32,7 +37,7 @@ pub(super) struct Reply {
     pub(super) head: Vec<u8>,
     pub(super) body: FastBody,
     /// Number of bytes sent, of head and body together.
-    pub(super) sent: u64,
+    pub(super) sent_bytes: u64,
     /// The task that reads the next piece of the file from disk.
     pub(super) loading: Option<JoinHandle<()>>,
     /// Keeps the connection from being taken for idle while the reply is sent.
@@ -46,17 +51,17 @@ impl Default for FastBody {
 }
 
 /// The part of a reply that is to be sent next.
-pub(super) enum Left<'a> {
+pub(super) enum Remainder<'a> {
     /// All that is left of head and body.
     Bytes([IoSlice<'a>; 2]),
     /// What is left of the head, which a file follows.
     Head(&'a [u8]),
-    /// This part of the file, which follows a head that was sent.
+    /// This range of the file, in bytes. The head has been sent.
     File(&'a Arc<OpenFile>, Range<u64>),
 }
 
 impl Reply {
-    /// Creates a reply that is not begun.
+    /// Creates a reply of which nothing has been sent.
     pub(super) fn new(head: Vec<u8>, body: FastBody) -> Self {
         Self {
             head,
@@ -74,18 +79,18 @@ impl Reply {
         self.head.len() as u64 + body
     }
 
-    /// Returns what is to be sent next, or `None` if nothing is left.
-    pub(super) fn left(&self) -> Option<Left<'_>> {
+    /// Returns the part that is to be sent next, or `None` if the whole reply has been sent.
+    pub(super) fn remainder(&self) -> Option<Remainder<'_>> {
         let head = self.head.len() as u64;
-        let from_head = &self.head[self.sent.min(head) as usize..];
-        let from_body = self.sent.saturating_sub(head);
-        (self.sent < self.length()).then(|| match &self.body {
+        let from_head = &self.head[self.sent_bytes.min(head) as usize..];
+        let from_body = self.sent_bytes.saturating_sub(head);
+        (self.sent_bytes < self.length()).then(|| match &self.body {
             FastBody::Bytes(bytes) => {
                 let from_body = &bytes[from_body as usize..];
-                Left::Bytes([IoSlice::new(from_head), IoSlice::new(from_body)])
+                Remainder::Bytes([IoSlice::new(from_head), IoSlice::new(from_body)])
             }
-            FastBody::File(..) if !from_head.is_empty() => Left::Head(from_head),
-            FastBody::File(file, end) => Left::File(file, from_body..*end),
+            FastBody::File(..) if !from_head.is_empty() => Remainder::Head(from_head),
+            FastBody::File(file, end) => Remainder::File(file, from_body..*end),
         })
     }
 
@@ -94,7 +99,7 @@ impl Reply {
     pub(super) fn clear(&mut self) {
         self.head.clear();
         self.body = FastBody::default();
-        self.sent = 0;
+        self.sent_bytes = 0;
         self.loading = None;
         self.answering = None;
     }

@@ -32,11 +32,11 @@ impl Inherited {
     /// # Errors
     /// If one of the descriptors is not a listening stream socket.
     pub fn from_environment() -> io::Result<Self> {
-        let mut passed = ListenFd::from_env();
-        let sockets = (0..passed.len()).map(|place| {
-            let socket = match passed.take_tcp_listener(place) {
+        let mut descriptors = ListenFd::from_env();
+        let sockets = (0..descriptors.len()).map(|place| {
+            let socket = match descriptors.take_tcp_listener(place) {
                 Ok(socket) => socket.map(Socket::Tcp),
-                Err(_) => passed.take_unix_listener(place)?.map(Socket::Unix),
+                Err(_) => descriptors.take_unix_listener(place)?.map(Socket::Unix),
             };
             let socket = socket.ok_or_else(|| io::Error::other("the descriptor is taken"))?;
             socket.set_options()?;
@@ -61,27 +61,28 @@ impl Inherited {
         Ok(None)
     }
 
-    /// Returns the error of binding an address, and says so if one of the inherited sockets is in its way.
+    /// Returns the error of a failed bind. If an inherited socket occupies the port, the error names that socket and the
+    /// remedy.
     pub(crate) fn in_the_way(&self, error: io::Error, listen: &Listen) -> io::Error {
-        let Listen::Tcp(wanted) = listen else {
+        let Listen::Tcp(target) = listen else {
             return error;
         };
-        let (host, port) = wanted.rsplit_once(':').unwrap_or_default();
+        let (host, port) = target.rsplit_once(':').unwrap_or_default();
         let takes_all = ["0.0.0.0", "[::]"].contains(&host);
         let is_there = |address: &Address| match address {
             Address::Tcp(address) => {
-                let is_one = takes_all || address.ip().is_unspecified();
-                address.port().to_string() == port && is_one
+                let is_same_host = takes_all || address.ip().is_unspecified();
+                address.port().to_string() == port && is_same_host
             }
             _ => false,
         };
         let mut addresses = self.sockets.iter().filter_map(|it| it.address().ok());
         match addresses.find(is_there) {
-            Some(own) if error.kind() == io::ErrorKind::AddrInUse => io::Error::new(
+            Some(inherited) if error.kind() == io::ErrorKind::AddrInUse => io::Error::new(
                 error.kind(),
                 format!(
-                    "cannot listen on {listen}: the socket {own} that the server was started with has this port; have the socket unit \
-                     open {wanted} in its place: {EDIT}"
+                    "cannot listen on {listen}: the socket {inherited} that the server was started with has this port; have the socket unit \
+                     open {target} in its place: {EDIT}"
                 ),
             ),
             _ => error,
@@ -112,7 +113,7 @@ impl Inherited {
     }
 }
 
-/// How a socket unit is changed.
+/// Advice, for error messages, on how to change the socket unit.
 const EDIT: &str =
     "`systemctl edit andon.socket`, as docs/packages.md has it under Other addresses";
 
@@ -137,10 +138,10 @@ impl Socket {
 
     async fn is_at(&self, listen: &Listen) -> io::Result<bool> {
         Ok(match (self.address()?, listen) {
-            (Address::Tcp(address), Listen::Tcp(name)) => {
-                lookup_host(name).await?.any(|named| named == address)
-            }
-            (Address::Unix(path), Listen::Unix(named)) => path == *named,
+            (Address::Tcp(address), Listen::Tcp(name)) => lookup_host(name)
+                .await?
+                .any(|candidate| candidate == address),
+            (Address::Unix(path), Listen::Unix(listen_path)) => path == *listen_path,
             _ => false,
         })
     }

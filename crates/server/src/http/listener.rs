@@ -22,7 +22,7 @@ pub(crate) enum Listener {
     Unix(unix::net::UnixListener, SocketFile),
 }
 
-/// A bound address whose connections are accepted.
+/// A bound address that is registered with a reactor, which wakes its acceptor for each connection.
 #[derive(Debug)]
 pub(crate) enum Accepting {
     Tcp(Watched),
@@ -89,18 +89,18 @@ impl fmt::Display for Address {
 }
 
 impl Listener {
-    /// Binds to an address. A socket file that no process listens on any more is replaced.
+    /// Binds to an address. Replaces a socket file on which no process listens any more.
     ///
     /// # Errors
     /// The system's error, with the address in its text.
     pub(crate) async fn bind(listen: &Listen, mode: SocketMode) -> io::Result<Self> {
-        let bound = match listen {
+        let result = match listen {
             Listen::Tcp(address) => bind_tcp(address).await.map(Self::Tcp),
             Listen::Unix(path) => bind_unix(path, mode)
                 .await
                 .map(|(listener, file)| Self::Unix(listener, file)),
         };
-        bound.map_err(|error| {
+        result.map_err(|error| {
             let remedy = match error.kind() {
                 io::ErrorKind::AddrInUse => {
                     "another program listens there; choose another port, or `--port 0` for any free one"
@@ -125,25 +125,25 @@ impl Listener {
         }
     }
 
-    /// Returns `most` listeners of the same address, among which the system distributes new connections, so that
+    /// Returns `count` listeners of the same address, among which the system distributes new connections, so that
     /// threads accept independently of each other. There is only one listener for a Unix socket, and if the system does
     /// not allow more.
-    pub(crate) fn split(self, most: usize) -> io::Result<Vec<Self>> {
-        let further = match &self {
+    pub(crate) fn split(self, count: usize) -> io::Result<Vec<Self>> {
+        let others = match &self {
             Self::Tcp(listener) => {
                 let address = listener.local_addr()?;
                 let listen = || listen_tcp(address, Beside::Others);
-                let further = iter::repeat_with(listen).take(most.saturating_sub(1));
-                let further = further.collect::<io::Result<_>>();
-                further.unwrap_or_else(|error| {
+                let others = iter::repeat_with(listen).take(count.saturating_sub(1));
+                let others = others.collect::<io::Result<_>>();
+                others.unwrap_or_else(|error| {
                     tracing::warn!(%address, %error, "one thread accepts all connections: the address has no more listeners");
                     Vec::new()
                 })
             }
             Self::Unix(..) => Vec::new(),
         };
-        let further = further.into_iter().map(Self::Tcp);
-        Ok(iter::once(self).chain(further).collect())
+        let others = others.into_iter().map(Self::Tcp);
+        Ok(iter::once(self).chain(others).collect())
     }
 
     /// Registers the listener with the reactor of the calling task.
@@ -165,7 +165,7 @@ impl Accepting {
             Self::Tcp(listener) => {
                 let (socket, address) = listener.accept().await?;
                 let address = address.and_then(|address| SocketAddr::try_from(address).ok());
-                // The system may have none to tell when the client has left meanwhile.
+                // The system may report no address if the client has already disconnected.
                 let address = address.ok_or(io::ErrorKind::ConnectionAborted)?;
                 let peer = Peer::Tcp(address.ip().to_canonical());
                 Ok(Accepted::Tcp(socket.into(), peer))
@@ -199,14 +199,14 @@ impl Watched {
 
 /// Binds to the first address of a name that can be bound.
 async fn bind_tcp(listen: &str) -> io::Result<net::TcpListener> {
-    let mut failed = None;
+    let mut last_error = None;
     for address in lookup_host(listen).await? {
         match listen_tcp(address, Beside::Nobody) {
             Ok(listener) => return Ok(listener),
-            Err(error) => failed = Some(error),
+            Err(error) => last_error = Some(error),
         }
     }
-    Err(failed.unwrap_or_else(|| io::Error::other("the name has no address")))
+    Err(last_error.unwrap_or_else(|| io::Error::other("the name has no address")))
 }
 
 /// Which sockets may already listen at an address.
@@ -222,13 +222,14 @@ fn listen_tcp(address: SocketAddr, beside: Beside) -> io::Result<net::TcpListene
         SocketAddr::V4(_) => TcpSocket::new_v4()?,
         SocketAddr::V6(_) => TcpSocket::new_v6()?,
     };
-    // As the system's own `bind` does: a server that starts again takes its port back.
+    // As `std`'s `bind` does, so that a server that is restarted can use its port again at once.
     socket.set_reuseaddr(true)?;
     socket.set_reuseport(beside == Beside::Others)?;
     send_at_once(&socket);
     socket.bind(address)?;
     let listener = socket.listen(BACKLOG)?;
-    // Set before it listens, this would let it join the listeners of another server.
+    // Lets further listeners of this process join. Set before `listen`, the option would let this socket join the
+    // listeners of another server.
     sockopt::set_socket_reuseport(&listener, true)?;
     listener.into_std()
 }
@@ -236,7 +237,7 @@ fn listen_tcp(address: SocketAddr, beside: Beside) -> io::Result<net::TcpListene
 /// Sets `TCP_NODELAY` for all connections of a listener. A reply is written whole, so waiting to fill packets only
 /// delays its end.
 pub(super) fn send_at_once(listener: impl AsFd) {
-    // One that refuses works all the same.
+    // A listener without this option works as well.
     let _ = sockopt::set_tcp_nodelay(listener, true);
 }
 
@@ -262,12 +263,12 @@ async fn bind_unix(
 
 /// Removes the socket file of a server that no longer runs, and no other file.
 async fn remove_stale(path: &Path) -> io::Result<()> {
-    let found = match std::fs::symlink_metadata(path) {
-        Ok(found) => found,
+    let metadata = match std::fs::symlink_metadata(path) {
+        Ok(metadata) => metadata,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(error),
     };
-    if !found.file_type().is_socket() {
+    if !metadata.file_type().is_socket() {
         return Err(io::Error::new(
             io::ErrorKind::AlreadyExists,
             "there is a file that is no socket; choose another path or remove it",
@@ -302,10 +303,10 @@ impl SocketFile {
 
 impl Drop for SocketFile {
     fn drop(&mut self) {
-        let now = std::fs::symlink_metadata(&self.path);
-        let ours = now.is_ok_and(|now| Some(now.ino()) == self.inode);
+        let metadata = std::fs::symlink_metadata(&self.path);
+        let ours = metadata.is_ok_and(|metadata| Some(metadata.ino()) == self.inode);
         if ours {
-            // A file that stays behind is found to be stale by the next server.
+            // If removing fails, the next server recognizes the file as stale.
             let _ = std::fs::remove_file(&self.path);
         }
     }

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use tokio::io::{AsyncRead, AsyncReadExt};
 
-/// Reads the header and not one byte more. Returns the address of the client, or `None` if the header names none, as in
+/// Reads the header of the PROXY protocol, and no byte after it. Returns the address of the client, or `None` if the header names none, as in
 /// the proxy's own health checks.
 ///
 /// # Errors
@@ -23,7 +23,7 @@ pub(crate) async fn read_client<S: AsyncRead + Unpin>(
             "the connection does not begin with a header of the PROXY protocol",
         ));
     }
-    // The header has no length: what follows its line is not ours to take.
+    // Byte by byte, because the length of the line is unknown and the bytes after it belong to the request.
     let mut line = start.to_vec();
     while !line.ends_with(b"\r\n") {
         if line.len() == LONGEST_LINE {
@@ -80,7 +80,7 @@ async fn version2<S: AsyncRead + Unpin>(stream: &mut S) -> io::Result<Option<IpA
             .first_chunk()
             .filter(|_| length >= 36)
             .map(|it: &[u8; 16]| Ipv6Addr::from(*it).into()),
-        // A Unix socket's client, or of a kind that is not said.
+        // The client of a Unix socket, or of an unspecified address family.
         (PROXY, _) => return Ok(None),
         _ => None,
     };

@@ -37,7 +37,7 @@ impl ReplyMemory {
     /// Reserves memory for a reply on this connection, or `None` for a reply of only a few bytes.
     ///
     /// # Errors
-    /// `Busy`, if there is no room.
+    /// [`Error::NoRoom`], if the memory does not become free in time.
     pub(crate) async fn hold(
         &self,
         bytes: u64,
@@ -50,8 +50,8 @@ impl ReplyMemory {
         while room.is_none() {
             let made_room = connection.end_stalled(STALLED);
             match timeout(MOST_WAIT, self.0.take(bytes)).await {
-                Ok(taken) => room = Some(taken),
-                // What it held was not enough.
+                Ok(reservation) => room = Some(reservation),
+                // Try again: the memory that the ended connection released was not enough.
                 Err(_) if made_room => {}
                 Err(_) => break,
             }
@@ -67,7 +67,7 @@ impl ReplyMemory {
 /// Maximum length in bytes of a reply that is not counted, such as an error message or a redirect.
 const NOTHING: u64 = 1024;
 
-/// Time after which a client that takes nothing has to make room for others.
+/// Time without progress after which the connection of a client may be ended to make room for other replies.
 const STALLED: Duration = Duration::from_secs(4);
 
 /// How long a reply waits for room.
@@ -101,11 +101,11 @@ mod tests {
 
         tokio::time::advance(STALLED).await;
         let ending = async {
-            stalled.activity.evicted().await;
+            stalled.activity.eviction().await;
             drop(hold);
         };
         let (held, ()) = tokio::join!(memory.hold(8 << 10, &other), ending);
         assert!(held.unwrap().is_some());
-        assert_eq!(other.activity.stalls(), None);
+        assert_eq!(other.activity.stall_time(), None);
     }
 }

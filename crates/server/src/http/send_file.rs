@@ -19,7 +19,8 @@ pub(crate) trait SendFile: AsyncWrite {
         false
     }
 
-    /// Sends some of `bytes`, which more bytes are to follow in the same packet. Returns how many were sent.
+    /// Sends some of `bytes`, and lets the system send them in one packet with the bytes that follow. Returns how many were
+    /// sent.
     fn poll_send_ahead(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -28,13 +29,13 @@ pub(crate) trait SendFile: AsyncWrite {
         self.poll_write(cx, bytes)
     }
 
-    /// Sends at most `most` bytes of a file, starting at offset `start`. Returns how many were sent.
+    /// Sends at most `max_bytes` bytes of a file, starting at offset `start`. Returns how many were sent.
     fn poll_send_file(
         self: Pin<&mut Self>,
         _cx: &mut Context<'_>,
         _file: &OpenFile,
         _start: u64,
-        _most: usize,
+        _max_bytes: usize,
     ) -> Poll<io::Result<usize>> {
         Poll::Ready(Err(io::ErrorKind::Unsupported.into()))
     }
@@ -59,9 +60,9 @@ impl SendFile for TcpStream {
         cx: &mut Context<'_>,
         file: &OpenFile,
         start: u64,
-        most: usize,
+        max_bytes: usize,
     ) -> Poll<io::Result<usize>> {
-        when_writable(&self, cx, || file.send_to(&*self, start, most))
+        when_writable(&self, cx, || file.send_to(&*self, start, max_bytes))
     }
 }
 
@@ -75,7 +76,7 @@ fn when_writable(
         match stream.try_io(Interest::WRITABLE, &mut send) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            sent => return Poll::Ready(sent),
+            outcome => return Poll::Ready(outcome),
         }
     }
 }
@@ -94,9 +95,9 @@ impl SendFile for tokio::io::DuplexStream {
         cx: &mut Context<'_>,
         file: &OpenFile,
         start: u64,
-        most: usize,
+        max_bytes: usize,
     ) -> Poll<io::Result<usize>> {
-        let piece = file.piece(start, most, crate::origins::Blocking::Allowed);
+        let piece = file.piece(start, max_bytes, crate::origins::Blocking::Allowed);
         let piece = piece.map_err(io::Error::other)?;
         self.poll_write(cx, &piece)
     }

@@ -1,5 +1,5 @@
-//! The body of a reply while it is sent. Its connection counts as answering until the last byte is on its way. If the
-//! memory of the reply is counted, it stays so until the last byte was taken.
+//! The body of a reply while it is sent. Its connection counts as answering until the last byte is on its way. If memory
+//! is reserved for the reply, it stays reserved until the client has taken the last byte.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use hyper::body::{Body, Frame, SizeHint};
 use super::reply_memory::ReplyHold;
 use super::timeout_stream::Answering;
 
-/// A body, with the guards that show that it is not finished yet.
+/// A body with its guards: until it is dropped, its connection counts as answering, and its memory stays reserved.
 #[derive(Debug)]
 pub(crate) struct Sending<B> {
     body: B,

@@ -1,12 +1,12 @@
-//! What can be told about a request from the received bytes without rewriting hyper's parser: where its head ends
-//! (found by the same parser that hyper uses), and whether anything but its target affects the answer.
+//! Classifies received bytes, without duplicating hyper's parser: whether they are exactly one request (the end of its head
+//! is found by the parser that hyper uses), and whether its answer depends on more than a few of its fields.
 
 use std::mem::MaybeUninit;
 
 use httparse::{Header, Request, Status};
 use hyper::Method;
 
-/// What the received bytes turned out to be.
+/// What the received bytes consist of.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Seen<'a> {
     /// One whole request that is simple.
@@ -33,11 +33,12 @@ pub(crate) struct Simple<'a> {
 /// What happens to the connection after a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AfterReply {
-    /// It stays open, and another request may follow.
+    /// The connection stays open, and another request may follow.
     Kept,
-    /// It is closed because the client asks for it.
+    /// The connection is closed because the client asks for it.
     Closed,
-    /// It is closed because the request is HTTP/1.0, which closes connections unless the client asks otherwise.
+    /// The connection is closed because the request is HTTP/1.0, which closes connections unless the client asks
+    /// otherwise.
     ClosedByHttp10,
 }
 
@@ -61,7 +62,7 @@ impl<'a> Simple<'a> {
         }
     }
 
-    /// Reads a header other than `Host`. Returns `false` for one that makes the request less simple.
+    /// Reads a header other than `Host`. Returns `false` if a request with this header is not simple.
     fn read(&mut self, header: &Header<'a>) -> bool {
         let field = if is(header, &["accept"]) {
             &mut self.accept
@@ -82,7 +83,7 @@ impl<'a> Simple<'a> {
         } else {
             return !is(header, DECIDING);
         };
-        // What is said twice is not simple.
+        // A request that repeats one of these headers is not simple.
         field.replace(header.value).is_none()
     }
 
@@ -155,7 +156,7 @@ fn is(header: &Header<'_>, names: &[&str]) -> bool {
         .any(|name| header.name.eq_ignore_ascii_case(name))
 }
 
-/// Headers that say where a request ends, or that the connection changes its protocol after it.
+/// Headers that determine where a request ends, or that the connection changes its protocol after it.
 const FRAMING: &[&str] = &["content-length", "transfer-encoding", "upgrade"];
 
 /// Headers that an answer may depend on, apart from those that are read.

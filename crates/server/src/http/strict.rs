@@ -4,7 +4,7 @@
 //! hyper accepts the former, and in the latter silently drops the length. The byte that makes a head ambiguous is
 //! replaced by a NUL, which no head may contain. hyper then answers 400 and closes the connection.
 
-/// The state of the checks of one connection's bytes.
+/// Checks the bytes that one connection receives; see the module's comment.
 #[derive(Debug, Default)]
 pub(super) struct Strict {
     place: Place,
@@ -27,10 +27,10 @@ enum Place {
     Over,
 }
 
-/// What the head has said about the body so far.
+/// What the lines of the current head say about the body, as far as they have been read.
 #[derive(Debug, Default)]
 struct Framing {
-    begun: bool,
+    is_begun: bool,
     length: Option<u64>,
     is_coded: bool,
 }
@@ -44,9 +44,9 @@ impl Strict {
             match &mut self.place {
                 Place::Over => return None,
                 Place::Body(left) => {
-                    let here = (*left).min((bytes.len() - from) as u64);
-                    from += here as usize;
-                    *left -= here;
+                    let count = (*left).min((bytes.len() - from) as u64);
+                    from += count as usize;
+                    *left -= count;
                     if *left == 0 {
                         self.place = Place::Head;
                     }
@@ -73,7 +73,7 @@ impl Strict {
 
     /// Whether all requests that have begun are complete, as far as is known.
     pub(super) fn is_between_requests(&self) -> bool {
-        matches!(self.place, Place::Head) && !self.framing.begun && self.line.is_empty()
+        matches!(self.place, Place::Head) && !self.framing.is_begun && self.line.is_empty()
     }
 
     /// Returns how many heads have been received whole. hyper may have refused the last one.
@@ -104,18 +104,18 @@ impl Strict {
         }
         let mut line = std::mem::take(&mut self.line);
         line.extend_from_slice(&end[..end.len().min(LONGEST_LINE)]);
-        let sound = self.read(line.strip_suffix(b"\r").unwrap_or(&line));
+        let is_valid = self.read(line.strip_suffix(b"\r").unwrap_or(&line));
         line.clear();
         self.line = line;
-        sound
+        is_valid
     }
 
     /// Handles a whole line of a head. Returns false if the head must not be read.
     fn read(&mut self, line: &[u8]) -> bool {
         let framing = &mut self.framing;
         if line.is_empty() {
-            // Empty lines before a request mean nothing.
-            if !framing.begun {
+            // Empty lines before a request are ignored.
+            if !framing.is_begun {
                 return true;
             }
             let Framing {
@@ -124,14 +124,14 @@ impl Strict {
             self.heads += 1;
             self.place = match (length, is_coded) {
                 (Some(_), true) => return false,
-                // The reply to it is the connection's last.
+                // The connection is closed after the reply to a request with a chunked body.
                 (None, true) => Place::Over,
                 (Some(1..), false) => Place::Body(length.unwrap_or(0)),
                 (_, false) => Place::Head,
             };
             return true;
         }
-        if !std::mem::replace(&mut framing.begun, true) {
+        if !std::mem::replace(&mut framing.is_begun, true) {
             return true;
         }
         let mut parts = line.splitn(2, |byte| *byte == b':');
@@ -144,9 +144,9 @@ impl Strict {
                 .ok()
                 .and_then(|text| text.parse().ok());
             match length {
-                // A line that came in pieces may be cut there.
+                // A line of that length may have been cut, and its number with it.
                 Some(length) if line.len() < LONGEST_LINE => framing.length = Some(length),
-                // hyper takes no length but a number either.
+                // hyper refuses a length that is not a number, too.
                 _ => return false,
             }
         }

@@ -19,43 +19,44 @@ use tokio::time::{Instant, Sleep};
 use super::send_file::SendFile;
 use crate::origins::OpenFile;
 
-/// What is known about a connection apart from its bytes. The service tells it to the stream below, and both tell it to
-/// whatever may evict the connection.
+/// The state of a connection apart from its bytes: whether requests are being answered, and since when it has been idle.
+/// The stream and the service on top of it update the state, and the connection limits choose by it which connection to
+/// evict.
 #[derive(Debug)]
 pub(crate) struct Activity {
-    began: Instant,
+    start: Instant,
     /// Number of replies that are being made or sent.
     answers: AtomicUsize,
     /// Number of requests so far.
-    asked: AtomicUsize,
+    requests: AtomicUsize,
     /// Whether the stream currently accepts no bytes.
     stuck: AtomicBool,
-    /// Time since which the client has asked for nothing, in ms after `began`.
+    /// When the last reply ended or, before the first one, the connection was opened, in ms after `start`.
     waits_since: AtomicU64,
     /// Number of replies whose memory is counted, on HTTP/2 connections.
-    held: AtomicUsize,
-    /// When `held` last rose from zero, or `MOVED` further bytes were written, in ms after `began`.
+    counted_replies: AtomicUsize,
+    /// When `counted_replies` last rose from zero, or `MOVED` further bytes were written, in ms after `start`.
     moved_at: AtomicU64,
     /// Number of bytes written since `moved_at`.
-    moved: AtomicU64,
+    moved_bytes: AtomicU64,
     /// Waker of the reading task. It is woken when the last reply ends, so that the idle timeout starts then.
-    answered: Mutex<Option<Waker>>,
-    evicted: Notify,
+    idle_waker: Mutex<Option<Waker>>,
+    eviction: Notify,
 }
 
 impl Default for Activity {
     fn default() -> Self {
         Self {
-            began: Instant::now(),
+            start: Instant::now(),
             answers: AtomicUsize::new(0),
-            asked: AtomicUsize::new(0),
+            requests: AtomicUsize::new(0),
             stuck: AtomicBool::new(false),
             waits_since: AtomicU64::new(0),
-            held: AtomicUsize::new(0),
+            counted_replies: AtomicUsize::new(0),
             moved_at: AtomicU64::new(0),
-            moved: AtomicU64::new(0),
-            answered: Mutex::default(),
-            evicted: Notify::new(),
+            moved_bytes: AtomicU64::new(0),
+            idle_waker: Mutex::default(),
+            eviction: Notify::new(),
         }
     }
 }
@@ -64,7 +65,7 @@ impl Activity {
     /// Records that the head of a request is complete. The request counts as being answered until the guard is dropped.
     pub(crate) fn answering(self: &Arc<Self>) -> Answering {
         self.answers.fetch_add(1, Ordering::Relaxed);
-        self.asked.fetch_add(1, Ordering::Relaxed);
+        self.requests.fetch_add(1, Ordering::Relaxed);
         Answering(self.clone())
     }
 
@@ -72,76 +73,79 @@ impl Activity {
         self.answers.load(Ordering::Relaxed) > 0
     }
 
-    /// Whether a request is being answered. If so, the task is woken when none is any more.
+    /// Whether a request is being answered. If so, wakes the task of `cx` as soon as none is.
     fn is_answering_still(&self, cx: &Context<'_>) -> bool {
         if !self.is_answering() {
             return false;
         }
         // No code panics while it holds the lock.
-        let mut answered = self.answered.lock().unwrap_or_else(PoisonError::into_inner);
-        match &mut *answered {
+        let mut waker = self
+            .idle_waker
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        match &mut *waker {
             Some(waker) => waker.clone_from(cx.waker()),
             none => *none = Some(cx.waker().clone()),
         }
-        // The last reply may have ended before its end was waited for.
+        // Check again: the last reply may have ended before the waker was stored.
         self.is_answering()
     }
 
     /// Returns how many requests the connection has carried so far.
-    pub(crate) fn asked(&self) -> usize {
-        self.asked.load(Ordering::Relaxed)
+    pub(crate) fn request_count(&self) -> usize {
+        self.requests.load(Ordering::Relaxed)
     }
 
-    /// Returns how long the client has asked for nothing, or `None` while it is being answered or the stream accepts no
+    /// Returns how long the connection has been idle, or `None` while a request is being answered or the stream accepts no
     /// bytes.
-    pub(crate) fn waits(&self) -> Option<Duration> {
+    pub(crate) fn idle_time(&self) -> Option<Duration> {
         if self.is_answering() || self.stuck.load(Ordering::Relaxed) {
             return None;
         }
         let since = Duration::from_millis(self.waits_since.load(Ordering::Relaxed));
-        Some(self.began.elapsed().saturating_sub(since))
+        Some(self.start.elapsed().saturating_sub(since))
     }
 
     /// Records that the memory of a reply is counted, until the guard is dropped.
     pub(super) fn hold(self: &Arc<Self>) -> Held {
-        if self.held.fetch_add(1, Ordering::Relaxed) == 0 {
+        if self.counted_replies.fetch_add(1, Ordering::Relaxed) == 0 {
             self.moved_at.store(self.now(), Ordering::Relaxed);
         }
         Held(self.clone())
     }
 
-    /// Returns how long the client has taken next to nothing of the replies whose memory is counted, or `None` if there
-    /// are none.
-    pub(super) fn stalls(&self) -> Option<Duration> {
-        if self.held.load(Ordering::Relaxed) == 0 {
+    /// Returns how long the client has taken fewer than `MOVED` bytes of the replies whose memory is counted, or `None`
+    /// if there are no such replies.
+    pub(super) fn stall_time(&self) -> Option<Duration> {
+        if self.counted_replies.load(Ordering::Relaxed) == 0 {
             return None;
         }
         let since = Duration::from_millis(self.moved_at.load(Ordering::Relaxed));
-        Some(self.began.elapsed().saturating_sub(since))
+        Some(self.start.elapsed().saturating_sub(since))
     }
 
     /// Records that the client has taken `bytes` more bytes.
     fn moves(&self, bytes: usize) {
         let bytes = bytes as u64;
-        if self.moved.fetch_add(bytes, Ordering::Relaxed) + bytes >= MOVED {
-            self.moved.store(0, Ordering::Relaxed);
+        if self.moved_bytes.fetch_add(bytes, Ordering::Relaxed) + bytes >= MOVED {
+            self.moved_bytes.store(0, Ordering::Relaxed);
             self.moved_at.store(self.now(), Ordering::Relaxed);
         }
     }
 
-    /// Returns the current time in ms after `began`.
+    /// Returns the current time in ms after `start`.
     fn now(&self) -> u64 {
-        u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
+        u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
     /// Tells the connection to end, because another one takes its place.
     pub(crate) fn evict(&self) {
-        self.evicted.notify_one();
+        self.eviction.notify_one();
     }
 
     /// Waits until the connection has to end.
-    pub(crate) async fn evicted(&self) {
-        self.evicted.notified().await;
+    pub(crate) async fn eviction(&self) {
+        self.eviction.notified().await;
     }
 }
 
@@ -155,8 +159,8 @@ impl Drop for Answering {
         if self.0.answers.fetch_sub(1, Ordering::Relaxed) > 1 {
             return;
         }
-        let answered = self.0.answered.lock();
-        let waker = answered.unwrap_or_else(PoisonError::into_inner).take();
+        let waker = self.0.idle_waker.lock();
+        let waker = waker.unwrap_or_else(PoisonError::into_inner).take();
         if let Some(waker) = waker {
             waker.wake();
         }
@@ -169,7 +173,7 @@ pub(super) struct Held(Arc<Activity>);
 
 impl Drop for Held {
     fn drop(&mut self) {
-        self.0.held.fetch_sub(1, Ordering::Relaxed);
+        self.0.counted_replies.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -185,7 +189,7 @@ pub(crate) struct TimeoutStream<S> {
     idle: Timer,
     head: Timer,
     write: Timer,
-    stalled: Option<Timer>,
+    stall: Option<Timer>,
     /// Whether the client may be in the middle of a request.
     expects_more: bool,
     lingering: Option<Lingering>,
@@ -195,23 +199,23 @@ pub(crate) struct TimeoutStream<S> {
 #[derive(Debug)]
 struct Lingering {
     timer: Timer,
-    /// Number of bytes that are still read.
-    left: usize,
+    /// Maximum number of bytes that are still read and discarded.
+    remaining: usize,
 }
 
 /// The timeouts of one connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Waits {
-    /// Longest time between an answer and the first byte of the next request.
+    /// Longest time between a reply and the first byte of the next request.
     pub(crate) idle: Duration,
     /// Longest time from the first byte of a request, or from the opening of the connection, to the end of the
     /// request's head.
     pub(crate) head: Duration,
     /// Longest time during which the stream accepts no bytes.
     pub(crate) write: Duration,
-    /// Longest time during which answers are being made or sent and nothing is written. Only HTTP/2 needs it: there a
-    /// client can take nothing of a reply by opening no window for it.
-    pub(crate) stalled: Option<Duration>,
+    /// Longest time during which replies are being made or sent and no bytes are written. Only HTTP/2 needs this limit,
+    /// because its clients can refuse the bytes of a reply by opening no window for it.
+    pub(crate) stall: Option<Duration>,
 }
 
 impl<S> TimeoutStream<S> {
@@ -222,7 +226,7 @@ impl<S> TimeoutStream<S> {
             idle: Timer::new(waits.idle),
             head: Timer::new(waits.head),
             write: Timer::new(waits.write),
-            stalled: waits.stalled.map(Timer::new),
+            stall: waits.stall.map(Timer::new),
             expects_more: false,
             lingering: None,
         };
@@ -236,7 +240,7 @@ impl<S> TimeoutStream<S> {
     }
 
     /// Passes on the outcome of a write, or an error if the write has timed out.
-    fn waited<T>(
+    fn with_timeout<T>(
         &mut self,
         cx: &mut Context<'_>,
         outcome: Poll<io::Result<T>>,
@@ -247,8 +251,8 @@ impl<S> TimeoutStream<S> {
         match outcome {
             Poll::Ready(result) => {
                 self.write.stop();
-                if let Some(stalled) = &mut self.stalled {
-                    stalled.stop();
+                if let Some(stall) = &mut self.stall {
+                    stall.stop();
                 }
                 Poll::Ready(result)
             }
@@ -278,10 +282,10 @@ impl<S: AsyncRead + Unpin> AsyncRead for TimeoutStream<S> {
         if is_answering {
             this.idle.stop();
             this.head.stop();
-            return match &mut this.stalled {
-                Some(stalled) if outcome.is_pending() => {
-                    stalled.start();
-                    stalled
+            return match &mut this.stall {
+                Some(stall) if outcome.is_pending() => {
+                    stall.start();
+                    stall
                         .poll(cx)
                         .map(|()| Err(timed_out("the replies are not taken")))
                 }
@@ -311,29 +315,30 @@ impl<S: AsyncWrite + Unpin> TimeoutStream<S> {
         cx: &mut Context<'_>,
         send: impl FnOnce(Pin<&mut S>, &mut Context<'_>) -> Poll<io::Result<usize>>,
     ) -> Poll<io::Result<usize>> {
-        // The reply is on its way: the head that asked for it is done.
+        // A reply is being sent, so the head of its request was complete.
         self.head.stop();
         let outcome = send(Pin::new(&mut self.stream), cx);
-        if let (Some(_), Poll::Ready(Ok(bytes))) = (&self.stalled, &outcome) {
+        if let (Some(_), Poll::Ready(Ok(bytes))) = (&self.stall, &outcome) {
             self.activity.moves(*bytes);
         }
-        self.waited(cx, outcome)
+        self.with_timeout(cx, outcome)
     }
 }
 
 impl<S: AsyncRead + Unpin> TimeoutStream<S> {
-    /// Ready when the client has sent everything, when enough of it was discarded, or when the time is up.
+    /// Reads and discards what the client still sends. Ready when the client has sent everything, when `MOST_LINGER` bytes
+    /// were discarded, or when the time is up.
     fn linger(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let lingering = self.lingering.get_or_insert_with(|| Lingering {
             timer: Timer::new(LINGER),
-            left: MOST_LINGER,
+            remaining: MOST_LINGER,
         });
         let mut scratch = [0; 4096];
-        while lingering.left > 0 {
+        while lingering.remaining > 0 {
             let mut buffer = ReadBuf::new(&mut scratch);
             match Pin::new(&mut self.stream).poll_read(cx, &mut buffer) {
                 Poll::Ready(Ok(())) if !buffer.filled().is_empty() => {
-                    lingering.left = lingering.left.saturating_sub(buffer.filled().len());
+                    lingering.remaining = lingering.remaining.saturating_sub(buffer.filled().len());
                     self.expects_more = true;
                 }
                 Poll::Ready(_) => break,
@@ -371,13 +376,13 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for TimeoutStream<S> {
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let outcome = Pin::new(&mut self.stream).poll_flush(cx);
-        self.waited(cx, outcome)
+        self.with_timeout(cx, outcome)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         if self.lingering.is_none() {
             let outcome = Pin::new(&mut self.stream).poll_shutdown(cx);
-            ready!(self.waited(cx, outcome))?;
+            ready!(self.with_timeout(cx, outcome))?;
         }
         self.linger(cx).map(Ok)
     }
@@ -406,16 +411,16 @@ impl<S: AsyncRead + SendFile + Unpin> SendFile for TimeoutStream<S> {
         cx: &mut Context<'_>,
         file: &OpenFile,
         start: u64,
-        most: usize,
+        max_bytes: usize,
     ) -> Poll<io::Result<usize>> {
         self.send(cx, |stream, cx| {
-            stream.poll_send_file(cx, file, start, most)
+            stream.poll_send_file(cx, file, start, max_bytes)
         })
     }
 }
 
-/// A timer for what begins often and ends early. Starting and stopping it only changes a field. An alarm is set only
-/// while waiting, and an alarm that was set for an earlier wait is left to fire.
+/// A timer for waits that begin often and mostly end early. Starting and stopping it only changes a field. An alarm is
+/// set only while the task waits, and one that was set for an earlier wait is not cancelled.
 #[derive(Debug)]
 struct Timer {
     length: Duration,

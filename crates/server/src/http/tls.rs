@@ -47,7 +47,7 @@ impl Tls {
         let certificate = Arc::new(Certificate {
             newest: Mutex::new(Newest {
                 stamp: pair.stamp().ok(),
-                certified: pair.read(&provider).map_err(wrong)?,
+                certified_key: pair.read(&provider).map_err(wrong)?,
             }),
             pair,
             provider: provider.clone(),
@@ -68,11 +68,11 @@ impl Tls {
         }))
     }
 
-    /// Performs the handshake, with the certificate that is in the files now. If the disk takes too long to tell
-    /// whether they have changed, the certificate that was read last is used.
+    /// Performs the handshake with the certificate that is in the files now. If checking the files takes too long, the
+    /// certificate that was read last is used.
     ///
     /// # Errors
-    /// What is wrong with the client's part of the handshake.
+    /// If the handshake fails.
     pub(crate) async fn accept<S: AsyncRead + AsyncWrite + Unpin>(
         &self,
         stream: S,
@@ -84,10 +84,10 @@ impl Tls {
                 certificate.look();
                 drop(turn);
             };
-            // It does not panic.
+            // `look` does not panic, so there is no error.
             let _ = task::spawn_blocking(look).await;
         };
-        // In time or not, there is a certificate.
+        // After the time limit as well, there is a certificate: the one that was read last.
         let _ = tokio::time::timeout(MOST_LOOKING, look).await;
         self.acceptor.accept(stream).await
     }
@@ -103,8 +103,8 @@ struct Pair {
     key: PathBuf,
 }
 
-/// What changes when a file does, for the certificate and its key: modification time, length in bytes, and inode
-/// number.
+/// Modification time, length in bytes and inode number of the certificate's file and of the key's: a file that changes
+/// gets others.
 type Stamp = [(SystemTime, u64, u64); 2];
 
 impl Pair {
@@ -148,7 +148,7 @@ struct Certificate {
 
 #[derive(Debug)]
 struct Newest {
-    certified: Arc<CertifiedKey>,
+    certified_key: Arc<CertifiedKey>,
     /// Stamp of the files that were read last, even if they were invalid.
     stamp: Option<Stamp>,
 }
@@ -166,12 +166,12 @@ impl Certificate {
         if self.lock().stamp == stamp {
             return;
         }
-        let read = self.pair.read(&self.provider);
+        let result = self.pair.read(&self.provider);
         let mut newest = self.lock();
         newest.stamp = stamp;
-        match read {
-            Ok(certified) => {
-                newest.certified = certified;
+        match result {
+            Ok(certified_key) => {
+                newest.certified_key = certified_key;
                 tracing::info!("the certificate was read again");
             }
             Err(error) => tracing::warn!("the certificate stays as it was: {error}"),
@@ -181,9 +181,9 @@ impl Certificate {
 
 impl ResolvesServerCert for Certificate {
     fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
-        Some(self.lock().certified.clone())
+        Some(self.lock().certified_key.clone())
     }
 }
 
-/// How long a handshake waits for the disk with the certificate.
+/// How long a handshake waits for the check of the certificate's files.
 const MOST_LOOKING: Duration = Duration::from_millis(250);

@@ -1,4 +1,4 @@
-//! Network addresses: of clients, and those that origins may have.
+//! Network addresses: those of clients, and rules for those of origins.
 
 mod peer;
 mod private_net;

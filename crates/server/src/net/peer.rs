@@ -1,4 +1,4 @@
-//! Who is at the other end of a connection.
+//! The client at the other end of a connection.
 
 use std::fmt;
 use std::net::IpAddr;

@@ -1,7 +1,7 @@
-//! Which addresses an origin may have. Names and redirects come from strangers, so the address that is about to be
-//! connected to is checked, never its spelling. Everything that is not clearly on the public internet is refused unless
-//! the origin's `allow` lists it. The services at which clouds hand out credentials are refused whatever it lists: only
-//! the client that fetches credentials may connect to them.
+//! Which addresses an origin may have. Names and redirects come from untrusted sources, so the address that is about to be
+//! connected to is checked, and not the host name or URL. Everything that is not clearly on the public internet is refused unless
+//! the origin's `allow` lists it. The metadata services of clouds, which issue credentials, are refused even if `allow`
+//! lists them: only the client that fetches credentials may connect to them.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -15,12 +15,12 @@ pub struct Guard(Reach);
 
 #[derive(Clone, Debug)]
 enum Reach {
-    /// Of an origin: public addresses with every port, and those in `allow` with these ports.
+    /// The reach of an origin: public addresses with every port, and those in `allow` with these ports.
     Origin { allow: Vec<Cidr>, ports: Vec<u16> },
     /// Every address, for hosts that requests cannot name.
     Everywhere,
-    /// Of the client for credentials without TLS: what is not public, because credentials may not cross the internet
-    /// in the clear.
+    /// The reach of a client for credentials without TLS: addresses that are not public, because credentials must not
+    /// cross the internet unencrypted.
     LocalCredentials,
 }
 
@@ -41,12 +41,12 @@ impl Guard {
     }
 
     /// Permits every address, for a client that fetches credentials over TLS: the environment of the process names the
-    /// host, and the host's certificate says that it is the one.
+    /// host, and the host's certificate proves its identity.
     pub(crate) fn of_credentials() -> Self {
         Self(Reach::Everywhere)
     }
 
-    /// Permits every address, for the collector that only the configuration and the environment name.
+    /// Permits every address, for the collector, because only the configuration or the environment names it.
     pub(crate) fn of_collector() -> Self {
         Self(Reach::Everywhere)
     }
@@ -59,7 +59,7 @@ impl Guard {
     /// Whether this exact address may be connected to at this port.
     #[must_use]
     pub fn permits(&self, address: IpAddr, port: u16) -> bool {
-        // The system connects to the inner address of a mapped one, so that is the one to judge.
+        // The system connects to the IPv4 address inside an IPv4-mapped one, so that address decides.
         let address = address.to_canonical();
         match &self.0 {
             Reach::Origin { allow, ports } => {
@@ -106,10 +106,10 @@ impl FromStr for Cidr {
             None => (text, None),
         };
         let network: IpAddr = network.parse().map_err(|_| wrong())?;
-        let most = if network.is_ipv4() { 32 } else { 128 };
+        let max_bits = if network.is_ipv4() { 32 } else { 128 };
         let bits = match bits {
-            Some(bits) => bits.parse().ok().filter(|bits| *bits <= most),
-            None => Some(most),
+            Some(bits) => bits.parse().ok().filter(|bits| *bits <= max_bits),
+            None => Some(max_bits),
         };
         Ok(Self {
             network,
@@ -132,24 +132,24 @@ impl fmt::Display for Cidr {
     }
 }
 
-/// Whether this is the address of a service at which a cloud describes a machine to itself and issues its credentials,
-/// or an IPv6 address that carries one of IPv4 for a translator or a tunnel.
+/// Whether this is the address of a cloud's metadata service, which describes the machine and issues its credentials, or
+/// an IPv6 address in which a translator or a tunnel may find such an IPv4 address.
 fn is_metadata(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => METADATA_4.contains(&address),
         IpAddr::V6(address) => {
             METADATA_6.contains(&address)
-                || carried(address)
+                || embedded_ipv4(address)
                     .iter()
                     .any(|inner| METADATA_4.contains(inner))
         }
     }
 }
 
-/// Returns the IPv4 addresses that an IPv6 address may stand for: in its last 32 bits (IPv4-compatible, SIIT, NAT64 with
+/// Returns the IPv4 addresses that may be embedded in an IPv6 address: in its last 32 bits (IPv4-compatible, SIIT, NAT64 with
 /// a prefix of 96 bits, ISATAP; inverted in Teredo), around its bits 64 to 71 (NAT64 with a prefix of 48 bits), or behind
 /// its first word (6to4).
-fn carried(address: Ipv6Addr) -> [Ipv4Addr; 4] {
+fn embedded_ipv4(address: Ipv6Addr) -> [Ipv4Addr; 4] {
     let words = address.segments();
     let pair = |high: u16, low: u16| Ipv4Addr::from(u32::from(high) << 16 | u32::from(low));
     [
@@ -217,7 +217,7 @@ const RESERVED_4: &[(Ipv4Addr, u32)] = &[
     (Ipv4Addr::new(10, 0, 0, 0), 8),
     (Ipv4Addr::new(100, 64, 0, 0), 10), // shared by a provider's customers
     (Ipv4Addr::new(127, 0, 0, 0), 8),
-    (Ipv4Addr::new(168, 63, 129, 16), 32), // public in form; a cloud's own door to each machine
+    (Ipv4Addr::new(168, 63, 129, 16), 32), // a public address by its number; Azure's own service at each machine
     (Ipv4Addr::new(169, 254, 0, 0), 16),   // link-local, and the metadata of most clouds
     (Ipv4Addr::new(172, 16, 0, 0), 12),
     (Ipv4Addr::new(192, 0, 0, 0), 24),   // protocol assignments

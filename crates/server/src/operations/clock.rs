@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Returns the seconds since 1970.
 pub(crate) fn now() -> u64 {
-    // A clock before the epoch is a clock that is not set.
+    // A time before 1970 means that the clock is not set.
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |since| since.as_secs())
 }
@@ -16,7 +16,7 @@ pub(crate) struct Timestamp(pub(crate) SystemTime);
 
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A clock before the epoch is a clock that is not set.
+        // A time before 1970 means that the clock is not set.
         humantime::format_rfc3339_millis(self.0.max(UNIX_EPOCH)).fmt(f)
     }
 }

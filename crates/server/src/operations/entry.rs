@@ -24,7 +24,7 @@ pub(crate) struct Entry {
     pub(crate) status: StatusCode,
     /// Length of the reply's body in bytes.
     pub(crate) bytes: u64,
-    /// Size in bytes of what the result was made from; 0 if that is unknown, and for all but results.
+    /// Size in bytes of the source that the result was made from; 0 if it is unknown, and for replies other than results.
     pub(crate) source_bytes: u64,
     /// Time from the request's head to the reply, not including sending it.
     pub(crate) total: Duration,
@@ -32,7 +32,7 @@ pub(crate) struct Entry {
     pub(crate) stages: Stages,
     /// The canonical recipe, once it is known.
     pub(crate) recipe: Option<Arc<str>>,
-    /// The request with its notes: what the dialect ignored, or read differently than it may have been meant.
+    /// The parsed request. Its notes say what the dialect ignored, or may have understood differently than intended.
     pub(crate) request: Option<Arc<ImageRequest>>,
     /// Label, fault and sentence of the error, if there was one.
     pub(crate) error: Option<(&'static str, &'static str, String)>,
@@ -63,7 +63,7 @@ impl Entry {
         }
     }
 
-    /// Returns the client's address, `unix`, or `-` if it is unknown.
+    /// Returns the client's address, `unix` for a Unix socket, or `-` if the client is unknown.
     fn client(&self) -> String {
         self.client
             .map_or("-".to_owned(), |client| client.to_string())
@@ -73,8 +73,7 @@ impl Entry {
         self.request.as_ref().map_or(&[], |request| &request.notes)
     }
 
-    /// Returns the target, cut to `LONGEST_TARGET` characters. Nobody reads the end of such a long line, and thousands
-    /// of lines may wait in memory.
+    /// Returns the target, cut to `LONGEST_TARGET` characters, because thousands of lines may wait in memory.
     pub(crate) fn shortened_target(&self) -> String {
         let mut target = self.target.to_string();
         if let Some((end, _)) = target.char_indices().nth(LONGEST_TARGET) {
@@ -103,13 +102,13 @@ impl Entry {
             let _ = write!(line, " trace={} span={}", trace.id(), trace.span());
         }
         if let Some(recipe) = &self.recipe {
-            let _ = write!(line, " recipe={}", quoted(recipe));
+            let _ = write!(line, " recipe={}", quote(recipe));
         }
         for note in self.notes() {
-            let _ = write!(line, " note={}", quoted(note));
+            let _ = write!(line, " note={}", quote(note));
         }
         if let Some((label, fault, sentence)) = &self.error {
-            let _ = write!(line, " error={label} fault={fault} {}", quoted(sentence));
+            let _ = write!(line, " error={label} fault={fault} {}", quote(sentence));
         }
         line.push('\n');
         line
@@ -151,17 +150,17 @@ impl Entry {
 
 /// Puts text into double quotes, with Rust's debug escapes for everything but `'`, so that it can end neither the
 /// quotes nor the line.
-fn quoted(text: &str) -> String {
-    let mut quoted = String::with_capacity(text.len() + 2);
-    quoted.push('"');
+fn quote(text: &str) -> String {
+    let mut output = String::with_capacity(text.len() + 2);
+    output.push('"');
     for letter in text.chars() {
         match letter {
-            '\'' => quoted.push(letter),
-            _ => quoted.extend(letter.escape_debug()),
+            '\'' => output.push(letter),
+            _ => output.extend(letter.escape_debug()),
         }
     }
-    quoted.push('"');
-    quoted
+    output.push('"');
+    output
 }
 
 fn millis(time: Duration) -> f64 {

@@ -1,5 +1,5 @@
 //! The last 15 minutes of the server in steps of 5 seconds, for the live dashboard. It takes about 30 KB, whatever the
-//! load: each step is the difference of counters that are kept anyway.
+//! load: each step is the difference of counters that exist anyway.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -28,17 +28,19 @@ pub(crate) struct Totals {
     pub(crate) cpu: f64,
     /// Time in seconds that images took on worker threads, including that of worker processes.
     pub(crate) work: f64,
-    /// Look-ups that found a fresh result, a stale one, and none.
+    /// Look-ups in the cache that found a fresh result, a stale one, and none.
     pub(crate) lookups: [u64; 3],
-    /// Bytes of results that were sent, and of what they were made from.
+    /// Bytes of results that were sent.
     pub(crate) result_bytes: u64,
+    /// Bytes of the sources that those results were made from.
     pub(crate) source_bytes: u64,
-    /// Jobs in the queue now, and jobs that run.
+    /// Jobs in the queue now.
     pub(crate) waiting: usize,
+    /// Jobs that run now.
     pub(crate) running: usize,
 }
 
-/// What happened in one step.
+/// The activity of the server in one step.
 #[derive(Clone, Copy, Debug)]
 struct Sample {
     /// End of the step in milliseconds since 1970.
@@ -60,14 +62,14 @@ struct State {
 }
 
 impl History {
-    /// Adds the step that ends now. The first call only says where the first step begins.
+    /// Adds the step that ends now. The first call only sets the beginning of the first step.
     pub(crate) fn add(&self, totals: Totals, now: Instant) {
         let mut state = self.lock();
-        if let Some((began, before)) = state.before.replace((now, totals)) {
+        if let Some((start, before)) = state.before.replace((now, totals)) {
             let since = SystemTime::now().duration_since(UNIX_EPOCH);
             let sample = Sample {
                 at: since.map_or(0, |since| since.as_millis() as u64),
-                seconds: now.duration_since(began).as_secs_f64(),
+                seconds: now.duration_since(start).as_secs_f64(),
                 of: totals.since(&before),
             };
             if state.samples.len() == MOST {
@@ -78,15 +80,15 @@ impl History {
     }
 
     /// Returns all samples, oldest first, as JSON.
-    pub(crate) fn told(&self) -> Value {
-        let samples: Vec<Value> = self.lock().samples.iter().map(Sample::told).collect();
+    pub(crate) fn to_json(&self) -> Value {
+        let samples: Vec<Value> = self.lock().samples.iter().map(Sample::json).collect();
         json!({ "step_ms": STEP.as_millis() as u64, "most": MOST, "samples": samples })
     }
 
     /// Returns the last sample as JSON, or null.
     pub(crate) fn last(&self) -> Value {
         let state = self.lock();
-        state.samples.back().map_or(Value::Null, Sample::told)
+        state.samples.back().map_or(Value::Null, Sample::json)
     }
 
     /// Locks the samples. No code panics while it holds this lock, so poisoning is ignored.
@@ -96,19 +98,19 @@ impl History {
 }
 
 impl Totals {
-    /// Returns the growth since `before`. A reload resets the counters of the cache; the whole of a counter that is
-    /// smaller than before has grown since.
+    /// Returns how much each counter has grown since `before`, with the gauges as they are now. A reload resets the counters
+    /// of the cache: if a counter is smaller than before, all of it has been counted since.
     fn since(&self, before: &Self) -> Self {
-        let grown = |now: u64, before: u64| now.checked_sub(before).unwrap_or(now);
+        let growth = |now: u64, before: u64| now.checked_sub(before).unwrap_or(now);
         Self {
-            requests: std::array::from_fn(|at| grown(self.requests[at], before.requests[at])),
-            rejected: grown(self.rejected, before.rejected),
-            answers: std::array::from_fn(|at| grown(self.answers[at], before.answers[at])),
+            requests: std::array::from_fn(|at| growth(self.requests[at], before.requests[at])),
+            rejected: growth(self.rejected, before.rejected),
+            answers: std::array::from_fn(|at| growth(self.answers[at], before.answers[at])),
             cpu: (self.cpu - before.cpu).max(0.0),
             work: (self.work - before.work).max(0.0),
-            lookups: std::array::from_fn(|at| grown(self.lookups[at], before.lookups[at])),
-            result_bytes: grown(self.result_bytes, before.result_bytes),
-            source_bytes: grown(self.source_bytes, before.source_bytes),
+            lookups: std::array::from_fn(|at| growth(self.lookups[at], before.lookups[at])),
+            result_bytes: growth(self.result_bytes, before.result_bytes),
+            source_bytes: growth(self.source_bytes, before.source_bytes),
             waiting: self.waiting,
             running: self.running,
         }
@@ -116,7 +118,7 @@ impl Totals {
 }
 
 impl Sample {
-    fn told(&self) -> Value {
+    fn json(&self) -> Value {
         let of = &self.of;
         let per_second = |time: f64| (time / self.seconds.max(0.001) * 100.0).round() / 100.0;
         let quantiles = [0.5, 0.95, 0.99].map(|share| quantile(&of.answers, share));
@@ -174,8 +176,8 @@ mod tests {
         for step in 0..500 {
             history.add(totals(step.into(), 0.0), began + STEP * step);
         }
-        let told = history.told();
-        assert_eq!(told["samples"].as_array().unwrap().len(), 180);
+        let json = history.to_json();
+        assert_eq!(json["samples"].as_array().unwrap().len(), 180);
     }
 
     #[test]

@@ -9,26 +9,26 @@ use crate::operations::entry::Entry;
 /// The slowest requests, sorted from slowest to fastest.
 #[derive(Debug, Default)]
 pub(crate) struct Slowest {
-    watched: AtomicBool,
+    is_watched: AtomicBool,
     entries: Mutex<Vec<(Instant, Entry)>>,
 }
 
 impl Slowest {
-    /// Starts recording, or stops it and forgets what was recorded.
-    pub(crate) fn watch(&self, watched: bool) {
-        self.watched.store(watched, Ordering::Relaxed);
-        if !watched {
+    /// Starts recording, or stops it and clears the recorded requests.
+    pub(crate) fn watch(&self, is_watched: bool) {
+        self.is_watched.store(is_watched, Ordering::Relaxed);
+        if !is_watched {
             self.lock().clear();
         }
     }
 
     /// Records a request, if it is one of the slowest.
     pub(crate) fn note(&self, entry: &Entry) {
-        if !self.watched.load(Ordering::Relaxed) {
+        if !self.is_watched.load(Ordering::Relaxed) {
             return;
         }
         let mut entries = self.lock();
-        entries.retain(|(noted, _)| noted.elapsed() < KEPT);
+        entries.retain(|(time, _)| time.elapsed() < KEPT);
         let place = entries.partition_point(|(_, other)| other.total >= entry.total);
         if place < MOST {
             entries.insert(place, (Instant::now(), entry.clone()));
@@ -36,12 +36,12 @@ impl Slowest {
         }
     }
 
-    /// Returns the entries that are kept, each with the time since it ended.
+    /// Returns the recorded requests of the last `KEPT`, each with the time since it ended.
     pub(crate) fn read(&self) -> Vec<(Duration, Entry)> {
         let entries = self.lock();
-        let recent = entries.iter().filter(|(noted, _)| noted.elapsed() < KEPT);
+        let recent = entries.iter().filter(|(time, _)| time.elapsed() < KEPT);
         recent
-            .map(|(noted, entry)| (noted.elapsed(), entry.clone()))
+            .map(|(time, entry)| (time.elapsed(), entry.clone()))
             .collect()
     }
 

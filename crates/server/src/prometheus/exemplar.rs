@@ -6,9 +6,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// One observation in a histogram bucket, with the span of the request that it measured.
 #[derive(Clone, Debug)]
 pub(crate) struct Exemplar {
-    /// 32 hexadecimal digits.
+    /// The trace's id: 32 hexadecimal digits.
     pub(crate) trace_id: String,
-    /// 16 hexadecimal digits.
+    /// The id of the request's span: 16 hexadecimal digits.
     pub(crate) span_id: String,
     pub(crate) took: Duration,
     /// When the observation was made.

@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use super::{Exemplar, MetricSet};
 
-/// A histogram of durations. Observations without an exemplar never wait for one another.
+/// A histogram of durations. Observations without an exemplar take no lock.
 #[derive(Debug, Default)]
 pub(crate) struct Histogram {
-    /// Number of observations of each bucket alone; they are added up when the histogram is written.
+    /// Number of observations in each bucket. The counts are not cumulative; they are added up when the histogram is
+    /// written.
     buckets: [AtomicU64; BOUNDS.len() + 1],
     nanoseconds: AtomicU64,
     /// The last exemplar of each bucket.
@@ -21,10 +22,10 @@ pub(crate) const BOUNDS: [f64; 14] = [
     0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0,
 ];
 
-/// Number of observations of each bucket alone, from the fastest to those over the last bound.
+/// Number of observations in each bucket, not cumulative: from the fastest to those over the last bound.
 pub(crate) type Buckets = [u64; BOUNDS.len() + 1];
 
-/// What a histogram has counted at one moment.
+/// The counts of a histogram at one moment.
 #[derive(Clone, Debug)]
 pub(crate) struct Distribution {
     pub(crate) counts: Buckets,
@@ -74,8 +75,8 @@ impl Histogram {
     }
 }
 
-/// Returns the time in seconds that this share of the observations took at most, or `None` without observations. Within a
-/// bucket it is interpolated; beyond the last bound it is that bound.
+/// Returns the quantile in seconds: the time within which this share of the observations ended, or `None` without
+/// observations. It is interpolated within a bucket, and never exceeds the last bound.
 pub(crate) fn quantile(counts: &Buckets, share: f64) -> Option<f64> {
     let rank = counts.iter().sum::<u64>() as f64 * share;
     let mut below = 0.0;

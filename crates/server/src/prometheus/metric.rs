@@ -1,4 +1,4 @@
-//! Tables of metrics, which are read from one state.
+//! Tables of metrics whose values are read from one struct.
 
 use super::MetricSet;
 
@@ -11,7 +11,7 @@ pub(crate) enum Metric<S> {
 }
 
 impl MetricSet {
-    /// Adds these metrics of a state; their names alone for `None`.
+    /// Adds these metrics with their values in `state`, or without values for `None`.
     pub(crate) fn metrics<S>(&mut self, metrics: &[Metric<S>], state: Option<&S>) {
         for metric in metrics {
             let value = self.begin(metric);
@@ -19,7 +19,7 @@ impl MetricSet {
         }
     }
 
-    /// Adds these metrics of several states, which are told apart by the values of a label.
+    /// Adds these metrics with their values in several states, each with its own value of a label.
     pub(crate) fn metrics_by<S>(
         &mut self,
         label: &'static str,
@@ -60,7 +60,7 @@ impl MetricSet {
     }
 }
 
-/// Converts a state that is or is not so to the value of its metric: 1 or 0.
-pub(crate) fn flag(is: bool) -> f64 {
-    f64::from(u8::from(is))
+/// Converts a boolean to the value of a metric: 1 or 0.
+pub(crate) fn flag(is_set: bool) -> f64 {
+    f64::from(u8::from(is_set))
 }

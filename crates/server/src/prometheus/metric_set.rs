@@ -1,5 +1,5 @@
-//! The metrics of one moment, from which writers make a format: [`MetricSet::text`] what Prometheus reads, and
-//! `operations::otlp` messages for a collector.
+//! The metrics at one moment, independent of a format. [`MetricSet::text`] writes them for Prometheus, and
+//! `operations::otlp` as messages for a collector.
 
 use std::time::SystemTime;
 
@@ -111,8 +111,8 @@ impl MetricSet {
     }
 
     fn point(&mut self, labels: &[(&'static str, &str)], value: Value) {
-        let owned = |(name, label): &(&'static str, &str)| (*name, (*label).to_owned());
-        let labels = labels.iter().map(owned).collect();
+        let to_owned = |(name, label): &(&'static str, &str)| (*name, (*label).to_owned());
+        let labels = labels.iter().map(to_owned).collect();
         if let Some(family) = self.families.last_mut() {
             family.points.push(Point { labels, value });
         }

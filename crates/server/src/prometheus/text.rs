@@ -6,7 +6,7 @@ use super::histogram::BOUNDS;
 use super::metric_set::{Family, Kind, MetricSet, Value};
 use super::{Distribution, Exemplar};
 
-/// A format of text.
+/// A text format for metrics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
     /// Prometheus' text format, which every scraper reads.
@@ -41,7 +41,7 @@ impl MetricSet {
     }
 }
 
-/// A text that is being written. Writing to a `String` cannot fail.
+/// A writer of one format into a `String`, which cannot fail.
 struct Writer {
     text: String,
     format: Format,
@@ -54,7 +54,7 @@ impl Writer {
             Kind::Gauge => "gauge",
             Kind::Histogram => "histogram",
         };
-        // There a counter's samples have a suffix that its family has not.
+        // In OpenMetrics, a counter's samples have the suffix `_total`, and its family has not.
         let name = match (self.format, family.kind) {
             (Format::OpenMetrics, Kind::Counter) => family.name.trim_end_matches("_total"),
             _ => family.name,
@@ -79,7 +79,7 @@ impl Writer {
             let bound = match (BOUNDS.get(index), self.format) {
                 (None, _) => "+Inf".to_owned(),
                 (Some(bound), Format::Text) => bound.to_string(),
-                // Always with a point there.
+                // OpenMetrics requires a decimal point, which `Debug` always writes.
                 (Some(bound), Format::OpenMetrics) => format!("{bound:?}"),
             };
             let labels: Vec<_> = labels.iter().copied().chain([("le", &*bound)]).collect();
@@ -101,7 +101,7 @@ impl Writer {
         let _ = write!(self.text, "{name}{suffix}");
         for (index, (name, label)) in labels.iter().enumerate() {
             let before = if index == 0 { '{' } else { ',' };
-            let _ = write!(self.text, "{before}{name}=\"{}\"", escaped(label));
+            let _ = write!(self.text, "{before}{name}=\"{}\"", escape(label));
         }
         if !labels.is_empty() {
             self.text.push('}');
@@ -114,7 +114,7 @@ impl Writer {
     }
 }
 
-fn escaped(label: &str) -> String {
+fn escape(label: &str) -> String {
     label
         .replace('\\', "\\\\")
         .replace('"', "\\\"")

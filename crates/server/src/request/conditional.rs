@@ -47,38 +47,39 @@ impl State {
 }
 
 impl Validators {
-    /// Computes the validators of a result that is made from a file and the materials that it is composed with.
-    /// `result` is the text of its recipe and the server's revision.
+    /// Computes the validators of a result that is made from a file and from overlay images, each with its name. `result`
+    /// is the text of the result's recipe and the server's revision.
     #[must_use]
-    pub(crate) fn new(result: &str, source: &Identity, materials: &[(String, State)]) -> Self {
+    pub(crate) fn new(result: &str, source: &Identity, overlays: &[(String, State)]) -> Self {
         let mut digest = Digest::of(result);
         digest.text(&source.version());
-        Self::with_materials(digest, Some(source.modified()), materials)
+        Self::with_overlays(digest, Some(source.modified()), overlays)
     }
 
-    /// Computes the validators of a result whose source was fetched from an origin.
+    /// Computes the validators of a result whose source was fetched from an origin. `result` is the text of its recipe and
+    /// the server's revision.
     #[must_use]
     pub(crate) fn of_fetched(
         result: &str,
         source: &SourceValidators,
-        materials: &[(String, State)],
+        overlays: &[(String, State)],
     ) -> Self {
         let mut digest = Digest::of(result);
         digest.text(&source.identity);
-        Self::with_materials(digest, source.modified(), materials)
+        Self::with_overlays(digest, source.modified(), overlays)
     }
 
-    fn with_materials(
+    fn with_overlays(
         mut digest: Digest,
         modified: Option<SystemTime>,
-        materials: &[(String, State)],
+        overlays: &[(String, State)],
     ) -> Self {
-        for (name, state) in materials {
+        for (name, state) in overlays {
             digest.text(name);
             digest.text(&state.version);
         }
-        // Without the date of each of them the newest of all is not known.
-        let newest = materials.iter().fold(modified, |newest, (_, state)| {
+        // If the date of a single image is unknown, so is the newest of all.
+        let newest = overlays.iter().fold(modified, |newest, (_, state)| {
             newest
                 .zip(state.modified)
                 .map(|(one, other)| one.max(other))
@@ -89,8 +90,8 @@ impl Validators {
         }
     }
 
-    /// Whether the client already has this very reply. `If-None-Match` decides if it is there, `If-Modified-Since`
-    /// otherwise.
+    /// Whether the client's copy is the current one, so that 304 is the answer. `If-None-Match` decides or, without it,
+    /// `If-Modified-Since` (RFC 9110, 13.2.2).
     #[must_use]
     pub fn unchanged(&self, headers: &HeaderMap) -> bool {
         if headers.contains_key(header::IF_NONE_MATCH) {
@@ -105,21 +106,21 @@ impl Validators {
     }
 }
 
-/// Whether the client requires another state than that of this reply. `If-Match` decides if it is there,
-/// `If-Unmodified-Since` otherwise (RFC 9110, 13.2.2).
-pub(crate) fn is_another(asked: &HeaderMap, reply: &HeaderMap) -> bool {
-    if asked.contains_key(header::IF_MATCH) {
+/// Whether the client requires a state of the resource other than that of this reply, so that 412 is the answer.
+/// `If-Match` decides or, without it, `If-Unmodified-Since` (RFC 9110, 13.2.2).
+pub(crate) fn is_another(request: &HeaderMap, reply: &HeaderMap) -> bool {
+    if request.contains_key(header::IF_MATCH) {
         let etag = reply.get(header::ETAG).and_then(|it| it.to_str().ok());
-        let known = etag.is_some_and(|etag| {
-            texts(asked, &header::IF_MATCH).any(|list| names(list, etag, Comparison::Strong))
+        let is_listed = etag.is_some_and(|etag| {
+            texts(request, &header::IF_MATCH).any(|list| names(list, etag, Comparison::Strong))
         });
-        return !known;
+        return !is_listed;
     }
     let date = |headers: &HeaderMap, name| {
         let text = texts(headers, name).next()?;
         httpdate::parse_http_date(text).ok()
     };
-    date(asked, &header::IF_UNMODIFIED_SINCE)
+    date(request, &header::IF_UNMODIFIED_SINCE)
         .zip(date(reply, &header::LAST_MODIFIED))
         .is_some_and(|(since, modified)| modified > since)
 }
@@ -176,8 +177,8 @@ fn whole_seconds(time: SystemTime) -> SystemTime {
     }
 }
 
-/// FNV-1a over 128 bits. It is no protection against attacks and need not be: a tag is only ever compared with other
-/// states of the same URL. It has to be the same after an upgrade of the compiler.
+/// FNV-1a over 128 bits. It does not resist deliberate collisions and need not, because a tag is only compared with other
+/// states of the same URL. Unlike `std`'s hashers, it stays the same after an upgrade of the compiler.
 struct Digest(u128);
 
 impl Default for Digest {

@@ -5,12 +5,12 @@ use std::net::{IpAddr, SocketAddr};
 use crate::config::{ClientHeader, ProxyConfig, Trusted};
 use crate::net::Peer;
 
-/// The address of a client, and whether it is from a proxy's header or from the socket.
+/// The client of a request: its address, and where that was found.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Visitor {
     pub(crate) peer: Peer,
-    /// The header in which a trusted proxy states the address; `None` if it is the socket's.
-    pub(crate) believed: Option<&'static str>,
+    /// The header in which a trusted proxy states the address; `None` if the address is that of the connection.
+    pub(crate) header: Option<&'static str>,
 }
 
 /// The trusted proxies, and the header in which they state the client's address.
@@ -41,7 +41,7 @@ impl Proxies {
         self.header.name().is_some() && self.trusts(peer)
     }
 
-    /// Like [`Proxies::client`], but also returns the header that the address is from.
+    /// Returns the address of the client, as [`Proxies::client`] does, and the header that states it.
     pub(crate) fn visitor<'a, L>(
         &self,
         peer: Peer,
@@ -52,12 +52,12 @@ impl Proxies {
     {
         Visitor {
             peer: self.client(peer, lines),
-            believed: self.header.name().filter(|_| self.trusts(peer)),
+            header: self.header.name().filter(|_| self.trusts(peer)),
         }
     }
 
     /// Returns the address of the client: `peer` itself unless it is a trusted proxy; otherwise the last address in the
-    /// header's `lines` that is no trusted proxy's, since all before it may be forged.
+    /// header's `lines` that is not a trusted proxy's, since all addresses before it may be forged.
     pub(crate) fn client<'a, L>(&self, peer: Peer, lines: impl FnOnce(&'static str) -> L) -> Peer
     where
         L: DoubleEndedIterator<Item = &'a [u8]>,

@@ -1,5 +1,5 @@
-//! What the head of a request says: its route, the formats that it accepts, the copy that the client has, what it
-//! purges, and its priority.
+//! What the head of a request determines: its route, the client's address, the accepted formats, conditions on the
+//! client's copy, and priority; and the body of a purge request.
 
 pub mod conditional;
 pub(crate) mod forwarded;

@@ -8,11 +8,11 @@ use crate::error::Error;
 /// Name of the header, in lower case.
 const NAME: &str = "andon-priority";
 
-/// Whether the request has the priority that lets all others go first. It may wait longer than others do, so only the
-/// administrator may use it.
+/// Whether the request has the priority `idle`, which lets all others go first. It may wait longer than others do, so
+/// only the administrator may use it.
 ///
 /// # Errors
-/// An unknown priority; a missing or wrong token.
+/// If the priority is unknown, or the administrator's token is missing or wrong.
 pub(crate) fn is_idle(headers: &HeaderMap, token: Option<&Token>) -> Result<bool, Error> {
     let Some(value) = headers.get(NAME) else {
         return Ok(false);

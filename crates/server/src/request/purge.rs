@@ -12,17 +12,17 @@ use serde::Deserialize;
 
 use crate::error::Error;
 
-/// The body of a purge request: exactly one of these says what is removed.
+/// The body of a purge request: a JSON object with exactly one of these keys, which selects what is removed.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
 pub(crate) enum PurgeRequest {
-    /// One result, in every format that is negotiated for it: path and query as they stand in its URL.
+    /// The results of one URL, in every format that is negotiated for it: path and query as they are written in the URL.
     Url(String),
-    /// Everything made from one source, by its path.
+    /// All results made from the source with this path.
     Source(String),
-    /// Everything made from sources whose path begins with this prefix.
+    /// All results made from sources whose path begins with this prefix.
     Prefix(String),
-    /// Everything with this tag, such as `material:star.png` or `type:image/webp`.
+    /// All results with this tag, such as `material:star.png` or `type:image/webp`.
     Tag(String),
 }
 
@@ -38,7 +38,7 @@ pub(crate) enum Purge {
 /// A digest of the administrator's token.
 pub(crate) struct Token([u8; 32]);
 
-/// Shows nothing of the token.
+/// Shows neither the token nor its digest.
 impl fmt::Debug for Token {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Token")
@@ -52,24 +52,24 @@ impl Token {
 
     /// Whether the request carries this token, as `Authorization: Bearer …`.
     pub(crate) fn opens(&self, headers: &HeaderMap) -> bool {
-        let Some(given) = headers.get(header::AUTHORIZATION) else {
+        let Some(value) = headers.get(header::AUTHORIZATION) else {
             return false;
         };
-        let given = given.as_bytes();
-        let (scheme, token) = given.split_at(given.len().min(SCHEME.len()));
-        scheme.eq_ignore_ascii_case(SCHEME) && same(&digest(token), &self.0)
+        let value = value.as_bytes();
+        let (scheme, token) = value.split_at(value.len().min(SCHEME.len()));
+        scheme.eq_ignore_ascii_case(SCHEME) && are_equal(&digest(token), &self.0)
     }
 }
 
 const SCHEME: &[u8] = b"Bearer ";
 
-/// Whether two digests are equal. All bytes of both are compared, however early they differ. Digests have the same
-/// length, and the little that the time taken could reveal says nothing about the token.
-fn same(one: &[u8; 32], other: &[u8; 32]) -> bool {
-    let differing = one
+/// Whether two digests are equal. All bytes of both are compared, however early they differ, so that the time does not
+/// show how much of a guessed token's digest is right.
+fn are_equal(left: &[u8; 32], right: &[u8; 32]) -> bool {
+    let differing = left
         .iter()
-        .zip(other)
-        .fold(0, |differing, (one, other)| differing | (one ^ other));
+        .zip(right)
+        .fold(0, |differing, (left, right)| differing | (left ^ right));
     std::hint::black_box(differing) == 0
 }
 
@@ -77,10 +77,10 @@ fn digest(token: &[u8]) -> [u8; 32] {
     *blake3::hash(token).as_bytes()
 }
 
-/// Reads a purge request.
+/// Reads the body of a purge request.
 ///
 /// # Errors
-/// A sentence about what is wrong with it.
+/// A sentence for the client about what is wrong with the body.
 pub(crate) async fn read<B>(body: B) -> Result<PurgeRequest, String>
 where
     B: Body<Data = Bytes>,
@@ -98,22 +98,25 @@ where
 }
 
 impl PurgeRequest {
-    /// Converts the request to a selector for the cache, or to the URL whose results are meant.
+    /// Converts the request to a selector for the cache, or to the URL whose results are selected.
     ///
     /// # Errors
-    /// For a request that could never match anything.
-    pub(crate) fn checked(self) -> Result<Purge, Error> {
+    /// If the request could never select anything.
+    pub(crate) fn into_purge(self) -> Result<Purge, Error> {
         Ok(Purge::Results(match self {
-            Self::Url(url) => return Ok(Purge::Url(rooted(&url)?)),
-            Self::Source(path) => Selector::Source(rooted(&path)?),
-            Self::Prefix(path) => Selector::Prefix(rooted(&path)?),
-            Self::Tag(tag) => Selector::Tag(known(tag)?),
+            Self::Url(url) => return Ok(Purge::Url(with_slash(&url)?)),
+            Self::Source(path) => Selector::Source(with_slash(&path)?),
+            Self::Prefix(path) => Selector::Prefix(with_slash(&path)?),
+            Self::Tag(tag) => Selector::Tag(checked_tag(tag)?),
         }))
     }
 }
 
-/// Returns a path with one leading slash.
-fn rooted(path: &str) -> Result<String, Error> {
+/// Returns a path with exactly one leading slash.
+///
+/// # Errors
+/// If the text is a URL with a scheme.
+fn with_slash(path: &str) -> Result<String, Error> {
     match !path.starts_with('/') && path.contains("://") {
         true => Err(Error::PurgeRequest(format!(
             "`{path}` has a scheme and a host; write the path alone, such as /trip/a.jpg, or /{path} for a source of `http.urls`"
@@ -122,8 +125,8 @@ fn rooted(path: &str) -> Result<String, Error> {
     }
 }
 
-/// Returns the tag if a result can have such a tag.
-fn known(tag: String) -> Result<String, Error> {
+/// Returns the tag, or an error if no result can have such a tag.
+fn checked_tag(tag: String) -> Result<String, Error> {
     let (kind, name) = tag.split_once(':').unwrap_or((&tag, ""));
     let wrong = |what: String| {
         let how = "write it like material:star.png or type:image/webp";

@@ -1,4 +1,4 @@
-//! The purpose of a request, decided once from the address that received it and from its path.
+//! Which part of the server answers a request, decided once from the address that received it and from its path.
 
 /// What is served at an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub(crate) enum Part {
     Folder,
 }
 
-/// The purpose of a request.
+/// The part of the server that answers a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Route {
     /// Liveness check: whether the server is running.
@@ -44,8 +44,8 @@ pub(crate) enum Route {
 }
 
 impl Route {
-    /// Returns the route of a path without its query. The path of a part that is not `open` to the client counts as
-    /// that of an image.
+    /// Returns the route of a path without its query. The path of a part that is not `open` to the client is
+    /// routed like that of an image.
     pub(crate) fn of(purpose: Purpose, path: &str, open: impl Fn(Part) -> bool) -> Self {
         match (purpose, path) {
             (_, "/healthz") => Self::Health,

@@ -27,7 +27,7 @@ pub(crate) enum Body {
     Events(Events),
 }
 
-/// A stream of events. Each is the newest at that time; those that a slow client missed are left out.
+/// A stream of events. The client gets the newest event whenever it is ready for one; a slow client misses the others.
 pub(crate) struct Events(Option<NextEvent>);
 
 type NextEvent = Pin<Box<dyn Future<Output = Option<(Bytes, watch::Receiver<Bytes>)>> + Send>>;
@@ -36,7 +36,7 @@ type NextEvent = Pin<Box<dyn Future<Output = Option<(Bytes, watch::Receiver<Byte
 pub(crate) struct Pieces {
     file: Arc<OpenFile>,
     fetcher: Fetcher,
-    left: Range<u64>,
+    remaining: Range<u64>,
     /// The first bytes of the file if they have been read already.
     beginning: Bytes,
     reading: Option<Reading>,
@@ -49,14 +49,14 @@ impl Body {
     pub(crate) fn length(&self) -> u64 {
         match self {
             Self::Whole(bytes) => bytes.len() as u64,
-            Self::Pieces(pieces) => pieces.left.end - pieces.left.start,
-            // Nobody knows.
+            Self::Pieces(pieces) => pieces.remaining.end - pieces.remaining.start,
+            // The stream has no known length.
             Self::Events(_) => 0,
         }
     }
 
     /// Returns the maximum number of bytes that the body holds in memory.
-    pub(crate) fn held(&self) -> u64 {
+    pub(crate) fn memory(&self) -> u64 {
         match self {
             Self::Whole(bytes) => bytes.len() as u64,
             Self::Pieces(_) => self.length().min(2 * PIECE as u64),
@@ -73,8 +73,8 @@ impl Body {
                 *bytes = bytes.slice(within(part.start)..within(part.end));
             }
             Self::Pieces(pieces) => {
-                let start = pieces.left.start;
-                pieces.left = start + part.start..pieces.left.end.min(start + part.end);
+                let start = pieces.remaining.start;
+                pieces.remaining = start + part.start..pieces.remaining.end.min(start + part.end);
             }
             Self::Events(_) => {}
         }
@@ -166,7 +166,7 @@ impl Pieces {
     /// Creates a body of the whole file, whose `beginning` was read already.
     pub(crate) fn of(file: Arc<OpenFile>, beginning: Bytes, fetcher: Fetcher) -> Self {
         Self {
-            left: 0..file.identity.size,
+            remaining: 0..file.identity.size,
             file,
             fetcher,
             beginning,
@@ -174,38 +174,39 @@ impl Pieces {
         }
     }
 
-    /// Returns the next piece. If the file has changed, the reply is broken off with an error: what was sent so far and
-    /// what the file holds now do not belong together.
+    /// Returns the next piece. If the file has changed, the body ends with an error, because the bytes sent so far and the
+    /// present content of the file do not belong together.
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<io::Result<Bytes>>> {
-        if self.left.is_empty() {
+        if self.remaining.is_empty() {
             return Poll::Ready(None);
         }
-        if self.left.start == 0 && !self.beginning.is_empty() {
+        if self.remaining.start == 0 && !self.beginning.is_empty() {
             let beginning = std::mem::take(&mut self.beginning);
-            return Poll::Ready(Some(Ok(self.passed_on(beginning))));
+            return Poll::Ready(Some(Ok(self.advance(beginning))));
         }
         let (file, fetcher) = (&self.file, &self.fetcher);
-        let start = self.left.start;
+        let start = self.remaining.start;
         let reading = self.reading.get_or_insert_with(|| {
             let (file, fetcher) = (file.clone(), fetcher.clone());
             let read = move |file: &Arc<OpenFile>, blocking| file.piece(start, PIECE, blocking);
             Box::pin(async move { Ok(fetcher.read(file, read).await?.1) })
         });
-        let read = ready!(reading.as_mut().poll(cx));
+        let outcome = ready!(reading.as_mut().poll(cx));
         self.reading = None;
-        Poll::Ready(match read {
-            Ok(piece) => Some(Ok(self.passed_on(piece))),
+        Poll::Ready(match outcome {
+            Ok(piece) => Some(Ok(self.advance(piece))),
             Err(error) => {
-                self.left = 0..0;
+                self.remaining = 0..0;
                 Some(Err(io::Error::other(error)))
             }
         })
     }
 
-    fn passed_on(&mut self, mut piece: Bytes) -> Bytes {
-        let left = self.left.end - self.left.start;
-        piece.truncate(usize::try_from(left).unwrap_or(usize::MAX));
-        self.left.start += piece.len() as u64;
+    /// Cuts a piece to the remaining part of the file, and advances by its length.
+    fn advance(&mut self, mut piece: Bytes) -> Bytes {
+        let length = self.remaining.end - self.remaining.start;
+        piece.truncate(usize::try_from(length).unwrap_or(usize::MAX));
+        self.remaining.start += piece.len() as u64;
         piece
     }
 }
@@ -213,7 +214,7 @@ impl Pieces {
 impl std::fmt::Debug for Pieces {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Pieces")
-            .field("left", &self.left)
+            .field("left", &self.remaining)
             .finish_non_exhaustive()
     }
 }

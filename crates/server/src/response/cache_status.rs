@@ -11,9 +11,9 @@ pub(crate) enum CacheStatus {
         /// Time for which the answer is used before it is checked again.
         ttl: Duration,
     },
-    /// The answer was made by another node and was in the store that the nodes share.
+    /// The store that the nodes share had the answer, which another node or an earlier run has made.
     Shared {
-        /// Time for which the result is used before it is checked again.
+        /// Time for which the answer is used before it is checked again.
         ttl: Duration,
     },
     /// The cache had a stale answer, and that was sent.
@@ -36,7 +36,7 @@ impl fmt::Display for CacheStatus {
         match *self {
             Self::Hit { ttl } => write!(f, "andon; hit; ttl={}", ttl.as_secs()),
             Self::Shared { ttl } => write!(f, "andon; hit; ttl={}; detail=STORE", ttl.as_secs()),
-            // A negative ttl would be more telling, and has no bound that is worth telling.
+            // RFC 9211 allows a negative ttl for stale answers; 0 is enough to say that this one is stale.
             Self::Stale => f.write_str("andon; hit; ttl=0; detail=STALE"),
             Self::Forwarded {
                 stale,

@@ -8,12 +8,13 @@ use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 
 use crate::config::TagHeader;
 
-/// Sets the headers in `names` to the tags that purge this result here, its sources, and all folders above them.
+/// Sets the headers in `names` to the tags of this result: those of the result itself, of its source, and of all folders
+/// above the source and the overlay images.
 pub(crate) fn set(headers: &mut HeaderMap, entry: &Entry, names: &[TagHeader]) {
     let source = &entry.source;
-    let further = entry.tags.iter();
-    let further = further.filter_map(|tag| tag.strip_prefix(Entry::ALSO_OF));
-    let sources = std::iter::once(&**source).chain(further);
+    let overlays = entry.tags.iter();
+    let overlays = overlays.filter_map(|tag| tag.strip_prefix(Entry::ALSO_OF));
+    let sources = std::iter::once(&**source).chain(overlays);
     let above = |source: &'_ str| -> Vec<String> {
         let slashes = source.match_indices('/');
         slashes
@@ -21,8 +22,8 @@ pub(crate) fn set(headers: &mut HeaderMap, entry: &Entry, names: &[TagHeader]) {
             .collect()
     };
     let mut prefixes: Vec<String> = sources.flat_map(above).collect();
-    let mut told = HashSet::new();
-    prefixes.retain(|prefix| told.insert(prefix.clone()));
+    let mut seen_prefixes = HashSet::new();
+    prefixes.retain(|prefix| seen_prefixes.insert(prefix.clone()));
     let tags: Vec<String> = [format!("source:{source}")]
         .into_iter()
         .chain(prefixes)

@@ -51,7 +51,7 @@ pub(crate) fn error_with(
     hint: Option<&str>,
 ) -> Reply {
     let sentence = error.public();
-    let told = Told {
+    let report = Told {
         fault: error.kind(),
         code: error.code(),
         status: status.as_u16(),
@@ -61,7 +61,7 @@ pub(crate) fn error_with(
         let hint = hint.map_or_else(String::new, |hint| format!("{hint}\n"));
         ("text/plain; charset=utf-8", format!("{sentence}\n{hint}"))
     };
-    let (media_type, text) = style.0.body(&told).unwrap_or_else(plain);
+    let (media_type, text) = style.0.body(&report).unwrap_or_else(plain);
     let mut reply = with_type(status, Bytes::from(text), media_type);
     let headers = reply.headers_mut();
     for (name, value) in style.0.headers() {
@@ -71,10 +71,10 @@ pub(crate) fn error_with(
     if let Some((name, value)) = style.0.mark(status.as_u16()) {
         set(headers, HeaderName::from_static(name), &value);
     }
-    // Another URL, signed anew, may be good at once. What counts is the fault, not the 415 that the module's strict mode
-    // calls it.
-    let passing = matches!(error.kind(), Fault::Signature | Fault::Expired);
-    if passing || error.status().is_server_error() || !error.may_be_kept() {
+    // An error about a signature is temporary, because a newly signed URL may be valid at once. `kind` decides and not the
+    // status, which is 415 in small_light's strict mode.
+    let is_temporary = matches!(error.kind(), Fault::Signature | Fault::Expired);
+    if is_temporary || error.status().is_server_error() || !error.may_be_kept() {
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     }
     if let Some(seconds) = error.retry_after() {
@@ -105,7 +105,7 @@ pub(crate) fn healthy() -> Reply {
     reply
 }
 
-/// A reply with a text that a dialect answers with, whatever images there are.
+/// A reply with a text of a dialect, which does not depend on any image.
 pub(crate) fn text(media_type: &str, text: String) -> Reply {
     with_type(StatusCode::OK, Bytes::from(text), media_type)
 }
@@ -131,14 +131,14 @@ pub(crate) fn welcome(text: String) -> Reply {
     reply
 }
 
-/// The reply to a purge, in JSON. The purge is in force whatever the reply says.
-pub(crate) fn purged(purged: Purged) -> Reply {
+/// The reply to a purge, in JSON: what was purged, and whether the purge survives a restart and reaches other nodes.
+pub(crate) fn purged(outcome: Purged) -> Reply {
     let Purged {
         from_memory,
         has_disk,
         survives_restart,
         reaches_nodes,
-    } = purged;
+    } = outcome;
     let disk = match has_disk {
         true => "purged as well, entries not counted",
         false => "none",
@@ -153,7 +153,7 @@ pub(crate) fn purged(purged: Purged) -> Reply {
     reply
 }
 
-/// Sets `Andon-Plan`: how the image was made.
+/// Sets the header `Andon-Plan`, which says how the image was made.
 pub(crate) fn set_plan(reply: &mut Reply, plan: &str) {
     set(
         reply.headers_mut(),
@@ -162,7 +162,7 @@ pub(crate) fn set_plan(reply: &mut Reply, plan: &str) {
     );
 }
 
-/// Adds what a dialect has to say about a request: an `Andon-Note` for each note, such as what was ignored of the URL,
+/// Adds the headers that a dialect sets for a request: an `Andon-Note` for each note, such as on an ignored option,
 /// a `Link` to the `canonical` URL, headers of the dialect's own, and in `Vary` the request headers that it has read.
 /// Notes contain text from the URL, so all but printable ASCII is escaped.
 pub(crate) fn add_remarks(
@@ -184,7 +184,7 @@ pub(crate) fn add_remarks(
         };
         match (*name, HeaderValue::from_bytes(value.as_bytes())) {
             ("link", _) => links.push(value),
-            // That of a drawing allows less.
+            // The policy of SVG images is stricter than any dialect's.
             ("content-security-policy", _)
                 if headers.contains_key(header::CONTENT_SECURITY_POLICY) => {}
             (name, Ok(value)) => {
@@ -196,7 +196,7 @@ pub(crate) fn add_remarks(
     if !links.is_empty() {
         set(headers, header::LINK, &links.join(", "));
     }
-    // The host is part of the URL, and `Via` decides between an error and nothing.
+    // `Host` needs no `Vary`, as it is part of the URL, nor does `Via`, which only decides whether a request fails.
     let reads = request.style.reads.iter();
     for name in reads.filter(|name| !["host", "via"].contains(*name)) {
         add_vary(headers, name);
@@ -237,20 +237,20 @@ pub(crate) fn add_notes(headers: &mut HeaderMap, notes: &[String]) {
     }
 }
 
-/// Marks a reply as a substitute for the `format` that the client prefers, which takes too long to write. A reply that
-/// may be kept at all may be kept only for a short time.
+/// Marks a reply as a substitute for the `format` that the client prefers, which takes too long to encode. If the reply
+/// may be cached, it may be cached only for a short time.
 pub(crate) fn set_instead_of(reply: &mut Reply, format: &str) {
     let headers = reply.headers_mut();
     set(headers, HeaderName::from_static("andon-instead-of"), format);
-    let private = (headers.get(header::CACHE_CONTROL))
-        .and_then(|said| said.to_str().ok())
-        .is_some_and(|said| ["no-", "private"].iter().any(|word| said.contains(word)));
-    if !private {
+    let is_restricted = (headers.get(header::CACHE_CONTROL))
+        .and_then(|text| text.to_str().ok())
+        .is_some_and(|text| ["no-", "private"].iter().any(|word| text.contains(word)));
+    if !is_restricted {
         set_cache_control(reply, INSTEAD);
     }
 }
 
-/// Marks a reply as a fallback image that was sent because of this error.
+/// Marks a reply as a fallback image that was sent because of the error with this label.
 pub(crate) fn set_fallback(reply: &mut Reply, error: &str) {
     let name = HeaderName::from_static("andon-fallback");
     set(reply.headers_mut(), name, error);
@@ -273,8 +273,8 @@ pub(crate) fn vary(reply: &mut Reply, name: &'static str) {
 /// Adds a request header to `Vary`. All names stand in one line, because nginx before version 1.23 reads only the last
 /// one.
 fn add_vary(headers: &mut HeaderMap, name: &str) {
-    let said = headers.get(header::VARY).and_then(|it| it.to_str().ok());
-    let mut names: Vec<&str> = said.map(|it| it.split(", ").collect()).unwrap_or_default();
+    let value = headers.get(header::VARY).and_then(|it| it.to_str().ok());
+    let mut names: Vec<&str> = value.map(|it| it.split(", ").collect()).unwrap_or_default();
     if !names.iter().any(|it| it.eq_ignore_ascii_case(name)) {
         names.push(name);
         let names = names.join(", ");
@@ -282,11 +282,11 @@ fn add_vary(headers: &mut HeaderMap, name: &str) {
     }
 }
 
-/// Lets a reply with a 4xx status be kept for `span` at most, unless it already has a `Cache-Control`: the fault may be
-/// mended at any moment.
+/// Lets a reply with a 4xx status be cached for `span` at most, unless it already has a `Cache-Control`, because the cause
+/// of the error may be fixed at any moment.
 pub(crate) fn limit_fault(reply: &mut Reply, span: Duration) {
-    let said = reply.headers().contains_key(header::CACHE_CONTROL);
-    if reply.status().is_client_error() && !said {
+    let has_cache_control = reply.headers().contains_key(header::CACHE_CONTROL);
+    if reply.status().is_client_error() && !has_cache_control {
         let text = match span.as_secs() {
             0 => "no-store".to_owned(),
             seconds => format!("max-age={seconds}"),
@@ -296,8 +296,8 @@ pub(crate) fn limit_fault(reply: &mut Reply, span: Duration) {
 }
 
 /// Adds the operator's headers. Headers that the reply already has stay as they are.
-pub(crate) fn add_headers(reply: &mut Reply, further: &HeaderMap) {
-    for (name, value) in further {
+pub(crate) fn add_headers(reply: &mut Reply, additional: &HeaderMap) {
+    for (name, value) in additional {
         reply
             .headers_mut()
             .entry(name)
@@ -305,7 +305,7 @@ pub(crate) fn add_headers(reply: &mut Reply, further: &HeaderMap) {
     }
 }
 
-/// Turns the reply into one with status 412: the source is not in the state that the client requires.
+/// Turns the reply into one with status 412, for a client that requires the source to be in another state.
 pub(crate) fn precondition_failed(reply: &mut Reply) {
     *reply.status_mut() = StatusCode::PRECONDITION_FAILED;
     *reply.body_mut() = Body::default();
@@ -356,7 +356,7 @@ const NOTE: HeaderName = HeaderName::from_static("andon-note");
 /// Maximum number of notes in a reply: more would not be read, and the size of a response head is limited.
 const MOST_NOTES: usize = 8;
 
-/// Sets a header, unless the value is not allowed in a header: no header is worth a failed reply.
+/// Sets a header. A value that is not allowed in a header is left out, rather than failing the reply.
 fn set(headers: &mut HeaderMap, name: HeaderName, value: &str) {
     if let Ok(value) = HeaderValue::from_str(value) {
         headers.insert(name, value);

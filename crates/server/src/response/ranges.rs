@@ -10,7 +10,7 @@ use crate::response::Reply;
 /// The part of a body that a client requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RequestedRange {
-    /// The whole body, also if the header makes no sense.
+    /// The whole body, also if the header is invalid.
     Whole,
     /// A part: the positions of its first and last byte.
     Part(u64, u64),
@@ -34,39 +34,40 @@ pub(crate) fn apply(head: &Parts, reply: &mut Reply) {
     if headers.get_all(header::RANGE).iter().count() > 1 || !still_holds(headers, out) {
         return;
     }
-    let (status, part, told) = match asked(range.to_str().unwrap_or_default(), length) {
-        RequestedRange::Whole => return,
-        RequestedRange::Part(first, last) => (
-            StatusCode::PARTIAL_CONTENT,
-            first..last + 1,
-            format!("bytes {first}-{last}/{length}"),
-        ),
-        RequestedRange::Nothing => (
-            StatusCode::RANGE_NOT_SATISFIABLE,
-            0..0,
-            format!("bytes */{length}"),
-        ),
-    };
-    if let Ok(told) = HeaderValue::from_str(&told) {
-        out.insert(header::CONTENT_RANGE, told);
+    let (status, part, content_range) =
+        match parse_range(range.to_str().unwrap_or_default(), length) {
+            RequestedRange::Whole => return,
+            RequestedRange::Part(first, last) => (
+                StatusCode::PARTIAL_CONTENT,
+                first..last + 1,
+                format!("bytes {first}-{last}/{length}"),
+            ),
+            RequestedRange::Nothing => (
+                StatusCode::RANGE_NOT_SATISFIABLE,
+                0..0,
+                format!("bytes */{length}"),
+            ),
+        };
+    if let Ok(content_range) = HeaderValue::from_str(&content_range) {
+        out.insert(header::CONTENT_RANGE, content_range);
         *reply.status_mut() = status;
         reply.body_mut().cut_to(part);
     }
 }
 
-/// Whether the requested range is of the state in this reply (`If-Range`). Only a strong entity tag or the exact date
-/// can confirm that.
-fn still_holds(asked: &HeaderMap, reply: &HeaderMap) -> bool {
-    match asked.get(header::IF_RANGE) {
+/// Whether the requested range belongs to the same state of the resource as this reply (`If-Range`). Only a strong entity
+/// tag or the exact date can confirm that.
+fn still_holds(request: &HeaderMap, reply: &HeaderMap) -> bool {
+    match request.get(header::IF_RANGE) {
         None => true,
-        Some(known) if known.as_bytes().starts_with(b"\"") => {
-            Some(known) == reply.get(header::ETAG)
+        Some(validator) if validator.as_bytes().starts_with(b"\"") => {
+            Some(validator) == reply.get(header::ETAG)
         }
-        Some(known) => Some(known) == reply.get(header::LAST_MODIFIED),
+        Some(validator) => Some(validator) == reply.get(header::LAST_MODIFIED),
     }
 }
 
-fn asked(range: &str, length: u64) -> RequestedRange {
+fn parse_range(range: &str, length: u64) -> RequestedRange {
     let Some((unit, set)) = range.split_once('=') else {
         return RequestedRange::Whole;
     };
@@ -76,7 +77,7 @@ fn asked(range: &str, length: u64) -> RequestedRange {
     if !unit.trim().eq_ignore_ascii_case("bytes") || set.contains(',') {
         return RequestedRange::Whole;
     }
-    // Digits only: `parse` alone would take a sign. What is too large to be counted is past the end.
+    // Digits only, because `parse` alone would accept a sign. A number that is too large lies past the end.
     let number = |text: &str| {
         let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         digits.then(|| text.parse().unwrap_or(u64::MAX))
@@ -122,8 +123,8 @@ mod tests {
             ("lines=0-1", RequestedRange::Whole),
             ("", RequestedRange::Whole),
         ] {
-            assert_eq!(asked(range, 10), expected, "{range}");
+            assert_eq!(parse_range(range, 10), expected, "{range}");
         }
-        assert_eq!(asked("bytes=0-", 0), RequestedRange::Nothing);
+        assert_eq!(parse_range("bytes=0-", 0), RequestedRange::Nothing);
     }
 }

@@ -1,5 +1,5 @@
-//! Headers that differ from reply to reply with one result or file. [`Varying::each`] says which they are; the fast path
-//! writes them as text, every other reply gets them in its header map.
+//! Headers that differ between replies with the same result or file; [`Varying::for_each`] lists them. The fast path
+//! writes them as text, and every other reply gets them in its header map.
 
 use std::fmt::{self, Write as _};
 use std::io::Write as _;
@@ -24,7 +24,7 @@ pub(crate) struct Varying<'a> {
 
 impl Varying<'_> {
     /// Calls `take` with the name and the value of each header that the reply has.
-    fn each(&self, mut take: impl FnMut(HeaderName, &dyn fmt::Display)) {
+    fn for_each(&self, mut take: impl FnMut(HeaderName, &dyn fmt::Display)) {
         if let Some(status) = &self.cache_status {
             take(HeaderName::from_static("cache-status"), status);
         }
@@ -42,7 +42,7 @@ impl Varying<'_> {
 
     /// Sets the headers in a map.
     pub(crate) fn set(&self, headers: &mut HeaderMap) {
-        self.each(|name, value| {
+        self.for_each(|name, value| {
             let mut text = String::with_capacity(USUAL_VALUE);
             // Writing to a String cannot fail.
             let _ = write!(text, "{value}");
@@ -52,7 +52,7 @@ impl Varying<'_> {
 
     /// Appends the headers to a head as HTTP/1 sends it.
     pub(crate) fn write(&self, head: &mut Vec<u8>) {
-        self.each(|name, value| {
+        self.for_each(|name, value| {
             // Writing to a Vec cannot fail.
             let _ = write!(head, "{}: {value}\r\n", name.as_str());
         });
@@ -66,7 +66,7 @@ impl fmt::Display for Timing<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (place, (name, time)) in self.0.iter().enumerate() {
             let comma = if place == 0 { "" } else { ", " };
-            // Whole numbers: printing a fraction costs more than all the rest of a hit's head.
+            // In whole numbers, because formatting a floating-point number takes longer than the rest of a hit's head.
             let tenths = (time.as_micros() + 50) / 100;
             write!(f, "{comma}{name};dur={}.{}", tenths / 10, tenths % 10)?;
         }
@@ -74,5 +74,5 @@ impl fmt::Display for Timing<'_> {
     }
 }
 
-/// Bytes of memory that most of these headers' values take.
+/// Capacity in bytes that suffices for most of these headers' values.
 const USUAL_VALUE: usize = 64;

@@ -3,7 +3,7 @@
 //! executed, no device created or controlled, and no signal sent to another process.
 //!
 //! A rule permits the folder or file that exists at the start, not its path. What may be replaced while the server runs
-//! (the configuration, certificates) is therefore permitted by its folder.
+//! (the configuration, certificates) is therefore permitted through a rule for its folder.
 
 use std::fs::{self, File};
 use std::io;
@@ -19,7 +19,7 @@ use crate::config::{
     StorePlace, credential_files,
 };
 
-/// Rules for which files may be opened, and what for.
+/// Rules for which files may be opened, and with which rights.
 #[derive(Debug)]
 pub(super) struct FileRules(Vec<Rule>);
 
@@ -45,7 +45,7 @@ enum FileAccess {
 }
 
 impl FileRules {
-    /// Returns rules for all that a server with this configuration opens. `file` is the configuration file.
+    /// Returns rules for all files that a server with this configuration opens. `file` is the configuration file.
     pub(super) fn of(config: &Config, file: Option<&Path>) -> Self {
         let mut rules = Self(Vec::new());
         rules.add_system();
@@ -66,7 +66,7 @@ impl FileRules {
                 OriginKind::Bucket(store, bucket, _) => {
                     rules.add_replaceable(&key(&format!("{store}.ca")), bucket.ca.as_deref());
                     let name = bucket.credentials_env.as_deref();
-                    // Its key in JSON is no path, and names no file.
+                    // The variable may hold the key itself, as JSON, which is no path of an existing file.
                     let file = name.and_then(std::env::var_os).map(PathBuf::from);
                     rules.add_replaceable(&key("gcs.credentials_env"), file.as_deref());
                     rules.add_credentials(&key(&format!("{store}.credentials")), *store, bucket);
@@ -120,7 +120,7 @@ impl FileRules {
             // Only an existing folder can be permitted. If this fails, the cache reports the error.
             let _ = fs::create_dir_all(&rule.path);
         }
-        let restricted = || {
+        let restrict = || {
             let mut ruleset = Ruleset::default()
                 .set_compatibility(CompatLevel::HardRequirement)
                 .handle_access(AccessFs::from_all(ABI::V2))?
@@ -134,39 +134,39 @@ impl FileRules {
             }
             ruleset.restrict_self()
         };
-        match restricted() {
+        match restrict() {
             Ok(status) if status.ruleset != RulesetStatus::NotEnforced => Ok(()),
             Ok(_) => Err(io::ErrorKind::Unsupported.into()),
             Err(error) => Err(io::Error::other(error)),
         }
     }
 
-    /// Checks whether these rules, which are in force, permit what `others` ask for.
+    /// Checks whether these rules, which are in force, permit all that the rules `others` permit.
     ///
     /// # Errors
     /// An error that names the key and the path.
     pub(super) fn permit(&self, others: &Self) -> Result<(), ConfigError> {
-        let mut configured = others.0.iter().filter(|asked| !asked.key.is_empty());
-        configured.try_for_each(|asked| {
+        let mut named_rules = others.0.iter().filter(|other| !other.key.is_empty());
+        named_rules.try_for_each(|other| {
             let covers = |rule: &Rule| {
-                asked.real.starts_with(&rule.real) && rule.access.includes(asked.access)
+                other.real.starts_with(&rule.real) && rule.access.includes(other.access)
             };
-            let path = asked.path.display();
+            let path = other.path.display();
             if !self.0.iter().any(covers) {
                 return Err(ConfigError::new(
-                    &*asked.key,
+                    &*other.key,
                     format!(
                         "{path} is not among what the sandbox has permitted since the start; restart the server, or name a \
                          folder above it in `sandbox.read` before the start"
                     ),
                 ));
             }
-            // A folder that was replaced by another of the same name.
-            let opened = (asked.access == FileAccess::Read).then(|| File::open(&asked.path));
-            match opened {
+            // The kernel may refuse a permitted path if its folder was replaced by another of the same name.
+            let outcome = (other.access == FileAccess::Read).then(|| File::open(&other.path));
+            match outcome {
                 Some(Err(error)) if error.kind() == io::ErrorKind::PermissionDenied => {
                     Err(ConfigError::new(
-                        &*asked.key,
+                        &*other.key,
                         format!(
                             "{path} cannot be opened ({error}); if it was replaced since the start, restart the server: the \
                              sandbox permits the folder that was there then"
@@ -213,7 +213,7 @@ impl FileRules {
         for path in SYSTEM {
             self.add("", Path::new(path), FileAccess::Read);
         }
-        // Often a link to what a service keeps writing anew.
+        // Often a link to a file that a service replaces again and again.
         let resolver = real(Path::new(RESOLVER));
         let folder = folder_of(&resolver);
         let path = match folder == Path::new("/etc") {
@@ -244,8 +244,8 @@ impl FileAccess {
 /// Returns what Landlock scopes forbid: signals to other processes, and connections to their abstract Unix sockets
 /// unless the service manager listens on one.
 fn scopes() -> BitFlags<Scope> {
-    let notified = std::env::var_os("NOTIFY_SOCKET").unwrap_or_default();
-    match notified.as_encoded_bytes().first() {
+    let socket = std::env::var_os("NOTIFY_SOCKET").unwrap_or_default();
+    match socket.as_encoded_bytes().first() {
         Some(b'@') => Scope::Signal.into(),
         _ => Scope::from_all(ABI::V6),
     }
@@ -253,12 +253,12 @@ fn scopes() -> BitFlags<Scope> {
 
 /// Returns a path with its links resolved, as far as it exists.
 fn real(path: &Path) -> PathBuf {
-    for there in path.ancestors() {
-        let here = match there == Path::new("") {
+    for ancestor in path.ancestors() {
+        let existing = match ancestor == Path::new("") {
             true => Path::new("."),
-            false => there,
+            false => ancestor,
         };
-        match (here.canonicalize(), path.strip_prefix(there)) {
+        match (existing.canonicalize(), path.strip_prefix(ancestor)) {
             (Ok(real), Ok(missing)) if missing != Path::new("") => return real.join(missing),
             (Ok(real), _) => return real,
             (Err(_), _) => {}
@@ -271,7 +271,7 @@ fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if folder != Path::new("") => folder,
         Some(_) => Path::new("."),
-        // The root of all.
+        // The root folder, or an empty path.
         None => path,
     }
 }

@@ -1,4 +1,5 @@
-//! What the server gives up at its start, so that a decoder taken over by a crafted image gains little.
+//! The privileges that the server gives up at its start, so that an attacker who takes over a decoder by a crafted image
+//! gains little.
 //!
 //! | thread | files (Landlock, `files`) | system calls (seccomp) |
 //! |---|---|---|
@@ -10,7 +11,8 @@
 //! opens its files; the rules come from the configuration, which names all of them. The worker threads restrict themselves
 //! in addition when they start, in every program that runs a server.
 //!
-//! Nothing is killed: what is refused fails with `EPERM` or `EACCES`, and is answered or logged like any other error.
+//! A violation does not kill the process: the system call fails with `EPERM` or `EACCES`, and the error is answered or
+//! logged like any other.
 
 mod files;
 mod process;
@@ -76,19 +78,19 @@ impl Sandbox {
 
     /// Logs what is restricted; logs nothing if `sandbox.mode` is `off`.
     pub fn report(&self) {
-        let restricted = match (&self.files, self.syscalls) {
+        let scope = match (&self.files, self.syscalls) {
             (Some(_), true) => "files and system calls are",
             (Some(_), false) => "files are",
             (None, true) => "system calls are",
             (None, false) => "nothing is",
         };
         if self.mode != SandboxMode::Off {
-            tracing::info!("sandbox: {restricted} restricted");
+            tracing::info!("sandbox: {scope} restricted");
         }
     }
 
-    /// Checks whether another configuration can be served in this sandbox: what was given up at the start is lost until
-    /// a restart.
+    /// Checks whether another configuration can be served in this sandbox. Privileges that were given up at the start cannot
+    /// be regained without a restart.
     ///
     /// # Errors
     /// An error that names the key, and what the process may no longer open.
@@ -112,31 +114,32 @@ impl Sandbox {
             return Err(ConfigError::new("sandbox.processes", text));
         }
         match &self.files {
-            Some(permitted) => permitted.permit(&FileRules::of(config, None)),
+            Some(rules) => rules.permit(&FileRules::of(config, None)),
             None => Ok(()),
         }
     }
 }
 
-/// Tries out whether the kernel supports what `sandbox.mode = "required"` needs; does nothing in other modes.
+/// Checks, on a thread of its own, that the kernel supports all restrictions that `sandbox.mode = "required"` needs. Does
+/// nothing in other modes.
 ///
 /// # Errors
-/// As [`Sandbox::enter`].
+/// If the kernel does not support a restriction.
 pub(crate) fn check(config: &Config) -> Result<(), ConfigError> {
     if config.sandbox.mode != SandboxMode::Required {
         return Ok(());
     }
     let rules = FileRules::of(config, None);
-    // A thread of its own takes the restrictions with it when it ends.
-    let trying = thread::spawn(move || {
+    // On a thread of its own, so that the restrictions end with it.
+    let trial = thread::spawn(move || {
         let files = rules.restrict().map_err(|error| (FILES, error));
         files.and_then(|()| confine::thread().map_err(|error| (SYSCALLS, error)))
     });
-    let tried = trying.join().unwrap_or_else(|_| {
+    let result = trial.join().unwrap_or_else(|_| {
         let error = io::Error::other("the thread that tried it panicked");
         Err((FILES, error))
     });
-    tried.or_else(|(what, error)| allow_without(SandboxMode::Required, what, &error))
+    result.or_else(|(what, error)| allow_without(SandboxMode::Required, what, &error))
 }
 
 /// Logs that this system cannot restrict `what`, or returns an error if the mode is `required`.

@@ -5,12 +5,12 @@
 //! programs inside the kernel, rings that do input and output past this filter, and sockets of families other than
 //! Unix, IP and netlink (with which the C library looks up the machine's addresses).
 //!
-//! It is a list of what is refused. A list of what is permitted would have to fit every C library and kernel that the
-//! server meets, and a single call that their next release begins to use would stop the server in production. The
-//! worker threads, which process untrusted data, have such a list ([`confine`](andon_isolation::confine)).
+//! This is a deny list. An allow list would have to fit every C library and kernel that the server runs with, and a single
+//! call that their next release begins to use would stop the server in production. The worker threads, which process
+//! untrusted data, have an allow list ([`confine`](andon_isolation::confine)).
 //!
 //! The kernel remembers which calls a filter permits whatever their arguments (since Linux 5.11) and does not run the
-//! filter for them: `read`, `write`, `epoll_wait` and `futex` cost the same with it.
+//! filter for them: `read`, `write`, `epoll_wait` and `futex` cost the same with and without it.
 
 use std::io;
 
@@ -31,21 +31,21 @@ pub(super) fn restrict() -> io::Result<()> {
 }
 
 fn filters() -> Result<[BpfProgram; 2], BackendError> {
-    let refused = Calls::default()
+    let refuse_listed = Calls::default()
         .any(REFUSED)
         .any(REFUSED_HERE)
         .any(&other_numbers())
-        // Threads, and no processes.
+        // `clone` may create threads, but no processes.
         .when(c::SYS_clone, [lacks(0, c::CLONE_THREAD)])?
         .when(c::SYS_socket, other_families())?
         .when(c::SYS_socketpair, other_families())?
-        // Typing into somebody's terminal.
+        // These requests push input into a terminal, as if its user had typed it.
         .when(c::SYS_ioctl, [is(1, TIOCSTI)])?
         .when(c::SYS_ioctl, [is(1, TIOCLINUX)])?
         .none(c::EPERM)?;
-    // Its flags are in memory, where no filter looks: told that there is no such call, the C library takes `clone`.
-    let newer_clone = Calls::default().any(&[c::SYS_clone3]).none(c::ENOSYS)?;
-    Ok([refused, newer_clone])
+    // A filter cannot read the flags of `clone3`, which are in memory. With `ENOSYS`, the C library falls back to `clone`.
+    let refuse_clone3 = Calls::default().any(&[c::SYS_clone3]).none(c::ENOSYS)?;
+    Ok([refuse_listed, refuse_clone3])
 }
 
 /// Returns the refused system calls under their x32 numbers, which an x86-64 kernel may know as well; empty on other
@@ -61,9 +61,10 @@ fn other_numbers() -> Vec<i64> {
         c::SYS_socket,
         c::SYS_socketpair,
     ];
-    let same = REFUSED.iter().chain(REFUSED_HERE).chain(&conditional);
-    // From 512 on it has numbers of its own, `execve` and `ptrace` among them.
-    same.copied()
+    let numbers = REFUSED.iter().chain(REFUSED_HERE).chain(&conditional);
+    // From 512 on, x32 has numbers of its own, `execve` and `ptrace` among them.
+    numbers
+        .copied()
         .chain(512..=547)
         .map(|number| X32 | number)
         .collect()

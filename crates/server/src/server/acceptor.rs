@@ -44,7 +44,7 @@ impl Acceptor {
         let mut stopping = self.stopping.clone();
         loop {
             let placement = tokio::select! {
-                accepted = accept(&listener, &self.place.listen) => self.place(&mut open, accepted),
+                connection = accept(&listener, &self.place.listen) => self.place(&mut open, connection),
                 _ = stopping.wait_for(|stopping| *stopping) => break,
                 Some(_) = open.join_next(), if !open.is_empty() => continue,
             };
@@ -64,7 +64,7 @@ impl Acceptor {
         };
         for _ in 0..last {
             match tokio::time::timeout(LAST_LISTEN, accept(&listener, &self.place.listen)).await {
-                Ok(accepted) => self.place(&mut open, accepted),
+                Ok(connection) => self.place(&mut open, connection),
                 Err(_) => break,
             };
         }
@@ -73,12 +73,12 @@ impl Acceptor {
     }
 
     /// Counts a connection and serves it on an I/O thread.
-    fn place(&self, open: &mut JoinSet<()>, accepted: Accepted) -> Placement {
+    fn place(&self, open: &mut JoinSet<()>, connection: Accepted) -> Placement {
         let Generation {
             app,
             connection_config,
         } = self.current.generation();
-        let peer = accepted.peer();
+        let peer = connection.peer();
         let Some(slot) = self.slot(peer, &app, &connection_config.ceilings) else {
             app.metrics.rejected_connection();
             return Placement::OverLimit;
@@ -87,7 +87,7 @@ impl Acceptor {
             true => Placement::Served,
             false => Placement::OverLimit,
         };
-        let connected = app.metrics.connected();
+        let open_guard = app.metrics.open_connection();
         let current = self.current.clone();
         let responder = Responder::new(peer, self.place.purpose, current, slot);
         let tls = match (self.place.is_tls, &app.tls) {
@@ -98,49 +98,50 @@ impl Acceptor {
         };
         let is_proxied = self.place.is_proxied;
         let preface = Preface { is_proxied, tls };
-        let Some(arrival) = self.arrival(&accepted, &preface, &responder) else {
+        let Some(arrival) = self.arrival(&connection, &preface, &responder) else {
             io_threads::answered_on_arrival();
             return Placement::Answered;
         };
         let stopping = self.stopping.clone();
         let seat = self.io_threads.seat(self.thread, self.is_split);
-        let taken = seat.taken;
+        let seat_guard = seat.guard;
         let serving = async move {
-            // Giving it to the reactor fails only when that has no descriptors left; the client sees a closed connection.
-            match accepted {
+            // Registering the stream with the reactor fails only if no file descriptors are left; the client then sees a
+            // closed connection.
+            match connection {
                 Accepted::Tcp(stream, _) if preface.is_empty() => {
                     if let Ok(stream) = TcpStream::from_std(stream) {
                         let config = connection_config;
                         connection::serve(stream, arrival, responder, config, stopping).await;
                     }
                 }
-                accepted => {
-                    if let Ok(stream) = accepted.try_into() {
+                connection => {
+                    if let Ok(stream) = connection.try_into() {
                         let config = connection_config;
-                        let other =
+                        let serving =
                             connection::serve_other(stream, preface, responder, config, stopping);
-                        // In a box, so that it adds nothing to what the others take.
-                        Box::pin(other).await;
+                        // In a box, so that this future does not enlarge the tasks of plain TCP connections.
+                        Box::pin(serving).await;
                     }
                 }
             }
-            drop((connected, taken));
+            drop((open_guard, seat_guard));
         };
         open.spawn_on(serving, seat.handle);
         placement
     }
 
-    /// Returns what has arrived of a connection's first request, if that may be looked at here, or `None` if the
-    /// connection's only request was answered.
+    /// Reads what has arrived of a connection's first request, and answers it if possible. Returns what is left to do, or
+    /// `None` if that is nothing. On connections with a preface, and where this thread accepts for all, reads nothing.
     fn arrival(
         &self,
-        accepted: &Accepted,
+        connection: &Accepted,
         preface: &Preface,
         responder: &Responder,
     ) -> Option<Arrival> {
-        // The one thread that accepts all connections would have all the work of such requests.
+        // If a single thread accepts all connections, it leaves the work of such requests to the other threads.
         let is_shared_out = self.is_split || self.io_threads.count() == 1;
-        match accepted {
+        match connection {
             Accepted::Tcp(stream, _) if preface.is_empty() && is_shared_out => {
                 Arrival::of(stream, responder)
             }
@@ -155,17 +156,17 @@ impl Acceptor {
             tracing::debug!(client = %peer, "not in proxy.trusted");
             return None;
         }
-        // The connections of a proxy are many clients'.
+        // A proxy's connection carries requests of many clients, so it does not count as one client's.
         let client = (!is_proxied && !app.proxies.names_clients(peer)).then_some(peer);
-        let entered = self.current.connections.enter(client, ceilings);
-        if entered.closed_idle {
+        let new_connection = self.current.connections.enter(client, ceilings);
+        if new_connection.closed_idle {
             app.metrics.closed_idle();
         }
-        entered.slot
+        new_connection.slot
     }
 }
 
-/// What became of a new connection.
+/// The outcome of accepting a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Placement {
     Served,
@@ -176,13 +177,13 @@ enum Placement {
 
 /// Accepts the next connection, and tries again after errors.
 async fn accept(listener: &Accepting, listen: &Listen) -> Accepted {
-    let mut failed = false;
+    let mut has_failed = false;
     loop {
         match listener.accept().await {
-            Ok(accepted) => return accepted,
-            // The client left while it waited, or there are no descriptors left: both pass.
+            Ok(connection) => return connection,
+            // The client left while it waited, or no file descriptors are left. Both are temporary.
             Err(error) => {
-                if !std::mem::replace(&mut failed, true) {
+                if !std::mem::replace(&mut has_failed, true) {
                     tracing::warn!(address = %listen, %error, "cannot accept a connection; trying again");
                 }
                 tokio::time::sleep(ACCEPT_PAUSE).await;

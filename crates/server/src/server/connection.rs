@@ -76,22 +76,22 @@ impl Responder {
             lines.map(HeaderValue::as_bytes)
         });
         let route = app.route(self.purpose, request.uri().path(), visitor, headers);
-        // Where a chunked body ends, a careless proxy in front may see otherwise than we do, or have gone
-        // by a Content-Length beside it: what follows must not be taken for a request (RFC 9112, 11.2).
-        let chunked = request.headers().contains_key(header::TRANSFER_ENCODING);
-        // HTTP/2 says it of the connection, with a frame of its own, and has other ends of bodies.
+        // A careless proxy in front may see the end of a chunked body elsewhere than this server does, or may have relied on
+        // a Content-Length that came with it. What follows the body must not be taken for a request (RFC 9112, 11.2).
+        let is_chunked = request.headers().contains_key(header::TRANSFER_ENCODING);
+        // HTTP/2 closes connections with a frame of its own instead of a header, and has no chunked bodies.
         let is_http2 = request.version() == Version::HTTP_2;
         if is_http2 && self.is_last(&app) {
             self.had_last.notify_one();
         }
-        let last = (chunked || self.is_last(&app)) && !is_http2;
+        let is_last = (is_chunked || self.is_last(&app)) && !is_http2;
         let mut reply = match self.slot.over_limit {
             Some(over_limit) if !route.is_for_monitoring() => {
                 app.refuse(&request, visitor.peer, &Error::ConnectionLimit(over_limit))
             }
             _ => app.dispatch(route, self.purpose, request, visitor).await,
         };
-        if last {
+        if is_last {
             let close = HeaderValue::from_static("close");
             reply.headers_mut().insert(header::CONNECTION, close);
         }
@@ -120,7 +120,7 @@ impl Responder {
         async move {
             let mut reply = self.reply(request).await;
             let memory = self.current.app().reply_memory.clone();
-            let hold = match memory.hold(reply.body().held(), &self.slot).await {
+            let hold = match memory.hold(reply.body().memory(), &self.slot).await {
                 Ok(hold) => hold,
                 Err(error) => {
                     tracing::debug!(client = %self.peer, "no memory for a reply on HTTP/2");
@@ -132,9 +132,10 @@ impl Responder {
         }
     }
 
-    /// Logs what was not a request: hyper has refused it, and no handler has seen it.
-    fn left(&self, ended: hyper::Result<()>) {
-        let Err(error) = ended else { return };
+    /// Logs input that hyper has refused because it is not a valid request, and that no handler has seen. Other outcomes of
+    /// a connection are not logged.
+    fn log_malformed(&self, result: hyper::Result<()>) {
+        let Err(error) = result else { return };
         let status = match error.is_parse_too_large() {
             true => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
             false => StatusCode::BAD_REQUEST,
@@ -151,7 +152,7 @@ impl FastResponder for Responder {
     /// requests of connections and those for metrics.
     fn answer(
         &self,
-        asked: &Simple<'_>,
+        simple: &Simple<'_>,
         sends_files: bool,
         head: &mut Vec<u8>,
     ) -> Option<FastBody> {
@@ -159,9 +160,9 @@ impl FastResponder for Responder {
         if self.purpose != Purpose::Images || self.is_last(&app) {
             return None;
         }
-        let client = |name| asked.client(name).into_iter();
+        let client = |name| simple.client(name).into_iter();
         let peer = app.proxies.client(self.peer, client);
-        app.at_once(asked, peer, sends_files, head)
+        app.at_once(simple, peer, sends_files, head)
     }
 }
 
@@ -174,7 +175,7 @@ pub(crate) struct Preface {
 }
 
 impl Preface {
-    /// Whether the requests come at once.
+    /// Whether the connection begins with a request.
     pub(crate) fn is_empty(&self) -> bool {
         !self.is_proxied && self.tls.is_none()
     }
@@ -206,11 +207,11 @@ pub(crate) async fn serve_other(
     }
     let mut is_http2 = false;
     if let Some(tls) = preface.tls {
-        let shaken = tokio::select! {
-            () = responder.slot.activity.evicted() => return,
-            shaken = tokio::time::timeout(timeout, tls.accept(stream)) => shaken,
+        let handshake = tokio::select! {
+            () = responder.slot.activity.eviction() => return,
+            handshake = tokio::time::timeout(timeout, tls.accept(stream)) => handshake,
         };
-        stream = match shaken {
+        stream = match handshake {
             Ok(Ok(stream)) => {
                 is_http2 = stream.get_ref().1.alpn_protocol() == Some(HTTP2);
                 Box::new(stream)
@@ -248,20 +249,20 @@ pub(crate) async fn serve<S>(
         idle: timeouts.keep_alive.0,
         head: head_timeout(&responder, &timeouts),
         write: timeouts.write.0,
-        stalled: None,
+        stall: None,
     };
     let responder = Arc::new(responder);
     let stream = TimeoutStream::new(stream, activity.clone(), waits);
     let stream = FastPath::new(stream, activity, responder.clone(), arrival);
     let service = service_fn(|request| responder.clone().respond(request));
     let connection = http1::Builder::new()
-        // All waiting is `TimeoutStream`'s: hyper knows nothing of requests that are answered beneath it.
+        // `TimeoutStream` enforces all timeouts, because hyper does not see the requests that the fast path answers.
         .header_read_timeout(None)
         .max_header_size(MOST_HEADER_BYTES)
-        // A reply in pieces is read no faster than its client takes it.
+        // A small buffer, so that a reply in pieces is read no faster than its client takes it.
         .max_buf_size(MOST_BUFFERED)
-        // A client that closes its own direction looks like one that left, and is taken for one: work
-        // that nobody waits for is dropped.
+        // A client that closes its own direction cannot be told from one that has left, and is treated as such: work for
+        // its requests is dropped.
         .half_close(false)
         .serve_connection(TokioIo::new(stream), service);
     let shut_down = |connection: Pin<&mut _>| http1::Connection::graceful_shutdown(connection);
@@ -282,10 +283,10 @@ async fn serve_http2(
     };
     let waits = Waits {
         idle,
-        // What comes may be the head of a request, or anything else of the protocol.
+        // The received bytes need not belong to the head of a request, so there is no shorter timeout for it.
         head: idle,
         write: timeouts.write.0,
-        stalled: Some(timeouts.request.0 + timeouts.write.0),
+        stall: Some(timeouts.request.0 + timeouts.write.0),
     };
     let responder = Arc::new(responder);
     let stream = TimeoutStream::new(stream, responder.slot.activity.clone(), waits);
@@ -298,7 +299,7 @@ async fn serve_http2(
         .max_concurrent_streams(MOST_STREAMS)
         .max_header_list_size(MOST_HEADER_BYTES as u32)
         .max_send_buf_size(MOST_HEADER_BYTES)
-        // Requests that are taken back before they are looked at (rapid reset), and those that break the rules.
+        // Limits on requests that are reset before they are handled (rapid reset), and on those that violate the protocol.
         .max_pending_accept_reset_streams(MOST_RESETS)
         .max_local_error_reset_streams(MOST_RESETS)
         .serve_connection(TokioIo::new(stream), service);
@@ -338,25 +339,25 @@ async fn end<C: Future<Output = hyper::Result<()>>>(
     mut stopping: watch::Receiver<bool>,
 ) {
     let activity = &responder.slot.activity;
-    // Errors of a connection are its client's: it left, timed out or spoke no HTTP. hyper has
-    // answered what can be answered.
-    let listens = tokio::select! {
+    // The client is to blame for errors of its connection: it left, timed out or did not send HTTP. hyper has sent a
+    // response where that is possible.
+    let is_listening = tokio::select! {
         biased;
-        () = activity.evicted() => return,
-        ended = connection.as_mut() => return responder.left(ended),
+        () = activity.eviction() => return,
+        result = connection.as_mut() => return responder.log_malformed(result),
         () = responder.had_last.notified() => true,
         _ = stopping.wait_for(|stopping| *stopping) => false,
     };
-    // Whoever has just connected, or has just been answered, may have a request on the way.
+    // A client that has just connected, or has just been answered, may already have sent its next request.
     responder.leaving.store(true, Ordering::Relaxed);
-    if !listens
-        && activity.waits().is_none_or(|waits| waits < ON_THE_WAY)
-        && let Ok(ended) = tokio::time::timeout(ON_THE_WAY, connection.as_mut()).await
+    if !is_listening
+        && activity.idle_time().is_none_or(|time| time < ON_THE_WAY)
+        && let Ok(result) = tokio::time::timeout(ON_THE_WAY, connection.as_mut()).await
     {
-        return responder.left(ended);
+        return responder.log_malformed(result);
     }
     shut_down(connection.as_mut());
-    responder.left(connection.await);
+    responder.log_malformed(connection.await);
 }
 
 /// Maximum size in bytes of a request line and its headers together; more is answered with 431.

@@ -1,4 +1,4 @@
-//! What is served with at the moment: the application of the current configuration, and the limits of connections.
+//! The application and the limits of connections that are in effect now. A reload replaces them.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -17,7 +17,7 @@ pub(crate) struct ConnectionConfig {
     pub(crate) ceilings: Ceilings,
 }
 
-/// What new connections and new requests are served with, as made from one configuration.
+/// The application and the limits of connections that were made from one configuration.
 #[derive(Clone)]
 pub(crate) struct Generation {
     pub(crate) app: Arc<App>,
@@ -25,7 +25,7 @@ pub(crate) struct Generation {
 }
 
 impl Generation {
-    /// Opens and compiles what a configuration names. `before` is what it replaces in a reload.
+    /// Opens and compiles what a configuration names. `before` is the application that it replaces in a reload.
     ///
     /// # Errors
     /// An error that names what cannot be opened or compiled.
@@ -56,7 +56,7 @@ pub(crate) struct Current {
 }
 
 impl Current {
-    /// Begins with this generation and without connections.
+    /// Creates the state of a server with this generation and no connections.
     pub(crate) fn new(generation: Generation) -> Self {
         Self {
             generation: Mutex::new(generation),
@@ -74,7 +74,7 @@ impl Current {
         self.lock().app.clone()
     }
 
-    /// Returns the last generation.
+    /// Consumes the state and returns the current generation.
     pub(crate) fn into_generation(self) -> Generation {
         self.generation
             .into_inner()

@@ -89,7 +89,7 @@ impl IoThreads {
     pub(crate) fn seat(&self, thread: usize, its_own: bool) -> Seat<'_> {
         let turn = self.next.fetch_add(1, Ordering::Relaxed) % self.io_threads.len();
         let count = |thread: usize| self.io_threads[thread].connections.load(Ordering::Relaxed);
-        let chosen = match its_own && count(turn) + 1 >= count(thread) {
+        let index = match its_own && count(turn) + 1 >= count(thread) {
             true => thread,
             false => turn,
         };
@@ -97,11 +97,11 @@ impl IoThreads {
             handle,
             connections,
             ..
-        } = &self.io_threads[chosen];
+        } = &self.io_threads[index];
         connections.fetch_add(1, Ordering::Relaxed);
         Seat {
             handle,
-            taken: Taken(connections.clone()),
+            guard: SeatGuard(connections.clone()),
         }
     }
 }
@@ -109,14 +109,14 @@ impl IoThreads {
 /// The I/O thread that was chosen for a connection.
 pub(crate) struct Seat<'a> {
     pub(crate) handle: &'a Handle,
-    /// Counts the connection; to be dropped together with it.
-    pub(crate) taken: Taken,
+    /// Counts the connection. The caller drops it together with the connection.
+    pub(crate) guard: SeatGuard,
 }
 
-/// Counts a connection of an I/O thread until this is dropped.
-pub(crate) struct Taken(Arc<AtomicUsize>);
+/// A guard that counts a connection of an I/O thread until it is dropped.
+pub(crate) struct SeatGuard(Arc<AtomicUsize>);
 
-impl Drop for Taken {
+impl Drop for SeatGuard {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
@@ -136,12 +136,12 @@ impl IoThread {
             .enable_all()
             .build()?;
         let handle = runtime.handle().clone();
-        let (close, closed) = oneshot::channel::<()>();
+        let (close, closing) = oneshot::channel::<()>();
         let thread = thread::Builder::new()
             .name("andon-io".to_owned())
             .spawn(move || {
                 // Ends when the sender is used or dropped.
-                let _ = runtime.block_on(closed);
+                let _ = runtime.block_on(closing);
                 runtime.shutdown_background();
             })?;
         Ok(Self {
@@ -160,7 +160,7 @@ const NICENESS: i32 = 3;
 impl Drop for IoThread {
     fn drop(&mut self) {
         drop(self.close.take());
-        // The last task of the server may end on one of its threads.
+        // The server may be dropped by its last task, which runs on one of these threads: a thread cannot join itself.
         let is_other = |thread: &JoinHandle<()>| thread.thread().id() != thread::current().id();
         if let Some(thread) = self.thread.take().filter(is_other) {
             // A thread that panicked has nothing left to end.

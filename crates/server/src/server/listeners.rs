@@ -51,25 +51,25 @@ impl Listeners {
     /// nothing.
     ///
     /// # Errors
-    /// What is wrong with the configuration, or cannot be opened or bound.
+    /// If the configuration is invalid, or if something that it names cannot be opened or bound.
     pub(super) async fn rebuild(&mut self, config: &Config) -> Result<(), StartError> {
         let before = self.current.app();
         let generation =
             Generation::of(config, self.codecs, before.metrics.clone(), Some(&before))?;
         drop(before);
-        let mut wanted = places(config);
+        let mut new_places = places(config);
         let (staying, leaving): (Vec<_>, Vec<_>) =
-            (self.closers.drain(..)).partition(|(place, _)| wanted.contains(place));
-        wanted.retain(|place| !staying.iter().any(|(stays, _)| stays == place));
+            (self.closers.drain(..)).partition(|(place, _)| new_places.contains(place));
+        new_places.retain(|place| !staying.iter().any(|(stays, _)| stays == place));
         self.closers = staying;
         let split = self.io_threads.count();
-        let bound = bind_all(wanted, config.socket_mode, &self.inherited, split).await;
-        let resized = bound.map_err(StartError::from).and_then(|new| {
+        let bound = bind_all(new_places, config.socket_mode, &self.inherited, split).await;
+        let result = bound.map_err(StartError::from).and_then(|new_bound| {
             generation.app.resize(config)?;
-            Ok(new)
+            Ok(new_bound)
         });
-        let new = match resized {
-            Ok(new) => new,
+        let new_bound = match result {
+            Ok(new_bound) => new_bound,
             Err(error) => {
                 self.closers.extend(leaving);
                 return Err(error);
@@ -78,19 +78,19 @@ impl Listeners {
         generation.app.begin_exporting();
         let before = self.current.replace(generation);
         before.app.end_exporting().await;
-        // Its last request takes the old one with it.
+        // The old app is dropped together with its last request.
         drop(before);
         for (_, closer) in leaving {
             // Fails when the acceptor is closed already.
             let _ = closer.send(true);
         }
-        for bound in new {
+        for bound in new_bound {
             self.open(bound);
         }
         Ok(())
     }
 
-    /// Goes on accepting for the grace period, and then answers what was accepted, within the shutdown timeout.
+    /// Goes on accepting for the grace period, and then finishes the accepted requests, within the shutdown timeout.
     pub(super) async fn close(mut self) {
         let timeouts = self.current.generation().connection_config.timeouts;
         self.current.app().readiness.stop();
@@ -101,7 +101,7 @@ impl Listeners {
         }
         let closing = async { while self.acceptors.join_next().await.is_some() {} };
         let _ = tokio::time::timeout(timeouts.shutdown.0, closing).await;
-        // Whatever is still open had its time.
+        // Close the connections that are still open after the timeout.
         self.acceptors.shutdown().await;
         self.current.app().end_exporting().await;
         let app = Arc::into_inner(self.current).map(|current| current.into_generation().app);

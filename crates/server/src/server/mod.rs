@@ -66,10 +66,10 @@ fn waiters(config: &Config) -> usize {
     MOST_WAITERS.max(2 * config.limits.fetches + OTHER_WAITERS)
 }
 
-/// Threads that may wait in any case: enough for more slots than any disk can benefit from.
+/// Minimum number of threads that may wait, enough for more slots than any disk can benefit from.
 const MOST_WAITERS: usize = 512;
 
-/// Threads that may wait for name look-ups and the cache's disk.
+/// Number of threads that may wait for name look-ups and the cache's disk.
 const OTHER_WAITERS: usize = 64;
 
 impl Server {
@@ -91,13 +91,14 @@ impl Server {
         let metrics = Arc::default();
         let (reloader, requests) = Reloader::new(Arc::clone(&metrics));
         let generation = Generation::of(config, codecs, metrics, None)?;
-        // What a former process kept is found by the very first request; a disk in trouble is not waited for.
+        // Give the cache on disk a moment, so that even the first request finds the results of earlier runs. A disk that
+        // takes longer does not delay the start.
         let readiness = generation.app.readiness.clone();
         let maker = generation.app.maker.clone();
         let warming_up = tokio::spawn(async move {
-            let kept = maker.results.ready();
-            // A disk that hangs is one to serve without.
-            let _ = tokio::time::timeout(MOST_STARTING, kept).await;
+            let ready = maker.results.ready();
+            // If the disk hangs, the server is ready without it.
+            let _ = tokio::time::timeout(MOST_STARTING, ready).await;
             readiness.start();
         });
         let _ = tokio::time::timeout(MOST_WARMING_UP, warming_up).await;
@@ -134,7 +135,7 @@ impl Server {
         self.reloader.clone()
     }
 
-    /// Returns the current load: what waits for worker threads, what was refused, and the memory that is planned with.
+    /// Returns the current load: the work that waits for worker threads, the rejected requests, and the reserved memory.
     #[must_use]
     pub fn gauges(&self) -> Gauges {
         self.current.app().maker.admission.gauges()
@@ -151,8 +152,8 @@ impl Server {
         }
     }
 
-    /// Serves until `stop` is ready, then goes on accepting for the grace period, and finally answers what was
-    /// accepted, within the shutdown timeout.
+    /// Serves until `stop` is ready, then goes on accepting for the grace period, and finally finishes the accepted
+    /// requests, within the shutdown timeout.
     pub async fn run(self, stop: impl Future<Output = ()>) {
         let mut requests = self.requests;
         let mut listeners = Listeners {
@@ -177,22 +178,22 @@ impl Server {
                 () = &mut stop => break,
                 Some(request) = requests.recv() => {
                     let outcome = listeners.rebuild(&request.config).await;
-                    // Whoever ordered it may have left.
+                    // Sending fails if the caller of `reload` no longer waits.
                     let _ = request.outcome.send(outcome);
                 }
                 _ = steps.tick() => listeners.current.app().remember(),
-                // An acceptor that was stopped by a reload, its last connection closed.
+                // An acceptor has ended: a reload stopped it, and its last connection is closed.
                 Some(_) = listeners.acceptors.join_next(), if !listeners.acceptors.is_empty() => {}
             }
         }
-        // Whoever orders a reload now is told that the server is stopping.
+        // From now on, a call of `reload` fails because the server is stopping.
         drop(requests);
         listeners.close().await;
     }
 }
 
-/// After this time `/readyz` says that the server has started, whatever its disk does.
+/// Time after which `/readyz` reports that the server has started, even if the cache on disk is not ready.
 const MOST_STARTING: Duration = Duration::from_secs(30);
 
-/// How long the start waits for the cache on disk: a hundred thousand entries are counted in less.
+/// How long the start waits for the cache on disk. A hundred thousand entries are read in less.
 const MOST_WARMING_UP: Duration = Duration::from_millis(500);

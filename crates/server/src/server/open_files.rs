@@ -12,7 +12,7 @@ use crate::config::{Config, OriginKind};
 /// not.
 pub(crate) fn allow_all() {
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
-    // Where that is refused we run with what there is, and connections wait for their turn.
+    // If the system refuses, the server runs with the present limit, and allows fewer connections.
     let _ = setrlimit(
         Resource::Nofile,
         Rlimit {
@@ -22,14 +22,14 @@ pub(crate) fn allow_all() {
     );
 }
 
-/// Returns how many connections there may be, so that file descriptors never run out: each connection may need a file
-/// for its reply, and the server's own work and `/healthz` have to go on at the connection limit.
+/// Returns the maximum number of connections for which file descriptors never run out: each connection may need a file
+/// for its reply, and the server's own work and `/healthz` have to go on at the limit.
 pub(crate) fn connections(config: &Config) -> usize {
-    let wanted = config.limits.connections;
-    let Some(most) = getrlimit(Resource::Nofile).current else {
-        return wanted;
+    let limit = config.limits.connections;
+    let Some(descriptors) = getrlimit(Resource::Nofile).current else {
+        return limit;
     };
-    let most = usize::try_from(most).unwrap_or(usize::MAX);
+    let descriptors = usize::try_from(descriptors).unwrap_or(usize::MAX);
     let fetches = |keeper: &OriginKind| match keeper {
         OriginKind::Fs(_) => 0,
         OriginKind::Http(_, remote) | OriginKind::Bucket(_, _, remote) => remote.fetches(),
@@ -41,18 +41,17 @@ pub(crate) fn connections(config: &Config) -> usize {
         .sum();
     let cores = thread::available_parallelism().map_or(1, NonZero::get);
     let listeners = cores * (config.listen.len() + config.tls.listen.len() + 1);
-    let kept_back = OUR_OWN
+    let reserve = OUR_OWN
         .saturating_add(listeners)
         .saturating_add(config.limits.fetches)
         .saturating_add(origins);
-    wanted.min((most.saturating_sub(kept_back) / 2).max(FEWEST))
+    limit.min((descriptors.saturating_sub(reserve) / 2).max(FEWEST))
 }
 
 /// Descriptors for logs, folders, the cache, and the few connections over the limit.
 const OUR_OWN: usize = 96;
 
-/// Connections that are allowed in any case. A system that does not grant enough descriptors for more is not one to
-/// serve from.
+/// Minimum number of connections that are allowed, even if the system does not grant enough descriptors for them.
 const FEWEST: usize = 8;
 
 #[cfg(test)]

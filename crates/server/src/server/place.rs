@@ -34,9 +34,9 @@ impl Bound {
         inherited: &Inherited,
         split: usize,
     ) -> io::Result<Self> {
-        let passed = inherited.listener(&place.listen).await?;
-        let is_inherited = passed.is_some();
-        let listener = match passed {
+        let inherited_listener = inherited.listener(&place.listen).await?;
+        let is_inherited = inherited_listener.is_some();
+        let listener = match inherited_listener {
             Some(listener) => listener,
             None => Listener::bind(&place.listen, mode)
                 .await
@@ -67,28 +67,28 @@ pub(super) async fn bind_all(
     inherited: &Inherited,
     split: usize,
 ) -> io::Result<Vec<Bound>> {
-    let mut all = Vec::new();
+    let mut bound = Vec::new();
     for place in places {
-        all.push(Bound::new(place, mode, inherited, split).await?);
+        bound.push(Bound::new(place, mode, inherited, split).await?);
     }
-    Ok(all)
+    Ok(bound)
 }
 
 /// Returns every address of a configuration and what it serves.
 pub(super) fn places(config: &Config) -> Vec<Place> {
-    let all = |all: &[Listen], purpose, is_tls| {
+    let places_of = |listens: &[Listen], purpose, is_tls| {
         let place = |listen: &Listen| Place {
             listen: listen.clone(),
             purpose,
             is_tls,
             is_proxied: config.proxy.protocol.contains(listen),
         };
-        all.iter().map(place).collect::<Vec<_>>()
+        listens.iter().map(place).collect::<Vec<_>>()
     };
     [
-        all(&config.listen, Purpose::Images, false),
-        all(&config.tls.listen, Purpose::Images, true),
-        all(config.metrics.listen.as_slice(), Purpose::Metrics, false),
+        places_of(&config.listen, Purpose::Images, false),
+        places_of(&config.tls.listen, Purpose::Images, true),
+        places_of(config.metrics.listen.as_slice(), Purpose::Metrics, false),
     ]
     .concat()
 }

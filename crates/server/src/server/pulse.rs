@@ -27,8 +27,8 @@ pub enum Beat {
 }
 
 impl Pulse {
-    /// Waits until every I/O thread has taken up new work, for ever if one of them does not, and then checks whether
-    /// worker threads and header readers return from their work.
+    /// Waits until every I/O thread has taken up new work, and then checks whether worker threads, header readers and worker
+    /// processes are stuck. Never returns if an I/O thread hangs.
     pub async fn beat(&self) -> Beat {
         let Some(io_threads) = self.io_threads.upgrade() else {
             return Beat::Ended;

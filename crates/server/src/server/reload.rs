@@ -1,7 +1,7 @@
 //! Changes the configuration of a running server without losing a request.
 //!
-//! Each request is answered to its end by the [`App`](crate::handler::App) that is current when its head is complete; the next request on
-//! the same connection is answered by the new one. Listeners whose address stays are not touched.
+//! Each request is answered to its end by the [`App`](crate::handler::App) that is current when its head is complete. The
+//! next request on the same connection is answered by the new one. Listeners whose address stays are not touched.
 
 use std::io;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::config::{Config, ConfigError};
 use crate::operations::metrics::Metrics;
 
-/// Why a server does not start.
+/// Why a server does not start, or does not accept another configuration.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// The configuration is not valid, or what it names cannot be opened.
@@ -22,7 +22,7 @@ pub enum StartError {
     Bind(#[from] io::Error),
 }
 
-/// Hands a running server another configuration.
+/// A handle that gives a running server another configuration.
 #[derive(Clone, Debug)]
 pub struct Reloader {
     requests: mpsc::Sender<ReloadRequest>,
@@ -38,8 +38,8 @@ pub(crate) struct ReloadRequest {
 
 impl Reloader {
     pub(crate) fn new(metrics: Arc<Metrics>) -> (Self, mpsc::Receiver<ReloadRequest>) {
-        let (requests, waiting) = mpsc::channel(1);
-        (Self { requests, metrics }, waiting)
+        let (requests, receiver) = mpsc::channel(1);
+        (Self { requests, metrics }, receiver)
     }
 
     /// Puts a configuration into effect, if it can be read and everything it names can be opened and bound. Worker
@@ -47,10 +47,10 @@ impl Reloader {
     /// permissions until a restart.
     ///
     /// # Errors
-    /// What is wrong with the configuration; everything then stays as it was.
+    /// If the configuration is invalid, or cannot be put into effect. Everything then stays as it was.
     pub async fn reload(&self, config: Result<Config, ConfigError>) -> Result<(), StartError> {
         let outcome = self.request(config).await;
-        self.metrics.reloaded(outcome.is_ok());
+        self.metrics.count_reload(outcome.is_ok());
         outcome
     }
 

@@ -34,7 +34,7 @@ impl Trace {
     pub(crate) fn of(headers: &HeaderMap) -> Option<Arc<Self>> {
         let mut parents = headers.get_all(TRACEPARENT).iter();
         let caller = parents.next()?.as_bytes();
-        // Of two, neither is known to be right.
+        // If there are two, it is unknown which one is right.
         match parents.next() {
             Some(_) => None,
             None => Self::called_by(caller, state(headers)),
@@ -77,7 +77,7 @@ impl Trace {
     /// Writes the trace into the headers of a request to another server, with this server's span as the caller.
     pub(crate) fn tell(&self, headers: &mut HeaderMap) {
         let text = self.caller.with_span(&self.span);
-        // Digits and dashes are always a value.
+        // Digits and dashes are always a valid value.
         if let Ok(value) = HeaderValue::from_str(&text) {
             headers.insert(TRACEPARENT, value);
         }
@@ -92,7 +92,7 @@ tokio::task_local! {
     static TRACE: Option<Arc<Trace>>;
 }
 
-/// Does `work` for a request of this trace, so that requests to origins that it makes belong to the trace as well.
+/// Runs `work` as a part of this trace, so that requests to origins that `work` makes belong to the trace as well.
 pub(crate) fn within<W: Future>(
     trace: Option<Arc<Trace>>,
     work: W,
@@ -105,23 +105,25 @@ pub(crate) fn current() -> Option<Arc<Trace>> {
     TRACE.try_with(Clone::clone).unwrap_or_default()
 }
 
-/// Joins the lists of all `tracestate` headers, in their order. A list that is longer than what every system has to
-/// pass on is left out.
+/// Joins the lists of all `tracestate` headers, in their order. Returns `None` if there are none, or if the list is longer
+/// than every system has to pass on.
 fn state(headers: &HeaderMap) -> Option<HeaderValue> {
     let lists: Option<Vec<&str>> = headers
         .get_all(TRACESTATE)
         .iter()
         .map(|list| list.to_str().ok())
         .collect();
-    let all = lists.filter(|lists| !lists.is_empty())?.join(",");
-    let is_short = all.len() <= LONGEST_STATE;
-    is_short.then(|| HeaderValue::from_str(&all).ok()).flatten()
+    let joined = lists.filter(|lists| !lists.is_empty())?.join(",");
+    let is_short = joined.len() <= LONGEST_STATE;
+    is_short
+        .then(|| HeaderValue::from_str(&joined).ok())
+        .flatten()
 }
 
 /// Returns a random span id of 16 hexadecimal digits, which is never zero because zero means none.
 pub(crate) fn new_span() -> String {
     loop {
-        // A new state hashes differently each time, and nobody has to keep it secret.
+        // Each `RandomState` hashes differently. A span id need not be unpredictable.
         let number = RandomState::new().build_hasher().finish();
         if number != 0 {
             return format!("{number:016x}");

@@ -11,11 +11,11 @@ pub(super) struct TraceParent {
 }
 
 impl TraceParent {
-    /// Parses a `traceparent` strictly: digits are in lower case, and nothing is around them. Of versions after 00, the
-    /// part that version 00 has too is read.
+    /// Parses a `traceparent` strictly: digits must be in lower case, without spaces around them. Of versions after 00, only
+    /// the fields of version 00 are read.
     pub(super) fn parse(bytes: &[u8]) -> Option<Self> {
-        let (known, rest) = bytes.split_at_checked(LENGTH)?;
-        let text = std::str::from_utf8(known).ok()?;
+        let (head, rest) = bytes.split_at_checked(LENGTH)?;
+        let text = std::str::from_utf8(head).ok()?;
         let mut fields = text.split('-');
         let mut field = |digits: usize| {
             let field = fields.next().filter(|field| field.len() == digits)?;

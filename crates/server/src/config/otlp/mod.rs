@@ -20,7 +20,7 @@ pub(crate) use target::{OtlpTarget, otlp_warnings};
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct OtlpConfig {
-    /// The collector's base URL. Nothing is sent without one, here or in the environment.
+    /// The collector's base URL. Without one, here or in the environment, no telemetry is sent.
     pub url: Option<CollectorUrl>,
     /// Whether requests of sampled traces are sent as spans.
     pub traces: bool,
@@ -34,7 +34,7 @@ pub struct OtlpConfig {
     pub interval: Span,
     /// Headers of each request to the collector.
     pub headers: OtlpHeaders,
-    /// Headers whose values are in environment variables of these names.
+    /// Headers whose values are in environment variables: the names of headers, and of their variables.
     pub headers_env: BTreeMap<String, String>,
     /// A PEM file with certificate authorities that are trusted in addition to the public ones.
     pub ca: Option<PathBuf>,
@@ -47,12 +47,12 @@ pub struct OtlpConfig {
 #[serde(try_from = "String")]
 pub struct CollectorUrl(pub Url);
 
-/// Headers by name. Their values may be secrets, and are not shown.
+/// Headers by name. Their values may be secrets, and are not printed.
 #[derive(Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(transparent)]
 pub struct OtlpHeaders(BTreeMap<String, Secret>);
 
-/// What to write in place of the table of earlier versions.
+/// Advice on the table that earlier versions had.
 pub(super) const ADVICE: &[(&str, &str)] = &[("trace", "`otlp` in [trace] is `url` in [otlp] now")];
 
 impl Default for OtlpConfig {
@@ -76,7 +76,7 @@ impl TryFrom<String> for CollectorUrl {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
-        // Even what is no URL may hold a password.
+        // Even a text that is no URL may contain a password, so the error does not print it.
         if text.contains('@') {
             return Err(
                 "a URL with a name or password in it ends up in logs; use `headers_env`".to_owned(),
@@ -106,7 +106,7 @@ fn wrong(text: &str, why: &str) -> String {
     format!("`{text}` {why}; write it like \"http://127.0.0.1:4318\"")
 }
 
-/// Shows names only.
+/// Prints the names only.
 impl fmt::Debug for OtlpHeaders {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self.0.keys()).finish()
@@ -137,10 +137,10 @@ impl OtlpConfig {
     }
 }
 
-/// Returns a header of requests to a collector, whose value is not shown.
+/// Returns a header of requests to a collector, with a value that is marked as sensitive.
 ///
 /// # Errors
-/// What is wrong with it, without its value.
+/// A sentence about what is wrong with the header, without its value.
 fn header(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), String> {
     let key = HeaderName::from_bytes(name.as_bytes())
         .map_err(|_| format!("\"{name}\" is no name of a header"))?;
@@ -153,7 +153,7 @@ fn header(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), String> 
     Ok((key, value))
 }
 
-/// Headers that say what a message is, or belong to the connection.
+/// Headers that describe a message or belong to the connection, and cannot be configured.
 const RESERVED: [HeaderName; 8] = [
     header::CONNECTION,
     header::CONTENT_ENCODING,

@@ -10,7 +10,7 @@ use url::Url;
 use super::{CollectorUrl, OtlpConfig, header};
 use crate::config::{Config, ConfigError, Environment, Listen};
 
-/// A collector, and what each message to it says about the sender.
+/// A collector, and the data that each message to it contains about the sender.
 #[derive(Clone, Debug)]
 pub(crate) struct OtlpTarget {
     pub(crate) url: Url,
@@ -20,19 +20,19 @@ pub(crate) struct OtlpTarget {
 }
 
 impl OtlpTarget {
-    /// Returns the collector that the configuration or the environment names, if any does. Variables alone that cannot
-    /// work name none: they may be meant for every program of a cluster, and OpenTelemetry's specification has them
-    /// ignored, with a warning (see [`otlp_warnings`]).
+    /// Returns the collector that the configuration or the environment names, if any does. If only variables name one, and
+    /// one of them is invalid, returns `None`: they may be meant for every program of a cluster, and OpenTelemetry's
+    /// specification requires that invalid ones are ignored with a warning (see [`otlp_warnings`]).
     ///
     /// # Errors
-    /// A key that cannot work, or a variable beside `otlp.url`. Values of headers are not in it.
+    /// If a key is invalid, or if a variable is although `otlp.url` is set. The error contains no values of headers.
     pub(crate) fn of(
         config: &Config,
         environment: &Environment,
     ) -> Result<Option<Self>, ConfigError> {
         match Self::read(config, environment) {
             Err(_) if config.otlp.url.is_none() => Ok(None),
-            read => read,
+            result => result,
         }
     }
 
@@ -71,14 +71,14 @@ pub(crate) fn otlp_warnings(config: &Config, environment: &Environment) -> Vec<S
         warnings.push(format!("no telemetry is sent: {why}"));
     }
     let config = &config.otlp;
-    let named = config.url.as_ref().map(|url| url.0.to_string());
-    let named = named.or_else(|| environment.get(ENDPOINT).map(str::to_owned));
-    if config.url.is_none() && named.is_some() && wants_grpc(environment) {
+    let endpoint = config.url.as_ref().map(|url| url.0.to_string());
+    let endpoint = endpoint.or_else(|| environment.get(ENDPOINT).map(str::to_owned));
+    if config.url.is_none() && endpoint.is_some() && wants_grpc(environment) {
         warnings.push(format!(
             "{ENDPOINT} is not used, because {PROTOCOL} is grpc and telemetry is sent over HTTP; set `otlp.url` to the collector's \
              port for HTTP, which is usually 4318"
         ));
-    } else if named.is_some_and(|url| url.trim_end_matches('/').ends_with(":4317")) {
+    } else if endpoint.is_some_and(|url| url.trim_end_matches('/').ends_with(":4317")) {
         warnings.push(
             "the collector's port 4317 is usually for gRPC; telemetry is sent over HTTP, for which it is usually 4318"
                 .to_owned(),
@@ -100,10 +100,10 @@ fn wants_grpc(environment: &Environment) -> bool {
 
 fn headers(config: &OtlpConfig, environment: &Environment) -> Result<HeaderMap, ConfigError> {
     let mut headers = HeaderMap::new();
-    let listed = pairs(environment.get(HEADERS).unwrap_or_default());
-    let listed = listed.map_err(|why| of_variable(HEADERS, &why))?;
-    for (index, (name, value)) in listed.iter().enumerate() {
-        // Not even the name is told: in a list of another format it may be part of a secret.
+    let items = pairs(environment.get(HEADERS).unwrap_or_default());
+    let items = items.map_err(|why| of_variable(HEADERS, &why))?;
+    for (index, (name, value)) in items.iter().enumerate() {
+        // The error does not contain the name, which may be part of a secret if the list has another format.
         let wrong = |_| format!("item {} is no header that can be set", index + 1);
         let read = header(name, value).map_err(wrong);
         let (name, value) = read.map_err(|why| of_variable(HEADERS, &why))?;
@@ -131,7 +131,7 @@ fn resource(
     config: &Config,
     environment: &Environment,
 ) -> Result<BTreeMap<String, String>, ConfigError> {
-    let mut all = BTreeMap::from([
+    let mut attributes = BTreeMap::from([
         (SERVICE_NAME.to_owned(), "andon".to_owned()),
         (
             "service.version".to_owned(),
@@ -140,17 +140,17 @@ fn resource(
         ("service.instance.id".to_owned(), instance(config)),
     ]);
     if let Some(text) = environment.get(ATTRIBUTES) {
-        all.extend(pairs(text).map_err(|why| of_variable(ATTRIBUTES, &why))?);
+        attributes.extend(pairs(text).map_err(|why| of_variable(ATTRIBUTES, &why))?);
     }
     if let Some(name) = environment.get(NAME) {
-        all.insert(SERVICE_NAME.to_owned(), name.to_owned());
+        attributes.insert(SERVICE_NAME.to_owned(), name.to_owned());
     }
-    all.extend(config.otlp.resource.clone());
-    Ok(all)
+    attributes.extend(config.otlp.resource.clone());
+    Ok(attributes)
 }
 
-/// Returns what tells this server from others of the same name: the host's name and the port or socket that it listens
-/// on. It stays the same after a restart, so series of metrics do, too.
+/// Returns the identifier of this server among servers of the same name: the host's name, and the port or socket that it
+/// listens on. It stays the same after a restart, so that series of metrics continue.
 fn instance(config: &Config) -> String {
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let place = match config.listen.first() {

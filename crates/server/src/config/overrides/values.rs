@@ -1,4 +1,4 @@
-//! The values of variables, which take the types of the keys' defaults.
+//! The values of variables, which are parsed as the types of the keys' defaults.
 
 use std::sync::LazyLock;
 
@@ -32,8 +32,8 @@ pub(super) fn names(table: &Table, above: &str, between: &str) -> Vec<String> {
     table.iter().flat_map(of).collect()
 }
 
-/// Reads a value of the type that the key's default has: a text needs no quotes, and a list of texts or numbers may be
-/// written with commas. A key without a default takes a value of TOML; any other text is a string.
+/// Parses a value as the type of the key's default: a text needs no quotes, and a list of texts or numbers may be written
+/// with commas. Without a default, the text is parsed as a TOML value or, if it is not one, is a string.
 pub(super) fn value(text: &str, default: Option<&Value>) -> Value {
     match default {
         Some(Value::String(_)) => Value::String(text.to_owned()),
@@ -48,10 +48,10 @@ pub(super) fn value(text: &str, default: Option<&Value>) -> Value {
     }
 }
 
-/// Keys of origins and rules, of which there is no default, whose values are lists.
+/// Those keys of origins and rules, which have no defaults, whose values are lists.
 pub(super) const LISTS: &[&str] = &["allow", "buckets", "guards", "redirect_ports", "urls"];
 
-/// Reads a list that may be written with commas.
+/// Parses a list, which may be written with commas instead of as a TOML array.
 pub(super) fn items(text: &str) -> Value {
     if let list @ Value::Array(_) = literal(text) {
         return list;
@@ -64,14 +64,14 @@ pub(super) fn items(text: &str) -> Value {
     split(bare, literal)
 }
 
-/// Returns the values of a list with commas.
+/// Splits a list at its commas, and reads each item with `read`.
 fn split(text: &str, read: impl Fn(&str) -> Value) -> Value {
     let texts = text.split(',').map(str::trim);
     let items = texts.filter(|item| !item.is_empty()).map(read);
     items.collect::<Vec<_>>().into()
 }
 
-/// Reads a value of TOML; anything else is a text.
+/// Parses a TOML value; any other text is a string.
 fn literal(text: &str) -> Value {
     let read: Option<Table> = format!("value = {text}").parse().ok();
     let value = read

@@ -65,14 +65,14 @@ impl Drop for Board {
 async fn tell(scene: Scene, updates: Arc<Updates>) {
     loop {
         tokio::time::sleep(EVERY).await;
-        // The board of another configuration may just have ended.
+        // The task of a previous configuration's board may just have switched recording off.
         scene.watch(true);
         let event = scene.event();
         let mut updates = lock(&updates);
-        let watched = updates
+        let sender = updates
             .as_ref()
             .filter(|sender| sender.receiver_count() > 0);
-        match watched.filter(|_| !scene.is_stopping()) {
+        match sender.filter(|_| !scene.is_stopping()) {
             Some(sender) => _ = sender.send_replace(event),
             None => {
                 *updates = None;
@@ -101,7 +101,7 @@ impl App {
         purpose: Purpose,
         visitor: Visitor,
     ) -> Reply {
-        self.watched(request, purpose, visitor)
+        self.board_reply(request, purpose, visitor)
             .unwrap_or_else(|error| response::error(&error, error.status(), OWN_ERRORS))
     }
 
@@ -114,7 +114,7 @@ impl App {
         self.metrics.remember(&load, &cache);
     }
 
-    fn watched<B>(
+    fn board_reply<B>(
         &self,
         request: &Request<B>,
         purpose: Purpose,
@@ -140,15 +140,15 @@ impl App {
             return Err(Error::Unauthorized);
         }
         if place == "history" {
-            let told = self.metrics.history.told().to_string();
-            let mut reply = response::json(told.into());
+            let history = self.metrics.history.to_json().to_string();
+            let mut reply = response::json(history.into());
             response::set_cache_control(&mut reply, "no-store");
             return Ok(reply);
         }
         let updates = self.board.join(Scene::of(self))?;
         let mut reply = response::events(updates);
         let headers = reply.headers_mut();
-        // nginx would collect them.
+        // Without this header, nginx would buffer the events.
         headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
         Ok(reply)
@@ -171,7 +171,7 @@ const FILES: &[PageFile] = page::files! {
     "docs/troubleshooting.md", MANUAL, "../../../../../docs/troubleshooting.md";
 };
 
-/// The media type of pages of the manual, which alarms lead to.
+/// The media type of the manual's pages, which the dashboard's alarms link to.
 const MANUAL: &str = "text/plain; charset=utf-8";
 
 const MOST_WATCHERS: usize = 16;

@@ -46,21 +46,21 @@ impl Scene {
         self.readiness.is_stopping()
     }
 
-    /// Starts or stops recording slow requests, which happens only while somebody watches.
-    pub(super) fn watch(&self, watched: bool) {
-        self.metrics.slowest.watch(watched);
+    /// Starts or stops recording slow requests. They are recorded only while somebody watches the dashboard.
+    pub(super) fn watch(&self, is_watched: bool) {
+        self.metrics.slowest.watch(is_watched);
     }
 
     /// Returns the current state as one server-sent event.
     pub(super) fn event(&self) -> Bytes {
-        format!("data: {}\n\n", self.told()).into()
+        format!("data: {}\n\n", self.to_json()).into()
     }
 
-    fn told(&self) -> Value {
+    fn to_json(&self) -> Value {
         let now = self.maker.admission.gauges();
         let workers: Vec<Value> = self.maker.admission.at_work().iter().map(worker).collect();
-        let counted = now.counters;
-        let rejected = |cause: &str, count: u64, advice: &str| json!({ "cause": cause, "count": count, "advice": advice });
+        let counters = now.counters;
+        let rejection = |cause: &str, count: u64, advice: &str| json!({ "cause": cause, "count": count, "advice": advice });
         let stats = self.maker.results.cache.stats();
         let memory = stats.memory;
         let tier = |name: &str, [hits, stale, misses, entries, bytes, limit]: [u64; 6]| {
@@ -97,16 +97,16 @@ impl Scene {
             "processes": andon_isolation::installed().map(|pool| processes(&pool.counts())),
             "queue": { "waiting": now.waiting, "delay_ms": millis(now.predicted_wait) },
             "memory": { "reserved": now.budget_used, "budget": now.budget_total },
-            "done": counted.done,
+            "done": counters.done,
             "tiers": tiers,
             "rejections": [
-                rejected("queue", counted.refused_count, "The queue is full: more workers or machines, or a longer `queue`."),
-                rejected("wait", counted.refused_wait, "The predicted delay is over `target_wait`: more workers or machines, or a larger cache."),
-                rejected("deadline", counted.refused_deadline, "Images would miss `timeouts.request`: look for slow ones below."),
-                rejected("stuck", counted.refused_stuck, "All worker threads were stuck: restart the server, and look for the images below."),
-                rejected("memory", counted.refused_memory, "An image alone is over `memory_budget`: raise it, or lower `limits.pixels`."),
+                rejection("queue", counters.refused_count, "The queue is full: more workers or machines, or a longer `queue`."),
+                rejection("wait", counters.refused_wait, "The predicted delay is over `target_wait`: more workers or machines, or a larger cache."),
+                rejection("deadline", counters.refused_deadline, "Images would miss `timeouts.request`: look for slow ones below."),
+                rejection("stuck", counters.refused_stuck, "All worker threads were stuck: restart the server, and look for the images below."),
+                rejection("memory", counters.refused_memory, "An image alone is over `memory_budget`: raise it, or lower `limits.pixels`."),
             ],
-            "metrics": self.metrics.told(),
+            "metrics": self.metrics.to_json(),
             "origins": self.origins(),
             "slowest": self.slowest(),
             "threads": now.threads,
@@ -118,15 +118,15 @@ impl Scene {
         let readings = self.maker.resolver.origins().readings();
         let origin = |reading: crate::origins::Reading<'_>| {
             let results = reading.figures.results();
-            let of = |wanted: &[&str]| -> u64 {
-                let named = RESULTS.iter().zip(results);
-                named
-                    .filter(|(name, _)| wanted.contains(name))
+            let total = |names: &[&str]| -> u64 {
+                let counts = RESULTS.iter().zip(results);
+                counts
+                    .filter(|(name, _)| names.contains(name))
                     .map(|(_, count)| count)
                     .sum()
             };
-            let good = of(&["ok", "not_modified"]);
-            let missing = of(&["not_found"]);
+            let good = total(&["ok", "not_modified"]);
+            let missing = total(&["not_found"]);
             json!({
                 "name": reading.name,
                 "good": good,
@@ -142,7 +142,7 @@ impl Scene {
 
     fn slowest(&self) -> Vec<Value> {
         let slowest = self.metrics.slowest.read().into_iter();
-        let told = |(ago, entry): (Duration, crate::operations::entry::Entry)| {
+        let row = |(ago, entry): (Duration, crate::operations::entry::Entry)| {
             let stages = entry.stages.iter();
             let stages: Vec<Value> = stages
                 .map(|(name, time)| json!([name, millis(*time)]))
@@ -155,7 +155,7 @@ impl Scene {
                 "stages": stages,
             })
         };
-        slowest.map(told).collect()
+        slowest.map(row).collect()
     }
 }
 

@@ -16,12 +16,12 @@ use crate::sources::resolver::Resolver;
 
 /// What one page shows.
 pub(super) struct Page<'a> {
-    /// All paths that the search found.
-    found: Vec<&'a str>,
+    /// The paths of all images that match the search.
+    matches: Vec<&'a str>,
     /// Number of images in the folder.
-    all: usize,
+    total: usize,
     /// Number of folders that may not be read.
-    closed: usize,
+    closed_folders: usize,
     has_more: bool,
     query: &'a Query,
     from: usize,
@@ -29,7 +29,7 @@ pub(super) struct Page<'a> {
     access: Access,
 }
 
-/// Who sees a page.
+/// Who may see a page, which decides what the page says and which links it has.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Access {
     /// Whether the page is for the user of this machine, who has other pages, too.
@@ -41,8 +41,8 @@ pub(super) struct Access {
 }
 
 impl Access {
-    /// Says who sees the page, and why these URL languages are on.
-    fn said(self) -> String {
+    /// Returns the text about who may see the page, and why these URL languages are on.
+    fn sentence(self) -> String {
         let who = match self.is_shared {
             true => "page is shared: whoever reaches the server sees all images.",
             false => "page is for this machine only.",
@@ -64,13 +64,13 @@ impl<'a> Page<'a> {
         resolver: &'a Resolver,
         access: Access,
     ) -> Self {
-        let found = found(&listing.paths, &query.find);
-        let last = found.len().saturating_sub(1) / EACH * EACH;
+        let matches = matching(&listing.paths, &query.find);
+        let last = matches.len().saturating_sub(1) / EACH * EACH;
         Self {
             from: (query.from / EACH * EACH).min(last),
-            found,
-            all: listing.paths.len(),
-            closed: listing.closed.len(),
+            matches,
+            total: listing.paths.len(),
+            closed_folders: listing.closed.len(),
             has_more: listing.has_more,
             query,
             resolver,
@@ -79,25 +79,25 @@ impl<'a> Page<'a> {
     }
 
     pub(super) fn html(&self) -> String {
-        let shown: Vec<&str> = self
-            .found
+        let paths: Vec<&str> = self
+            .matches
             .iter()
             .skip(self.from)
             .take(EACH)
             .copied()
             .collect();
-        let chosen = self.query.image.as_deref().or(shown.first().copied());
+        let image = self.query.image.as_deref().or(paths.first().copied());
         let pieces = [
             (
                 "{nav}",
                 if self.access.is_own { NAVIGATION } else { "" }.to_owned(),
             ),
-            ("{shared}", self.access.said()),
+            ("{shared}", self.access.sentence()),
             ("{version}", env!("CARGO_PKG_VERSION").to_owned()),
             ("{find}", escape(&self.query.find)),
-            ("{said}", self.said(shown.len()) + &self.left_out()),
-            ("{urls}", self.urls(chosen)),
-            ("{images}", self.images(&shown)),
+            ("{said}", self.summary(paths.len()) + &self.left_out()),
+            ("{urls}", self.urls(image)),
+            ("{images}", self.images(&paths)),
             ("{pages}", self.pages()),
         ];
         let mut rest = TEMPLATE;
@@ -116,43 +116,51 @@ impl<'a> Page<'a> {
         html
     }
 
-    /// Returns the end of that sentence, about folders that the server may not read.
+    /// Returns the end of the summary, about folders that the server may not read; empty without any.
     fn left_out(&self) -> String {
-        match self.closed {
+        match self.closed_folders {
             0 => String::new(),
-            closed => format!(
+            count => format!(
                 " · {} may not be read by the server",
-                super::counted(closed)
+                super::count_text(count)
             ),
         }
     }
 
-    /// Returns the sentence about the number of images.
-    fn said(&self, shown: usize) -> String {
-        let (all, more) = (
-            grouped(self.all),
+    /// Returns the sentence about the number of images, of which the page shows `count`.
+    fn summary(&self, count: usize) -> String {
+        let (total, or_more) = (
+            with_commas(self.total),
             if self.has_more { " or more" } else { "" },
         );
-        let images = if self.all == 1 { "image" } else { "images" };
-        let range = format!("{}–{}", grouped(self.from + 1), grouped(self.from + shown));
-        match (self.all, self.found.len()) {
+        let images = if self.total == 1 { "image" } else { "images" };
+        let range = format!(
+            "{}–{}",
+            with_commas(self.from + 1),
+            with_commas(self.from + count)
+        );
+        match (self.total, self.matches.len()) {
             (0, _) => "No images in this folder yet".to_owned(),
-            (_, 0) => format!("None of {all}{more} {images} match"),
-            (_, found) if found == self.all && found <= EACH => format!("{all}{more} {images}"),
-            (_, found) if found == self.all => format!("{range} of {all}{more} {images}"),
-            (_, found) => format!(
-                "{range} of {} found in {all}{more} {images}",
-                grouped(found)
+            (_, 0) => format!("None of {total}{or_more} {images} match"),
+            (_, match_count) if match_count == self.total && match_count <= EACH => {
+                format!("{total}{or_more} {images}")
+            }
+            (_, match_count) if match_count == self.total => {
+                format!("{range} of {total}{or_more} {images}")
+            }
+            (_, match_count) => format!(
+                "{range} of {} found in {total}{or_more} {images}",
+                with_commas(match_count)
             ),
         }
     }
 
     /// Returns the panel with URLs of an image in all dialects.
-    fn urls(&self, chosen: Option<&str>) -> String {
-        let target = chosen.map(target);
+    fn urls(&self, image: Option<&str>) -> String {
+        let target = image.map(target);
         let path = target.as_deref().unwrap_or(EXAMPLE_SOURCE);
         let mut urls = String::new();
-        if let (Some(name), Some(target)) = (chosen, &target) {
+        if let (Some(name), Some(target)) = (image, &target) {
             let query = form_urlencoded::Serializer::new(String::new())
                 .append_pair("image", &format!("/{name}"))
                 .finish();
@@ -177,7 +185,7 @@ impl<'a> Page<'a> {
         urls.push_str("<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-labelledby=\"urls-title\"><table>\n");
         for (name, example) in self.resolver.examples(path) {
             let url = escape(&example);
-            let link = match chosen {
+            let link = match image {
                 Some(_) => format!("<a href=\"{url}\">{url}</a>"),
                 None => url,
             };
@@ -191,9 +199,9 @@ impl<'a> Page<'a> {
     }
 
     /// Returns the thumbnails as items of a list.
-    fn images(&self, shown: &[&str]) -> String {
+    fn images(&self, paths: &[&str]) -> String {
         let mut items = String::new();
-        for path in shown {
+        for path in paths {
             let (folder, name) = match path.rfind('/') {
                 Some(slash) => path.split_at(slash + 1),
                 None => ("", *path),
@@ -213,7 +221,7 @@ impl<'a> Page<'a> {
 
     /// Returns the links to other pages; empty if there is one page.
     fn pages(&self) -> String {
-        let last = self.found.len().saturating_sub(1) / EACH * EACH;
+        let last = self.matches.len().saturating_sub(1) / EACH * EACH;
         if last == 0 {
             return String::new();
         }
@@ -221,17 +229,17 @@ impl<'a> Page<'a> {
             true => format!("<a href=\"{}\">{text}</a>", escape(&self.link(from, None))),
             false => format!("<span aria-disabled=\"true\">{text}</span>"),
         };
-        let (first, at) = (self.from == 0, self.from == last);
+        let (is_first, is_last) = (self.from == 0, self.from == last);
         [
-            link(0, "First", !first),
-            link(self.from.saturating_sub(EACH), "Previous", !first),
+            link(0, "First", !is_first),
+            link(self.from.saturating_sub(EACH), "Previous", !is_first),
             format!(
                 "<span>Page {} of {}</span>",
                 self.from / EACH + 1,
                 last / EACH + 1
             ),
-            link(self.from + EACH, "Next", !at),
-            link(last, "Last", !at),
+            link(self.from + EACH, "Next", !is_last),
+            link(last, "Last", !is_last),
         ]
         .join("\n")
     }
@@ -254,21 +262,22 @@ impl<'a> Page<'a> {
 
 /// Returns the paths that contain all words of a text, in upper or lower case, with or without accents, and in
 /// whichever form of Unicode: names from macOS have accents as characters of their own.
-fn found<'a>(paths: &'a [String], text: &str) -> Vec<&'a str> {
-    let words: Vec<String> = text.split_whitespace().map(folded).collect();
-    let all = paths.iter().map(String::as_str);
+fn matching<'a>(paths: &'a [String], text: &str) -> Vec<&'a str> {
+    let words: Vec<String> = text.split_whitespace().map(fold).collect();
+    let paths = paths.iter().map(String::as_str);
     if words.is_empty() {
-        return all.collect();
+        return paths.collect();
     }
-    all.filter(|path| {
-        let path = folded(path);
-        words.iter().all(|word| path.contains(word.as_str()))
-    })
-    .collect()
+    paths
+        .filter(|path| {
+            let path = fold(path);
+            words.iter().all(|word| path.contains(word.as_str()))
+        })
+        .collect()
 }
 
 /// Returns a text in lower case and without accents.
-fn folded(text: &str) -> String {
+fn fold(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();
     }
@@ -283,7 +292,7 @@ fn folded(text: &str) -> String {
 /// Unicode's combining diacritical marks.
 const ACCENTS: RangeInclusive<char> = '\u{300}'..='\u{36f}';
 
-/// Returns the path of an image as it stands in URLs.
+/// Returns the target of an image's unchanged file: its path, percent-encoded.
 fn target(path: &str) -> String {
     format!("/{}", utf8_percent_encode(path, IN_PATH))
 }
@@ -294,16 +303,16 @@ pub(in crate::handler) fn thumbnail(target: &str, side: u32) -> String {
 }
 
 /// Writes a number with commas between thousands.
-fn grouped(number: usize) -> String {
+fn with_commas(number: usize) -> String {
     let digits = number.to_string();
-    let mut grouped = String::new();
+    let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {
         if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            grouped.push(',');
+            text.push(',');
         }
-        grouped.push(digit);
+        text.push(digit);
     }
-    grouped
+    text
 }
 
 const TEMPLATE: &str = include_str!(concat!(
@@ -315,14 +324,13 @@ const TEMPLATE: &str = include_str!(concat!(
 const NAVIGATION: &str = "<nav aria-label=\"Other pages\"><a href=\"/_andon/play\">Playground</a> \
      <a href=\"/_andon/board\">Dashboard</a> <a href=\"/metrics\">Metrics</a></nav>";
 
-/// Who sees the page.
 /// Number of images on one page.
 const EACH: usize = 60;
 
-/// Longest side of a thumbnail in px: twice what it takes on the page, for dense screens.
+/// Longest side of a thumbnail in px: twice its size on the page, for screens of high pixel density.
 const THUMBNAIL: u32 = 360;
 
-/// Longest side of the larger image beside the URLs, in px.
+/// Longest side of the larger image next to the URLs, in px.
 const PREVIEW: u32 = 640;
 
 #[cfg(test)]
@@ -332,9 +340,9 @@ mod tests {
     #[test]
     fn a_search_finds_paths_with_all_its_words() {
         let paths = ["Trip/Sea.jpg", "trip/a.jpg", "sea.jpg"].map(str::to_owned);
-        assert_eq!(found(&paths, " sea  TRIP"), ["Trip/Sea.jpg"]);
-        assert_eq!(found(&paths, "").len(), 3);
-        assert!(found(&paths, "sea.png").is_empty());
+        assert_eq!(matching(&paths, " sea  TRIP"), ["Trip/Sea.jpg"]);
+        assert_eq!(matching(&paths, "").len(), 3);
+        assert!(matching(&paths, "sea.png").is_empty());
     }
 
     #[test]
@@ -342,9 +350,9 @@ mod tests {
         let [composed, decomposed, other] = ["M\u{fc}ller.jpg", "Mu\u{308}ller.jpg", "maller.jpg"];
         let paths = [composed, decomposed, other].map(str::to_owned);
         for text in [composed, decomposed, "muller", "MÜLLER", "müller.jpg"] {
-            assert_eq!(found(&paths, text), [composed, decomposed], "{text}");
+            assert_eq!(matching(&paths, text), [composed, decomposed], "{text}");
         }
-        assert_eq!(found(&["日本 été.jpg".to_owned()], "ETE 日本").len(), 1);
+        assert_eq!(matching(&["日本 été.jpg".to_owned()], "ETE 日本").len(), 1);
     }
 
     #[test]
@@ -355,7 +363,7 @@ mod tests {
             (1000, "1,000"),
             (1_234_567, "1,234,567"),
         ] {
-            assert_eq!(grouped(number), text);
+            assert_eq!(with_commas(number), text);
         }
     }
 }

@@ -33,29 +33,29 @@ use crate::response::Reply;
 
 /// The images of the folder at `/`, as they were when it was last read.
 #[derive(Debug, Default)]
-pub(crate) struct FolderIndex(Mutex<Option<Known>>);
+pub(crate) struct FolderIndex(Mutex<Option<CachedListing>>);
 
 #[derive(Debug)]
-struct Known {
+struct CachedListing {
     listing: Arc<Listing>,
     /// When the folder was read.
     at: Instant,
     /// Time that reading it took.
-    took: Duration,
+    read_time: Duration,
 }
 
-impl Known {
-    /// Whether the list may still be shown. A folder that takes long to read is read less often: reading takes at most
-    /// a twentieth of the time.
+impl CachedListing {
+    /// Whether the list may still be shown. A folder that takes long to read is read less often, so that reading takes
+    /// at most a twentieth of the time.
     fn is_fresh(&self) -> bool {
-        self.at.elapsed() < (self.took * 20).max(SHORTEST_LIFE)
+        self.at.elapsed() < (self.read_time * 20).max(SHORTEST_LIFE)
     }
 }
 
-/// What the query of the page asks for.
+/// The query parameters of the page.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Query {
-    /// Words that the paths of the images contain, in upper or lower case.
+    /// Words that the paths of the images must contain, in upper or lower case.
     find: String,
     /// Index of the first image that is shown, among those found.
     from: usize,
@@ -89,8 +89,8 @@ impl App {
         }
         let mut record = RequestRecord::begin(&self.log, &request, visitor.peer);
         let is_own = self.is_own_user(visitor, request.headers());
-        let shown = self.shown(&request, query.unwrap_or_default(), is_own);
-        let reply = match shown.await {
+        let reply = self.folder_reply(&request, query.unwrap_or_default(), is_own);
+        let reply = match reply.await {
             Ok(reply) => reply,
             Err(error) => record.failed(&error),
         };
@@ -105,7 +105,7 @@ impl App {
     }
 
     /// Returns the page or one of its files. `is_own` says whether it is for the user of this machine.
-    async fn shown(
+    async fn folder_reply(
         &self,
         request: &Request<Incoming>,
         query: Query,
@@ -123,7 +123,7 @@ impl App {
                 is_shared: self.folder_allow == AllowedClients::All,
             };
             let page = Page::new(&listing, &query, &self.maker.resolver, access);
-            return Ok(page::written(page.html()));
+            return Ok(page::generated(page.html()));
         }
         check_site(request.headers())?;
         let place = below(FOLDER, path).unwrap_or_default();
@@ -135,27 +135,25 @@ impl App {
         }
     }
 
-    /// Returns the images of the folder, which is read again if the list is old. Requests that come meanwhile wait for
-    /// the same list.
+    /// Returns the images of the folder, which is read again if the list is old. Requests that arrive during the reading
+    /// wait for the same list.
     async fn listing(&self) -> Result<Arc<Listing>, Error> {
-        let mut known = self.folder.0.lock().await;
-        if let Some(known) = known.as_ref().filter(|known| known.is_fresh()) {
-            return Ok(known.listing.clone());
+        let mut slot = self.folder.0.lock().await;
+        if let Some(entry) = slot.as_ref().filter(|entry| entry.is_fresh()) {
+            return Ok(entry.listing.clone());
         }
         let resolver = self.maker.resolver.clone();
         let look = move || {
-            let began = Instant::now();
+            let start = Instant::now();
             let listing = Arc::new(resolver.listing(MOST_IMAGES));
-            Ok::<_, Error>((listing, began.elapsed()))
+            Ok::<_, Error>((listing, start.elapsed()))
         };
-        let (listing, took) = self.maker.fetcher.look(look).await?;
-        let before = known
-            .as_ref()
-            .map_or(&[][..], |known| &known.listing.closed);
+        let (listing, read_time) = self.maker.fetcher.look(look).await?;
+        let before = slot.as_ref().map_or(&[][..], |entry| &entry.listing.closed);
         if listing.closed != before && !listing.closed.is_empty() {
             tracing::warn!(
                 "the page with the images leaves out {} that the user of the server may not read: {}; `chmod -R o+rX` lets it",
-                counted(listing.closed.len()),
+                count_text(listing.closed.len()),
                 listing
                     .closed
                     .iter()
@@ -165,10 +163,10 @@ impl App {
                     .join(", ")
             );
         }
-        *known = Some(Known {
+        *slot = Some(CachedListing {
             listing: listing.clone(),
             at: Instant::now(),
-            took,
+            read_time,
         });
         Ok(listing)
     }
@@ -181,11 +179,11 @@ const FILES: &[PageFile] = page::files! {
     "icon.svg", "image/svg+xml", "icon.svg";
 };
 
-/// Returns a number of folders in words.
-fn counted(folders: usize) -> String {
+/// Returns the text for a number of folders, such as `1 folder` or `12 folders`.
+fn count_text(folders: usize) -> String {
     match folders {
         1 => "1 folder".to_owned(),
-        more => format!("{more} folders"),
+        count => format!("{count} folders"),
     }
 }
 
@@ -195,7 +193,7 @@ const MOST_NAMED: usize = 5;
 /// Maximum number of images in the list; further ones are left out.
 const MOST_IMAGES: usize = 100_000;
 
-/// How long a list is shown at least before the folder is read again.
+/// Minimum time between two readings of the folder.
 const SHORTEST_LIFE: Duration = Duration::from_secs(1);
 
 #[cfg(test)]

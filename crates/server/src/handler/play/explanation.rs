@@ -19,7 +19,7 @@ use crate::sources::geometry;
 use crate::sources::resolver::Resolver;
 
 impl App {
-    /// Returns the recipe for a URL in any dialect.
+    /// Returns the recipe that is equivalent to a URL in any dialect, as JSON.
     pub(super) async fn read_url(&self, play: &Play, query: Query) -> Result<Reply, Error> {
         let url = query
             .url
@@ -28,22 +28,22 @@ impl App {
         let (dialect, request) = read(&resolver, play, &url, query.dialect.as_deref())?;
         let request = Arc::new(request);
         let deadline = Instant::now() + self.timeout;
-        // A URL is worth reading even if its file is not there.
-        let seen = self.within(self.maker.rehearse(&request, deadline)).await;
+        // The recipe is shown even if the source is missing.
+        let rehearsal = self.within(self.maker.rehearse(&request, deadline)).await;
         let engine = self.maker.engine.clone();
-        let told = move || {
-            let facts = seen
+        let describe = move || {
+            let facts = rehearsal
                 .ok()
                 .and_then(|it| engine.facts(it.planned.source()).ok());
             recipe_of(&translator, dialect, &request, facts)
         };
-        // It reads the header once more.
-        let told = self.maker.headers.read(None, false, (), told).await?;
-        Ok(super::json(told.to_string()))
+        // On a thread for headers, because it reads the header of the image again.
+        let answer = self.maker.headers.read(None, false, (), describe).await?;
+        Ok(super::json(answer.to_string()))
     }
 
     /// Returns a recipe's plan and its URLs.
-    pub(super) async fn explained(
+    pub(super) async fn explanation(
         &self,
         play: &Play,
         query: Query,
@@ -65,14 +65,14 @@ impl App {
             recipe: query.recipe()?,
         };
         let explain = move || Ok(explainer.explain(rehearsal));
-        // It reads the header once more.
-        let told = self.maker.headers.read(None, false, (), explain).await?;
-        Ok(super::json(told.to_string()))
+        // On a thread for headers, because it reads the header of the image again.
+        let answer = self.maker.headers.read(None, false, (), explain).await?;
+        Ok(super::json(answer.to_string()))
     }
 }
 
-/// Reads what a URL asks for, in one of the dialects at its prefix here or at its usual one, or else as this server does
-/// with its rewrite rules.
+/// Parses a URL: in one of the dialects, at its prefix on this server or at its usual prefix, or else as this server
+/// parses its requests, rewrite rules included. Returns the dialect's name as well.
 fn read(
     resolver: &Resolver,
     play: &Play,
@@ -82,12 +82,13 @@ fn read(
     let target = target(url.trim());
     let read = play.translator.read(dialect, &target);
     let read = read.or_else(|why| match why {
-        Unread::ByAll(_) => play.usual.read(dialect, &target),
+        Unread::ByAll(_) => play.default_translator.read(dialect, &target),
         Unread::By(..) | Unread::Ambiguous(_) => Err(why),
     });
     read.or_else(|why| {
-        let own = resolver.parse(&target).ok();
-        own.filter(|request| request.ask == Ask::Image && dialect.is_none())
+        let request = resolver.parse(&target).ok();
+        request
+            .filter(|request| request.ask == Ask::Image && dialect.is_none())
             .map(|request| ("this server", request))
             .ok_or_else(|| Error::Play(why.to_string()))
     })
@@ -101,17 +102,17 @@ fn recipe_of(
     facts: Option<Facts>,
 ) -> Result<Value, Error> {
     let reads = request.rules.text();
-    let unsaid = |why: String| {
+    let no_recipe = |why: String| {
         Error::Play(format!(
             "{dialect} reads {reads}, for which there is no recipe: {why}"
         ))
     };
-    let translation = translator.translation(request, &known(facts));
-    let said = translation.say_in("native").map_err(unsaid)?;
-    let native = translator.read(Some("native"), &said.url);
-    let (_, native) = native.map_err(|why| unsaid(why.to_string()))?;
+    let translation = translator.translation(request, &known_facts(facts));
+    let native_url = translation.say_in("native").map_err(no_recipe)?;
+    let native = translator.read(Some("native"), &native_url.url);
+    let (_, native) = native.map_err(|why| no_recipe(why.to_string()))?;
     let recipe: Recipe = (native.rules.text().parse())
-        .map_err(|why: andon_recipe::ParseError| unsaid(why.to_string()))?;
+        .map_err(|why: andon_recipe::ParseError| no_recipe(why.to_string()))?;
     Ok(json!({
         "dialect": dialect,
         "reads": reads,
@@ -121,20 +122,20 @@ fn recipe_of(
         },
         "recipe": recipe.to_string(),
         "pieces": words::pieces(&recipe),
-        "but": said.but,
+        "but": native_url.but,
         "notes": request.notes,
     }))
 }
 
-/// Returns what a translation needs to know of a source whose header was read.
-fn known(facts: Option<Facts>) -> Known<'static> {
+/// Returns what a translation needs to know about a source, whose `facts` come from its header.
+fn known_facts(facts: Option<Facts>) -> Known<'static> {
     Known {
         facts,
         ..Known::default()
     }
 }
 
-/// Everything that an explanation needs apart from the plan.
+/// The data of an explanation apart from the plan.
 struct Explainer {
     translator: Arc<Translator>,
     resolver: Arc<Resolver>,
@@ -164,7 +165,7 @@ impl Explainer {
             "recipe": self.recipe.to_string(),
             "pieces": words::pieces(&self.recipe),
             "plan": plan,
-            "url": self.served(self.recipe.clone()),
+            "url": self.url_of(self.recipe.clone()),
             "urls": self.urls(facts),
             "densities": self.densities(),
             "formats": self.in_formats(),
@@ -173,13 +174,13 @@ impl Explainer {
     }
 
     /// Returns the URL by which this server serves exactly this recipe, preferably a native one.
-    fn served(&self, recipe: Recipe) -> Option<String> {
+    fn url_of(&self, recipe: Recipe) -> Option<String> {
         let request = ImageRequest::image(self.source.clone(), recipe);
-        let mut written: Vec<_> = self.resolver.written(&request).collect();
-        let native = written.iter().position(|(name, _)| *name == "native");
-        match written.is_empty() {
+        let mut urls: Vec<_> = self.resolver.written(&request).collect();
+        let native = urls.iter().position(|(name, _)| *name == "native");
+        match urls.is_empty() {
             true => None,
-            false => Some(written.swap_remove(native.unwrap_or(0)).1),
+            false => Some(urls.swap_remove(native.unwrap_or(0)).1),
         }
     }
 
@@ -195,12 +196,12 @@ impl Explainer {
         let url = |density: f64| {
             let mut recipe = self.recipe.clone();
             recipe.steps.insert(0, Step::Dpr(Dpr(density)));
-            Some(json!({ "density": density, "url": self.served(recipe)? }))
+            Some(json!({ "density": density, "url": self.url_of(recipe)? }))
         };
         [2.0, 3.0].into_iter().filter_map(url).collect()
     }
 
-    /// Returns URLs for the formats that are offered to browsers.
+    /// Returns URLs of the same recipe in each format that is offered to browsers.
     fn in_formats(&self) -> Vec<Value> {
         let url = |(name, media_type): &(FormatName, &str)| {
             let url = self.in_format(name.clone())?;
@@ -209,37 +210,39 @@ impl Explainer {
         self.formats.iter().filter_map(url).collect()
     }
 
-    /// Returns a URL whose result every browser shows: that of the recipe itself, unless its format is one of those that
-    /// are offered to some.
+    /// Returns a URL whose result every browser shows: that of the recipe itself, unless its format is one that is offered
+    /// only to browsers that accept it.
     fn for_all_browsers(&self) -> Option<String> {
-        let is_offered = |own: &FormatName| self.formats.iter().any(|(name, _)| name == own);
+        let is_offered = |format: &FormatName| self.formats.iter().any(|(name, _)| name == format);
         match &self.recipe.output.format {
-            Some(own) if is_offered(own) => self.in_format(FormatName::new(Output::AUTO).ok()?),
-            _ => self.served(self.recipe.clone()),
+            Some(format) if is_offered(format) => {
+                self.in_format(FormatName::new(Output::AUTO).ok()?)
+            }
+            _ => self.url_of(self.recipe.clone()),
         }
     }
 
-    /// Returns the URL for the recipe in another format.
+    /// Returns the URL of the same recipe in another format.
     fn in_format(&self, format: FormatName) -> Option<String> {
         let output = Output {
             format: Some(format),
             ..self.recipe.output.clone()
         };
         let steps = self.recipe.steps.clone();
-        self.served(Recipe { steps, output })
+        self.url_of(Recipe { steps, output })
     }
 
-    /// Returns the request as a URL in each dialect, or the reason why that is not possible.
+    /// Returns the request as a URL in each dialect, or the reason why a dialect cannot express it.
     fn urls(&self, facts: Option<Facts>) -> Vec<Value> {
         let request = ImageRequest::image(self.source.clone(), self.recipe.clone());
-        let translation = self.translator.translation(&request, &known(facts));
+        let translation = self.translator.translation(&request, &known_facts(facts));
         let url = |dialect: &'static str| match translation.say_in(dialect) {
             Err(why) => json!({ "dialect": dialect, "why": why }),
-            Ok(said) => {
-                let read = self.resolver.parse(&said.url);
+            Ok(outcome) => {
+                let read = self.resolver.parse(&outcome.url);
                 let is_served =
                     read.is_ok_and(|it| it.ask == Ask::Image && it.source == self.source);
-                json!({ "dialect": dialect, "url": said.url, "but": said.but, "served": is_served })
+                json!({ "dialect": dialect, "url": outcome.url, "but": outcome.but, "served": is_served })
             }
         };
         self.translator.names().map(url).collect()

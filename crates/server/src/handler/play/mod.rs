@@ -34,8 +34,8 @@ use crate::response::{self, Reply};
 pub(crate) struct Play {
     allow: AllowedClients,
     translator: Arc<Translator>,
-    /// Reads URLs as the servers write them whose dialects have other prefixes here.
-    usual: Arc<Translator>,
+    /// Reads URLs of other servers, whose dialects are at their usual prefixes.
+    default_translator: Arc<Translator>,
     /// The declared words of recipes and the formats, as JSON.
     words: Bytes,
 }
@@ -62,7 +62,7 @@ impl Play {
         Ok(Some(Self {
             allow,
             translator: Arc::new(Translator::of_or_usual(&config.dialects)),
-            usual: Arc::new(Translator::usual()),
+            default_translator: Arc::new(Translator::usual()),
             words: words::declared(codecs).to_string().into(),
         }))
     }
@@ -94,9 +94,9 @@ impl Query {
                 "url" => &mut read.url,
                 "dialect" => &mut read.dialect,
                 _ => {
-                    let known = "recipe, source, url and dialect";
+                    let names = "recipe, source, url and dialect";
                     let name = name.escape_debug();
-                    let why = format!("there is no parameter `{name}` here; known are {known}");
+                    let why = format!("there is no parameter `{name}` here; known are {names}");
                     return Err(Error::Play(why));
                 }
             };
@@ -107,7 +107,7 @@ impl Query {
 }
 
 impl Query {
-    /// Returns the parsed recipe. Without one, only the encoding of the image changes.
+    /// Returns the parsed recipe, or an empty one if the query has none: the image is only encoded again.
     fn recipe(&self) -> Result<Recipe, Error> {
         let recipe = self
             .recipe
@@ -123,7 +123,10 @@ impl App {
         let mut record = RequestRecord::begin(&self.log, &request, visitor.peer);
         let (head, mut body) = request.into_parts();
         let request = Request::from_parts(head, ());
-        let reply = match self.played(&request, &mut body, visitor, &mut record).await {
+        let reply = match self
+            .play_reply(&request, &mut body, visitor, &mut record)
+            .await
+        {
             Ok(reply) => reply,
             Err(error) => {
                 discard(body, request.headers(), &error);
@@ -134,7 +137,7 @@ impl App {
         reply
     }
 
-    async fn played(
+    async fn play_reply(
         &self,
         request: &Request<()>,
         body: &mut Incoming,
@@ -171,9 +174,9 @@ impl App {
             "words" => Ok(json(play.words.clone())),
             "images" => self.images().await,
             "read" => self.read_url(play, query).await,
-            "plan" => self.explained(play, query, body).await,
-            "render" => self.tried(query, body, record).await,
-            "score" => self.scored(query, body).await,
+            "plan" => self.explanation(play, query, body).await,
+            "render" => self.rendering(query, body, record).await,
+            "score" => self.scoring(query, body).await,
             _ => Err(missing()),
         }
     }
@@ -191,8 +194,8 @@ impl App {
     async fn images(&self) -> Result<Reply, Error> {
         let resolver = self.maker.resolver.clone();
         let look = move || Ok::<_, Error>(resolver.images(MOST_IMAGES));
-        let found = self.maker.fetcher.look(look).await?;
-        Ok(json(serde_json::json!({ "images": found }).to_string()))
+        let images = self.maker.fetcher.look(look).await?;
+        Ok(json(serde_json::json!({ "images": images }).to_string()))
     }
 }
 
@@ -219,5 +222,5 @@ const FILES: &[PageFile] = page::files! {
     "place.js", page::SCRIPT, "place.js";
 };
 
-/// Maximum number of images in the list that a person chooses from.
+/// Maximum number of images in the list of the page.
 const MOST_IMAGES: usize = 200;

@@ -20,7 +20,7 @@ use crate::results::making::{Allowance, Holds, Rehearsal};
 
 impl App {
     /// Renders the image and returns it.
-    pub(super) async fn tried(
+    pub(super) async fn rendering(
         &self,
         query: Query,
         body: Option<Received>,
@@ -28,32 +28,32 @@ impl App {
     ) -> Result<Reply, Error> {
         let request = self.trial(&query)?;
         let deadline = Instant::now() + self.timeout;
-        let (picture, stages) = self
+        let (image, stages) = self
             .within(async {
                 let rehearsal = self.rehearsal(&request, body, deadline).await?;
                 self.maker.perform(rehearsal, deadline).await
             })
             .await?;
         record.took_all(stages);
-        let mut reply = fresh(picture.body, picture.media_type);
+        let mut reply = fresh(image.body, image.media_type);
         let varying = Varying {
             stages: record.stages(),
             ..Varying::default()
         };
         varying.set(reply.headers_mut());
-        response::add_notes(reply.headers_mut(), &picture.notes);
+        response::add_notes(reply.headers_mut(), &image.notes);
         Ok(reply)
     }
 
     /// Renders the image, and returns its length in bytes and its score as JSON.
-    pub(super) async fn scored(
+    pub(super) async fn scoring(
         &self,
         query: Query,
         body: Option<Received>,
     ) -> Result<Reply, Error> {
         let request = self.trial(&query)?;
         let deadline = Instant::now() + self.timeout;
-        let scored = self
+        let score_result = self
             .within(async {
                 let rehearsal = self.rehearsal(&request, body, deadline).await?;
                 let reference = self.reference(&rehearsal);
@@ -61,17 +61,17 @@ impl App {
             })
             .await?;
         let millis = |time: &Duration| (time.as_secs_f64() * 1e4).round() / 10.0;
-        let stages = scored.stages.iter();
+        let stages = score_result.stages.iter();
         let stages: Map<String, Value> = stages
             .map(|(stage, time)| ((*stage).to_owned(), json!(millis(time))))
             .collect();
-        let told = json!({
-            "bytes": scored.image.body.len(),
-            "media_type": scored.image.media_type,
-            "score": (scored.score * 100.0).round() / 100.0,
+        let answer = json!({
+            "bytes": score_result.image.body.len(),
+            "media_type": score_result.image.media_type,
+            "score": (score_result.score * 100.0).round() / 100.0,
             "stages_ms": stages,
         });
-        Ok(super::json(told.to_string()))
+        Ok(super::json(answer.to_string()))
     }
 
     /// Returns the image request that the query describes.
@@ -95,7 +95,7 @@ impl App {
         Ok(Arc::new(request))
     }
 
-    /// Plans the request for the image in the body, or else for the source that the request names.
+    /// Plans the request for the image in the body or, without a body, for the source that the request names.
     pub(super) async fn rehearsal(
         &self,
         request: &Arc<ImageRequest>,
@@ -110,9 +110,9 @@ impl App {
             return self.maker.rehearse(request, deadline).await;
         };
         let holds = Holds::of(holds);
-        let materials = self.opened_materials(request, deadline).await?;
+        let overlays = self.open_overlays(request, deadline).await?;
         let prepared = self
-            .prepared(request.clone(), bytes.into(), materials, &holds)
+            .prepared(request.clone(), bytes.into(), overlays, &holds)
             .await?;
         let mut stages = Stages::new();
         let allowance = Allowance::until(deadline);
@@ -127,7 +127,7 @@ impl App {
         })
     }
 
-    /// Returns the recipe for the same image without loss from encoding.
+    /// Returns the recipe for the same image in a lossless format, with which the result is compared.
     pub(super) fn reference(&self, rehearsal: &Rehearsal) -> Recipe {
         let plan = rehearsal.planned.plan();
         let Recipe { mut steps, output } = plan.recipe().clone();
@@ -138,21 +138,24 @@ impl App {
         let output = Output {
             format: FormatName::new(LOSSLESS).ok(),
             stored_turn: output.stored_turn,
-            // Its pixels are turned where those of the result are.
+            // Keep the orientation tag if the result keeps it, so that the pixels of both lie the same way.
             metadata: match plan.orientation().is_upright() {
                 true => Kept::None,
                 false => Kept::All,
             },
             drops_gain_map: true,
             profile: output.profile,
-            // Only the first frame is looked at.
+            // Only the first frame is scored.
             frame: output.frame.or((plan.info().frames > 1).then_some(1)),
             ..Output::default()
         };
         Recipe { steps, output }
     }
 
-    /// Waits for an answer, or fails when the request times out.
+    /// Waits for `answer`.
+    ///
+    /// # Errors
+    /// [`Error::Late`] after the time limit for requests, or the error of `answer`.
     pub(super) async fn within<T>(
         &self,
         answer: impl Future<Output = Result<T, Error>>,

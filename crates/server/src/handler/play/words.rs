@@ -20,9 +20,9 @@ pub(super) fn declared(codecs: &[&dyn Codec]) -> Value {
 /// arguments. Words that stand alone and change nothing are left out.
 pub(super) fn pieces(recipe: &Recipe) -> Vec<Value> {
     let text = recipe.to_string();
-    let known: Vec<&Word> = words().filter(|word| group(word).is_some()).collect();
+    let grouped_words: Vec<&Word> = words().filter(|word| group(word).is_some()).collect();
     let piece = |text: &str| {
-        known
+        grouped_words
             .iter()
             .enumerate()
             .find_map(|(index, word)| Some(json!({ "word": index, "values": values(word, text)? })))
@@ -68,17 +68,18 @@ fn word(word: &'static Word) -> Option<Value> {
     }))
 }
 
-/// Returns the arguments of a piece, if the piece is one of this word. Missing arguments are empty.
+/// Returns the decoded arguments of a piece of a recipe, or `None` if the piece is not one of this word. Missing
+/// arguments are empty.
 fn values(word: &Word, piece: &str) -> Option<Vec<String>> {
     let mut parts = piece.split(':');
     if parts.next() != Some(word.name) {
         return None;
     }
-    let decoded = |part: &str| match is_effect(word) {
+    let decode = |part: &str| match is_effect(word) {
         true => percent_decode_str(part).decode_utf8_lossy().into_owned(),
         false => part.to_owned(),
     };
-    let parts: Vec<String> = parts.map(decoded).collect();
+    let parts: Vec<String> = parts.map(decode).collect();
     let read = word.read::<MOST_ARGS>(&parts).ok()?;
     let texts = read.iter().take(word.args.len());
     Some(

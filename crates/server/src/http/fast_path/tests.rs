@@ -58,7 +58,7 @@ fn lane_after(arrival: Arrival, holds: usize) -> (DuplexStream, Lane, Arc<Activi
         idle: Duration::from_secs(10),
         head: Duration::from_secs(10),
         write: Duration::from_secs(10),
-        stalled: None,
+        stall: None,
     };
     let stream = TimeoutStream::new(server, activity.clone(), waits);
     let lane = FastPath::new(stream, activity.clone(), Arc::new(Hits), arrival);
@@ -95,7 +95,7 @@ async fn hyper_hears_only_of_what_cannot_be_answered_at_once() {
         client
     });
     assert_eq!(read(&mut lane).await, MISS);
-    assert_eq!(activity.asked(), 3);
+    assert_eq!(activity.request_count(), 3);
     assert!(!activity.is_answering());
     asking.await.unwrap();
 }
@@ -126,7 +126,7 @@ async fn a_reply_that_was_begun_is_finished_and_the_connection_closed() {
         b"head,".into(),
         FastBody::Bytes(Bytes::from_static(b"body")),
     );
-    begun.sent = 3;
+    begun.sent_bytes = 3;
     let arrival = Arrival {
         bytes: Vec::new(),
         reply: Some(begun),

@@ -7,7 +7,7 @@ const WAITS: Waits = Waits {
     idle: TIME,
     head: TIME,
     write: TIME,
-    stalled: None,
+    stall: None,
 };
 
 #[tokio::test(start_paused = true)]
@@ -112,7 +112,7 @@ async fn a_slow_reader_that_goes_on_reading_gets_its_reply() {
 async fn an_answer_of_which_nothing_is_written_is_given_up_where_that_is_asked_for() {
     let (_client, server) = duplex(64);
     let waits = Waits {
-        stalled: Some(3 * TIME),
+        stall: Some(3 * TIME),
         ..WAITS
     };
     let activity = Arc::new(Activity::default());

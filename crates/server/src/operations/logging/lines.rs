@@ -1,5 +1,5 @@
 //! Lines on their way to standard error. They pass through a bounded channel to one thread. If nobody reads the log,
-//! lines are lost, which are counted, but requests are never blocked.
+//! lines are dropped and counted, but requests never wait.
 
 use std::io::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,15 +12,15 @@ use tokio::sync::oneshot;
 /// The channel for lines to standard error.
 #[derive(Debug)]
 pub(crate) struct Lines {
-    waiting: SyncSender<Piece>,
-    lost: Arc<AtomicU64>,
+    queue: SyncSender<Piece>,
+    lost_lines: Arc<AtomicU64>,
 }
 
 #[derive(Debug)]
 enum Piece {
     /// A line, including its line end.
     Line(String),
-    /// A mark that is answered when everything before it is written.
+    /// A mark: the sender is used when everything queued before it is written.
     Mark(oneshot::Sender<()>),
 }
 
@@ -32,34 +32,34 @@ impl Lines {
     }
 
     fn start() -> Self {
-        let (waiting, pieces) = sync_channel(MOST_WAITING);
-        let lost = Arc::new(AtomicU64::new(0));
-        let counted = lost.clone();
-        // Without a thread, and without memory for one, lines are lost and requests are not.
+        let (queue, pieces) = sync_channel(MOST_WAITING);
+        let lost_lines = Arc::new(AtomicU64::new(0));
+        let counter = lost_lines.clone();
+        // If the thread cannot be started, lines are lost, but requests are answered.
         let _ = std::thread::Builder::new()
             .name("andon-log".to_owned())
-            .spawn(move || write(&pieces, &counted));
-        Self { waiting, lost }
+            .spawn(move || write(&pieces, &counter));
+        Self { queue, lost_lines }
     }
 
     /// Queues a line, or counts it as lost if there is no room.
     pub(crate) fn push(&self, line: String) {
-        if self.waiting.try_send(Piece::Line(line)).is_err() {
-            self.lost.fetch_add(1, Ordering::Relaxed);
+        if self.queue.try_send(Piece::Line(line)).is_err() {
+            self.lost_lines.fetch_add(1, Ordering::Relaxed);
         }
     }
 
     /// Waits until everything queued so far is written, but only for a few seconds.
     pub(crate) async fn flush(&self) {
-        let (mark, written) = oneshot::channel();
+        let (mark, reply) = oneshot::channel();
         let flushing = async {
             let mut piece = Piece::Mark(mark);
-            while let Err(TrySendError::Full(back)) = self.waiting.try_send(piece) {
+            while let Err(TrySendError::Full(back)) = self.queue.try_send(piece) {
                 piece = back;
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
-            // It also ends when the thread has.
-            let _ = written.await;
+            // An error means that the thread has ended.
+            let _ = reply.await;
         };
         let _ = tokio::time::timeout(LONGEST_FLUSH, flushing).await;
     }
@@ -67,7 +67,7 @@ impl Lines {
 
 /// Runs the writing thread. Everything that waits is written at once, with a pause before the next write: a thread that
 /// sleeps in the channel is woken by every line, at the cost of the thread that queues it.
-fn write(pieces: &Receiver<Piece>, lost: &AtomicU64) {
+fn write(pieces: &Receiver<Piece>, lost_lines: &AtomicU64) {
     while let Ok(first) = pieces.recv() {
         let (mut text, mut marks) = (String::new(), Vec::new());
         for piece in std::iter::once(first).chain(pieces.try_iter().take(MOST_WAITING)) {
@@ -76,13 +76,13 @@ fn write(pieces: &Receiver<Piece>, lost: &AtomicU64) {
                 Piece::Mark(mark) => marks.push(mark),
             }
         }
-        // When standard error is gone there is nobody left to tell.
+        // If standard error is closed, the failure cannot be reported anywhere else.
         let _ = std::io::stderr().lock().write_all(text.as_bytes());
         for mark in marks {
-            // Whoever waited may have left.
+            // The task that waits for the mark may have been dropped.
             let _ = mark.send(());
         }
-        let lost = lost.swap(0, Ordering::Relaxed);
+        let lost = lost_lines.swap(0, Ordering::Relaxed);
         if lost > 0 {
             tracing::warn!(
                 lost,

@@ -18,12 +18,12 @@ pub(crate) use self::lines::Lines;
 use super::clock::Timestamp;
 use crate::config::{LogConfig, LogFormat, LogLevel};
 
-/// Starts logging what every part of this process reports. Calling it again changes the level and format. It is for
-/// programs, not for libraries, because a process has only one such log. Panics become events too.
+/// Installs the log of this process, with which all `tracing` events and panics are written to standard error. Calling it
+/// again changes the level and format. Only programs should call it, because a process has only one such log.
 pub fn install(config: LogConfig) {
     static SWITCHES: OnceLock<Option<Switches>> = OnceLock::new();
     if let Some(switches) = SWITCHES.get_or_init(|| Switches::install(config)) {
-        // They fail only when the log is gone, and it never goes.
+        // Reloading fails only if the log was dropped, which never happens.
         let _ = switches.filter.reload(filter(config.level));
         let _ = switches.shape.reload(shape(config.format));
     }
@@ -62,7 +62,7 @@ fn filter(level: LogLevel) -> Targets {
     let level = LevelFilter::from(level);
     Targets::new()
         .with_target("andon", level)
-        // Warns of each frame that a client should not have sent: any client could fill the log.
+        // h2 warns about each invalid frame, with which any client could fill the log.
         .with_target("h2", level.min(LevelFilter::ERROR))
         .with_default(level.min(LevelFilter::WARN))
 }
@@ -76,7 +76,7 @@ fn shape(format: LogFormat) -> Shape {
     }
 }
 
-/// Stamps events as the lines of the access log are stamped.
+/// Writes the time of an event in the format of the access log.
 struct Milliseconds;
 
 impl FormatTime for Milliseconds {
@@ -85,7 +85,7 @@ impl FormatTime for Milliseconds {
     }
 }
 
-/// Takes each event in one piece from the formatter and queues it as a line.
+/// Receives each formatted event in one piece, and queues it as a line.
 struct Writer(&'static Lines);
 
 impl io::Write for Writer {

@@ -1,4 +1,4 @@
-//! Metrics of the queue for worker threads, and of the memory planned for it.
+//! Metrics of the queue for worker threads, and of the memory that is reserved for its work.
 
 use crate::admission::Gauges;
 use crate::prometheus::{Metric, MetricSet};
@@ -15,17 +15,17 @@ pub(crate) fn write(out: &mut MetricSet, now: &Gauges) {
         "andon_admission_total",
         "Images that asked for a worker thread, by what became of it.",
     );
-    let counted = &now.counters;
+    let counters = &now.counters;
     let outcomes = [
-        ("admitted", counted.admitted),
-        ("refused_count", counted.refused_count),
-        ("refused_wait", counted.refused_wait),
-        ("refused_deadline", counted.refused_deadline),
-        ("refused_memory", counted.refused_memory),
-        ("refused_stuck", counted.refused_stuck),
-        ("dropped", counted.dropped),
-        ("done", counted.done),
-        ("panicked", counted.panicked),
+        ("admitted", counters.admitted),
+        ("refused_count", counters.refused_count),
+        ("refused_wait", counters.refused_wait),
+        ("refused_deadline", counters.refused_deadline),
+        ("refused_memory", counters.refused_memory),
+        ("refused_stuck", counters.refused_stuck),
+        ("dropped", counters.dropped),
+        ("done", counters.done),
+        ("panicked", counters.panicked),
     ];
     out.samples("outcome", outcomes);
     out.metrics(WORK, Some(now));

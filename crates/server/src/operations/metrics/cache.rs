@@ -1,4 +1,4 @@
-//! Metrics of the cache: what each tier keeps, how look-ups ended, and the state of the disk.
+//! Metrics of the cache: the content of each tier, the outcomes of look-ups, and the state of the disk.
 
 use andon_cache::{DiskErrorKind, DiskStats, MemoryStats, Stats};
 
@@ -17,19 +17,19 @@ pub(crate) fn write_coalesced(out: &mut MetricSet, followers: [usize; 3]) {
     );
 }
 
-/// Writes metrics of the sources that were fetched over a network and are kept for further sizes: the fetches saved,
-/// and the bytes kept.
-pub(crate) fn write_sources(out: &mut MetricSet, hits: u64, kept: &Stats) {
+/// Writes metrics of the cache of sources that were fetched over a network: the fetches that it has saved, and its
+/// content.
+pub(crate) fn write_sources(out: &mut MetricSet, hits: u64, stats: &Stats) {
     out.counter(
         "andon_source_cache_hits_total",
         "Fetches over a network that were saved because the source was kept.",
     );
     out.value(hits as f64);
-    let disk = kept.disk.as_ref().map(of_disk).unwrap_or_default();
-    out.metrics_by("tier", SOURCES, &[("memory", kept.memory), ("disk", disk)]);
+    let disk = stats.disk.as_ref().map(of_disk).unwrap_or_default();
+    out.metrics_by("tier", SOURCES, &[("memory", stats.memory), ("disk", disk)]);
 }
 
-/// Writes metrics of the results that are kept.
+/// Writes metrics of the cache of results.
 pub(crate) fn write(out: &mut MetricSet, stats: &Stats) {
     let disk = stats.disk.as_ref();
     let tiers: Vec<_> = [("memory", stats.memory)]
@@ -62,7 +62,7 @@ pub(crate) fn write(out: &mut MetricSet, stats: &Stats) {
     }
 }
 
-/// Returns what the disk tier counts as the memory tier does.
+/// Returns the counters of the disk tier that the memory tier has as well.
 fn of_disk(disk: &DiskStats) -> MemoryStats {
     MemoryStats {
         hits: disk.hits,

@@ -1,4 +1,4 @@
-//! What was answered in each dialect, and what that saved: the bytes of results beside those of their originals.
+//! Counters of each dialect: requests, errors, and the bytes of results compared with those of their sources.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -17,26 +17,26 @@ pub(crate) struct ByDialect([Counters; ALL.len() + 1]);
 struct Counters {
     requests: AtomicU64,
     errors: AtomicU64,
-    hinted: AtomicU64,
+    hinted_requests: AtomicU64,
     bytes: AtomicU64,
     result_bytes: AtomicU64,
     source_bytes: AtomicU64,
 }
 
-/// What was counted of one dialect since the start, or of all together.
+/// Counts of one dialect since the start, or of all dialects together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Served {
     /// Requests that the dialect read.
     pub(crate) requests: u64,
-    /// Those that were answered with a status of 400 and above.
+    /// Requests that were answered with a status of 400 and above.
     pub(crate) errors: u64,
-    /// Those whose client hints act on the result.
+    /// Requests whose client hints act on the result.
     pub(crate) hinted: u64,
     /// Bytes of all response bodies.
     pub(crate) bytes: u64,
-    /// Bytes of whole results that were sent with status 200, if the size of what they were made from is known.
+    /// Bytes of whole results that were sent with status 200, if the sizes of their sources are known.
     pub(crate) result_bytes: u64,
-    /// Bytes of what those results were made from, counted once for every time a result was sent.
+    /// Bytes of the sources of those results, counted each time a result was sent.
     pub(crate) source_bytes: u64,
 }
 
@@ -52,29 +52,30 @@ impl ByDialect {
         let add = |counter: &AtomicU64, by: u64| _ = counter.fetch_add(by, Ordering::Relaxed);
         add(&counters.requests, 1);
         add(&counters.errors, u64::from(entry.status.as_u16() >= 400));
-        add(&counters.hinted, u64::from(request.is_hinted));
+        add(&counters.hinted_requests, u64::from(request.is_hinted));
         add(&counters.bytes, entry.bytes);
-        // A part of a result and a reply without a body say nothing about how much smaller it is.
+        // Only a whole result shows how much smaller than its source it is: not a part, nor a reply without a body.
         if entry.status == StatusCode::OK && entry.bytes > 0 && entry.source_bytes > 0 {
             add(&counters.result_bytes, entry.bytes);
             add(&counters.source_bytes, entry.source_bytes);
         }
     }
 
-    /// Returns the counts of each dialect that was ever asked, with its name.
+    /// Returns the counts of each dialect that has read a request, with its name.
     pub(crate) fn read(&self) -> impl Iterator<Item = (&'static str, Served)> {
         let names = ALL.iter().map(|(name, _)| *name).chain([FILES]);
-        let all = names.zip(&self.0);
-        all.map(|(name, counters)| (name, counters.read()))
-            .filter(|(_, served)| served.requests > 0)
+        let counts = names.zip(&self.0);
+        counts
+            .map(|(name, counters)| (name, counters.read()))
+            .filter(|(_, count)| count.requests > 0)
     }
 
     pub(super) fn write(&self, out: &mut MetricSet) {
-        let all: Vec<_> = self.read().collect();
+        let counts: Vec<_> = self.read().collect();
         let mut counter = |name, help, of: fn(&Served) -> u64| {
             out.counter(name, help);
-            for (dialect, served) in &all {
-                out.sample(&[("dialect", dialect)], of(served) as f64);
+            for (dialect, count) in &counts {
+                out.sample(&[("dialect", dialect)], of(count) as f64);
             }
         };
         counter(
@@ -116,7 +117,7 @@ impl Counters {
         Served {
             requests: of(&self.requests),
             errors: of(&self.errors),
-            hinted: of(&self.hinted),
+            hinted: of(&self.hinted_requests),
             bytes: of(&self.bytes),
             result_bytes: of(&self.result_bytes),
             source_bytes: of(&self.source_bytes),

@@ -1,10 +1,10 @@
-//! What was sent to a collector by OTLP, and what was lost.
+//! Counters of the telemetry that was sent to a collector by OTLP, and of that which was lost.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::prometheus::MetricSet;
 
-/// A kind of telemetry. Each has an endpoint, a queue and a key of the configuration of its own.
+/// A kind of telemetry. Each kind has its own endpoint, queue and configuration key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Signal {
     Traces,
@@ -33,13 +33,13 @@ pub(crate) struct Exports {
 }
 
 impl Exports {
-    /// Counts what a collector has accepted.
-    pub(crate) fn sent(&self, signal: Signal, count: usize) {
+    /// Counts items that the collector has accepted.
+    pub(crate) fn count_sent(&self, signal: Signal, count: usize) {
         self.sent[signal as usize].fetch_add(count as u64, Ordering::Relaxed);
     }
 
-    /// Counts what found no room in the queue, or what the collector did not accept.
-    pub(crate) fn dropped(&self, signal: Signal, count: usize) {
+    /// Counts items that were lost: the queue was full, or the collector did not accept them.
+    pub(crate) fn count_dropped(&self, signal: Signal, count: usize) {
         self.dropped[signal as usize].fetch_add(count as u64, Ordering::Relaxed);
     }
 

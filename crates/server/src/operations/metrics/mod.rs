@@ -3,7 +3,7 @@
 //!
 //! Names and units follow the conventions of Prometheus: prefix `andon_`, base units, `_total` on counters. Metrics
 //! about requests come from the entries of the access log, so that a metric and a log line never disagree. Current
-//! values (memory, threads, open files) are looked up when they are requested.
+//! values (memory, threads, open files) are read when the metrics are requested.
 
 pub(crate) mod admission;
 pub(crate) mod cache;
@@ -33,7 +33,7 @@ use crate::sources::undrawn;
 /// Everything that is counted since the server's start. Reloads do not reset it.
 #[derive(Debug)]
 pub(crate) struct Metrics {
-    began: SystemTime,
+    start: SystemTime,
     requests: [AtomicU64; CLASSES.len()],
     bytes: AtomicU64,
     answers: Histogram,
@@ -46,7 +46,7 @@ pub(crate) struct Metrics {
     failed_reloads: AtomicU64,
     last_reload_failed: AtomicBool,
     by_dialect: ByDialect,
-    /// What was sent to collectors.
+    /// Counters of the telemetry that was sent to collectors.
     pub(crate) exports: std::sync::Arc<exports::Exports>,
     /// The last 15 minutes, for the live dashboard.
     pub(crate) history: History,
@@ -70,7 +70,7 @@ const WORK: [&str; 3] = ["decode", "resize", "encode"];
 impl Default for Metrics {
     fn default() -> Self {
         Self {
-            began: SystemTime::now(),
+            start: SystemTime::now(),
             requests: Default::default(),
             bytes: AtomicU64::default(),
             answers: Histogram::default(),
@@ -112,7 +112,7 @@ impl Metrics {
             }),
         }
         for (stage, time) in &entry.stages {
-            if let Some(index) = STAGES.iter().position(|known| known == stage) {
+            if let Some(index) = STAGES.iter().position(|name| name == stage) {
                 self.stages[index].observe(*time);
             }
         }
@@ -124,9 +124,9 @@ impl Metrics {
     }
 
     /// Counts a connection as open until the guard is dropped.
-    pub(crate) fn connected(self: &std::sync::Arc<Self>) -> Connected {
+    pub(crate) fn open_connection(self: &std::sync::Arc<Self>) -> OpenConnection {
         self.connections.fetch_add(1, Ordering::Relaxed);
-        Connected(self.clone())
+        OpenConnection(self.clone())
     }
 
     /// Counts an idle connection that was closed in favour of another one.
@@ -139,21 +139,21 @@ impl Metrics {
         self.rejected_connection.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Counts a reload of the configuration. `well` says whether it succeeded.
-    pub(crate) fn reloaded(&self, well: bool) {
-        let counter = if well {
+    /// Counts a reload of the configuration. `is_ok` says whether it succeeded.
+    pub(crate) fn count_reload(&self, is_ok: bool) {
+        let counter = if is_ok {
             &self.reloads
         } else {
             &self.failed_reloads
         };
         counter.fetch_add(1, Ordering::Relaxed);
-        self.last_reload_failed.store(!well, Ordering::Relaxed);
+        self.last_reload_failed.store(!is_ok, Ordering::Relaxed);
     }
 
     /// Adds a step to the history, with the load and the cache as they are now.
     pub(crate) fn remember(&self, load: &Gauges, cache: &Stats) {
         let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        let served = self.served();
+        let counts = self.all_dialects();
         let (memory, disk) = (&cache.memory, cache.disk.as_ref());
         let rejections = load.counters;
         let stages = STAGES.iter().zip(&self.stages);
@@ -170,45 +170,45 @@ impl Metrics {
             answers: self.answers.counts(),
             cpu: process::processor_seconds().unwrap_or_default(),
             work: work.sum(),
-            // The disk is asked for what is not in memory.
+            // Look-ups that miss in memory continue on the disk, which then counts the misses.
             lookups: [
                 memory.hits + disk.map_or(0, |disk| disk.hits),
                 memory.stale + disk.map_or(0, |disk| disk.stale),
                 disk.map_or(memory.misses, |disk| disk.misses),
             ],
-            result_bytes: served.result_bytes,
-            source_bytes: served.source_bytes,
+            result_bytes: counts.result_bytes,
+            source_bytes: counts.source_bytes,
             waiting: load.waiting,
             running: load.running,
         };
         self.history.add(totals, Instant::now());
     }
 
-    /// Returns what was served in all dialects together.
-    fn served(&self) -> Served {
-        let all = self.by_dialect.read();
-        all.fold(Served::default(), |sum, (_, served)| sum.plus(served))
+    /// Returns the counts of all dialects together.
+    fn all_dialects(&self) -> Served {
+        let counts = self.by_dialect.read();
+        counts.fold(Served::default(), |sum, (_, count)| sum.plus(count))
     }
 
     /// Returns the metrics that the live dashboard shows, as JSON.
-    pub(crate) fn told(&self) -> Value {
+    pub(crate) fn to_json(&self) -> Value {
         let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let requests: Vec<_> = CLASSES.iter().zip(self.requests.iter().map(of)).collect();
         let errors: Vec<_> = (self.refusals().iter())
             .map(|((cause, fault), count)| (*cause, *fault, *count))
             .collect();
-        let dialect = |(name, served): (&str, Served)| {
+        let dialect = |(name, counts): (&str, Served)| {
             json!({
                 "name": name,
-                "requests": served.requests,
-                "errors": served.errors,
-                "bytes": served.bytes,
-                "result_bytes": served.result_bytes,
-                "source_bytes": served.source_bytes,
+                "requests": counts.requests,
+                "errors": counts.errors,
+                "bytes": counts.bytes,
+                "result_bytes": counts.result_bytes,
+                "source_bytes": counts.source_bytes,
             })
         };
         let dialects: Vec<Value> = self.by_dialect.read().map(dialect).collect();
-        let up = self.began.elapsed().unwrap_or_default();
+        let up = self.start.elapsed().unwrap_or_default();
         json!({
             "up_s": up.as_secs(),
             "requests": requests,
@@ -223,9 +223,9 @@ impl Metrics {
         })
     }
 
-    /// When the server started, and its counters were 0.
-    pub(crate) fn began(&self) -> SystemTime {
-        self.began
+    /// Returns when the server started, at which its counters were 0.
+    pub(crate) fn start(&self) -> SystemTime {
+        self.start
     }
 
     /// Writes all metrics that are counted here, and those of the process.
@@ -283,10 +283,10 @@ impl Metrics {
             "andon_last_reload_successful",
             "1 unless the last reload was refused.",
         );
-        let failed = self.last_reload_failed.load(Ordering::Relaxed);
-        out.value(f64::from(u8::from(!failed)));
+        let has_failed = self.last_reload_failed.load(Ordering::Relaxed);
+        out.value(f64::from(u8::from(!has_failed)));
         self.exports.write(out);
-        process::write(out, self.began);
+        process::write(out, self.start);
     }
 
     /// Locks the counts of errors. No code panics while it holds this lock, so poisoning is ignored.
@@ -297,9 +297,9 @@ impl Metrics {
 
 /// A guard that counts one open connection.
 #[derive(Debug)]
-pub(crate) struct Connected(std::sync::Arc<Metrics>);
+pub(crate) struct OpenConnection(std::sync::Arc<Metrics>);
 
-impl Drop for Connected {
+impl Drop for OpenConnection {
     fn drop(&mut self) {
         self.0.connections.fetch_sub(1, Ordering::Relaxed);
     }

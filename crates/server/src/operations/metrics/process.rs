@@ -8,7 +8,7 @@ use rustix::process::{Resource, getrlimit};
 
 use crate::prometheus::MetricSet;
 
-pub(crate) fn write(out: &mut MetricSet, began: SystemTime) {
+pub(crate) fn write(out: &mut MetricSet, start: SystemTime) {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     if let Some(kibibytes) = field(&status, "VmRSS:") {
         out.gauge(
@@ -23,14 +23,14 @@ pub(crate) fn write(out: &mut MetricSet, began: SystemTime) {
     }
     if let Ok(open) = fs::read_dir("/proc/self/fd") {
         out.gauge("process_open_fds", "Open files and sockets.");
-        // One of them is the listing's own.
+        // Not counting the descriptor that lists the folder.
         out.value(open.count().saturating_sub(1) as f64);
     }
-    if let Some(most) = getrlimit(Resource::Nofile).current {
+    if let Some(limit) = getrlimit(Resource::Nofile).current {
         out.gauge("process_max_fds", "Files and sockets that may be open.");
-        out.value(most as f64);
+        out.value(limit as f64);
     }
-    if let Ok(since) = began.duration_since(UNIX_EPOCH) {
+    if let Ok(since) = start.duration_since(UNIX_EPOCH) {
         out.gauge(
             "process_start_time_seconds",
             "When the server started, in seconds since 1970.",

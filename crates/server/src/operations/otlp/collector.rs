@@ -22,7 +22,7 @@ use crate::operations::metrics::exports::Signal;
 use crate::operations::otlp::values;
 use crate::origins::{Connector, pool, retry_after, trouble};
 
-/// A collector, and what each message to it has in common.
+/// A collector, and the data that all messages to it share.
 pub(crate) struct Collector {
     http: legacy::Client<Connector, Full<Bytes>>,
     base: Url,
@@ -31,16 +31,16 @@ pub(crate) struct Collector {
     pub(super) resource: Value,
 }
 
-/// What a collector answered to a message that it received.
+/// A collector's answer to a message that it accepted.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Receipt {
-    /// How many of the spans, data points or log records it rejected.
+    /// Number of spans, data points or log records that the collector rejected.
     pub(super) rejected: usize,
-    /// Why it rejected them, or a warning; empty without either.
+    /// Why the collector rejected them, or a warning; empty without either.
     pub(super) message: String,
 }
 
-/// Why the collector did not take a message.
+/// Why the collector did not accept a message.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum SendError {
     #[error("{}", reason(.0))]
@@ -60,7 +60,7 @@ impl Collector {
     /// Returns the collector that the configuration or the environment names, if any does. Does not connect to it yet.
     ///
     /// # Errors
-    /// A key or variable that cannot work.
+    /// If a key or variable is invalid.
     pub(crate) fn of(
         config: &Config,
         environment: &Environment,
@@ -83,17 +83,17 @@ impl Collector {
     /// Sends one message.
     ///
     /// # Errors
-    /// When the collector did not take it within [`PATIENCE`].
+    /// If the collector does not accept the message within [`PATIENCE`].
     pub(super) async fn send(&self, signal: Signal, body: Bytes) -> Result<Receipt, SendError> {
-        let sent = tokio::time::timeout(PATIENCE, self.post(signal, body));
-        sent.await.unwrap_or(Err(SendError::Late))
+        let sending = tokio::time::timeout(PATIENCE, self.post(signal, body));
+        sending.await.unwrap_or(Err(SendError::Late))
     }
 
     async fn post(&self, signal: Signal, body: Bytes) -> Result<Receipt, SendError> {
-        let garbled = |_| SendError::Connection(OriginError::Garbled);
+        let bad_endpoint = |_| SendError::Connection(OriginError::Garbled);
         let mut request = Request::new(Full::new(body));
         *request.method_mut() = Method::POST;
-        *request.uri_mut() = self.endpoint(signal).parse::<Uri>().map_err(garbled)?;
+        *request.uri_mut() = self.endpoint(signal).parse::<Uri>().map_err(bad_endpoint)?;
         let headers = request.headers_mut();
         headers.clone_from(&self.headers);
         for (name, value) in [
@@ -137,7 +137,7 @@ impl fmt::Display for Collector {
 }
 
 impl SendError {
-    /// Whether the same message may be taken later. These statuses are those of OTLP's specification.
+    /// Whether the collector may accept the same message later. The statuses are those of OTLP's specification.
     pub(super) fn may_pass(&self) -> bool {
         match self {
             Self::Connection(trouble) => !matches!(trouble, OriginError::Insecure(_)),
@@ -166,15 +166,15 @@ impl SendError {
 /// Compresses a message.
 ///
 /// # Errors
-/// Never in practice: it is written to memory.
-pub(super) fn packed(message: &Value) -> io::Result<Bytes> {
+/// Never in practice, because the message is written to memory.
+pub(super) fn compress(message: &Value) -> io::Result<Bytes> {
     let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());
     serde_json::to_writer(&mut gzip, message)?;
     gzip.flush()?;
     gzip.finish().map(Bytes::from)
 }
 
-/// Reads the response to a message that was taken. One that cannot be read says nothing about rejections.
+/// Reads the response to an accepted message. A response that cannot be read counts as one without rejections.
 async fn receipt(response: Response<Incoming>) -> Receipt {
     let body = Limited::new(response.into_body(), MOST_BYTES)
         .collect()
@@ -183,9 +183,9 @@ async fn receipt(response: Response<Incoming>) -> Receipt {
 }
 
 fn read(body: &[u8]) -> Receipt {
-    let whole: Value = serde_json::from_slice(body).unwrap_or_default();
-    let partial = &whole["partialSuccess"];
-    let rejected = ["rejectedSpans", "rejectedDataPoints", "rejectedLogRecords"];
+    let response: Value = serde_json::from_slice(body).unwrap_or_default();
+    let partial = &response["partialSuccess"];
+    let keys = ["rejectedSpans", "rejectedDataPoints", "rejectedLogRecords"];
     let count = |key: &&str| {
         let count = &partial[*key];
         // An int64 is text in the JSON of protobuf, but a number may be sent, too.
@@ -194,7 +194,7 @@ fn read(body: &[u8]) -> Receipt {
     };
     let message = partial["errorMessage"].as_str().unwrap_or_default();
     Receipt {
-        rejected: rejected
+        rejected: keys
             .iter()
             .find_map(count)
             .and_then(|it| usize::try_from(it).ok())
@@ -219,7 +219,7 @@ fn reason(trouble: &OriginError) -> String {
     }
 }
 
-/// Returns what may be done about a status.
+/// Returns a hint for the operator on a status; empty if there is none.
 fn hint(status: &StatusCode, signal: &Signal) -> String {
     match *status {
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {

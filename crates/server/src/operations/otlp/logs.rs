@@ -29,7 +29,7 @@ pub(super) fn attach(queue: &Arc<Outbox>) {
 /// Puts no further events into a queue.
 pub(super) fn detach(queue: &Arc<Outbox>) {
     let mut queues = QUEUES.write().unwrap_or_else(PoisonError::into_inner);
-    queues.retain(|other| !Arc::ptr_eq(other, queue));
+    queues.retain(|entry| !Arc::ptr_eq(entry, queue));
 }
 
 /// The part of the log that exports events.
@@ -41,7 +41,7 @@ impl<S: Subscriber> Layer<S> for Events {
         if queues().is_empty() {
             return;
         }
-        // A field's text is made by any code, so nothing is locked meanwhile.
+        // Formatting a field may run any code, which may log, so no lock is held meanwhile.
         let record = of_event(event);
         for queue in &*queues() {
             queue.push(vec![record.clone()], 1);
@@ -65,7 +65,7 @@ fn of_event(event: &Event<'_>) -> Value {
     record
 }
 
-/// Returns the log record of a request: its line of the access log as text, and what is in it as attributes.
+/// Returns the log record of a request: its line of the access log as text, and the values of the line as attributes.
 pub(super) fn of_request(entry: &Entry) -> Value {
     let line = entry.text();
     let mut record = record(entry.time, severity(Level::INFO), line.trim_end());
@@ -88,7 +88,7 @@ fn record(time: SystemTime, (number, level): (u8, &str), body: &str) -> Value {
         "observedTimeUnixNano": nanoseconds(SystemTime::now()),
         "severityNumber": number,
         "severityText": level,
-        "body": { "stringValue": shortened(body) },
+        "body": { "stringValue": shorten(body) },
     })
 }
 
@@ -124,7 +124,7 @@ impl Visit for Fields {
     fn record_str(&mut self, field: &Field, value: &str) {
         match field.name() {
             "message" => value.clone_into(&mut self.message),
-            name => self.attributes.push(text(name, &shortened(value))),
+            name => self.attributes.push(text(name, &shorten(value))),
         }
     }
 
@@ -147,7 +147,7 @@ impl Visit for Fields {
 }
 
 /// Cuts a text to `LONGEST_TEXT` characters: thousands of records may wait in memory.
-fn shortened(text: &str) -> String {
+fn shorten(text: &str) -> String {
     match text.char_indices().nth(LONGEST_TEXT) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),

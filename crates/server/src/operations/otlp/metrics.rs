@@ -40,7 +40,7 @@ fn metric(family: &Family, now: SystemTime) -> Value {
     metric
 }
 
-/// Returns the unit of a metric in the notation of UCUM, which its name ends with. A number of things has none.
+/// Returns the unit of a metric in UCUM notation, read from the end of its name; empty for a plain number.
 fn unit(name: &str) -> &'static str {
     match name.trim_end_matches("_total").rsplit('_').next() {
         Some("seconds") => "s",
@@ -52,12 +52,12 @@ fn unit(name: &str) -> &'static str {
 fn point(family: &Family, point: &Point, now: SystemTime) -> Value {
     let labels = point.labels.iter();
     let attributes: Vec<Value> = labels.map(|(name, label)| text(name, label)).collect();
-    let mut made = json!({ "attributes": attributes, "timeUnixNano": nanoseconds(now) });
+    let mut data_point = json!({ "attributes": attributes, "timeUnixNano": nanoseconds(now) });
     if family.kind != Kind::Gauge {
-        made["startTimeUnixNano"] = json!(nanoseconds(family.since));
+        data_point["startTimeUnixNano"] = json!(nanoseconds(family.since));
     }
     match &point.value {
-        prometheus::Value::Number(value) => made["asDouble"] = json!(value),
+        prometheus::Value::Number(value) => data_point["asDouble"] = json!(value),
         prometheus::Value::Distribution(it) => {
             let counts: Vec<_> = it.counts.iter().map(u64::to_string).collect();
             let exemplars = it.exemplars.iter().flatten().map(|exemplar| {
@@ -68,15 +68,15 @@ fn point(family: &Family, point: &Point, now: SystemTime) -> Value {
                     "spanId": exemplar.span_id,
                 })
             });
-            // The sum of the buckets, so that both agree whatever is observed meanwhile.
-            made["count"] = json!(it.counts.iter().sum::<u64>().to_string());
-            made["sum"] = json!(it.seconds);
-            made["exemplars"] = exemplars.collect();
-            made["bucketCounts"] = json!(counts);
-            made["explicitBounds"] = json!(BOUNDS);
+            // The sum of the buckets, so that the two agree even if observations are added meanwhile.
+            data_point["count"] = json!(it.counts.iter().sum::<u64>().to_string());
+            data_point["sum"] = json!(it.seconds);
+            data_point["exemplars"] = exemplars.collect();
+            data_point["bucketCounts"] = json!(counts);
+            data_point["explicitBounds"] = json!(BOUNDS);
         }
     }
-    made
+    data_point
 }
 
 /// Returns the OTLP message that holds these metrics.

@@ -1,7 +1,8 @@
 //! Traces, metrics and logs for a collector (OTLP over HTTP).
 //!
 //! The client that begins a trace decides whether it is recorded: a request is exported when its `traceparent` header
-//! says that it is sampled. Requests never wait for the collector. What it does not take in time is dropped and counted.
+//! says that it is sampled. Requests never wait for the collector: telemetry that it does not accept in time is dropped
+//! and counted.
 //!
 //! Messages are written by hand in protobuf's JSON, which every receiver of OTLP over HTTP reads: the crates with
 //! OpenTelemetry's types bring gRPC along. `demo/protocols` compares the messages with OpenTelemetry's definitions.
@@ -40,14 +41,14 @@ pub(crate) struct Exporter {
     requests: bool,
     /// Time between two exports of metrics.
     interval: Duration,
-    /// Whether the server ends.
+    /// Set to true when the server ends.
     ending: watch::Sender<bool>,
     /// The task that reads the metrics at each interval.
     reading: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl Exporter {
-    /// Starts an exporter to this collector, and counts in `exports` what becomes of what is exported. `requests` says
+    /// Starts an exporter to this collector, which counts in `exports` what was sent and what was lost. `requests` says
     /// whether requests may be log records, which the level of the log may rule out. Needs a tokio runtime.
     pub(super) fn start(
         config: &OtlpConfig,
@@ -58,9 +59,9 @@ impl Exporter {
         let (ending, is_ending) = watch::channel(false);
         let collector = Arc::new(collector);
         let requests = requests && config.access_log;
-        let outbox = |wanted: bool, signal| {
+        let outbox = |is_enabled: bool, signal| {
             let (collector, exports) = (collector.clone(), exports.clone());
-            wanted.then(|| Outbox::start(signal, collector, exports, is_ending.clone()))
+            is_enabled.then(|| Outbox::start(signal, collector, exports, is_ending.clone()))
         };
         Self {
             traces: outbox(config.traces, Signal::Traces),
@@ -109,10 +110,10 @@ impl Exporter {
         *self.reading.lock().unwrap_or_else(PoisonError::into_inner) = Some(reading);
     }
 
-    /// Exports neither log lines nor metrics any more. Returns when nothing reads metrics.
+    /// Stops exporting log lines and metrics. Returns when the task that reads metrics has ended.
     pub(crate) async fn detach(&self) {
         if let Some(reading) = self.stop() {
-            // An error says that it was stopped.
+            // An error means that the task was stopped, as intended.
             let _ = reading.await;
         }
     }
@@ -142,7 +143,7 @@ impl Exporter {
         let logs = self.logs.take().and_then(Arc::into_inner);
         let rest = [self.traces.take(), self.metrics.take(), logs];
         let finishing = join_all(rest.into_iter().flatten().map(Outbox::finish));
-        // A collector that hangs is not waited for.
+        // Give up if the collector hangs.
         let _ = tokio::time::timeout(LAST, finishing).await;
     }
 }

@@ -1,4 +1,4 @@
-//! The queue of one signal. Who fills it never waits; a background task sends what is in it to the collector.
+//! The queue of one signal. Adding to the queue never waits; a background task sends its content to the collector.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,11 +8,11 @@ use serde_json::Value;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
-use super::collector::{Collector, Receipt, SendError, packed};
+use super::collector::{Collector, Receipt, SendError, compress};
 use super::{logs, metrics, spans};
 use crate::operations::metrics::exports::{Exports, Signal};
 
-/// The queue of one signal, and the task that sends what is in it.
+/// The queue of one signal, and the task that sends its content.
 #[derive(Debug)]
 pub(super) struct Outbox {
     signal: Signal,
@@ -30,14 +30,14 @@ struct Batch {
 }
 
 impl Outbox {
-    /// Starts the task. It does not wait between attempts once `ending` is true. Needs a tokio runtime.
+    /// Starts the task of a queue, which no longer waits between attempts once `ending` is true. Needs a tokio runtime.
     pub(super) fn start(
         signal: Signal,
         collector: Arc<Collector>,
         exports: Arc<Exports>,
         ending: watch::Receiver<bool>,
     ) -> Self {
-        let (queue, queued) = mpsc::channel(most_waiting(signal));
+        let (queue, receiver) = mpsc::channel(most_waiting(signal));
         let courier = Courier {
             signal,
             collector,
@@ -50,23 +50,23 @@ impl Outbox {
             signal,
             queue,
             exports,
-            sending: tokio::spawn(courier.send_all(queued)),
+            sending: tokio::spawn(courier.send_all(receiver)),
         }
     }
 
     /// Queues items, which are `count` spans, log records or data points. If the queue is full, they are counted as
     /// dropped.
     pub(super) fn push(&self, items: Vec<Value>, count: usize) {
-        // Nothing may be logged here: log records come this way.
+        // Do not log here, because log records pass through this queue.
         if self.queue.try_send(Batch { items, count }).is_err() {
-            self.exports.dropped(self.signal, count);
+            self.exports.count_dropped(self.signal, count);
         }
     }
 
-    /// Waits until what is queued is sent, or was given up.
+    /// Waits until all queued items are sent or dropped.
     pub(super) async fn finish(self) {
         drop(self.queue);
-        // It fails only if the task has panicked.
+        // An error means that the task has panicked.
         let _ = self.sending.await;
     }
 }
@@ -77,26 +77,26 @@ struct Courier {
     collector: Arc<Collector>,
     exports: Arc<Exports>,
     ending: watch::Receiver<bool>,
-    /// Whether the collector took the last message.
+    /// Whether the collector accepted the last message.
     is_reached: bool,
-    /// Whether the collector rejected a part of the last message that it took.
+    /// Whether the collector rejected a part of the last message that it accepted.
     is_rejecting: bool,
 }
 
 impl Courier {
     /// Sends queued items until the queue is closed. Those that arrive within a short time of each other go into one
     /// message.
-    async fn send_all(mut self, mut queued: mpsc::Receiver<Batch>) {
-        while let Some(mut batch) = queued.recv().await {
+    async fn send_all(mut self, mut receiver: mpsc::Receiver<Batch>) {
+        while let Some(mut batch) = receiver.recv().await {
             let gathering = async {
                 while batch.count < most_together(self.signal)
-                    && let Some(more) = queued.recv().await
+                    && let Some(next) = receiver.recv().await
                 {
-                    batch.items.extend(more.items);
-                    batch.count += more.count;
+                    batch.items.extend(next.items);
+                    batch.count += next.count;
                 }
             };
-            // Over when enough have come, or the time has.
+            // Ends with enough items for a message, or after `GATHERING`.
             let _ = tokio::time::timeout(GATHERING, gathering).await;
             self.deliver(batch).await;
         }
@@ -109,21 +109,21 @@ impl Courier {
             Signal::Metrics => metrics::message(resource, items),
             Signal::Logs => logs::message(resource, items),
         };
-        let outcome = match packed(&message) {
+        let outcome = match compress(&message) {
             Ok(body) => self.send(body).await,
-            // Memory takes everything.
-            Err(_) => return self.exports.dropped(self.signal, count),
+            // Never happens, because writing to memory does not fail.
+            Err(_) => return self.exports.count_dropped(self.signal, count),
         };
-        let rejected = match &outcome {
+        let rejected_count = match &outcome {
             Ok(receipt) => receipt.rejected.min(count),
             Err(_) => count,
         };
-        self.exports.sent(self.signal, count - rejected);
-        self.exports.dropped(self.signal, rejected);
+        self.exports.count_sent(self.signal, count - rejected_count);
+        self.exports.count_dropped(self.signal, rejected_count);
         self.report(&outcome, count);
     }
 
-    /// Sends a message, again after a while if the collector may take it then, and at most [`MOST_ATTEMPTS`] times.
+    /// Sends a message, and repeats it after a pause if the collector may accept it then, up to [`MOST_ATTEMPTS`] times.
     async fn send(&mut self, body: Bytes) -> Result<Receipt, SendError> {
         let mut pause = FIRST_PAUSE;
         let mut attempts = 1;
@@ -132,13 +132,13 @@ impl Courier {
             let Some(error) = outcome.as_ref().err().filter(|error| error.may_pass()) else {
                 return outcome;
             };
-            let asked = error.retry_after().unwrap_or_default().min(LONGEST_PAUSE);
+            let requested_pause = error.retry_after().unwrap_or_default().min(LONGEST_PAUSE);
             if attempts == MOST_ATTEMPTS || *self.ending.borrow() {
                 return outcome;
             }
-            // Servers that began together should not come back together.
+            // Jitter keeps servers that failed at the same time from retrying at the same time.
             let jitter = pause.mul_f64(f64::from(random()) / 510.0);
-            self.wait(asked.max(pause) + jitter).await;
+            self.wait(requested_pause.max(pause) + jitter).await;
             pause *= 2;
             attempts += 1;
         }
@@ -147,16 +147,16 @@ impl Courier {
     /// Waits, but no longer than until the server ends.
     async fn wait(&mut self, time: Duration) {
         let is_ending = self.ending.wait_for(|is_ending| *is_ending);
-        // The sender is gone if the exporter was replaced; what it left is sent without haste.
-        let ended = async {
+        // If the exporter was replaced, the channel is closed, and the remaining items are sent with the usual pauses.
+        let end = async {
             if is_ending.await.is_err() {
                 std::future::pending::<()>().await;
             }
         };
-        let _ = tokio::time::timeout(time, ended).await;
+        let _ = tokio::time::timeout(time, end).await;
     }
 
-    /// Logs when the collector begins and ceases to take messages, and when it begins to reject parts of them.
+    /// Logs when the collector starts or stops accepting messages, and when it starts rejecting parts of them.
     fn report(&mut self, outcome: &Result<Receipt, SendError>, count: usize) {
         let (collector, signal) = (&*self.collector, self.signal.name());
         let was_reached = std::mem::replace(&mut self.is_reached, outcome.is_ok());
@@ -188,7 +188,8 @@ fn most_waiting(signal: Signal) -> usize {
     }
 }
 
-/// Number of spans or log records from which on a message is sent at once. Metrics of two moments are two messages.
+/// Number of spans or log records at which a message is sent without waiting for more. Metrics of different moments are
+/// never sent in one message.
 fn most_together(signal: Signal) -> usize {
     match signal {
         Signal::Traces | Signal::Logs => 512,

@@ -42,22 +42,22 @@ fn span(trace: &Trace, id: &str, parent: &str, begins: SystemTime, time: Duratio
 
 /// Returns the attributes of a request, named by OpenTelemetry's conventions for HTTP or by our own.
 pub(super) fn attributes(entry: &Entry) -> Vec<Value> {
-    let mut all = vec![
+    let mut attributes = vec![
         text("http.request.method", entry.method.as_str()),
         text("url.path", &entry.shortened_target()),
         natural("http.response.status_code", entry.status.as_u16().into()),
         natural("http.response.body.size", entry.bytes),
     ];
     if let Some(client) = entry.client {
-        all.push(text("client.address", &client.to_string()));
+        attributes.push(text("client.address", &client.to_string()));
     }
     if let Some((label, ..)) = &entry.error {
-        all.push(text("error.type", label));
+        attributes.push(text("error.type", label));
     }
     if let Some(recipe) = &entry.recipe {
-        all.push(text("andon.recipe", recipe));
+        attributes.push(text("andon.recipe", recipe));
     }
-    all
+    attributes
 }
 
 /// Returns the OTLP message that holds these spans.

@@ -12,7 +12,7 @@ pub struct Background {
 }
 
 impl Background {
-    /// Creates a background of this colour for those of the codecs that write no opacity.
+    /// Creates a background of this colour. It applies to the formats of those codecs that cannot write opacity.
     #[must_use]
     pub fn new(colour: Colour, codecs: &[&'static dyn Codec]) -> Self {
         let clear = Traits {
@@ -45,14 +45,14 @@ impl Background {
             })
     }
 
-    /// Writes the background into an output that needs one and names none, and removes one that its format cannot need.
-    /// White, the default, is left out, so that equal results have equal texts.
+    /// Writes the background into an output that needs one and names none, and removes the background from an output whose
+    /// format has opacity. White, the default, is left out, so that equal results have equal texts.
     pub fn complete(&self, output: &mut Output) {
         let format = output.format.as_ref();
-        let needed = format.is_some_and(|format| self.opaque.contains(&format.as_str()));
+        let is_needed = format.is_some_and(|format| self.opaque.contains(&format.as_str()));
         let colour = match output.background {
             recipe::Background::Dropped => return,
-            _ if !needed => Colour::WHITE,
+            _ if !is_needed => Colour::WHITE,
             recipe::Background::Unsaid => self.colour,
             recipe::Background::Colour(colour) => colour,
         };

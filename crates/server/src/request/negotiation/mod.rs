@@ -1,6 +1,6 @@
 //! Format negotiation: which format an image is written in if the URL leaves it open. It is the one with the shortest
 //! file of those that the client accepts. The cache key contains only which of the offered formats are accepted, never
-//! the header itself, so that a thousand spellings of `Accept` share a handful of entries.
+//! the header itself, so that the many different `Accept` headers of browsers share a few entries.
 
 mod accept;
 mod background;
@@ -24,7 +24,7 @@ pub(crate) struct Negotiation {
     offers: Vec<Offer>,
     by_default: bool,
     background: Background,
-    /// Names of the formats in which every browser shows what is brighter than white.
+    /// Names of the formats in which every browser shows HDR images.
     hdr_everywhere: Arc<[&'static str]>,
 }
 
@@ -43,23 +43,23 @@ pub(crate) struct SettledRequest {
 }
 
 impl Negotiation {
-    /// Offers the configured formats.
+    /// Returns a negotiation that offers the configured formats.
     ///
     /// # Errors
-    /// A name that is no format that can be written for browsers.
+    /// If a configured name is not that of a format that can be written for browsers.
     pub(crate) fn new(
         config: &NegotiationConfig,
         background: Colour,
         codecs: &[&'static dyn Codec],
     ) -> Result<Self, ConfigError> {
-        let all: Vec<Offer> = codecs
+        let offers: Vec<Offer> = codecs
             .iter()
             .filter_map(|codec| Offer::of(*codec))
             .collect();
-        let named = |name: &String| {
-            let offer = all.iter().find(|offer| offer.name.as_str() == name);
+        let find_offer = |name: &String| {
+            let offer = offers.iter().find(|offer| offer.name.as_str() == name);
             offer.cloned().ok_or_else(|| {
-                let names: Vec<&str> = all.iter().map(|offer| offer.name.as_str()).collect();
+                let names: Vec<&str> = offers.iter().map(|offer| offer.name.as_str()).collect();
                 ConfigError::new("negotiation.formats", unknown("format", name, &names))
             })
         };
@@ -69,7 +69,11 @@ impl Negotiation {
             Some(format.name)
         });
         Ok(Self {
-            offers: config.formats.iter().map(named).collect::<Result<_, _>>()?,
+            offers: config
+                .formats
+                .iter()
+                .map(find_offer)
+                .collect::<Result<_, _>>()?,
             by_default: config.default == DefaultFormat::Auto,
             background: Background::new(background, codecs),
             hdr_everywhere: hdr_everywhere.collect(),
@@ -94,26 +98,27 @@ impl Negotiation {
     /// not count, because every client sends them.
     pub(crate) fn choose(&self, headers: &HeaderMap, without: &[FormatName]) -> Choice {
         let accept = Accept::read(headers);
-        let usual = accept
+        let base_quality = accept
             .quality("image/jpeg")
             .max(accept.quality("image/png"));
         let mut choice = Choice::default();
-        let mut most = usual.max(1);
+        let mut best_quality = base_quality.max(1);
         for (place, offer) in self.offers.iter().enumerate() {
-            let quality = accept.named(offer.media_type).unwrap_or(0);
-            if quality < most || without.contains(&offer.name) {
+            let quality = accept.literal_quality(offer.media_type).unwrap_or(0);
+            if quality < best_quality || without.contains(&offer.name) {
                 continue;
             }
-            if quality > most {
+            if quality > best_quality {
                 choice = Choice::default();
             }
-            most = quality;
+            best_quality = quality;
             choice.0 |= 1 << place;
         }
         choice
     }
 
-    /// Settles the format of a request. If the request leaves it open, it is one of `choice`.
+    /// Settles the format of a request. With a `choice`, which only requests that leave the format open have, it is one of
+    /// those formats; the source decides which one.
     pub(crate) fn settle(
         &self,
         mut request: ImageRequest,
@@ -121,10 +126,10 @@ impl Negotiation {
     ) -> SettledRequest {
         let mut offers = Vec::new();
         if let Some(Choice(bits)) = choice {
-            let chosen = |(place, _): &(usize, &Offer)| bits & (1 << place) != 0;
-            let chosen = self.offers.iter().enumerate().filter(chosen);
-            offers.extend(chosen.map(|(_, offer)| offer.clone()));
-            // The name of the source promises nothing any more.
+            let is_chosen = |(place, _): &(usize, &Offer)| bits & (1 << place) != 0;
+            let chosen_offers = self.offers.iter().enumerate().filter(is_chosen);
+            offers.extend(chosen_offers.map(|(_, offer)| offer.clone()));
+            // The extension of the source's name no longer determines the format.
             request.style.type_by_name = false;
         }
         let is_open = !offers.is_empty();
@@ -159,7 +164,7 @@ impl Negotiation {
     }
 }
 
-/// Settles the format and the background of a request where no client's `Accept` counts.
+/// Settles the format and the background of a request for which no `Accept` header is considered.
 pub fn settle_without_accept(request: &mut ImageRequest, background: &Background) {
     request.change_output(|output| {
         output.without_accept();
@@ -167,11 +172,11 @@ pub fn settle_without_accept(request: &mut ImageRequest, background: &Background
     });
 }
 
-/// Whether a client names the media type `wanted` in `Accept`, with a quality no lower than that of `usual`.
-pub(crate) fn prefers(headers: &HeaderMap, wanted: &str, usual: &str) -> bool {
+/// Whether a client names the media type `preferred` in `Accept`, with a quality no lower than that of `other`.
+pub(crate) fn prefers(headers: &HeaderMap, preferred: &str, other: &str) -> bool {
     let accept = Accept::read(headers);
-    let quality = |media_type| accept.named(media_type).unwrap_or(0);
-    quality(wanted) > 0 && quality(wanted) >= quality(usual)
+    let quality = |media_type| accept.literal_quality(media_type).unwrap_or(0);
+    quality(preferred) > 0 && quality(preferred) >= quality(other)
 }
 
 #[cfg(test)]

@@ -46,7 +46,7 @@ pub(super) struct Shortest {
     /// The formats to choose from, in the order of the configuration.
     pub(super) offers: Vec<Offer>,
     pub(super) background: Background,
-    /// Names of the formats in which every browser shows what is brighter than white.
+    /// Names of the formats in which every browser shows HDR images.
     pub(super) hdr_everywhere: Arc<[&'static str]>,
 }
 
@@ -94,11 +94,11 @@ impl Rules for Shortest {
 }
 
 impl Shortest {
-    /// Returns the format for a still image, or `None` if the source's own format is better than all of them. `plain`
-    /// is the recipe without a format.
+    /// Returns the best format for a still image, or `None` if the source's own format is better than all that are offered.
+    /// `plain` is the recipe without a format.
     fn for_still(&self, plain: &Recipe, facts: &Facts, output: &mut Output) -> Option<&Offer> {
-        let own = (facts.width, facts.height);
-        let (width, height) = size_after(&plain.steps, facts).unwrap_or(own);
+        let source_size = (facts.width, facts.height);
+        let (width, height) = size_after(&plain.steps, facts).unwrap_or(source_size);
         let is_aimed = matches!(output.goal, Some(goal) if !matches!(goal, Goal::Quality(_)));
         let fits = |offer: &&Offer| match facts.hdr && !output.drops_gain_map {
             true => offer.web.hdr,
@@ -107,7 +107,7 @@ impl Shortest {
         let shortest = |offers: &mut dyn Iterator<Item = _>| {
             offers.min_by_key(|offer: &&Offer| offer.web.length(width.max(height)))
         };
-        // As many colours as it was drawn in: without loss that is short.
+        // A drawing that is not resampled keeps its few colours, so that its file is short in a lossless format.
         if facts.drawn && !facts.hdr && !is_aimed && !plain.steps.iter().any(is_resampling) {
             let mut offers = self.offers.iter();
             if let Some(offer) = offers.find(|offer| offer.web.drawn == Drawn::Lossless) {
