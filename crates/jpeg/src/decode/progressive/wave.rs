@@ -10,7 +10,7 @@ use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use andon_kernels::cores::Looks;
+use andon_kernels::cores::Polling;
 
 use crate::decode::entropy::WORTH_IT;
 use crate::decode::lock::lock;
@@ -124,7 +124,7 @@ impl Wave {
 
     /// Processes rows of one job after the other until everything is done. `worker` is a number unique to each worker.
     fn work(&self, worker: usize, interrupted: &dyn Fn() -> bool) {
-        let mut looks = None;
+        let mut polling = None;
         loop {
             let is_interrupted = interrupted();
             let mut state = lock(&self.state);
@@ -138,14 +138,14 @@ impl Wave {
                     state.busy[job] = true;
                     state.own(rows.start / self.step, worker);
                     drop(state);
-                    looks = None;
+                    polling = None;
                     let claim = Claim { wave: self, job };
                     claim.end(self.jobs[job].perform(rows, &self.rows));
                 }
                 Next::Wait => {
                     // The state must not stay locked meanwhile. It is checked again before this worker sleeps.
                     drop(state);
-                    if !looks.get_or_insert_with(Looks::begin).go_on() {
+                    if !polling.get_or_insert_with(Polling::begin).go_on() {
                         self.wait(worker);
                     }
                 }

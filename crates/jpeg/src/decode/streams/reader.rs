@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use andon_kernels::buffers::Buffer;
-use andon_kernels::huffman::{self, BLOCKS, Found, STREAMS, Tables as Codes};
+use andon_kernels::huffman::{self, BLOCKS, Events, STREAMS, Tables as Codes};
 
 use crate::decode::entropy::Unstuffed;
 use crate::decode::streams::flat::Flat;
@@ -90,7 +90,7 @@ impl Reader {
 
     /// Creates a stretch with capacity for about `mcus` MCUs.
     fn stretch(&self, mcus: usize) -> Stretch {
-        let start_count = 2 * MARGIN as usize + mcus / huffman::NOTED as usize;
+        let start_count = 2 * MARGIN as usize + mcus / huffman::RECORD_INTERVAL as usize;
         let chunks = 2 + mcus * self.values_per_mcu / (CHUNK * self.longest);
         Stretch {
             starts: Vec::with_capacity(start_count.min(ROOM_TO_NOTE)),
@@ -107,7 +107,7 @@ impl Reader {
             streams: huffman::Streams::idle(),
             stretch: [0; STREAMS],
             values: Buffer::with_capacity(ROOM),
-            found: Found::default(),
+            events: Events::default(),
         };
         reading.begin(bits);
         for call in 1.. {
@@ -134,7 +134,7 @@ struct Reading<'a> {
     /// Index of the stretch that each stream reads.
     stretch: [usize; STREAMS],
     values: Buffer<i16>,
-    found: Found,
+    events: Events,
 }
 
 impl Reading<'_> {
@@ -176,14 +176,14 @@ impl Reading<'_> {
             }
         }
         let data = self.of.data.interval(0).unwrap_or_default();
-        let (streams, found) = (&mut self.streams, &mut self.found);
-        huffman::decode(&self.of.codes, data, streams, &mut self.values, found);
-        for event in &found.begun {
+        let (streams, events) = (&mut self.streams, &mut self.events);
+        huffman::decode(&self.of.codes, data, streams, &mut self.values, events);
+        for event in &events.starts {
             self.stretches[self.stretch[event.stream]]
                 .starts
                 .push(*event);
         }
-        for event in &found.errors {
+        for event in &events.errors {
             self.stretches[self.stretch[event.stream]].first_valid = event.mcus;
         }
         true
