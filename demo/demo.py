@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fetches every URL of urls.txt from a running server and judges the replies with Pillow, a decoder that
+"""Fetches every URL of urls.txt from a running server and judges the responses with Pillow, a decoder that
 Andon does not use.
 
     demo.py check BASE     a table on stdout; exit status 1 if one reply is wrong
@@ -18,7 +18,7 @@ import showroom
 from PIL import Image, ImageChops, ImageStat
 
 COLOUR_TOLERANCE = 24  # of 255, per channel: JPEG at q=75 beside an edge
-PICTURE_TOLERANCE = 6  # mean of 255, both seen at 16 px
+IMAGE_TOLERANCE = 6  # mean of 255, both seen at 16 px
 
 
 def main():
@@ -41,7 +41,7 @@ class Case:
 
 
 def read_list(path):
-    """The sections of the list."""
+    """Returns the sections of the list."""
     sections = []
     for line in path.read_text(encoding="utf-8").splitlines():
         if line.startswith("=="):
@@ -52,7 +52,7 @@ def read_list(path):
 
 
 class Section:
-    """A heading of urls.txt, and the lines below it."""
+    """A section of urls.txt: a heading, and the lines below it."""
 
     def __init__(self, line):
         marks, _, rest = line.partition(" ")
@@ -62,25 +62,25 @@ class Section:
 
 
 class Reply:
-    """What came back for one URL."""
+    """The response to one URL."""
 
     def __init__(self, status, media_type, body, seconds):
         self.status, self.type, self.body, self.seconds = status, media_type, body, seconds
 
     def decode(self):
-        """Every pixel; raises when the image is broken in any way."""
+        """Decodes all pixels. Raises an exception if the image is broken in any way."""
         image = Image.open(io.BytesIO(self.body))
         image.load()
         return image
 
     def true_type(self):
-        """The media type of the bytes themselves."""
+        """Returns the media type, judging by the bytes themselves."""
         if self.body[4:12] == b"ftypavif":
             return "image/avif"
         return Image.MIME[Image.open(io.BytesIO(self.body)).format]
 
     def size(self):
-        """Width and height in px; of AVIF, which Debian's Pillow does not read, as its `ispe` box says them."""
+        """Returns width and height in px. For AVIF, which Debian's Pillow does not read, they are those of its `ispe` box."""
         if self.true_type() == "image/avif":
             place = self.body.index(b"ispe") + 8
             return struct.unpack(">II", self.body[place : place + 8])
@@ -88,7 +88,7 @@ class Reply:
 
 
 class Server:
-    """The server under test; asks each URL once."""
+    """The server under test, which is asked for each URL once."""
 
     def __init__(self, base):
         self.host = urllib.parse.urlsplit(base).netloc
@@ -96,7 +96,7 @@ class Server:
 
     def get(self, url):
         if url not in self.replies:
-            # The raw path, as it stands in the list: urllib would escape the parentheses.
+            # The path is sent exactly as in the list: urllib would escape the parentheses.
             connection = http.client.HTTPConnection(self.host, timeout=20)
             start = time.monotonic()
             connection.request("GET", url)
@@ -110,7 +110,7 @@ class Server:
 
 
 def faults(case, server):
-    """Everything that is wrong with the reply to one case."""
+    """Returns everything that is wrong with the response to one case."""
     reply = server.get(case.url)
     wrong = []
     if reply.status != case.status:
@@ -149,24 +149,24 @@ def check_colour(image, _reply, value, _server):
 
 
 def distance(image, other):
-    """The mean difference of two images on gray ground, both seen at 16x16."""
+    """Returns the mean difference of two images, laid over gray and reduced to 16x16."""
     small = []
-    for picture in (image, other):
-        picture = picture.convert("RGBA")
-        ground = Image.new("RGBA", picture.size, (128, 128, 128, 255))
-        ground.alpha_composite(picture)
+    for one in (image, other):
+        one = one.convert("RGBA")
+        ground = Image.new("RGBA", one.size, (128, 128, 128, 255))
+        ground.alpha_composite(one)
         small.append(ground.convert("RGB").resize((16, 16), Image.Resampling.BOX))
     return sum(ImageStat.Stat(ImageChops.difference(*small)).mean) / 3
 
 
 def check_like(image, _reply, url, server):
     far = distance(image, server.get(url).decode())
-    return f"{far:.1f} away from {url}" if far > PICTURE_TOLERANCE else None
+    return f"{far:.1f} away from {url}" if far > IMAGE_TOLERANCE else None
 
 
 def check_unlike(image, _reply, url, server):
     far = distance(image, server.get(url).decode())
-    return f"only {far:.1f} away from {url}" if far <= PICTURE_TOLERANCE else None
+    return f"only {far:.1f} away from {url}" if far <= IMAGE_TOLERANCE else None
 
 
 def check_mode(image, _reply, mode, _server):
@@ -201,7 +201,7 @@ CHECKS = {
 
 
 def pixels(reply):
-    """The reply's size as `240x160`; `-` if it is no image."""
+    """Returns the response's size as `240x160`, or `-` if it is no image."""
     if not reply.type.startswith("image/"):
         return "-"
     try:
@@ -211,7 +211,7 @@ def pixels(reply):
 
 
 def check(sections, server):
-    """Prints the table; returns the exit status."""
+    """Prints the table and returns the exit status."""
     cases = [case for section in sections for case in section.cases]
     width = max(len(case.url) for case in cases)
     print(f"{'URL':{width}}  status  {'type':10}  {'px':>9}  {'bytes':>7}  {'ms':>5}  ok")

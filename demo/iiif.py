@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""Runs the public validator of the IIIF Image API at level 2, of 2.0 and 3.0, against a server of our own.
+"""Runs the public validator of the IIIF Image API 2.0 and 3.0, at level 2, against a server started for it.
 
-./dev iiif, which installs the validator into an environment of its own. The picture is the validator's: flat squares in
-its table of colours.
+Called by ./dev iiif, which installs the validator into an environment of its own. The image is the one that the validator
+expects: squares in the colours of its table.
 """
 import argparse, os, socket, subprocess, sys, tempfile, time
 from pathlib import Path
@@ -13,10 +13,10 @@ from iiif_validator.validator import ImageAPI, TestSuite, ValidationInfo
 
 IDENTIFIER = "67352ccc-d1b0-11e1-89ae-279075081939.png"
 LEVEL = 2
-# How many tests there are at that level; fewer would be another release of the validator.
+# Number of tests at this level. Fewer tests mean that the validator's release is another one.
 VERSIONS = {"2.0": ("iiif/2", 30), "3.0": ("iiif/3", 33)}
-# Release 1.0.5 wants an error for `!2000,3000` of 1000x1000 px. The specification's section 4.2 wants the image at its own size,
-# which is our default and held by the dialect's tests.
+# Release 1.0.5 expects an error for `!2000,3000` of 1000x1000 px. The specification (section 4.2) requires the image at its own
+# size, which is Andon's default and is covered by the dialect's tests.
 CONFIG = '''
 [[origin]]
 prefix = "/"
@@ -64,7 +64,7 @@ def draw(path):
 
 
 def answers(url, process):
-    """Does it, within half a minute?"""
+    """Waits up to half a minute until the URL answers. Returns whether it does."""
     end = time.monotonic() + 30
     while time.monotonic() < end and process.poll() is None:
         try:
@@ -76,7 +76,7 @@ def answers(url, process):
 
 
 def validate(server, version):
-    """Those that failed, with the reason."""
+    """Returns the failed tests, with the reasons."""
     prefix, expected = VERSIONS[version]
     known = TestSuite(ValidationInfo()).list_tests(version)
     names = [name for name, test in known.items() if test["level"] <= LEVEL]
@@ -84,7 +84,7 @@ def validate(server, version):
     for name in names:
         api = ImageAPI(IDENTIFIER, server, prefix, "http", "", version, debug=False)
         try:
-            # What it says on the way is of no use here.
+            # The validator's progress messages are discarded.
             with open(os.devnull, "w") as quiet:
                 shown, sys.stdout = sys.stdout, quiet
                 try:

@@ -1,6 +1,6 @@
-// The show-room: the field for URLs, the sliders between before and after, and the formats to choose from.
+// The demo's page: the field for URLs, the sliders between before and after, and the choice of formats.
 
-/** Milliseconds without a change after which a URL is asked for. */
+/** Milliseconds without a change after which the URL is requested. */
 const PAUSE = 400;
 const byId = (id) => document.getElementById(id);
 let asking = new AbortController();
@@ -42,7 +42,7 @@ byId("ask").addEventListener("submit", (event) => {
   show();
 });
 
-/** Asks for the URL of the field. An error stands above the last good image, which stays. */
+/** Requests the URL of the field. An error is shown above the last successful image, which stays. */
 async function show() {
   clearTimeout(timer);
   asking.abort();

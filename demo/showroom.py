@@ -1,5 +1,5 @@
-"""The demo's page: photographs before and after, a gallery for everybody who needs an image server, a field for URLs,
-and the list of all URLs that `demo --check` asks for. Every image is the server's answer to the URL below it."""
+"""Builds the demo's page: photos before and after, a gallery of use cases, a field for URLs, and the list of all URLs that `demo
+--check` requests. Every image is the server's response to the URL below it."""
 
 import html
 import re
@@ -10,7 +10,7 @@ HERE = Path(__file__).parent
 
 
 def write(sections, server, out):
-    """Writes the page to `out`, and its style and script beside it."""
+    """Writes the page to `out`, and its style and script into the same folder."""
     shown = [section for section in sections if section.is_shown]
     listed = [section for section in sections if not section.is_shown]
     count = sum(len(section.cases) for section in sections)
@@ -27,12 +27,12 @@ def write(sections, server, out):
 
 
 def name(section):
-    """The section's anchor."""
+    """Returns the section's anchor."""
     return section.heading.lower().replace(" ", "-")
 
 
 def room(section, server):
-    """A section of the show-room: pairs of before and after, or cards."""
+    """Returns the HTML of a section: pairs of before and after, or cards."""
     groups = {}
     for case in section.cases:
         groups.setdefault(before_of(case), []).append(case)
@@ -45,13 +45,13 @@ def room(section, server):
 
 
 def before_of(case):
-    """The URL of the original that a case is laid over."""
+    """Returns the URL of the original with which a case is compared, or None."""
     found = [item.partition("=")[2] for item in case.checks if item.startswith("smaller=")]
     return found[0] if found else None
 
 
 def pair(before, cases, server):
-    """The original under the result, with a slider between them and the formats to choose from."""
+    """Returns the HTML of an original below its result, with a slider between them and a choice of formats."""
     original = server.get(before)
     width, height = cases[0].size
     caption = escape(cases[0].caption.partition(",")[0])
@@ -74,7 +74,7 @@ def pair(before, cases, server):
 
 
 def card(case, server):
-    """An image at true size, with what it takes and the URL that made it."""
+    """Returns the HTML of an image at its true size, with its bytes and time and its URL."""
     reply = server.get(case.url)
     width, height = case.size
     url = escape(case.url)
@@ -86,7 +86,7 @@ def card(case, server):
 
 
 def table(section, server):
-    """A section of the list of all URLs."""
+    """Returns the HTML of a section of the list of all URLs."""
     rows = []
     for case in section.cases:
         reply = server.get(case.url)
@@ -104,7 +104,7 @@ def kind(case):
 
 
 def size(reply):
-    """The length of a reply in three digits."""
+    """Formats the length of a response with three digits."""
     count = len(reply.body)
     for unit, least in (("MB", 1e6), ("KB", 1e3)):
         if count >= least:
@@ -117,5 +117,5 @@ def escape(text):
 
 
 def breakable(url):
-    """A URL that may be broken where its parts end."""
+    """Returns a URL as HTML with possible line breaks between its parts."""
     return re.sub(r"([,/?&]|&amp;)(?!amp;)", r"\1<wbr>", escape(url))

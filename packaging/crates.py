@@ -1,4 +1,4 @@
-"""What the binary is linked from: Rust crates as Cargo resolves them, and the C libraries that some of them carry."""
+"""The components of the binary: Rust crates as Cargo resolves them, and the C libraries that some of them contain."""
 
 import json
 import pathlib
@@ -9,7 +9,7 @@ import tomllib
 
 
 class Library:
-    """A C or C++ library inside a crate: where it lies there, and which file says its version."""
+    """A C or C++ library inside a crate: its folder there, and the file that contains its version."""
 
     def __init__(self, crate, name, licence, homepage, folder, file, pattern):
         self.crate, self.name, self.licence, self.homepage = crate, name, licence, homepage
@@ -17,7 +17,7 @@ class Library:
 
     def version(self, package):
         path = pathlib.Path(package["manifest_path"]).parent / self.file
-        # Several numbers are the parts of one version.
+        # Several numbers are joined to one version.
         found = re.findall(self.pattern, path.read_text(errors="replace"), re.MULTILINE)
         if not found:
             sys.exit(f"release: the version of {self.name} is no longer said by {path}")
@@ -39,13 +39,13 @@ LIBRARIES = [
     Library("jxl-sys", "brotli", "MIT", "https://github.com/google/brotli",
             "libjxl/third_party/brotli", "libjxl/third_party/brotli/c/common/version.h",
             r"define BROTLI_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)"),
-    # It has no versions: this is the commit.
+    # This library has no version numbers, so the commit is given.
     Library("jxl-sys", "skcms", "BSD-3-Clause", "https://skia.org/",
             "libjxl/third_party/skcms", "libjxl/deps.sh", r'^THIRD_PARTY_SKCMS="([0-9a-f]+)"'),
 ]
 
 
-# What is shipped: its crate, the workspace in which that is, and the cargo features with which it is built.
+# The products: for each its crate, the crate's workspace, and the cargo features with which it is built.
 PRODUCTS = {
     "andon": ("andon-cli", ".", ""),
     "andon-lab": ("andon-lab-cli", "lab", ""),
@@ -79,7 +79,7 @@ def read(target, product):
 
 
 def linked(node, packages):
-    """What it is linked with: neither what only builds or tests it, nor macros."""
+    """Yields the crates that are linked into the product: no macros, and no crates that are needed only for building or testing."""
     for needed in node["deps"]:
         normal = any(kind["kind"] is None for kind in needed["dep_kinds"])
         macro = any("proc-macro" in target["kind"] for target in packages[needed["pkg"]]["targets"])
@@ -88,7 +88,7 @@ def linked(node, packages):
 
 
 def libraries(packages):
-    """(library, its package) for all that packages carry."""
+    """Yields (library, its package) for all libraries in the packages."""
     for library in LIBRARIES:
         carriers = [package for package in packages.values() if package["name"] == library.crate]
         if not carriers:

@@ -16,7 +16,7 @@ def texts(folder):
 
 
 def data(packages):
-    """(name, folder) of data with a licence of its own. Crates that only other cargo features link are included."""
+    """Yields (name, folder) of data with licences of their own. Crates that are linked only with other cargo features are included."""
     linked = {pathlib.Path(package["manifest_path"]).parent for package in packages.values()}
     for path in sorted(pathlib.Path("crates").rglob("LICENSE")):
         is_linked = any(folder in path.resolve().parents for folder in linked)

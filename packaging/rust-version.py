@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-# Where it stands, each with the words around it.
+# The places that state the version, each with the surrounding words.
 PLACES = {
     "Cargo.toml": r'(?m)^(rust-version = ")([\d.]+)(")',
     "README.md": r"(\[Rust\]\(https://rustup\.rs/\) )([\d.]+)( or newer)",
@@ -48,7 +48,7 @@ def run(*command):
 
 
 def reached(crates, nodes):
-    """Everything that `crates` are built with, themselves included."""
+    """Returns all packages with which `crates` are built, including these crates."""
     needs = {node["id"]: node["dependencies"] for node in nodes}
     found, left = set(), list(crates)
     while left:

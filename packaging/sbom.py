@@ -32,7 +32,7 @@ def main(target, version, product):
         "components": sorted(components, key=lambda component: component["bom-ref"]),
         "dependencies": [{"ref": ref, "dependsOn": sorted(set(needed))} for ref, needed in sorted(depends.items())],
     }
-    # The same bill has the same number.
+    # The same bill gets the same serial number.
     digest = hashlib.sha256(json.dumps(bom, sort_keys=True).encode()).digest()
     bom["serialNumber"] = f"urn:uuid:{uuid.UUID(bytes=digest[:16], version=4)}"
     json.dump(bom, sys.stdout, indent=1)
@@ -52,7 +52,7 @@ def crate(package):
         "purl": purl(package),
     }
     if package["license"]:
-        # Cargo once separated alternatives by a slash.
+        # Old Cargo manifests separate alternative licences by a slash.
         component["licenses"] = [{"expression": package["license"].replace("/", " OR ")}]
     if package["description"]:
         component["description"] = " ".join(package["description"].split())

@@ -1,4 +1,4 @@
-"""test-image.py BUNDLE PICTURES VERSION: what an OCI runtime (runc) makes of the unpacked image."""
+"""test-image.py BUNDLE IMAGES VERSION: tests the unpacked image with an OCI runtime (runc)."""
 
 import functools
 import http.client
@@ -24,27 +24,27 @@ allow = ["127.0.0.0/8"]
 """
 
 
-def main(bundle, pictures, version):
+def main(bundle, images, version):
     bundle = pathlib.Path(bundle)
     config = json.loads((bundle / "config.json").read_text())
     process = config["process"]
     assert (process["user"]["uid"], process["user"]["gid"]) == (65532, 65532), process["user"]
     assert process["args"] == ["/usr/bin/andon", "serve", "--config", "/etc/andon/andon.toml"], process["args"]
 
-    # As a careful operator runs it.
+    # The settings of a careful operator.
     config["root"]["readonly"] = True
     process["capabilities"] = {}
     process["noNewPrivileges"] = True
     process["terminal"] = False
     linux = config["linux"]
     linux["namespaces"] = [space for space in linux["namespaces"] if space["type"] not in ("network", "user")]
-    far = web_server(pictures)
+    far = web_server(images)
     port = free_port()
     mounted = {
         "andon.toml": ("/etc/andon/andon.toml", CONFIG.format(port=port, far=far)),
         "hosts": ("/etc/hosts", "127.0.0.1 pictures.example\n"),
     }
-    mount(config, pathlib.Path(pictures).resolve(), "/pictures")
+    mount(config, pathlib.Path(images).resolve(), "/pictures")
     for name, (place, text) in mounted.items():
         (bundle / name).write_text(text)
         (bundle / name).chmod(0o644)
@@ -52,7 +52,7 @@ def main(bundle, pictures, version):
 
     binary = bundle / "rootfs/usr/bin/andon"
     expected = subprocess.run(
-        [binary, "render", TARGET, "--root", pictures, "-o", "-"], stdout=subprocess.PIPE, check=True).stdout
+        [binary, "render", TARGET, "--root", images, "-o", "-"], stdout=subprocess.PIPE, check=True).stdout
 
     print("test:", run_once(config, bundle, ["/usr/bin/andon", "--version"], f"andon {version}"))
     print("test:", run_once(config, bundle, ["/usr/bin/andon", "convert", "fit:9x9", "/pictures/otter.jpg", "-o", "/"],
@@ -79,7 +79,7 @@ def mount(config, source, place):
 
 
 def web_server(folder):
-    """The port of a server of the folder: an origin that is found by its name."""
+    """Starts a web server for the folder and returns its port. Andon uses it as an origin that is found by its name."""
     handler = functools.partial(Quiet, directory=folder)
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -107,7 +107,7 @@ def get(port, target):
 
 
 def run_once(config, bundle, args, expected):
-    """The line of its output in which the expected words are."""
+    """Runs a container and returns the line of its output that contains the expected words."""
     with Container(config, bundle, args) as container:
         output = container.process.communicate(timeout=60)[0].decode()
     lines = [line for line in output.splitlines() if expected in line]
@@ -116,7 +116,7 @@ def run_once(config, bundle, args, expected):
 
 
 class Container:
-    """A container that is gone at the end, whatever happens."""
+    """A container that is removed at the end in any case."""
 
     def __init__(self, config, bundle, args=None):
         config = {**config, "process": {**config["process"], "args": args or config["process"]["args"]}}
@@ -137,7 +137,7 @@ class Container:
         return json.loads(state.stdout)["pid"]
 
     def wait(self, port):
-        """Until it is ready."""
+        """Waits until the server is ready."""
         for _ in range(400):
             assert self.process.poll() is None, self.process.stdout.read().decode()
             try:

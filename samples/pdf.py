@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes pdf/page.pdf: two pages, of which the first has a photograph, outlines, text and a transparent circle.
+"""Writes pdf/page.pdf: two pages, the first of which has a photo, outlines, text and a transparent circle.
 
     samples/pdf.py
     pdftoppm -png -r 72 -singlefile samples/pdf/page.pdf samples/pdf/page      # poppler's drawing of it
@@ -12,7 +12,7 @@ photo = folder / "jpeg/420.jpg"
 
 
 def size(jpeg):
-    """Width and height from the frame header."""
+    """Returns width and height from the frame header."""
     at = 2
     while True:
         kind, length = jpeg[at + 1], int.from_bytes(jpeg[at + 2 : at + 4], "big")
@@ -24,7 +24,7 @@ def size(jpeg):
 jpeg = photo.read_bytes()
 width, height = size(jpeg)
 
-# A circle of four Bézier curves, at (cx, cy) with radius r.
+# Returns the path of a circle of four Bézier curves, at (cx, cy) with radius r.
 def circle(cx, cy, r):
     k = 0.5523 * r
     return (

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""Makes the photographs with gain maps of samples/hdr: charts whose answers are known, as phones and editors write
-them. Needs Pillow. Run by samples/make; `samples/ultra-hdr.py FOLDER` runs it alone.
+"""Creates the photos with gain maps of samples/hdr: charts with known results, in the forms that phones and editors
+write. Needs Pillow. Run by samples/make; `samples/ultra-hdr.py FOLDER` runs it alone.
 
 Each shows a grey ramp over eight colours, and its map brightens the right half: every step of the ramp has a step of
-the map. gray.jpg is as phones write it (a map of a quarter of the sides, XMP alone), colour.jpg as editors do (a map
-of three colours and half the sides, ISO 21496-1 alone, Display P3), turned.jpg is gray.jpg to be turned by EXIF.
+the map. gray.jpg has the form that phones write (a map with a quarter of the sides, only XMP), colour.jpg that of editors (a map
+of three colours with half the sides, only ISO 21496-1, Display P3), turned.jpg is gray.jpg with an EXIF orientation.
 """
 import io, struct, sys
 from PIL import Image, ImageDraw
@@ -70,7 +70,7 @@ def directory(length):
 
 
 def index(first, at, second, order=">"):
-    """The MPF index; first: bytes of the first picture, at: where the index's header stands in it."""
+    """Returns the MPF index. `first` is the size of the first image in bytes, `at` the offset of the index's header in it."""
     head = b"MM\0*" if order == ">" else b"II*\0"
     body = head + struct.pack(order + "IH", 8, 3)
     body += struct.pack(order + "HHI4s", 0xB000, 7, 4, b"0100")
@@ -102,7 +102,7 @@ def iso(channels):
 
 
 def display_p3():
-    """An ICC profile: colorants adapted to D50, and sRGB's curve."""
+    """Returns an ICC profile: colorants adapted to D50, and sRGB's curve."""
     s15 = lambda *values: b"".join(struct.pack(">i", round(value * 65536)) for value in values)
     text = lambda text: b"mluc" + struct.pack(">IIIHHII", 0, 1, 12, 0x656E, 0x5553, 2 * len(text), 28) + text.encode("utf-16-be")
     xyz = lambda *values: b"XYZ " + bytes(4) + s15(*values)

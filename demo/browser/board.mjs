@@ -1,4 +1,4 @@
-// The live dashboard as an operator meets it: ./dev browser-tests.
+// Tests of the live dashboard, as an operator uses it: ./dev browser-tests.
 
 import assert from "node:assert/strict";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -21,7 +21,7 @@ level = "warn"
 const andon = await server(["serve", "--config", config, "--listen", "127.0.0.1:0"]);
 const chromium = await browser();
 
-/** Requests, so that there is something to see; of sizes that nobody asked for before. */
+/** Sends requests, for sizes that were not requested before, so that the charts have data. */
 let size = 100;
 async function load(requests) {
   const photos = ["photos/otter.jpg", "jpeg/420.jpg"];
@@ -31,7 +31,7 @@ async function load(requests) {
   }
 }
 
-/** As a site asks: most for what was asked for before, some for new sizes and formats, a few for what is not there. */
+/** Sends requests like a site's visitors: most for known results, some for new sizes and formats, a few for missing files. */
 async function visit(isOver) {
   const photos = ["colosseum", "dandelion", "osprey", "otter", "picos", "sunset", "wren"];
   for (let at = 0; !isOver(); at++) {
@@ -44,7 +44,7 @@ async function visit(isOver) {
   }
 }
 
-/** The board, opened with the keyboard alone. */
+/** Opens the dashboard with the keyboard alone. */
 async function board(options) {
   const opened = await open(chromium, `${andon.address}/_andon/board`, options);
   const { page } = opened;
@@ -146,7 +146,7 @@ if (process.env.SHOTS) {
         page.setDefaultTimeout(120_000);
         let taken = false;
         const busy = Promise.all(Array.from({ length: 6 }, () => visit(() => taken)));
-        // Charts of some length.
+        // Time for charts of some length.
         await until(page, () => document.querySelector("#latency path")?.getAttribute("d").split("L").length > 5);
         await until(page, () => document.querySelectorAll("#workers .busy").length === 2);
         await page.screenshot({ path: `${process.env.SHOTS}/board-${viewport.width}-${colorScheme}.png`, fullPage: viewport.width < 600 });

@@ -1,4 +1,4 @@
-// A server and a browser for tests, and what every page has to keep to.
+// A server and a browser for tests, and checks that every page has to pass.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -6,19 +6,19 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
 
-/** Where the packages are installed. */
+/** The folder in which the packages are installed. */
 const require = createRequire(`${process.env.BROWSER_PACKAGES}/`);
 const { chromium } = require("playwright-core");
 const AXE = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 
-/** Without its own services, which would ask for hosts of the internet. */
+/** Options that switch off the browser's own services, which would contact hosts on the internet. */
 const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
   "--disable-background-networking", "--disable-component-update", "--force-color-profile=srgb"];
 
-/** Narrow and wide. */
+/** Widths of the window: narrow and wide. */
 export const SIZES = [{ width: 390, height: 844 }, { width: 1440, height: 1000 }];
 
-/** Starts the binary; the first line that it prints says where it listens. `log` says what becomes of its log. */
+/** Starts the binary and waits for its first line of output, which has its address. `log` is where its log goes. */
 export async function server(args, log = "inherit") {
   const child = spawn(process.env.ANDON, args, { stdio: ["ignore", "pipe", log] });
   const [line] = await new Promise((resolve, reject) => {
@@ -31,12 +31,12 @@ export async function server(args, log = "inherit") {
 
 export const browser = () => chromium.launch({ executablePath: process.env.CHROMIUM, args: FLAGS });
 
-/** A page whose console must stay without errors; those of `expected` are the test's own doing. */
+/** Opens a page whose console must stay without errors, except those in `expected`, which the test itself causes. */
 export async function open(browser, url, options = {}) {
   const context = await browser.newContext(options);
   const page = await context.newPage();
   page.setDefaultTimeout(30_000);
-  // The page's policy keeps tests from fetching what it shows.
+  // The page's policy would prevent tests from fetching the images that it shows.
   await page.addInitScript(() => {
     window.blobs = new Map();
     const make = URL.createObjectURL.bind(URL);
@@ -57,7 +57,7 @@ export async function open(browser, url, options = {}) {
   return { page, isQuiet, close: () => context.close() };
 }
 
-/** Every rule of axe-core, or only those of a list. */
+/** Checks every rule of axe-core, or only those of a list. */
 export async function isAccessible(page, rules) {
   await page.evaluate(AXE);
   const { violations } = await page.evaluate((only) => window.axe.run(only ? { runOnly: only } : {}), rules);
@@ -65,7 +65,7 @@ export async function isAccessible(page, rules) {
   assert.deepEqual(told, [], "violations of accessibility");
 }
 
-/** Nothing hangs over the side of the window. */
+/** Checks that nothing extends beyond the side of the window. */
 export async function fits(page) {
   const [content, window] = await page.evaluate(() => [document.scrollingElement.scrollWidth, innerWidth]);
   assert.ok(content <= window, `the page is ${content} px wide in a window of ${window}`);
@@ -80,10 +80,10 @@ export async function tabTo(page, selector) {
   assert.fail(`Tab does not reach ${selector}`);
 }
 
-/** Waits until `look` gives something true in the page. */
+/** Waits until `look` returns a true value in the page. */
 export const until = (page, look, argument) => page.waitForFunction(look, argument);
 
-/** Runs tests one after the other, and tells each. */
+/** Runs tests one after the other, and prints the result of each. */
 export async function run(tests) {
   let failed = 0;
   for (const [name, test] of tests) {

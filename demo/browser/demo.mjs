@@ -1,4 +1,4 @@
-// The show-room of ./dev demo as its visitors meet it: ./dev browser-tests.
+// Tests of the page of ./dev demo, as its visitors use it: ./dev browser-tests.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -13,14 +13,14 @@ const andon = await server(["serve", "--config", `${demo}andon.toml`, "--listen"
 execFileSync("/usr/bin/python3", ["-B", `${demo}demo.py`, "page", andon.address, `${demo}site/index.html`], { stdio: "inherit" });
 const chromium = await browser();
 
-/** The page, when its first image is there. */
+/** Opens the page and waits for its first image. */
 async function showroom(options) {
   const opened = await open(chromium, `${andon.address}/`, options);
   await until(opened.page, () => document.querySelector("#shown img"));
   return opened;
 }
 
-/** Every image of the page is loaded, however far down. */
+/** Waits until every image of the page is loaded, including those below the window. */
 async function loaded(page) {
   await page.evaluate(() => { for (const image of document.images) image.loading = "eager"; });
   await until(page, () => [...document.images].every((it) => it.complete && it.naturalWidth > 0));
@@ -65,7 +65,7 @@ tests.push(["before and after are told apart by the keyboard and by the mouse, i
   assert.equal(await cut(), "0%");
   const stack = page.locator(".stack").first();
   const { width, height } = await stack.boundingBox();
-  // Waits until it is in view and has stopped moving.
+  // Waits until the element is in view and has stopped moving.
   await stack.click({ position: { x: width * 0.75, y: height / 2 } });
   assert.ok(Math.abs(parseFloat(await cut()) - 75) < 3, await cut());
   const told = async () => [await page.textContent(".pair .right b"), await page.getAttribute(".pair .after", "src")];

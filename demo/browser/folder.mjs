@@ -1,5 +1,4 @@
-// The page at / of a server without a configuration file, as somebody with a folder of photographs meets it:
-// ./dev browser-tests.
+// Tests of the page at / of a server without a configuration file, which shows a folder of photos: ./dev browser-tests.
 
 import assert from "node:assert/strict";
 import { cp, mkdtemp, rm } from "node:fs/promises";
@@ -16,7 +15,7 @@ const andon = await server(["serve", folder, "--port", "0"], "ignore");
 const chromium = await browser();
 const show = (target, options) => open(chromium, `${andon.address}${target}`, options);
 
-/** Thumbnails in the window are there. */
+/** Waits until the thumbnails in the window are loaded. */
 const drawn = (page) => until(page, () => {
   const near = [...document.querySelectorAll("img")].filter((it) => it.getBoundingClientRect().top < innerHeight);
   return near.length > 1 && near.every((it) => it.complete && it.naturalWidth > 0);
@@ -84,7 +83,7 @@ tests.push(["the next page shows other images, and the playground opens with the
 tests.push(["an image that cannot be read says so in its tile, and why", async () => {
   const file = join(folder, "broken.jpg");
   await cp(join(process.env.SAMPLES, "broken/text.jpg"), file);
-  // A list of the folder is kept for a while, which is longer the longer it took.
+  // The server caches the list of a folder for a while, which is longer the longer it took to read it.
   const listed = async () => {
     const reply = await fetch(`${andon.address}/?find=broken.jpg`, { headers: { Accept: "text/html" } });
     return /src="[^"]*broken\.jpg"/.test(await reply.text());

@@ -1,4 +1,4 @@
-// The playground as its users meet it: ./dev browser-tests.
+// Tests of the playground, as its users use it: ./dev browser-tests.
 
 import assert from "node:assert/strict";
 import { rmSync } from "node:fs";
@@ -11,13 +11,13 @@ import { browser, fits, isAccessible, open, run, server, SIZES, tabTo, until } f
 const samples = await mkdtemp(join(tmpdir(), "samples-"));
 process.on("exit", () => rmSync(samples, { recursive: true }));
 await cp(process.env.SAMPLES, samples, { recursive: true });
-/** Characters that some encode in URLs and others do not. */
+/** Characters that some programs encode in URLs and others do not. */
 const NAME = "black & white, 50% #1 (old)?.jpg";
 await copyFile(join(samples, "photos/otter.jpg"), join(samples, NAME));
 const andon = await server(["play", samples, "--listen", "127.0.0.1:0"]);
 const chromium = await browser();
 
-/** The page, with an image and a recipe, when the result is there and scored. */
+/** Opens the page with an image and a recipe, and waits until the result is shown and scored. */
 async function playground(recipe, options) {
   const hash = new URLSearchParams({ image: "/photos/otter.jpg", recipe });
   const opened = await open(chromium, `${andon.address}/_andon/play#${hash}`, options);
@@ -28,13 +28,13 @@ async function playground(recipe, options) {
 const settled = (page) => until(page, () =>
   !document.body.dataset.busy && /\d|–/.test(document.getElementById("score")?.textContent ?? ""));
 
-/** Waits until what is shown was made of this recipe. */
+/** Waits until the image that is shown is the result of this recipe. */
 async function shows(page, recipe) {
   await until(page, (it) => new URLSearchParams(location.hash.slice(1)).get("recipe") === it, recipe);
   await settled(page);
 }
 
-/** The bytes of the result that the page shows. */
+/** Returns the bytes of the result that the page shows. */
 async function shown(page) {
   const bytes = await page.evaluate(async () => {
     const image = document.querySelector("#stage img[alt='The result']");
@@ -77,7 +77,7 @@ for (const viewport of SIZES) {
     await shows(page, recipe);
     const bytes = await shown(page);
     assert.deepEqual(bytes, await fetched(`/r/${recipe}/photos/otter.jpg`));
-    // Earlier than the scaling, by the step's own button.
+    // Moves the step before the scaling, by the step's own button.
     await tabTo(page, "#steps li:nth-child(2) button:first-of-type:not(:disabled)");
     await page.keyboard.press("Enter");
     await until(page, () => document.getElementById("recipe").value.startsWith("sepia"));
@@ -237,7 +237,7 @@ tests.push(["a loader for Next.js that changes nothing but the size leaves SVG a
 
 tests.push(["a reload, the back button and a link to somebody else show the same image, recipe and view", async () => {
   const { page, isQuiet, close } = await playground("fit:300x300", {});
-  // Changes that come sooner are one step back with what was before.
+  // Changes that follow each other quickly form one undo step.
   await page.waitForTimeout(2000);
   await page.selectOption("#images", "/jpeg/420.jpg");
   await page.fill("#recipe", "fit:120x120,gray");
@@ -263,7 +263,7 @@ tests.push(["a reload, the back button and a link to somebody else show the same
   await close();
 }]);
 
-/** The recipe that the page has when nothing is under way. */
+/** Returns the recipe of the page once no request is pending. */
 const recipeOf = async (page) => {
   await until(page, () => new URLSearchParams(location.hash.slice(1)).get("recipe") === document.getElementById("recipe").value);
   await settled(page);
@@ -312,7 +312,7 @@ tests.push(["crop and focus point are drawn and dragged with the mouse, in the u
   };
   const crop = /crop:([\d.]+)%:([\d.]+)%:([\d.]+)%x([\d.]+)%/;
   near(await recipeOf(page), crop, [20, 20, 40, 50]);
-  // The middle moves it, a corner resizes it.
+  // Dragging the middle moves the area, dragging a corner resizes it.
   await drag([0.4, 0.4], [0.5, 0.5]);
   near(await recipeOf(page), crop, [30, 30, 40, 50]);
   await drag([0.7, 0.8], [0.8, 0.9]);

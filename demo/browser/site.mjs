@@ -1,4 +1,4 @@
-// The documentation site as its readers meet it: ./dev browser-tests site, after ./dev site.
+// Tests of the documentation site, as its readers use it: ./dev browser-tests site, after ./dev site.
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
@@ -9,7 +9,7 @@ import { browser, fits, isAccessible, open, run, SIZES } from "./common.mjs";
 
 const folder = process.env.SITE;
 const TYPES = { ".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml", ".png": "image/png" };
-/** What the style decides; the rest is mdBook's own HTML. */
+/** Tests of the site's own style. The rest of the HTML is mdBook's. */
 const OURS = ["color-contrast", "link-in-text-block"];
 const PAGES = ["index", "docker", "configuration", "cache", "troubleshooting", "reference", "guides/html", "dialects/imgproxy"];
 
@@ -26,7 +26,7 @@ await new Promise((listening) => site.listen(0, "127.0.0.1", listening));
 const address = `http://127.0.0.1:${site.address().port}`;
 const chromium = await browser();
 
-/** Code that is wider than its box, so that a part of it is out of sight. */
+/** Finds code that is wider than its box, so that a part of it is out of sight. */
 const cut = (page) => page.evaluate(() => [...document.querySelectorAll("main pre > code")]
   .filter((code) => code.scrollWidth > code.clientWidth + 1).map((code) => code.textContent.slice(0, 60)));
 

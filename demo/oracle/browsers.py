@@ -1,4 +1,4 @@
-"""Chromium and Firefox, without their own services, which would ask for hosts of the internet."""
+"""Starts Chromium and Firefox without their own services, which would contact hosts on the internet."""
 import subprocess
 
 CHROMIUM = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",

@@ -1,4 +1,4 @@
-"""Images that are not made here: samples of colours, and the cases of ../shared where they are there."""
+"""Images from files: samples of colours, and the cases of ../shared if that folder exists."""
 import shutil
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What other programs make of files that a browser does not draw."""
+"""Decodes files that a browser cannot draw with other programs."""
 import io, subprocess, tempfile
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from judge import Frame
 
 
 def frames(data, form):
-    """The program's name, and what it shows."""
+    """Returns the name of the program, and the frames that it decodes."""
     return ("djxl", by_djxl(data)) if form == "jxl" else ("Pillow", opened(data))
 
 
@@ -25,7 +25,7 @@ def opened(data):
 
 
 def in_srgb(frame):
-    # Both programs turn pixels themselves: Pillow those of a TIFF when it loads them.
+    # Both programs apply the orientation themselves: Pillow when it loads a TIFF.
     frame.load()
     profile = frame.info.get("icc_profile")
     if frame.mode.startswith("I"):

@@ -1,23 +1,23 @@
-"""Are two images the same to the eye? The tolerances stand here and nowhere else."""
+"""Judges whether two images look the same. All tolerances are defined here."""
 from dataclasses import dataclass
 
 from PIL import Image, ImageChops, ImageStat
 
-# Levels of 255, in the mean of all cells and in the worst, and how many pixels wide a cell is. What encoders lose at their default
-# quality, and where two scalers see an edge, is not told from what is wrong in less.
+# Tolerances: levels of 255 in the mean of all cells and in the worst one, and the width of a cell in pixels. Smaller differences
+# may come from an encoder at its default quality, or from another scaler at edges.
 LOSSLESS, SCALED, LOSSY = (1.0, 4.0, 1), (1.5, 8.0, 4), (3.0, 24.0, 8)
 LOSSY_FORMATS = ["jpeg", "webp", "avif", "jxl", "gif"]
-# Of how long an animation takes, or half a unit of GIF's.
+# Tolerance for the duration of an animation, as a share of it, or half a unit of GIF in ms.
 TIME, UNIT = 0.02, 5
-# Browsers play a shorter delay as DELAY.
+# Browsers show frames with a delay up to SHORT for DELAY ms.
 SHORT, DELAY = 10, 100
-# Frames that a GIF may have to merge with others are not looked at.
+# Shorter frames are not compared, because a GIF may have to merge them with others.
 LOOKED_AT = 40
 
 
 @dataclass
 class Frame:
-    picture: Image.Image
+    image: Image.Image
     ms: float = 0
 
     @property
@@ -35,8 +35,8 @@ class Verdict:
         return Verdict(max(self.mean, other.mean), max(self.worst, other.worst), self.why or other.why)
 
 
-def over(picture, ground):
-    return Image.alpha_composite(Image.new("RGBA", picture.size, ground), picture.convert("RGBA")).convert("RGB")
+def over(image, ground):
+    return Image.alpha_composite(Image.new("RGBA", image.size, ground), image.convert("RGBA")).convert("RGB")
 
 
 def differ(source, result, form):
@@ -48,9 +48,9 @@ def differ(source, result, form):
     mean, worst, cell = tolerance
     grid = tuple(max(1, side // cell) for side in result.size)
     verdict = Verdict()
-    # A JPEG has no opacity: it is white there.
+    # A JPEG has no opacity: transparent pixels become white.
     for ground in ["white"] if form == "jpeg" else ["white", "black"]:
-        # What is scaled is scaled well.
+        # The source is scaled with a good filter.
         one, other = over(source, ground).resize(result.size, Image.BICUBIC), over(result, ground)
         off = ImageChops.difference(one.resize(grid, Image.BOX), other.resize(grid, Image.BOX))
         verdict |= Verdict(max(ImageStat.Stat(off).mean), max(high for _, high in off.getextrema()))
@@ -60,7 +60,7 @@ def differ(source, result, form):
 
 
 def timeline(frames):
-    """When each frame ends."""
+    """Returns the time at which each frame ends."""
     ends, end = [], 0
     for frame in frames:
         end += frame.delay
@@ -69,9 +69,9 @@ def timeline(frames):
 
 
 def compare(source, result, form):
-    """Frames of the source, as they are to be, and of the result in this format."""
+    """Compares the frames of the source, as they should be, with those of the result in this format."""
     if len(source) == 1 or len(result) == 1:
-        verdict = differ(source[0].picture, result[0].picture, form)
+        verdict = differ(source[0].image, result[0].image, form)
         return verdict if len(source) == len(result) else verdict | Verdict(why=f"{len(result)} frames of {len(source)}")
     verdict = Verdict()
     ends, others = timeline(source), timeline(result)
@@ -81,5 +81,5 @@ def compare(source, result, form):
         if frame.delay >= LOOKED_AT:
             at = (end - frame.delay / 2) * others[-1] / ends[-1]
             shown = next(other for other, until in zip(result, others) if at <= until)
-            verdict |= differ(frame.picture, shown.picture, form)
+            verdict |= differ(frame.image, shown.image, form)
     return verdict

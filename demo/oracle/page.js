@@ -1,8 +1,8 @@
-// Draws every file that it is given as <img> shows it, or frame by frame, and sends the pixels back.
+// Draws every given file as <img> shows it, or frame by frame, and sends the pixels back.
 
 const AT_ONCE = 4;
 
-/** The pixels of anything that a canvas can draw. */
+/** Returns the pixels of anything that a canvas can draw. */
 function pixels(drawable, width, height) {
   const canvas = new OffscreenCanvas(width, height);
   const context = canvas.getContext("2d", { willReadFrequently: true });
@@ -12,7 +12,7 @@ function pixels(drawable, width, height) {
 
 async function still(url) {
   const image = new Image();
-  // Orientation is a matter of style.
+  // The orientation is applied by the element's style, so the image must be in the document.
   document.body.append(image);
   try {
     await new Promise((done, failed) => Object.assign(image, { onload: done, onerror: failed, src: url }));

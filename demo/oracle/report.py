@@ -1,4 +1,4 @@
-"""What was found: a line for each difference, and tables."""
+"""The results: a line for each difference, and tables."""
 import re, threading
 from collections import defaultdict
 from pathlib import Path
@@ -9,7 +9,7 @@ EXPLAINED = Path(__file__).with_name("explained.txt")
 
 
 class Explanation:
-    """Of one line of explained.txt: browser, pattern of requests, how much it explains."""
+    """One line of explained.txt: a browser, a pattern of requests, and the differences that it explains."""
     def __init__(self, line):
         self.line = line
         browser, pattern, mean, worst = line.split()
@@ -27,9 +27,9 @@ class Report:
     def __init__(self, folder, all_asked):
         self.folder, self.all_asked = folder, all_asked
         self.lock = threading.Lock()
-        # By kind of source and browser: is it drawn, and turned?
+        # By kind of source and browser: whether it is drawn, and whether its orientation is applied.
         self.facts = defaultdict(lambda: defaultdict(set))
-        # By browser, who judged, and the result's format: pairs, explained, different, the largest mean and the worst cell.
+        # By browser, decoder, and format of the result: number of pairs, explained and different ones, the largest mean and the worst cell.
         self.rows = defaultdict(lambda: [0, 0, 0, 0.0, 0.0])
         lines = (line.split("#")[0].strip() for line in EXPLAINED.read_text().splitlines())
         self.explained = [Explanation(line) for line in lines if line]
@@ -37,8 +37,8 @@ class Report:
     def source(self, browser, source, frames):
         kind, fact = source.name.split(".", 1)[1], "drawn" if frames else "not drawn"
         if frames and source.turn > 1:
-            shown = [name for name, picture in (("turned", source.upright), ("not turned", source.stored))
-                     if not compare([Frame(picture)], frames, "jpeg").why]
+            shown = [name for name, image in (("turned", source.upright), ("not turned", source.stored))
+                     if not compare([Frame(image)], frames, "jpeg").why]
             fact = " and ".join(shown) or "WRONG"
         elif source.turn == 1 or source.kind in ("case", "colours"):
             return
@@ -49,7 +49,7 @@ class Report:
         with self.lock:
             row = self.rows[browser, by, form]
             row[0] += 1
-            # Every explanation is to know what it meets.
+            # All explanations are checked, not only the first that fits, so that each knows whether it is used.
             if verdict.why and any([each.covers(browser, f"{target.url} {target.kind} {form}", verdict) for each in self.explained]):
                 row[1] += 1
                 return
@@ -64,9 +64,9 @@ class Report:
     def keep(self, name, form, reference, frames, body):
         self.folder.mkdir(parents=True, exist_ok=True)
         (self.folder / f"{name}.{form.split(';')[0]}").write_bytes(body)
-        for side, pictures in (("source", reference), ("result", frames)):
-            for number, frame in enumerate(pictures):
-                frame.picture.save(self.folder / f"{name}-{side}{number}.png")
+        for side, images in (("source", reference), ("result", frames)):
+            for number, frame in enumerate(images):
+                frame.image.save(self.folder / f"{name}-{side}{number}.png")
 
     def finish(self):
         names = sorted({browser for browser, _, _ in self.rows})

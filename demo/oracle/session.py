@@ -12,7 +12,7 @@ HERE = Path(__file__).parent
 PAGE = {"/": ("page.html", "text/html; charset=utf-8"), "/page.js": ("page.js", "text/javascript")}
 TYPES = {"svg": "image/svg+xml", "ico": "image/x-icon"} | {each: f"image/{each}" for each in
          ("jpeg", "png", "webp", "avif", "jxl", "gif", "bmp", "tiff")}
-# Seconds without a word from the browser.
+# Seconds without a message from the browser after which it counts as hung.
 PATIENCE = 120
 
 
@@ -20,11 +20,11 @@ class Session:
     def __init__(self, name, andon, folder, sources, targets, report):
         self.name, self.andon, self.folder, self.report = name, andon, folder, report
         self.sources, self.targets = sources, targets
-        # What the browser shows of each source; the last answer to each URL; what it accepts for <img>.
+        # The frames that the browser shows of each source, the last response to each URL, and the browser's Accept header for <img>.
         self.shown, self.answers, self.accept = {}, {}, "*/*"
-        # Formats that it does not draw.
+        # Formats that the browser does not draw.
         self.undrawn = set()
-        # What went wrong in the oracle itself.
+        # A fault of this program itself.
         self.fault = None
         self.done = threading.Event()
         self.heard = threading.Event()
@@ -83,7 +83,7 @@ def format_of(name):
 
 
 def read(body):
-    """What the page says of a file, and its pixels."""
+    """Parses a message of the page about a file, and its pixels."""
     said, pixels = body.split(b"\n", 1)
     said = json.loads(said)
     frames, at = [], 0
@@ -105,7 +105,7 @@ def handler(session):
             try:
                 super().handle()
             except ConnectionError:
-                # The browser has ended.
+                # The browser has closed the connection.
                 pass
 
         def answer(self, body, kind="text/plain", status=200):

@@ -1,24 +1,24 @@
-"""Pictures that are made for the test: every format, turned in each way that it can say."""
+"""Images that are generated for the test: every format, with every orientation that it can declare."""
 import struct, subprocess
 from dataclasses import dataclass
 
 from PIL import Image, ImageDraw, ImageFilter, PngImagePlugin
 
-# Odd sides: half a sample of chroma hangs over.
+# Odd sides, so that the chroma samples at two edges extend beyond the image.
 SIZE = (101, 67)
 MARK = 20
-# What brings stored pixels upright, by EXIF orientation; none for 1.
+# The operation that makes stored pixels upright, by EXIF orientation. There is none for 1.
 TURNS = dict(enumerate([Image.FLIP_LEFT_RIGHT, Image.ROTATE_180, Image.FLIP_TOP_BOTTOM, Image.TRANSPOSE, Image.ROTATE_270,
                         Image.TRANSVERSE, Image.ROTATE_90], 2))
 UNDONE = {Image.ROTATE_270: Image.ROTATE_90, Image.ROTATE_90: Image.ROTATE_270}
-# The same in the boxes of AVIF: quarters anticlockwise, then a mirror.
+# The same operations as boxes of AVIF: quarter turns anticlockwise, then a mirror.
 BOXES = {2: ["--imir", "1"], 3: ["--irot", "2"], 4: ["--imir", "0"], 5: ["--irot", "1", "--imir", "0"],
          6: ["--irot", "3"], 7: ["--irot", "3", "--imir", "0"], 8: ["--irot", "1"]}
-# The tag in a big-endian block, up to its value.
+# The orientation tag in a big-endian EXIF block, up to its value.
 ORIENTATION = bytes.fromhex("0112 0003 00000001 00")
-# Of a 4:2:0 JPEG up to a lossless TIFF. EXIF of an AVIF is tried in one turn.
+# File name endings, from a JPEG in 4:4:4 to a lossless TIFF. EXIF in an AVIF is tested with one orientation only.
 TURNED = ["jpg", "420.jpg", "png", "webp", "avif", "exif.avif", "jxl", "tif"]
-# Milliseconds; 0 and 10 are played as 100.
+# Delays in milliseconds. Browsers play 0 and 10 as 100.
 DELAYS = [0, 10, 50, 100, 300]
 SRGB_PRIMARIES = [31270, 32900, 64000, 33000, 30000, 60000, 15000, 6000]
 SVG = """<svg xmlns="http://www.w3.org/2000/svg" width="101" height="67"><defs><linearGradient id="g"><stop stop-color="#28c"/>
@@ -29,7 +29,7 @@ SVG = """<svg xmlns="http://www.w3.org/2000/svg" width="101" height="67"><defs><
 @dataclass
 class Source:
     name: str
-    # Its EXIF orientation, the image that this makes upright, and the pixels that are in the file.
+    # The EXIF orientation, the upright image, and the pixels stored in the file.
     turn: int = 0
     upright: Image.Image | None = None
     stored: Image.Image | None = None
@@ -37,20 +37,20 @@ class Source:
 
 
 def chart():
-    """Smooth areas, and marks in three corners."""
+    """Returns an image with smooth areas, and marks in three corners."""
     width, height = SIZE
-    picture = Image.new("RGB", SIZE)
-    picture.putdata([(40 + 170 * x // width, 50 + 150 * y // height, 200 - 120 * (x + y) // (width + height))
+    image = Image.new("RGB", SIZE)
+    image.putdata([(40 + 170 * x // width, 50 + 150 * y // height, 200 - 120 * (x + y) // (width + height))
                      for y in range(height) for x in range(width)])
-    draw = ImageDraw.Draw(picture)
+    draw = ImageDraw.Draw(image)
     for at, colour in [((0, 0), (220, 30, 30)), ((width - MARK, 0), (30, 180, 40)), ((0, height - MARK), (40, 60, 220))]:
         draw.rectangle((*at, at[0] + MARK - 1, at[1] + MARK - 1), colour)
-    return softened(picture)
+    return softened(image)
 
 
-def softened(picture):
-    """With the edges of a photograph: others tell encoders and scalers apart, and not what is wrong."""
-    return picture.filter(ImageFilter.GaussianBlur(1.2))
+def softened(image):
+    """Blurs the edges to those of a photo. Sharper edges would show differences between encoders and scalers instead of faults."""
+    return image.filter(ImageFilter.GaussianBlur(1.2))
 
 
 def run(*command):
@@ -67,10 +67,10 @@ def exif(turn):
     return block.tobytes()
 
 
-def turned(folder, picture, turn):
-    """The image in every format that says a turn, of which `turn` is upright."""
+def turned(folder, image, turn):
+    """Writes the image in every format that can declare an orientation. `turn` is the one that makes it upright."""
     step = TURNS.get(turn)
-    stored = picture.transpose(UNDONE.get(step, step)) if step is not None else picture
+    stored = image.transpose(UNDONE.get(step, step)) if step is not None else image
     plain, block = folder / "plain.png", folder / "exif.bin"
     stored.save(plain)
     block.write_bytes(exif(1)[6:])
@@ -84,14 +84,14 @@ def turned(folder, picture, turn):
     run("cjxl", at["jpg"], at["jxl"])
     if turn == 6:
         avif("--exif", block, plain, at["exif.avif"])
-        # avifenc turns EXIF into boxes, unless the turn comes later.
+        # avifenc converts an EXIF orientation to boxes, so the orientation is changed in the finished file.
         file = at["exif.avif"].read_bytes()
         at["exif.avif"].write_bytes(file.replace(ORIENTATION + b"\1", ORIENTATION + bytes([turn])))
     else:
         del at["exif.avif"]
     plain.unlink()
     block.unlink()
-    return [Source(path.name, turn, picture, stored) for path in at.values()]
+    return [Source(path.name, turn, image, stored) for path in at.values()]
 
 
 def chunk(name, *numbers):
@@ -101,23 +101,23 @@ def chunk(name, *numbers):
     return info
 
 
-def kinds(folder, picture):
-    """The kinds of pixels that formats have."""
-    def saved(name, picture=picture, **options):
-        picture.save(folder / name, **options)
+def kinds(folder, image):
+    """Yields files with every kind of pixels that the formats support."""
+    def saved(name, image=image, **options):
+        image.save(folder / name, **options)
         return Source(name)
 
-    gray = picture.convert("L")
+    gray = image.convert("L")
     shape = Image.new("L", SIZE, 0)
     ImageDraw.Draw(shape).ellipse((10, 6, 90, 60), fill=255)
-    cut, soft = picture.copy(), picture.copy()
+    cut, soft = image.copy(), image.copy()
     cut.putalpha(shape)
     soft.putalpha(shape.filter(ImageFilter.GaussianBlur(6)))
     sixteen = gray.convert("I").point(lambda level: level * 257).convert("I;16")
-    palette = picture.quantize(200)
+    palette = image.quantize(200)
     yield saved("gray.jpg", gray, quality=95)
     yield saved("progressive.jpg", quality=90, progressive=True)
-    yield saved("cmyk.jpg", picture.convert("CMYK"), quality=95)
+    yield saved("cmyk.jpg", image.convert("CMYK"), quality=95)
     yield saved("gray.png", gray)
     sixteen.save(folder / "16.png")
     yield Source("16.png")
@@ -139,19 +139,19 @@ def kinds(folder, picture):
     yield saved("one.gif", palette)
     yield saved("24.bmp")
     yield saved("8.bmp", palette)
-    # Of other widths, Pillow writes a mask that is too short.
-    yield saved("bmp.ico", picture.crop((0, 0, 96, 64)), sizes=[(96, 64)], bitmap_format="bmp")
+    # For other widths, Pillow writes a mask that is too short.
+    yield saved("bmp.ico", image.crop((0, 0, 96, 64)), sizes=[(96, 64)], bitmap_format="bmp")
     yield saved("gray.tif", gray)
     yield saved("palette.tif", palette)
     (folder / "drawing.svg").write_text(SVG)
     yield Source("drawing.svg")
 
 
-def animations(folder, picture):
-    """Frames of five delays; in AVIF and JPEG XL, what their tools make of them."""
+def animations(folder, image):
+    """Writes animations with five delays. In AVIF and JPEG XL, the delays are those that their tools write."""
     frames = []
     for number in range(len(DELAYS)):
-        frame = picture.copy()
+        frame = image.copy()
         ImageDraw.Draw(frame).rectangle((number * 18 + 4, 28, number * 18 + 16, 44), fill=(250, 250, 40 * number))
         frames.append(softened(frame))
     options = {"save_all": True, "append_images": frames[1:], "duration": DELAYS, "loop": 0}
@@ -168,8 +168,8 @@ def animations(folder, picture):
 
 
 def all_sources(folder):
-    picture = chart()
+    image = chart()
     sources = []
     for turn in range(1, 9):
-        sources += turned(folder, picture, turn)
-    return sources + list(kinds(folder, picture)) + animations(folder, picture)
+        sources += turned(folder, image, turn)
+    return sources + list(kinds(folder, image)) + animations(folder, image)

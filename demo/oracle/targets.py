@@ -1,4 +1,4 @@
-"""What is asked for of every source."""
+"""The requests that are made for every source."""
 from dataclasses import dataclass
 
 FORMATS = ["jpeg", "png", "webp", "avif", "jxl", "gif", "bmp", "ico", "tiff"]
@@ -18,7 +18,7 @@ DIALECTS = {
 }
 MOVING_DIALECTS = ["/weserv/?url={}&w=50&h=50&n=-1&output=webp", "/cdn-cgi/image/width=50,height=50,format=avif,anim=true/{}",
                    "/imgix/{}?w=50&h=50&fit=max&fm=gif", "/small_light(dw=50,dh=50)/{}"]
-# What the modules whose URLs these are do not read.
+# Formats that the modules with these URLs cannot read.
 UNREAD = {"/nginx": ("avif", "jxl", "tif")}
 CONFIGURATION = """
 [[origin]]
@@ -52,7 +52,7 @@ class Target:
     url: str
     source: object
     kind: str = "still"
-    # Which of the source's frames it shows.
+    # The index of the source's frame that the result shows.
     frame: int = 0
 
 
@@ -83,7 +83,7 @@ def of_moving(source):
 
 
 def of_case(source):
-    """A file whose size is its own."""
+    """Yields requests for a file of any size, without those that depend on the size of the generated sources."""
     for form in FORMATS:
         yield [f"/r/fit:60x60,as:{form}/{{}}"]
     for form in ("jpeg", "png", "webp", "avif"):
@@ -93,7 +93,7 @@ def of_case(source):
 
 
 def of_colours(source):
-    """Colours are told, and not artefacts."""
+    """Yields requests at a quality that makes differences in colour visible, not artefacts."""
     for words in ("q:97,chroma:444,as:jpeg", "as:png", "lossless,as:webp", "q:97,chroma:444,as:avif", "lossless,as:jxl",
                   "profile:srgb,as:png"):
         yield [f"/r/{words}/{{}}"]

@@ -1,4 +1,4 @@
-"""Shared caches in front: whatever one client was sent, the next gets nothing that it does not accept."""
+"""Tests of shared caches in front of Andon: a client never gets a response that was negotiated for another client and that it does not accept."""
 import random
 from http.client import HTTPConnection
 
@@ -62,7 +62,7 @@ BEGINNINGS = {"image/jpeg": b"\xff\xd8\xff", "image/png": b"\x89PNG", "image/web
 def check(args, folder):
     for name, front in FRONTS.items():
         asked, reached, found = 0, 0, {}
-        # HAProxy keeps nothing that varies by Origin.
+        # HAProxy caches nothing that varies by Origin.
         for cors in (CORS, ""):
             own = folder / f"{name}-{len(cors)}"
             own.mkdir()
@@ -78,7 +78,7 @@ def check(args, folder):
 
 
 def ask(port, cors):
-    """Everything in an order of its own, twice."""
+    """Sends all requests twice, in two different orders. Returns their number and the faults."""
     every = [(target, client, origin) for target in TARGETS for client in CLIENTS for origin in ORIGINS]
     asked, found = random.Random(7).sample(every, len(every)) + random.Random(8).sample(every, len(every)), {}
     for target, client, origin in asked:
@@ -103,7 +103,7 @@ def ask(port, cors):
 
 
 def accepts(client, media_type):
-    """Every client shows JPEG and PNG; the others have to be named."""
+    """Every client accepts JPEG and PNG. Other formats must be named in the Accept header."""
     if media_type in ("image/jpeg", "image/png"):
         return True
     ranges = [part.replace(" ", "").split(";q=") for part in (client or "").split(",")]

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""What other people's programs say of Andon's protocols.
+"""Checks Andon's protocols with programs of other projects.
 
-./dev protocols [PART...]. Each part starts servers of its own on loopback, and fails when a program finds what
-exceptions.txt does not explain, or when an explained finding is gone.
+./dev protocols [PART...]. Each part starts its own servers on loopback. It fails if a program has a finding that exceptions.txt
+does not explain, or if an explained finding no longer occurs.
 """
 import argparse, sys, tempfile
 from pathlib import Path

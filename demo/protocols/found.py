@@ -8,12 +8,12 @@ class Findings:
 
     @classmethod
     def explained_in(cls, file):
-        """One line each: program, name of the finding, `always` or `sometimes`, and why it is none of ours."""
+        """Reads a file with one finding per line: program, name of the finding, `always` or `sometimes`, and why it is no fault of Andon."""
         lines = [line.split(None, 3) for line in file.read_text().splitlines() if line and not line.startswith("#")]
         return cls({(program, name): when for program, name, when, _ in lines})
 
     def judge(self, part, reports):
-        """`reports` are triples: program, how many checks it made, and its findings as name → text."""
+        """Judges `reports`, which are triples: program, number of its checks, and its findings as name → text."""
         for program, checks, found in reports:
             assert checks, f"{program} checked nothing"
             expected = {name: when for (about, name), when in self.explained.items() if about == program}

@@ -1,12 +1,12 @@
-"""HTTP/2 and HPACK by h2spec, with its strict cases, over TLS."""
+"""Checks HTTP/2 and HPACK with h2spec, including its strict cases, over TLS."""
 import subprocess
 from xml.etree import ElementTree
 
 from server import Server, tls_keys
 
-# Most cases break a rule right after the head of a request and want to see the stream or the connection end. A response
-# that is complete by then ends the stream first, which is no fault (RFC 9113, 8.1). So they ask for what takes longer: an
-# image that has to be made each time, and, where a body follows the head, an upload, whose response waits for the body.
+# Most cases break a rule right after the head of a request and expect the stream or the connection to end. A response that is
+# complete by then ends the stream first, which is allowed (RFC 9113, 8.1). So the cases request something that takes longer: an
+# image that has to be rendered each time, and, where a body follows the head, an upload, whose response waits for the body.
 SLOW = "/r/fit:900x900/otter.jpg"
 UPLOAD = "/_andon/render?recipe=fit:20x20"
 SECTIONS = {SLOW: ["generic", "hpack", "http2/3", "http2/4", "http2/5", "http2/6", "http2/7", "http2/8.2"],

@@ -1,4 +1,4 @@
-"""/metrics by the parsers of prometheus_client: the text format, and OpenMetrics with its exemplars."""
+"""Checks /metrics with the parsers of prometheus_client: the text format, and OpenMetrics with its exemplars."""
 import re
 from http.client import HTTPConnection
 
@@ -22,7 +22,7 @@ def check(args, folder):
         get("/r/fit:100x100/otter.jpg", traceparent=f"00-{TRACE}-b7ad6b7169203331-01")
         plain, _ = get("/metrics")
         page, kind = get("/metrics", accept=OPEN_METRICS)
-    # A page that breaks a rule is an exception of theirs, which ends this with its line.
+    # The parsers raise an exception with the line that breaks a rule.
     samples = [sample for family in open_metrics(page) for sample in family.samples]
     found = {}
     if not kind.startswith("application/openmetrics-text"):

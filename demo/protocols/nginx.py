@@ -1,4 +1,4 @@
-"""The examples of docs/behind-nginx.md, run by a real nginx."""
+"""Tests the examples of docs/behind-nginx.md with a real nginx."""
 import re
 from http.client import HTTPConnection
 from socket import AF_INET, SOCK_STREAM, socket
@@ -21,19 +21,19 @@ def check(args, folder):
     yield "several-machines", *several_machines(args, folder, many)
 
 
-# A site has one for its own images, which must not take Andon's URLs.
+# A location for the site's own images, which must not match Andon's URLs.
 STATIC = r"location ~* \.(jpe?g|png|gif|css|js)$ { expires 30d; }"
 
 
 def at(port, example, server):
-    """The example at a port, with this server behind it and a location for static files of the site."""
+    """Returns the example for a port, with this server as its backend and a location for static files of the site."""
     put = example.replace("127.0.0.1:8080", f"127.0.0.1:{server.port('http')}").replace("listen 80;", f"listen 127.0.0.1:{port};\n{STATIC}")
     assert put.count(STATIC) == 1 and "8080" not in put
     return put
 
 
 def one_machine(args, folder, example, script, keys):
-    """Images come through as Andon sends them, its log names nginx's client, and a script's URLs are answered."""
+    """Checks that images arrive unchanged, that Andon's log names nginx's client, and that a script's URLs are answered."""
     port, found = free_port(), {}
     with_script = example.rstrip().removesuffix("}") + script + "}"
     with Server(args.andon, folder, keys.replace("127.0.0.1:8080", "127.0.0.1:0")) as server, Nginx(folder, at(port, with_script, server), port):
@@ -60,7 +60,7 @@ def one_machine(args, folder, example, script, keys):
 
 
 def signed(args, folder, example, script, keys):
-    """With a key, the rules of the page open a script's URLs and nothing else."""
+    """Checks that with a key, the rules of the page permit a script's URLs and nothing else."""
     port, found = free_port(), {}
     example = example.rstrip().removesuffix("}") + script + "}"
     key = '[signing]\nkeys = ["0123456789abcdef0123456789abcdef"]\n'
@@ -74,7 +74,7 @@ def signed(args, folder, example, script, keys):
 
 
 def without_andon(folder, example, script, down):
-    """With nobody behind nginx, originals are sent in place of small images."""
+    """Checks that nginx sends originals instead of small images while no server is behind it."""
     port, found = free_port(), {}
     script = script.replace("; }", "; error_page 502 504 = @original; }", 1)
     example, replaced = re.subn(r" *location \^~ /r/ .*\n", "", example)
@@ -94,7 +94,7 @@ def without_andon(folder, example, script, down):
 
 
 def several_machines(args, folder, example):
-    """All sizes of an image reach one machine, and different images both."""
+    """Checks that all sizes of an image reach the same machine, and that different images reach both."""
     port, found = free_port(), {}
     with Server(args.andon, folder, 'listen = ["127.0.0.1:0"]', "a") as a, \
             Server(args.andon, folder, 'listen = ["127.0.0.1:0"]', "b") as b:
@@ -140,7 +140,7 @@ def get(port, target, source="127.0.0.1"):
 
 
 def free_port():
-    """A port that was free a moment ago."""
+    """Returns a port that was free a moment ago."""
     with socket(AF_INET, SOCK_STREAM) as it:
         it.bind(("127.0.0.1", 0))
         return it.getsockname()[1]

@@ -1,4 +1,4 @@
-"""Servers on loopback: Andon, with a certificate that an authority of its own has signed, and other programs."""
+"""Servers on loopback: Andon, with a certificate signed by a private authority, and other programs."""
 import os, re, shutil, signal, subprocess, time
 from pathlib import Path
 from socket import create_connection
@@ -8,14 +8,14 @@ SAMPLE = ROOT / "samples/photos/otter.jpg"
 
 
 class Server:
-    """`folder` gets the configuration, and a copy of the sample in `pictures`. `keys` go on top of it; `variables` are added to the environment."""
+    """Starts Andon. `folder` gets the configuration, and a copy of the sample in `pictures`. `keys` are prepended to it, `variables` added to the environment."""
 
     def __init__(self, andon, folder, keys, name="andon", variables={}):
-        pictures = folder / "pictures"
-        pictures.mkdir(exist_ok=True)
-        shutil.copyfile(SAMPLE, pictures / "otter.jpg")
+        images = folder / "pictures"
+        images.mkdir(exist_ok=True)
+        shutil.copyfile(SAMPLE, images / "otter.jpg")
         config = folder / f"{name}.toml"
-        config.write_text(f'{keys}\n[[origin]]\nfs.root = "{pictures}"\n')
+        config.write_text(f'{keys}\n[[origin]]\nfs.root = "{images}"\n')
         self.log = folder / f"{name}.log"
         self.process = subprocess.Popen([andon, "serve", "--config", config], stdout=subprocess.PIPE,
                                         stderr=self.log.open("w"), text=True, env=os.environ | variables)
@@ -35,7 +35,7 @@ class Server:
 
 
 class Program:
-    """A server in the foreground, until it takes connections."""
+    """A server in the foreground. The constructor waits until it accepts connections."""
 
     def __init__(self, folder, port, command):
         self.log = (folder / "program.log").open("w+")
@@ -57,7 +57,7 @@ class Program:
 
 
 def tls_keys(folder):
-    """Issues authority.pem, and a certificate for localhost by it; the keys that name the latter."""
+    """Creates authority.pem and a certificate for localhost. Returns the configuration keys that name the certificate."""
     def openssl(*args):
         subprocess.run(["openssl", *args], cwd=folder, check=True, capture_output=True)
     new = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]

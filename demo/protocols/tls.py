@@ -1,4 +1,4 @@
-"""TLS by testssl.sh and by sslyze, which compares with Mozilla's "intermediate" configuration."""
+"""Checks TLS with testssl.sh and with sslyze, which compares with Mozilla's "intermediate" configuration."""
 import json, shutil, subprocess, sys
 from pathlib import Path
 
@@ -13,7 +13,7 @@ def check(args, folder):
 
 
 def testssl(folder, address):
-    """Whatever it does not call good, or a mere fact."""
+    """Returns the number of checks of testssl.sh, and the findings that are neither OK nor informative."""
     report = folder / "testssl.json"
     said = subprocess.run(["testssl", "--warnings", "batch", "--color", "0", "--quiet", "--openssl", shutil.which("openssl"),
                            "--add-ca", folder / "authority.pem", "--jsonfile", report, address],
@@ -24,7 +24,7 @@ def testssl(folder, address):
 
 
 def sslyze(folder, address):
-    """Its scans, and the only thing that it judges by itself."""
+    """Returns the number of completed scans of sslyze, and its verdict if Mozilla's configuration is not met."""
     report = folder / "sslyze.json"
     program = Path(sys.executable).with_name("sslyze")
     said = subprocess.run([program, "--mozilla_config=intermediate", "--certinfo_ca_file", folder / "authority.pem",

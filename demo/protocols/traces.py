@@ -1,4 +1,4 @@
-"""Exported traces, metrics and logs, by OpenTelemetry's own definition of the messages."""
+"""Checks exported traces, metrics and logs against OpenTelemetry's own definition of the messages."""
 import gzip, re, threading
 from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -50,7 +50,7 @@ def check(args, folder):
         assert get("/r/fit:100x100/otter.jpg")
         page = get("/metrics")
         log = server.log
-    # The server has ended, and sent everything before.
+    # The server has ended, and has sent everything before that.
     parsed, bodies, found = {name: [] for name in REQUESTS}, {name: "" for name in REQUESTS}, {}
     while True:
         try:
@@ -58,7 +58,7 @@ def check(args, folder):
         except Empty:
             break
         try:
-            # Names and types of all fields: a field that the definition lacks is an error.
+            # Names and types of all fields are checked: a field that is not in the definition is an error.
             parsed[name].append(Parse(body, REQUESTS[name]()))
             bodies[name] += body
         except ParseError as error:
@@ -80,7 +80,7 @@ def check(args, folder):
 def spans(messages, body):
     found = {}
     spans = [span for message in messages for span in message.resource_spans[0].scope_spans[0].spans]
-    # In JSON ids are hexadecimal, unlike all other bytes of protobuf.
+    # In JSON, ids are hexadecimal, unlike all other bytes of protobuf.
     for name, digits in ("traceId", 32), ("spanId", 16), ("parentSpanId", 16):
         ids = re.findall(rf'"{name}":"([^"]*)"', body)
         if len(ids) != len(spans) or not all(re.fullmatch(rf"[0-9a-f]{{{digits}}}", it) for it in ids):
@@ -93,7 +93,7 @@ def spans(messages, body):
 
 
 def metrics(messages, page):
-    """Every family of /metrics with samples is a metric of the same kind, in the last message."""
+    """Checks that every family of /metrics that has samples is a metric of the same kind in the last message."""
     found = {}
     if not messages:
         return {"metrics": "none were sent"}

@@ -1,4 +1,4 @@
-// A loader for next/image: next.config.js says `images: { loader: "custom", loaderFile: "./loader.mjs" }`.
+// A loader for next/image. Set `images: { loader: "custom", loaderFile: "./loader.mjs" }` in next.config.js.
 const ANDON = process.env.NEXT_PUBLIC_ANDON ?? "";
 
 export default function andon({ src, width, quality }) {
@@ -6,12 +6,12 @@ export default function andon({ src, width, quality }) {
   return `${ANDON}/r/${recipe}${sourceOf(src)}`;
 }
 
-// The file itself, as next/image has it: browsers draw it at any size.
+// SVGs are sent unchanged, as by next/image: browsers draw them at any size.
 function isSvg(src) {
   return /\.svg$/i.test(src.split(/[?#]/)[0]);
 }
 
-// `src` is a URL: of another host, or a path here, which may be escaped and have a version (?v=2) behind it.
+// `src` is a URL of another host, or a path on this one, which may be escaped and may end with a version (?v=2).
 function sourceOf(src) {
   if (/^https?:/.test(src)) return `/${src.split("/").map(encodeURIComponent).join("/")}`;
   const path = src.startsWith("/") ? src : `/${src}`;

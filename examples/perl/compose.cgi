@@ -1,11 +1,11 @@
 #!/usr/bin/perl
-# A CGI that lays a PNG over a GIF and answers with a PNG: what Image::Magick's Read, Read,
-# Composite(compose => 'over', x => 0, y => 0) and Write did in every process. The PNG lies in the
-# folder that small_light.material_dir names; this script holds no pixel.
+# A CGI that lays a PNG over a GIF and responds with a PNG. It replaces Image::Magick's Read, Read, Composite(compose => 'over', x
+# => 0, y => 0) and Write, which ran in every process. The PNG is in the folder that small_light.material_dir names. This script
+# processes no pixels.
 #
 #   ANDON_SOCKET  where Andon listens
 #   BASE          the GIF
-#   OVERLAY       the name of the PNG among the materials
+#   OVERLAY       the name of the PNG in that folder
 use strict;
 use warnings;
 use IO::Socket::UNIX;
@@ -18,14 +18,14 @@ if ($status == 200) {
     print "Status: $status\r\nContent-Type: text/plain\r\n\r\n", $answer;
 }
 
-# Posts an image with what is wanted of it; gives back a status and a body.
+# Posts an image with a recipe. Returns the status and the body.
 sub andon {
-    my ($picture, $recipe) = @_;
+    my ($image, $recipe) = @_;
     my $andon = IO::Socket::UNIX->new(Peer => $ENV{ANDON_SOCKET})
         or return (503, "no connection to $ENV{ANDON_SOCKET}: $!\n");
     binmode $andon;
     print $andon "POST /_andon/render HTTP/1.1\r\nHost: andon\r\nConnection: close\r\n",
-        "Andon-Recipe: $recipe\r\nContent-Length: ", length $picture, "\r\n\r\n", $picture;
+        "Andon-Recipe: $recipe\r\nContent-Length: ", length $image, "\r\n\r\n", $image;
     $andon->flush;
     my $reply = do { local $/; <$andon> } // '';
     my ($head, $body) = split /\r\n\r\n/, $reply, 2;

@@ -1,17 +1,17 @@
 <?php
-// A thumbnail without a process: what exec('convert in.jpg -resize 250x250 -quality 90 out.jpg') did.
+// A thumbnail without starting a process. It replaces exec('convert in.jpg -resize 250x250 -quality 90 out.jpg').
 //
 //   php thumbnail.php SOCKET IN OUT [RECIPE]
 //
-// `require 'thumbnail.php'` in a page has the function alone.
+// A page that uses `require 'thumbnail.php'` gets only the function.
 
-/** Posts an image to Andon over its Unix socket and returns the new one. */
-function andon(string $socket, string $picture, string $recipe): string
+/** Posts an image to Andon over its Unix socket and returns the result. */
+function andon(string $socket, string $image, string $recipe): string
 {
     $request = curl_init('http://andon/_andon/render?recipe=' . rawurlencode($recipe));
     curl_setopt_array($request, [
         CURLOPT_UNIX_SOCKET_PATH => $socket,
-        CURLOPT_POSTFIELDS => $picture,
+        CURLOPT_POSTFIELDS => $image,
         CURLOPT_HTTPHEADER => ['Content-Type: application/octet-stream'],
         CURLOPT_RETURNTRANSFER => true,
         CURLOPT_TIMEOUT => 30,
@@ -24,7 +24,7 @@ function andon(string $socket, string $picture, string $recipe): string
     }
     $status = curl_getinfo($request, CURLINFO_RESPONSE_CODE);
     if ($status !== 200) {
-        // The body is one sentence that says why.
+        // The body is one sentence that gives the reason.
         throw new RuntimeException("$status: " . trim($answer));
     }
     return $answer;
@@ -40,11 +40,11 @@ if ($argc < 4) {
 [, $socket, $in, $out] = $argv;
 $recipe = $argv[4] ?? 'fit:250x250,q:90';
 try {
-    $picture = @file_get_contents($in);
-    if ($picture === false) {
+    $image = @file_get_contents($in);
+    if ($image === false) {
         throw new RuntimeException("cannot read $in");
     }
-    file_put_contents($out, andon($socket, $picture, $recipe));
+    file_put_contents($out, andon($socket, $image, $recipe));
 } catch (RuntimeException $trouble) {
     fwrite(STDERR, $trouble->getMessage() . "\n");
     exit(1);

@@ -14,7 +14,7 @@ RECIPE = "fit:256x256,as:jpeg,q:80"
 
 
 def resize(table: pa.Table) -> pa.Table:
-    """A function, not a class: there is nothing to load first. Ray gives each task one core, so one thread."""
+    """A function instead of a class, because there is nothing to load first. Ray gives each task one core, so one thread is used."""
     made = andon.render_batch(RECIPE, table["bytes"])
     return pa.table(
         {"name": table["name"], "bytes": made.field("bytes"), "error": made.field("error")}
@@ -22,7 +22,7 @@ def resize(table: pa.Table) -> pa.Table:
 
 
 def main(source: str, target: str) -> None:
-    # Blocks are what runs in parallel: several for each core.
+    # Blocks are processed in parallel, so there should be several for each core.
     images = ray.data.read_parquet(source, override_num_blocks=16)
     resized = images.map_batches(
         resize, batch_format="pyarrow", batch_size=64, zero_copy_batch=True

@@ -19,7 +19,7 @@ def resize(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         made = andon.render_batch(RECIPE, batch["bytes"])
         columns = {
             "name": batch["name"],
-            # Spark's binary is that of 2 GiB a batch.
+            # Spark's type `binary` is limited to 2 GiB per batch.
             "bytes": made.field("bytes").cast(pa.binary()),
             "error": made.field("error"),
         }
@@ -28,7 +28,7 @@ def resize(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 def main(source: str, target: str) -> None:
     spark = SparkSession.builder.appName("resize").getOrCreate()
-    # Rows of a batch are in memory at the same time: images are larger than numbers.
+    # All rows of a batch are in memory at the same time, and images are larger than numbers.
     spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "64")
     images = spark.read.parquet(source)
     resized = images.mapInArrow(resize, "name string, bytes binary, error string")

@@ -37,7 +37,7 @@ public static class Andon
         return $"/~{string.Join(".", said)}/{rest}";
     }
 
-    /// <summary>Decoded once and written back, so that whoever escapes more or less on the way breaks no link.</summary>
+    /// <summary>Decodes the target once and escapes it again, so that a link stays valid if a proxy escapes it differently.</summary>
     static string Normal(string text, string more)
     {
         var bytes = string.Concat(Encoding.UTF8.GetBytes(text).Select(code => (char)code));
@@ -48,7 +48,7 @@ public static class Andon
     }
 }
 
-// With vectors.json, signs the URLs of the file; with KEY http://HOST TARGET, writes the image.
+// With vectors.json, signs the URLs of the file. With KEY http://HOST TARGET, writes the image to standard output.
 static class Program
 {
     static void Main(string[] args)

@@ -47,7 +47,7 @@ public final class Sign {
         return "/~" + String.join(".", said) + "/" + rest;
     }
 
-    /** The image at a URL. */
+    /** Returns the image at a URL. */
     public static byte[] fetch(String url) throws IOException, InterruptedException {
         HttpRequest request = HttpRequest.newBuilder(URI.create(url)).build();
         var reply = HttpClient.newHttpClient().send(request, BodyHandlers.ofByteArray());
@@ -55,7 +55,7 @@ public final class Sign {
         return reply.body();
     }
 
-    /** Decoded once and written back, so that whoever escapes more or less on the way breaks no link. */
+    /** Decodes the target once and escapes it again, so that a link stays valid if a proxy escapes it differently. */
     private static String normal(String text, String more) {
         String bytes = new String(text.getBytes(UTF_8), ISO_8859_1);
         bytes = Pattern.compile("%([0-9a-fA-F]{2})").matcher(bytes)
@@ -69,7 +69,7 @@ public final class Sign {
         return normal.toString();
     }
 
-    // java Sign.java vectors.json signs the URLs of the file; java Sign.java KEY http://HOST TARGET writes the image.
+    // java Sign.java vectors.json signs the URLs of the file. java Sign.java KEY http://HOST TARGET writes the image.
     public static void main(String[] args) throws Exception {
         if (args.length == 3) {
             System.out.write(fetch(args[1] + sign(args[0], args[2], 0, "", 0)));

@@ -1,4 +1,4 @@
-// Signs URLs for Andon, and fetches them: the standard library only. `go run sign.go vectors.json` signs the URLs of the file,
+// Signs URLs for Andon, and fetches them, with the standard library only. `go run sign.go vectors.json` signs the URLs of the file,
 // `go run sign.go KEY http://HOST TARGET` writes the image.
 package main
 
@@ -15,7 +15,7 @@ import (
 	"strings"
 )
 
-// Signature says what a signed URL says beside the signature; the zero value: good for ever, any key, all segments.
+// Signature has the parameters of a signature. The zero value stands for no expiry, any key, and all segments.
 type Signature struct {
 	Expires int64  `json:"expires"` // seconds since 1970
 	Name    string `json:"name"`    // of the key
@@ -47,7 +47,7 @@ func (s Signature) Sign(key []byte, target string) string {
 	return "/~" + strings.Join(append([]string{signature}, said...), ".") + "/" + rest
 }
 
-// Decoded once and written back, so that whoever escapes more or less on the way breaks no link.
+// Decodes the target once and escapes it again, so that a link stays valid if a proxy escapes it differently.
 func normal(text, more string) string {
 	var out strings.Builder
 	for at := 0; at < len(text); at++ {

@@ -7,7 +7,7 @@ import { createHmac } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { pathToFileURL } from "node:url"
 
-/** `expires` in seconds since 1970, `name` of the key, and how many segments are signed; 0: all, and the query. */
+/** Signs a target. `expires` is in seconds since 1970, `name` is the name of the key, and `scope` the number of segments to sign (0: all, and the query). */
 export function sign(key, target, { expires = 0, name = "", scope = 0 } = {}) {
   const rest = target.replace(/^\//, "")
   const [path, ...query] = rest.split("?")
@@ -20,7 +20,7 @@ export function sign(key, target, { expires = 0, name = "", scope = 0 } = {}) {
   return `/~${[signature, ...said].join(".")}/${rest}`
 }
 
-/** Decoded once and written back, so that whoever escapes more or less on the way breaks no link. */
+/** Decodes the target once and escapes it again, so that a link stays valid if a proxy escapes it differently. */
 function normal(text, more) {
   const bare = "-._~!$&'()*+,;=:@" + more
   const bytes = text.replace(/%([0-9a-f]{2})/gi, (_, hex) => String.fromCharCode(parseInt(hex, 16)))
@@ -29,14 +29,14 @@ function normal(text, more) {
   return Array.from(bytes, (char) => (plain(char) ? char : escaped(char))).join("")
 }
 
-/** The image at a URL. */
+/** Returns the image at a URL. */
 export async function fetched(url) {
   const reply = await fetch(url)
   if (!reply.ok) throw new Error(`${reply.status}: ${await reply.text()}`)
   return Buffer.from(await reply.arrayBuffer())
 }
 
-// node sign.mjs vectors.json signs the URLs of the file; node sign.mjs KEY http://HOST TARGET writes the image.
+// node sign.mjs vectors.json signs the URLs of the file. node sign.mjs KEY http://HOST TARGET writes the image.
 if (import.meta.url === pathToFileURL(process.argv[1]).href) {
   const [first, host, target] = process.argv.slice(2)
   if (target) {

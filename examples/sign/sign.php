@@ -5,7 +5,7 @@
 //   $url = andon_sign(getenv('ANDON_KEY'), '/r/fit:250x250,q:80' . andon_path('/Grüße/a b.jpg'), time() + 3600);
 //   echo '<img src="', htmlspecialchars($url), '">';
 
-/** Signs a target. `$expires` is in seconds since 1970; `$scope` segments are signed, 0: all, and the query. */
+/** Signs a target. `$expires` is in seconds since 1970, `$scope` is the number of segments to sign (0: all, and the query). */
 function andon_sign(string $key, string $target, int $expires = 0, string $name = '', int $scope = 0): string
 {
     $rest = substr($target, strncmp($target, '/', 1) === 0 ? 1 : 0);
@@ -24,13 +24,13 @@ function andon_sign(string $key, string $target, int $expires = 0, string $name 
     return '/~' . implode('.', $said) . "/$rest";
 }
 
-/** The path of a file, with umlauts, spaces, `?`, `#` and `%` as they are in its name, as it stands in a URL. */
+/** Returns the URL path of a file. Umlauts, spaces, `?`, `#` and `%` in `$name` are part of the file's name, and are escaped. */
 function andon_path(string $path): string
 {
     return implode('/', array_map('rawurlencode', explode('/', $path)));
 }
 
-/** The image at a URL. */
+/** Returns the image at a URL. */
 function andon_fetch(string $url): string
 {
     $image = file_get_contents($url, false, stream_context_create(['http' => ['ignore_errors' => true]]));
@@ -40,7 +40,7 @@ function andon_fetch(string $url): string
     return $image;
 }
 
-/** Decoded once and written back, so that whoever escapes more or less on the way breaks no link. */
+/** Decodes the target once and escapes it again, so that a link stays valid if a proxy escapes it differently. */
 function andon_normal(string $text, string $more = ''): string
 {
     $bare = "-._~!$&'()*+,;=:@$more";

@@ -1,4 +1,4 @@
-# Signs URLs for Andon, and fetches them: the standard library only. `ruby sign.rb vectors.json` signs the URLs of the file,
+# Signs URLs for Andon, and fetches them, with the standard library only. `ruby sign.rb vectors.json` signs the URLs of the file,
 # `ruby sign.rb KEY http://HOST TARGET` writes the image.
 #   url = Andon.sign(ENV["ANDON_KEY"], "/r/fit:250x250,q:80/trip/a.jpg", name: "shop")
 #   image = Andon.fetch("https://images.example" + url)
@@ -8,7 +8,7 @@ require "net/http"
 require "openssl"
 
 module Andon
-  # `expires` in seconds since 1970, `name` of the key, and how many segments are signed; 0: all, and the query.
+  # `expires` is in seconds since 1970, `name` is the name of the key, and `scope` the number of segments to sign (0: all, and the query).
   def self.sign(key, target, expires: 0, name: "", scope: 0)
     rest = target.delete_prefix("/")
     path, query = rest.split("?", 2)
@@ -23,14 +23,14 @@ module Andon
     "/~#{[signature, *said].join(".")}/#{rest}"
   end
 
-  # The image at a URL.
+  # Returns the image at a URL.
   def self.fetch(url)
     reply = Net::HTTP.get_response(URI(url))
     raise "#{reply.code}: #{reply.body}" unless reply.is_a?(Net::HTTPOK)
     reply.body
   end
 
-  # Decoded once and written back, so that whoever escapes more or less on the way breaks no link.
+  # Decodes the target once and escapes it again, so that a link stays valid if a proxy escapes it differently.
   def self.normal(text, more = "")
     bytes = text.b.gsub(/%([0-9a-fA-F]{2})/) { $1.hex.chr }
     bare = "-._~!$&'()*+,;=:@" + more

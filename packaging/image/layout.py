@@ -18,7 +18,7 @@ def main(layer, architecture, version, folder):
     created = created.strftime("%Y-%m-%dT%H:%M:%SZ")
 
     def blob(kind, content):
-        """Stores it, and says how others name it."""
+        """Stores a blob and returns its descriptor."""
         if not isinstance(content, bytes):
             content = json.dumps(content, sort_keys=True).encode()
         digest = hashlib.sha256(content).hexdigest()
@@ -38,7 +38,7 @@ def main(layer, architecture, version, folder):
             "Cmd": ["serve", "--config", "/etc/andon/andon.toml"],
             "WorkingDir": "/",
             "StopSignal": "SIGTERM",
-            # Docker's extension of the specification, in nanoseconds; Podman and Kubernetes do not read it.
+            # Docker's extension of the specification, in nanoseconds. Podman and Kubernetes ignore it.
             "Healthcheck": {
                 "Test": ["CMD", "/usr/bin/andon", "healthcheck", "--config", "/etc/andon/andon.toml"],
                 "Interval": 30_000_000_000,
@@ -62,7 +62,7 @@ def main(layer, architecture, version, folder):
         "config": config,
         "layers": [packed],
     })
-    # The tag within the layout, and the name that `podman load` and `docker load` give the image.
+    # The tag in the layout, and the name of the image after `podman load` and `docker load`.
     manifest["annotations"] = {
         "org.opencontainers.image.ref.name": version,
         "io.containerd.image.name": f"docker.io/library/andon:{version}",

@@ -1,6 +1,6 @@
 //! The codes of JPEG's markers: the byte behind 0xFF (T.81, table B.1).
 
-/// A marker without a meaning in these processes, and without a segment.
+/// TEM, reserved for private use by arithmetic coding. It has no segment, and Huffman-coded images do not use it.
 pub(crate) const TEM: u8 = 0x01;
 /// The frame header of a baseline image.
 pub(crate) const SOF0: u8 = 0xc0;
@@ -10,7 +10,7 @@ pub(crate) const SOF1: u8 = 0xc1;
 pub(crate) const SOF2: u8 = 0xc2;
 /// The frame header of a lossless image.
 pub(crate) const SOF3: u8 = 0xc3;
-/// Huffman tables.
+/// The marker of a segment that defines Huffman tables.
 pub(crate) const DHT: u8 = 0xc4;
 /// A marker that is reserved for extensions.
 pub(crate) const JPG: u8 = 0xc8;
@@ -20,7 +20,7 @@ pub(crate) const SOF9: u8 = 0xc9;
 pub(crate) const SOF10: u8 = 0xca;
 /// The frame header of a lossless image with arithmetic coding.
 pub(crate) const SOF11: u8 = 0xcb;
-/// The conditions of arithmetic coding.
+/// The marker of a segment that defines the conditioning of arithmetic coding.
 pub(crate) const DAC: u8 = 0xcc;
 /// The last code of a frame header.
 pub(crate) const SOF15: u8 = 0xcf;
@@ -34,13 +34,13 @@ pub(crate) const SOI: u8 = 0xd8;
 pub(crate) const EOI: u8 = 0xd9;
 /// A scan header, behind which entropy-coded data follow.
 pub(crate) const SOS: u8 = 0xda;
-/// Quantisation tables.
+/// The marker of a segment that defines quantisation tables.
 pub(crate) const DQT: u8 = 0xdb;
-/// The number of lines of a frame that did not say it.
+/// The marker of a segment with the number of lines, for a frame header that leaves the height open (0).
 pub(crate) const DNL: u8 = 0xdc;
-/// The number of MCUs between restart markers.
+/// The marker of a segment with the number of MCUs between restart markers.
 pub(crate) const DRI: u8 = 0xdd;
-/// The first of the application segments, and that of JFIF.
+/// The marker of the first application segment, which JFIF uses.
 pub(crate) const APP0: u8 = 0xe0;
 /// The marker of EXIF and XMP.
 pub const APP1: u8 = 0xe1;
@@ -50,7 +50,7 @@ pub const APP2: u8 = 0xe2;
 pub(crate) const APP13: u8 = 0xed;
 /// The marker of Adobe's segment, which names the colour transform.
 pub(crate) const APP14: u8 = 0xee;
-/// The last of the application segments.
+/// The marker of the last application segment.
 pub(crate) const APP15: u8 = 0xef;
-/// A comment.
+/// The marker of a comment.
 pub(crate) const COM: u8 = 0xfe;

@@ -7,24 +7,24 @@ use andon_kernels::cores::Unfinished;
 /// The result type of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// The reason for which an image was not decoded or encoded.
+/// The reason why an image was not decoded or encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// The file is invalid, for this reason.
+    /// The file is invalid. The text describes what is wrong with it, as in "it has no frame header".
     Broken(&'static str),
-    /// The file is a JPEG of a kind that this crate does not decode.
+    /// The file is a JPEG with a feature that this crate does not support.
     Unsupported(Feature),
-    /// The planes cannot be written to a JPEG, for this reason.
+    /// The planes cannot be written as a JPEG. The text gives the reason.
     Unfit(&'static str),
     /// The work was interrupted because the result is no longer needed.
     Interrupted,
     /// The image exceeds a limit that the caller has set.
     Limit {
-        /// Which limit.
+        /// The limit that is exceeded.
         bound: Bound,
-        /// The value that the image needs.
+        /// The value that the image needs, in the unit of the limit.
         value: u64,
-        /// The limit.
+        /// The limit that the caller has set.
         limit: u64,
     },
     /// The work panicked on another core, which is a bug of this crate.
@@ -32,7 +32,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// A kind of JPEG that the decoder leaves to others without saying why.
+    /// A feature that the decoder leaves to other decoders without naming it.
     pub(crate) const UNSUPPORTED: Self = Self::Unsupported(Feature::Rare);
 }
 
@@ -50,16 +50,16 @@ pub enum Feature {
     /// Sampling factors of which one is not a multiple of another.
     Sampling,
     /// Something rare in the frame or its scans: arithmetic coding, four components, unusual sampling, a missing table,
-    /// or a component that comes twice.
+    /// or a component that occurs twice.
     Rare,
 }
 
-/// A limit of a decode.
+/// A quantity that a caller can limit for a decode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
-    /// Memory that is held, in bytes.
+    /// Allocated memory, in bytes.
     Memory,
-    /// The number of scans that are followed.
+    /// Number of scans that are read.
     Scans,
 }
 

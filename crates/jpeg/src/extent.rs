@@ -8,19 +8,19 @@ use crate::header::walk::Walk;
 use crate::header::{coded_length, mpf};
 use crate::segments::END;
 
-/// Where an image ends, as far as its markers tell. A scan that was cut short and is followed by other data can look
-/// complete.
+/// The end of an image in a file, judging by its markers. A scan that was cut short and is followed by other data can
+/// look complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
-    /// The offset behind EOI, or behind the last scan of a file without EOI.
+    /// Offset of the first byte after EOI, or after the last scan of a file without EOI.
     pub end: usize,
-    /// The offset of the MPF index's header.
+    /// Offset of the MPF index's header, if there is one.
     pub index: Option<usize>,
     /// Whether EOI is present.
     pub ended: bool,
 }
 
-/// Walks from marker to marker to the end of the image.
+/// Finds the end of the image by walking from marker to marker, without decoding.
 ///
 /// # Errors
 /// `Broken` if the file ends before its first scan does, or another image begins inside it.
@@ -61,8 +61,8 @@ pub fn extent(bytes: &[u8]) -> Result<Extent> {
     })
 }
 
-/// Returns the file cut behind its last scan and completed by an end marker if it has none, otherwise unchanged. A file
-/// that does not end with EOI may have one before trailing data.
+/// Returns the file cut after its last scan and completed by an end marker if it has none, otherwise unchanged. A file
+/// that does not end with EOI may contain one, followed by other data.
 #[must_use]
 pub fn completed(bytes: &[u8]) -> Cow<'_, [u8]> {
     let extent = (!bytes.ends_with(END)).then(|| extent(bytes));

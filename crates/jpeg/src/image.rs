@@ -1,15 +1,16 @@
 //! Images in memory, as planes of 8-bit samples.
 
-/// One component of an image: its samples in contiguous rows, from the top left.
+/// One component of an image: its samples in contiguous rows, starting at the top left.
 ///
-/// `S` holds the samples: a `Vec<u8>` as decoded, or whatever the encoder's caller has, such as an `Arc`.
+/// `S` is the type that holds the samples: a `Vec<u8>` after decoding, or for the encoder any type of the caller, such
+/// as an `Arc`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plane<S = Vec<u8>> {
     /// Width in samples.
     pub width: u32,
     /// Height in samples.
     pub height: u32,
-    /// All samples, `width × height` of them.
+    /// All samples, row by row: `width × height` of them.
     pub samples: S,
 }
 
@@ -23,7 +24,7 @@ impl<S: AsRef<[u8]>> Plane<S> {
         }
     }
 
-    /// Whether the plane has as many samples as its size says.
+    /// Whether the number of samples matches the plane's size.
     pub(crate) fn is_whole(&self) -> bool {
         let length = u64::from(self.width) * u64::from(self.height);
         self.samples.as_ref().len() as u64 == length
@@ -38,7 +39,7 @@ impl<'a> Plane<&'a [u8]> {
     }
 }
 
-/// How many luma samples share one chroma sample.
+/// The chroma subsampling: how many luma samples share one chroma sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Subsampling {
     /// Luma samples per chroma sample across: 1, 2 or 4.
@@ -48,10 +49,10 @@ pub struct Subsampling {
 }
 
 impl Subsampling {
-    /// Chroma planes as large as luma, 4:4:4.
+    /// No subsampling: chroma planes are as large as luma, 4:4:4.
     pub const NONE: Self = Self { h: 1, v: 1 };
 
-    /// Half the columns and half the rows, 4:2:0.
+    /// Chroma planes with half the columns and half the rows, 4:2:0.
     pub const C420: Self = Self { h: 2, v: 2 };
 
     /// Returns the size of the chroma planes of an image of this size in px.
@@ -75,21 +76,21 @@ impl Subsampling {
 /// A gray image (one plane), or luma and two chroma planes (Y, Cb, Cr by BT.601, full range).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Image<S = Vec<u8>> {
-    /// The planes. The first is as large as the image.
+    /// The planes, luma first. The first is as large as the image.
     pub planes: Vec<Plane<S>>,
-    /// How the chroma planes are subsampled. Without meaning in a gray image.
+    /// How the chroma planes are subsampled. It has no meaning for a gray image.
     pub sub: Subsampling,
 }
 
 /// A rectangle of an image, in px.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Area {
-    /// Columns left of it.
+    /// The left edge: the number of columns to the left of the area.
     pub x: u32,
-    /// Rows above it.
+    /// The top edge: the number of rows above the area.
     pub y: u32,
-    /// Width.
+    /// Width in px.
     pub w: u32,
-    /// Height.
+    /// Height in px.
     pub h: u32,
 }

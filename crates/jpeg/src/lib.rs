@@ -23,8 +23,8 @@
 //! # Small images of large files
 //!
 //! Images are also decoded at 1/2, 1/4 and 1/8, which takes a fraction of the time of a decode in full: codes of
-//! coefficients that the size does not need are passed over several at a time, and scans without any of them are not
-//! read. A [request](decode::Request) lists the sizes, limits memory and scans, and may lend idle cores.
+//! coefficients that the size does not need are skipped, several at a time, and scans that have no others are not
+//! read. A [request](decode::Request) lists the sizes, limits memory and scans, and may provide idle cores.
 //!
 //! ```
 //! use andon_jpeg::decode::{Request, components};
@@ -46,11 +46,11 @@
 //! # }
 //! ```
 //!
-//! # What is not here
+//! # Limits
 //!
 //! The [header](Header) of any JPEG is read, but the decoder refuses as `Unsupported` what hardly any file uses: 12
 //! bits, arithmetic coding, four components, RGB, height by DNL, missing tables, and chroma planes of different sizes.
-//! The encoder writes sequential files alone. Metadata are found, not interpreted.
+//! The encoder writes sequential files only. The crate reports where metadata are, but does not interpret them.
 //!
 //! At 1/8 and in full the samples are those of libjpeg-turbo, bit for bit. At 1/2 and 1/4 they are sharper.
 //!

@@ -1,4 +1,4 @@
-//! Segments of metadata before the image: XMP, IPTC among Photoshop's resources, and whatever a caller adds.
+//! Metadata segments before the image: XMP, IPTC inside Photoshop's resources, and any others that a caller adds.
 
 use crate::codes::{APP0, APP13, APP15, EOI};
 
@@ -20,15 +20,15 @@ pub const RESOURCES: &[u8] = b"Photoshop 3.0\0";
 const RESOURCE: &[u8] = b"8BIM";
 const IPTC: u16 = 0x0404;
 
-/// Maximum size in bytes of a segment's data: its length field counts its own two bytes.
+/// Maximum size in bytes of a segment's data. Its 16-bit length field includes its own two bytes.
 pub const MOST_BYTES: usize = 0xffff - 2;
 
-/// Returns IPTC's data sets among Photoshop's resources.
+/// Finds IPTC's data sets among Photoshop's resources.
 #[must_use]
 pub fn iptc(mut resources: &[u8]) -> Option<&[u8]> {
     while let Some(rest) = resources.strip_prefix(RESOURCE) {
         let number = u16::from_be_bytes(*rest.first_chunk()?);
-        // A name and its length, padded to an even number of bytes.
+        // The name, preceded by its length and padded to an even number of bytes.
         let name = usize::from(*rest.get(2)?);
         let rest = rest.get(2 + ((name + 2) & !1)..)?;
         let length = u32::from_be_bytes(*rest.first_chunk()?) as usize;
@@ -41,7 +41,7 @@ pub fn iptc(mut resources: &[u8]) -> Option<&[u8]> {
     None
 }
 
-/// Returns the file with an XMP packet and IPTC's data sets added. What is too long for a segment is left out.
+/// Returns the file with an XMP packet and IPTC's data sets added. Data that are too long for a segment are left out.
 #[must_use]
 pub fn with_metadata(file: Vec<u8>, xmp: Option<&[u8]>, iptc: Option<&[u8]>) -> Vec<u8> {
     let mut segments = Vec::new();
@@ -66,7 +66,7 @@ pub fn with_metadata(file: Vec<u8>, xmp: Option<&[u8]>, iptc: Option<&[u8]>) -> 
     with_segments(file, &segments)
 }
 
-/// Inserts segments after the application segments that the file begins with.
+/// Inserts segments after the application segments at the beginning of the file.
 #[must_use]
 pub fn with_segments(file: Vec<u8>, segments: &[u8]) -> Vec<u8> {
     if segments.is_empty() {
@@ -80,7 +80,7 @@ pub fn with_segments(file: Vec<u8>, segments: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Appends a segment, unless it is too long.
+/// Appends a segment to `out`, unless it is too long.
 pub fn push(out: &mut Vec<u8>, marker: u8, parts: &[&[u8]]) {
     let length: usize = parts.iter().map(|part| part.len()).sum();
     if length <= MOST_BYTES {
@@ -90,7 +90,7 @@ pub fn push(out: &mut Vec<u8>, marker: u8, parts: &[&[u8]]) {
     }
 }
 
-/// Returns where the application segments end that a file begins with.
+/// Returns the offset at which the application segments at the beginning of the file end.
 #[must_use]
 pub fn first_segments(file: &[u8]) -> usize {
     let mut at = 2;

@@ -15,26 +15,26 @@ pub(crate) fn tables(quality: u8, sub: Subsampling) -> [Table; 2] {
     let table = |weights: [f32; 64]| {
         weights.map(|weight| (weight * scale).round().clamp(1.0, 255.0) as u16)
     };
-    // Waves of thinned planes are as much longer on the screen.
+    // A wave in a subsampled plane is longer on the screen, by the factor of the subsampling.
     let (h, v) = (2.0 / f32::from(sub.h), 2.0 / f32::from(sub.v));
     [table(*LUMA), table(weights(&CHROMA_WEIGHTS, h, v))]
 }
 
-/// Returns the quality whose luma table is `luma`, if there is one.
+/// Returns the quality whose luma table is `luma`, or `None` if there is no such quality.
 pub(crate) fn quality(luma: &Table) -> Option<u8> {
     (1..=100).find(|&quality| {
         let scale = scale(quality);
-        let mut both = LUMA.iter().zip(luma);
-        both.all(|(weight, &step)| (weight * scale).round().clamp(1.0, 255.0) as u16 == step)
+        let mut pairs = LUMA.iter().zip(luma);
+        pairs.all(|(weight, &step)| (weight * scale).round().clamp(1.0, 255.0) as u16 == step)
     })
 }
 
 /// Returns the factor by which weights are multiplied for a quality.
 fn scale(quality: u8) -> f32 {
     let quality = f32::from(quality);
-    let after = SCALES.partition_point(|&(known, _)| known < quality);
-    let after = after.clamp(1, SCALES.len() - 1);
-    let ((q0, s0), (q1, s1)) = (SCALES[after - 1], SCALES[after]);
+    let index = SCALES.partition_point(|&(node, _)| node < quality);
+    let index = index.clamp(1, SCALES.len() - 1);
+    let ((q0, s0), (q1, s1)) = (SCALES[index - 1], SCALES[index]);
     (s0.ln() + (quality - q0) * (s1.ln() - s0.ln()) / (q1 - q0)).exp()
 }
 
@@ -46,22 +46,22 @@ fn weights(nodes: &[f32; 8], h: f32, v: f32) -> [f32; 64] {
     ZIGZAG.map(|place| {
         let (u, v) = (h * f32::from(place % 8), v * f32::from(place / 8));
         let radius = u.hypot(v).min(RADII[7]);
-        let after = RADII.partition_point(|&node| node < radius).clamp(1, 7);
-        let part = (radius - RADII[after - 1]) / (RADII[after] - RADII[after - 1]);
-        nodes[after - 1] + (nodes[after] - nodes[after - 1]) * part
+        let index = RADII.partition_point(|&node| node < radius).clamp(1, 7);
+        let part = (radius - RADII[index - 1]) / (RADII[index] - RADII[index - 1]);
+        nodes[index - 1] + (nodes[index] - nodes[index - 1]) * part
     })
 }
 
-/// Distances from the mean (0) in the plane of frequencies at which weights are given. Between them, weights are
-/// interpolated linearly.
+/// Distances from the constant frequency (0) in the plane of frequencies, for which the weights are listed. Between
+/// them, weights are interpolated linearly.
 const RADII: [f32; 8] = [0.0, 1.0, 1.5, 2.3, 3.3, 4.8, 7.0, 9.9];
-/// Weights of luma at the distances `RADII`. They were found by a search for the fewest bytes at equal SSIMULACRA2 and
-/// equal SSIM of luma, of sixteen photographs at 400 px. At a scale of 1 they are the quantisation steps.
+/// Weights of luma at the distances `RADII`, found by a search for the fewest bytes at equal SSIMULACRA2 and equal SSIM
+/// of luma, for sixteen photos at 400 px. At a scale of 1 they are the quantisation steps.
 const LUMA_WEIGHTS: [f32; 8] = [8.3, 10.1, 12.6, 18.9, 21.0, 25.0, 33.2, 45.2];
 const CHROMA_WEIGHTS: [f32; 8] = [11.6, 15.8, 19.4, 26.0, 34.8, 46.5, 70.0, 84.0];
 
-/// Qualities, and the factor for weights at which a file scores on average what libjpeg-turbo's scores, by SSIMULACRA2
-/// of sixteen photographs at 400 and 1200 px, 4:2:0 (`./dev bench encode`).
+/// Pairs of a quality and the factor for weights with which a file scores on average like one of libjpeg-turbo at that
+/// quality, by SSIMULACRA2 of sixteen photos at 400 and 1200 px, 4:2:0 (`./dev bench encode`).
 const SCALES: [(f32, f32); 21] = [
     (1.0, 30.0),
     (3.0, 21.8),
@@ -83,6 +83,6 @@ const SCALES: [(f32, f32); 21] = [
     (96.0, 0.121),
     (98.0, 0.067),
     (99.0, 0.041),
-    // All steps are 1.
+    // With this factor all steps are 1.
     (100.0, 0.015),
 ];

@@ -1,5 +1,5 @@
-//! The crate's modules stand in layers, and so do those of each folder: a file uses only those below its own, and none
-//! the folder that it is in.
+//! The crate's modules form layers, and so do those of each folder: a file uses only modules below its own, and none of
+//! the folder that contains it.
 
 #[path = "../../pixels/tests/layering/mod.rs"]
 mod layering;
@@ -7,12 +7,13 @@ mod layering;
 use std::fs;
 use std::path::Path;
 
-/// The crate's modules, from the ground up.
+/// The crate's modules, the lowest layer first.
 const LAYERS: &[&str] = &[
     "codes", "error", "image", "tables", "segments", "header", "extent", "decode", "encode",
 ];
 
-/// The folders below `src` and their modules, each from the ground up, and the least uses among them.
+/// The folders below `src` and their modules, each with the lowest layer first, and the minimum number of uses among
+/// the modules.
 const FOLDERS: [(&str, &[&str], usize); 8] = [
     (
         "header",
@@ -28,7 +29,7 @@ const FOLDERS: [(&str, &[&str], usize); 8] = [
             "segments",
             "request",
             "lock",
-            "kept",
+            "selection",
             "plane",
             "scan",
             "coder",
@@ -75,7 +76,7 @@ fn no_module_uses_one_above_it() {
     }
 }
 
-/// Uses are found by their paths from the crate's root, so that others would pass unseen.
+/// Uses are found by their paths from the crate's root, so a path that begins with `super` would not be found.
 #[test]
 fn no_use_begins_in_the_folder_above() {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");

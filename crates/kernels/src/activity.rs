@@ -7,14 +7,14 @@ mod neon;
 
 use crate::cpu::Level;
 
-/// Lowers each value of `quiet` to the activity of the quieter half of its block, if that is less. With a single row,
-/// every activity is 0.
+/// Lowers each value of `quiet` to the activity of the quieter half of its block, if that is less. If there is only one
+/// row, all activities are 0.
 ///
-/// The activity of half a block, four columns of it, is the sum of the absolute differences between each sample and its
-/// neighbours to the right and below. The last column of a row has no right neighbour, and columns beyond it count as
-/// 0.
+/// The activity of half a block, which is four columns wide, is the sum of the absolute differences between each sample
+/// and its neighbours to the right and below. The last column of a row has no right neighbour, and columns beyond it
+/// count as 0.
 ///
-/// - `rows`: up to four rows of samples and the one below them, all of the same length.
+/// - `rows`: up to four rows of samples and the row below them, all of the same length.
 /// - `quiet`: one value per block of 8 columns; the last block may extend beyond the rows.
 ///
 /// # Panics
@@ -104,7 +104,7 @@ mod tests {
         let rows = [&black[..], &white, &black, &white, &black];
         let mut quiet = [u16::MAX; 8];
         quieter_halves(&rows, &mut quiet);
-        // The last column of all has nothing to its right.
+        // The last column has no right neighbour.
         assert_eq!(
             quiet,
             [

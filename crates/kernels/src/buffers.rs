@@ -1,47 +1,48 @@
 //! Keeps large buffers after they are freed, for reuse by the next image.
 //!
 //! The kernel zeroes every page on first touch, which costs more than writing the page: a full decode of an image of
-//! some megapixels spends a fifth of its time on it. The C library cannot keep such buffers without harm: in its
-//! per-thread heaps they leave holes that double the resident memory (see `andon_codecs::allocator`). This module keeps
-//! whole buffers, whose lengths are soon asked for again, and never more bytes than [`allow`] permits.
+//! some megapixels spends a fifth of its time on it. The C library's allocator cannot keep such buffers without a
+//! disadvantage: in its per-thread heaps they leave holes that double the resident memory (see
+//! `andon_codecs::allocator`). This module keeps whole buffers, because the same lengths are soon requested again, and
+//! never more bytes than [`allow`] permits.
 
 use std::any::Any;
 use std::collections::VecDeque;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Smallest buffer that is kept, in bytes; smaller ones go back to the allocator.
+/// Minimum size of a buffer that is kept, in bytes. Smaller ones are returned to the allocator.
 const LEAST_BYTES: usize = 16 << 10;
 
-/// Most buffers that are kept, so that searching them stays fast.
+/// Maximum number of buffers that are kept, so that searching them stays fast.
 const MOST_BUFFERS: usize = 1024;
 
 /// Bytes that are kept until `allow` sets another limit.
 const DEFAULT_BYTES: usize = 32 << 20;
 
 /// The free buffers of this process.
-static KEPT: Kept = Kept::new(DEFAULT_BYTES);
+static POOL: Pool = Pool::new(DEFAULT_BYTES);
 
-/// Limits the free buffers that are kept to `bytes` in total (32 MiB by default). If more are held, the oldest are
-/// freed at once.
+/// Limits the free buffers that are kept to `bytes` in total (32 MiB by default). If there are more, the oldest are
+/// returned to the allocator at once.
 pub fn allow(bytes: u64) {
-    KEPT.allow(usize::try_from(bytes).unwrap_or(usize::MAX));
+    POOL.allow(usize::try_from(bytes).unwrap_or(usize::MAX));
 }
 
 /// Returns the total size of the free buffers that are kept, in bytes.
 #[must_use]
 pub fn bytes() -> u64 {
-    KEPT.lock().bytes as u64
+    POOL.lock().bytes as u64
 }
 
-/// Overwrites the remains of earlier images in the free buffers.
+/// Overwrites the data of earlier images in the free buffers.
 pub fn wipe() {
-    KEPT.wipe();
+    POOL.wipe();
 }
 
 /// Returns all free buffers to the allocator.
 pub fn release() {
-    KEPT.release();
+    POOL.release();
 }
 
 /// A value type that a `Buffer` can hold.
@@ -57,27 +58,27 @@ impl<T: Plain> Buffer<T> {
     /// Creates an empty buffer with room for `count` values.
     #[must_use]
     pub fn with_capacity(count: usize) -> Self {
-        let kept = KEPT.take(count).map(|mut kept| {
-            kept.clear();
-            kept
+        let vec = POOL.take(count).map(|mut vec| {
+            vec.clear();
+            vec
         });
-        Self(kept.unwrap_or_else(|| Vec::with_capacity(count)))
+        Self(vec.unwrap_or_else(|| Vec::with_capacity(count)))
     }
 
-    /// Converts the buffer into a plain vector, whose memory is no longer kept for reuse.
+    /// Converts the buffer into a plain vector, whose memory is no longer vec for reuse.
     #[must_use]
     pub fn into_vec(mut self) -> Vec<T> {
         std::mem::take(&mut self.0)
     }
 
     /// Creates a buffer of `count` unspecified values: defaults, or those of an earlier image, perhaps another
-    /// client's. Each must be written before the buffer is handed on.
+    /// client's. The caller must overwrite every value before it passes the buffer on.
     #[must_use]
     pub fn overwritten(count: usize) -> Self {
-        match KEPT.take(count) {
-            Some(mut kept) => {
-                kept.resize(count, T::default());
-                Self(kept)
+        match POOL.take(count) {
+            Some(mut vec) => {
+                vec.resize(count, T::default());
+                Self(vec)
             }
             None => Self(vec![T::default(); count]),
         }
@@ -86,13 +87,13 @@ impl<T: Plain> Buffer<T> {
     /// Creates a buffer of `count` copies of `value`.
     #[must_use]
     pub fn filled(count: usize, value: T) -> Self {
-        match KEPT.take(count) {
-            Some(mut kept) => {
-                kept.clear();
-                kept.resize(count, value);
-                Self(kept)
+        match POOL.take(count) {
+            Some(mut vec) => {
+                vec.clear();
+                vec.resize(count, value);
+                Self(vec)
             }
-            // Zeros are there already on fresh pages.
+            // Fresh pages are zeroed, so zeros need not be written.
             None => Self(vec![value; count]),
         }
     }
@@ -105,7 +106,7 @@ impl<T: Plain> From<Vec<T>> for Buffer<T> {
 }
 
 impl<T: Plain> FromIterator<T> for Buffer<T> {
-    // Into whatever the iterator was compiled for.
+    // Inlined, so that it uses the instructions for which the iterator is compiled.
     #[inline(always)]
     fn from_iter<I: IntoIterator<Item = T>>(values: I) -> Self {
         let values = values.into_iter();
@@ -146,12 +147,12 @@ impl<T: Plain> AsRef<[T]> for Buffer<T> {
 
 impl<T: Plain> Drop for Buffer<T> {
     fn drop(&mut self) {
-        KEPT.keep(std::mem::take(&mut self.0));
+        POOL.keep(std::mem::take(&mut self.0));
     }
 }
 
 /// The pool of free buffers, behind a lock.
-struct Kept(Mutex<Free>);
+struct Pool(Mutex<Free>);
 
 struct Free {
     /// The free buffers, the most recently freed last.
@@ -163,7 +164,7 @@ struct Free {
 
 struct Entry {
     bytes: usize,
-    /// The free vector, of any element type, with the values it last held.
+    /// The free vector, of any element type, with the values that it held last.
     vec: Box<dyn Any + Send>,
     /// Function that overwrites the vector; `None` if it has been overwritten already.
     wipe: Option<fn(&mut (dyn Any + Send))>,
@@ -177,7 +178,7 @@ fn wipe_vec<T: Plain>(vec: &mut (dyn Any + Send)) {
     }
 }
 
-impl Kept {
+impl Pool {
     const fn new(allowed: usize) -> Self {
         Self(Mutex::new(Free {
             buffers: VecDeque::new(),
@@ -187,18 +188,18 @@ impl Kept {
     }
 
     /// Takes a free vector with room for `count` values and at most an eighth more, since memory is planned per image.
-    /// Its length and values are those it was kept with. Returns `None` if there is no such vector.
+    /// Its length and values are those that it had when it was freed. Returns `None` if there is no such vector.
     fn take<T: Plain>(&self, count: usize) -> Option<Vec<T>> {
         let bytes = count.checked_mul(size_of::<T>())?;
         if bytes < LEAST_BYTES {
             return None;
         }
         let mut free = self.lock();
-        // What was freed last may still lie in a processor's cache.
-        let found = free.buffers.iter().rposition(|entry| {
+        // The buffer that was freed last may still be in a processor's cache.
+        let index = free.buffers.iter().rposition(|entry| {
             (bytes..=bytes + bytes / 8).contains(&entry.bytes) && entry.vec.is::<Vec<T>>()
         })?;
-        let entry = free.remove(found)?;
+        let entry = free.remove(index)?;
         drop(free);
         entry.vec.downcast().ok().map(|vec| *vec)
     }
@@ -208,7 +209,7 @@ impl Kept {
         if bytes < LEAST_BYTES {
             return;
         }
-        let too_many = {
+        let surplus = {
             let mut free = self.lock();
             if bytes > free.allowed {
                 return;
@@ -217,19 +218,19 @@ impl Kept {
             let wipe = Some(wipe_vec::<T> as fn(&mut (dyn Any + Send)));
             free.buffers.push_back(Entry { bytes, vec, wipe });
             free.bytes += bytes;
-            free.too_many()
+            free.take_surplus()
         };
-        // Whatever the allocator does with them, nobody waits for the lock meanwhile.
-        drop(too_many);
+        // The lock is released before the allocator frees the buffers.
+        drop(surplus);
     }
 
     fn allow(&self, bytes: usize) {
-        let too_many = {
+        let surplus = {
             let mut free = self.lock();
             free.allowed = bytes;
-            free.too_many()
+            free.take_surplus()
         };
-        drop(too_many);
+        drop(surplus);
     }
 
     fn wipe(&self) {
@@ -250,7 +251,7 @@ impl Kept {
     }
 
     fn lock(&self) -> MutexGuard<'_, Free> {
-        // Nothing panics within.
+        // No code panics while it holds the lock.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -263,7 +264,7 @@ impl Free {
     }
 
     /// Removes the buffers that were freed first until the rest are within the limits, and returns the removed ones.
-    fn too_many(&mut self) -> Vec<Entry> {
+    fn take_surplus(&mut self) -> Vec<Entry> {
         let mut out = Vec::new();
         while (self.bytes > self.allowed || self.buffers.len() > MOST_BUFFERS)
             && let Some(entry) = self.remove(0)
@@ -281,7 +282,7 @@ mod tests {
     const LEAST: usize = LEAST_BYTES;
 
     /// Returns the sizes of the kept buffers in bytes, the first freed first.
-    fn kept(of: &Kept) -> Vec<usize> {
+    fn kept(of: &Pool) -> Vec<usize> {
         let free = of.lock();
         let bytes: Vec<usize> = free.buffers.iter().map(|entry| entry.bytes).collect();
         assert_eq!(free.bytes, bytes.iter().sum::<usize>());
@@ -290,7 +291,7 @@ mod tests {
 
     #[test]
     fn a_buffer_that_was_freed_is_the_next_of_its_type_and_size() {
-        let kept = Kept::new(1 << 30);
+        let kept = Pool::new(1 << 30);
         let vec = vec![7_u8; LEAST];
         let at = vec.as_ptr();
         kept.keep(vec);
@@ -303,7 +304,7 @@ mod tests {
 
     #[test]
     fn nobody_gets_much_more_than_was_asked_for() {
-        let kept = Kept::new(1 << 30);
+        let kept = Pool::new(1 << 30);
         kept.keep(Vec::<u8>::with_capacity(9 * LEAST));
         assert_eq!(kept.take::<u8>(8 * LEAST - 1), None);
         assert!(kept.take::<u8>(8 * LEAST).is_some());
@@ -311,7 +312,7 @@ mod tests {
 
     #[test]
     fn nothing_is_left_in_a_buffer_that_was_wiped() {
-        let all = Kept::new(1 << 30);
+        let all = Pool::new(1 << 30);
         let mut vec = vec![7_u16; LEAST];
         let at = vec.as_ptr();
         vec.truncate(LEAST / 2);
@@ -324,7 +325,7 @@ mod tests {
 
     #[test]
     fn small_buffers_are_not_kept() {
-        let all = Kept::new(1 << 30);
+        let all = Pool::new(1 << 30);
         all.keep(vec![0_u8; LEAST - 1]);
         all.keep(Vec::<u8>::new());
         assert_eq!(kept(&all), []);
@@ -332,12 +333,12 @@ mod tests {
 
     #[test]
     fn what_was_freed_first_goes_when_there_is_more_than_allowed() {
-        let all = Kept::new(6 * LEAST);
+        let all = Pool::new(6 * LEAST);
         for times in [1, 2, 3, 2] {
             all.keep(Vec::<u8>::with_capacity(times * LEAST));
         }
         assert_eq!(kept(&all), [3 * LEAST, 2 * LEAST]);
-        // Larger than all that may be kept.
+        // This is larger than everything that may be kept.
         all.keep(Vec::<u8>::with_capacity(7 * LEAST));
         assert_eq!(kept(&all), [3 * LEAST, 2 * LEAST]);
         all.allow(4 * LEAST);
@@ -351,7 +352,7 @@ mod tests {
 
     #[test]
     fn there_are_never_more_than_can_be_looked_through_quickly() {
-        let all = Kept::new(1 << 30);
+        let all = Pool::new(1 << 30);
         for _ in 0..MOST_BUFFERS + 3 {
             all.keep(Vec::<u16>::with_capacity(LEAST / 2));
         }
@@ -360,7 +361,7 @@ mod tests {
 
     #[test]
     fn what_is_overwritten_anyway_has_its_length_whatever_the_buffer_held() {
-        // Of lengths that no other test asks for.
+        // A length that no other test uses.
         let count = 5 * LEAST + 3;
         for before in [0, count - 7, count, count + 9] {
             let mut vec = Vec::with_capacity(count + 9);
@@ -371,8 +372,8 @@ mod tests {
     }
 
     #[test]
-    fn nothing_of_an_earlier_picture_is_seen() {
-        // Of a length that no other test asks for.
+    fn nothing_of_an_earlier_image_is_seen() {
+        // A length that no other test uses.
         let count = 3 * LEAST + 5;
         drop(Buffer::from(vec![9_u8; count]));
         let filled = Buffer::filled(count, 1_u8);

@@ -1,8 +1,8 @@
 //! Idle cores that a job may borrow.
 //!
-//! Under load every core has an image of its own and nothing is lent; when no request waits, several cores work on one
-//! large image. Work that can be split offers parts of itself, and does by itself the parts that no core takes, so that
-//! results never depend on which core did what.
+//! Under load every core has an image of its own, and no core is lent. When no request waits, several cores work on one
+//! large image. Work that can be split offers parts of itself to idle cores, and the calling thread does the parts that
+//! no core takes. Results therefore never depend on which core did what.
 
 use std::hint;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -25,10 +25,10 @@ pub type Task = Box<dyn FnOnce() + Send>;
 
 /// A source of idle cores.
 pub trait Cores: Sync {
-    /// Has an idle core start `task` at once, or returns the task if there is none.
+    /// Makes an idle core start `task` at once. Returns the task if there is no idle core.
     fn lend(&self, task: Task) -> Option<Task>;
 
-    /// Whether a core is idle, or is working on a part of another job and may soon be done.
+    /// Whether a core is idle, or is working on a part of another job and may soon be idle.
     fn lends_soon(&self) -> bool;
 }
 
@@ -50,27 +50,27 @@ impl Cores for Alone {
 pub struct Offered<T> {
     result: Receiver<T>,
     /// The work itself, if no core took it.
-    refused: Option<Task>,
+    task: Option<Task>,
 }
 
 impl<T: Send + 'static> Offered<T> {
     /// Offers `work` to an idle core, which starts it at once.
     pub fn to(cores: &dyn Cores, work: impl FnOnce() -> T + Send + 'static) -> Self {
-        let (done, result) = mpsc::channel();
-        let refused = cores.lend(Box::new(move || {
-            // Fails when nobody waits for it any more.
-            let _ = done.send(work());
+        let (sender, result) = mpsc::channel();
+        let task = cores.lend(Box::new(move || {
+            // Sending fails when the receiver no longer waits for the result.
+            let _ = sender.send(work());
         }));
-        Self { result, refused }
+        Self { result, task }
     }
 
     /// Whether another core took the work.
     #[must_use]
     pub fn is_taken(&self) -> bool {
-        self.refused.is_none()
+        self.task.is_none()
     }
 
-    /// Returns the result. Work that no core took is done now, on the calling thread.
+    /// Returns the result. If no core took the work, the calling thread does it now.
     ///
     /// # Errors
     /// `Panicked`.
@@ -78,18 +78,18 @@ impl<T: Send + 'static> Offered<T> {
         self.wait_unless(&|| false)
     }
 
-    /// Waits for the result, unless `interrupted` says that it is no longer wanted. In that case, work on another core
-    /// continues unattended.
+    /// Waits for the result, unless `interrupted` returns that it is no longer wanted. In that case, work on another
+    /// core continues without a receiver.
     ///
     /// # Errors
-    /// As `wait`; `Interrupted`.
+    /// `Panicked` as for `wait`, and `Interrupted`.
     pub fn wait_unless(self, interrupted: &dyn Fn() -> bool) -> Result<T, Unfinished> {
-        if let Some(work) = self.refused {
+        if let Some(work) = self.task {
             work();
         }
-        let looks = Looks::begin();
+        let polling = Polling::begin();
         while !interrupted() {
-            let at_most = match looks.go_on() {
+            let at_most = match polling.go_on() {
                 true => Duration::ZERO,
                 false => A_MOMENT,
             };
@@ -105,9 +105,9 @@ impl<T: Send + 'static> Offered<T> {
     }
 }
 
-/// Runs the `pieces` pieces of a job, numbered from 0, on this and every idle core: each free core takes the next
-/// piece, so that a core that wakes late or becomes idle meanwhile does less. The results are in order. Returns `None`,
-/// with nothing done, if no core is idle or about to be, or if there are fewer than two pieces.
+/// Runs the `pieces` pieces of a job, numbered from 0, on this and every idle core. Each core that is free takes the
+/// next piece, so that a core that wakes late or becomes idle meanwhile does less. The results are in the order of the
+/// pieces. Returns `None`, with nothing done, if no core is idle or about to be, or if there are fewer than two pieces.
 ///
 /// # Errors
 /// `Interrupted`, checked before each piece that this core takes, and `Panicked`.
@@ -120,7 +120,7 @@ pub fn shared<T: Send + 'static>(
     if pieces < 2 || !cores.lends_soon() {
         return None;
     }
-    let (done, results) = mpsc::channel();
+    let (sender, results) = mpsc::channel();
     let next = Arc::new(AtomicUsize::new(0));
     let work = Arc::new(work);
     let take = move |next: &AtomicUsize| {
@@ -128,51 +128,51 @@ pub fn shared<T: Send + 'static>(
         (piece < pieces).then_some(piece)
     };
     let helper = || {
-        let (next, work, done) = (next.clone(), work.clone(), done.clone());
+        let (next, work, sender) = (next.clone(), work.clone(), sender.clone());
         Box::new(move || {
             while let Some(piece) = take(&next) {
-                // Fails when nobody waits for it any more.
-                let _ = done.send((piece, work(piece)));
+                // Sending fails when the receiver no longer waits for the result.
+                let _ = sender.send((piece, work(piece)));
             }
         })
     };
-    let mut made: Vec<Option<T>> = (0..pieces).map(|_| None).collect();
-    let (mut helpers, mut missing) = (0, pieces);
+    let mut results_in_order: Vec<Option<T>> = (0..pieces).map(|_| None).collect();
+    let (mut helpers, mut pending) = (0, pieces);
     loop {
         if interrupted() {
             next.store(pieces, Ordering::Relaxed);
             return Some(Err(Unfinished::Interrupted));
         }
         let Some(piece) = take(&next) else { break };
-        // For the pieces that are left.
+        // Offers the remaining pieces to further cores.
         while helpers + piece + 1 < pieces && cores.lend(helper()).is_none() {
             helpers += 1;
         }
-        made[piece] = Some(work(piece));
-        missing -= 1;
+        results_in_order[piece] = Some(work(piece));
+        pending -= 1;
     }
-    drop(done);
-    for _ in 0..missing {
+    drop(sender);
+    for _ in 0..pending {
         let Ok((piece, result)) = receive_soon(&results) else {
             break;
         };
-        made[piece] = Some(result);
+        results_in_order[piece] = Some(result);
     }
-    let all: Option<Vec<T>> = made.into_iter().collect();
-    Some(all.ok_or(Unfinished::Panicked))
+    let results: Option<Vec<T>> = results_in_order.into_iter().collect();
+    Some(results.ok_or(Unfinished::Panicked))
 }
 
-/// Receives a value that another core is about to send: polls for a while before it sleeps.
+/// Receives a value that another core is about to send. Polls for a while before it sleeps.
 ///
 /// # Errors
-/// All senders are gone.
+/// All senders were dropped.
 pub fn receive_soon<T>(receiver: &Receiver<T>) -> Result<T, RecvError> {
-    let looks = Looks::begin();
+    let polling = Polling::begin();
     loop {
         match receiver.try_recv() {
             Ok(value) => return Ok(value),
             Err(TryRecvError::Disconnected) => return Err(RecvError),
-            Err(TryRecvError::Empty) if looks.go_on() => {}
+            Err(TryRecvError::Empty) if polling.go_on() => {}
             Err(TryRecvError::Empty) => return receiver.recv(),
         }
     }
@@ -183,16 +183,16 @@ pub fn receive_soon<T>(receiver: &Receiver<T>) -> Result<T, RecvError> {
 /// Waking a sleeping thread takes longer than most of these waits, and the kernel may put it on the core that wakes it.
 /// Between two polls the thread yields its core to others.
 #[derive(Debug)]
-pub struct Looks {
+pub struct Polling {
     until: Instant,
 }
 
-impl Looks {
+impl Polling {
     /// Starts polling, before the first poll.
     #[must_use]
     pub fn begin() -> Self {
         Self {
-            until: Instant::now() + LOOKS,
+            until: Instant::now() + POLLING_TIME,
         }
     }
 
@@ -202,7 +202,7 @@ impl Looks {
         if Instant::now() >= self.until {
             return false;
         }
-        // Two threads of one core share its units, and this one leaves them to the other.
+        // Two threads of one core share its execution units. The pauses leave them to the other thread.
         for _ in 0..PAUSES {
             hint::spin_loop();
         }
@@ -211,20 +211,20 @@ impl Looks {
     }
 }
 
-/// Spin-loop hints between two polls: about ten microseconds.
+/// Number of spin-loop hints between two polls: about ten microseconds.
 const PAUSES: u32 = 500;
 
-/// How long to poll before sleeping: about four times as long as a part of an image takes.
-const LOOKS: Duration = Duration::from_millis(1);
+/// How long to poll before sleeping: about four times the duration of a typical part of an image.
+const POLLING_TIME: Duration = Duration::from_millis(1);
 
-/// Interval at which a sleeping waiter checks whether the image is still wanted.
+/// Interval at which a sleeping waiter checks whether the result is still wanted.
 const A_MOMENT: Duration = Duration::from_millis(20);
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Work that is wanted to the end.
+    /// Never interrupts.
     const NEVER: &dyn Fn() -> bool = &|| false;
 
     /// A test double that always has an idle core: it starts a thread for each task.
@@ -289,7 +289,7 @@ mod tests {
         let (end, ends) = mpsc::channel::<()>();
         let offered = Offered::to(&Plenty, move || ends.recv().is_ok());
         assert_eq!(offered.wait_unless(&|| true), Err(Unfinished::Interrupted));
-        // It goes on by itself.
+        // The abandoned work continues.
         assert_eq!(end.send(()), Ok(()));
     }
 
@@ -298,7 +298,7 @@ mod tests {
         let here = thread::current().id();
         let (sender, began) = mpsc::sync_channel::<()>(0);
         let began = std::sync::Mutex::new(began);
-        // The piece of this core waits until the other one has its own.
+        // Each piece waits until the other one has started on its own core.
         let all = shared(&Plenty, NEVER, 2, move |_| {
             if thread::current().id() == here {
                 let _ = began.lock().expect("one of us").recv();

@@ -6,8 +6,8 @@ use std::sync::LazyLock;
 /// An instruction set for which kernels have hand-written versions. All versions give the same results, bit for bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// What every processor of the architecture supports: plain Rust, the reference version that all others are tested
-    /// against.
+    /// Plain Rust for the instructions that every processor of the architecture supports. This is the reference version
+    /// that all others are tested against.
     Baseline,
     /// NEON, which every 64-bit ARM processor supports.
     Neon,
@@ -72,20 +72,20 @@ thread_local! {
     static LIMIT: Cell<Level> = const { Cell::new(Level::Avx512) };
 }
 
-/// Runs `work` as if the processor supported nothing above `level`. The limit applies to the current thread only. For
-/// tests that compare the instruction sets with each other.
+/// Runs `work` as if the processor supported no level above `level`. The limit applies to the current thread only. It
+/// is meant for tests that compare the instruction sets with each other.
 ///
 /// # Panics
 /// If this processor does not support `level`.
 pub fn limited_to<R>(level: Level, work: impl FnOnce() -> R) -> R {
-    struct Restored(Level);
-    impl Drop for Restored {
+    struct Restore(Level);
+    impl Drop for Restore {
         fn drop(&mut self) {
             LIMIT.set(self.0);
         }
     }
     assert!(level.is_there(), "{level:?} on a processor without");
-    let _restored = Restored(LIMIT.replace(level));
+    let _restore = Restore(LIMIT.replace(level));
     work()
 }
 
@@ -99,7 +99,7 @@ pub fn limited_to<R>(level: Level, work: impl FnOnce() -> R) -> R {
 pub fn with_modern_instructions<R>(work: impl FnOnce() -> R) -> R {
     #[cfg(target_arch = "x86_64")]
     if has_v3() {
-        // SAFETY: the processor was just asked for every feature that `on_v3` enables.
+        // SAFETY: the processor supports every feature that `on_v3` enables, as was just checked.
         return unsafe { on_v3(work) };
     }
     work()
@@ -122,8 +122,8 @@ fn on_v3<R>(work: impl FnOnce() -> R) -> R {
     work()
 }
 
-/// Prefetches `values` into the L1 cache while other work goes on. Meant for memory that is read in pieces too short,
-/// or too far apart, for the hardware prefetcher. Does nothing on processors other than x86-64.
+/// Prefetches `values` into the L1 cache, without waiting for them. It is meant for memory that is read in pieces too
+/// short, or too far apart, for the hardware prefetcher. It does nothing on processors other than x86-64.
 #[inline(always)]
 pub fn prefetch<T>(values: &[T]) {
     #[cfg(target_arch = "x86_64")]
@@ -166,7 +166,7 @@ impl BitFinder {
     pub fn find(self, mask: u64, n: u32) -> u32 {
         #[cfg(target_arch = "x86_64")]
         if self.by_pdep {
-            // SAFETY: `best` has asked the processor for BMI2.
+            // SAFETY: `best` has checked that the processor supports BMI2.
             return unsafe { find_by_pdep(mask, n) };
         }
         let mut mask = mask;

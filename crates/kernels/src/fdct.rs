@@ -75,7 +75,7 @@ pub fn rows_to_symbols(
     strengths: &[u16],
     to: &mut Row<'_>,
 ) -> usize {
-    // SAFETY: this processor has its best level.
+    // SAFETY: this processor supports its best level.
     unsafe { rows_to_symbols_on(Level::best(), rows, quantiser, strengths, to) }
 }
 
@@ -101,7 +101,7 @@ unsafe fn rows_to_symbols_on(
     );
     #[cfg(target_arch = "x86_64")]
     if level == Level::Avx512 && crate::symbols::avx512::is_there() {
-        // SAFETY: the caller vouches for the level, and the rest is there.
+        // SAFETY: the caller guarantees the level, and the other features were just checked.
         return unsafe { avx512::rows_to_symbols(rows, quantiser, strengths, to) };
     }
     let line = 8 * blocks;
@@ -113,7 +113,7 @@ unsafe fn rows_to_symbols_on(
             &mut levels[..64 * strengths.len()],
             &mut masks[..strengths.len()],
         );
-        // SAFETY: the caller vouches for the level.
+        // SAFETY: the caller guarantees the level.
         unsafe {
             let rows = &rows[8 * first..];
             rows_to_levels_on(level, rows, line, quantiser, strengths, levels, masks);
@@ -127,7 +127,7 @@ unsafe fn rows_to_symbols_on(
 const BATCH: usize = 32;
 
 /// Transforms and quantises some blocks, whose rows of samples begin `line` samples apart. Writes 64 levels per block,
-/// and one mask per block whose bit `k` tells that level `k` is not 0.
+/// and one mask per block, whose bit `k` is set if level `k` is not 0.
 ///
 /// # Safety
 /// The processor must support `level`.
@@ -142,7 +142,7 @@ unsafe fn rows_to_levels_on(
 ) {
     match level {
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: the caller vouches for the level.
+        // SAFETY: the caller guarantees the level.
         Level::Avx2 | Level::Avx512 => unsafe {
             avx2::rows_to_levels(rows, line, quantiser, strengths, levels, masks);
         },
@@ -163,7 +163,7 @@ fn twin(
             let row = &rows[y * line + 8 * b..][..8];
             std::array::from_fn(|x| i32::from(row[x]) - 128)
         });
-        // Down the columns, which keep two fractional bits, then along the rows.
+        // First the columns, whose results keep two fractional bits, then the rows.
         let columns = fdct8(samples, BITS - 2, 2);
         let across = fdct8(transpose(columns), BITS + 2, -2);
         *mask = 0;
@@ -240,7 +240,7 @@ mod tests {
             symbols: &mut symbols,
             values: &mut values,
         };
-        // SAFETY: it is there.
+        // SAFETY: the caller has checked that the processor supports the level.
         let count = unsafe { rows_to_symbols_on(level, rows, quantiser, strengths, &mut row) };
         let mut at = 0;
         let made = flat.iter().zip(&lengths).map(|(&flat, &length)| {
@@ -262,7 +262,7 @@ mod tests {
         assert!(level.is_there());
         let mut levels = vec![7; rows.len()];
         let mut masks = vec![7; strengths.len()];
-        // SAFETY: it is there.
+        // SAFETY: the caller has checked that the processor supports the level.
         unsafe {
             let line = rows.len() / 8;
             rows_to_levels_on(

@@ -1,9 +1,9 @@
 //! Decoder for Huffman-coded blocks of a sequential JPEG scan that reads many places of the data at once.
 //!
-//! Read at a single place, the codes form a chain of dependent look-ups of unpredictable length: the processor waits
-//! for the cache or mispredicts the end of a block. Here, each step advances [`STREAMS`] places by one look-up. Each
-//! has its own position, and no branch depends on what any of them finds. The caller decides which of the places are
-//! beginnings of blocks, and where one stream may end because the next one has taken over.
+//! If only one place is read, the codes form a chain of dependent look-ups of unpredictable length: the processor waits
+//! for the cache or mispredicts the end of a block. Here, each step advances [`STREAMS`] places by one look-up each.
+//! Every place has its own position, and no branch depends on what any of them finds. The caller decides which of the
+//! places are beginnings of blocks, and where one stream may end because the next one has taken over.
 //!
 //! The codes and blocks are those of ITU-T T.81, F.2.2.
 
@@ -26,18 +26,17 @@ pub const STREAMS: usize = 32;
 /// Number of look-ups per stream in a call of [`decode`]. Each completes at most one block.
 pub const BLOCKS: usize = 32;
 
-/// One MCU in this many has its beginning recorded.
-pub const NOTED: u32 = 16;
+/// The beginning of one MCU in this many is recorded.
+pub const RECORD_INTERVAL: u32 = 16;
 
-/// Number of bytes that must follow the last byte in which a stream may begin a look-up.
+/// Minimum number of bytes that must follow the last byte in which a stream may begin a look-up.
 pub const PADDING: usize = 4;
 
 /// Number of valid bits in a 32-bit word that is loaded from whole bytes, whatever bit of the first byte a look-up
 /// begins at.
 const KNOWN_BITS: u32 = 25;
 
-/// The state of each stream: where it stands and how far it is to go. Positions are in bits from the beginning of the
-/// data.
+/// The state of each stream: its position and where it ends. Positions are in bits from the beginning of the data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Streams {
     position: [u32; STREAMS],
@@ -45,13 +44,13 @@ pub struct Streams {
     k: [u32; STREAMS],
     /// Index of the current block within its MCU.
     block: [u32; STREAMS],
-    /// Number of MCUs begun so far. `begun` holds the position of the last one.
+    /// Number of MCUs begun so far. `mcu_start` is the position at which the last one began.
     mcus: [u32; STREAMS],
-    begun: [u32; STREAMS],
-    /// Position from which on the beginnings of MCUs are recorded. `noted` holds for how many bits.
-    noted_from: [u32; STREAMS],
-    noted: [u32; STREAMS],
-    /// Position at which the stream ends: nothing is read from here on.
+    mcu_start: [u32; STREAMS],
+    /// Position from which on the beginnings of MCUs are recorded. `record_bits` is the number of bits for which this lasts.
+    record_from: [u32; STREAMS],
+    record_bits: [u32; STREAMS],
+    /// Position at which the stream ends: it reads nothing from there on.
     end: [u32; STREAMS],
     /// Index in the output at which the values of the current block begin.
     place: [u32; STREAMS],
@@ -67,28 +66,28 @@ impl Streams {
             k: NONE,
             block: NONE,
             mcus: NONE,
-            begun: NONE,
-            noted_from: NONE,
-            noted: NONE,
+            mcu_start: NONE,
+            record_from: NONE,
+            record_bits: NONE,
             end: NONE,
             place: NONE,
         }
     }
 
-    /// Makes `stream` read the bits of `part`, assuming that an MCU begins at the first. The beginnings of MCUs are
-    /// recorded if they are within `noted`, and for one MCU in [`NOTED`] wherever it is.
+    /// Makes `stream` read the bits of `part`, assuming that an MCU begins at the first bit. The beginnings of MCUs are
+    /// recorded if they are within `record_range`. Outside of it, one in [`RECORD_INTERVAL`] MCUs is recorded.
     ///
     /// # Panics
     /// If there is no such stream.
-    pub fn begin(&mut self, stream: usize, part: Range<u32>, noted: Range<u32>) {
+    pub fn begin(&mut self, stream: usize, part: Range<u32>, record_range: Range<u32>) {
         self.position[stream] = part.start;
         self.end[stream] = part.end;
         self.k[stream] = 0;
         self.block[stream] = 0;
         self.mcus[stream] = 0;
-        self.begun[stream] = part.start;
-        self.noted_from[stream] = noted.start;
-        self.noted[stream] = noted.end.saturating_sub(noted.start);
+        self.mcu_start[stream] = part.start;
+        self.record_from[stream] = record_range.start;
+        self.record_bits[stream] = record_range.end.saturating_sub(record_range.start);
     }
 
     /// Returns the index in the output at which the values of the current block of `stream` begin.
@@ -134,7 +133,7 @@ impl Streams {
     #[must_use]
     pub fn mcu(&self, stream: usize) -> Option<(u32, u32)> {
         let before = self.mcus[stream].checked_sub(1)?;
-        Some((before, self.begun[stream]))
+        Some((before, self.mcu_start[stream]))
     }
 
     /// Returns the position at which `stream` reads next, in bits from the beginning of the data.
@@ -156,34 +155,34 @@ impl Streams {
     }
 }
 
-/// Something that happened to a stream at a position: an MCU began, or an error was found.
+/// An event of a stream at a position: an MCU began, or an error was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
     /// Index of the stream.
     pub stream: usize,
     /// Position in bits from the beginning of the data.
     pub position: u32,
-    /// Number of MCUs that the stream had begun before.
+    /// Number of MCUs that the stream had begun before this event.
     pub mcus: u32,
     /// Index in the output at which the values of the stream's block begin.
     pub place: u32,
 }
 
-/// What a call of [`decode`] recorded, in the order of its steps.
+/// The events that a call of [`decode`] recorded, in the order of its steps.
 #[derive(Clone, Debug, Default)]
-pub struct Found {
+pub struct Events {
     #[cfg(target_arch = "x86_64")]
     scratch: avx512::Scratch,
-    /// Beginnings of MCUs, as far as they were to be recorded (see `Streams::begin`).
-    pub begun: Vec<Event>,
-    /// Bits that are no code of the table, and blocks with more than 64 coefficients. The stream continues with the
-    /// next block.
+    /// Beginnings of MCUs, as far as `Streams::begin` requested them.
+    pub starts: Vec<Event>,
+    /// Errors: bits that are no code of the table, and blocks with more than 64 coefficients. The stream continues with
+    /// the next block.
     pub errors: Vec<Event>,
 }
 
 /// Returns whether [`decode`], which reads many places of the data at once, is faster on this processor than a decoder
-/// that reads a single place. With AVX-512, the first call measures it, which takes about a millisecond; without, it is
-/// `false`.
+/// that reads a single place. With AVX-512, the first call measures it, which takes about a millisecond. Without
+/// AVX-512, the result is `false`.
 #[must_use]
 pub fn is_fast() -> bool {
     Level::best() >= Level::Avx512 && pace::is_fast()
@@ -194,7 +193,7 @@ pub fn is_fast() -> bool {
 ///
 /// The values of a block are written to `values`, starting at the stream's place and arranged as its [`Kind`] says. The
 /// place then advances by the number of values of the block. DC differences are always written, other values only if
-/// they are not 0. `found` is cleared first.
+/// they are not 0. `events` is cleared first.
 ///
 /// # Panics
 /// If a stream ends less than [`PADDING`] bytes before the end of `data`, or a value's place is beyond `values`.
@@ -203,19 +202,19 @@ pub fn decode(
     data: &[u8],
     streams: &mut Streams,
     values: &mut [i16],
-    found: &mut Found,
+    events: &mut Events,
 ) {
     let last = streams.end.iter().copied().max().unwrap_or(0);
     let readable = data.len().saturating_sub(PADDING) as u64 * 8;
     assert!(u64::from(last) <= readable, "no bytes behind a stream");
-    found.begun.clear();
-    found.errors.clear();
+    events.starts.clear();
+    events.errors.clear();
     #[cfg(target_arch = "x86_64")]
     if Level::best() >= Level::Avx512 {
-        // SAFETY: this processor has what the level stands for.
-        return unsafe { avx512::decode(tables, data, streams, values, found) };
+        // SAFETY: this processor supports the level.
+        return unsafe { avx512::decode(tables, data, streams, values, events) };
     }
-    twin(tables, data, streams, values, found);
+    twin(tables, data, streams, values, events);
 }
 
 /// Scalar reference version of `decode`.
@@ -224,13 +223,13 @@ fn twin(
     data: &[u8],
     streams: &mut Streams,
     values: &mut [i16],
-    found: &mut Found,
+    events: &mut Events,
 ) {
     for _ in 0..BLOCKS {
         for stream in 0..STREAMS {
             if streams.position[stream] < streams.end[stream] {
-                let kept = look_up(tables, data, streams, stream, found);
-                if let Some((place, value)) = kept {
+                let coefficient = look_up(tables, data, streams, stream, events);
+                if let Some((place, value)) = coefficient {
                     values[place as usize] = value;
                 }
             }
@@ -238,13 +237,14 @@ fn twin(
     }
 }
 
-/// Performs one look-up for one stream. Returns the place and the value of the coefficient that is kept of it, if any.
+/// Performs one look-up for one stream. Returns the place and the value of the coefficient that it decodes, if that is
+/// kept.
 fn look_up(
     tables: &Tables,
     data: &[u8],
     streams: &mut Streams,
     stream: usize,
-    found: &mut Found,
+    events: &mut Events,
 ) -> Option<(u32, i16)> {
     let (position, k) = (streams.position[stream], streams.k[stream]);
     let (blocks, block) = (&tables.blocks, streams.block[stream] as usize);
@@ -255,12 +255,14 @@ fn look_up(
         place: streams.place[stream],
     };
     if k == 0 && streams.block[stream] == 0 {
-        let is_due = streams.mcus[stream].is_multiple_of(NOTED);
-        if is_due || position.wrapping_sub(streams.noted_from[stream]) < streams.noted[stream] {
-            found.begun.push(event);
+        let is_due = streams.mcus[stream].is_multiple_of(RECORD_INTERVAL);
+        if is_due
+            || position.wrapping_sub(streams.record_from[stream]) < streams.record_bits[stream]
+        {
+            events.starts.push(event);
         }
         streams.mcus[stream] += 1;
-        streams.begun[stream] = position;
+        streams.mcu_start[stream] = position;
     }
     let bits = bits_at(data, position);
     let index = if k > 0 && bits >= blocks.long_from[block] {
@@ -270,19 +272,21 @@ fn look_up(
     } else {
         blocks.ac[block] - tables::DC_BEFORE + (bits >> (32 - tables::WINDOW))
     };
-    let (all, first) = tables.entries[index as usize].halves();
-    let kept = k > 0 && k <= blocks.last[block];
-    let taken = if kept || k + all.advance() > 64 {
+    let (sequence, first) = tables.entries[index as usize].halves();
+    let needs_first = k > 0 && k <= blocks.last[block];
+    let half = if needs_first || k + sequence.advance() > 64 {
         first
     } else {
-        all
+        sequence
     };
-    let after = k + taken.advance();
+    let next_k = k + half.advance();
     let (size, length) = (first.size(), first.consumed() - first.size());
-    let place = if k == 0 { 0 } else { after - 1 };
-    let is_kept =
-        kept && size > 0 && place <= blocks.last[block] && blocks.kept[block] >> place & 1 == 1;
-    let mut kept = None;
+    let place = if k == 0 { 0 } else { next_k - 1 };
+    let is_kept = needs_first
+        && size > 0
+        && place <= blocks.last[block]
+        && blocks.kept[block] >> place & 1 == 1;
+    let mut coefficient = None;
     if k == 0 || is_kept {
         let (bits, skipped) = if first.consumed() > KNOWN_BITS {
             (bits_at(data, position + length), 0)
@@ -296,23 +300,23 @@ fn look_up(
             0 => 0,
             _ => tables.places[place as usize] >> blocks.shift[block] & 255,
         };
-        kept = Some((streams.place[stream] + within, value as i16));
+        coefficient = Some((streams.place[stream] + within, value as i16));
     }
-    if taken.is_bad() || after > 64 {
-        found.errors.push(Event {
+    if half.is_bad() || next_k > 64 {
+        events.errors.push(Event {
             mcus: streams.mcus[stream],
             ..event
         });
     }
-    streams.position[stream] += taken.consumed();
-    if taken.ends() || after >= 64 {
+    streams.position[stream] += half.consumed();
+    if half.ends() || next_k >= 64 {
         streams.k[stream] = 0;
         streams.block[stream] = blocks.next[block];
         streams.place[stream] += blocks.count[block];
     } else {
-        streams.k[stream] = after;
+        streams.k[stream] = next_k;
     }
-    kept
+    coefficient
 }
 
 /// Returns the 32 bits of the byte containing `position` and the three bytes after it, shifted left so that the bit at

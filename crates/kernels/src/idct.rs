@@ -28,7 +28,7 @@ pub fn blocks_to_rows(
     rows: &mut [u8],
     line: usize,
 ) {
-    // SAFETY: this processor has its best level.
+    // SAFETY: this processor supports its best level.
     unsafe { blocks_to_rows_on(Level::best(), side, coefficients, factors, rows, line) }
 }
 
@@ -63,10 +63,10 @@ unsafe fn blocks_to_rows_on(
             || small::to_1x1(coefficients, factors[0], rows),
         ),
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: the caller vouches for the level.
+        // SAFETY: the caller guarantees the level.
         (Level::Avx512, 8) => unsafe { full::avx512::to_8x8(coefficients, factors, rows, line) },
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: the caller vouches for the level.
+        // SAFETY: the caller guarantees the level.
         (Level::Avx2 | Level::Avx512, _) => unsafe {
             match side {
                 2 => small::avx2::to_2x2(coefficients, factors, rows, line),
@@ -75,7 +75,7 @@ unsafe fn blocks_to_rows_on(
             }
         },
         #[cfg(target_arch = "aarch64")]
-        // SAFETY: the caller vouches for the level.
+        // SAFETY: the caller guarantees the level.
         (Level::Neon, 2 | 4 | 8) => unsafe {
             match side {
                 2 => small::neon::to_2x2(coefficients, factors, rows, line),
@@ -83,7 +83,7 @@ unsafe fn blocks_to_rows_on(
                 _ => full::neon::to_8x8(coefficients, factors, rows, line),
             }
         },
-        // The twins.
+        // The scalar reference versions.
         (_, 1) => small::to_1x1(coefficients, factors[0], rows),
         (_, 2) => small::to_2x2(coefficients, factors, rows, line),
         (_, 4) => small::to_4x4(coefficients, factors, rows, line),
@@ -115,7 +115,7 @@ mod tests {
     fn rows_on(level: Level, side: usize, coefficients: &[i16], factors: &[i32; 64]) -> Vec<u8> {
         assert!(level.is_there());
         let mut rows = vec![0; coefficients.len()];
-        // SAFETY: it is there.
+        // SAFETY: the caller has checked that the processor supports the level.
         unsafe {
             let line = coefficients.len() / side;
             blocks_to_rows_on(level, side, coefficients, factors, &mut rows, line);
@@ -193,7 +193,7 @@ mod tests {
         }
     }
 
-    /// Tests blocks like those of photographs, blocks that do not vary vertically, and blocks that no encoder writes.
+    /// Tests blocks like those of photos, blocks that do not vary vertically, and blocks that no encoder writes.
     #[test]
     fn every_instruction_set_equals_the_twin_bit_for_bit() {
         let mut random = noise();
@@ -205,11 +205,10 @@ mod tests {
                     let values = (0..blocks * side * side).map(|i| value(i % (side * side)));
                     values.map(|value| value as i16).collect()
                 };
-                let photograph = make(&mut |i| random() % 401 / (1 + i as i32) - 20);
+                let photo = make(&mut |i| random() % 401 / (1 + i as i32) - 20);
                 let flat = make(&mut |i| if i < side { random() } else { 0 });
                 let wild = make(&mut |_| random());
-                for (coefficients, factors) in
-                    [(photograph, &modest), (flat, &modest), (wild, &absurd)]
+                for (coefficients, factors) in [(photo, &modest), (flat, &modest), (wild, &absurd)]
                 {
                     let twin = rows_on(Level::Baseline, side, &coefficients, factors);
                     for level in levels() {
@@ -233,7 +232,7 @@ mod tests {
                 for level in levels() {
                     let apart = rows_on(level, side, &coefficients, &factors);
                     let mut rows = vec![77; (side - 1) * line + width];
-                    // SAFETY: the level is there.
+                    // SAFETY: `levels` returns only levels that the processor supports.
                     unsafe {
                         blocks_to_rows_on(level, side, &coefficients, &factors, &mut rows, line);
                     }

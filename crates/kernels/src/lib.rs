@@ -1,12 +1,12 @@
 //! Kernels for image planes: slices in, slices out.
 //!
-//! The only crate of the workspace that uses `unsafe` for SIMD. Within this crate, [`parts`] has other `unsafe` code,
-//! too. Every kernel has one plain reference version, its twin, and versions written by hand for AVX2, AVX-512 and
-//! NEON, one of which is chosen at run time. Tests hold all of them to the twin, bit for bit, and the twin to a float
-//! version (`./dev arm` tests NEON, emulated). The techniques are explained in `notes/`.
+//! This is the only crate of the workspace that uses `unsafe` for SIMD. Its module [`parts`] has other `unsafe` code,
+//! too. Every kernel has a scalar reference version, called its twin, and versions written by hand for AVX2, AVX-512
+//! and NEON, one of which is chosen at run time. Tests compare all of them with the twin, bit for bit, and the twin
+//! with a float version (`./dev arm` tests NEON, emulated). The techniques are explained in `notes/`.
 //!
-//! Beside the kernels stands what their callers share: memory for planes ([`buffers`]), and idle cores ([`cores`]) that
-//! write parts of one plane ([`parts`]).
+//! Besides the kernels, the crate contains what their callers share: memory for planes ([`buffers`]), and idle cores
+//! ([`cores`]) that write parts of one plane ([`parts`]).
 
 pub mod activity;
 pub mod buffers;

@@ -1,6 +1,6 @@
 //! A vector split into parts, each of which a different thread may write.
 //!
-//! Threads that outlive a call cannot borrow parts of a slice. Here they own them: a vector is split without being
+//! Threads that outlive a call cannot borrow parts of a slice. Here they own the parts: a vector is split without being
 //! copied, and becomes a vector again once only one part is left.
 
 use std::mem::ManuallyDrop;
@@ -31,7 +31,7 @@ impl<T: 'static> From<Vec<T>> for Part<T> {
     fn from(vec: Vec<T>) -> Self {
         let mut vec = ManuallyDrop::new(vec);
         let (length, capacity) = (vec.len(), vec.capacity());
-        // An empty vector's is dangling, but not null.
+        // The pointer of an empty vector is dangling, but not null.
         let first = NonNull::new(vec.as_mut_ptr()).unwrap_or(NonNull::dangling());
         Self {
             whole: Arc::new(Whole {
@@ -59,7 +59,7 @@ impl<T: 'static> Part<T> {
             cut = (length.checked_add(cut))
                 .filter(|&end| end <= self.length)
                 .expect("a part within the whole");
-            // SAFETY: `start` is at most `self.length`, of as many elements of one allocation from `first` on.
+            // SAFETY: `start` is at most `self.length`, the number of elements of one allocation from `first` on.
             let first = unsafe { self.first.add(start) };
             Self {
                 whole: self.whole.clone(),
@@ -75,7 +75,8 @@ impl<T: 'static> Part<T> {
     pub fn into_whole(self) -> Option<Vec<T>> {
         let Self { whole, .. } = self;
         let whole = ManuallyDrop::new(Arc::into_inner(whole)?);
-        // SAFETY: the last `Arc` is gone, and with it the last part; `ManuallyDrop` keeps `drop` from making the vector again.
+        // SAFETY: the last `Arc`, and so the last part, no longer exists, and `ManuallyDrop` prevents `drop` from
+        // rebuilding the vector again.
         Some(unsafe { whole.vec() })
     }
 }
@@ -86,15 +87,16 @@ impl<T> Whole<T> {
     /// # Safety
     /// Must be called at most once, when no part of the vector is left.
     unsafe fn vec(&self) -> Vec<T> {
-        // SAFETY: these are the raw parts of a vector that `Part::from` has taken apart, and the caller promises that it is put
-        // together once, with nobody left who points into it.
+        // SAFETY: these are the raw parts of a vector that `Part::from` has taken apart. The caller guarantees that the
+        // vector is rebuilt once, when no part points into it.
         unsafe { Vec::from_raw_parts(self.first.as_ptr(), self.length, self.capacity) }
     }
 }
 
 impl<T> Drop for Whole<T> {
     fn drop(&mut self) {
-        // SAFETY: nothing comes after `drop`, and each part has an `Arc` that would have prevented it.
+        // SAFETY: nothing uses the vector after `drop`, and no part is left, because each part has an `Arc` that would
+        // have prevented the drop.
         drop(unsafe { self.vec() });
     }
 }
@@ -103,8 +105,8 @@ impl<T: 'static> Deref for Part<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
-        // SAFETY: they are elements of a vector that lives as long as its parts, and no other part has them: a vector is one part
-        // at first, and `split` hands out what it cuts once, in order.
+        // SAFETY: these are elements of a vector that lives at least as long as its parts, and no other part has them:
+        // a vector is one part at first, and `split` hands out disjoint ranges.
         unsafe { slice::from_raw_parts(self.first.as_ptr(), self.length) }
     }
 }
@@ -118,7 +120,7 @@ impl<T: 'static> DerefMut for Part<T> {
 
 // SAFETY: a part has the only access to its elements, like a `&mut [T]`, and dropping the last part drops a `Vec<T>`: both may be sent.
 unsafe impl<T: Send + 'static> Send for Part<T> {}
-// SAFETY: a shared part gives shared elements only.
+// SAFETY: a shared reference to a part gives only shared references to its elements.
 unsafe impl<T: Sync + 'static> Sync for Part<T> {}
 
 #[cfg(test)]

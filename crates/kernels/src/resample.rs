@@ -13,7 +13,7 @@ mod narrow;
 mod weights;
 mod wide;
 
-// Without vector kernels there is nothing to order.
+// Without vector kernels, the module that orders their work is unused.
 #[cfg_attr(
     not(any(target_arch = "x86_64", target_arch = "aarch64")),
     allow(dead_code)
@@ -81,7 +81,7 @@ pub fn rows_on<S: Resampled>(
     assert_eq!(out.len(), rows.len() * x.output(), "the result's samples");
     assert!(level.is_there(), "{level:?} on a processor without");
     if let Some(passes) = S::passes(level) {
-        // SAFETY: the level is there, and the rest was checked as well.
+        // SAFETY: the processor supports the level, and all other conditions were checked as well.
         unsafe { bands::rows(passes, source, x, y, rows, out) };
         return;
     }

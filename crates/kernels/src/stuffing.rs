@@ -7,10 +7,10 @@ mod avx512;
 use crate::cpu::Level;
 
 /// Appends the bytes of `coded` to `bytes` without their stuffing, up to the first 0xFF that is not followed by a zero.
-/// Returns how many bytes of `coded` come before it (all if there is none).
+/// Returns how many bytes of `coded` come before that 0xFF (all bytes if there is none).
 ///
-/// The capacity for all of `coded` is reserved at once. (By doubling, `bytes` would hold, and copy, up to three times
-/// as much. Pages that are not written take no memory.)
+/// The capacity for all of `coded` is reserved at once. (If it were doubled as needed, `bytes` would allocate, and
+/// copy, up to three times as much. Pages that are not written take no memory.)
 pub fn remove(coded: &[u8], bytes: &mut Vec<u8>) -> usize {
     remove_on(Level::best(), coded, bytes)
 }
@@ -18,13 +18,14 @@ pub fn remove(coded: &[u8], bytes: &mut Vec<u8>) -> usize {
 fn remove_on(level: Level, coded: &[u8], bytes: &mut Vec<u8>) -> usize {
     assert!(level.is_there(), "{level:?} on a processor without");
     bytes.reserve(coded.len());
-    let done = match level {
+    let length = match level {
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: the level is there, and VBMI2 and POPCNT, which it does not include; there is room for all of `coded`.
+        // SAFETY: the processor supports the level, and VBMI2 and POPCNT, which the level does not include. There is
+        // room for all of `coded`.
         Level::Avx512 if avx512::is_there() => unsafe { avx512::remove(coded, bytes) },
         _ => 0,
     };
-    done + twin(&coded[done..], bytes)
+    length + twin(&coded[length..], bytes)
 }
 
 /// Scalar reference version, which searches from one 0xFF to the next.
@@ -66,7 +67,7 @@ mod tests {
     fn check(coded: &[u8]) {
         let (length, expected) = plainly(coded);
         for level in Level::ALL.into_iter().filter(|level| level.is_there()) {
-            // What is there already stays.
+            // The bytes that the vector already has must stay.
             let mut bytes = vec![7; 3];
             assert_eq!(remove_on(level, coded, &mut bytes), length, "{level:?}");
             assert_eq!(bytes[..3], [7; 3]);

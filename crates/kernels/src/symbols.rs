@@ -45,7 +45,7 @@ const ORDER: [u8; 64] = {
     order
 };
 
-/// What one code stands for: the number of zeros in the upper 4 bits, the level after them in the lower 12.
+/// The data that one code stands for: the number of zeros in the upper 4 bits, the level after them in the lower 12.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(transparent)]
 pub struct Symbol(u16);
@@ -54,7 +54,7 @@ impl Symbol {
     /// The end of the block: all further levels are 0.
     pub const END: Self = Self(0);
 
-    /// Sixteen zeros.
+    /// A run of sixteen zeros.
     pub const ZEROS: Self = Self(15 << 12);
 
     /// Creates the symbol for a level of at most 11 bits and a sign after `run` zeros, at most 15.
@@ -71,8 +71,8 @@ impl Symbol {
         (self.0 << 4) as i16 >> 4
     }
 
-    /// Returns 16 × the number of zeros before the level, plus the number of bits of the level without its sign. This
-    /// value is what Huffman codes are assigned to.
+    /// Returns 16 × the number of zeros before the level, plus the number of bits of the level without its sign.
+    /// Huffman codes are assigned to this value.
     #[inline(always)]
     #[must_use]
     pub const fn value(self) -> u8 {
@@ -89,7 +89,7 @@ impl Symbol {
     }
 }
 
-/// Returns how many bits the magnitude of a number takes.
+/// Returns the number of bits of a number's magnitude.
 #[inline(always)]
 #[must_use]
 pub const fn size(number: i16) -> u32 {
@@ -101,8 +101,8 @@ pub const fn size(number: i16) -> u32 {
 #[inline(always)]
 const fn number(number: i16) -> (u32, u32) {
     let size = size(number);
-    let less = number as i32 + (number as i32 >> 31);
-    (less as u32 & ((1 << size) - 1), size)
+    let bits = number as i32 + (number as i32 >> 31);
+    (bits as u32 & ((1 << size) - 1), size)
 }
 
 /// Destination for the symbols of a row of blocks, block after block.
@@ -112,16 +112,16 @@ pub struct Row<'a> {
     pub flat: &'a mut [i16],
     /// Number of symbols of each block.
     pub lengths: &'a mut [u8],
-    /// The symbols of all blocks, one after the other. The slice has 64 per block, and what is behind the last symbol
-    /// is meaningless.
+    /// The symbols of all blocks, one after the other. The slice has 64 per block, and the elements after the last
+    /// symbol have no meaning.
     pub symbols: &'a mut [Symbol],
     /// The [value](Symbol::value) of each symbol.
     pub values: &'a mut [u8],
 }
 
 impl Row<'_> {
-    /// Converts the levels of the blocks from block `first` on to symbols, which are written from index `at` on. Bit
-    /// `k` of a block's mask tells that level `k` is not 0. Returns the number of symbols of all these blocks.
+    /// Converts the levels of the blocks from block `first` on to symbols, and writes them from index `at` on. Bit `k`
+    /// of a block's mask is set if level `k` is not 0. Returns the number of symbols of all these blocks.
     pub(crate) fn take(
         &mut self,
         first: usize,
@@ -166,12 +166,12 @@ fn pack(levels: &[i16; 64], mask: u64, symbols: &mut [Symbol; 64], values: &mut 
         values[count & 63] = symbol.value();
         count += 1;
     };
-    let mut before = 0;
+    let mut previous = 0;
     while mask != 0 {
         let k = mask.trailing_zeros();
         mask &= mask - 1;
-        let mut run = k - before - 1;
-        before = k;
+        let mut run = k - previous - 1;
+        previous = k;
         while run > 15 {
             put(Symbol::ZEROS);
             run -= 16;
@@ -181,7 +181,7 @@ fn pack(levels: &[i16; 64], mask: u64, symbols: &mut [Symbol; 64], values: &mut 
             levels[usize::from(PLACES[k as usize & 63])],
         ));
     }
-    if before < 63 {
+    if previous < 63 {
         put(Symbol::END);
     }
     count as u8
@@ -198,8 +198,8 @@ fn zigzag(mut mask: u64) -> u64 {
     out
 }
 
-/// One or two codes with the bits of their levels. A block's first piece begins with frequency 0. The upper 6 bits hold
-/// the number of bits, at most 56, the lower ones the bits.
+/// One or two codes with the bits of their levels. A block's first piece begins with frequency 0. The upper 6 bits are
+/// the number of bits, at most 56, the lower ones the bits themselves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(transparent)]
 pub struct Piece(u64);
@@ -211,7 +211,7 @@ impl Piece {
         Self((count as u64) << 58 | bits)
     }
 
-    /// Returns the bits of the piece, the first one highest.
+    /// Returns the bits of the piece, the first one in the highest position.
     #[inline(always)]
     #[must_use]
     pub const fn bits(self) -> u64 {
@@ -226,13 +226,13 @@ impl Piece {
     }
 }
 
-/// How many pieces beyond the resulting ones may be overwritten.
+/// Number of pieces after the resulting ones that may be overwritten.
 pub const BESIDE: usize = 8;
 
-/// Encodes blocks to bits and returns the number of pieces: for each block, one and half its number of symbols, rounded
-/// down.
+/// Encodes blocks to bits and returns the number of pieces: for each block, one plus half its number of symbols,
+/// rounded down.
 ///
-/// - `differences`: what is coded for frequency 0 of each block, at most 11 bits and a sign.
+/// - `differences`: the value coded for frequency 0 of each block, at most 11 bits and a sign.
 /// - `lengths`: number of symbols of each block, at most 63.
 /// - `codes`: a table for frequency 0 and one for all others. For each [value](Symbol::value), the lowest byte is the
 ///   code's length, and the code of at most 16 bits is above it.
@@ -262,10 +262,10 @@ pub fn join(
         "pieces of {} blocks",
         lengths.len()
     );
-    // Quick gathers are only looked for on processors whose best level is AVX-512.
+    // `is_fast` is checked only on processors whose best level is AVX-512, because it measures the speed of gathers.
     #[cfg(target_arch = "x86_64")]
     if crate::huffman::is_fast() && avx512::is_there() {
-        // SAFETY: the level and the rest are there, and the slices fit.
+        // SAFETY: the processor supports the level and all other features, and the slices have the required lengths.
         return unsafe { avx512::join(differences, lengths, symbols, codes, pieces) };
     }
     with_modern_instructions(
@@ -284,17 +284,17 @@ fn twin(
 ) -> usize {
     let mut at = 0;
     for (&difference, &length) in differences.iter().zip(lengths) {
-        let (block, behind) = symbols.split_at(length.into());
-        symbols = behind;
+        let (block, remaining) = symbols.split_at(length.into());
+        symbols = remaining;
         let mut first = Symbol::new(0, difference).bits(flat);
-        let mut others = block;
-        if let Some((second, behind)) = block.split_first() {
+        let mut tail = block;
+        if let Some((second, remaining)) = block.split_first() {
             first = joined(first, second.bits(rest));
-            others = behind;
+            tail = remaining;
         }
         pieces[at] = Piece::new(first);
         at += 1;
-        for pair in others.chunks(2) {
+        for pair in tail.chunks(2) {
             let mut bits = pair[0].bits(rest);
             if let Some(second) = pair.get(1) {
                 bits = joined(bits, second.bits(rest));

@@ -1,4 +1,4 @@
-// Caddy with its HTTP cache, both at one version: `go build` here.
+// Caddy with its HTTP cache, both at a fixed version: `go build` in this folder.
 package main
 
 import (

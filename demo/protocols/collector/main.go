@@ -1,4 +1,4 @@
-// The OpenTelemetry Collector with what the configuration in docs/opentelemetry.md names.
+// The OpenTelemetry Collector with the components that the configuration in docs/opentelemetry.md names.
 package main
 
 import (

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-/// Reads bits of a part of `data`. Past the end of the part it goes on with the data that follow, and past the data
-/// with zeros, which [`Bits::overrun`] reports.
+/// Reads bits of a part of `data`. Beyond the end of the part it continues with the rest of the data, and beyond the
+/// data with zeros. [`Bits::overrun`] reports both.
 ///
 /// Rarely called functions get and return a copy instead of a reference, because a reader whose address escapes cannot
 /// live in registers.

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 
 /// Decoding state of one component during a scan.
 pub(super) struct Coder {
-    /// The tables, which components with the same ones share.
+    /// The Huffman tables. Components whose codes and sizes are equal share them.
     pub(super) tables: Arc<CoderTables>,
     /// The prediction of the next DC coefficient.
     pub(super) prediction: i32,
@@ -54,9 +54,9 @@ impl CoderTables {
         symbols: Symbols,
     ) -> Result<Self> {
         // Frames of motion JPEG leave the standard tables out. libjpeg-turbo has them.
-        let missing = Error::UNSUPPORTED;
-        let dc = tables.dc(component.dc_table).ok_or(missing)?;
-        let ac = tables.ac(component.ac_table).ok_or(missing)?;
+        let error = Error::UNSUPPORTED;
+        let dc = tables.dc(component.dc_table).ok_or(error)?;
+        let ac = tables.ac(component.ac_table).ok_or(error)?;
         let ac = Table::new(ac, Meaning::Ac);
         Ok(Self {
             dc: Table::new(dc, Meaning::Dc),
@@ -74,8 +74,8 @@ impl CoderTables {
 }
 
 impl Coder {
-    fn new(tables: Arc<CoderTables>, plane: &PlaneDecoder, alone: bool) -> Self {
-        let (h, v) = if alone {
+    fn new(tables: Arc<CoderTables>, plane: &PlaneDecoder, is_alone: bool) -> Self {
+        let (h, v) = if is_alone {
             (1, 1)
         } else {
             (plane.h as usize, plane.v as usize)
@@ -83,16 +83,16 @@ impl Coder {
         Self {
             tables,
             prediction: 0,
-            side: plane.kept.side,
+            side: plane.selection.side,
             stride: plane.stride,
             h,
             v,
-            row: vec![0; v * plane.stride * plane.kept.count() + 1],
+            row: vec![0; v * plane.stride * plane.selection.count() + 1],
         }
     }
 
-    /// A copy of this coder with nothing decoded yet.
-    fn anew(&self) -> Self {
+    /// Returns a copy of this coder with nothing decoded yet.
+    fn fresh_copy(&self) -> Self {
         Self {
             tables: self.tables.clone(),
             prediction: 0,
@@ -113,8 +113,8 @@ impl Coder {
 }
 
 /// Returns copies of `coders` with nothing decoded yet.
-pub(super) fn anew(coders: &[Coder]) -> Vec<Coder> {
-    coders.iter().map(Coder::anew).collect()
+pub(super) fn fresh_copies(coders: &[Coder]) -> Vec<Coder> {
+    coders.iter().map(Coder::fresh_copy).collect()
 }
 
 /// Creates the coder and the output lane of each component of a scan.
@@ -126,24 +126,24 @@ pub(super) fn coders(
     symbols: Symbols,
 ) -> Result<(Vec<Coder>, Vec<Lane>)> {
     let components = &scan.components;
-    let alone = components.len() == 1;
+    let is_alone = components.len() == 1;
     let mut coders = Vec::<Coder>::with_capacity(components.len());
     let mut lanes = Vec::with_capacity(components.len());
     for component in components {
         let plane = &planes[component.index];
-        // Both chroma components have the same, most of the time.
-        let same = (coders.iter().zip(components)).find(|(coder, other)| {
+        // In most files, both chroma components use the same tables.
+        let sibling = (coders.iter().zip(components)).find(|(coder, other)| {
             let names = |one: &ScanComponent| (one.dc_table, one.ac_table);
-            coder.side == plane.kept.side && names(other) == names(component)
+            coder.side == plane.selection.side && names(other) == names(component)
         });
-        let made = match same {
+        let coder_tables = match sibling {
             Some((coder, _)) => coder.tables.clone(),
             None => {
-                let side = plane.kept.side;
+                let side = plane.selection.side;
                 Arc::new(CoderTables::new(tables, component, side, symbols)?)
             }
         };
-        let coder = Coder::new(made, plane, alone);
+        let coder = Coder::new(coder_tables, plane, is_alone);
         lanes.push(Lane {
             component: component.index,
             rows: coder.v,
@@ -154,7 +154,7 @@ pub(super) fn coders(
     Ok((coders, lanes))
 }
 
-/// What is needed to turn one component of a scan into samples.
+/// What is needed to turn the coefficients of one component into samples.
 #[derive(Clone)]
 pub(super) struct Lane {
     /// Index of the component in the frame.
@@ -168,8 +168,8 @@ pub(super) struct Lane {
 impl Lane {
     /// Turns this component's coefficients of a row of MCUs into samples.
     pub(super) fn write(&self, plane: &mut PlaneDecoder, row: &[i16]) {
-        let length = plane.stride * plane.kept.count();
-        // There is one more slot behind them, which may be as long as a row.
+        let length = plane.stride * plane.selection.count();
+        // The row ends with one more slot, which at 1/8 can be as long as a row of blocks.
         for blocks in row.chunks_exact(length).take(self.rows) {
             plane.write_row(blocks, &self.quant);
         }

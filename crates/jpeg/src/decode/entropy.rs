@@ -17,7 +17,7 @@ pub(super) struct Unstuffed {
     /// How many intervals are in order. Those behind a restart marker with the wrong number do not count.
     in_order: usize,
     /// Whether there are fill bytes before a stuffed zero.
-    filled: bool,
+    has_fill_bytes: bool,
 }
 
 impl Unstuffed {
@@ -33,15 +33,15 @@ impl Unstuffed {
         self.read_runs(coded, number, stuffed, |_, _| {})
     }
 
-    /// Unstuffs entropy-coded bytes and returns their number. For each run of bytes without stuffing or a marker,
-    /// `runs` gets the offset of its end in the unstuffed bytes, and the offset in `coded` at which the next run
-    /// begins.
-    pub(super) fn read_telling(&mut self, coded: &[u8], runs: impl FnMut(usize, usize)) -> usize {
+    /// Unstuffs entropy-coded bytes and returns their number. For each run of bytes that contains neither stuffing nor
+    /// a marker, `runs` gets the offset of its end in the unstuffed bytes, and the offset in `coded` at which the next
+    /// run begins.
+    pub(super) fn read_runs_of(&mut self, coded: &[u8], runs: impl FnMut(usize, usize)) -> usize {
         self.read_runs(coded, 0, |_, _| 0, runs)
     }
 
-    /// Unstuffs entropy-coded bytes that begin in restart interval `number`, and returns their number. `ahead` may take
-    /// many bytes at once, which are not reported to `runs`.
+    /// Unstuffs entropy-coded bytes that begin in restart interval `number`, and returns their number. `ahead` may
+    /// unstuff many bytes at once, and returns how many; these are not reported to `runs`.
     #[inline(always)]
     fn read_runs(
         &mut self,
@@ -56,10 +56,10 @@ impl Unstuffed {
         self.bytes.clear();
         self.ends.clear();
         self.in_order = usize::MAX;
-        self.filled = false;
+        self.has_fill_bytes = false;
         let mut from = 0;
         loop {
-            // Where markers follow one another, there is nothing to take.
+            // Between two markers that follow each other directly, there is nothing to unstuff.
             if coded.get(from) != Some(&0xff) {
                 from += ahead(&coded[from..], &mut self.bytes);
             }
@@ -83,7 +83,7 @@ impl Unstuffed {
                 }
                 // A fill byte before a marker.
                 Some(0xff) => {
-                    self.filled |= coded.get(at + 2) == Some(&0);
+                    self.has_fill_bytes |= coded.get(at + 2) == Some(&0);
                     self.bytes.extend_from_slice(&coded[from..at]);
                     from = at + 1;
                 }
@@ -100,13 +100,13 @@ impl Unstuffed {
         from
     }
 
-    /// Whether fill bytes stand before a stuffed zero, where only a marker may follow them. libjpeg reads them and the
-    /// zero as one 0xFF, but its fast path for sequential scans stumbles over them and loses coefficients.
+    /// Whether there are fill bytes before a stuffed zero; they are allowed only before a marker. libjpeg reads them
+    /// and the zero as one 0xFF, but its fast path for sequential scans loses coefficients there.
     pub(super) fn has_fill_bytes_inside(&self) -> bool {
-        self.filled
+        self.has_fill_bytes
     }
 
-    /// Returns the number of unstuffed bytes of all intervals.
+    /// Returns the total number of unstuffed bytes in all intervals.
     pub(super) fn len(&self) -> usize {
         self.bytes.len()
     }
@@ -152,7 +152,7 @@ impl Unstuffed {
     }
 }
 
-/// Unstuffed bytes of a scan from which it is worth waking other cores.
+/// Minimum size of a scan, in unstuffed bytes, for which waking other cores pays.
 pub(super) const WORTH_IT: usize = 48 << 10;
 
 #[cfg(test)]

@@ -1,21 +1,20 @@
 //! A JPEG decoder that decodes images at 1/8, 1/4, 1/2 or full size, straight into planes.
 //!
-//! Making a thumbnail takes most of its time for entropy decoding, most of whose results are thrown away. This decoder
-//! does not produce them: coefficients that the scale does not need are passed over several per look-up (`huffman`),
-//! progressive scans without any needed coefficient are not read, and those that must be followed are followed with a
-//! bit mask per block (`progressive`). Which way a sequential scan is decoded says one table (`route`).
+//! Most of the time for a thumbnail goes into entropy decoding, and most of the coefficients that it yields are
+//! discarded. This decoder avoids that work: coefficients that the scale does not need are skipped, several per look-up
+//! (`huffman`); progressive scans without any needed coefficient are not read; in scans whose effect must be tracked, a
+//! bit mask per block is enough (`progressive`). The table in `route` chooses how a sequential scan is decoded.
 //!
 //! An image at N/8 is the N×N inverse DCT of the lowest N×N frequencies. At 1/8 and 1/1 that is exactly libjpeg's
 //! result. At 1/4 and 1/2 libjpeg averages the full inverse DCT instead, which blurs a little and needs every
-//! coefficient. What this decoder refuses as `Unsupported` libjpeg may decode: 12 bits, arithmetic coding, four
-//! components, height by DNL, missing tables, files whose low frequencies are incomplete.
+//! coefficient. libjpeg may be able to decode what this decoder refuses as `Unsupported`: 12 bits, arithmetic coding,
+//! four components, height by DNL, missing tables, files whose low frequencies are incomplete.
 
 mod bits;
 mod coder;
 mod entropy;
 mod huffman;
 mod index;
-mod kept;
 mod lock;
 mod output;
 mod plane;
@@ -25,6 +24,7 @@ mod route;
 mod row;
 mod scan;
 mod segments;
+mod selection;
 mod sequential;
 mod split;
 mod streams;
@@ -37,40 +37,41 @@ pub use self::plane::Scaled;
 pub use self::request::{Request, Scans};
 pub use self::route::splits_in_full;
 use crate::decode::plane::PlaneDecoder;
-use crate::decode::request::{bytes_held, within};
+use crate::decode::request::{peak_bytes, within};
 use crate::decode::segments::{Segment, Segments};
 use crate::error::{Bound, Error, Result};
 
-/// Decodes the components of a JPEG file, each into a plane of ⌈its own size × N/8⌉, once for each of the requested
-/// sizes. Returns the planes of each component, the largest first; a size that was requested twice comes once.
+/// Decodes the components of a JPEG file at each of the requested sizes. Returns the planes of each component, the
+/// largest first, each ⌈full size of the component × N/8⌉. A size that was requested twice is returned once.
 ///
-/// The file is read once, for the largest size. Smaller sizes are made of a subset of the same coefficients, and so are
-/// the same to the bit as if they had been decoded alone.
+/// The file is read once, for the largest size. Smaller sizes use a subset of the same coefficients, and are identical
+/// to what a separate decode would give.
 ///
 /// # Errors
-/// See [`Error`]. A broken file may be refused because of a fault that a smaller size alone would not have met.
-pub fn components(bytes: &[u8], wanted: &Request<'_>) -> Result<Vec<Vec<Scaled>>> {
+/// See [`Error`]. A broken file may be refused because of a fault that a decode of a smaller size alone would not have
+/// reached.
+pub fn components(bytes: &[u8], request: &Request<'_>) -> Result<Vec<Vec<Scaled>>> {
     let mut segments = Segments::new(bytes)?;
     let frame = match segments.next()? {
         Segment::Frame(frame) => frame,
         Segment::Scan(_) | Segment::End => return Err(Error::Broken("it has no frame header")),
     };
-    let held = bytes_held(bytes.len(), &frame, wanted.sizes);
-    within(Bound::Memory, held, wanted.memory)?;
-    let sides = |index: usize| wanted.sizes.iter().map(move |sizes| sizes[index.min(1)]);
+    let memory = peak_bytes(bytes.len(), &frame, request.sizes);
+    within(Bound::Memory, memory, request.memory)?;
+    let sides = |index: usize| request.sizes.iter().map(move |sizes| sizes[index.min(1)]);
     let planes: Vec<_> = (0..frame.components.len())
         .map(|index| PlaneDecoder::new(&frame, index, sides(index)))
         .collect();
     let planes = if frame.progressive {
-        progressive::decode(&mut segments, &frame, planes, wanted)?
+        progressive::decode(&mut segments, &frame, planes, request)?
     } else {
-        sequential::decode(&mut segments, &frame, planes, wanted)?
+        sequential::decode(&mut segments, &frame, planes, request)?
     };
     planes.into_iter().map(PlaneDecoder::finish).collect()
 }
 
 /// Whether a progressive file has every scan that this decoder needs, judging by the scan headers. A file that is
-/// broken in another way counts as whole, because it is refused and not left to libjpeg-turbo.
+/// broken in another way counts as whole, because this decoder is to refuse it instead of leaving it to libjpeg-turbo.
 #[must_use]
 pub fn is_whole(bytes: &[u8]) -> bool {
     let scans = |mut segments: Segments<'_>| match segments.next()? {
@@ -80,11 +81,11 @@ pub fn is_whole(bytes: &[u8]) -> bool {
         _ => Ok(false),
     };
     match Segments::new(bytes).and_then(scans) {
-        Ok(whole) => whole,
+        Ok(is_whole) => is_whole,
         Err(Error::Broken(_)) => true,
         Err(_) => false,
     }
 }
 
-/// How many scans are looked at in advance, before a decode.
+/// Maximum number of scans whose headers [`is_whole`] checks.
 const MOST_SCANS: u32 = 200;

@@ -11,53 +11,53 @@ use crate::error::{Error, Result};
 /// The coefficients of a row of MCUs, one vector for each component of the scan.
 type Row = Vec<Vec<i16>>;
 
-/// Where samples are made.
+/// Where the samples of a scan are computed.
 pub(super) enum Output {
-    /// Samples are made on the thread that decodes.
-    Here(Vec<PlaneDecoder>),
-    /// On another core.
-    There(There),
+    /// Samples are computed on the thread that decodes.
+    Local(Vec<PlaneDecoder>),
+    /// Samples are computed on another core.
+    Remote(Remote),
 }
 
-/// The way to another core that makes the samples, and the rows that are on it.
-pub(super) struct There {
+/// The connection to another core that computes the samples, and the batches of rows in flight.
+pub(super) struct Remote {
     batches: Sender<Batch>,
-    /// Batches of zeroed rows that can be filled again.
-    empty: Receiver<Batch>,
+    /// Receives emptied batches: zeroed rows that can be filled again.
+    empty_batches: Receiver<Batch>,
     /// The number of coefficients of each component in a row of MCUs.
     lengths: Vec<usize>,
-    /// How many batches have been made, at most `most`.
-    made: usize,
-    most: usize,
-    /// The batch that is being filled. The first `filled` of its rows are complete.
+    /// Number of batches created so far, at most `max_batches`.
+    batch_count: usize,
+    max_batches: usize,
+    /// The batch that is being filled. The first `complete_rows` of its rows are complete.
     batch: Batch,
-    filled: usize,
+    complete_rows: usize,
     planes: Offered<Vec<PlaneDecoder>>,
 }
 
-/// Rows of MCUs that are sent together: several where they are short, because every batch costs a message.
+/// Rows of MCUs that are sent together. Short rows are grouped, because each message has a cost.
 type Batch = Vec<Row>;
 
-/// The number of batches that may always be in use: one on each of the two cores and one between them, so that they
-/// need not wait for each other at every batch.
+/// Minimum number of batches that may be in use at the same time: one on each of the two cores and one between them, so
+/// that the cores need not wait for each other at every batch.
 const BATCHES: usize = 3;
 
-/// The least bytes of coefficients in a batch.
+/// Minimum size in bytes of the coefficients in a batch.
 const BATCH_BYTES: usize = 96 << 10;
 
-/// Bytes of coefficients in all batches in use, so that one core may fall behind the other for a while.
+/// Total size in bytes of the coefficients in all batches in use. It lets one core fall behind the other for a while.
 const BYTES_UNDER_WAY: usize = 3 << 19;
 
 impl Output {
-    /// Makes the samples on an idle core if there is one, otherwise on this one.
-    pub(super) fn offered(
+    /// Computes the samples on an idle core if there is one, otherwise on this one.
+    pub(super) fn on_idle_core(
         mut planes: Vec<PlaneDecoder>,
         cores: &dyn Cores,
         lanes: &[Lane],
         coders: &[Coder],
     ) -> Result<Self> {
         let (batches, incoming) = mpsc::channel::<Batch>();
-        let (emptied, empty) = mpsc::channel();
+        let (empties, empty_batches) = mpsc::channel();
         let work = {
             let lanes = lanes.to_vec();
             move || {
@@ -68,8 +68,8 @@ impl Output {
                             row.fill(0);
                         }
                     }
-                    // Fails when no more rows are needed.
-                    let _ = emptied.send(batch);
+                    // Sending fails when the decoder needs no more rows.
+                    let _ = empties.send(batch);
                 }
                 planes
             }
@@ -77,17 +77,17 @@ impl Output {
         let planes = Offered::to(cores, work);
         if !planes.is_taken() {
             drop(batches);
-            return Ok(Self::Here(planes.wait().map_err(|_| Error::UNSUPPORTED)?));
+            return Ok(Self::Local(planes.wait().map_err(|_| Error::UNSUPPORTED)?));
         }
         let lengths: Vec<_> = coders.iter().map(|coder| coder.row.len()).collect();
-        Ok(Self::There(There {
+        Ok(Self::Remote(Remote {
             batches,
-            empty,
+            empty_batches,
             batch: zeros(&lengths),
-            most: BATCHES.max(BYTES_UNDER_WAY / bytes(&lengths).max(BATCH_BYTES)),
+            max_batches: BATCHES.max(BYTES_UNDER_WAY / bytes(&lengths).max(BATCH_BYTES)),
             lengths,
-            made: 1,
-            filled: 0,
+            batch_count: 1,
+            complete_rows: 0,
             planes,
         }))
     }
@@ -95,24 +95,24 @@ impl Output {
     /// Takes the coders' coefficients of one row of MCUs and leaves zeros in their place.
     pub(super) fn take(&mut self, lanes: &[Lane], coders: &mut [Coder]) -> Result<()> {
         match self {
-            Self::Here(planes) => {
+            Self::Local(planes) => {
                 for (lane, coder) in lanes.iter().zip(coders) {
                     lane.write(&mut planes[lane.component], &coder.row);
                     coder.row.fill(0);
                 }
                 Ok(())
             }
-            Self::There(there) => {
-                let row = &mut there.batch[there.filled];
+            Self::Remote(remote) => {
+                let row = &mut remote.batch[remote.complete_rows];
                 for (coder, row) in coders.iter_mut().zip(row) {
                     std::mem::swap(&mut coder.row, row);
                 }
-                there.filled += 1;
-                if there.filled == there.batch.len() {
-                    let sent = there.batches.send(std::mem::take(&mut there.batch));
-                    sent.map_err(|_| Error::UNSUPPORTED)?;
-                    there.batch = there.next_batch()?;
-                    there.filled = 0;
+                remote.complete_rows += 1;
+                if remote.complete_rows == remote.batch.len() {
+                    let result = remote.batches.send(std::mem::take(&mut remote.batch));
+                    result.map_err(|_| Error::UNSUPPORTED)?;
+                    remote.batch = remote.next_batch()?;
+                    remote.complete_rows = 0;
                 }
                 Ok(())
             }
@@ -122,41 +122,41 @@ impl Output {
     /// Returns the planes with the samples of all rows taken.
     pub(super) fn planes(self) -> Result<Vec<PlaneDecoder>> {
         match self {
-            Self::Here(planes) => Ok(planes),
-            Self::There(mut there) => {
-                there.batch.truncate(there.filled);
-                let sent = there.batches.send(there.batch);
-                sent.map_err(|_| Error::UNSUPPORTED)?;
-                drop(there.batches);
-                // A panic of ours: libjpeg may know better.
-                there.planes.wait().map_err(|_| Error::UNSUPPORTED)
+            Self::Local(planes) => Ok(planes),
+            Self::Remote(mut remote) => {
+                remote.batch.truncate(remote.complete_rows);
+                let result = remote.batches.send(remote.batch);
+                result.map_err(|_| Error::UNSUPPORTED)?;
+                drop(remote.batches);
+                // A panic is a bug of this decoder: libjpeg may be able to decode the file.
+                remote.planes.wait().map_err(|_| Error::UNSUPPORTED)
             }
         }
     }
 }
 
-impl There {
-    /// Returns an emptied batch, or a new one as long as more may be made. Otherwise waits for one.
+impl Remote {
+    /// Returns an emptied batch, or a new one while more may be created. Otherwise waits for one.
     fn next_batch(&mut self) -> Result<Batch> {
-        if let Ok(batch) = self.empty.try_recv() {
+        if let Ok(batch) = self.empty_batches.try_recv() {
             return Ok(batch);
         }
-        if self.made < self.most {
-            self.made += 1;
+        if self.batch_count < self.max_batches {
+            self.batch_count += 1;
             return Ok(zeros(&self.lengths));
         }
-        receive_soon(&self.empty).map_err(|_| Error::UNSUPPORTED)
+        receive_soon(&self.empty_batches).map_err(|_| Error::UNSUPPORTED)
     }
 }
 
-/// Creates a batch of zeroed rows. `lengths` are the coefficients per row of each component.
+/// Creates a batch of zeroed rows. `lengths` are the numbers of coefficients per row of each component.
 fn zeros(lengths: &[usize]) -> Batch {
     let rows = BATCH_BYTES.div_ceil(bytes(lengths));
     let row = || lengths.iter().map(|&length| vec![0; length]).collect();
     (0..rows).map(|_| row()).collect()
 }
 
-/// Returns the bytes of the coefficients in a row of MCUs.
+/// Returns the size in bytes of the coefficients in a row of MCUs.
 fn bytes(lengths: &[usize]) -> usize {
     lengths.iter().map(|length| 2 * length).sum()
 }

@@ -6,20 +6,20 @@ use andon_kernels::buffers::Buffer;
 use andon_kernels::idct;
 use andon_kernels::parts::Part;
 
-use crate::decode::kept::Kept;
 use crate::decode::segments::FrameHeader;
+use crate::decode::selection::Selection;
 use crate::error::{Error, Result};
 use crate::image::Plane;
 
-/// A component's planes while they are being made, one for each requested size.
+/// A component's planes while they are being computed, one for each requested size.
 pub(super) struct PlaneDecoder {
-    /// The coefficients kept of each block, which are those that the largest size needs.
-    pub(super) kept: &'static Kept,
-    /// Horizontal sampling factor, the width in blocks of the component's part of an MCU; `v` is the vertical one.
+    /// The coefficients of each block that are kept: those that the largest size needs.
+    pub(super) selection: &'static Selection,
+    /// Horizontal sampling factor: the width in blocks of the component's part of an MCU. `v` is the vertical factor.
     pub(super) h: u32,
     pub(super) v: u32,
-    /// Blocks across that contain samples, as coded in a scan of this component alone; `blocks_high` is their number
-    /// down.
+    /// Number of blocks across that contain samples, as coded in a scan of this component alone. `blocks_high` is the
+    /// number of blocks down.
     pub(super) blocks_wide: u32,
     pub(super) blocks_high: u32,
     /// Blocks per row, including those that only fill up the last MCU.
@@ -28,8 +28,8 @@ pub(super) struct PlaneDecoder {
     pub(super) complete: bool,
     /// The planes, the largest first.
     planes: Vec<Samples>,
-    /// Buffer for the coefficients of a row of blocks that a smaller plane needs.
-    fewer: Vec<i16>,
+    /// Buffer for the coefficients that a smaller plane needs of a row of blocks.
+    subset: Vec<i16>,
 }
 
 /// A component at one of the requested sizes.
@@ -41,14 +41,14 @@ pub struct Scaled {
     pub plane: Plane,
 }
 
-/// The plane of one size while it is being made.
+/// The plane of one size while it is being computed.
 struct Samples {
-    kept: &'static Kept,
+    selection: &'static Selection,
     width: u32,
     height: u32,
     samples: Part<u8>,
-    /// The number of rows of samples made so far.
-    made: usize,
+    /// Number of rows of samples computed so far.
+    rows_done: usize,
 }
 
 impl PlaneDecoder {
@@ -62,10 +62,12 @@ impl PlaneDecoder {
         let planes: Vec<_> = sides
             .into_iter()
             .rev()
-            .map(|side| Samples::new(Kept::of(side), (full_width, full_height)))
+            .map(|side| Samples::new(Selection::of(side), (full_width, full_height)))
             .collect();
         Self {
-            kept: planes.first().map_or(Kept::of(1), |plane| plane.kept),
+            selection: planes
+                .first()
+                .map_or(Selection::of(1), |plane| plane.selection),
             h: component.h,
             v: component.v,
             blocks_wide: full_width.div_ceil(8),
@@ -73,31 +75,34 @@ impl PlaneDecoder {
             stride,
             complete: false,
             planes,
-            fewer: Vec::new(),
+            subset: Vec::new(),
         }
     }
 
-    /// Turns the next row of blocks into samples. `coefficients` holds `stride` blocks of `kept.count()` coefficients.
+    /// Turns the next row of blocks into samples. `coefficients` has `stride` blocks, each of as many coefficients as
+    /// are kept.
     pub(super) fn write_row(&mut self, coefficients: &[i16], quant: &[u16; 64]) {
         for plane in &mut self.planes {
-            let coefficients = if plane.kept.side == self.kept.side {
+            let coefficients = if plane.selection.side == self.selection.side {
                 coefficients
             } else {
-                plane.kept.pick(self.kept, coefficients, &mut self.fewer);
-                &self.fewer
+                plane
+                    .selection
+                    .pick(self.selection, coefficients, &mut self.subset);
+                &self.subset
             };
             self.complete |= plane.write_row(coefficients, quant);
         }
     }
 
-    /// Splits the decoder into one for each strip. `strips` are their heights in rows of blocks. Nothing may have been
-    /// written yet.
+    /// Splits the decoder into one for each strip. `strips` are the heights of the strips in rows of blocks. Nothing
+    /// may have been written yet.
     pub(super) fn split(self, strips: &[usize]) -> Vec<Self> {
         let mut parts: Vec<_> = strips
             .iter()
             .map(|_| Self {
                 planes: Vec::new(),
-                fewer: Vec::new(),
+                subset: Vec::new(),
                 ..self
             })
             .collect();
@@ -109,19 +114,19 @@ impl PlaneDecoder {
         parts
     }
 
-    /// Joins the strips of a split decoder, given from top to bottom. `None` if one is missing.
+    /// Joins the strips of a split decoder, given from top to bottom. Returns `None` if one is missing.
     pub(super) fn join(strips: Vec<Self>) -> Option<Self> {
         let mut strips = strips.into_iter();
-        let mut whole = strips.next()?;
+        let mut result = strips.next()?;
         for strip in strips {
-            for (plane, lower) in whole.planes.iter_mut().zip(strip.planes) {
+            for (plane, lower) in result.planes.iter_mut().zip(strip.planes) {
                 plane.append(lower);
             }
         }
-        let planes = whole.planes.into_iter().map(Samples::joined);
-        whole.planes = planes.collect::<Option<_>>()?;
-        whole.complete = whole.planes.iter().all(Samples::is_complete);
-        Some(whole)
+        let planes = result.planes.into_iter().map(Samples::joined);
+        result.planes = planes.collect::<Option<_>>()?;
+        result.complete = result.planes.iter().all(Samples::is_complete);
+        Some(result)
     }
 
     /// Returns the planes, the largest first.
@@ -133,17 +138,17 @@ impl PlaneDecoder {
 
 impl Samples {
     /// Creates the plane for a component of this full size in samples.
-    fn new(kept: &'static Kept, full: (u32, u32)) -> Self {
-        let side = kept.side as u32;
+    fn new(selection: &'static Selection, full: (u32, u32)) -> Self {
+        let side = selection.side as u32;
         let (width, height) = ((full.0 * side).div_ceil(8), (full.1 * side).div_ceil(8));
         Self {
-            kept,
+            selection,
             width,
             height,
             samples: Buffer::overwritten(width as usize * height as usize)
                 .into_vec()
                 .into(),
-            made: 0,
+            rows_done: 0,
         }
     }
 
@@ -153,7 +158,7 @@ impl Samples {
             return Err(Error::UNSUPPORTED);
         }
         Ok(Scaled {
-            side: self.kept.side as u8,
+            side: self.selection.side as u8,
             plane: Plane {
                 width: self.width,
                 height: self.height,
@@ -162,25 +167,25 @@ impl Samples {
         })
     }
 
-    /// Splits the plane into one for each strip. `strips` are their heights in rows of blocks. Nothing may have been
-    /// written yet.
+    /// Splits the plane into one for each strip. `strips` are the heights of the strips in rows of blocks. Nothing may
+    /// have been written yet.
     fn split(self, strips: &[usize]) -> Vec<Self> {
-        let (kept, width) = (self.kept, self.width);
-        let mut left = self.height as usize;
+        let (selection, width) = (self.selection, self.width);
+        let mut rest = self.height as usize;
         let mut heights = Vec::with_capacity(strips.len());
         for rows in strips {
             // The last row of blocks may reach beyond the image.
-            let height = left.min(rows * kept.side);
+            let height = rest.min(rows * selection.side);
             heights.push(height);
-            left -= height;
+            rest -= height;
         }
         let samples = (self.samples).split(heights.iter().map(|height| height * width as usize));
         let strip = |(samples, height): (_, usize)| Self {
-            kept,
+            selection,
             width,
             height: height as u32,
             samples,
-            made: 0,
+            rows_done: 0,
         };
         samples.into_iter().zip(heights).map(strip).collect()
     }
@@ -188,11 +193,11 @@ impl Samples {
     /// Appends the strip below this one.
     fn append(&mut self, lower: Self) {
         self.height += lower.height;
-        self.made += lower.made;
+        self.rows_done += lower.rows_done;
         self.samples = lower.samples;
     }
 
-    /// Returns the whole plane once all strips were appended to the first one. `None` if one is missing.
+    /// Returns the whole plane once all strips were appended to the first one. Returns `None` if a strip is missing.
     fn joined(self) -> Option<Self> {
         Some(Self {
             samples: self.samples.into_whole()?.into(),
@@ -202,36 +207,36 @@ impl Samples {
 
     /// Writes the next row of blocks. Returns whether all rows have now been written.
     fn write_row(&mut self, coefficients: &[i16], quant: &[u16; 64]) -> bool {
-        let side = self.kept.side;
+        let side = self.selection.side;
         let (width, height) = (self.width as usize, self.height as usize);
         // The last MCU may reach beyond the image.
-        let rows = side.min(height - self.made);
+        let rows = side.min(height - self.rows_done);
         if rows == 0 {
             return false;
         }
-        let factors = self.kept.factors(quant);
-        let to = &mut self.samples[self.made * width..(self.made + rows) * width];
-        // Blocks that lie within the image as a whole go straight to their place.
-        let whole = if rows == side { width / side } else { 0 };
-        let (inside, across) = coefficients.split_at(whole * self.kept.count());
-        if whole > 0 {
+        let factors = self.selection.factors(quant);
+        let to = &mut self.samples[self.rows_done * width..(self.rows_done + rows) * width];
+        // Blocks that lie completely within the image are written directly to their place.
+        let whole_blocks = if rows == side { width / side } else { 0 };
+        let (inside, across) = coefficients.split_at(whole_blocks * self.selection.count());
+        if whole_blocks > 0 {
             idct::blocks_to_rows(side, inside, &factors, to, width);
         }
-        let left = width - whole * side;
-        if left > 0 {
-            let across = &across[..left.div_ceil(side) * self.kept.count()];
+        let rest = width - whole_blocks * side;
+        if rest > 0 {
+            let across = &across[..rest.div_ceil(side) * self.selection.count()];
             let line = across.len() / side;
-            let mut made = vec![0; across.len()];
-            idct::blocks_to_rows(side, across, &factors, &mut made, line);
-            for (to, made) in to.chunks_exact_mut(width).zip(made.chunks_exact(line)) {
-                to[whole * side..].copy_from_slice(&made[..left]);
+            let mut samples = vec![0; across.len()];
+            idct::blocks_to_rows(side, across, &factors, &mut samples, line);
+            for (to, samples) in to.chunks_exact_mut(width).zip(samples.chunks_exact(line)) {
+                to[whole_blocks * side..].copy_from_slice(&samples[..rest]);
             }
         }
-        self.made += rows;
+        self.rows_done += rows;
         self.is_complete()
     }
 
     fn is_complete(&self) -> bool {
-        self.made == self.height as usize
+        self.rows_done == self.height as usize
     }
 }

@@ -1,8 +1,8 @@
-//! Decodes progressive scans, but only those that are needed, and only what is needed of them.
+//! Decodes progressive scans, but only those that the requested sizes need, and only the coefficients that they need.
 //!
 //! A refinement scan interleaves new coefficients with one correction bit for each coefficient that was already
 //! non-zero. So following it requires the *places* of all non-zero coefficients of its band, even of those whose values
-//! are not kept. They are held in a mask of 64 bits per block: the number of correction bits between two symbols is one
+//! are not kept. A mask of 64 bits per block holds them: the number of correction bits between two symbols is one
 //! population count, where libjpeg walks coefficient by coefficient.
 //!
 //! All scans advance through the image together, some rows at a time, and idle cores take rows, too ([`wave`]).
@@ -31,11 +31,11 @@ pub(super) fn decode(
     segments: &mut Segments<'_>,
     frame: &FrameHeader,
     planes: Vec<PlaneDecoder>,
-    wanted: &Request<'_>,
+    request: &Request<'_>,
 ) -> Result<Vec<PlaneDecoder>> {
-    let scans = all_scans(segments, planes.len(), wanted.scans)?;
-    let needed = match wanted.followed {
-        // Where the file is cut in its last scan, no size of the image is whole.
+    let scans = all_scans(segments, planes.len(), request.scans)?;
+    let choice = match request.followed {
+        // Without EOI the last scan may be cut. Then all scans are decoded, so that every size of such an image fails.
         Scans::Needed if segments.ended() => needed_scans(&scans, &planes),
         Scans::Needed | Scans::All => vec![true; scans.len()],
     };
@@ -43,8 +43,8 @@ pub(super) fn decode(
         return Err(Error::UNSUPPORTED);
     }
     let quants = quants(&scans, frame)?;
-    let scans: Vec<_> = (scans.iter().zip(needed))
-        .filter_map(|(scan, needed)| needed.then_some(scan))
+    let scans: Vec<_> = (scans.iter().zip(choice))
+        .filter_map(|(scan, is_needed)| is_needed.then_some(scan))
         .collect();
     let rows = (0..planes.len())
         .map(|index| {
@@ -61,13 +61,13 @@ pub(super) fn decode(
     }
     for (index, (plane, quant)) in planes.into_iter().zip(quants).enumerate() {
         let quant = quant.ok_or(Error::Broken("a component has no scan"))?;
-        let after = (0..jobs.len())
+        let predecessors = (0..jobs.len())
             .filter(|&job| jobs[job].is_of(index))
             .collect();
         let high = block_rows(frame, &plane);
-        jobs.push(Job::samples(index, plane, quant, after, high));
+        jobs.push(Job::samples(index, plane, quant, predecessors, high));
     }
-    Wave::new(jobs, rows).run(wanted)
+    Wave::new(jobs, rows).run(request)
 }
 
 /// Returns the quantisation tables of the components. A component's first scan settles its table, whether the scan is
@@ -85,16 +85,16 @@ fn quants(scans: &[FoundScan<'_>], frame: &FrameHeader) -> Result<Vec<Option<[u1
     Ok(quants)
 }
 
-/// Creates the job that decodes a scan, behind those of the `jobs` so far that it adds to.
+/// Creates the job that decodes a scan. It must stay behind those of the earlier `jobs` whose coefficients it adds to.
 fn scan_job(
     scan: &FoundScan<'_>,
     frame: &FrameHeader,
     planes: &[PlaneDecoder],
     jobs: &[Job],
 ) -> Result<Job> {
-    let after = jobs.iter().enumerate();
-    let after = after.filter(|(_, job)| job.adds_to(&scan.header));
-    let after = after.map(|(index, _)| index).collect();
+    let predecessors = jobs.iter().enumerate();
+    let predecessors = predecessors.filter(|(_, job)| job.adds_to(&scan.header));
+    let predecessors = predecessors.map(|(index, _)| index).collect();
     let mut data = Unstuffed::default();
     data.read(scan.coded);
     let work = if scan.header.first == 0 {
@@ -104,8 +104,14 @@ fn scan_job(
     };
     let (_, down) = mcus(frame, &scan.header, planes);
     let rows_per_mcu = match scan.header.components[..] {
-        [alone] => planes[alone.index].v,
+        [component] => planes[component.index].v,
         _ => 1,
     };
-    Ok(Job::scan(scan, data, after, (down, rows_per_mcu), work))
+    Ok(Job::scan(
+        scan,
+        data,
+        predecessors,
+        (down, rows_per_mcu),
+        work,
+    ))
 }

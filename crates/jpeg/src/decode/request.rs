@@ -1,11 +1,11 @@
-//! What a caller asks for, and the limits that it sets.
+//! The request for a decode: scales and limits.
 
 use andon_kernels::cores::{Alone, Cores};
 
 use crate::decode::segments::FrameHeader;
 use crate::error::{Bound, Error, Result};
 
-/// Which scans of a file are followed.
+/// Which scans of a file a decode reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scans {
     /// The scans that the requested sizes need.
@@ -14,25 +14,26 @@ pub enum Scans {
     All,
 }
 
-/// The scales and limits for decoding a file.
+/// The scales and limits of a decode.
 pub struct Request<'a> {
-    /// Samples per block side (1, 2, 4 or 8, which are eighths) of the first component and of the others, for each
-    /// image to make.
+    /// For each requested image, the samples per block side (1, 2, 4 or 8, which are eighths of the full size) of the
+    /// first component and of the others.
     pub sizes: &'a [[u8; 2]],
-    /// Which scans are followed.
+    /// Which scans are read.
     pub followed: Scans,
-    /// Limit on the number of scans, also for a sequential image, whose scans may repeat.
+    /// Maximum number of scans. It also applies to sequential images, whose scans may repeat.
     pub scans: u32,
-    /// Limit on the memory that is held, in bytes.
+    /// Maximum memory of the decode, in bytes.
     pub memory: u64,
-    /// Returns whether to stop. Called once per row of MCUs or for every few rows.
+    /// Returns whether to stop. It is called once per row of MCUs, or once for every few rows.
     pub interrupted: &'a dyn Fn() -> bool,
-    /// Idle cores that may be borrowed.
+    /// Idle cores that may take parts of the work.
     pub cores: &'a dyn Cores,
 }
 
 impl<'a> Request<'a> {
-    /// Returns a request for these sizes, with at most 100 scans and any amount of memory, on the calling thread.
+    /// Returns a request for these sizes, with at most 100 scans and any amount of memory, which runs on the calling
+    /// thread.
     #[must_use]
     pub fn of(sizes: &'a [[u8; 2]]) -> Self {
         Self {
@@ -59,10 +60,10 @@ pub(super) fn within(bound: Bound, value: u64, limit: u64) -> Result<()> {
     }
 }
 
-/// Returns the most bytes that a decode holds: the planes, a scan without its stuffing, and the coefficients that a
-/// progressive image keeps between scans or that wait between a lent core and the current one.
-pub(super) fn bytes_held(file: usize, frame: &FrameHeader, sizes: &[[u8; 2]]) -> u64 {
-    let mut held = file as u64;
+/// Returns the maximum number of bytes that a decode allocates: the planes, a scan without its stuffing, and the
+/// coefficients that a progressive image keeps between scans or that wait between two cores.
+pub(super) fn peak_bytes(file: usize, frame: &FrameHeader, sizes: &[[u8; 2]]) -> u64 {
+    let mut bytes = file as u64;
     for (index, component) in frame.components.iter().enumerate() {
         let across = u64::from(frame.width.div_ceil(8 * frame.h_max) * component.h);
         let down = u64::from(frame.height.div_ceil(8 * frame.v_max) * component.v);
@@ -70,14 +71,14 @@ pub(super) fn bytes_held(file: usize, frame: &FrameHeader, sizes: &[[u8; 2]]) ->
             .iter()
             .map(|sizes| u64::from(sizes[index.min(1)]).pow(2));
         let (largest, all) = (samples.clone().max().unwrap_or(0), samples.sum::<u64>());
-        // At full size the coefficients of a sequential image are held only where `route::splits_in_full` says so, and
-        // callers count those.
+        // At full size the coefficients of a sequential image are allocated only where `route::splits_in_full` says so,
+        // and callers count those.
         let coefficients = if frame.progressive || largest < 64 {
             2 * largest + 8
         } else {
             0
         };
-        held += across * down * (all + coefficients);
+        bytes += across * down * (all + coefficients);
     }
-    held
+    bytes
 }

@@ -1,6 +1,6 @@
-//! The table of ways to decode a sequential scan.
+//! Chooses how a sequential scan is decoded, by a table.
 //!
-//! A progressive image is not decoded scan by scan, and goes its own way ([`super::progressive`]).
+//! Progressive images are not decoded scan by scan, and do not use it ([`super::progressive`]).
 
 use andon_kernels::cores::Cores;
 
@@ -29,17 +29,18 @@ pub(super) enum Route {
 /// What the choice of a route depends on.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Facts {
-    /// Whether a component of the scan came in an earlier one: libjpeg mixes what it has with what comes again.
+    /// Whether an earlier scan already contained a component of this one. libjpeg mixes the coefficients of both.
     repeats: bool,
-    /// Whether fill bytes stand where libjpeg loses coefficients.
+    /// Whether fill bytes occur where libjpeg loses coefficients (see `Unstuffed::has_fill_bytes_inside`).
     has_fill_bytes: bool,
-    /// Whether no restart marker is to come inside the scan. Where one is to come but does not, the scan is broken.
+    /// Whether the scan is a single restart interval, judging by the tables. If an expected restart marker is missing,
+    /// the scan is broken.
     is_one: bool,
-    /// The most samples per block side of a component: 1, 2, 4 or 8.
+    /// The largest number of samples per block side of any component: 1, 2, 4 or 8.
     side: usize,
-    /// Unstuffed bytes of the scan.
+    /// Number of unstuffed bytes of the scan.
     bytes: usize,
-    /// Samples that the scan has at full size.
+    /// Number of samples that the scan has at full size.
     samples: usize,
     /// Whether streams are faster for these data.
     suits_streams: bool,
@@ -59,7 +60,10 @@ impl Facts {
                 0 => true,
                 restart => restart >= across as usize * down as usize,
             },
-            side: planes().map(|plane| plane.kept.side).max().unwrap_or(0),
+            side: planes()
+                .map(|plane| plane.selection.side)
+                .max()
+                .unwrap_or(0),
             bytes: scan.data.len(),
             samples: scan.samples,
             suits_streams: streams::are_for(&scan.data),
@@ -67,8 +71,8 @@ impl Facts {
         }
     }
 
-    /// Returns whether an idle core decodes an image at 1/2 from its middle on, instead of using streams. Where an
-    /// image has few bits, most of the work is computing samples, and when split both cores compute some: photographs
+    /// Returns whether an image at 1/2 is split between two cores in its middle instead of being read by streams. If an
+    /// image has few bits, most of the work is computing samples, and when it is split both cores compute some. Photos
     /// of 20 megapixels took 10.5 ms instead of 12.8 ms with 0.18 bits per pixel, but 18.1 ms instead of 16.6 ms with
     /// 0.4 bits per pixel.
     fn rather_splits(&self) -> bool {
@@ -76,8 +80,8 @@ impl Facts {
     }
 }
 
-/// Returns the routes that suit a scan, the best first. A route may turn out to be closed when it is taken, because no
-/// core takes the work or the data are of a kind that it cannot read: then the next one is taken.
+/// Returns the routes that suit a scan, the best first. The caller tries the next one if a route fails, because no core
+/// takes the work or the route cannot read these data.
 pub(super) fn routes(scan: &Facts) -> impl Iterator<Item = Route> + use<> {
     let full = scan.side == 8;
     let large = scan.samples >= SAMPLES_WORTH_IT;
@@ -97,16 +101,16 @@ pub(super) fn routes(scan: &Facts) -> impl Iterator<Item = Route> + use<> {
         .filter_map(|(route, suits)| suits.then_some(route))
 }
 
-/// Returns whether a sequential image at full size is decoded from its middle on if a core is idle. This pays only
-/// where decoding the `bytes` is more work than computing the `samples` (of all components), because otherwise the
-/// other core computes samples all the time. Of sixteen photographs of 4 megapixels, 4:2:0, those with at least one bit
-/// per pixel became 1.01 to 1.16 times as fast, and those with fewer up to 1.16 times as slow.
+/// Returns whether a sequential image at full size is decoded from its middle on if a core is idle. This pays only if
+/// decoding the `bytes` is more work than computing the `samples` (of all components), because otherwise the other core
+/// computes samples all the time. Of sixteen photos of 4 megapixels, 4:2:0, those with at least one bit per pixel
+/// became 1.01 to 1.16 times as fast, and those with fewer up to 1.16 times as slow.
 #[must_use]
 pub fn splits_in_full(bytes: u64, samples: u64) -> bool {
     bytes >= WORTH_IT as u64 && 3 * 8 * bytes >= 2 * samples && 2 * samples <= MOST_BYTES
 }
 
-/// Maximum size in bytes of an image's coefficients for decoding it from its middle on at full size, too: those of the
+/// Maximum size in bytes of an image's coefficients for decoding it from its middle on at full size. Those of the
 /// second half are held in memory.
 const MOST_BYTES: u64 = 16 << 20;
 

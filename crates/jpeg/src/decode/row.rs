@@ -6,8 +6,8 @@ use andon_kernels::cpu::with_modern_instructions;
 
 use crate::decode::bits::Bits;
 use crate::decode::coder::Coder;
-use crate::decode::kept::Kept;
 use crate::decode::scan::Intervals;
+use crate::decode::selection::Selection;
 use crate::error::Result;
 
 /// Decodes the given MCUs of a row into the coders' rows.
@@ -32,8 +32,8 @@ pub(super) fn decode_mcus<'a>(
     )
 }
 
-/// Decodes the given MCUs of a row into the coders' rows, or those before `stop` returns `true`. `stop` is called
-/// before each MCU, with its index, the bit at which it begins, and the coders.
+/// Decodes the given MCUs of a row into the coders' rows until `stop` returns `true`. `stop` is called before each MCU,
+/// with its index, the bit at which it begins, and the coders.
 #[inline(always)]
 pub(super) fn decode_row<'a>(
     coders: &mut [Coder],
@@ -64,8 +64,8 @@ pub(super) fn decode_row<'a>(
 }
 
 impl Coder {
-    /// Decodes this component's blocks of one MCU. Generic over `SIDE` so that the place of each coefficient is known
-    /// at compile time.
+    /// Decodes this component's blocks of one MCU. It is generic over `SIDE` so that the place of each coefficient is
+    /// known at compile time.
     #[inline(always)]
     fn decode_mcu<const SIDE: usize>(&mut self, bits: &mut Bits<'_>, mcu: usize) -> Result<()> {
         for v in 0..self.v {
@@ -88,15 +88,15 @@ impl Coder {
     /// Reads the AC coefficients that are kept into the block at index `at` of the row, and skips the rest.
     #[inline(always)]
     fn decode_ac<const SIDE: usize>(&mut self, bits: &mut Bits<'_>, at: usize) -> Result<()> {
-        let kept = const { Kept::of(SIDE as u8) };
-        // Every value is stored, those that are not kept in the row's last slot, which nobody reads: no
-        // branch depends on where a coefficient lies.
+        let selection = const { Selection::of(SIDE as u8) };
+        // Every value is stored, those that are not kept in the row's last slot, which is never read. So no branch
+        // depends on where a coefficient lies.
         let tables = &*self.tables;
         let row = &mut self.row[..];
         let nowhere = row.len() - 1;
-        let mut store = |k: u32, value: i16| row[(at + kept.place(k)).min(nowhere)] = value;
+        let mut store = |k: u32, value: i16| row[(at + selection.place(k)).min(nowhere)] = value;
         let mut k = 1;
-        while k <= kept.last {
+        while k <= selection.last {
             bits.refill();
             let pair = tables.pairs.peek(bits);
             if pair.is_unfit(k) {

@@ -8,12 +8,12 @@ use crate::decode::entropy::Unstuffed;
 use crate::decode::plane::PlaneDecoder;
 use crate::decode::segments::{FrameHeader, ScanHeader, Tables};
 
-/// How many MCUs a scan has across and down.
+/// Returns how many MCUs a scan has across and down.
 pub(super) fn mcus(frame: &FrameHeader, scan: &ScanHeader, planes: &[PlaneDecoder]) -> (u32, u32) {
     match scan.components[..] {
-        [alone] => (
-            planes[alone.index].blocks_wide,
-            planes[alone.index].blocks_high,
+        [component] => (
+            planes[component.index].blocks_wide,
+            planes[component.index].blocks_high,
         ),
         _ => (
             frame.width.div_ceil(8 * frame.h_max),
@@ -22,7 +22,7 @@ pub(super) fn mcus(frame: &FrameHeader, scan: &ScanHeader, planes: &[PlaneDecode
     }
 }
 
-/// A scan of a sequential image, with what is in force for it.
+/// A scan of a sequential image, with the tables that apply to it.
 pub(super) struct Scan<'a> {
     pub(super) data: Arc<Unstuffed>,
     pub(super) tables: &'a Tables,
@@ -93,11 +93,11 @@ impl<'a> Intervals<'a> {
 
     /// Creates a single interval that has already begun and never ends.
     pub(super) fn endless(data: &'a Unstuffed) -> Self {
-        Self::begun(data, 0, u32::MAX)
+        Self::inside(data, 0, u32::MAX)
     }
 
-    /// Starts inside the first restart interval, of which `left` MCUs remain.
-    pub(super) fn begun(data: &'a Unstuffed, restart: u32, left: u32) -> Self {
+    /// Creates a cursor inside the first restart interval, of which `left` MCUs remain.
+    pub(super) fn inside(data: &'a Unstuffed, restart: u32, left: u32) -> Self {
         Self {
             left,
             next: 1,
@@ -105,8 +105,8 @@ impl<'a> Intervals<'a> {
         }
     }
 
-    /// Must be called before each MCU. Returns `true` at the beginning of a restart interval: `bits` has been moved
-    /// there, and all DC predictions must be reset.
+    /// Advances to the next MCU, and must be called before each one. Returns `true` at the beginning of a restart
+    /// interval: `bits` has been moved there, and all DC predictions must be reset.
     #[inline(always)]
     pub(super) fn begin_mcu(&mut self, bits: &mut Bits<'a>) -> Result<bool> {
         if self.left > 0 {
@@ -120,10 +120,10 @@ impl<'a> Intervals<'a> {
     #[cold]
     fn begin_interval(&mut self, bits: Bits<'a>) -> Result<Bits<'a>> {
         check(&bits)?;
-        let begun = self.data.reader(self.next).ok_or(ENDS_EARLY)?;
+        let interval = self.data.reader(self.next).ok_or(ENDS_EARLY)?;
         self.next += 1;
         self.left = self.length - 1;
-        Ok(begun)
+        Ok(interval)
     }
 }
 

@@ -1,4 +1,4 @@
-//! The marker segments of a JPEG file as far as decoding needs them.
+//! The marker segments of a JPEG file, as far as decoding needs them.
 
 use crate::codes::{
     APP0, APP15, COM, DHT, DNL, DQT, DRI, EOI, RST0, RST7, SOF0, SOF2, SOF3, SOF15, SOS, TEM,
@@ -33,7 +33,7 @@ pub(super) struct FrameHeader {
 pub(super) struct ScanComponent {
     /// Index of the component in the frame header.
     pub(super) index: usize,
-    /// Numbers of the DC and AC Huffman tables as stored, 0 to 15.
+    /// Numbers of the DC and AC Huffman tables as stored in the file, 0 to 15.
     pub(super) dc_table: usize,
     pub(super) ac_table: usize,
 }
@@ -72,7 +72,7 @@ pub(super) fn places(from: u32, to: u32) -> u64 {
     }
 }
 
-/// The quantisation and Huffman tables in force. Segments between scans may replace them.
+/// The quantisation and Huffman tables that are currently defined. Segments between scans may replace them.
 #[derive(Clone, Default)]
 pub(super) struct Tables {
     quant: [Option<[u16; 64]>; 4],
@@ -102,7 +102,7 @@ impl Tables {
     }
 }
 
-/// What `Segments::next` stops at.
+/// A stop of [`Segments::next`].
 pub(super) enum Segment {
     Frame(FrameHeader),
     /// A scan; entropy-coded data follow.
@@ -120,7 +120,7 @@ pub(super) struct Segments<'a> {
 }
 
 impl<'a> Segments<'a> {
-    /// Starts behind SOI. Fails if the file does not begin with it.
+    /// Creates a walk that starts behind SOI. Fails if the file does not begin with SOI.
     pub(super) fn new(bytes: &'a [u8]) -> Result<Self> {
         let walk = Walk::new(bytes).ok_or(Error::Broken("it does not begin with SOI"))?;
         Ok(Self {
@@ -131,7 +131,7 @@ impl<'a> Segments<'a> {
         })
     }
 
-    /// Advances to the next frame header, scan header or end of the file, and stores the tables on the way.
+    /// Advances to the next frame header, scan header or end of the file, and stores the tables that it passes.
     pub(super) fn next(&mut self) -> Result<Segment> {
         loop {
             let Some(marker) = self.walk.marker() else {
@@ -147,7 +147,7 @@ impl<'a> Segments<'a> {
             let segment = self.walk.segment().ok_or(TRUNCATED)?;
             let body = segment.body;
             match marker {
-                // DNL repeats a height that we know; applications' data and comments are not ours.
+                // DNL repeats the height, which is already known. Application data and comments are not needed.
                 DNL | APP0..=APP15 | COM => {}
                 _ if segment.declared < 2 => return Err(WRONG_LENGTH),
                 SOF0..=SOF2 => {
@@ -176,13 +176,13 @@ impl<'a> Segments<'a> {
         }
     }
 
-    /// Reads from the last scan that is needed to the end of the file, and fails if another scan follows. The EOI
+    /// Reads on from the last scan that is needed to the end of the file, and fails if another scan follows. The EOI
     /// marker may be missing only if `scans` is 1.
     pub(super) fn ends(&mut self, scans: u64) -> Result<()> {
         loop {
             match self.next()? {
                 Segment::Frame(_) => {}
-                // Something comes again.
+                // A component occurs again.
                 Segment::Scan(_) => return Err(Error::UNSUPPORTED),
                 Segment::End if self.ended() || scans == 1 => return Ok(()),
                 Segment::End => return Err(Error::Broken("it ends early")),
@@ -299,7 +299,7 @@ fn scan_header(frame: &FrameHeader, body: &[u8]) -> Result<ScanHeader> {
         .ok_or(WRONG_LENGTH)?;
     let mut components = Vec::with_capacity(declared);
     for pair in list.chunks_exact(2) {
-        // In the frame's order (T.81, B.2.3), or near it: where libjpeg looks for them.
+        // Components come in the frame's order (T.81, B.2.3) or nearly so. They are searched for as libjpeg does it.
         let place = components.len();
         let rest = frame.components.iter().skip(place);
         let index = rest.map(|c| c.id).position(|id| id == pair[0]);

@@ -22,28 +22,28 @@ pub(super) fn decode(
     segments: &mut Segments<'_>,
     frame: &FrameHeader,
     mut planes: Vec<PlaneDecoder>,
-    wanted: &Request<'_>,
+    request: &Request<'_>,
 ) -> Result<Vec<PlaneDecoder>> {
     let mut scans = 0;
     while let Segment::Scan(header) = segments.next()? {
         scans += 1;
-        within(Bound::Scans, scans, wanted.scans.into())?;
+        within(Bound::Scans, scans, request.scans.into())?;
         let mut data = Unstuffed::default();
         let length = data.read(segments.entropy_coded());
         let scan = Scan::new(Arc::new(data), &segments.tables, frame, &header, &planes);
-        planes = decode_scan(&scan, planes, wanted)?;
+        planes = decode_scan(&scan, planes, request)?;
         segments.pass(length);
         if planes.iter().all(|plane| plane.complete) {
-            // Only whole files are decoded in full, as ever; a small image has all that it needs, unless
-            // there may be another scan.
-            let all = wanted.followed == Scans::All;
-            if all || scans > 1 || planes.iter().any(|plane| plane.kept.side == 8) {
+            // With `Scans::All`, the file is read to its end. A small image has everything it needs once its components
+            // are complete, unless another scan may follow.
+            let reads_all = request.followed == Scans::All;
+            if reads_all || scans > 1 || planes.iter().any(|plane| plane.selection.side == 8) {
                 segments.ends(scans)?;
             }
             return Ok(planes);
         }
     }
-    // What libjpeg makes of components that no scan has is its affair.
+    // libjpeg defines what becomes of components that are in no scan.
     Err(if segments.ended() {
         Error::UNSUPPORTED
     } else {
@@ -51,16 +51,16 @@ pub(super) fn decode(
     })
 }
 
-/// Decodes a scan on the first of its routes that is open.
+/// Decodes a scan on the first of its routes that succeeds.
 fn decode_scan(
     scan: &Scan<'_>,
     mut planes: Vec<PlaneDecoder>,
-    wanted: &Request<'_>,
+    request: &Request<'_>,
 ) -> Result<Vec<PlaneDecoder>> {
-    let mut routes = routes(&Facts::of(scan, &planes, wanted.cores)).peekable();
+    let mut routes = routes(&Facts::of(scan, &planes, request.cores)).peekable();
     let symbols = match routes.peek() {
         Some(Route::Elsewhere) => return Err(Error::UNSUPPORTED),
-        // What streams leave over are a few MCUs, as a rule.
+        // Streams usually leave only a few MCUs to decode one by one.
         Some(Route::Streams) if scan.data.len() < TABLES_WORTH_IT => Symbols::One,
         _ => Symbols::Several,
     };
@@ -70,41 +70,41 @@ fn decode_scan(
     let (mut coders, lanes) = coders_of(&planes, symbols)?;
     let (reader, output) = loop {
         match routes.next() {
-            Some(Route::Strips) => match strips::decode(scan, &coders, &lanes, planes, wanted) {
+            Some(Route::Strips) => match strips::decode(scan, &coders, &lanes, planes, request) {
                 Ok(decoded) => return decoded,
-                Err(unused) => planes = unused,
+                Err(same_planes) => planes = same_planes,
             },
             Some(Route::Streams) => match Streams::new(scan, &coders) {
-                Some(streams) => break (Reader::Streams(streams), Output::Here(planes)),
+                Some(streams) => break (Reader::Streams(streams), Output::Local(planes)),
                 None => coders = coders_of(&planes, Symbols::Several)?.0,
             },
             Some(Route::Split) => {
-                if let Some(tail) = Tail::offer(scan, &coders, wanted.cores) {
-                    break (Reader::Split(tail), Output::Here(planes));
+                if let Some(tail) = Tail::offer(scan, &coders, request.cores) {
+                    break (Reader::Split(tail), Output::Local(planes));
                 }
             }
             Some(Route::SamplesApart) => {
-                let output = Output::offered(planes, wanted.cores, &lanes, &coders)?;
+                let output = Output::on_idle_core(planes, request.cores, &lanes, &coders)?;
                 break (Reader::Plain, output);
             }
             Some(Route::Plain | Route::Elsewhere) | None => {
-                break (Reader::Plain, Output::Here(planes));
+                break (Reader::Plain, Output::Local(planes));
             }
         }
     };
-    decode_rows(scan, (coders, &lanes), reader, output, wanted)
+    decode_rows(scan, (coders, &lanes), reader, output, request)
 }
 
 /// Minimum size in bytes of a scan for which tables of several symbols are built although streams decode it. Building
-/// them takes little of the scan's time, and pays if the streams leave over more than a few MCUs.
+/// them takes a small part of the scan's time, and pays if the streams leave more than a few MCUs to decode one by one.
 const TABLES_WORTH_IT: usize = 1 << 20;
 
 /// How the rows of a scan are read.
 enum Reader {
-    /// One MCU after the other.
+    /// One MCU after the other, on this core.
     Plain,
     Streams(Streams),
-    /// Together with another core, which has begun in the middle.
+    /// Together with another core, which started in the middle.
     Split(Tail),
 }
 
@@ -114,7 +114,7 @@ fn decode_rows(
     (mut coders, lanes): (Vec<Coder>, &[Lane]),
     mut reader: Reader,
     mut output: Output,
-    wanted: &Request<'_>,
+    request: &Request<'_>,
 ) -> Result<Vec<PlaneDecoder>> {
     let (across, down) = (scan.size.0 as usize, scan.size.1 as usize);
     let mut intervals = Intervals::new(&scan.data, scan.tables.restart);
@@ -123,13 +123,13 @@ fn decode_rows(
         _ => Bits::new(&[]),
     };
     for row in 0..down {
-        if (wanted.interrupted)() {
+        if (request.interrupted)() {
             return Err(Error::Interrupted);
         }
         bits = match &mut reader {
             Reader::Plain => decode_mcus(&mut coders, 0..across, &mut intervals, bits)?,
             Reader::Streams(streams) => {
-                streams.decode_row(&scan.data, &mut coders, bits, wanted)?
+                streams.decode_row(&scan.data, &mut coders, bits, request)?
             }
             Reader::Split(tail) => {
                 tail.decode_row(&mut coders, row * across, &mut intervals, bits)?
@@ -140,7 +140,7 @@ fn decode_rows(
         if let Reader::Split(tail) = &mut reader
             && let Some(rest) = tail.rest(row + 1)
         {
-            return rest.finish(coders, lanes, output.planes()?, wanted);
+            return rest.finish(coders, lanes, output.planes()?, request);
         }
     }
     output.planes()

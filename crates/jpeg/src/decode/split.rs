@@ -3,8 +3,8 @@
 //! Where a block begins in the middle of Huffman-coded data is unknown. But a decoder that begins anywhere synchronizes
 //! with the correct one after a few blocks, because decoders that end a code at the same bit read the same codes from
 //! there on (Klein and Wiseman, "Parallel Huffman decoding with applications to JPEG files", 2003). So the other core
-//! decodes the second half from a guessed position and notes at which bit each MCU began. This core decodes from the
-//! start. As soon as one of its own MCUs begins at a noted bit, everything after it is decoded already. Only the DC
+//! decodes the second half from a guessed position and records at which bit each MCU began. This core decodes from the
+//! start. As soon as one of its own MCUs begins at a recorded bit, everything after it has been decoded already. Only the DC
 //! predictions, which the other core began at zero, are off by a constant. If that never happens, this core decodes to
 //! the end, as if it were alone.
 
@@ -12,7 +12,7 @@ use andon_kernels::cores::{Cores, Offered};
 use andon_kernels::cpu::with_modern_instructions;
 
 use crate::decode::bits::Bits;
-use crate::decode::coder::{Coder, anew};
+use crate::decode::coder::{Coder, fresh_copies};
 use crate::decode::entropy::WORTH_IT;
 use crate::decode::row::decode_row;
 use crate::decode::scan::{Intervals, Scan};
@@ -36,11 +36,11 @@ pub(super) struct Tail {
 enum State {
     /// The other core is still decoding.
     Running(Offered<Decoded>),
-    /// The other core is done, but no MCU that begins at the same bit has been found yet.
+    /// The other core has finished, but no MCU has been found that begins at the same bit for both.
     Decoded(Decoded),
     /// Both decoders have synchronized: from `place` on, `decoded` has the rest of the scan.
-    Met { decoded: Decoded, place: SyncPoint },
-    /// The other core's result is of no use.
+    Synchronized { decoded: Decoded, place: SyncPoint },
+    /// The other core's result cannot be used.
     Useless,
 }
 
@@ -54,12 +54,13 @@ impl Tail {
         }
         let (across, down) = (scan.size.0 as usize, scan.size.1 as usize);
         let total = across * down;
-        // At full size samples are a good part of the work, and only the first core makes any until both have met.
+        // At full size, computing samples is a large part of the work, and only the first core does it until both
+        // decoders have synchronized.
         let full = coders.iter().any(|coder| coder.side == 8);
         let middle = length / 16 * if full { 7 } else { 8 };
         let work = {
             let data = data.clone();
-            let coders = anew(coders);
+            let coders = fresh_copies(coders);
             move || Decoded::read(&data, middle, coders, across, total)
         };
         let offered = Offered::to(cores, work);
@@ -74,7 +75,7 @@ impl Tail {
     /// Returns what the other core has decoded of the rows from `row` on, if both decoders have synchronized.
     pub(super) fn rest(&mut self, row: usize) -> Option<Rest> {
         match std::mem::replace(&mut self.state, State::Useless) {
-            State::Met { decoded, place } => Some(Rest {
+            State::Synchronized { decoded, place } => Some(Rest {
                 decoded,
                 place,
                 mcus: row * self.across..self.total,
@@ -109,7 +110,7 @@ impl Tail {
                 )
             },
         )?;
-        if let State::Met { decoded, place } = &self.state {
+        if let State::Synchronized { decoded, place } = &self.state {
             let to = place.ours - first;
             let theirs = place.theirs..place.theirs + self.across - to;
             for (index, coder) in coders.iter_mut().enumerate() {
@@ -138,22 +139,22 @@ impl Tail {
         let Ok(theirs) = decoded.starts.binary_search_by_key(&at, |start| start.0) else {
             return false;
         };
-        if theirs < decoded.sound || !decoded.holds(theirs + self.total - ours) {
+        if theirs < decoded.first_valid || !decoded.holds(theirs + self.total - ours) {
             return false;
         }
-        let mut lacking = [0; 4];
-        for ((lacking, coder), began) in
-            lacking.iter_mut().zip(coders).zip(decoded.starts[theirs].1)
+        let mut offsets = [0; 4];
+        for ((offset, coder), prediction) in
+            offsets.iter_mut().zip(coders).zip(decoded.starts[theirs].1)
         {
-            *lacking = (coder.prediction as i16).wrapping_sub(began);
+            *offset = (coder.prediction as i16).wrapping_sub(prediction);
         }
         let place = SyncPoint {
             ours,
             theirs,
-            lacking,
+            offsets,
         };
         if let State::Decoded(decoded) = std::mem::replace(&mut self.state, State::Useless) {
-            self.state = State::Met { decoded, place };
+            self.state = State::Synchronized { decoded, place };
         }
         true
     }

@@ -1,20 +1,20 @@
 //! Reads a scan without restart markers at many places at once.
 //!
-//! [`andon_kernels::huffman`] reads 32 streams of codes in the time of a few. So the scan is cut into as many
-//! stretches. Where in a stretch the first MCU begins is unknown, but a decoder that begins anywhere synchronizes after
-//! a while (see `split`). A stretch goes on into the next one for a while, and some of the bits at which MCUs
-//! begin are noted. Then rows are put together from the beginning of the scan on. Where an MCU begins at a noted bit,
-//! the MCUs of that stretch are taken, up to its end. Where none does, because the next stretch was not synchronized
-//! yet, MCUs are decoded one by one, as without streams. The same holds for MCUs at the end of the data, and for those
-//! between the beginning of a stretch and an error in it: errors in a file are found there, and nowhere else.
+//! [`andon_kernels::huffman`] reads 32 streams of codes in the time of a few. So the scan is cut into 32 stretches.
+//! Where in a stretch the first MCU begins is unknown, but a decoder that starts anywhere synchronizes after a while
+//! (see `split`). A stretch extends some way into the next one, and some of the bits at which MCUs begin are recorded.
+//! Then rows are assembled from the beginning of the scan on. If an MCU begins at a recorded bit, the MCUs of that
+//! stretch are copied, up to its end. If not, because the next stretch was not yet synchronized, MCUs are decoded one
+//! by one, as without streams. The same applies to MCUs at the end of the data, and to those between the beginning of a
+//! stretch and an error in it. Only this decoding one by one reports errors in a file.
 //!
-//! Long scans are read in windows, so that the memory held does not grow with them. An idle core reads the second half
-//! of each window with streams of its own. (Having it read most of the next window ahead, while samples are computed
+//! Long scans are read in windows, so that the memory does not grow with them. An idle core reads the second half of
+//! each window with streams of its own. (Letting it read most of the next window ahead, while samples are computed
 //! here, took longer.)
 //!
-//! Streams are for images at 1/2 and smaller, and find where strips of a full-size image begin (`strips`). For
-//! decoding at full size they gained nothing: there every coefficient takes a look-up of its own here and on the way to
-//! its row, whereas without streams one look-up yields two coefficients.
+//! Streams are for images at 1/2 and smaller, and find where strips of a full-size image begin (`strips`). For decoding
+//! at full size they gained nothing: every coefficient then needs a look-up here and another one on the way to its row,
+//! whereas without streams one look-up yields two coefficients.
 
 use std::sync::Arc;
 
@@ -25,10 +25,10 @@ use andon_kernels::huffman::{self, Code, Kind, NOT_KEPT, PADDING, Tables as Code
 use crate::decode::bits::Bits;
 use crate::decode::coder::Coder;
 use crate::decode::entropy::Unstuffed;
-use crate::decode::kept::Kept;
 use crate::decode::request::Request;
 use crate::decode::row::decode_row;
 use crate::decode::scan::{Intervals, Scan};
+use crate::decode::selection::Selection;
 use crate::error::{Error, Result};
 
 mod flat;
@@ -36,7 +36,7 @@ mod reader;
 mod rows;
 
 use self::flat::Flat;
-use self::reader::{Cursor, Known, Part, Reader};
+use self::reader::{Cursor, KnownMcu, Part, Reader};
 use self::rows::{MOST, Rows};
 
 /// Minimum size in bytes of a scan for which streams pay.
@@ -45,8 +45,8 @@ const WORTH_IT: usize = 32 << 10;
 /// Maximum size in bits of a scan that streams read. Positions somewhat beyond it can be counted, too.
 const MOST_BITS: u32 = 1 << 31;
 
-/// Approximate maximum of bits per MCU, since the longest codes never all occur in one. A higher mean says that
-/// something else follows the image.
+/// Approximate maximum of bits per MCU, since the longest codes never all occur in one. A higher mean implies that
+/// other data follow the image.
 const LONGEST_MCU: u64 = 1 << 15;
 
 /// Maximum size of a window, in bits.
@@ -73,25 +73,26 @@ pub(super) struct Streams {
     window: u32,
     window_end: u32,
     /// Size of the first window in bits, if it differs from `window`.
-    first: Option<u32>,
+    first_window: Option<u32>,
     /// Whether another core has read part of the data.
     shared: bool,
     /// The parts of the current window, one for each core that has read it.
     parts: Vec<Part>,
-    /// Known beginnings of MCUs, ordered by bit. `passed` counts those that have been passed.
-    known: Vec<Known>,
-    passed: usize,
+    /// MCUs whose beginnings are known, ordered by bit. `mcus_passed` is the number of those before the current
+    /// position.
+    mcus: Vec<KnownMcu>,
+    mcus_passed: usize,
     /// MCUs per row.
     across: usize,
-    /// The MCUs of a stretch that are to be taken next.
-    taken: Option<Taken>,
+    /// The run of MCUs of a stretch that is copied next.
+    run: Option<Run>,
 }
 
-/// MCUs of a stretch that are being taken into rows.
-struct Taken {
+/// MCUs of a stretch that are being copied into rows.
+struct Run {
     part: usize,
     stretch: usize,
-    /// Index in the stretch of the first MCU taken. `mcus` counts those that are left.
+    /// Index in the stretch of the first MCU of the run. `mcus` is the number of MCUs that are left of it.
     first: u32,
     mcus: usize,
     cursor: Cursor,
@@ -109,8 +110,8 @@ pub(super) struct Entry {
 }
 
 impl Streams {
-    /// Creates the streams of a scan. `None` if the scan is not worth it (as short ones are not), has restart markers,
-    /// or is of a kind that the kernel does not support.
+    /// Creates the streams of a scan. Returns `None` if streams do not pay (as for short scans), or if the scan has
+    /// restart markers or is of a kind that the kernel does not support.
     pub(super) fn new(scan: &Scan<'_>, coders: &[Coder]) -> Option<Self> {
         let data = &scan.data;
         if !are_for(data) || coders.iter().any(|coder| coder.side > 4) {
@@ -139,35 +140,35 @@ impl Streams {
             window: reader.window().clamp(LEAST_WINDOW, WINDOW),
             reader,
             window_end: 0,
-            first: None,
+            first_window: None,
             shared: false,
             parts: Vec::new(),
-            known: Vec::new(),
-            passed: 0,
+            mcus: Vec::new(),
+            mcus_passed: 0,
             across: across as usize,
-            taken: None,
+            run: None,
         })
     }
 
-    /// Produces the next row of MCUs: takes what the streams have read, and decodes the rest.
+    /// Produces the next row of MCUs: copies what the streams have read, and decodes the rest one by one.
     pub(super) fn decode_row<'a>(
         &mut self,
         data: &'a Unstuffed,
         coders: &mut [Coder],
         mut bits: Bits<'a>,
-        wanted: &Request<'_>,
+        request: &Request<'_>,
     ) -> Result<Bits<'a>> {
         let across = self.across;
         let mut mcu = 0;
         while mcu < across {
-            if self.taken.is_some() {
-                let (taken, end) = self.take(mcu, coders);
-                mcu += taken;
+            if self.run.is_some() {
+                let (count, end) = self.take(mcu, coders);
+                mcu += count;
                 bits = end.map_or(bits, |end| data.reader_at(end));
                 continue;
             }
             if self.needs_window(bits.consumed()) {
-                self.read_window(bits.consumed() as u32, wanted)?;
+                self.read_window(bits.consumed() as u32, request)?;
                 if self.knows(bits.consumed()) {
                     continue;
                 }
@@ -185,27 +186,27 @@ impl Streams {
         Ok(bits)
     }
 
-    /// Takes MCUs of a stretch into the row from MCU `mcu` on. Returns their number and, with the last one of the
+    /// Copies MCUs of a stretch into the row from MCU `mcu` on. Returns their number and, with the last MCU of the
     /// stretch, the bit at which it ends.
     fn take(&mut self, mcu: usize, coders: &mut [Coder]) -> (usize, Option<u32>) {
-        let Some(taken) = &mut self.taken else {
+        let Some(run) = &mut self.run else {
             return (0, None);
         };
-        let part = &self.parts[taken.part];
-        let stretch = &part.stretches[taken.stretch];
-        let end = self.across.min(mcu + taken.mcus);
-        let pieces = part.values(stretch, &mut taken.cursor);
+        let part = &self.parts[run.part];
+        let stretch = &part.stretches[run.stretch];
+        let end = self.across.min(mcu + run.mcus);
+        let pieces = part.values(stretch, &mut run.cursor);
         self.rows.take(pieces, mcu..end, coders);
-        taken.mcus -= end - mcu;
-        let last = (taken.mcus == 0).then_some(stretch.end);
+        run.mcus -= end - mcu;
+        let last = (run.mcus == 0).then_some(stretch.end);
         if last.is_some() {
-            self.taken = None;
+            self.run = None;
         }
         (end - mcu, last)
     }
 
-    /// Decodes MCUs of the row one by one, from MCU `mcu` to the first one that there is a faster way for. Returns its
-    /// number, too.
+    /// Decodes MCUs of the row one by one from MCU `mcu` on, until there is a faster way for the next one. Also returns
+    /// the index of that MCU.
     fn decode_mcus<'a>(
         &mut self,
         data: &'a Unstuffed,
@@ -215,7 +216,7 @@ impl Streams {
     ) -> Result<(Bits<'a>, usize)> {
         let mut intervals = Intervals::endless(data);
         let across = self.across;
-        let mut stopped = across;
+        let mut stop = across;
         let bits = with_modern_instructions(
             #[inline(always)]
             || {
@@ -230,20 +231,20 @@ impl Streams {
                             || self.needs_window(at)
                             || self.flat_mcus(data, at, 1) > 0;
                         if stops {
-                            stopped = mcu;
+                            stop = mcu;
                         }
                         stops
                     },
                 )
             },
         )?;
-        Ok((bits, stopped))
+        Ok((bits, stop))
     }
 
     /// Sets the size of the first window and the maximum size of those after it, in bits.
-    pub(super) fn begin_with(&mut self, first: u32, behind: u32) {
+    pub(super) fn begin_with(&mut self, first: u32, next: u32) {
         let window = |bits: u32| bits.clamp(LEAST_WINDOW, self.window.max(LEAST_WINDOW));
-        (self.first, self.window) = (Some(window(first)), window(behind));
+        (self.first_window, self.window) = (Some(window(first)), window(next));
     }
 
     /// Returns whether another core has read part of the data.
@@ -252,25 +253,25 @@ impl Streams {
     }
 
     /// Returns an entry for the next row, or `None` if none is known near enough. `bits` is what decoding the last row
-    /// returned, and `coders`, at 1/8, must still hold that row.
+    /// returned. `coders` decode at 1/8 and must still hold that row.
     pub(super) fn entry(&self, coders: &[Coder], bits: &Bits<'_>) -> Option<Entry> {
         let mut entry = Entry::default();
         let predictions = entry.predictions.iter_mut().zip(coders);
-        let Some(taken) = &self.taken else {
+        let Some(run) = &self.run else {
             entry.position = u32::try_from(bits.consumed()).ok()?;
             predictions.for_each(|(it, coder)| *it = coder.prediction as i16);
             return Some(entry);
         };
-        let stretch = &self.parts[taken.part].stretches[taken.stretch];
-        let next = (stretch.read - taken.mcus) as u32;
-        let noted = stretch.begun.partition_point(|event| event.mcus <= next);
-        let event = stretch.begun[..noted].last()?;
+        let stretch = &self.parts[run.part].stretches[run.stretch];
+        let next = (stretch.mcus - run.mcus) as u32;
+        let count = stretch.starts.partition_point(|event| event.mcus <= next);
+        let event = stretch.starts[..count].last()?;
         entry.position = event.position;
         entry.before = (next - event.mcus) as usize;
-        if event.mcus < taken.first || entry.before >= self.across {
+        if event.mcus < run.first || entry.before >= self.across {
             return None;
         }
-        // The last block of the MCU before it.
+        // The last block of the MCU before the entry.
         let mcu = self.across - entry.before - 1;
         for (it, coder) in predictions {
             *it = coder.row[(coder.v - 1) * coder.stride + (mcu + 1) * coder.h - 1];
@@ -278,7 +279,8 @@ impl Streams {
         Some(entry)
     }
 
-    /// Returns how many MCUs are flat from the one on that begins at bit `at`, at most `most`; 0 if hardly any are.
+    /// Returns how many MCUs in a row, at most `most`, are flat, starting with the one at bit `at`; 0 if fewer than 64
+    /// bits are flat.
     #[inline(always)]
     fn flat_mcus(&self, data: &Unstuffed, at: u64, most: usize) -> usize {
         let data = data.interval(0).unwrap_or_default();
@@ -293,59 +295,59 @@ impl Streams {
 
     /// Reads the next window, which begins with the MCU at bit `at`.
     #[cold]
-    fn read_window(&mut self, at: u32, wanted: &Request<'_>) -> Result<()> {
-        let left = self.end - at;
-        let length = match self.first.take() {
-            Some(first) => first.min(left),
-            None => left.div_ceil(left.div_ceil(self.window).max(1)),
+    fn read_window(&mut self, at: u32, request: &Request<'_>) -> Result<()> {
+        let bits_left = self.end - at;
+        let length = match self.first_window.take() {
+            Some(first) => first.min(bits_left),
+            None => bits_left.div_ceil(bits_left.div_ceil(self.window).max(1)),
         };
         let (middle, end) = (at + length / 2, at + length);
         self.window_end = end;
-        let other = (length >= WORTH_ANOTHER_CORE).then(|| {
+        let helper = (length >= WORTH_ANOTHER_CORE).then(|| {
             let reader = self.reader.clone();
-            Offered::to(wanted.cores, move || reader.read(middle..end, &|| false))
+            Offered::to(request.cores, move || reader.read(middle..end, &|| false))
         });
-        let other = other.filter(Offered::is_taken);
-        let end_here = match other {
+        let helper = helper.filter(Offered::is_taken);
+        let end_here = match helper {
             Some(_) => end.min(middle + self.reader.margin()),
             None => end,
         };
         self.parts.clear();
-        let part = self.reader.read(at..end_here, wanted.interrupted);
+        let part = self.reader.read(at..end_here, request.interrupted);
         self.parts.push(part.ok_or(Error::Interrupted)?);
-        // A panic of ours: then it is decoded here.
-        let other = other.and_then(|other| other.wait().ok().flatten());
-        self.parts.extend(other);
+        // After a panic on the other core, which is a bug of this decoder, this core decodes that part.
+        let helper_part = helper.and_then(|helper| helper.wait().ok().flatten());
+        self.parts.extend(helper_part);
         self.shared |= self.parts.len() > 1;
-        self.known.clear();
-        let most = self.parts.iter().map(Part::noted).sum();
-        self.known.reserve(most);
+        self.mcus.clear();
+        let capacity = self.parts.iter().map(Part::start_count).sum();
+        self.mcus.reserve(capacity);
         let parts = self.parts.iter().enumerate();
-        let known = parts.flat_map(|(number, part)| part.known(number));
-        self.known.extend(known);
-        // In runs already, one for each stretch.
-        self.known.sort();
-        self.passed = 0;
+        let mcus = parts.flat_map(|(number, part)| part.known_mcus(number));
+        self.mcus.extend(mcus);
+        // These are sorted runs already, one for each stretch, which makes sorting fast.
+        self.mcus.sort();
+        self.mcus_passed = 0;
         Ok(())
     }
 
     /// Returns whether an MCU is known to begin at bit `at` and to end within its stretch. If so, the MCUs of that
-    /// stretch are taken next. Must be called with increasing bits.
+    /// stretch are copied next. Must be called with increasing bits.
     #[inline(always)]
     fn knows(&mut self, at: u64) -> bool {
-        while let Some(known) = self.known.get(self.passed) {
-            if u64::from(known.position) > at {
+        while let Some(mcu) = self.mcus.get(self.mcus_passed) {
+            if u64::from(mcu.position) > at {
                 return false;
             }
-            self.passed += 1;
-            let stretch = &self.parts[known.part].stretches[known.stretch];
-            if u64::from(known.position) == at && (known.mcu as usize) < stretch.read {
-                self.taken = Some(Taken {
-                    part: known.part,
-                    stretch: known.stretch,
-                    first: known.mcu,
-                    mcus: stretch.read - known.mcu as usize,
-                    cursor: stretch.cursor(known.place),
+            self.mcus_passed += 1;
+            let stretch = &self.parts[mcu.part].stretches[mcu.stretch];
+            if u64::from(mcu.position) == at && (mcu.index as usize) < stretch.mcus {
+                self.run = Some(Run {
+                    part: mcu.part,
+                    stretch: mcu.stretch,
+                    first: mcu.index,
+                    mcus: stretch.mcus - mcu.index as usize,
+                    cursor: stretch.cursor(mcu.place),
                 });
                 return true;
             }
@@ -362,8 +364,8 @@ pub(super) fn are_for(data: &Unstuffed) -> bool {
 /// Returns whether streams are faster for `bytes` on this machine.
 fn is_worth_it(bytes: &[u8]) -> bool {
     #[cfg(test)]
-    if let Some(wanted) = WANTED.get() {
-        return wanted;
+    if let Some(enabled) = FORCED.get() {
+        return enabled;
     }
     cfg!(fuzzing) || bytes.len() >= WORTH_IT && huffman::is_fast()
 }
@@ -371,41 +373,41 @@ fn is_worth_it(bytes: &[u8]) -> bool {
 #[cfg(test)]
 thread_local! {
     /// Whether to use streams, as a test requires; `None` leaves it to the usual rule.
-    static WANTED: std::cell::Cell<Option<bool>> = const { std::cell::Cell::new(None) };
+    static FORCED: std::cell::Cell<Option<bool>> = const { std::cell::Cell::new(None) };
 }
 
-/// Runs `work` with streams if `wanted`, else without them, regardless of which is faster.
+/// Runs `work` with streams if `enabled`, else without them, regardless of which is faster.
 #[cfg(test)]
-pub(crate) fn with<R>(wanted: bool, work: impl FnOnce() -> R) -> R {
-    let before = WANTED.replace(Some(wanted));
+pub(crate) fn with<R>(enabled: bool, work: impl FnOnce() -> R) -> R {
+    let previous = FORCED.replace(Some(enabled));
     let result = work();
-    WANTED.set(before);
+    FORCED.set(previous);
     result
 }
 
 /// Returns the codes of a scan in the form that the kernel needs, and a flat MCU, if there can be one.
 fn codes(scan: &Scan<'_>, coders: &[Coder]) -> Option<(Codes, Option<Flat>)> {
     let mut codes = Vec::new();
-    // Of each coder.
+    // The kind of block of each coder.
     let mut kinds = Vec::with_capacity(coders.len());
     for (index, (coder, component)) in coders.iter().zip(&scan.header.components).enumerate() {
-        let same = coders[..index]
+        let sibling = coders[..index]
             .iter()
             .position(|other| coder.shares_tables(other));
-        kinds.push(match same {
+        kinds.push(match sibling {
             Some(other) => kinds[other],
             None => {
                 let (dc, ac) = (
                     scan.tables.dc(component.dc_table)?,
                     scan.tables.ac(component.ac_table)?,
                 );
-                codes.push((dc.list(), ac.list(), Kept::of(coder.side as u8)));
+                codes.push((dc.list(), ac.list(), Selection::of(coder.side as u8)));
                 codes.len() - 1
             }
         });
     }
     let lists: Vec<_> = (codes.iter())
-        .map(|(dc, ac, kept)| kind(dc, ac, kept))
+        .map(|(dc, ac, selection)| kind(dc, ac, selection))
         .collect();
     let blocks = coders.iter().zip(kinds);
     let blocks = blocks.flat_map(|(coder, kind)| (0..coder.h * coder.v).map(move |_| kind));
@@ -415,16 +417,16 @@ fn codes(scan: &Scan<'_>, coders: &[Coder]) -> Option<(Codes, Option<Flat>)> {
     Some((Codes::new(&lists, &blocks)?, flat))
 }
 
-/// Describes a kind of block to the kernel: its codes, and where the coefficients in `kept` go.
-fn kind<'a>(dc: &'a [Code], ac: &'a [Code], kept: &Kept) -> Kind<'a> {
+/// Describes a kind of block to the kernel: its codes, and where the coefficients in `selection` go.
+fn kind<'a>(dc: &'a [Code], ac: &'a [Code], selection: &Selection) -> Kind<'a> {
     let mut places = [NOT_KEPT; 32];
-    for (k, place) in (0..).zip(&mut places).filter(|&(k, _)| kept.keeps(k)) {
-        *place = kept.place(k) as u8;
+    for (k, place) in (0..).zip(&mut places).filter(|&(k, _)| selection.keeps(k)) {
+        *place = selection.place(k) as u8;
     }
     Kind {
         dc,
         ac,
         places,
-        count: kept.count() as u8,
+        count: selection.count() as u8,
     }
 }

@@ -1,13 +1,13 @@
 //! Decodes a scan at full size in strips of rows, on all idle cores.
 //!
-//! Where a row of MCUs begins in the data is not known before everything above it has been read. So one worker, the top
-//! worker, decodes from the top, as if it were alone. Meanwhile the requesting thread goes through the scan at 1/8 with
-//! `streams`, which takes a fraction of the time of a decode because hardly any coefficients are kept. It
-//! notes where each strip begins, and the DC predictions there, until what lies beyond is its own half of the work.
-//! From then on it takes strips from the bottom, as do other workers, and all are done when they meet. All samples are
-//! written directly to their final place.
+//! The position of a row of MCUs in the data is unknown until everything above it has been read. So one worker, the top
+//! worker, decodes from the top, as if it were alone. Meanwhile the requesting thread reads the scan at 1/8 with
+//! `streams`, which takes a fraction of the time of a decode because hardly any coefficients are kept. It records where
+//! each strip begins, and the DC predictions there, until what lies beyond is its own half of the work. From then on it
+//! takes strips from the bottom, as do other workers, until they meet the top worker. All samples are written directly
+//! to their final place.
 //!
-//! Without streams that first pass would take too long, and `split` or `output` share the work.
+//! Without streams that first pass would take too long, and `split` or `output` share the work instead.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex};
 use andon_kernels::cores::{Offered, Unfinished};
 
 use crate::decode::bits::Bits;
-use crate::decode::coder::{Coder, Lane, Symbols, anew, coders};
+use crate::decode::coder::{Coder, Lane, Symbols, coders, fresh_copies};
 use crate::decode::entropy::Unstuffed;
 use crate::decode::lock::lock;
 use crate::decode::plane::PlaneDecoder;
@@ -34,33 +34,33 @@ const SAMPLES_OF_STRIP: usize = if cfg!(any(test, fuzzing)) {
     128 << 10
 };
 
-/// Sixteenths of the data that are searched first for the beginnings of strips: a little more than two workers need, of
-/// which the top one has begun to decode meanwhile. Where that is not enough, `NEXT_WINDOW` is searched at a time.
+/// Sixteenths of the data in which the beginnings of strips are searched first. Two workers need a little less, because
+/// the top worker has started to decode meanwhile. If it is not enough, `NEXT_WINDOW` more are searched at a time.
 const FIRST_WINDOW: u64 = 10;
 const NEXT_WINDOW: u64 = 2;
 
 /// Maximum number of workers that take strips from the bottom, besides the requesting thread.
 const MOST_HELPERS: usize = 6;
 
-/// Decodes a scan without restart markers if a core takes a part of it and streams support it. Otherwise returns the
+/// Decodes a scan without restart markers, if a core takes a part of it and streams support it. Otherwise returns the
 /// planes unchanged, as `Err`.
 pub(super) fn decode(
     scan: &Scan<'_>,
     coders: &[Coder],
     lanes: &[Lane],
     planes: Vec<PlaneDecoder>,
-    wanted: &Request<'_>,
+    request: &Request<'_>,
 ) -> Result<Result<Vec<PlaneDecoder>>, Vec<PlaneDecoder>> {
     let Some(index) = Index::new(scan) else {
         return Err(planes);
     };
     let rows = (scan.size.1 as usize * SAMPLES_OF_STRIP).div_ceil(scan.samples.max(1));
-    let (strips, others) = cut(scan.size.1 as usize, rows, lanes, planes);
+    let (strips, other_planes) = cut(scan.size.1 as usize, rows, lanes, planes);
     let work = Arc::new(Work {
         data: scan.data.clone(),
         across: scan.size.0 as usize,
         lanes: lanes.to_vec(),
-        left: Mutex::new(Left {
+        queue: Mutex::new(Queue {
             strips: 0..strips.len(),
             workers: 2,
         }),
@@ -71,21 +71,22 @@ pub(super) fn decode(
             .collect(),
     });
     let top = {
-        let (work, coders) = (work.clone(), anew(coders));
-        Offered::to(wanted.cores, move || work.decode_from_top(coders))
+        let (work, coders) = (work.clone(), fresh_copies(coders));
+        Offered::to(request.cores, move || work.decode_from_top(coders))
     };
     if !top.is_taken() {
         let strips = work.strips.iter().filter_map(|strip| lock(strip).take());
-        let planes = join(strips.map(|strip| strip.planes), lanes, others);
+        let planes = join(strips.map(|strip| strip.planes), lanes, other_planes);
         return planes.map_or(Ok(Err(Error::UNSUPPORTED)), Err);
     }
-    let made = work.share(top, index, rows, coders, wanted);
-    if made.is_err() {
-        // Workers may still be at it.
+    let results = work.share(top, index, rows, coders, request);
+    if results.is_err() {
+        // Workers may still be running.
         work.stop();
     }
-    let strips = made.and_then(|made| work.in_order(made));
-    Ok(strips.and_then(|strips| join(strips.into_iter(), lanes, others).ok_or(Error::UNSUPPORTED)))
+    let strips = results.and_then(|results| work.in_order(results));
+    Ok(strips
+        .and_then(|strips| join(strips.into_iter(), lanes, other_planes).ok_or(Error::UNSUPPORTED)))
 }
 
 /// A strip of rows of MCUs, and the planes that it is decoded to.
@@ -96,7 +97,7 @@ struct Strip {
 }
 
 /// A strip's index, and its decoded planes or the error.
-type Made = (usize, Result<Vec<PlaneDecoder>>);
+type StripResult = (usize, Result<Vec<PlaneDecoder>>);
 
 /// Divides the `down` rows of MCUs into strips of `rows` rows. Also returns the planes that do not belong to this scan.
 fn cut(
@@ -150,12 +151,12 @@ struct Work {
     across: usize,
     lanes: Vec<Lane>,
     strips: Vec<Mutex<Option<Strip>>>,
-    left: Mutex<Left>,
+    queue: Mutex<Queue>,
     /// Whether the rest of the work is no longer needed.
     stopped: AtomicBool,
 }
 
-struct Left {
+struct Queue {
     /// Indices of the strips that no worker has taken.
     strips: Range<usize>,
     /// Number of workers that share these strips.
@@ -171,7 +172,7 @@ struct Index {
 
 impl Index {
     fn new(scan: &Scan<'_>) -> Option<Self> {
-        // Nothing is written to them.
+        // These planes have no sizes, because only the positions in the data are of interest.
         let planes = (0..scan.frame.components.len())
             .map(|index| PlaneDecoder::new(scan.frame, index, std::iter::empty()));
         let planes: Vec<_> = planes.collect();
@@ -187,12 +188,12 @@ impl Index {
 }
 
 impl Work {
-    /// Returns the planes of all strips from top to bottom, or the first error in the order of the file. Everything
-    /// before that error was decoded.
-    fn in_order(&self, mut made: Vec<Made>) -> Result<Vec<Vec<PlaneDecoder>>> {
-        made.sort_unstable_by_key(|&(strip, _)| strip);
-        let mut strips = Vec::with_capacity(made.len());
-        for (strip, planes) in made {
+    /// Returns the planes of all strips from top to bottom, or the first error in the order of the file. If there is an
+    /// error, everything before it was decoded.
+    fn in_order(&self, mut results: Vec<StripResult>) -> Result<Vec<Vec<PlaneDecoder>>> {
+        results.sort_unstable_by_key(|&(strip, _)| strip);
+        let mut strips = Vec::with_capacity(results.len());
+        for (strip, planes) in results {
             if strip != strips.len() {
                 return Err(Error::UNSUPPORTED);
             }
@@ -203,48 +204,49 @@ impl Work {
             .ok_or(Error::UNSUPPORTED)
     }
 
-    /// Decodes the strips together with the `top` worker, which has already begun, and with idle cores. The result is
-    /// in any order.
+    /// Decodes the strips together with the `top` worker, which has already started, and with idle cores. The results
+    /// are in no particular order.
     fn share(
         self: &Arc<Self>,
-        top: Offered<Vec<Made>>,
+        top: Offered<Vec<StripResult>>,
         index: Index,
         rows: usize,
         coders: &[Coder],
-        wanted: &Request<'_>,
-    ) -> Result<Vec<Made>> {
-        let mut others = vec![top];
-        let entries = Arc::new(self.entries(index, rows, wanted)?);
-        while others.len() <= MOST_HELPERS {
-            let (work, entries, coders) = (self.clone(), entries.clone(), anew(coders));
-            let other = Offered::to(wanted.cores, move || {
+        request: &Request<'_>,
+    ) -> Result<Vec<StripResult>> {
+        let mut workers = vec![top];
+        let entries = Arc::new(self.entries(index, rows, request)?);
+        while workers.len() <= MOST_HELPERS {
+            let (work, entries, coders) = (self.clone(), entries.clone(), fresh_copies(coders));
+            let worker = Offered::to(request.cores, move || {
                 work.decode_from_bottom(&entries, coders, &|| false)
             });
-            if !other.is_taken() {
+            if !worker.is_taken() {
                 break;
             }
-            others.push(other);
-            lock(&self.left).workers += 1;
+            workers.push(worker);
+            lock(&self.queue).workers += 1;
         }
-        let mut made = self.decode_from_bottom(&entries, anew(coders), wanted.interrupted);
-        for other in others {
-            let other = other.wait_unless(wanted.interrupted);
-            made.extend(other.map_err(|why| match why {
+        let mut results =
+            self.decode_from_bottom(&entries, fresh_copies(coders), request.interrupted);
+        for worker in workers {
+            let worker_results = worker.wait_unless(request.interrupted);
+            results.extend(worker_results.map_err(|why| match why {
                 Unfinished::Interrupted => Error::Interrupted,
-                // A panic of ours: libjpeg may know better.
+                // A panic is a bug of this decoder: libjpeg may be able to decode the file.
                 Unfinished::Panicked => Error::UNSUPPORTED,
             })?);
         }
-        Ok(made)
+        Ok(results)
     }
 
-    /// Returns where each strip of `rows` rows of MCUs begins, as far as that is known and worth knowing. Fails only if
-    /// interrupted: errors in the data are found by the top worker, too.
+    /// Returns where each strip of `rows` rows of MCUs begins, as far as that is known and useful. Fails only if
+    /// interrupted: the top worker finds and reports errors in the data.
     fn entries(
         &self,
         index: Index,
         rows: usize,
-        wanted: &Request<'_>,
+        request: &Request<'_>,
     ) -> Result<Vec<Option<Entry>>> {
         let Index {
             mut coders,
@@ -259,7 +261,7 @@ impl Work {
             return Ok(entries);
         };
         for row in 0..down {
-            if (wanted.interrupted)() {
+            if (request.interrupted)() {
                 return Err(Error::Interrupted);
             }
             if row.is_multiple_of(rows) {
@@ -271,9 +273,9 @@ impl Work {
             for coder in &mut coders {
                 coder.row.fill(0);
             }
-            let read = streams.decode_row(&self.data, &mut coders, bits, wanted);
-            match read.and_then(|bits| check(&bits).map(|()| bits)) {
-                Ok(after) => bits = after,
+            let result = streams.decode_row(&self.data, &mut coders, bits, request);
+            match result.and_then(|bits| check(&bits).map(|()| bits)) {
+                Ok(next) => bits = next,
                 Err(Error::Interrupted) => return Err(Error::Interrupted),
                 Err(_) => break,
             }
@@ -282,40 +284,40 @@ impl Work {
     }
 
     /// Returns whether the work beyond the last entry is no more than what is left before it. If so, the requesting
-    /// thread decodes the former as one run, while the top worker is busy with the rest.
+    /// thread decodes that part in one run, while the top worker is busy with the rest.
     fn are_enough(&self, entries: &[Option<Entry>], length: u64) -> bool {
-        let Range { start: top, end } = lock(&self.left).strips.clone();
+        let Range { start: top, end } = lock(&self.queue).strips.clone();
         if top >= end {
             return true;
         }
-        let (Some(Some(last)), Some(Some(begun))) = (entries.last(), entries.get(top)) else {
+        let (Some(Some(last)), Some(Some(first))) = (entries.last(), entries.get(top)) else {
             return false;
         };
-        // Bits and samples are about as much work.
+        // A bit and a sample are about the same amount of work.
         let share = |bits: u64, strips: usize| {
             bits as f64 / length as f64 + strips as f64 / self.strips.len() as f64
         };
         let (position, strip) = (u64::from(last.position), entries.len() - 1);
-        let before = position.saturating_sub(begun.position.into());
+        let bits_before = position.saturating_sub(first.position.into());
         share(length.saturating_sub(position), self.strips.len() - strip)
-            <= share(before, strip - top)
+            <= share(bits_before, strip - top)
     }
 
     /// Decodes one strip after the other from the top.
-    fn decode_from_top(&self, mut coders: Vec<Coder>) -> Vec<Made> {
-        let mut made = Vec::new();
+    fn decode_from_top(&self, mut coders: Vec<Coder>) -> Vec<StripResult> {
+        let mut results = Vec::new();
         let Some(mut bits) = self.data.reader(0) else {
-            return made;
+            return results;
         };
         while let Some(strip) = self.next() {
             let planes = self.decode(strip, &mut coders, &mut bits);
             if planes.is_err() {
-                // Nothing behind an error matters.
+                // After an error, the rest of the image is not needed.
                 self.stop();
             }
-            made.push((strip, planes));
+            results.push((strip, planes));
         }
-        made
+        results
     }
 
     /// Decodes runs of strips from the bottom.
@@ -324,67 +326,73 @@ impl Work {
         entries: &[Option<Entry>],
         mut coders: Vec<Coder>,
         interrupted: &dyn Fn() -> bool,
-    ) -> Vec<Made> {
-        let mut made = Vec::new();
+    ) -> Vec<StripResult> {
+        let mut results = Vec::new();
         while let Some((entry, run)) = self.next_run(entries) {
             let bits = self.enter(&entry, &mut coders);
             let Ok(mut bits) = bits else {
-                made.push((run.start, bits.map(|_| Vec::new())));
-                return made;
+                results.push((run.start, bits.map(|_| Vec::new())));
+                return results;
             };
             for strip in run {
                 if interrupted() || self.stopped.load(Ordering::Relaxed) {
-                    return made;
+                    return results;
                 }
                 let planes = self.decode(strip, &mut coders, &mut bits);
-                let failed = planes.is_err();
-                made.push((strip, planes));
-                if failed {
-                    return made;
+                let is_error = planes.is_err();
+                results.push((strip, planes));
+                if is_error {
+                    return results;
                 }
             }
         }
-        made
+        results
     }
 
-    /// Takes the topmost strip that is left.
+    /// Takes the topmost strip that no worker has taken.
     fn next(&self) -> Option<usize> {
-        lock(&self.left).strips.next()
+        lock(&self.queue).strips.next()
     }
 
-    /// Takes a run of strips at the bottom: many at first, because at each entry a part of a row is decoded in vain.
+    /// Takes a run of strips at the bottom. The first runs are long, because at each entry a part of a row is decoded
+    /// in vain.
     fn next_run(&self, entries: &[Option<Entry>]) -> Option<(Entry, Range<usize>)> {
-        let mut left = lock(&self.left);
-        let Range { start, end } = left.strips.clone();
-        let first = end.checked_sub(((end - start) / (2 * left.workers)).max(1))?;
-        let mut known = (start..=first).rev();
-        let (first, entry) = known.find_map(|strip| Some((strip, (*entries.get(strip)?)?)))?;
-        left.strips.end = first;
+        let mut queue = lock(&self.queue);
+        let Range { start, end } = queue.strips.clone();
+        let first = end.checked_sub(((end - start) / (2 * queue.workers)).max(1))?;
+        let mut candidates = (start..=first).rev();
+        let (first, entry) = candidates.find_map(|strip| Some((strip, (*entries.get(strip)?)?)))?;
+        queue.strips.end = first;
         Some((entry, first..end))
     }
 
-    /// Tells the workers to stop, and gives up the strips that no worker has taken.
+    /// Stops the workers, and discards the strips that no worker has taken.
     fn stop(&self) {
         self.stopped.store(true, Ordering::Relaxed);
-        let left = &mut lock(&self.left).strips;
-        left.end = left.start;
+        let queue = &mut lock(&self.queue).strips;
+        queue.end = queue.start;
     }
 
-    /// Returns a reader at the beginning of the entry's strip, and sets the coders' predictions.
+    /// Returns a reader at the beginning of the entry's strip, and sets the coders' DC predictions.
     fn enter(&self, entry: &Entry, coders: &mut [Coder]) -> Result<Bits<'_>> {
         let bits = self.data.reader_at(entry.position);
         for (coder, prediction) in coders.iter_mut().zip(entry.predictions) {
             coder.prediction = prediction.into();
         }
-        let before = self.across - entry.before..self.across;
-        let bits = decode_mcus(coders, before, &mut Intervals::endless(&self.data), bits)?;
+        let mcus_before = self.across - entry.before..self.across;
+        let bits = decode_mcus(
+            coders,
+            mcus_before,
+            &mut Intervals::endless(&self.data),
+            bits,
+        )?;
         for coder in coders {
             coder.row.fill(0);
         }
         Ok(bits)
     }
 
-    /// Computes the samples of a strip that was taken. It begins where `bits` stands.
+    /// Decodes a strip and computes its samples. The strip begins at the position of `bits`.
     fn decode<'a>(
         &'a self,
         strip: usize,

@@ -1,4 +1,4 @@
-//! Measures the activity in a block of luma, because errors are less visible where there is much of it.
+//! Measures the activity of luma in each block, because errors are less visible where activity is high.
 
 use std::array;
 use std::ops::Range;
@@ -10,7 +10,7 @@ use crate::image::Plane;
 /// Returns the strength of every block in these rows of blocks, row by row: 0 without activity, then linear in the
 /// logarithm of the activity, up to 65535.
 ///
-/// Only the quietest quarter of a block counts, because the errors that the others hide would reach into it.
+/// Only the quietest quarter of a block counts, because errors in the busier quarters would be visible in it.
 pub(super) fn strengths(plane: Plane<&[u8]>, rows: &Range<usize>) -> Vec<u16> {
     let wide = plane.width.div_ceil(8) as usize;
     let mut out = Vec::with_capacity(wide * rows.len());
@@ -19,10 +19,11 @@ pub(super) fn strengths(plane: Plane<&[u8]>, rows: &Range<usize>) -> Vec<u16> {
         quiet.fill(u16::MAX);
         let high = plane.height;
         for top in (8 * row as u32..high).step_by(4).take(2) {
-            // Below the last row is the same once more.
-            let five: [&[u8]; 5] = array::from_fn(|y| plane.row((top + y as u32).min(high - 1)));
+            // Below the last row of the image, that row is repeated.
+            let neighbours: [&[u8]; 5] =
+                array::from_fn(|y| plane.row((top + y as u32).min(high - 1)));
             let count = (high - top).min(4) as usize;
-            quieter_halves(&five[..=count], &mut quiet);
+            quieter_halves(&neighbours[..=count], &mut quiet);
         }
         out.extend(quiet.iter().map(|&sum| {
             let strength = (log2(u32::from(sum) + 16) - QUIET) / (BUSY - QUIET);
@@ -32,15 +33,15 @@ pub(super) fn strengths(plane: Plane<&[u8]>, rows: &Range<usize>) -> Vec<u16> {
     out
 }
 
-/// The value of log₂(16 + activity) at a strength of 0; `BUSY` is that at 65535. Activity is the sum of the differences
-/// of a quarter's 16 samples from two neighbours each.
+/// The value of log₂(16 + activity) for a strength of 0. `BUSY` is the value for 65535. The activity of a quarter block
+/// is the sum of the absolute differences between its 16 samples and their right and lower neighbours.
 const QUIET: f32 = 4.0 + 3.84;
 const BUSY: f32 = 4.0 + 8.84;
 
 /// Approximates log₂ by interpolating linearly between powers of two. The result is at most 0.09 too small.
 fn log2(n: u32) -> f32 {
-    let whole = n.ilog2();
-    whole as f32 + (n as f32 / (1 << whole) as f32 - 1.0)
+    let exponent = n.ilog2();
+    exponent as f32 + (n as f32 / (1 << exponent) as f32 - 1.0)
 }
 
 #[cfg(test)]
@@ -48,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_quietest_quarter_of_a_block_counts_also_where_the_picture_ends_within_it() {
+    fn the_quietest_quarter_of_a_block_counts_also_where_the_image_ends_within_it() {
         for (width, height) in [(1, 1), (5, 3), (8, 8), (9, 20), (53, 16), (100, 41)] {
             let mut state = 1u32;
             let samples = (0..width * height).map(|at| {

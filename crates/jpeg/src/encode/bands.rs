@@ -1,4 +1,4 @@
-//! Cuts an image into bands, which idle cores transform alongside the current one.
+//! Divides an image into bands, which idle cores transform in parallel with the current one.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::image::{Plane, Subsampling};
 use crate::tables::Table as Steps;
 
 /// A band and, for each class of tables, the counts of its symbols except those of frequency 0.
-pub(super) type Counted = (Band, Vec<Counts>);
+pub(super) type CountedBand = (Band, Vec<Counts>);
 
 /// The planes and settings from which bands are made.
 pub(super) struct Parts<S> {
@@ -33,15 +33,15 @@ impl<S: AsRef<[u8]> + Send + Sync + 'static> Parts<S> {
         let component = |n| Component {
             h: if n == 0 { sub.h.into() } else { 1 },
             v: if n == 0 { sub.v.into() } else { 1 },
-            // Luma has tables of its own, the others share theirs.
+            // Luma has its own tables. The other components share theirs.
             class: usize::from(n > 0),
         };
-        let dead = [&steps::LUMA, &steps::CHROMA];
-        let quantisers = steps.iter().zip(dead);
+        let dead_zones = [&steps::LUMA, &steps::CHROMA];
+        let quantisers = steps.iter().zip(dead_zones);
         Self {
             components: (0..planes.len()).map(component).collect(),
             quantisers: quantisers
-                .map(|(steps, dead)| steps::quantiser(steps, dead))
+                .map(|(steps, dead_zone)| steps::quantiser(steps, dead_zone))
                 .collect(),
             planes,
         }
@@ -54,7 +54,7 @@ impl<S: AsRef<[u8]> + Send + Sync + 'static> Parts<S> {
     }
 
     /// Transforms these rows of MCUs.
-    fn band(&self, rows: Range<usize>, interrupted: &dyn Fn() -> bool) -> Result<Counted> {
+    fn band(&self, rows: Range<usize>, interrupted: &dyn Fn() -> bool) -> Result<CountedBand> {
         let mut rest = vec![Counts::new(); self.planes.len().min(2)];
         let mut band = Vec::with_capacity(self.planes.len());
         for (n, (plane, component)) in self.planes.iter().zip(&self.components).enumerate() {
@@ -75,7 +75,7 @@ impl<S: AsRef<[u8]> + Send + Sync + 'static> Parts<S> {
     }
 
     /// Transforms the whole image on this core and idle ones. Returns the components, and each band with its counts.
-    pub(super) fn bands(self, how: &Options<'_>) -> Result<(Vec<Component>, Vec<Counted>)> {
+    pub(super) fn bands(self, options: &Options<'_>) -> Result<(Vec<Component>, Vec<CountedBand>)> {
         let rows = self.rows();
         let luma = &self.planes[0];
         let pixels = u64::from(luma.width) * u64::from(luma.height);
@@ -84,20 +84,20 @@ impl<S: AsRef<[u8]> + Send + Sync + 'static> Parts<S> {
             .min(rows);
         let components = self.components.clone();
         let parts = Arc::new(self);
-        let apart = {
+        let shared_bands = {
             let parts = parts.clone();
-            shared(how.cores, how.interrupted, count, move |band| {
+            shared(options.cores, options.interrupted, count, move |band| {
                 let border = |band: usize| band * rows / count;
                 parts.band(border(band)..border(band + 1), &|| false)
             })
         };
-        let bands = match apart {
+        let bands = match shared_bands {
             Some(bands) => bands?.into_iter().collect::<Result<_>>()?,
-            None => vec![parts.band(0..rows, how.interrupted)?],
+            None => vec![parts.band(0..rows, options.interrupted)?],
         };
         Ok((components, bands))
     }
 }
 
-/// Pixels of the band that a core takes at a time: about a quarter of a millisecond of work.
+/// Number of pixels in the band that a core takes at a time: about a quarter of a millisecond of work.
 const PIXELS_OF_BAND: u64 = 64 << 10;

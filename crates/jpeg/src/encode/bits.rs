@@ -1,4 +1,4 @@
-//! Writes bits, and the zero that entropy-coded data need behind each byte 0xFF.
+//! Writes bits, and inserts a zero after each byte 0xFF, as entropy-coded data require.
 
 use memchr::memchr;
 
@@ -6,22 +6,22 @@ use memchr::memchr;
 #[derive(Default)]
 pub(super) struct BitWriter {
     bytes: Vec<u8>,
-    /// How many bytes of `bytes` are complete.
+    /// Number of complete bytes in `bytes`.
     length: usize,
-    /// The bits behind the complete bytes, the first one in the highest position. All others are 0.
-    waiting: u64,
-    /// How many bits are in `waiting`, at most 7.
+    /// The bits that follow the complete bytes, the first one in the highest position. All lower bits are 0.
+    tail: u64,
+    /// Number of bits in `tail`, at most 7.
     count: u32,
 }
 
-/// A finished sequence of bits. Those behind the last one in its byte are 0.
+/// A finished sequence of bits. The unused bits of its last byte are 0.
 pub(super) struct Bits {
     bytes: Vec<u8>,
     /// The number of bits.
     count: u64,
 }
 
-/// The most bits that a single write may have.
+/// Maximum number of bits of a single write.
 const MOST_BITS: u32 = 56;
 
 impl BitWriter {
@@ -36,26 +36,26 @@ impl BitWriter {
     /// Makes room for `bits` more bits.
     pub(super) fn reserve(&mut self, bits: u64) {
         // The last write stores a whole word.
-        let most = usize::try_from(bits / 8).unwrap_or(0) + 16;
-        if self.bytes.len() - self.length < most {
+        let room = usize::try_from(bits / 8).unwrap_or(0) + 16;
+        if self.bytes.len() - self.length < room {
             let length = self.bytes.len();
-            self.bytes.resize(length + length / 4 + most, 0);
+            self.bytes.resize(length + length / 4 + room, 0);
         }
     }
 
-    /// Writes the lowest `count` bits of `bits`, at most 56. The higher ones must be 0.
+    /// Writes the lowest `count` bits of `bits`, at most 56. The higher bits must be 0.
     ///
-    /// It has no branch, because when a word is full is unpredictable.
+    /// It is branch-free, because it is unpredictable when a word is full.
     #[inline(always)]
     pub(super) fn write(&mut self, bits: u64, count: u32) {
         debug_assert!(count <= MOST_BITS, "{count} bits at once");
-        let all = self.count + count;
-        // With no bits at all the shift by 64 wraps to none, of nothing.
-        self.waiting |= bits.wrapping_shl(64 - all);
-        self.bytes[self.length..self.length + 8].copy_from_slice(&self.waiting.to_be_bytes());
-        self.length += (all / 8) as usize;
-        self.waiting <<= all & 0x38;
-        self.count = all % 8;
+        let total = self.count + count;
+        // If there are no bits at all, the shift by 64 wraps to a shift by 0, of a value that is 0.
+        self.tail |= bits.wrapping_shl(64 - total);
+        self.bytes[self.length..self.length + 8].copy_from_slice(&self.tail.to_be_bytes());
+        self.length += (total / 8) as usize;
+        self.tail <<= total & 0x38;
+        self.count = total % 8;
     }
 
     /// Appends a finished sequence of bits.
@@ -64,16 +64,16 @@ impl BitWriter {
         self.reserve(bits.count);
         for word in words.as_chunks().0 {
             let word = u64::from_be_bytes(*word);
-            let full = self.waiting | word >> self.count;
+            let full = self.tail | word >> self.count;
             self.bytes[self.length..self.length + 8].copy_from_slice(&full.to_be_bytes());
             self.length += 8;
-            self.waiting = word.checked_shl(64 - self.count).unwrap_or(0);
+            self.tail = word.checked_shl(64 - self.count).unwrap_or(0);
         }
-        let mut left = (bits.count % 64) as u32;
+        let mut bits_left = (bits.count % 64) as u32;
         for &byte in rest {
-            let count = left.min(8);
+            let count = bits_left.min(8);
             self.write(u64::from(byte) >> (8 - count), count);
-            left -= count;
+            bits_left -= count;
         }
     }
 
@@ -91,21 +91,21 @@ impl BitWriter {
 }
 
 impl Bits {
-    /// Appends the bits to a file as entropy-coded data: with a zero behind each byte 0xFF, and the last byte filled up
-    /// with ones.
+    /// Appends the bits to a file as entropy-coded data: inserts a zero after each byte 0xFF, and fills up the last
+    /// byte with ones.
     pub(super) fn stuff(mut self, file: &mut Vec<u8>) {
         if let Some(last) = self.bytes.last_mut() {
-            let left = (self.count.next_multiple_of(8) - self.count) as u32;
-            *last |= ((1u16 << left) - 1) as u8;
+            let padding = (self.count.next_multiple_of(8) - self.count) as u32;
+            *last |= ((1u16 << padding) - 1) as u8;
         }
-        // Few bytes are ones alone.
+        // Few bytes are 0xFF and need a zero.
         file.reserve(self.bytes.len() + self.bytes.len() / 100 + 16);
         let mut rest = &self.bytes[..];
         while let Some(at) = memchr(0xff, rest) {
-            let (before, after) = rest.split_at(at + 1);
-            file.extend_from_slice(before);
+            let (run, tail) = rest.split_at(at + 1);
+            file.extend_from_slice(run);
             file.push(0);
-            rest = after;
+            rest = tail;
         }
         file.extend_from_slice(rest);
     }

@@ -15,7 +15,7 @@ pub(super) struct Blocks {
     pub(super) wide: usize,
     /// The levels of frequency 0, later replaced by their [differences](super::scan::take_differences).
     pub(super) flat: Vec<i16>,
-    /// The number of symbols of each block.
+    /// Number of symbols of each block.
     pub(super) lengths: Vec<u8>,
     /// The symbols of all frequencies but 0.
     pub(super) symbols: Vec<Symbol>,
@@ -24,11 +24,11 @@ pub(super) struct Blocks {
 }
 
 impl Blocks {
-    /// Transforms these rows of a plane's blocks. Blocks that reach over the edges are filled up with the last samples,
+    /// Transforms these rows of a plane's blocks. Blocks that extend beyond the image repeat its last samples there,
     /// which costs the fewest bits.
     ///
-    /// `strengths` are those of all these blocks, row by row; `None` stands for zeros. The symbols of all frequencies
-    /// but 0 are added to `counts`.
+    /// `strengths` has the strength of each of these blocks, row by row; `None` stands for zeros. The symbols of all
+    /// frequencies but 0 are added to `counts`.
     pub(super) fn of(
         plane: Plane<&[u8]>,
         rows: Range<usize>,
@@ -43,7 +43,7 @@ impl Blocks {
             wide,
             flat: vec![0; wide * high],
             lengths: vec![0; wide * high],
-            // Pages that are not written take no memory.
+            // The capacity is for the worst case: pages that are not written take no memory.
             symbols: Vec::with_capacity(64 * wide * high),
             rows: Vec::with_capacity(high),
         };

@@ -23,7 +23,7 @@ pub(super) fn begin(exif: &[u8], icc: &[u8]) -> Vec<u8> {
     file
 }
 
-/// Appends all further segments up to the entropy-coded data.
+/// Appends all segments that follow the metadata, up to the entropy-coded data.
 pub(super) fn head(
     file: &mut Vec<u8>,
     (width, height): (u32, u32),
@@ -32,7 +32,7 @@ pub(super) fn head(
     tables: &[Tables],
 ) {
     for (number, steps) in (0u8..).zip(&steps[..tables.len()]) {
-        // All of them are bytes.
+        // Quantisation steps are at most 255.
         push(file, DQT, &[&[number], &steps.map(|step| step as u8)]);
     }
     let [_, _, h0, h1] = height.to_be_bytes();
@@ -54,12 +54,12 @@ pub(super) fn head(
             );
         }
     }
-    // From the first coefficient to the last, in one go.
+    // A single scan has all coefficients, from the first to the last one.
     scan.extend([0, 63, 0]);
     push(file, SOS, &[&scan]);
 }
 
-/// The most bytes of EXIF data in a segment, whose 16-bit length includes itself (2 bytes) and the identifier (6
-/// bytes).
+/// Maximum size in bytes of EXIF data in a segment. The segment's 16-bit length includes itself (2 bytes) and the
+/// identifier (6 bytes).
 pub const MOST_EXIF_BYTES: usize = MOST_BYTES - 6;
 const MOST_ICC_BYTES: usize = MOST_BYTES - 14;

@@ -1,4 +1,4 @@
-//! Builds Huffman tables that fit an image's symbols.
+//! Builds Huffman tables that are optimal for an image's symbols.
 
 /// How often each symbol occurs.
 #[derive(Clone)]
@@ -23,53 +23,55 @@ impl Counts {
         }
     }
 
-    /// Counts these symbols.
+    /// Counts each of these symbols once.
     pub(super) fn add_all(&mut self, symbols: &[u8]) {
-        // Every second one apart: to add to a number twice running takes as long as to store and load it.
-        let mut others = [0; 256];
+        // Every second symbol is counted in a table of its own. Otherwise, two equal symbols in a row would have to
+        // wait for the store and load of the same count.
+        let mut second_counts = [0; 256];
         let (pairs, rest) = symbols.as_chunks();
         for &[first, second] in pairs {
             self.0[usize::from(first)] += 1;
-            others[usize::from(second)] += 1;
+            second_counts[usize::from(second)] += 1;
         }
         for &symbol in rest {
             self.0[usize::from(symbol)] += 1;
         }
-        self.include(&Self(others));
+        self.include(&Self(second_counts));
     }
 }
 
-/// A Huffman table, both as a file holds it and ready for encoding.
+/// A Huffman table, both as it is stored in a file and in a form for encoding.
 pub(super) struct Table {
-    /// The number of codes of each length, 1 to 16 bits.
+    /// Number of codes of each length, 1 to 16 bits.
     pub(super) lengths: [u8; 16],
-    /// The symbols of the codes, those with the shortest codes first.
+    /// The symbols, ordered by the length of their codes, the shortest first.
     pub(super) symbols: Vec<u8>,
     /// The code of each symbol: its length in the lowest byte, the code itself above it.
     pub(super) codes: [u32; 256],
-    /// Bits that all counted symbols take, including the value bits that follow them.
+    /// Total number of bits of all counted symbols, including the value bits that follow them.
     pub(super) bits: u64,
 }
 
 impl Table {
-    /// Builds the best table for these counts (T.81, K.2). At every length, the code that is all ones stays unused.
+    /// Builds the optimal table for these counts (T.81, K.2). At every length, the code that is all ones stays unused.
     pub(super) fn of(counts: &Counts) -> Self {
-        let mut used: Vec<(u32, u8)> = (0..=255u8)
+        let mut frequencies: Vec<(u32, u8)> = (0..=255u8)
             .map(|symbol| (counts.0[usize::from(symbol)], symbol))
             .filter(|&(count, _)| count > 0)
             .collect();
-        if used.is_empty() {
-            used.push((1, 0));
+        if frequencies.is_empty() {
+            frequencies.push((1, 0));
         }
-        // Among equals the largest symbol is the rarest, so that tables do not depend on the sort.
-        used.sort_unstable_by_key(|&(count, symbol)| (count, u8::MAX - symbol));
-        // The code of ones goes to a symbol that never comes, the rarest of all.
+        // Among equally frequent symbols the largest counts as the rarest, so that tables do not depend on the sorting
+        // algorithm.
+        frequencies.sort_unstable_by_key(|&(count, symbol)| (count, u8::MAX - symbol));
+        // The code that is all ones is reserved by a symbol that never occurs, the rarest of all.
         let weights: Vec<u64> = std::iter::once(0)
-            .chain(used.iter().map(|&(count, _)| count.into()))
+            .chain(frequencies.iter().map(|&(count, _)| count.into()))
             .collect();
         let mut numbers = code_lengths(&weights);
         limit(&mut numbers);
-        // The reserved code is one of the longest.
+        // That symbol has one of the longest codes.
         if let Some(longest) = numbers.iter_mut().rev().find(|number| **number > 0) {
             *longest -= 1;
         }
@@ -77,7 +79,11 @@ impl Table {
         for (length, &number) in lengths.iter_mut().zip(&numbers[1..]) {
             *length = number as u8;
         }
-        let symbols: Vec<u8> = used.iter().rev().map(|&(_, symbol)| symbol).collect();
+        let symbols: Vec<u8> = frequencies
+            .iter()
+            .rev()
+            .map(|&(_, symbol)| symbol)
+            .collect();
         let mut codes = [0; 256];
         let mut bits = 0;
         let (mut code, mut at) = (0, 0);
@@ -102,24 +108,25 @@ impl Table {
 
 /// Returns the number of codes of each length in a Huffman code for these weights, which must be in ascending order.
 ///
-/// It merges two queues: the leaves, and the sums in the order in which they are made, which is ascending, too.
+/// The algorithm merges two queues: the leaves, and the sums in the order in which they are created, which is
+/// ascending, too.
 fn code_lengths(weights: &[u64]) -> [u32; 258] {
     let leaves = weights.len();
     let mut sums: Vec<u64> = Vec::with_capacity(leaves);
-    // Whose child a node is; leaves first, then sums.
+    // Index of each node's parent. Leaves come first, then sums.
     let mut parents = vec![0; 2 * leaves];
     let (mut leaf, mut sum) = (0, 0);
-    for made in 0..leaves - 1 {
+    for sum_index in 0..leaves - 1 {
         let mut weight = 0;
         for _ in 0..2 {
-            let take_leaf = leaf < leaves && (sum >= made || weights[leaf] <= sums[sum]);
+            let take_leaf = leaf < leaves && (sum >= sum_index || weights[leaf] <= sums[sum]);
             if take_leaf {
                 weight += weights[leaf];
-                parents[leaf] = leaves + made;
+                parents[leaf] = leaves + sum_index;
                 leaf += 1;
             } else {
                 weight += sums[sum];
-                parents[leaves + sum] = leaves + made;
+                parents[leaves + sum] = leaves + sum_index;
                 sum += 1;
             }
         }

@@ -1,8 +1,8 @@
 //! A JPEG encoder for gray and YCbCr planes, which it writes in one sequential scan.
 //!
-//! It follows jpegli (Google, 2024): what costs bits but is hardly visible is not written. Weak coefficients are set to
-//! 0, the more so the higher their frequency (`steps`) and the more activity surrounds them (`activity`). It takes
-//! two passes, so that the Huffman tables fit the image (`huffman`).
+//! It follows jpegli (Google, 2024): details that cost bits but are hardly visible are left out. Weak coefficients are
+//! set to 0, the more so the higher their frequency (`steps`) and the more activity surrounds them (`activity`).
+//! Encoding takes two passes, so that the Huffman tables fit the image (`huffman`).
 
 mod activity;
 mod bands;
@@ -27,7 +27,7 @@ use crate::tables::{Table as Steps, tables};
 ///
 /// # Errors
 /// `Unfit`, `Interrupted`, `Panicked`.
-pub fn encode<S>(image: Image<S>, how: &Options<'_>) -> Result<Vec<u8>>
+pub fn encode<S>(image: Image<S>, options: &Options<'_>) -> Result<Vec<u8>>
 where
     S: AsRef<[u8]> + Send + Sync + 'static,
 {
@@ -36,11 +36,11 @@ where
         _ => image.sub,
     };
     check(&image.planes, sub)?;
-    let steps = tables(how.quality.clamp(1, 100), sub);
-    let file = file::begin(how.exif, how.icc);
+    let steps = tables(options.quality.clamp(1, 100), sub);
+    let file = file::begin(options.exif, options.icc);
     let size = (image.planes[0].width, image.planes[0].height);
     let parts = Parts::new(image.planes, sub, &steps);
-    write(file, size, parts, &steps, how)
+    write(file, size, parts, &steps, options)
 }
 
 /// Fails unless these planes make an image that can be written.
@@ -72,17 +72,17 @@ fn write<S>(
     size: (u32, u32),
     parts: Parts<S>,
     steps: &[Steps; 2],
-    how: &Options<'_>,
+    options: &Options<'_>,
 ) -> Result<Vec<u8>>
 where
     S: AsRef<[u8]> + Send + Sync + 'static,
 {
-    let (components, bands) = parts.bands(how)?;
+    let (components, bands) = parts.bands(options)?;
     let (mut bands, counts): (Vec<Band>, Vec<_>) = bands.into_iter().unzip();
     let mut rest = vec![Counts::new(); components.len().min(2)];
     for counts in &counts {
-        for (all, counts) in rest.iter_mut().zip(counts) {
-            all.include(counts);
+        for (total, counts) in rest.iter_mut().zip(counts) {
+            total.include(counts);
         }
     }
     let flat = scan::take_differences(&components, &mut bands, &mut rest);
@@ -98,8 +98,8 @@ where
         bands,
         tables,
     };
-    scan.write(file, how)
+    scan.write(file, options)
 }
 
-/// The longest side of an image in px: libjpeg's own limit, a little below the format's.
+/// Maximum width and height of an image in px: libjpeg's limit, a little below the format's.
 pub const LONGEST_SIDE: u32 = 65_500;

@@ -14,7 +14,7 @@ use crate::encode::options::Options;
 use crate::error::{Error, Result};
 use crate::segments::END;
 
-/// How a component is laid out in the scan.
+/// The layout of a component in the scan.
 #[derive(Clone, Copy)]
 pub(super) struct Component {
     /// Width of the component's part of an MCU, in blocks; `v` is its height.
@@ -42,9 +42,9 @@ pub(super) struct Scan {
     pub(super) tables: Vec<Tables>,
 }
 
-/// Replaces the levels of frequency 0 by the differences from the previous block in scan order, and returns the counts
-/// of their symbols for each class of tables. Blocks that only fill up MCUs beyond the image have a difference of 0 and
-/// nothing but an end of block, which is counted in `rest`.
+/// Replaces the levels of frequency 0 by their differences from the previous block in scan order, and returns the
+/// counts of these differences' symbols for each class of tables. Blocks that only fill up MCUs beyond the image have a
+/// difference of 0 and nothing but an end of block, which is counted in `rest`.
 pub(super) fn take_differences(
     components: &[Component],
     bands: &mut [Band],
@@ -52,7 +52,7 @@ pub(super) fn take_differences(
 ) -> Vec<Counts> {
     let mut counts = vec![Counts::new(); rest.len()];
     for (n, &Component { h, v, class }) in components.iter().enumerate() {
-        let mut before = 0;
+        let mut previous = 0;
         for band in &mut *bands {
             let (across, down) = mcus(components, band);
             let blocks = &mut band[n];
@@ -62,26 +62,26 @@ pub(super) fn take_differences(
                     for y in row * v..high.min((row + 1) * v) {
                         for x in column * h..wide.min((column + 1) * h) {
                             let flat = &mut blocks.flat[y * wide + x];
-                            let difference = *flat - before;
-                            before = *flat;
+                            let difference = *flat - previous;
+                            previous = *flat;
                             *flat = difference;
                             counts[class].add(size(difference) as u8, 1);
                         }
                     }
                 }
             }
-            let beyond = (across * h * down * v - wide * high) as u32;
-            counts[class].add(0, beyond);
-            rest[class].add(Symbol::END.value(), beyond);
+            let extra_blocks = (across * h * down * v - wide * high) as u32;
+            counts[class].add(0, extra_blocks);
+            rest[class].add(Symbol::END.value(), extra_blocks);
         }
     }
     counts
 }
 
 impl Scan {
-    /// Appends the entropy-coded data and the end marker to a file that ends with the scan header. If there are several
-    /// bands, idle cores encode some of them.
-    pub(super) fn write(self, mut file: Vec<u8>, how: &Options<'_>) -> Result<Vec<u8>> {
+    /// Appends the entropy-coded data and the end marker to a file that ends with the scan header. Idle cores encode
+    /// some of the bands.
+    pub(super) fn write(self, mut file: Vec<u8>, options: &Options<'_>) -> Result<Vec<u8>> {
         let bits = self
             .tables
             .iter()
@@ -90,15 +90,15 @@ impl Scan {
         let mut writer = BitWriter::new(bits);
         let count = self.bands.len();
         let scan = Arc::new(self);
-        let apart = {
+        let shared_bands = {
             let scan = scan.clone();
-            shared(how.cores, how.interrupted, count, move |band| {
+            shared(options.cores, options.interrupted, count, move |band| {
                 let mut writer = BitWriter::new(bits / count as u64);
-                let written = scan.write_band(band, &mut writer, &|| false);
-                written.map(|()| writer.finish())
+                let result = scan.write_band(band, &mut writer, &|| false);
+                result.map(|()| writer.finish())
             })
         };
-        match apart {
+        match shared_bands {
             Some(bands) => {
                 for bits in bands? {
                     writer.append(&bits?);
@@ -106,7 +106,7 @@ impl Scan {
             }
             None => {
                 for band in 0..count {
-                    scan.write_band(band, &mut writer, how.interrupted)?;
+                    scan.write_band(band, &mut writer, options.interrupted)?;
                 }
             }
         }
@@ -143,17 +143,17 @@ impl Scan {
             cpu::with_modern_instructions(
                 #[inline(always)]
                 || {
-                    // By value, so that it lives in registers.
-                    let mut own = mem::take(writer);
-                    own.reserve(pieces.iter().map(|row| row.bits).sum());
+                    // A local copy of the writer, which lives in registers.
+                    let mut local_writer = mem::take(writer);
+                    local_writer.reserve(pieces.iter().map(|row| row.bits).sum());
                     for column in 0..across {
                         for row in &mut pieces {
                             for piece in row.next(column) {
-                                own.write(piece.bits(), piece.count());
+                                local_writer.write(piece.bits(), piece.count());
                             }
                         }
                     }
-                    *writer = own;
+                    *writer = local_writer;
                 },
             );
         }
@@ -166,16 +166,16 @@ impl Scan {
 struct PieceRow {
     /// Buffer whose first elements are the row's pieces. The rest is unused.
     pieces: Vec<Piece>,
-    /// Bits of all pieces together.
+    /// Total number of bits of all pieces.
     bits: u64,
-    /// The number of pieces of each MCU in this row of blocks.
+    /// Number of pieces of each MCU in this row of blocks.
     of_mcu: Vec<u8>,
-    written: usize,
+    next_piece: usize,
 }
 
 impl PieceRow {
-    /// Makes the pieces of row `y`, of `across` MCUs with `h` blocks each. Blocks beyond the image get a difference of
-    /// 0 and an end of block.
+    /// Computes the pieces of row `y`, which has `across` MCUs with `h` blocks each. Blocks beyond the image get a
+    /// difference of 0 and an end of block.
     fn make(
         &mut self,
         blocks: &Blocks,
@@ -183,35 +183,35 @@ impl PieceRow {
         (across, h): (usize, usize),
         codes: &[[u32; 256]; 2],
     ) {
-        self.written = 0;
+        self.next_piece = 0;
         let row = y * blocks.wide..(y + 1) * blocks.wide;
         let lengths = blocks.lengths.get(row.clone()).unwrap_or_default();
         let of_block = |x| lengths.get(x).map_or(1, |length| length / 2 + 1);
         let of_mcu = (0..across).map(|mcu| (mcu * h..(mcu + 1) * h).map(of_block).sum::<u8>());
         self.of_mcu.clear();
         self.of_mcu.extend(of_mcu);
-        let all: usize = self.of_mcu.iter().map(|&count| usize::from(count)).sum();
-        if self.pieces.len() < all + BESIDE {
-            self.pieces.resize(all + BESIDE, Piece::default());
+        let total: usize = self.of_mcu.iter().map(|&count| usize::from(count)).sum();
+        if self.pieces.len() < total + BESIDE {
+            self.pieces.resize(total + BESIDE, Piece::default());
         }
-        let mut made = 0;
+        let mut count = 0;
         if let Some(&first) = blocks.rows.get(y) {
             let (flat, symbols) = (&blocks.flat[row], &blocks.symbols[first..]);
-            made = join(flat, lengths, symbols, codes, &mut self.pieces);
+            count = join(flat, lengths, symbols, codes, &mut self.pieces);
         }
         for _ in lengths.len()..across * h {
-            made += join(&[0], &[1], &[Symbol::END], codes, &mut self.pieces[made..]);
+            count += join(&[0], &[1], &[Symbol::END], codes, &mut self.pieces[count..]);
         }
-        let counts = self.pieces[..made].iter().map(|piece| piece.count());
+        let counts = self.pieces[..count].iter().map(|piece| piece.count());
         self.bits = counts.map(u64::from).sum();
     }
 
-    /// Returns the pieces of MCU `column`. MCUs must be taken in order.
+    /// Returns the pieces of MCU `column`. Must be called for every MCU in order.
     #[inline(always)]
     fn next(&mut self, column: usize) -> &[Piece] {
-        let first = self.written;
-        self.written += usize::from(self.of_mcu[column]);
-        &self.pieces[first..self.written]
+        let first = self.next_piece;
+        self.next_piece += usize::from(self.of_mcu[column]);
+        &self.pieces[first..self.next_piece]
     }
 }
 

@@ -5,8 +5,8 @@ use andon_kernels::symbols::{PLACES, ZIGZAG};
 
 use crate::tables::Table;
 
-/// Creates the quantiser for a table's steps.
-pub(super) fn quantiser(table: &Table, dead: &DeadZone) -> Quantiser {
+/// Creates the quantiser for a quantisation table.
+pub(super) fn quantiser(table: &Table, dead_zone: &DeadZone) -> Quantiser {
     let flat = Step {
         size: 1,
         rounding: 0.5,
@@ -17,37 +17,37 @@ pub(super) fn quantiser(table: &Table, dead: &DeadZone) -> Quantiser {
     for ((&place, &index), &size) in PLACES.iter().zip(&ZIGZAG).zip(table) {
         let step = &mut steps[usize::from(place)];
         step.size = size as u8;
-        // Where nothing is asked to be saved nothing is.
+        // A step of 1 asks for the best quality, so no coefficient is rounded away.
         if index > 0 && size > 1 {
-            // From the lowest frequency to the highest one.
+            // Position between the lowest frequency (0) and the highest one (1).
             let radius = f32::from(index % 8).hypot(f32::from(index / 8));
-            let far = (radius - 1.0) / (7f32.hypot(7.0) - 1.0);
-            let between = |(near, high): (f32, f32)| near + (high - near) * far;
-            step.rounding = between(dead.rounding);
-            step.threshold = between(dead.threshold);
-            step.slope = between(dead.slope);
+            let distance = (radius - 1.0) / (7f32.hypot(7.0) - 1.0);
+            let interpolate = |(near, high): (f32, f32)| near + (high - near) * distance;
+            step.rounding = interpolate(dead_zone.rounding);
+            step.threshold = interpolate(dead_zone.threshold);
+            step.slope = interpolate(dead_zone.slope);
         }
     }
     Quantiser::new(&steps)
 }
 
-/// Decides which weak coefficients become 0. Each pair holds the values at the lowest and the highest frequency, in
+/// Decides which weak coefficients become 0. Each pair has the values for the lowest and for the highest frequency, in
 /// quantisation steps.
 pub(super) struct DeadZone {
-    /// See [`Step`], which has the same fields.
+    /// The fields are those of [`Step`].
     rounding: (f32, f32),
     threshold: (f32, f32),
     slope: (f32, f32),
 }
 
-/// The dead zone of luma, tuned together with the weights of the quantisation tables. Noise costs many bits and is
-/// hardly missed where there is much activity.
+/// The dead zone of luma, tuned together with the weights of the quantisation tables. Noise costs many bits, and its
+/// loss is hardly visible where activity is high.
 pub(super) const LUMA: DeadZone = DeadZone {
     rounding: (0.5, 0.48),
     threshold: (0.58, 0.74),
     slope: (0.12, 0.33),
 };
-/// The dead zone of chroma, which hides less.
+/// The dead zone of chroma, where a loss is more visible than in luma.
 pub(super) const CHROMA: DeadZone = DeadZone {
     rounding: (0.5, 0.5),
     threshold: (0.55, 0.59),

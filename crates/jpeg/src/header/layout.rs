@@ -11,9 +11,9 @@ pub enum Colour {
     Gray,
     /// Luma and chroma, the common case.
     YCbCr,
-    /// Stored without a colour transform, which is rare.
+    /// Red, green and blue, stored without a colour transform, which is rare.
     Rgb,
-    /// Inks, for print.
+    /// Four inks, for print.
     Cmyk,
     /// CMYK whose first three inks are stored as YCbCr.
     Ycck,
@@ -24,11 +24,11 @@ pub enum Colour {
 pub struct Layout {
     /// The colour space of the stored components.
     pub colour: Colour,
-    /// How the chroma planes of a YCbCr image are subsampled, once components that are not `raw` are at full size;
-    /// `NONE` in other images.
+    /// How the chroma planes of a YCbCr image are subsampled. If the components are not `raw`, this is the subsampling
+    /// after they were brought to full size. `NONE` for images of other colour spaces.
     pub sub: Subsampling,
-    /// Whether the planes are the components as stored. Otherwise the components are subsampled in a way that planes
-    /// cannot express or need a colour conversion, and are brought to full size first.
+    /// Whether the planes are the components as stored. If not, the components are first brought to full size, because
+    /// their subsampling cannot be expressed in planes or because they need a colour conversion.
     pub raw: bool,
 }
 
@@ -89,7 +89,7 @@ impl Sampling {
     fn of(header: &Header) -> Result<Self> {
         let (h, v) = header.max_sampling();
         let divides = |component: &Component| h % component.h == 0 && v % component.v == 0;
-        // A lone component is its own measure, whatever its factors say.
+        // For a single component, the sampling factors have no effect.
         if header.components.len() > 1 && !header.components.iter().all(divides) {
             return Err(Error::Unsupported(Feature::Sampling));
         }
@@ -99,8 +99,8 @@ impl Sampling {
             return Ok(Self::Mixed);
         }
         let (h, v) = ratios.next().unwrap_or((1, 1));
-        let same = ratios.all(|ratio| ratio == (h, v));
-        Ok(if same && h != 3 && v != 3 {
+        let are_equal = ratios.all(|ratio| ratio == (h, v));
+        Ok(if are_equal && h != 3 && v != 3 {
             Self::Thinned(Subsampling { h, v })
         } else {
             Self::Mixed

@@ -28,9 +28,9 @@ pub struct Header {
     pub arithmetic: bool,
     /// The 1, 3 or 4 components, in the frame's order.
     pub components: Vec<Component>,
-    /// Whether there is a JFIF marker.
+    /// Whether there is a JFIF segment.
     pub jfif: bool,
-    /// The transform that an Adobe marker declares.
+    /// The colour transform that an Adobe segment declares.
     pub adobe: Option<u8>,
     /// Quantization tables defined before the first scan.
     pub(crate) tables: [Option<Table>; 4],
@@ -40,7 +40,7 @@ pub struct Header {
     pub first_scan_components: usize,
     /// Byte range of the first EXIF block, from its TIFF header on.
     pub exif: Option<Range<usize>>,
-    /// Chunks of the ICC profile: number, count of chunks, and byte range of the data.
+    /// The chunks of the ICC profile: for each, its number, the number of all chunks, and the byte range of its data.
     pub icc: Vec<(u8, u8, Range<usize>)>,
     /// Byte range of the first XMP packet.
     pub xmp: Option<Range<usize>>,
@@ -49,9 +49,9 @@ pub struct Header {
     pub resources: Vec<Range<usize>>,
     /// Offset of the MPF index of further images, from its header on, in bytes.
     pub index: Option<usize>,
-    /// Byte range of the ISO 21496-1 block, which in a gain map says how it is applied.
+    /// Byte range of the ISO 21496-1 block, which in a gain map describes how to apply it.
     pub gain_map: Option<Range<usize>>,
-    /// Whether there is other metadata, such as XMP, IPTC or comments.
+    /// Whether there is metadata other than EXIF, ICC, JFIF and Adobe segments, such as XMP, IPTC or comments.
     pub other_metadata: bool,
 }
 
@@ -75,9 +75,9 @@ impl Header {
         let Some(first) = self.components.first().filter(|_| !self.arithmetic) else {
             return 0;
         };
-        let blocks = |side: u32, own: u8, factor: fn(&Component) -> u8| {
+        let blocks = |side: u32, factor_of_first: u8, factor: fn(&Component) -> u8| {
             let most = self.components.iter().map(factor).max().unwrap_or(1).max(1);
-            (u64::from(side) * u64::from(own)).div_ceil(8 * u64::from(most))
+            (u64::from(side) * u64::from(factor_of_first)).div_ceil(8 * u64::from(most))
         };
         blocks(self.width, first.h, |it| it.h) * blocks(self.height, first.v, |it| it.v) / 8
     }
@@ -127,7 +127,7 @@ impl Header {
         }
     }
 
-    /// Notes what an application's segment or a comment holds.
+    /// Records the contents of an application segment or a comment.
     fn application(&mut self, marker: u8, segment: &Segment<'_>) {
         let (start, data) = (segment.start, segment.body);
         let end = start + data.len();
@@ -136,7 +136,7 @@ impl Header {
             APP1 if data.starts_with(b"Exif\0") && data.len() > 6 => {
                 self.exif.get_or_insert(start + 6..end);
             }
-            // One more than there can be says that they are doubtful.
+            // Up to one more than the format allows, from which `icc_profile` sees that the chunks are inconsistent.
             APP2 if data.starts_with(ICC) && data.len() >= 14 && self.icc.len() < MOST_PIECES => {
                 self.icc.push((data[12], data[13], start + 14..end));
             }
@@ -145,19 +145,19 @@ impl Header {
             }
             _ => {
                 self.other_metadata = true;
-                let behind = |name: &[u8]| data.starts_with(name).then_some(start + name.len());
+                let data_after = |name: &[u8]| data.starts_with(name).then_some(start + name.len());
                 match marker {
                     APP1 => {
-                        let xmp = behind(segments::XMP).map(|start| start..end);
+                        let xmp = data_after(segments::XMP).map(|start| start..end);
                         self.xmp = self.xmp.take().or(xmp);
                     }
                     APP2 => {
-                        self.index = self.index.or(behind(mpf::SIGNATURE));
-                        let map = behind(segments::GAIN_MAP).map(|start| start..end);
+                        self.index = self.index.or(data_after(mpf::SIGNATURE));
+                        let map = data_after(segments::GAIN_MAP).map(|start| start..end);
                         self.gain_map = self.gain_map.take().or(map);
                     }
                     APP13 if self.resources.len() < MOST_PIECES => {
-                        let resources = behind(segments::RESOURCES).map(|start| start..end);
+                        let resources = data_after(segments::RESOURCES).map(|start| start..end);
                         self.resources.extend(resources);
                     }
                     _ => {}
@@ -167,7 +167,8 @@ impl Header {
     }
 
     /// Whether the header is quick to read and nothing behind it is needed: it has few segments without gaps, and the
-    /// frame is not a large progressive one, whose scans have to be walked to know how much memory a decoder holds.
+    /// frame is not a large progressive one, for which the scans must be counted to know how much memory a decoder
+    /// allocates.
     pub fn is_short(bytes: &[u8]) -> bool {
         let mut at = 2;
         let mut is_known = false;
@@ -200,12 +201,12 @@ impl Header {
         })
     }
 
-    /// Whether the whole image's coefficients must be held before the first pixel can be decoded.
+    /// Whether a decoder must hold all coefficients of the image in memory before it can output the first pixel.
     pub fn holds_coefficients(&self) -> bool {
         self.progressive || self.first_scan_components < self.components.len()
     }
 
-    /// Returns the bytes of all coefficients, including those of blocks beyond the image's edges.
+    /// Returns the size in bytes of all coefficients, including those of blocks beyond the image's edges.
     pub fn coefficient_bytes(&self) -> u64 {
         let (h, v) = self.max_sampling();
         let mcus = u64::from(self.width.div_ceil(8 * u32::from(h)))
@@ -224,7 +225,7 @@ impl Header {
             let component = self.components.get(index)?;
             self.tables[usize::from(component.table)].as_ref()
         };
-        // One table for all planes (RGB, CMYK) is the luma table.
+        // If luma and chroma share one table (RGB, CMYK), it is judged as a luma table.
         let shared = self
             .components
             .get(1)
@@ -238,7 +239,8 @@ impl Header {
         self.exif.is_some() || self.other_metadata
     }
 
-    /// Assembles the ICC profile from its chunks. `None` if a chunk is missing or inconsistent, as in other readers.
+    /// Assembles the ICC profile from its chunks. Returns `None` if a chunk is missing or inconsistent, as other
+    /// readers do.
     pub fn icc_profile(&self, bytes: &[u8]) -> Option<Vec<u8>> {
         let count = self.icc.first()?.1;
         if self.icc.len() != usize::from(count) || self.icc.iter().any(|chunk| chunk.1 != count) {
@@ -315,13 +317,14 @@ const TOO_SHORT: Error = Error::Broken("a segment is too short");
 
 const ICC: &[u8] = b"ICC_PROFILE\0";
 
-/// Most segments of an ICC profile or of image resources that are collected: more than either can be split into.
+/// Maximum number of segments of an ICC profile or of image resources that are recorded: more than either can be split
+/// into.
 const MOST_PIECES: usize = 256;
 
-/// The most segments that a short header may have.
+/// Maximum number of segments of a short header.
 const FEW_SEGMENTS: usize = 64;
 
-/// Pixels up to which a progressive frame has at most 64 MiB of coefficients, whatever its components.
+/// Number of pixels up to which a progressive frame has at most 64 MiB of coefficients, whatever its components.
 const FEW_PIXELS: u32 = 8 << 20;
 
 #[cfg(test)]
@@ -329,7 +332,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_photographs_header_is_short_and_one_that_goes_on_and_on_is_not() {
+    fn a_photos_header_is_short_and_one_that_goes_on_and_on_is_not() {
         let sample = |name: &str| {
             let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples/jpeg/");
             std::fs::read(format!("{folder}{name}")).unwrap()

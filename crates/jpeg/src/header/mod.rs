@@ -1,5 +1,5 @@
-//! Reads JPEG headers: the markers, the layout of planes, the quality the file was written with, and further images
-//! behind it.
+//! Reads JPEG headers: the markers, the layout of the planes, the quality with which the file was written, and the
+//! index of further images in the file.
 
 mod layout;
 mod markers;

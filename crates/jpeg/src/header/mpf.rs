@@ -5,14 +5,14 @@ use std::ops::Range;
 /// The first bytes of the APP2 segment that contains the MPF index, the list of a file's images.
 pub const SIGNATURE: &[u8] = b"MPF\0";
 
-/// Returns the byte ranges of the further images that the index at offset `at` declares, in file order, or none if the
-/// index is invalid. They may lie beyond the file's end.
+/// Returns the byte ranges of the further images that the index at offset `at` declares, in file order. Returns none if
+/// the index is invalid. The ranges may lie beyond the end of the file.
 #[must_use]
 pub fn images(bytes: &[u8], at: usize) -> Vec<Range<usize>> {
     let mut images = entries(bytes.get(at..).unwrap_or_default())
         .unwrap_or_default()
         .into_iter()
-        // The first image is where the file begins, and its offset 0.
+        // The first image is at the beginning of the file, and has the offset 0.
         .filter(|(offset, size)| *offset > 0 && *size > 0)
         .filter_map(|(offset, size)| {
             let start = at.checked_add(offset)?;
@@ -23,7 +23,7 @@ pub fn images(bytes: &[u8], at: usize) -> Vec<Range<usize>> {
     images
 }
 
-/// Reads the offset, counted from the beginning of the index, and the size of each image, in bytes.
+/// Parses the list of images: for each, the offset, counted from the beginning of the index, and the size in bytes.
 fn entries(index: &[u8]) -> Option<Vec<(usize, usize)>> {
     let order = match index.first_chunk()? {
         b"II*\0" => ByteOrder::Little,
@@ -71,12 +71,13 @@ impl ByteOrder {
 
 /// Tag of the field that lists the images.
 const ENTRIES: u16 = 0xb002;
-/// Bytes of a list entry: attributes, size, offset, and the numbers of two images that it depends on.
+/// Size in bytes of an entry of the list: attributes, size, offset, and the numbers of two images that it depends on.
 const ENTRY_BYTES: usize = 16;
-/// How many images of an index are read. No photograph has more.
+/// Maximum number of images that are read from an index. No camera writes more.
 const MOST_IMAGES: usize = 64;
 
-/// Builds the index of two images of `first` and `second` bytes. The index will be placed `at` bytes into the first.
+/// Builds the index of two images, whose sizes are `first` and `second` bytes. The index is to be placed at offset `at`
+/// of the first image.
 #[must_use]
 pub fn index(first: usize, at: usize, second: usize) -> Vec<u8> {
     let mut index = b"MM\0*\0\0\0\x08\0\x03".to_vec();
@@ -90,10 +91,10 @@ pub fn index(first: usize, at: usize, second: usize) -> Vec<u8> {
     field(VERSION, UNDEFINED, 4, *b"0100");
     field(COUNT, LONG, 1, 2_u32.to_be_bytes());
     field(ENTRIES, UNDEFINED, list, LIST_AT.to_be_bytes());
-    // No directory follows.
+    // There is no further directory.
     index.extend([0; 4]);
     for (attributes, size, offset) in [(PRIMARY, first, 0), (0, second, first.saturating_sub(at))] {
-        // Files are far from 4 GiB long.
+        // The casts are safe, because files are much shorter than 4 GiB.
         for number in [attributes, size as u32, offset as u32] {
             index.extend(number.to_be_bytes());
         }
@@ -106,8 +107,8 @@ const VERSION: u16 = 0xb000;
 const COUNT: u16 = 0xb001;
 const LONG: u16 = 4;
 const UNDEFINED: u16 = 7;
-/// Offset of the image list from the beginning of the index, in bytes: behind the header, three fields, and the offset
+/// Offset of the image list from the beginning of the index, in bytes: after the header, three fields, and the offset
 /// of a next directory.
 const LIST_AT: u32 = 8 + 2 + 3 * 12 + 4;
-/// Attributes of the image that is shown: a baseline MP primary image.
+/// Attributes of the main image: a baseline MP primary image.
 const PRIMARY: u32 = 0x03_0000;

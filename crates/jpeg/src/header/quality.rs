@@ -1,14 +1,15 @@
 //! Estimates the quality with which a JPEG was written from its quantization tables.
 //!
-//! Our own tables are recognised ([`tables`]). Nearly every other encoder scales the two example tables of ITU-T T.81
-//! (Annex K) by the rule of the Independent JPEG Group, so the quality from 1 to 100 can be recovered exactly. For any
-//! other tables, it is the quality whose standard tables have the nearest sum of steps.
+//! The tables of this crate's encoder are recognised ([`tables`]). Nearly every other encoder scales the two example
+//! tables of ITU-T T.81 (Annex K) by the rule of the Independent JPEG Group, so the quality from 1 to 100 can be
+//! recovered exactly. For any other tables, the estimate is the quality whose standard tables have the nearest sum of
+//! steps.
 
 use andon_kernels::symbols::ZIGZAG;
 
 use crate::tables::{self, Table};
 
-/// Returns the quality (1–100) whose tables are these, or come nearest to them.
+/// Returns the quality (1–100) whose tables equal these, or are the nearest to them.
 pub(super) fn estimate(luma: &Table, chroma: Option<&Table>) -> u8 {
     let fits = |&quality: &u8| {
         matches(luma, &LUMA, quality) && chroma.is_none_or(|table| matches(table, &CHROMA, quality))
@@ -31,7 +32,7 @@ pub(super) fn estimate(luma: &Table, chroma: Option<&Table>) -> u8 {
 }
 
 fn matches(table: &Table, base: &[u8; 64], quality: u8) -> bool {
-    // Writers that allow 16-bit tables do not stop at 255.
+    // Encoders that allow 16-bit tables do not limit steps to 255.
     [BYTE, u32::from(i16::MAX as u16)]
         .into_iter()
         .any(|most| scaled(base, quality, most).eq(table.iter().copied()))

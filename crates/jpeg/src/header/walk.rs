@@ -1,4 +1,4 @@
-//! Walks from marker to marker through a JPEG file as libjpeg does, for the header's reader and for the decoder.
+//! Walks from marker to marker through a JPEG file as libjpeg does. The header's reader and the decoder use it.
 
 use crate::codes::{RST0, RST7};
 use crate::tables::Table;
@@ -21,7 +21,7 @@ pub(crate) struct Segment<'a> {
 }
 
 impl<'a> Walk<'a> {
-    /// Starts a walk behind SOI. `None` if the file does not begin with it.
+    /// Starts a walk behind SOI. Returns `None` if the file does not begin with SOI.
     pub(crate) fn new(bytes: &'a [u8]) -> Option<Self> {
         let begins = bytes.starts_with(&[0xff, 0xd8]);
         begins.then_some(Self { bytes, at: 2 })
@@ -43,7 +43,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Reads the segment at this position. `None` if the file ends inside it.
+    /// Reads the segment at this position. Returns `None` if the file ends inside it.
     pub(crate) fn segment(&mut self) -> Option<Segment<'a>> {
         let rest = self.rest();
         let declared = usize::from(u16::from_be_bytes(*rest.first_chunk()?));
@@ -73,7 +73,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Reads the quantisation tables of a DQT segment's body into `tables`. `None` if they are malformed.
+/// Reads the quantisation tables of a DQT segment's body into `tables`. Returns `None` if they are malformed.
 pub(crate) fn quantisation(mut body: &[u8], tables: &mut [Option<Table>; 4]) -> Option<()> {
     while let Some((&head, rest)) = body.split_first() {
         let wide = head >> 4 != 0;

@@ -9,14 +9,14 @@ use std::arch::x86_64::*;
 /// of their blocks.
 #[target_feature(enable = "avx2")]
 pub(super) unsafe fn quieter_halves(rows: &[&[u8]], quiet: &mut [u16]) -> usize {
-    // The last sample of a register has a neighbour, too.
+    // Every register needs one more sample, the neighbour of its last one.
     let Some(last) = rows[0].len().checked_sub(33).map(|at| at / 8) else {
         return 0;
     };
-    // The last four blocks may be some of those before once more, of which nothing else comes out.
+    // The last four blocks may overlap with those before. Computing a block twice gives the same result.
     let all = (0..last).step_by(4).chain([last]);
     for block in all {
-        // SAFETY: 33 samples are there from the block's first one on.
+        // SAFETY: there are 33 samples from the block's first one on.
         let lesser = unsafe { four_blocks(rows, 8 * block) };
         let four = &mut quiet[block..block + 4];
         // SAFETY: four u16 are 8 bytes.
@@ -37,7 +37,7 @@ pub(super) unsafe fn quieter_halves(rows: &[&[u8]], quiet: &mut [u16]) -> usize 
 unsafe fn four_blocks(rows: &[&[u8]], at: usize) -> __m128i {
     let ones = _mm256_set1_epi8(1);
     let difference = |a, b| _mm256_or_si256(_mm256_subs_epu8(a, b), _mm256_subs_epu8(b, a));
-    // SAFETY: the caller vouches for the samples.
+    // SAFETY: the caller guarantees the samples.
     let load = |row: &[u8], at| unsafe { _mm256_loadu_si256(row.as_ptr().add(at).cast()) };
     let mut sums = _mm256_setzero_si256();
     let mut here = load(rows[0], at);

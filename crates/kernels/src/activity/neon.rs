@@ -9,13 +9,13 @@ use std::arch::aarch64::*;
 /// of their blocks.
 #[target_feature(enable = "neon")]
 pub(super) unsafe fn quieter_halves(rows: &[&[u8]], quiet: &mut [u16]) -> usize {
-    // The last sample of a register has a neighbour, too.
+    // Every register needs one more sample, the neighbour of its last one.
     let Some(last) = rows[0].len().checked_sub(17).map(|at| at / 8) else {
         return 0;
     };
-    // The last two blocks may be one of those before once more, of which nothing else comes out.
+    // The last two blocks may overlap with those before. Computing a block twice gives the same result.
     for block in (0..last).step_by(2).chain([last]) {
-        // SAFETY: 17 samples are there from the block's first one on.
+        // SAFETY: there are 17 samples from the block's first one on.
         let lesser = unsafe { two_blocks(rows, 8 * block) };
         for (quiet, lesser) in quiet[block..block + 2].iter_mut().zip(lesser) {
             *quiet = lesser.min(*quiet);
@@ -31,7 +31,7 @@ pub(super) unsafe fn quieter_halves(rows: &[&[u8]], quiet: &mut [u16]) -> usize 
 #[inline]
 #[target_feature(enable = "neon")]
 unsafe fn two_blocks(rows: &[&[u8]], at: usize) -> [u16; 2] {
-    // SAFETY: the caller vouches for the samples.
+    // SAFETY: the caller guarantees the samples.
     let load = |row: &[u8], at| unsafe { vld1q_u8(row.as_ptr().add(at)) };
     let mut sums = vdupq_n_u16(0);
     let mut here = load(rows[0], at);

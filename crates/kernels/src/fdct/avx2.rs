@@ -70,7 +70,7 @@ fn two_blocks(
     let mut out = across;
     for (u, line) in out.iter_mut().enumerate() {
         *line = quantise(*line, quantiser, u, strengths);
-        // SAFETY: both sides are 16 bytes; the slices are as long as they say.
+        // SAFETY: both sides are 16 bytes, and the slices are as long as their ranges.
         unsafe {
             _mm_storeu_si128(
                 left[8 * u..8 * u + 8].as_mut_ptr().cast(),
@@ -82,7 +82,7 @@ fn two_blocks(
             );
         }
     }
-    // A byte for each level, and a bit for each byte: two lines of the left block, two of the right one.
+    // A byte for each level, and a bit for each byte. The left block has two rows of them, and so has the right one.
     let mut masks = [0; 2];
     for (n, pair) in out.chunks_exact(2).enumerate() {
         let bytes = _mm256_packs_epi16(pair[0], pair[1]);
@@ -121,7 +121,7 @@ fn quantise(coefficients: __m256i, quantiser: &Quantiser, u: usize, strengths: _
 #[target_feature(enable = "avx2")]
 fn upper_half(a: __m256i, b: __m256i) -> __m256i {
     let product;
-    // SAFETY: the instruction is there, and reads and writes registers only.
+    // SAFETY: the processor supports the instruction, which only reads and writes registers.
     unsafe {
         asm!(
             "vpmulhuw {product}, {a}, {b}",

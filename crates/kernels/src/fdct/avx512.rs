@@ -149,7 +149,7 @@ impl Tables {
 #[target_feature(enable = "avx512f,avx512bw")]
 fn upper_half(a: __m512i, b: __m512i) -> __m512i {
     let product;
-    // SAFETY: the instruction is there, and reads and writes registers only.
+    // SAFETY: the processor supports the instruction, which only reads and writes registers.
     unsafe {
         asm!(
             "vpmulhuw {product}, {a}, {b}",

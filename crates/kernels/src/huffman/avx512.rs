@@ -3,7 +3,7 @@
 use std::arch::x86_64::*;
 
 use super::tables::{BAD, DC_BEFORE, ENDS, Tables, WINDOW};
-use super::{BLOCKS, Event, Found, KNOWN_BITS, NOTED, STREAMS, Streams};
+use super::{BLOCKS, Event, Events, KNOWN_BITS, RECORD_INTERVAL, STREAMS, Streams};
 
 /// Number of streams in a vector.
 const WIDE: usize = 16;
@@ -50,7 +50,7 @@ struct State {
     k: [__m512i; VECTORS],
     block: [__m512i; VECTORS],
     mcus: [__m512i; VECTORS],
-    begun: [__m512i; VECTORS],
+    mcu_start: [__m512i; VECTORS],
     place: [__m512i; VECTORS],
 }
 
@@ -61,16 +61,16 @@ pub(super) fn decode(
     data: &[u8],
     streams: &mut Streams,
     values: &mut [i16],
-    found: &mut Found,
+    events: &mut Events,
 ) {
     if tables.blocks.count.iter().all(|&count| count <= 1) {
-        steps::<false>(tables, data, streams, values, found);
+        steps::<false>(tables, data, streams, values, events);
     } else {
-        steps::<true>(tables, data, streams, values, found);
+        steps::<true>(tables, data, streams, values, events);
     }
 }
 
-/// The loop of `decode`. `AC` tells whether any coefficients besides DC differences are kept.
+/// The loop of `decode`. `AC` tells whether any AC coefficients are kept besides the DC differences.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2,popcnt")]
 fn steps<const AC: bool>(
@@ -78,7 +78,7 @@ fn steps<const AC: bool>(
     data: &[u8],
     streams: &mut Streams,
     values: &mut [i16],
-    found: &mut Found,
+    events: &mut Events,
 ) {
     let blocks = &tables.blocks;
     let (first_ac, next) = (load(&blocks.ac), load(&blocks.next));
@@ -86,7 +86,7 @@ fn steps<const AC: bool>(
     let (kept_of, last) = (load(&blocks.kept), load(&blocks.last));
     let (counts, shifts) = (load(&blocks.count), load(&blocks.shift));
     let places_of = both(&tables.places);
-    // Bytes of a word the other way round.
+    // Reverses the bytes of each 32-bit word.
     let big_endian = _mm512_set4_epi32(0x0c0d_0e0f, 0x0809_0a0b, 0x0405_0607, 0x0001_0203);
     let (one, zero) = (all(1), _mm512_setzero_si512());
     let mut state = State {
@@ -94,13 +94,13 @@ fn steps<const AC: bool>(
         k: both(&streams.k),
         block: both(&streams.block),
         mcus: both(&streams.mcus),
-        begun: both(&streams.begun),
+        mcu_start: both(&streams.mcu_start),
         place: both(&streams.place),
     };
-    let [places, kept] = &mut *found.scratch.0;
+    let [places, values_found] = &mut *events.scratch.0;
     let mut count = 0;
-    // Each step in several loops over the vectors, so that they are short enough to be unrolled, and one vector's instructions stand
-    // among the other's.
+    // Each step consists of several loops over the vectors, which are short enough to be unrolled, so that the
+    // instructions of one vector are interleaved with those of the other.
     for _ in 0..BLOCKS {
         let (mut active, mut is_dc) = ([0; VECTORS], [0; VECTORS]);
         for v in 0..VECTORS {
@@ -109,20 +109,21 @@ fn steps<const AC: bool>(
             active[v] = _mm512_cmplt_epu32_mask(position, limits(&streams.end));
             is_dc[v] = _mm512_mask_testn_epi32_mask(active[v], k, k);
             let begins = _mm512_mask_testn_epi32_mask(is_dc[v], block, block);
-            let distance = _mm512_sub_epi32(position, limits(&streams.noted_from));
-            let near = _mm512_mask_cmplt_epu32_mask(begins, distance, limits(&streams.noted));
-            let due = _mm512_mask_testn_epi32_mask(begins, state.mcus[v], all(NOTED - 1));
-            if near | due != 0 {
-                state.note(near | due, v, &mut found.begun);
+            let distance = _mm512_sub_epi32(position, limits(&streams.record_from));
+            let in_range =
+                _mm512_mask_cmplt_epu32_mask(begins, distance, limits(&streams.record_bits));
+            let due = _mm512_mask_testn_epi32_mask(begins, state.mcus[v], all(RECORD_INTERVAL - 1));
+            if in_range | due != 0 {
+                state.note(in_range | due, v, &mut events.starts);
             }
-            state.begun[v] = _mm512_mask_mov_epi32(state.begun[v], begins, position);
+            state.mcu_start[v] = _mm512_mask_mov_epi32(state.mcu_start[v], begins, position);
             state.mcus[v] = _mm512_mask_add_epi32(state.mcus[v], begins, state.mcus[v], one);
         }
 
         let (mut bits, mut entries) = ([zero; VECTORS], [zero; VECTORS]);
         for v in 0..VECTORS {
-            // SAFETY: of the streams that are read, `end` is less than 2^32 and at least 4 bytes before that of the data, by the check
-            // of `super::decode`; so the four bytes from that of `position` on are in the data.
+            // SAFETY: for the streams that are read, `end` is less than 2^32 and at least 4 bytes before the end of the
+            // data, as `super::decode` has checked. So the four bytes from that of `position` on are in the data.
             let words = unsafe {
                 let at = _mm512_srli_epi32::<3>(state.position[v]);
                 _mm512_mask_i32gather_epi32::<1>(zero, active[v], at, data.as_ptr().cast())
@@ -138,8 +139,8 @@ fn steps<const AC: bool>(
             let from = _mm512_permutexvar_epi32(block, long_from);
             let is_long = _mm512_mask_cmpge_epu32_mask(!is_dc[v], bits[v], from);
             let upper = _mm512_srli_epi32::<16>(bits[v]);
-            let far = _mm512_permutexvar_epi32(block, long);
-            let index = _mm512_mask_add_epi32(index, is_long, upper, far);
+            let offset = _mm512_permutexvar_epi32(block, long);
+            let index = _mm512_mask_add_epi32(index, is_long, upper, offset);
             // SAFETY: `Tables` has entries for every window of a DC difference and, from `ac` of a block on, of AC
             // coefficients, and for every 16 bits from `long_from` on; it has all sixteen blocks that a permutation can choose. None
             // of its fields is public.
@@ -149,28 +150,28 @@ fn steps<const AC: bool>(
             };
         }
 
-        let (mut after, mut consumed) = ([zero; VECTORS], [zero; VECTORS]);
+        let (mut next_k, mut consumed) = ([zero; VECTORS], [zero; VECTORS]);
         let (mut is_kept, mut ends) = ([0; VECTORS], [0; VECTORS]);
         for v in 0..VECTORS {
-            // A stream that is not read has an entry of zeros: it stays where it is.
+            // A stream that is not read has an entry of zeros, so it does not advance.
             let (entries, k, block) = (entries[v], state.k[v], state.block[v]);
             let firsts = _mm512_srli_epi32::<16>(entries);
-            let after_all = _mm512_add_epi32(k, advance(entries));
-            let mut only_first = _mm512_cmpgt_epu32_mask(after_all, all(64));
+            let next_k_of_all = _mm512_add_epi32(k, advance(entries));
+            let mut only_first = _mm512_cmpgt_epu32_mask(next_k_of_all, all(64));
             if AC {
                 let last = _mm512_permutexvar_epi32(block, last);
                 is_kept[v] = _mm512_mask_cmple_epu32_mask(active[v] & !is_dc[v], k, last);
                 only_first |= is_kept[v];
             }
-            after[v] = _mm512_mask_add_epi32(after_all, only_first, k, advance(firsts));
-            let taken = _mm512_mask_mov_epi32(entries, only_first, firsts);
-            consumed[v] = _mm512_and_si512(taken, all(31));
-            ends[v] = _mm512_test_epi32_mask(taken, all(ENDS))
-                | _mm512_cmpge_epu32_mask(after[v], all(64));
-            let is_bad = _mm512_test_epi32_mask(taken, all(BAD))
-                | _mm512_cmpgt_epu32_mask(after[v], all(64));
+            next_k[v] = _mm512_mask_add_epi32(next_k_of_all, only_first, k, advance(firsts));
+            let halves = _mm512_mask_mov_epi32(entries, only_first, firsts);
+            consumed[v] = _mm512_and_si512(halves, all(31));
+            ends[v] = _mm512_test_epi32_mask(halves, all(ENDS))
+                | _mm512_cmpge_epu32_mask(next_k[v], all(64));
+            let is_bad = _mm512_test_epi32_mask(halves, all(BAD))
+                | _mm512_cmpgt_epu32_mask(next_k[v], all(64));
             if is_bad != 0 {
-                state.note(is_bad, v, &mut found.errors);
+                state.note(is_bad, v, &mut events.errors);
             }
         }
 
@@ -183,17 +184,17 @@ fn steps<const AC: bool>(
             let mut from_value = _mm512_sllv_epi32(bits[v], length);
             let (mut is_value, mut place) = (is_dc[v], zero);
             if AC {
-                place = _mm512_mask_sub_epi32(zero, is_kept[v], after[v], one);
+                place = _mm512_mask_sub_epi32(zero, is_kept[v], next_k[v], one);
                 let has_size = _mm512_mask_test_epi32_mask(is_kept[v], size, size);
                 let last = _mm512_permutexvar_epi32(block, last);
                 let within = _mm512_mask_cmple_epu32_mask(has_size, place, last);
-                let wanted = _mm512_sllv_epi32(one, place);
-                let all_wanted = _mm512_permutexvar_epi32(block, kept_of);
-                is_value |= _mm512_mask_test_epi32_mask(within, all_wanted, wanted);
+                let place_bit = _mm512_sllv_epi32(one, place);
+                let kept_bits = _mm512_permutexvar_epi32(block, kept_of);
+                is_value |= _mm512_mask_test_epi32_mask(within, kept_bits, place_bit);
                 let unknown = _mm512_mask_cmpgt_epu32_mask(is_value, consumed, all(KNOWN_BITS));
                 if unknown != 0 {
-                    let behind = _mm512_add_epi32(state.position[v], length);
-                    let words = distant(unknown, behind, data);
+                    let value_position = _mm512_add_epi32(state.position[v], length);
+                    let words = distant(unknown, value_position, data);
                     from_value = _mm512_mask_mov_epi32(from_value, unknown, words);
                 }
             }
@@ -211,12 +212,12 @@ fn steps<const AC: bool>(
             let to = _mm512_maskz_compress_epi32(is_value, to);
             store(to, &mut places[count..]);
             let value = _mm512_maskz_compress_epi32(is_value, value);
-            store(value, &mut kept[count..]);
+            store(value, &mut values_found[count..]);
             count += is_value.count_ones() as usize;
         }
         for v in 0..VECTORS {
             state.position[v] = _mm512_add_epi32(state.position[v], consumed[v]);
-            state.k[v] = _mm512_maskz_mov_epi32(!ends[v], after[v]);
+            state.k[v] = _mm512_maskz_mov_epi32(!ends[v], next_k[v]);
             let block = state.block[v];
             state.block[v] = _mm512_mask_permutexvar_epi32(block, ends[v], block, next);
             let count = if AC {
@@ -227,7 +228,7 @@ fn steps<const AC: bool>(
             state.place[v] = _mm512_mask_add_epi32(state.place[v], ends[v], state.place[v], count);
         }
     }
-    for (&place, &value) in places[..count].iter().zip(&*kept) {
+    for (&place, &value) in places[..count].iter().zip(&*values_found) {
         values[place as usize] = value as i16;
     }
     for v in 0..VECTORS {
@@ -236,7 +237,7 @@ fn steps<const AC: bool>(
         store(state.k[v], &mut streams.k[from..]);
         store(state.block[v], &mut streams.block[from..]);
         store(state.mcus[v], &mut streams.mcus[from..]);
-        store(state.begun[v], &mut streams.begun[from..]);
+        store(state.mcu_start[v], &mut streams.mcu_start[from..]);
         store(state.place[v], &mut streams.place[from..]);
     }
 }

@@ -1,17 +1,17 @@
-//! Measures once how fast reading in streams is on this processor.
+//! Measures once how fast streams are on this processor.
 //!
 //! The microcode mitigation of Gather Data Sampling (2023) makes gathers many times slower on some processors, and a
-//! virtual machine gives no hint of it. A few look-ups of the streams are therefore timed against the same number of
-//! dependent loads. Reading one place after the other, a look-up costs two to three such loads, mispredictions
-//! included. Streams must stay well below that, because their values are copied once more.
+//! virtual machine gives no hint of it. So a few look-ups of the streams are timed against the same number of dependent
+//! loads. When one place is read after the other, a look-up costs two to three such loads, mispredictions included.
+//! Streams must stay well below that, because their values are copied once more.
 
 use std::hint::black_box;
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-use super::{BLOCKS, Code, Found, Kind, NOT_KEPT, STREAMS, Streams, Tables};
+use super::{BLOCKS, Code, Events, Kind, NOT_KEPT, STREAMS, Streams, Tables};
 
-/// Number of attempts at each measurement. The shortest counts, because others may have been interrupted.
+/// Number of attempts at each measurement. The shortest one counts, because others may have been interrupted.
 const ATTEMPTS: usize = 8;
 
 /// Number of calls of `decode` in an attempt.
@@ -31,7 +31,7 @@ pub(super) fn is_fast() -> bool {
 
 /// Measures the time of the look-ups of one attempt.
 fn look_ups() -> Option<Duration> {
-    // A code of each length up to 10 bits: so few bits have no meaning. The one of 2 bits ends a block.
+    // A code of each length up to 10 bits, so that few bit patterns are invalid. The code of 2 bits ends a block.
     let symbols = [3, 0, 1, 2, 4, 5, 6, 7, 8, 9];
     let codes: Vec<_> = (1..)
         .zip(symbols)
@@ -51,9 +51,9 @@ fn look_ups() -> Option<Duration> {
     };
     let tables = Tables::new(&[kind], &[0; 16])?;
     let mut data = vec![0x5a; STREAMS * BYTES + super::PADDING];
-    // Not the same at each place.
+    // The data must not be the same at each place.
     (data.iter_mut().enumerate()).for_each(|(at, byte)| *byte ^= ((at * at) >> 3) as u8);
-    let mut found = Found::default();
+    let mut events = Events::default();
     let mut values = vec![0; BLOCKS * CALLS + 1];
     let attempts = (0..ATTEMPTS).map(|_| {
         let mut streams = Streams::idle();
@@ -61,11 +61,11 @@ fn look_ups() -> Option<Duration> {
             let from = (8 * stream * BYTES) as u32;
             streams.begin(stream, from..from + 8 * BYTES as u32, 0..0);
         }
-        let begun = Instant::now();
+        let start = Instant::now();
         for _ in 0..CALLS {
-            super::decode(&tables, &data, &mut streams, &mut values, &mut found);
+            super::decode(&tables, &data, &mut streams, &mut values, &mut events);
         }
-        begun.elapsed()
+        start.elapsed()
     });
     attempts.min()
 }
@@ -75,13 +75,13 @@ fn loads() -> Option<Duration> {
     let table: Vec<u32> = (0..1024).map(|at: u32| at.wrapping_mul(7) + 1).collect();
     let attempts = (0..ATTEMPTS).map(|_| {
         let table = black_box(&table[..1024]);
-        let begun = Instant::now();
+        let start = Instant::now();
         let mut at = 0;
         for _ in 0..CALLS * BLOCKS * STREAMS {
             at = table[at as usize % 1024];
         }
         black_box(at);
-        begun.elapsed()
+        start.elapsed()
     });
     attempts.min()
 }

@@ -1,5 +1,5 @@
-//! Decoding tables, indexed by the next bits of a stream. Where the values of symbols are not needed, an entry stands
-//! for several symbols.
+//! Decoding tables, indexed by the next bits of a stream. If the values of symbols are not needed, an entry combines
+//! several symbols.
 
 /// Number of bits of the window, which selects an entry of a table.
 pub(super) const WINDOW: u32 = 11;
@@ -7,7 +7,7 @@ pub(super) const WINDOW: u32 = 11;
 /// Number of entries for DC differences, which come directly before those for AC coefficients.
 pub(super) const DC_BEFORE: u32 = 1 << WINDOW;
 
-/// Most entries for codes that are longer than the window. Code books that need more are rejected.
+/// Maximum number of entries for codes that are longer than the window. Code books that need more are rejected.
 const MOST_LONG: u32 = 4096;
 
 /// A code of a Huffman table.
@@ -28,22 +28,22 @@ pub struct Kind<'a> {
     pub dc: &'a [Code],
     /// Codes of AC coefficients. Their symbol is a run and a size.
     pub ac: &'a [Code],
-    /// Where the first 32 coefficients, in zigzag order, go: the place of each among the values of its block, or
-    /// [`NOT_KEPT`]. The first one, the DC difference, always goes to place 0.
+    /// The place of each of the first 32 coefficients, in zigzag order, among the values of its block, or [`NOT_KEPT`].
+    /// The first one, the DC difference, always goes to place 0.
     pub places: [u8; 32],
     /// Number of values that a block has in the output, at most 32.
     pub count: u8,
 }
 
-/// Marks a coefficient that is not kept, instead of its place.
+/// The place of a coefficient that is not kept.
 pub const NOT_KEPT: u8 = u8::MAX;
 
-/// Most kinds of blocks: a 32-bit word holds the places of one coefficient in all kinds, a byte each.
+/// Maximum number of kinds of blocks: a 32-bit word holds the places of one coefficient for all kinds, a byte each.
 const MOST_KINDS: usize = 4;
 
-/// The meaning of the first bits of a window. Bits 0–4: the number of bits to consume. Bits 5–9: how far the
-/// coefficient index `k` advances, where an end of block counts as 1. Bit 10: ends the block. Bit 11: no code of the
-/// table. Bits 12–15: the size of the value in bits.
+/// The meaning of the first bits of a window. Bits 0–4: number of bits to consume. Bits 5–9: how far the coefficient
+/// index `k` advances, where an end of block counts as 1. Bit 10: the block ends. Bit 11: the bits are no code of the
+/// table. Bits 12–15: size of the value in bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Half(u32);
 
@@ -54,7 +54,7 @@ impl Half {
     /// The empty sequence of symbols.
     const NONE: Self = Self(0);
 
-    /// Bits that are no code of the table: consumes one bit and ends the block.
+    /// The meaning of bits that are no code of the table: consumes one bit and ends the block.
     const BAD: Self = Self(1 | 1 << 5 | ENDS | BAD);
 
     fn new(consumed: u32, advance: u32, size: u32) -> Self {
@@ -90,8 +90,8 @@ impl Half {
         self.ends() && self.advance() == 1
     }
 
-    /// Combines this with the symbols that follow it. `None` if `next` is invalid or the sums do not fit their bit
-    /// fields.
+    /// Combines these symbols with those that follow. Returns `None` if `next` is invalid or the sums do not fit their
+    /// bit fields.
     fn then(self, next: Self) -> Option<Self> {
         if next == Self::NONE {
             return Some(self);
@@ -103,7 +103,8 @@ impl Half {
     }
 }
 
-/// An entry of a table: all symbols that fit the window in the lower half, the first of them alone in the upper half.
+/// An entry of a table. The lower half combines all symbols that fit the window, the upper half has only the first of
+/// them.
 #[derive(Clone, Copy, Debug)]
 #[repr(transparent)]
 pub(super) struct Entry(u32);
@@ -118,12 +119,12 @@ impl Entry {
     }
 }
 
-/// Most blocks of an MCU.
+/// Maximum number of blocks of an MCU.
 pub(super) const MOST_BLOCKS: usize = 16;
 
-/// The fields of `Blocks` that are the same for all blocks of a kind.
+/// The fields of [`Blocks`] that are the same for all blocks of a kind.
 #[derive(Clone, Copy)]
-struct Made {
+struct Fields {
     ac: u32,
     long_from: u32,
     long: u32,
@@ -135,17 +136,17 @@ struct Made {
 /// The tables and settings of each block of an MCU, as a structure of arrays for vector code.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Blocks {
-    /// Index of the block's first entry for AC coefficients, that of the window of zeros.
+    /// Index of the block's first entry for AC coefficients, which is the entry for a window of zeros.
     pub(super) ac: [u32; MOST_BLOCKS],
     /// The lowest 32-bit word that begins with a code longer than the window. For such words, `long` plus the upper 16
     /// bits is the index of the entry.
     pub(super) long_from: [u32; MOST_BLOCKS],
     pub(super) long: [u32; MOST_BLOCKS],
-    /// Bit mask of the coefficients that are kept, in zigzag order. `last` is the index of the last of them.
+    /// Bit mask of the coefficients that are kept, in zigzag order. `last` is the index of the last one.
     pub(super) kept: [u32; MOST_BLOCKS],
     pub(super) last: [u32; MOST_BLOCKS],
-    /// Number of values of the block. `shift` is by how many bits the words of `Tables::places` are shifted to get the
-    /// places of its kind.
+    /// Number of values of the block. `shift` is the number of bits by which the words of `Tables::places` are shifted
+    /// to get the places of the block's kind.
     pub(super) count: [u32; MOST_BLOCKS],
     pub(super) shift: [u32; MOST_BLOCKS],
     /// Index of the next block of the MCU, or 0 if the next MCU follows.
@@ -157,17 +158,17 @@ pub(super) struct Blocks {
 pub struct Tables {
     pub(super) entries: Vec<Entry>,
     pub(super) blocks: Blocks,
-    /// The place of each coefficient, in one byte for each kind of block.
+    /// The places of each coefficient, one byte for each kind of block.
     pub(super) places: [u32; 32],
 }
 
 impl Tables {
     /// Creates the tables for MCUs of these `blocks`, each of which is an index into `kinds`.
     ///
-    /// Returns `None` for what these tables cannot hold: an MCU of no blocks, more than 16 blocks or more than four
-    /// kinds of them, places beyond a block's values, too many codes longer than the window, codes of DC differences
-    /// that are longer than the window or have more than 25 bits with their value, and codes that are not built as T.81
-    /// says.
+    /// Returns `None` for input that the tables cannot represent: an MCU without blocks, more than 16 blocks or more
+    /// than four kinds of them, places beyond a block's values, too many codes longer than the window, codes of DC
+    /// differences that are longer than the window or have more than 25 bits with their value, and codes that are not
+    /// built as T.81 prescribes.
     #[must_use]
     pub fn new(kinds: &[Kind<'_>], blocks: &[usize]) -> Option<Self> {
         if !(1..=MOST_BLOCKS).contains(&blocks.len()) || kinds.len() > MOST_KINDS {
@@ -175,7 +176,7 @@ impl Tables {
         }
         // Few codes are longer than the window.
         let mut entries = Vec::with_capacity(kinds.len() * (3 << WINDOW));
-        let made: Vec<_> = (kinds.iter())
+        let fields_of_kinds: Vec<_> = (kinds.iter())
             .map(|kind| add(kind, &mut entries))
             .collect::<Option<_>>()?;
         let mut places = [0; 32];
@@ -185,15 +186,15 @@ impl Tables {
             }
         }
         let mut fields = Blocks::default();
-        // All of the fields: streams that were used with other tables may be at any block.
+        // All elements are filled in, because a stream that was used with other tables may be at any block.
         for (number, &kind) in (0..MOST_BLOCKS).zip(blocks.iter().cycle()) {
-            let made = made.get(kind)?;
-            fields.ac[number] = made.ac;
-            fields.long_from[number] = made.long_from;
-            fields.long[number] = made.long;
-            fields.kept[number] = made.kept;
-            fields.last[number] = made.last;
-            fields.count[number] = made.count;
+            let kind_fields = fields_of_kinds.get(kind)?;
+            fields.ac[number] = kind_fields.ac;
+            fields.long_from[number] = kind_fields.long_from;
+            fields.long[number] = kind_fields.long;
+            fields.kept[number] = kind_fields.kept;
+            fields.last[number] = kind_fields.last;
+            fields.count[number] = kind_fields.count;
             fields.shift[number] = 8 * kind as u32;
             fields.next[number] = ((number + 1) % blocks.len()) as u32;
         }
@@ -205,8 +206,8 @@ impl Tables {
     }
 }
 
-/// Adds the entries of one kind of block to `entries`. `None` if the tables cannot hold them.
-fn add(kind: &Kind<'_>, entries: &mut Vec<Entry>) -> Option<Made> {
+/// Adds the entries of one kind of block to `entries`. Returns `None` if the tables cannot represent them.
+fn add(kind: &Kind<'_>, entries: &mut Vec<Entry>) -> Option<Fields> {
     let is_unfit = |code: &Code| {
         let size = u32::from(code.symbol);
         size > 15 || code.length > WINDOW || code.length + size > super::KNOWN_BITS
@@ -227,21 +228,21 @@ fn add(kind: &Kind<'_>, entries: &mut Vec<Entry>) -> Option<Made> {
     );
     let runs = runs(kind.ac)?;
     entries.extend((0..).zip(&dc).map(|(window, &first)| {
-        let next = runs.behind(window, first);
-        // Where coefficients behind the DC difference are kept, they are looked up one by one.
+        let next = runs.following(window, first);
+        // If coefficients after the DC difference are kept, they are looked up one by one.
         let follows = last == 0 || next.is_end_alone();
-        let all = if follows { first.then(next) } else { None };
-        Entry::new(all.unwrap_or(first), first)
+        let sequence = if follows { first.then(next) } else { None };
+        Entry::new(sequence.unwrap_or(first), first)
     }));
     let first_ac = entries.len() as u32;
-    let all = runs.of(WINDOW);
-    entries.extend(ac.iter().zip(all).map(|(&first, &all)| {
-        // Bits that no table has, or a longer code.
-        let all = if first.is_bad() { first } else { all };
-        Entry::new(all, first)
+    let sequences = runs.of(WINDOW);
+    entries.extend(ac.iter().zip(sequences).map(|(&first, &sequence)| {
+        // The bits are no code of the table, or begin a longer code.
+        let sequence = if first.is_bad() { first } else { sequence };
+        Entry::new(sequence, first)
     }));
-    // Longer codes are larger numbers than the shorter ones (T.81, annex C), and 16 ones are no code: so these are all
-    // the windows from some on.
+    // Longer codes are larger numbers than shorter ones (T.81, annex C), and 16 ones are no code. So longer codes are
+    // at the end of the range of windows.
     let long = kind.ac.iter().filter(|code| code.length > WINDOW);
     let places = |code: &Code| {
         let rest = 16_u32.checked_sub(code.length)?;
@@ -262,7 +263,7 @@ fn add(kind: &Kind<'_>, entries: &mut Vec<Entry>) -> Option<Made> {
         let entries = entries[first_long..].get_mut(places)?;
         entries.fill(Entry::new(half, half));
     }
-    Some(Made {
+    Some(Fields {
         ac: first_ac,
         long_from: from << 16,
         long: (first_long as u32).wrapping_sub(from),
@@ -285,8 +286,8 @@ fn ac_symbol(symbol: u8, length: u32) -> Half {
     }
 }
 
-/// Returns the first symbol of each window, or `Half::BAD` where its code is longer than the window or there is no such
-/// code. `None` if a code does not fit its length.
+/// Returns the first symbol of each window, or `Half::BAD` if its code is longer than the window or there is no such
+/// code. Returns `None` if a code does not fit its length.
 fn first_symbols(codes: &[Code], meaning: impl Fn(u8, u32) -> Half) -> Option<Vec<Half>> {
     let mut windows = vec![Half::BAD; 1 << WINDOW];
     for code in codes.iter().filter(|code| code.length <= WINDOW) {
@@ -298,34 +299,34 @@ fn first_symbols(codes: &[Code], meaning: impl Fn(u8, u32) -> Half) -> Option<Ve
     Some(windows)
 }
 
-/// The sequences of AC symbols whose codes lie completely within a given number of bits, from 0 to [`WINDOW`]. There is
-/// one table for each number of bits.
+/// The sequences of AC symbols whose codes lie completely within a given number of bits. There is one table for each
+/// number of bits, from 0 to [`WINDOW`].
 ///
-/// What follows a symbol is found in the table for the remaining bits, so each table is built from shorter ones. Where
-/// a whole sequence would advance too far, its last symbols are left out. (Searching symbol by symbol in each window
+/// The sequence after a symbol is found in the table for the remaining bits, so each table is built from shorter ones.
+/// If a whole sequence would advance too far, its last symbols are left out. (Searching symbol by symbol in each window
 /// took 18 microseconds instead of 2.)
 struct Runs(Vec<Half>);
 
-/// Builds the tables of AC symbol sequences. `None` if a code does not fit its length.
+/// Builds the tables of AC symbol sequences. Returns `None` if a code does not fit its length.
 fn runs(codes: &[Code]) -> Option<Runs> {
-    // The table of `bits` begins at 1 << bits.
+    // The table for `bits` bits begins at index 1 << bits.
     let mut tables = vec![Half::NONE; 2 << WINDOW];
     for bits in 1..=WINDOW {
-        let (shorter, own) = tables.split_at_mut(1 << bits);
+        let (shorter, current) = tables.split_at_mut(1 << bits);
         for code in codes.iter().filter(|code| code.length <= bits) {
             let rest = bits - code.length;
             let places = (code.code << rest) as usize..((code.code + 1) << rest) as usize;
-            let windows = own[..1 << bits].get_mut(places)?;
+            let windows = current[..1 << bits].get_mut(places)?;
             let half = ac_symbol(code.symbol, code.length);
             match bits.checked_sub(half.consumed()) {
-                Some(left) if left > 0 && !half.ends() => {
-                    let next = &shorter[1 << left..2 << left];
-                    let (first, others) = windows.split_at_mut(next.len());
+                Some(bits_left) if bits_left > 0 && !half.ends() => {
+                    let next = &shorter[1 << bits_left..2 << bits_left];
+                    let (first, copies) = windows.split_at_mut(next.len());
                     for (window, &next) in first.iter_mut().zip(next) {
                         *window = half.then(next).unwrap_or(half);
                     }
-                    // The bits of the value may be any.
-                    for windows in others.chunks_exact_mut(next.len()) {
+                    // The value's bits can have any value.
+                    for windows in copies.chunks_exact_mut(next.len()) {
                         windows.copy_from_slice(first);
                     }
                 }
@@ -342,10 +343,10 @@ impl Runs {
         &self.0[1 << bits..2 << bits]
     }
 
-    /// Returns the AC symbols that follow the first symbol of a window.
-    fn behind(&self, window: u32, first: Half) -> Half {
+    /// Returns the AC symbols that follow the first symbol `first` of a window.
+    fn following(&self, window: u32, first: Half) -> Half {
         match WINDOW.checked_sub(first.consumed()) {
-            Some(left) if !first.is_bad() => self.of(left)[(window & ((1 << left) - 1)) as usize],
+            Some(bits) if !first.is_bad() => self.of(bits)[(window & ((1 << bits) - 1)) as usize],
             _ => Half::NONE,
         }
     }
@@ -356,8 +357,8 @@ mod tests {
     use super::super::tests::book;
     use super::*;
 
-    /// Returns the first symbol of a window, then the same combined with the AC symbol after it, and so on, as long as
-    /// the next code lies within the window and that symbol `may` follow.
+    /// Returns the first symbol of a window, then its combination with the AC symbol after it, and so on, while the
+    /// next code lies within the window and `may` accepts that symbol.
     fn symbols(window: u32, first: Half, ac: &[Half], may: impl Fn(Half) -> bool) -> Vec<Half> {
         let (mut all, mut symbols) = (first, vec![first]);
         while !all.ends() && all.consumed() < WINDOW {
@@ -375,7 +376,7 @@ mod tests {
 
     #[test]
     fn tables_hold_what_is_found_symbol_by_symbol() {
-        // The sizes of a photograph's coefficients, with long runs among the short codes and without.
+        // Sizes that are common in photos, with long runs among the short codes and without.
         let usual = |at: usize| [1, 2, 0, 0x11, 3, 4, 0x21, 0xf0, 0x12, 5, 0x31, 0x41, 6][at % 13];
         let runs_first = |at: usize| [0xf0, 0xe1, 0, 0xd2][at % 4];
         let counts = [0, 2, 1, 3, 2, 4, 3, 5, 4, 3, 2, 4, 0, 0, 1, 9];
@@ -418,7 +419,7 @@ mod tests {
                     let symbols = symbols(window, first, &first_ac, may);
                     let (found, found_first) = entry.halves();
                     assert_eq!(found_first, first, "{window:011b}");
-                    // A table leaves out those that would advance too far together with what else it knows.
+                    // A table leaves out symbols that would advance too far together with others that it combines.
                     let least = match symbols.iter().all(|half| half.advance() < 16) {
                         true => symbols.len() - 1,
                         false => 0,

@@ -1,7 +1,7 @@
 use super::*;
 
-/// Builds a code book: `counts` gives the number of codes of each length from 1 bit on, `symbols` what they stand for
-/// (T.81, annex C).
+/// Builds a code book: `counts` are the numbers of codes of each length from 1 bit on, `symbols` the symbols that they
+/// stand for (T.81, annex C).
 pub(super) fn book(counts: &[usize], symbols: &[u8]) -> Vec<Code> {
     let mut codes = Vec::new();
     let mut symbols = symbols.iter();
@@ -20,7 +20,7 @@ pub(super) fn book(counts: &[usize], symbols: &[u8]) -> Vec<Code> {
     codes
 }
 
-/// DC codes for sizes 0 to 11, as usual in files of photographs.
+/// DC codes for sizes 0 to 11, as usual in photos.
 fn dc() -> Vec<Code> {
     book(
         &[0, 1, 5, 1, 1, 1, 1, 1, 1],
@@ -216,11 +216,11 @@ fn every_stream_finds_the_coefficients_that_were_written() {
             streams.set_place(stream, (stream * space) as u32);
         }
         data.bytes.extend([0; PADDING]);
-        let mut found = Found::default();
+        let mut events = Events::default();
         let mut values = vec![0; STREAMS * space];
         while (0..STREAMS).any(|stream| streams.left(stream) > 0) {
-            decode(&tables, &data.bytes, &mut streams, &mut values, &mut found);
-            assert_eq!(found.errors, []);
+            decode(&tables, &data.bytes, &mut streams, &mut values, &mut events);
+            assert_eq!(events.errors, []);
         }
         let of_block = |block: &[i16; 64]| {
             let mut values = vec![0; count];
@@ -252,14 +252,14 @@ fn in_noise(tables: &Tables, seed: u64) -> Vec<Seen> {
         let end = (from + 2000).min(8 * (data.len() - PADDING) as u32);
         streams.begin(stream, from..end, from + 100..from + 300);
     }
-    let mut found = Found::default();
+    let mut events = Events::default();
     let space = 20 * BLOCKS * 20;
     let mut values = vec![0; STREAMS * space];
     (0..STREAMS).for_each(|stream| streams.set_place(stream, (stream * space) as u32));
     let calls = (0..20).map(|_| {
-        decode(tables, &data, &mut streams, &mut values, &mut found);
-        let (begun, errors) = (found.begun.clone(), found.errors.clone());
-        (values.clone(), begun, errors, streams.clone())
+        decode(tables, &data, &mut streams, &mut values, &mut events);
+        let (starts, errors) = (events.starts.clone(), events.errors.clone());
+        (values.clone(), starts, errors, streams.clone())
     });
     calls.collect()
 }
@@ -274,7 +274,7 @@ fn vectors_find_in_noise_what_the_twin_finds() {
             let seed = 1000 * round as u64 + seed;
             let expected = limited_to(Level::Baseline, || in_noise(&tables, seed));
             assert!(
-                expected.iter().any(|(_, begun, _, _)| !begun.is_empty())
+                expected.iter().any(|(_, starts, _, _)| !starts.is_empty())
                     && expected.iter().any(|(_, _, errors, _)| !errors.is_empty()),
                 "noise has beginnings and errors"
             );
@@ -340,7 +340,7 @@ fn streams_may_go_on_with_the_tables_of_another_scan() {
                 &data,
                 &mut streams,
                 &mut values,
-                &mut Found::default(),
+                &mut Events::default(),
             );
         }
         (streams, values)
@@ -359,6 +359,6 @@ fn an_end_too_close_to_that_of_the_data_is_refused() {
         &[0; 8],
         &mut streams,
         &mut [],
-        &mut Found::default(),
+        &mut Events::default(),
     );
 }

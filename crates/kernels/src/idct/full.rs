@@ -2,7 +2,7 @@
 //!
 //! Both passes use the 8-point transform of Loeffler, Ligtenberg and Moschytz with constants of 13 fractional bits:
 //! first the columns, whose results keep 2 fractional bits in 16-bit words, then the rows. Sums of two frequencies wrap
-//! at 16 bits, as in libjpeg-turbo's vector code, which only corrupt files bring about.
+//! at 16 bits, as in libjpeg-turbo's vector code, which happens only in corrupt files.
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx2;
@@ -13,7 +13,7 @@ pub(super) mod neon;
 
 /// Fractional bits of the DCT constants.
 pub(crate) const BITS: u32 = 13;
-/// Number of bits that the pass over the columns shifts out. `ROWS` is that of the pass over the rows.
+/// Number of bits that the pass over the columns shifts out. `ROWS` is the number for the pass over the rows.
 const COLUMNS: u32 = BITS - 2;
 const ROWS: u32 = BITS + 2 + 3;
 

@@ -1,6 +1,6 @@
 //! Inverse DCTs to 1×1, 2×2 and 4×4 samples.
 //!
-//! Products with the constants are made of 16-bit words and summed in 32 bits, as vector instructions do it.
+//! Products with the constants are products of 16-bit words, and are summed in 32 bits, as vector instructions do.
 
 #[cfg(target_arch = "x86_64")]
 pub(super) mod avx2;
@@ -32,7 +32,7 @@ pub(super) fn to_2x2(coefficients: &[i16], factors: &[i32; 64], rows: &mut [u8],
     }
 }
 
-/// Returns the two rows of a row of 2×2 blocks, each `width` samples long.
+/// Returns the two rows of samples of a row of 2×2 blocks, each `width` samples long.
 fn two_lines(rows: &mut [u8], line: usize, width: usize) -> (&mut [u8], &mut [u8]) {
     let (top, bottom) = rows.split_at_mut(line);
     (&mut top[..width], &mut bottom[..width])
@@ -43,7 +43,7 @@ pub(super) fn to_4x4(coefficients: &[i16], factors: &[i32; 64], rows: &mut [u8],
         let row = |v: usize| -> [i32; 4] {
             std::array::from_fn(|u| i32::from(dequantise(block[4 * v + u], factors[4 * v + u])))
         };
-        // Down the columns, keeping 1 fractional bit; then along the rows.
+        // First the columns, whose results keep 1 fractional bit, then the rows.
         let columns = idct4([row(0), row(1), row(2), row(3)], 12);
         let samples = transpose(idct4(transpose(columns), 17));
         for (y, samples) in samples.iter().enumerate() {

@@ -15,8 +15,8 @@ use crate::cpu::prefetch;
 
 /// The vector kernels of one sample type at one level.
 ///
-/// The functions may only be called if the processor supports the level, with slices of the lengths described at the
-/// fields.
+/// The functions may only be called if the processor supports the level, with slices of the lengths that the fields
+/// describe.
 pub struct Passes<S: Resampled, B> {
     /// Source rows in a step: 1 or 2.
     pub(super) rows_per_step: usize,
@@ -26,7 +26,7 @@ pub struct Passes<S: Resampled, B> {
     /// Weighs steps vertically. Takes the ring, the place and weights of each step in it, and the output. The output's
     /// length is a multiple of [`COLUMNS`], and no step is shorter.
     ///
-    /// Each kernel has its own loop over columns, because a call of a shared one was as long.
+    /// Each kernel has its own loop over columns, because calling a shared loop would take as many lines.
     pub(super) down: unsafe fn(&[u32], &[Step], &mut [B]),
     /// Weighs rows horizontally. Takes the rows, their stride, the weights and the output. Each row has [`slack`]
     /// samples beyond the input.
@@ -49,17 +49,18 @@ pub(super) const COLUMNS: usize = 32;
 /// Samples in the ring, 4 bytes each: most of the L1 cache.
 const RING: usize = 8192;
 
-/// Least width of a block in columns, however many rows are weighed.
+/// Minimum width of a block in columns, however many rows are weighed.
 const NARROWEST: usize = 128;
 
-/// Samples stored between the passes. Together with the other data, they fill half of a small L2 cache.
+/// Number of samples that are stored between the passes. Together with the other data, they fill half of a small L2
+/// cache.
 const BETWEEN: usize = 32 * 1024;
 
-/// How many steps ahead source rows are prefetched: the part of a row within a block is too short for the hardware
-/// prefetcher to foresee the next one.
+/// Number of steps by which source rows are prefetched ahead: the part of a row within a block is too short for the
+/// hardware prefetcher to foresee the next one.
 const AHEAD: usize = 2;
 
-/// Most rows of a band. More do not save anything.
+/// Maximum number of rows of a band. Larger bands save nothing.
 const TALLEST: usize = 32;
 
 /// Returns how many samples a row between the passes has beyond the input, because kernels read whole registers.
@@ -99,7 +100,7 @@ pub(super) unsafe fn rows<S: Resampled, B: Copy + Default>(
             let mut next = 0;
             for (needs, between) in needs.iter().zip(between.chunks_exact_mut(stride)) {
                 for step in needs.first.max(next)..needs.end {
-                    // SAFETY: the caller vouches for the level.
+                    // SAFETY: the caller guarantees the level.
                     unsafe { ring.fill(step, columns.clone()) };
                 }
                 next = next.max(needs.end);
@@ -133,7 +134,7 @@ pub(super) unsafe fn along<S: Resampled, B, const N: usize>(
     let together = together.chunks_exact(N * stride);
     for (rows, out) in together.zip(results.chunks_exact_mut(N * width)) {
         let rows = array::from_fn(|row| rows[row * stride..].as_ptr());
-        // SAFETY: the caller vouches for the rows.
+        // SAFETY: the caller guarantees the rows.
         unsafe { several(rows, x, out) };
     }
     for (row, out) in alone.chunks_exact(stride).zip(rest.chunks_exact_mut(width)) {
@@ -154,7 +155,7 @@ struct Ring<'a, S: Resampled, B> {
     wide: usize,
     steps: usize,
     samples: Vec<u32>,
-    /// Index of the first step. It begins at a cache line, or every load would touch two lines.
+    /// Index of the first step. It is aligned to a cache line, or every load would touch two lines.
     start: usize,
 }
 
@@ -188,7 +189,7 @@ impl<'a, S: Resampled, B> Ring<'a, S, B> {
         self.start + step % self.steps * self.wide
     }
 
-    /// Returns what result row `row` needs, and appends its steps to `steps`.
+    /// Returns the steps that result row `row` needs, and appends them to `steps`.
     fn needs(&self, y: &Weights<S>, row: usize, steps: &mut Vec<Step>) -> Needs {
         let per = self.passes.rows_per_step;
         let (start, weights) = y.trimmed(row);
@@ -231,7 +232,7 @@ impl<'a, S: Resampled, B> Ring<'a, S, B> {
         }
         let at = self.at(step);
         let to = &mut self.samples[at..at + self.wide];
-        // SAFETY: the caller vouches for the level; a block is no wider than a step.
+        // SAFETY: the caller guarantees the level, and a block is no wider than a step.
         unsafe { (self.passes.fill)(above, below, to) };
     }
 }

@@ -1,4 +1,4 @@
-//! Resampling kernels: their curves, and tables of these.
+//! Resampling kernels: their curves, and tables of the curves.
 
 use std::fmt;
 use std::sync::LazyLock;
@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 /// The kernel with which a resampler weighs neighbouring samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Kernel {
-    /// Windowed sinc over three lobes, for photographs.
+    /// Windowed sinc over three lobes, for photos.
     #[default]
     Lanczos3,
     /// Soft cubic without visible ringing, for palettes, alpha channels and enlarging.
@@ -146,7 +146,7 @@ impl Curve {
                 self.end + 1.0
             }
         });
-        // SAFETY: they are at most some thousands.
+        // SAFETY: all places are at most some thousands.
         let indices = places.map(|place| unsafe { place.to_int_unchecked::<i32>() });
         let samples = indices.map(|index| self.samples[index as usize % SIZE]);
         std::array::from_fn(|i| samples[i][0] + samples[i][1] * (places[i] - f64::from(indices[i])))

@@ -1,5 +1,5 @@
-//! Weights rearranged for the vector kernels that weigh rows horizontally. Each layout is created when first needed,
-//! and then kept.
+//! Weights rearranged for the vector kernels that weigh rows horizontally. Each layout is created when it is first
+//! needed, and then cached.
 
 use std::sync::OnceLock;
 
@@ -31,7 +31,7 @@ impl<S: Resampled> Clone for Layouts<S> {
 }
 
 /// Layout for kernels that compute one result per lane. In each step, every lane weighs the next of its own samples.
-/// These are near those of the neighbouring lanes, so that one permutation collects them.
+/// They are close to those of the neighbouring lanes, so that one permutation collects them.
 #[derive(Debug)]
 pub(super) struct Lanes {
     /// Groups of as many results as there are lanes. The last group may have fewer.
@@ -47,8 +47,8 @@ pub(super) struct Lanes {
 /// A group of results that are computed side by side.
 #[derive(Debug)]
 pub(super) struct Group {
-    /// Indices of the first samples of the first lane and of the middle lane or, if the halves of the lanes have no
-    /// bases of their own, that of the first lane twice. Neither is after those of the lanes that follow.
+    /// Index of the first sample of the first lane, and of the middle lane. If the halves of the lanes have no separate
+    /// bases, it is the first lane's index twice. Neither index is after those of the lanes that follow.
     pub(super) bases: [u32; 2],
     /// Number of samples, counted from a base, that a step touches.
     pub(super) span: u32,
@@ -111,7 +111,7 @@ impl Lanes {
             span: 0,
         };
         for first in (0..count).step_by(shape.lanes) {
-            // Lanes without a result do what the last one does, and are not stored.
+            // Lanes without a result repeat the last result, which is not stored for them.
             let result = |lane: usize| (first + lane).min(count - 1);
             lanes.push(weights, shape, result);
         }

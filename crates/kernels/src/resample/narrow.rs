@@ -32,13 +32,13 @@ impl sealed::Resampled for u8 {
     type Weight = i16;
     type Between = i16;
 
-    /// Rounds the weights so that they sum to exactly one: the error of rounding is added to the weight at `middle`.
+    /// Rounds the weights so that they sum to exactly one: the rounding error is added to the weight at `middle`.
     #[inline(always)]
     fn round_weights(window: &[f64], middle: usize, values: &mut [i16]) {
         let one = f64::from(1 << WEIGHT_BITS);
         let mut sum = 0;
         for (value, weight) in values.iter_mut().zip(window) {
-            // Added to 1.5 · 2⁵², a small number's nearest integer stands in the lowest bits.
+            // Adding 1.5 · 2⁵² to a small number puts its nearest integer into the lowest bits.
             *value = (weight * one + 6_755_399_441_055_744.0).to_bits() as i16;
             sum += i32::from(*value);
         }

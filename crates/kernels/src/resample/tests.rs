@@ -1,4 +1,5 @@
-//! Tests every instruction set against the scalar version, and that against sums of products in 64-bit floats.
+//! Tests every instruction set against the scalar version, and the scalar version against sums of products in 64-bit
+//! floats.
 
 use super::*;
 
@@ -62,8 +63,8 @@ fn exact_weights(span: Span, index: u32) -> Vec<f64> {
     weights.iter().map(|w| w / sum).collect()
 }
 
-/// Horizontal and vertical spans: results near to and far from each other, enlarging, single rows, wide rows, and
-/// windows that are cut off.
+/// Horizontal and vertical spans: results close together and far apart, enlarging, single rows, wide rows, and windows
+/// that are cut off.
 const SPANS: [(Span, Span); 9] = [
     // Most of what is covered lies beyond the input.
     (span(33, 0.0, 255.0, 1), span(21, 0.0, 255.0, 1)),

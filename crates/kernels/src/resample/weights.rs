@@ -27,17 +27,19 @@ pub struct Span {
     pub input: u32,
     /// The left edge of the first result sample.
     pub left: f64,
-    /// Length that all result samples together cover. Beyond the input, its last sample is repeated.
+    /// Length of the input that all result samples together cover. Beyond the end of the input, its last sample is
+    /// repeated.
     pub length: f64,
     /// Number of result samples, at least 1.
     pub output: u32,
 }
 
-/// Windows are padded to a multiple of this number of weights.
+/// Number of weights to a multiple of which windows are padded.
 pub(super) const GROUP: usize = 8;
 
 impl<S: Resampled> Weights<S> {
-    /// Computes the weights of a kernel. Windows are cut off at the ends of the input and normalised again.
+    /// Computes the weights of a kernel. Windows are cut off at the ends of the input, and the remaining weights
+    /// normalised.
     ///
     /// Returns `None` if `span` has no input or no output.
     #[must_use]
@@ -54,7 +56,8 @@ impl<S: Resampled> Weights<S> {
     #[inline(always)]
     fn made(span: Span, kernel: Kernel) -> Self {
         let windows = Windows::new(span, kernel);
-        // Plain loops: the compiler does not make vectors of what it does not inline.
+        // Plain loops instead of iterator methods, because the compiler does not vectorise calls that it does not
+        // inline.
         let mut widest = 1;
         for i in 0..span.output {
             widest = widest.max(windows.at(i).count());
@@ -114,7 +117,7 @@ struct Windows {
     support: f64,
     /// Samples of the kernel's curve table per input sample.
     density: f64,
-    /// Index of the last input sample. `reach` is that of the last sample that is weighed as if it existed.
+    /// Index of the last input sample. `reach` is the index of the last sample that is weighed as if it existed.
     last: f64,
     reach: f64,
 }
@@ -163,7 +166,7 @@ impl Windows {
             *four = curve.at([0.0, 1.0, 2.0, 3.0].map(|k| (at + k) * self.density));
             at += 4.0;
         }
-        // What lies beyond the input's end is not there, or repeats its last sample.
+        // Samples beyond the end of the input do not exist, or repeat its last sample.
         if end == self.reach {
             row[window.count()..].fill(0.0);
         }

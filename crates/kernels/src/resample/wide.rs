@@ -1,5 +1,5 @@
-//! Resampling of 16-bit samples, with 32-bit floats throughout. To be as exact, fixed point would need weights in two
-//! parts, and so as many multiplications.
+//! Resampling of 16-bit samples, with 32-bit floats throughout. For the same accuracy, fixed-point arithmetic would
+//! need weights in two parts, and therefore as many multiplications.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;

@@ -21,7 +21,7 @@ pub(super) unsafe fn remove(coded: &[u8], bytes: &mut Vec<u8>) -> usize {
     let room = bytes.spare_capacity_mut();
     assert!(room.len() >= coded.len(), "no room for the bytes");
     let (mut from, mut to) = (0, 0);
-    // Is the first byte the zero behind a 0xFF?
+    // Whether the first byte of the block is the zero after a 0xFF.
     let mut is_stuffing = 0;
     while let Some(block) = coded.get(from..=from + WIDTH) {
         // SAFETY: the block has one byte more than a register.
@@ -35,11 +35,11 @@ pub(super) unsafe fn remove(coded: &[u8], bytes: &mut Vec<u8>) -> usize {
         if full & _mm512_test_epi8_mask(next, next) != 0 {
             break;
         }
-        let kept = !(full << 1 | is_stuffing);
-        let left = _mm512_maskz_compress_epi8(kept, here);
-        // SAFETY: `to` is not ahead of `from`, which has a whole block before the end of `coded`, and there is as much room.
-        unsafe { _mm512_storeu_si512(room.as_mut_ptr().add(to).cast(), left) };
-        to += kept.count_ones() as usize;
+        let data_mask = !(full << 1 | is_stuffing);
+        let data = _mm512_maskz_compress_epi8(data_mask, here);
+        // SAFETY: `to` is not ahead of `from`, and from there on `coded` has a whole block, so the room has one, too.
+        unsafe { _mm512_storeu_si512(room.as_mut_ptr().add(to).cast(), data) };
+        to += data_mask.count_ones() as usize;
         from += WIDTH;
         is_stuffing = full >> (WIDTH - 1);
     }

@@ -36,8 +36,8 @@ fn load(bytes: &[u8; 64]) -> __m512i {
 }
 
 impl Row<'_> {
-    /// Converts the levels of block number `block`, which are in two registers, to symbols. These are written from
-    /// index `at` on. Returns their number.
+    /// Converts the levels of block number `block`, which are in two registers, to symbols, and writes them from index
+    /// `at` on. Returns their number.
     #[inline]
     #[target_feature(
         enable = "avx2,avx512f,avx512bw,avx512vl,avx512cd,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt"
@@ -52,7 +52,7 @@ impl Row<'_> {
         let mask = u64::from(_mm512_test_epi16_mask(low, low))
             | u64::from(_mm512_test_epi16_mask(high, high)) << 32;
         let places = load(&PLACES);
-        // A byte for each bit, those in zigzag order, and bits again.
+        // The bits become bytes, are brought into zigzag order, and become bits again.
         let ordered = _mm512_permutexvar_epi8(places, _mm512_movm_epi8(mask));
         let ordered = _mm512_movepi8_mask(ordered) & !1;
         let count = ordered.count_ones();
@@ -60,15 +60,16 @@ impl Row<'_> {
         let flat = _mm_cvtsi128_si32(_mm512_castsi512_si128(low)) as i16;
         self.flat[block] = flat;
 
-        // Those that are there side by side: where they stand in zigzag order, and among the levels.
-        let mut here = _mm512_maskz_compress_epi8(ordered, load(&NUMBERS));
+        // The positions of the non-zero levels side by side: in zigzag order, and among the levels.
+        let mut indices = _mm512_maskz_compress_epi8(ordered, load(&NUMBERS));
         let mut places = _mm512_maskz_compress_epi8(ordered, places);
         let one_on = _mm512_maskz_sub_epi8(!1, load(&NUMBERS), _mm512_set1_epi8(1));
-        let mut before = _mm512_maskz_permutexvar_epi8(!1, one_on, here);
+        let mut previous_indices = _mm512_maskz_permutexvar_epi8(!1, one_on, indices);
         let (symbols, values) = self.block(at);
-        let mut done = 0;
-        while done < count + ends {
-            let there = _bzhi_u32(0xffff, (count.saturating_sub(done)).min(16)) as __mmask16;
+        let mut position = 0;
+        while position < count + ends {
+            let symbol_mask =
+                _bzhi_u32(0xffff, (count.saturating_sub(position)).min(16)) as __mmask16;
             let levels = _mm512_permutex2var_epi16(
                 low,
                 _mm512_cvtepu8_epi16(_mm512_castsi512_si256(places)),
@@ -76,30 +77,30 @@ impl Row<'_> {
             );
             let levels = _mm512_cvtepi16_epi32(_mm512_castsi512_si256(levels));
             let number = |bytes| _mm512_cvtepu8_epi32(_mm512_castsi512_si128(bytes));
-            let run = _mm512_sub_epi32(number(here), number(before));
-            let run = _mm512_maskz_sub_epi32(there, run, _mm512_set1_epi32(1));
+            let run = _mm512_sub_epi32(number(indices), number(previous_indices));
+            let run = _mm512_maskz_sub_epi32(symbol_mask, run, _mm512_set1_epi32(1));
             if _mm512_cmpgt_epu32_mask(run, _mm512_set1_epi32(15)) != 0 {
                 return self.take_long_runs(block, at, levels_of([low, high]), mask);
             }
-            let strong = _mm512_lzcnt_epi32(_mm512_abs_epi32(levels));
-            let size = _mm512_sub_epi32(_mm512_set1_epi32(32), strong);
+            let leading_zeros = _mm512_lzcnt_epi32(_mm512_abs_epi32(levels));
+            let size = _mm512_sub_epi32(_mm512_set1_epi32(32), leading_zeros);
             let value = _mm512_or_si512(_mm512_slli_epi32::<4>(run), size);
             let level = _mm512_and_si512(levels, _mm512_set1_epi32(0xfff));
             let symbol = _mm512_or_si512(_mm512_slli_epi32::<12>(run), level);
-            let symbol = _mm512_maskz_cvtepi32_epi16(there, symbol);
-            let value = _mm512_maskz_cvtepi32_epi8(there, value);
-            let to = done as usize..done as usize + 16;
+            let symbol = _mm512_maskz_cvtepi32_epi16(symbol_mask, symbol);
+            let value = _mm512_maskz_cvtepi32_epi8(symbol_mask, value);
+            let to = position as usize..position as usize + 16;
             let (symbols, values) = (&mut symbols[to.clone()], &mut values[to]);
-            // SAFETY: both slices have sixteen, of 2 and of 1 byte each.
+            // SAFETY: both slices have sixteen elements, of 2 and of 1 byte each.
             unsafe {
                 _mm256_storeu_si256(symbols.as_mut_ptr().cast(), symbol);
                 _mm_storeu_si128(values.as_mut_ptr().cast(), value);
             }
             let zero = _mm512_setzero_si512();
-            here = _mm512_alignr_epi32::<4>(zero, here);
-            before = _mm512_alignr_epi32::<4>(zero, before);
+            indices = _mm512_alignr_epi32::<4>(zero, indices);
+            previous_indices = _mm512_alignr_epi32::<4>(zero, previous_indices);
             places = _mm512_alignr_epi32::<4>(zero, places);
-            done += 16;
+            position += 16;
         }
         self.lengths[block] = (count + ends) as u8;
         (count + ends) as usize
@@ -145,25 +146,25 @@ pub(super) unsafe fn join(
         let length = u32::from(length);
         // Frequency 0 comes first, with codes of its own.
         let mut first = _mm256_zextsi128_si256(_mm_cvtsi32_si128(i32::from(difference) & 0xfff));
-        let mut others = _mm512_maskz_set1_epi32(!1, 256);
-        let mut there = _bzhi_u32(0xfffe, length + 1) as __mmask16;
-        let mut done = 0;
+        let mut table_offsets = _mm512_maskz_set1_epi32(!1, 256);
+        let mut symbol_mask = _bzhi_u32(0xfffe, length + 1) as __mmask16;
+        let mut position = 0;
         loop {
-            // SAFETY: the mask lets through what the caller vouches for; values are of 8 bits, and there are twice 256 codes; and
-            // eight pieces are at most seven more than the block's last ones.
+            // SAFETY: the mask lets through the symbols that the caller guarantees; values have 8 bits, and there are
+            // twice 256 codes; and eight pieces extend at most seven beyond the block's last one.
             unsafe {
-                let symbol = from.wrapping_add(done as usize).wrapping_sub(1);
-                let symbol = _mm256_mask_loadu_epi16(first, there, symbol);
+                let symbol = from.wrapping_add(position as usize).wrapping_sub(1);
+                let symbol = _mm256_mask_loadu_epi16(first, symbol_mask, symbol);
                 let run = _mm512_cvtepu16_epi32(_mm256_srli_epi16::<12>(symbol));
                 let level = _mm512_cvtepi16_epi32(_mm256_slli_epi16::<4>(symbol));
                 let level = _mm512_srai_epi32::<4>(level);
-                let strong = _mm512_lzcnt_epi32(_mm512_abs_epi32(level));
-                let size = _mm512_sub_epi32(_mm512_set1_epi32(32), strong);
+                let leading_zeros = _mm512_lzcnt_epi32(_mm512_abs_epi32(level));
+                let size = _mm512_sub_epi32(_mm512_set1_epi32(32), leading_zeros);
                 let value = _mm512_or_si512(_mm512_slli_epi32::<4>(run), size);
-                let value = _mm512_or_si512(value, others);
+                let value = _mm512_or_si512(value, table_offsets);
                 let zero = _mm512_setzero_si512();
-                let here = there | u16::from(done == 0);
-                let code = _mm512_mask_i32gather_epi32::<4>(zero, here, value, codes);
+                let mask = symbol_mask | u16::from(position == 0);
+                let code = _mm512_mask_i32gather_epi32::<4>(zero, mask, value, codes);
                 let number = _mm512_add_epi32(level, _mm512_srai_epi32::<31>(level));
                 let above = _mm512_sllv_epi32(_mm512_set1_epi32(-1), size);
                 let number = _mm512_andnot_si512(above, number);
@@ -171,26 +172,26 @@ pub(super) unsafe fn join(
                 let bits = _mm512_or_si512(bits, number);
                 let count = _mm512_and_si512(code, _mm512_set1_epi32(255));
                 let count = _mm512_add_epi32(count, size);
-                // Two each: the first one above the second one.
+                // Two codes are combined, the first one above the second one.
                 let lower = _mm512_set1_epi64(0xffff_ffff);
                 let upper = _mm512_and_si512(bits, lower);
                 let further = _mm512_srli_epi64::<32>(count);
-                let both = _mm512_sllv_epi64(upper, further);
-                let both = _mm512_or_si512(both, _mm512_srli_epi64::<32>(bits));
+                let piece_bits = _mm512_sllv_epi64(upper, further);
+                let piece_bits = _mm512_or_si512(piece_bits, _mm512_srli_epi64::<32>(bits));
                 let count = _mm512_add_epi64(_mm512_and_si512(count, lower), further);
-                let piece = _mm512_or_si512(_mm512_slli_epi64::<58>(count), both);
-                let to = pieces.as_mut_ptr().add(at + done as usize / 2);
+                let piece = _mm512_or_si512(_mm512_slli_epi64::<58>(count), piece_bits);
+                let to = pieces.as_mut_ptr().add(at + position as usize / 2);
                 _mm512_storeu_si512(to.cast(), piece);
             }
-            done += 16;
-            if done > length {
+            position += 16;
+            if position > length {
                 break;
             }
-            there = _bzhi_u32(0xffff, length + 1 - done) as __mmask16;
+            symbol_mask = _bzhi_u32(0xffff, length + 1 - position) as __mmask16;
             first = _mm256_setzero_si256();
-            others = _mm512_set1_epi32(256);
+            table_offsets = _mm512_set1_epi32(256);
         }
-        // SAFETY: as many symbols are there.
+        // SAFETY: there are as many symbols.
         from = unsafe { from.add(length as usize) };
         at += length as usize / 2 + 1;
     }

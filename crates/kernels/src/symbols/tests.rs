@@ -130,11 +130,11 @@ fn pieces_are_the_codes_and_levels_on_every_instruction_set() {
         bits.map(|(bits, count)| format!("{bits:0count$b}"))
             .collect()
     };
-    // Whether gathers are quick here or not.
+    // Independently of whether gathers are fast on this processor.
     #[cfg(target_arch = "x86_64")]
     if Level::Avx512.is_there() && avx512::is_there() {
         let mut pieces = vec![Piece::default(); all + BESIDE];
-        // SAFETY: the instructions are there, and the slices are those that `join` is given below.
+        // SAFETY: the processor supports the instructions, and the slices are the same as for `join` below.
         let count = unsafe { avx512::join(&differences, &lengths, &symbols, &codes, &mut pieces) };
         assert_eq!(count, all);
         assert!(written(&pieces[..count]) == expected, "vectors");

@@ -77,7 +77,7 @@ impl LongCodes {
         long
     }
 
-    /// Returns the symbol and the length of the code with which these 16 bits begin.
+    /// Decodes the code at the start of `bits` (16 bits). Returns its symbol and its length in bits.
     #[cold]
     pub(super) fn find(&self, bits: u32) -> Result<(u8, u32)> {
         (self.window + 1..=16)

@@ -1,4 +1,4 @@
-//! Huffman tables for fast decoding: one look-up gives a whole coefficient, or passes several whose values are not
+//! Huffman tables for fast decoding: one look-up decodes a whole coefficient, or skips several whose values are not
 //! needed.
 
 mod codes;

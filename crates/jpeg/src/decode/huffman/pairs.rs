@@ -3,7 +3,7 @@
 use crate::decode::bits::Bits;
 use crate::decode::huffman::table::{END_OF_BLOCK, Table, WINDOW};
 
-/// Bits that index the pair tables, which take 16 KiB each.
+/// Number of bits that index a [`PairTable`], which takes 16 KiB.
 const PAIR_WINDOW: u32 = 11;
 
 /// The combined effect of the first one or two AC symbols of a window, packed: bits 0–4 are the bits to consume, 5–11
@@ -60,7 +60,7 @@ impl PairTable {
     pub(in crate::decode) fn new(table: &Table) -> Self {
         let mut window = Box::new([Pair::default(); 1 << PAIR_WINDOW]);
         for (bits, pair) in window.iter_mut().enumerate() {
-            let whole = |consumed: u32| {
+            let entry_at = |consumed: u32| {
                 let shifted = (bits << consumed) & ((1 << PAIR_WINDOW) - 1);
                 let entry = table.window[shifted << (WINDOW - PAIR_WINDOW)];
                 let fits = entry.0 != 0
@@ -68,9 +68,9 @@ impl PairTable {
                     && consumed + entry.consumed() <= PAIR_WINDOW;
                 fits.then_some(entry)
             };
-            let Some(first) = whole(0) else { continue };
+            let Some(first) = entry_at(0) else { continue };
             let second = (first.advance() < END_OF_BLOCK)
-                .then(|| whole(first.consumed()))
+                .then(|| entry_at(first.consumed()))
                 .flatten();
             let (consumed, advance, value) = match second {
                 Some(second) => (

@@ -89,7 +89,7 @@ impl RefinementSymbols {
         }
         Self {
             window,
-            // A code of the window's length misses its sign there.
+            // A code as long as the window leaves no room for the sign that follows it.
             long: LongCodes::new(codes, REFINEMENT_WINDOW - 1),
         }
     }

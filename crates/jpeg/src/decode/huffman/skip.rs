@@ -1,10 +1,10 @@
-//! A table that passes over AC coefficients, several per look-up.
+//! A table that skips AC coefficients, several per look-up.
 
 use crate::decode::bits::Bits;
 use crate::decode::huffman::table::{END_OF_BLOCK, Table, WINDOW};
 use crate::error::Result;
 
-/// Bits that index the tables for skipping coefficients.
+/// Number of bits that index a [`SkipTable`].
 const SKIP_WINDOW: u32 = 12;
 
 /// A table for skipping AC coefficients whose values are not needed, several per look-up.
@@ -16,8 +16,8 @@ pub(in crate::decode) struct SkipTable {
     window: Box<[u16; 1 << SKIP_WINDOW]>,
 }
 
-/// What an end of block adds to the zigzag position `k` when blocks are skipped. It is more than a block and the other
-/// symbols of a window together, so that those can be told from the lower bits.
+/// Advance of the zigzag position `k` for an end of block when blocks are skipped. It is larger than a block and all
+/// other symbols of a window together, so that `k` modulo this value tells what the other symbols add.
 const SKIPPED_END: u32 = 256;
 
 /// An entry for windows in which no symbol fits. Its advance leaves any block.
@@ -82,8 +82,8 @@ impl SkipTable {
             // 56 bits hold four windows.
             for _ in 0..4 {
                 let entry = u32::from(self.window[bits.peek(SKIP_WINDOW)]);
-                let after = k + (entry >> 6);
-                if has_left_block(after) {
+                let next_k = k + (entry >> 6);
+                if has_left_block(next_k) {
                     // A long code, or symbols of the next block in the same window: one by one.
                     if bits.available() < 32 {
                         bits.refill();
@@ -95,7 +95,7 @@ impl SkipTable {
                     break;
                 }
                 bits.consume(entry & 63);
-                k = after;
+                k = next_k;
                 if k >= 64 {
                     return Ok(());
                 }

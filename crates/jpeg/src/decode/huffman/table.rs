@@ -6,8 +6,8 @@ use crate::decode::bits::{Bits, extend};
 use crate::decode::huffman::codes::{Codes, LongCodes};
 use crate::error::Result;
 
-/// Bits that index the coefficient tables. Their 4,096 entries take 4 bytes each, so that luma's and chroma's tables
-/// fit the L1 cache together.
+/// Number of bits that index a coefficient table. Its 4,096 entries take 4 bytes each, so that the tables for luma and
+/// for chroma fit the L1 cache together.
 pub(super) const WINDOW: u32 = 12;
 
 /// `advance` of an end-of-block symbol, which leads beyond any block. In a progressive scan, the number of bits that

@@ -1,4 +1,4 @@
-//! The bytes of an index.
+//! The serialised form of an index.
 
 use std::ops::Range;
 
@@ -20,7 +20,7 @@ pub struct Index<'a> {
     entries: &'a [[u8; ENTRY]],
 }
 
-/// The place where an MCU begins.
+/// An entry point of an index: the position of an MCU in the coded data, and the DC predictions there.
 #[derive(Clone, Copy)]
 pub(super) struct Entry {
     /// Offset of the MCU's first byte from the beginning of the entropy-coded data, in bytes.
@@ -31,25 +31,25 @@ pub(super) struct Entry {
     pub(super) predictions: [i16; 3],
 }
 
-/// Bytes of an index before its entries.
+/// Number of bytes before the entries of an index.
 pub(super) const HEAD: usize = 32;
-/// Bytes of an entry.
+/// Size of an entry in bytes.
 pub(super) const ENTRY: usize = 11;
 /// The first bytes of every index.
 pub(super) const MAGIC: [u8; 4] = *b"JIx1";
 
-/// The most entries that an index may have, which take 176 KiB.
+/// Maximum number of entries of an index, which take 176 KiB.
 pub(super) const MOST_ENTRIES: u32 = 16_384;
 
-/// The most entries that a row of MCUs may have. Parts need no start positions closer together than a thirtieth of the
-/// width.
+/// Maximum number of entries for a row of MCUs. Parts of an image need no entry points closer together than a thirtieth
+/// of the width.
 pub(super) const MOST_ACROSS: u32 = 32;
 
-/// The most bytes that an index may take.
+/// Maximum size of an index in bytes.
 pub const MOST_INDEX_BYTES: u64 = (HEAD + MOST_ENTRIES as usize * ENTRY) as u64;
 
 impl<'a> Index<'a> {
-    /// Parses an index. `None` if it is not an index of this file.
+    /// Parses an index. Returns `None` if the bytes are no valid index, or belong to a file of another length.
     #[must_use]
     pub fn of(index: &'a [u8], file: &[u8]) -> Option<Self> {
         let (head, entries) = index.split_first_chunk::<HEAD>()?;
@@ -65,32 +65,27 @@ impl<'a> Index<'a> {
             columns: number()?,
             entries: entries.as_chunks().0,
         };
-        let whole = index.mcu.1 > 0
+        let is_valid = index.mcu.1 > 0
             && index
                 .columns
                 .checked_mul(index.mcu.0)
                 .is_some_and(|px| px > 0)
             && index.entries.len() as u64 == u64::from(index.groups()) * u64::from(index.down);
-        (*magic == MAGIC && index.file == file.len() as u64 && whole).then_some(index)
+        (*magic == MAGIC && index.file == file.len() as u64 && is_valid).then_some(index)
     }
 
-    /// Returns the smallest part that contains `wanted` and begins at an entry, in an image of this size.
+    /// Returns the smallest part that contains `area` and begins at an entry, in an image of this size in px. Returns
+    /// `None` if no pixel of `area` is inside the image.
     #[must_use]
-    pub fn part(&self, wanted: Area, (width, height): (u32, u32)) -> Option<Area> {
+    pub fn part(&self, area: Area, (width, height): (u32, u32)) -> Option<Area> {
         let along = |first: u32, length: u32, step: u32, mcu: u32, side: u32| {
             let begin = first / step * step;
             let end = first.checked_add(length)?.checked_next_multiple_of(mcu)?;
             let end = end.min(side);
             (begin < end).then(|| (begin, end - begin))
         };
-        let (x, w) = along(
-            wanted.x,
-            wanted.w,
-            self.columns * self.mcu.0,
-            self.mcu.0,
-            width,
-        )?;
-        let (y, h) = along(wanted.y, wanted.h, self.mcu.1, self.mcu.1, height)?;
+        let (x, w) = along(area.x, area.w, self.columns * self.mcu.0, self.mcu.0, width)?;
+        let (y, h) = along(area.y, area.h, self.mcu.1, self.mcu.1, height)?;
         Some(Area { x, y, w, h })
     }
 
@@ -112,8 +107,8 @@ impl<'a> Index<'a> {
         })
     }
 
-    /// Returns the entry of a part's first MCU in a row of MCUs, and the coded bytes from there to the part's last MCU
-    /// in the row and a few beyond.
+    /// Returns the entry of a part's first MCU in row `row` of MCUs, and the coded bytes from there to the end of the
+    /// part's last MCU in that row, and up to `SLACK` bytes more.
     pub(super) fn piece<'c>(
         &self,
         coded: &'c [u8],
@@ -130,5 +125,5 @@ impl<'a> Index<'a> {
     }
 }
 
-/// Bytes beyond a piece that may belong to its last MCU or are loaded together with it.
+/// Number of bytes added to a piece, because they may belong to its last MCU or are loaded together with it.
 const SLACK: usize = 16;

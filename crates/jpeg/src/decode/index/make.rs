@@ -1,4 +1,4 @@
-//! Makes an index.
+//! Builds the index of a file.
 
 use andon_kernels::cpu::with_modern_instructions;
 
@@ -9,20 +9,20 @@ use crate::decode::index::format::{
     ENTRY, HEAD, MAGIC, MOST_ACROSS, MOST_ENTRIES, MOST_INDEX_BYTES,
 };
 use crate::decode::index::source::{at_scan, mcu, planes};
-use crate::decode::request::{Request, bytes_held, within};
+use crate::decode::request::{Request, peak_bytes, within};
 use crate::decode::row::decode_row;
 use crate::decode::scan::{Intervals, check, mcus};
 use crate::error::{Bound, Error, Result};
 
-/// Makes an index. `wanted.sizes` is ignored.
+/// Builds the index of a file, in serialised form (see [`Index`](crate::decode::Index)). `request.sizes` is ignored.
 ///
 /// # Errors
-/// As [`components`](crate::decode::components), and `Unsupported` for progressive files and files of several scans. A
-/// file that has an index can be decoded at every scale.
-pub fn index(bytes: &[u8], wanted: &Request<'_>) -> Result<Vec<u8>> {
+/// Those of [`components`](crate::decode::components), and `Unsupported` for progressive files and files of several
+/// scans. A file that has an index can be decoded at every scale.
+pub fn index(bytes: &[u8], request: &Request<'_>) -> Result<Vec<u8>> {
     let (mut segments, frame, scan) = at_scan(bytes)?;
-    let held = bytes_held(bytes.len(), &frame, &[[1, 1]]) + 2 * MOST_INDEX_BYTES;
-    within(Bound::Memory, held, wanted.memory)?;
+    let memory = peak_bytes(bytes.len(), &frame, &[[1, 1]]) + 2 * MOST_INDEX_BYTES;
+    within(Bound::Memory, memory, request.memory)?;
     let coded = segments.entropy_coded();
     let mut data = Unstuffed::default();
     let length = data.read(coded);
@@ -39,7 +39,7 @@ pub fn index(bytes: &[u8], wanted: &Request<'_>) -> Result<Vec<u8>> {
         across,
         columns,
     };
-    let starts = walk.starts(coders, down, wanted)?;
+    let starts = walk.starts(coders, down, request)?;
     segments.pass(length);
     segments.ends(1)?;
 
@@ -52,9 +52,9 @@ pub fn index(bytes: &[u8], wanted: &Request<'_>) -> Result<Vec<u8>> {
     }
     let mut starts = starts.into_iter().peekable();
     let mut run = (0, 0);
-    data.read_telling(coded, |end, next| {
+    data.read_runs_of(coded, |end, next| {
         while let Some(Start { bit, predictions }) = starts.next_if(|it| it.bit / 8 < end as u64) {
-            // Within the coded bytes, of which there are no more than a u32 counts.
+            // The offset is within the coded bytes, whose number fits a u32.
             let offset = run.1 + (bit / 8) as usize - run.0;
             index.extend((offset as u32).to_be_bytes());
             index.push((bit % 8) as u8);
@@ -65,14 +65,14 @@ pub fn index(bytes: &[u8], wanted: &Request<'_>) -> Result<Vec<u8>> {
     Ok(index)
 }
 
-/// A pass over a scan that notes where its MCUs begin.
+/// A pass over a scan that records where its MCUs begin.
 struct Walk<'a> {
     data: &'a Unstuffed,
     /// MCUs between restart markers; 0 for none.
     restart: u32,
     /// MCUs per row.
     across: u32,
-    /// MCUs of a row from one that is noted to the next.
+    /// Number of MCUs from one recorded MCU of a row to the next.
     columns: u32,
 }
 
@@ -83,19 +83,19 @@ struct Start {
 }
 
 impl Walk<'_> {
-    /// Decodes all `down` rows of MCUs, and returns where the noted ones begin.
+    /// Decodes all `down` rows of MCUs, and returns the positions of the recorded MCUs.
     fn starts(
         &self,
         mut coders: Vec<Coder>,
         down: u32,
-        wanted: &Request<'_>,
+        request: &Request<'_>,
     ) -> Result<Vec<Start>> {
         let across = self.across as usize;
         let mut starts = Vec::with_capacity(down as usize * across.div_ceil(self.columns as usize));
         let mut intervals = Intervals::new(self.data, self.restart);
         let mut bits = Bits::new(&[]);
         for row in 0..down {
-            if (wanted.interrupted)() {
+            if (request.interrupted)() {
                 return Err(Error::Interrupted);
             }
             let mut due = 0;
@@ -123,7 +123,7 @@ impl Walk<'_> {
         Ok(starts)
     }
 
-    /// Returns where MCU `number` begins. The previous MCU ended at bit `at`.
+    /// Returns the start of MCU `number`. The previous MCU ended at bit `at`.
     #[inline(never)]
     fn start(&self, number: usize, at: u64, coders: &[Coder]) -> Start {
         let restart = self.restart as usize;
@@ -134,7 +134,7 @@ impl Walk<'_> {
                 predictions: [0; 3],
             };
         }
-        // Coefficients are the lower bits of predictions.
+        // Coefficients are the lower 16 bits of predictions.
         let prediction = |index: usize| coders.get(index).map_or(0, |it| it.prediction as i16);
         Start {
             bit: at,

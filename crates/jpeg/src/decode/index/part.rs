@@ -7,31 +7,32 @@ use crate::decode::entropy::Unstuffed;
 use crate::decode::index::format::Index;
 use crate::decode::index::source::{at_scan, mcu, planes};
 use crate::decode::output::Output;
-use crate::decode::request::{Request, bytes_held, within};
+use crate::decode::request::{Request, peak_bytes, within};
 use crate::decode::row::decode_mcus;
 use crate::decode::scan::{ENDS_EARLY, Intervals, check, mcus};
 use crate::decode::segments::FrameHeader;
 use crate::error::{Bound, Error, Result};
 use crate::image::{Area, Plane};
 
-/// Decodes a part that [`Index::part`] returned, at the first of the requested sizes.
+/// Decodes a part of an image with the help of its index, at the first of the requested sizes. `part` must come from
+/// [`Index::part`].
 ///
 /// # Errors
-/// As [`components`](crate::decode::components), and `Unsupported` for an index of another file.
+/// Those of [`components`](crate::decode::components), and `Unsupported` for an index of another file.
 pub fn decode_part(
     bytes: &[u8],
     index: &Index<'_>,
     part: Area,
-    wanted: &Request<'_>,
+    request: &Request<'_>,
 ) -> Result<Vec<Plane>> {
-    let &[sizes, ..] = wanted.sizes else {
+    let &[sizes, ..] = request.sizes else {
         return Ok(Vec::new());
     };
     let (segments, frame, scan) = at_scan(bytes)?;
     if !fits(index, &frame, part) {
         return Err(Error::UNSUPPORTED);
     }
-    // As if it were an image of its own.
+    // From here on, the part is treated as an image of its own.
     let frame = FrameHeader {
         width: part.w,
         height: part.h,
@@ -39,8 +40,8 @@ pub fn decode_part(
     };
     within(
         Bound::Memory,
-        bytes_held(0, &frame, &[sizes]),
-        wanted.memory,
+        peak_bytes(0, &frame, &[sizes]),
+        request.memory,
     )?;
     let planes = planes(&frame, sizes);
     let (across, down) = mcus(&frame, &scan, &planes);
@@ -53,9 +54,9 @@ pub fn decode_part(
         restart: segments.tables.restart,
         data: Unstuffed::default(),
     };
-    let mut output = Output::Here(planes);
+    let mut output = Output::Local(planes);
     for row in top..top + down {
-        if (wanted.interrupted)() {
+        if (request.interrupted)() {
             return Err(Error::Interrupted);
         }
         rows.decode(row, &mut coders)?;
@@ -68,7 +69,7 @@ pub fn decode_part(
     Ok(parts)
 }
 
-/// Returns whether the index is one of an image with this frame, and has an entry where the part begins.
+/// Returns whether the index belongs to an image with this frame, and has an entry where the part begins.
 fn fits(index: &Index<'_>, frame: &FrameHeader, part: Area) -> bool {
     let (wide, high) = mcu(frame);
     (wide, high) == index.mcu
@@ -101,9 +102,9 @@ impl Rows<'_> {
         let piece = self.index.piece(self.coded, &self.columns, row);
         let (entry, coded) = piece.ok_or(Error::UNSUPPORTED)?;
         let first = u64::from(row) * u64::from(self.index.across) + u64::from(self.columns.start);
-        let (interval, left) = match u64::from(self.restart) {
+        let (interval, mcus_left) = match u64::from(self.restart) {
             0 => (0, u32::MAX),
-            // No more than there are in an interval, a u32.
+            // At most the length of an interval, which is a u32.
             restart => (
                 (first / restart) as usize,
                 (restart - first % restart) as u32,
@@ -115,7 +116,7 @@ impl Rows<'_> {
         for (coder, prediction) in coders.iter_mut().zip(entry.predictions) {
             coder.prediction = prediction.into();
         }
-        let mut intervals = Intervals::begun(&self.data, self.restart, left);
+        let mut intervals = Intervals::inside(&self.data, self.restart, mcus_left);
         let bits = decode_mcus(coders, 0..self.columns.len(), &mut intervals, bits)?;
         check(&bits)
     }

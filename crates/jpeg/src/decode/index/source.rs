@@ -4,7 +4,7 @@ use crate::decode::plane::PlaneDecoder;
 use crate::decode::segments::{FrameHeader, ScanHeader, Segment, Segments};
 use crate::error::{Error, Result};
 
-/// Reads a file up to its only scan. `Unsupported` if there are several.
+/// Reads a file up to its only scan. Returns `Unsupported` if the file is progressive or has several scans.
 pub(super) fn at_scan(bytes: &[u8]) -> Result<(Segments<'_>, FrameHeader, ScanHeader)> {
     let mut segments = Segments::new(bytes)?;
     let Segment::Frame(frame) = segments.next()? else {
@@ -20,7 +20,7 @@ pub(super) fn at_scan(bytes: &[u8]) -> Result<(Segments<'_>, FrameHeader, ScanHe
     }
 }
 
-/// Creates the planes of an image at these samples per block side, of luma and of chroma.
+/// Creates the planes of an image with these numbers of samples per block side for luma and for chroma.
 pub(super) fn planes(frame: &FrameHeader, sizes: [u8; 2]) -> Vec<PlaneDecoder> {
     let of = |index: usize| PlaneDecoder::new(frame, index, std::iter::once(sizes[index.min(1)]));
     (0..frame.components.len()).map(of).collect()

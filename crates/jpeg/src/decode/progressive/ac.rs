@@ -4,10 +4,10 @@ use andon_kernels::cpu::BitFinder;
 
 use crate::decode::bits::Bits;
 use crate::decode::huffman::{Codes, END_OF_BLOCK, Meaning, RefinementSymbols, Table};
-use crate::decode::kept::Kept;
 use crate::decode::progressive::rows::BlockRow;
 use crate::decode::scan::Intervals;
 use crate::decode::segments::{ScanHeader, places};
+use crate::decode::selection::Selection;
 use crate::error::{Error, Result};
 
 /// Decodes the blocks of an AC scan.
@@ -16,7 +16,7 @@ pub(super) trait Coder {
     /// needed.
     fn block(&mut self, bits: &mut Bits<'_>, values: &mut [i16], mask: &mut u64) -> Result<()>;
 
-    /// Ends a run of blocks that have nothing coded, at a restart marker.
+    /// Ends the run of blocks for which nothing is coded, at a restart marker.
     fn restart(&mut self);
 }
 
@@ -24,13 +24,13 @@ pub(super) trait Coder {
 #[inline(always)]
 pub(super) fn row<'a>(
     coder: &mut impl Coder,
-    kept: &Kept,
+    selection: &Selection,
     intervals: &mut Intervals<'a>,
     mut bits: Bits<'a>,
     row: &mut BlockRow,
     wide: usize,
 ) -> Result<Bits<'a>> {
-    let blocks = row.values.chunks_exact_mut(kept.count()).take(wide);
+    let blocks = row.values.chunks_exact_mut(selection.count()).take(wide);
     let mut masks = row.masks.iter_mut();
     for values in blocks {
         if intervals.begin_mcu(&mut bits)? {
@@ -44,20 +44,20 @@ pub(super) fn row<'a>(
 /// The first scan of a band (T.81, G.1.2.2).
 pub(super) struct First {
     table: Table,
-    kept: &'static Kept,
+    selection: &'static Selection,
     first: u32,
     last: u32,
     low: u32,
-    /// How many of the following blocks have nothing in this band.
+    /// Number of the following blocks that have no coefficients in this band.
     empty_blocks: u32,
 }
 
 impl First {
-    /// Creates the coder of a scan, of whose coefficients those in `kept` are stored.
-    pub(super) fn new(scan: &ScanHeader, codes: &Codes, kept: &'static Kept) -> Self {
+    /// Creates the coder of a scan. It stores the coefficients in `selection` only.
+    pub(super) fn new(scan: &ScanHeader, codes: &Codes, selection: &'static Selection) -> Self {
         Self {
             table: Table::new(codes, Meaning::ProgressiveAc),
-            kept,
+            selection,
             first: scan.first,
             last: scan.last,
             low: scan.low,
@@ -89,10 +89,10 @@ impl Coder for First {
             if k > self.last + 1 {
                 return Err(Error::Broken("a run of coefficients leaves its band"));
             }
-            // Of corrupt files it may be nothing that is left.
+            // In corrupt files the shift may leave 0.
             let value = (value << self.low) as i16;
             *mask |= u64::from(value != 0) << (k - 1);
-            if let Some(slot) = values.get_mut(self.kept.place(k - 1)) {
+            if let Some(slot) = values.get_mut(self.selection.place(k - 1)) {
                 *slot = value;
             }
         }
@@ -108,29 +108,29 @@ impl Coder for First {
 pub(super) struct Refine {
     symbols: RefinementSymbols,
     finder: BitFinder,
-    kept: &'static Kept,
-    /// Mask of the zigzag positions of the band; `kept_places` are those of its kept coefficients.
+    selection: &'static Selection,
+    /// Mask of the zigzag positions of the band; `selected_places` are those of its kept coefficients.
     band: u64,
-    kept_places: u64,
-    /// The position of the bit that this scan adds.
+    selected_places: u64,
+    /// Position of the bit that this scan adds.
     low: u32,
-    /// How many of the following blocks get corrections only.
+    /// Number of the following blocks that have only corrections.
     empty_blocks: u32,
 }
 
 impl Refine {
-    /// Creates the coder of a scan, of whose coefficients those in `kept` are stored.
-    pub(super) fn new(scan: &ScanHeader, codes: &Codes, kept: &'static Kept) -> Self {
+    /// Creates the coder of a scan. It stores the coefficients in `selection` only.
+    pub(super) fn new(scan: &ScanHeader, codes: &Codes, selection: &'static Selection) -> Self {
         let band = places(scan.first, scan.last);
-        let kept_places = (0..64)
-            .filter(|&k| kept.keeps(k))
+        let selected_places = (0..64)
+            .filter(|&k| selection.keeps(k))
             .fold(0, |places, k| places | 1u64 << k);
         Self {
             symbols: RefinementSymbols::new(codes),
             finder: BitFinder::best(),
-            kept,
+            selection,
             band,
-            kept_places: kept_places & band,
+            selected_places: selected_places & band,
             low: scan.low,
             empty_blocks: 0,
         }
@@ -144,36 +144,36 @@ impl Refine {
             return;
         }
         let correct = |value: &mut i16, correction: i16| {
-            // A bit that is there already stays.
+            // A bit that is set already stays as it is.
             let correction = correction & !(*value >> self.low) & 1;
             let sign = *value >> 15;
             *value = value.wrapping_add(((correction << self.low) ^ sign) - sign);
         };
         let correction = |k: u32| {
-            let after = (old >> k).count_ones().wrapping_sub(1);
-            (corrections >> (after & 63)) as i16 & 1
+            let later_count = (old >> k).count_ones().wrapping_sub(1);
+            (corrections >> (later_count & 63)) as i16 & 1
         };
         if let Ok([_, values @ ..]) = <&mut [i16; 4]>::try_from(&mut *values) {
-            // So few that it takes less time to correct all of them than to see which ones are there.
-            for (value, k) in values.iter_mut().zip(KEPT_OF_2X2) {
+            // There are so few that correcting all of them takes less time than checking which ones exist.
+            for (value, k) in values.iter_mut().zip(PLACES_OF_2X2) {
                 let is_old = (old >> k & 1) as i16;
                 correct(value, correction(k) & is_old);
             }
             return;
         }
-        let mut kept = old & self.kept_places;
-        while kept != 0 {
-            let k = kept.trailing_zeros();
-            if let Some(value) = values.get_mut(self.kept.place(k)) {
+        let mut places = old & self.selected_places;
+        while places != 0 {
+            let k = places.trailing_zeros();
+            if let Some(value) = values.get_mut(self.selection.place(k)) {
                 correct(value, correction(k));
             }
-            kept &= kept - 1;
+            places &= places - 1;
         }
     }
 }
 
 /// Zigzag positions of the AC coefficients needed for 2×2 samples.
-const KEPT_OF_2X2: [u32; 3] = [1, 2, 4];
+const PLACES_OF_2X2: [u32; 3] = [1, 2, 4];
 
 impl Coder for Refine {
     #[inline(always)]
@@ -185,10 +185,10 @@ impl Coder for Refine {
             self.apply(values, old, corrections);
             return Ok(());
         }
-        // Correction bits come in the order of the old places: gathered here, applied at the end.
+        // Correction bits come in the order of the old coefficients. They are collected here and applied at the end.
         let mut corrections = 0u64;
         let zeros = !old & self.band;
-        // The places from where on nothing was read.
+        // Places that have not been read yet.
         let mut rest = self.band;
         while rest != 0 {
             bits.refill();
@@ -209,15 +209,15 @@ impl Coder for Refine {
                 break;
             }
             *mask |= u64::from(symbol.is_new()) << place;
-            if place <= self.kept.last
-                && let Some(slot) = values.get_mut(self.kept.place(place))
+            if place <= self.selection.last
+                && let Some(slot) = values.get_mut(self.selection.place(place))
             {
-                // What was zero so far stays so after 16 zeros.
+                // After 16 zeros the value is 0, which this coefficient already has.
                 *slot = symbol.value() << self.low;
             }
-            let beyond = u64::MAX << place << 1;
-            corrections = take_corrections(bits, corrections, old & rest & !beyond);
-            rest &= beyond;
+            let later_places = u64::MAX << place << 1;
+            corrections = take_corrections(bits, corrections, old & rest & !later_places);
+            rest &= later_places;
         }
         self.apply(values, old, corrections);
         Ok(())

@@ -6,7 +6,7 @@ use std::ops::Range;
 use crate::decode::bits::Bits;
 use crate::decode::huffman::{Meaning, Table};
 use crate::decode::plane::PlaneDecoder;
-use crate::decode::progressive::rows::{BlockRow, Rows, begun};
+use crate::decode::progressive::rows::{BlockRow, Rows, lock_row};
 use crate::decode::progressive::scans::{FoundScan, MISSING_TABLE};
 use crate::decode::scan::{Intervals, check, mcus};
 use crate::decode::segments::{FrameHeader, ScanComponent};
@@ -42,7 +42,7 @@ impl Scan {
         planes: &[PlaneDecoder],
     ) -> Result<Self> {
         let (across, _) = mcus(frame, &scan.header, planes);
-        let alone = scan.header.components.len() == 1;
+        let is_alone = scan.header.components.len() == 1;
         let component = |component: &ScanComponent| {
             let plane = &planes[component.index];
             let codes = scan.tables.dc(component.dc_table);
@@ -50,13 +50,13 @@ impl Scan {
                 0 => Some(Table::new(codes.ok_or(MISSING_TABLE)?, Meaning::Dc)),
                 _ => None,
             };
-            let (h, v) = if alone { (1, 1) } else { (plane.h, plane.v) };
+            let (h, v) = if is_alone { (1, 1) } else { (plane.h, plane.v) };
             Ok(Component {
                 index: component.index,
                 table,
                 h: h as usize,
                 v: v as usize,
-                count: plane.kept.count(),
+                count: plane.selection.count(),
             })
         };
         let components = scan.header.components.iter().map(component);
@@ -82,7 +82,7 @@ impl Scan {
                 .map(|component| {
                     let first = mcu_row * component.v;
                     let rows = &rows[component.index][first..first + component.v];
-                    rows.iter().map(begun).collect::<Vec<_>>()
+                    rows.iter().map(lock_row).collect::<Vec<_>>()
                 })
                 .collect();
             for mcu in 0..self.across {

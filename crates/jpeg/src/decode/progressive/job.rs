@@ -1,4 +1,4 @@
-//! The jobs of decoding a progressive image, namely its scans and then the samples, each done some rows at a time.
+//! The jobs of decoding a progressive image, namely its scans and then the samples, each performed some rows at a time.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -8,35 +8,35 @@ use andon_kernels::cpu::with_modern_instructions;
 
 use crate::decode::bits::Bits;
 use crate::decode::entropy::Unstuffed;
-use crate::decode::kept::Kept;
 use crate::decode::lock::lock;
 use crate::decode::plane::PlaneDecoder;
-use crate::decode::progressive::rows::{BlockRow, Rows, begun};
+use crate::decode::progressive::rows::{BlockRow, Rows, lock_row};
 use crate::decode::progressive::scans::{FoundScan, MISSING_TABLE};
 use crate::decode::progressive::{ac, dc};
 use crate::decode::scan::{Intervals, Position, check};
 use crate::decode::segments::ScanHeader;
+use crate::decode::selection::Selection;
 use crate::error::{Error, Result};
 
 /// The decoding of one scan, or of the samples of one component.
 pub(super) struct Job {
-    /// The work and how far it has come, locked by one worker at a time.
+    /// The work and its progress. One worker at a time locks it.
     task: Mutex<Task>,
     data: Unstuffed,
     /// MCUs between restart markers, 0 if there are none.
     restart: u32,
     /// The scan's header. `None` in a job that makes samples.
     header: Option<ScanHeader>,
-    /// Rows of the job; `rows_per_mcu` of them make a row of MCUs.
+    /// Number of rows of the job. A row of MCUs consists of `rows_per_mcu` of them.
     rows: u32,
     rows_per_mcu: u32,
-    /// Indices of the jobs that this one must stay behind. All of them come before it.
-    pub(super) after: Vec<usize>,
+    /// Indices of the earlier jobs that this one must not overtake.
+    pub(super) predecessors: Vec<usize>,
 }
 
 /// What a job does.
 pub(super) enum Task {
-    /// A DC scan, and where its next row begins.
+    /// A DC scan, and the position of its next row.
     Dc(dc::Scan, Position),
     Ac(AcScan, Position),
     Samples {
@@ -44,7 +44,7 @@ pub(super) enum Task {
         plane: PlaneDecoder,
         quant: [u16; 64],
     },
-    /// Nothing is left: the result was taken.
+    /// The result was taken, and nothing is left to do.
     Done,
 }
 
@@ -52,8 +52,8 @@ pub(super) enum Task {
 pub(super) struct AcScan {
     component: usize,
     coder: AcCoder,
-    kept: &'static Kept,
-    /// How many blocks of each row the scan codes.
+    selection: &'static Selection,
+    /// Number of blocks of each row that the scan codes.
     wide: usize,
 }
 
@@ -67,7 +67,7 @@ impl Job {
     pub(super) fn scan(
         scan: &FoundScan<'_>,
         data: Unstuffed,
-        after: Vec<usize>,
+        predecessors: Vec<usize>,
         (rows, rows_per_mcu): (u32, u32),
         task: Task,
     ) -> Self {
@@ -78,16 +78,16 @@ impl Job {
             header: Some(scan.header.clone()),
             rows,
             rows_per_mcu,
-            after,
+            predecessors,
         }
     }
 
-    /// Creates the job that makes a component's samples, after all its scans.
+    /// Creates the job that computes a component's samples, after all its scans.
     pub(super) fn samples(
         component: usize,
         plane: PlaneDecoder,
         quant: [u16; 64],
-        after: Vec<usize>,
+        predecessors: Vec<usize>,
         rows: u32,
     ) -> Self {
         Self {
@@ -96,7 +96,7 @@ impl Job {
             header: None,
             rows,
             rows_per_mcu: plane.v,
-            after,
+            predecessors,
             task: Mutex::new(Task::Samples {
                 component,
                 plane,
@@ -110,33 +110,33 @@ impl Job {
         self.header.as_ref().is_some_and(|scan| scan.has(component))
     }
 
-    /// Whether this job is a scan with coefficients that `later` contains, too.
+    /// Whether this job is a scan with coefficients that are also in the scan `later`.
     pub(super) fn adds_to(&self, later: &ScanHeader) -> bool {
-        let shared = |scan: &ScanHeader| {
+        let has_common = |scan: &ScanHeader| {
             scan.band() & later.band() != 0
                 && scan
                     .components
                     .iter()
                     .any(|component| later.has(component.index))
         };
-        self.header.as_ref().is_some_and(shared)
+        self.header.as_ref().is_some_and(has_common)
     }
 
-    /// Processes the job's rows in these rows of MCUs, as far as there are any. Returns the row of MCUs up to which the
-    /// job is done.
+    /// Processes this job in the given rows of MCUs, as far as the job has them. Returns the row of MCUs up to which
+    /// the job is done.
     pub(super) fn perform(&self, mcus: Range<u32>, rows: &[Rows]) -> Result<u32> {
         let mut task = lock(&self.task);
         let end = self.rows.min(mcus.end * self.rows_per_mcu);
-        let own = (mcus.start * self.rows_per_mcu) as usize..end as usize;
+        let range = (mcus.start * self.rows_per_mcu) as usize..end as usize;
         match &mut *task {
             Task::Dc(scan, position) => {
                 let (mut intervals, bits) = position.reader(&self.data, self.restart)?;
-                let bits = scan.decode_rows(&mut intervals, bits, rows, own)?;
+                let bits = scan.decode_rows(&mut intervals, bits, rows, range)?;
                 *position = intervals.position(&bits);
             }
             Task::Ac(scan, position) => {
                 let (mut intervals, bits) = position.reader(&self.data, self.restart)?;
-                let rows = &rows[scan.component][own];
+                let rows = &rows[scan.component][range];
                 let bits = scan.decode_rows(&mut intervals, bits, rows)?;
                 *position = intervals.position(&bits);
             }
@@ -145,10 +145,10 @@ impl Job {
                 plane,
                 quant,
             } => {
-                for row in &rows[*component][own] {
-                    let mut row = begun(row);
+                for row in &rows[*component][range] {
+                    let mut row = lock_row(row);
                     plane.write_row(&row.values, quant);
-                    // Nobody comes to it any more.
+                    // No later job needs this row.
                     (row.values, row.masks) = (Buffer::default(), Vec::new());
                 }
             }
@@ -188,13 +188,13 @@ impl AcScan {
         let plane = &planes[component.index];
         let codes = scan.tables.ac(component.ac_table).ok_or(MISSING_TABLE)?;
         let coder = match scan.header.high {
-            0 => AcCoder::First(ac::First::new(&scan.header, codes, plane.kept)),
-            _ => AcCoder::Refine(ac::Refine::new(&scan.header, codes, plane.kept)),
+            0 => AcCoder::First(ac::First::new(&scan.header, codes, plane.selection)),
+            _ => AcCoder::Refine(ac::Refine::new(&scan.header, codes, plane.selection)),
         };
         Ok(Self {
             component: component.index,
             coder,
-            kept: plane.kept,
+            selection: plane.selection,
             wide: plane.blocks_wide as usize,
         })
     }
@@ -206,27 +206,27 @@ impl AcScan {
         bits: Bits<'a>,
         rows: &[Mutex<BlockRow>],
     ) -> Result<Bits<'a>> {
-        let (kept, wide) = (self.kept, self.wide);
+        let (selection, wide) = (self.selection, self.wide);
         match &mut self.coder {
-            AcCoder::First(coder) => decode_rows(coder, kept, wide, intervals, bits, rows),
-            AcCoder::Refine(coder) => decode_rows(coder, kept, wide, intervals, bits, rows),
+            AcCoder::First(coder) => decode_rows(coder, selection, wide, intervals, bits, rows),
+            AcCoder::Refine(coder) => decode_rows(coder, selection, wide, intervals, bits, rows),
         }
     }
 }
 
 fn decode_rows<'a>(
     coder: &mut impl ac::Coder,
-    kept: &Kept,
+    selection: &Selection,
     wide: usize,
     intervals: &mut Intervals<'a>,
     mut bits: Bits<'a>,
     rows: &[Mutex<BlockRow>],
 ) -> Result<Bits<'a>> {
     for row in rows {
-        let mut row = begun(row);
+        let mut row = lock_row(row);
         bits = with_modern_instructions(
             #[inline(always)]
-            || ac::row(coder, kept, intervals, bits, &mut row, wide),
+            || ac::row(coder, selection, intervals, bits, &mut row, wide),
         )?;
         check(&bits)?;
     }

@@ -1,4 +1,4 @@
-//! The coefficients of a progressive image, to which its scans add row by row.
+//! The coefficients of a progressive image, row by row.
 
 use std::sync::{Mutex, MutexGuard};
 
@@ -10,7 +10,7 @@ use crate::decode::segments::FrameHeader;
 
 /// The coefficients of one row of a component's blocks, to which the scans add.
 pub(super) struct BlockRow {
-    /// `kept.count()` coefficients per block. Empty before the first scan reaches the row.
+    /// `selection.count()` coefficients per block. Empty until the first scan reaches the row.
     pub(super) values: Buffer<i16>,
     /// The number of coefficients that the row will hold.
     pub(super) count: usize,
@@ -18,8 +18,8 @@ pub(super) struct BlockRow {
     pub(super) masks: Vec<u64>,
 }
 
-/// Locks a row, filling it with zeros if no scan has reached it yet.
-pub(super) fn begun(row: &Mutex<BlockRow>) -> MutexGuard<'_, BlockRow> {
+/// Locks a row, and fills it with zeros if no scan has reached it yet.
+pub(super) fn lock_row(row: &Mutex<BlockRow>) -> MutexGuard<'_, BlockRow> {
     let mut row = lock(row);
     if row.values.is_empty() {
         row.values = Buffer::filled(row.count, 0);
@@ -30,11 +30,12 @@ pub(super) fn begun(row: &Mutex<BlockRow>) -> MutexGuard<'_, BlockRow> {
 /// The rows of a component's blocks.
 pub(super) type Rows = Vec<Mutex<BlockRow>>;
 
-/// Creates the empty rows of a component. `refined` says whether a needed scan refines its AC coefficients.
+/// Creates the rows of a component, which are still empty. `refined` says whether a needed scan refines its AC
+/// coefficients.
 pub(super) fn empty_rows(frame: &FrameHeader, plane: &PlaneDecoder, refined: bool) -> Rows {
     let row = || BlockRow {
         values: Buffer::default(),
-        count: plane.stride * plane.kept.count(),
+        count: plane.stride * plane.selection.count(),
         masks: vec![0; if refined { plane.stride } else { 0 }],
     };
     let rows = 0..block_rows(frame, plane);

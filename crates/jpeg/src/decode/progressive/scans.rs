@@ -1,4 +1,4 @@
-//! The scans of a progressive file: which there are, whether they make an image, and which are needed.
+//! The scans of a progressive file: lists them, checks whether they are complete, and determines which are needed.
 
 use crate::decode::plane::PlaneDecoder;
 use crate::decode::request::within;
@@ -9,21 +9,22 @@ use crate::header::coded_length;
 /// A scan found on the walk over the file.
 pub(super) struct FoundScan<'a> {
     pub(super) header: ScanHeader,
-    /// The tables in force for the scan.
+    /// The tables that apply to the scan.
     pub(super) tables: Tables,
     /// The scan's entropy-coded bytes.
     pub(super) coded: &'a [u8],
 }
 
-/// A scan names a Huffman table that is not there.
+/// The error of a scan that refers to an undefined Huffman table.
 pub(super) const MISSING_TABLE: Error = Error::Broken("a scan's Huffman table is missing");
 
-/// Whether all components have the frequencies complete that libjpeg otherwise guesses from neighbouring blocks.
+/// Whether the low frequencies of all components are complete. libjpeg guesses missing ones from neighbouring blocks,
+/// which this decoder does not.
 pub(super) fn are_enough(scans: &[FoundScan<'_>], components: usize) -> bool {
     is_complete(scans, components, GUESSED)
 }
 
-/// Finds all scans of the file. Fails if there are more than `most` or the file ends early.
+/// Finds all scans of the file. Fails if there are more than `most`, or if the file ends before its scans are complete.
 pub(super) fn all_scans<'a>(
     segments: &mut Segments<'a>,
     components: usize,
@@ -41,7 +42,8 @@ pub(super) fn all_scans<'a>(
         });
         within(Bound::Scans, scans.len() as u64, most.into())?;
     }
-    // Unlike a sequential file, one that ends between scans looks whole: EOI tells, or that there is nothing to add.
+    // Unlike a sequential file, a progressive one that is cut between two scans looks whole. EOI proves that it is, and
+    // so do complete coefficients.
     if segments.ended() || is_complete(&scans, components, HIGHEST) {
         Ok(scans)
     } else {
@@ -63,44 +65,46 @@ pub(in crate::decode) fn is_whole(
 /// Determines which scans must be decoded: DC scans, those with a coefficient that is kept, and those that set
 /// coefficients whose places a later needed scan must know.
 pub(super) fn needed_scans(scans: &[FoundScan<'_>], planes: &[PlaneDecoder]) -> Vec<bool> {
-    let mut needed = vec![false; scans.len()];
-    let mut counted = vec![0u64; planes.len()];
-    for (scan, needed) in scans.iter().zip(&mut needed).rev() {
+    let mut choice = vec![false; scans.len()];
+    let mut refined_bands = vec![0u64; planes.len()];
+    for (scan, is_needed) in scans.iter().zip(&mut choice).rev() {
         let scan = &scan.header;
         if scan.first == 0 {
-            *needed = true;
+            *is_needed = true;
             continue;
         }
         for component in &scan.components {
-            let kept = planes[component.index].kept;
-            let counted = &mut counted[component.index];
-            if (kept.last > 0 && scan.first <= kept.last) || *counted & scan.band() != 0 {
-                *needed = true;
+            let selection = planes[component.index].selection;
+            let refined_bands = &mut refined_bands[component.index];
+            if (selection.last > 0 && scan.first <= selection.last)
+                || *refined_bands & scan.band() != 0
+            {
+                *is_needed = true;
                 if scan.high > 0 {
-                    *counted |= scan.band();
+                    *refined_bands |= scan.band();
                 }
             }
         }
     }
-    needed
+    choice
 }
 
-/// Whether all components have their frequencies up to zigzag position `highest` complete to the last bit. Files in
-/// which low frequencies are not complete are left to libjpeg, which guesses them from neighbouring blocks, including
-/// DC if there is nothing else.
+/// Whether the scans give all components their frequencies up to zigzag position `highest`, complete to the last bit.
+/// Files whose low frequencies are incomplete are left to libjpeg, which guesses them from neighbouring blocks,
+/// including the DC coefficient if there is nothing else.
 fn is_complete(scans: &[FoundScan<'_>], components: usize, highest: u32) -> bool {
     (0..components).all(|index| {
         let of_it = scans.iter().filter(|scan| scan.header.has(index));
-        let known = of_it.fold(0, |known, scan| match scan.header.low {
-            0 => known | scan.header.band(),
-            _ => known & !scan.header.band(),
+        let mask = of_it.fold(0, |mask, scan| match scan.header.low {
+            0 => mask | scan.header.band(),
+            _ => mask & !scan.header.band(),
         });
-        known & places(0, highest) == places(0, highest)
+        mask & places(0, highest) == places(0, highest)
     })
 }
 
 /// The highest zigzag position.
 const HIGHEST: u32 = 63;
 
-/// The highest zigzag position that libjpeg guesses.
+/// The highest zigzag position that libjpeg guesses from neighbouring blocks.
 const GUESSED: u32 = 9;

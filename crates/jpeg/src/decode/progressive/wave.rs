@@ -10,7 +10,7 @@ use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use andon_kernels::cores::Looks;
+use andon_kernels::cores::Polling;
 
 use crate::decode::entropy::WORTH_IT;
 use crate::decode::lock::lock;
@@ -20,20 +20,21 @@ use crate::decode::progressive::rows::{BlockRow, Rows};
 use crate::decode::request::Request;
 use crate::error::{Error, Result};
 
-/// Helper threads beyond which nothing is gained, because luma's scans depend on each other.
+/// Maximum number of helper threads. More gain nothing, because luma's scans depend on each other.
 const MOST_HELPERS: usize = 3;
-/// Approximate bytes of coefficients in the rows that are taken at a time, which stay in a core's own cache from scan
-/// to scan. Less in tests, whose images are small.
+/// Approximate size in bytes of the coefficients in the rows that a worker takes at a time. They stay in a core's own
+/// cache from scan to scan. It is smaller for tests, which have small images.
 const BYTES_AT_A_TIME: usize = if cfg!(any(test, fuzzing)) {
     1 << 10
 } else {
     512 << 10
 };
-/// The least number of steps into which an image is cut, because other cores have to wait for a step in progress.
+/// Minimum number of steps into which an image is cut, because other cores have to wait for a step in progress.
 const LEAST_STEPS: usize = 16;
-/// How many steps ahead of the hindmost one a worker begins new rows rather than taking over those of another core.
+/// Maximum number of steps that a worker may be ahead of the hindmost one when it begins new rows. Otherwise it takes
+/// over rows of another core.
 const AHEAD: u32 = 1;
-/// Value in `done` for a job that has ended.
+/// Value in `State::progress` for a job that has ended.
 const ALL: u32 = u32::MAX;
 
 /// All jobs of an image and their progress.
@@ -47,15 +48,17 @@ pub(super) struct Wave {
 }
 
 struct State {
-    /// Rows of MCUs that each job has finished, or [`ALL`] if it has ended; `busy` says whether a worker is at it.
-    done: Vec<u32>,
+    /// Number of rows of MCUs that each job has finished, or [`ALL`] if it has ended. `busy` tells whether a worker is
+    /// processing the job.
+    progress: Vec<u32>,
     busy: Vec<bool>,
-    /// The worker that first took each step's rows, for all jobs: their coefficients are in the cache of its core.
+    /// The worker that was the first to take rows of each step, for all jobs. Their coefficients are in the cache of
+    /// its core.
     owners: Vec<Option<usize>>,
-    /// How many workers wait for a change.
-    waiting: u32,
+    /// Number of workers that wait for a change.
+    waiters: u32,
     /// The index of the failed job that comes first in the file, and its error.
-    failed: Option<(usize, Error)>,
+    failure: Option<(usize, Error)>,
     /// Whether the decode was interrupted.
     stopped: bool,
 }
@@ -64,7 +67,7 @@ struct State {
 enum Next {
     /// Process these rows of MCUs of the job with this index.
     Rows(usize, Range<u32>),
-    /// Wait, because other workers are busy with everything that can be done now.
+    /// Wait, because other workers are busy with everything that can currently be done.
     Wait,
     Nothing,
 }
@@ -73,11 +76,11 @@ impl Wave {
     /// Creates the wave of these jobs, each of which adds to the rows of its components.
     pub(super) fn new(jobs: Vec<Job>, rows: Vec<Rows>) -> Self {
         let state = State {
-            done: vec![0; jobs.len()],
+            progress: vec![0; jobs.len()],
             busy: vec![false; jobs.len()],
             owners: Vec::new(),
-            waiting: 0,
-            failed: None,
+            waiters: 0,
+            failure: None,
             stopped: false,
         };
         let of_row = |row: &Mutex<BlockRow>| 2 * lock(row).count;
@@ -93,24 +96,24 @@ impl Wave {
         }
     }
 
-    /// Runs all jobs, with the help of idle cores if that is worth it, and returns the planes.
-    pub(super) fn run(self, wanted: &Request<'_>) -> Result<Vec<PlaneDecoder>> {
+    /// Runs all jobs, with the help of idle cores if that pays, and returns the planes.
+    pub(super) fn run(self, request: &Request<'_>) -> Result<Vec<PlaneDecoder>> {
         let wave = Arc::new(self);
         let size: usize = wave.jobs.iter().map(Job::size).sum();
         let helpers = if size < WORTH_IT { 0 } else { MOST_HELPERS };
         for helper in 1..=helpers {
             let wave = wave.clone();
-            let refused = (wanted.cores).lend(Box::new(move || wave.work(helper, &|| false)));
-            if refused.is_some() {
+            let task = (request.cores).lend(Box::new(move || wave.work(helper, &|| false)));
+            if task.is_some() {
                 break;
             }
         }
-        wave.work(0, wanted.interrupted);
+        wave.work(0, request.interrupted);
         let state = lock(&wave.state);
         if state.stopped {
             return Err(Error::Interrupted);
         }
-        if let Some((_, why)) = state.failed {
+        if let Some((_, why)) = state.failure {
             return Err(why);
         }
         drop(state);
@@ -121,7 +124,7 @@ impl Wave {
 
     /// Processes rows of one job after the other until everything is done. `worker` is a number unique to each worker.
     fn work(&self, worker: usize, interrupted: &dyn Fn() -> bool) {
-        let mut looks = None;
+        let mut polling = None;
         loop {
             let is_interrupted = interrupted();
             let mut state = lock(&self.state);
@@ -135,14 +138,14 @@ impl Wave {
                     state.busy[job] = true;
                     state.own(rows.start / self.step, worker);
                     drop(state);
-                    looks = None;
-                    let taken = Taken { wave: self, job };
-                    taken.end(self.jobs[job].perform(rows, &self.rows));
+                    polling = None;
+                    let claim = Claim { wave: self, job };
+                    claim.end(self.jobs[job].perform(rows, &self.rows));
                 }
                 Next::Wait => {
-                    // The state must not be locked meanwhile, and is looked at once more before this worker sleeps.
+                    // The state must not stay locked meanwhile. It is checked again before this worker sleeps.
                     drop(state);
-                    if !looks.get_or_insert_with(Looks::begin).go_on() {
+                    if !polling.get_or_insert_with(Polling::begin).go_on() {
                         self.wait(worker);
                     }
                 }
@@ -156,33 +159,35 @@ impl Wave {
         if !matches!(state.next(&self.jobs, self.step, worker), Next::Wait) {
             return;
         }
-        state.waiting += 1;
+        state.waiters += 1;
         let waited = self.changed.wait_timeout(state, A_MOMENT);
         let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        state.waiting -= 1;
+        state.waiters -= 1;
     }
 }
 
-/// How long a worker waits before it checks for an interrupt.
+/// Interval at which a waiting worker checks for an interrupt.
 const A_MOMENT: Duration = Duration::from_millis(20);
 
 /// The rows of a job that a worker is decoding. Dropping this without [`end`](Self::end) means that the worker
 /// panicked, and fails the job.
-struct Taken<'a> {
+struct Claim<'a> {
     wave: &'a Wave,
     job: usize,
 }
 
-impl Taken<'_> {
+impl Claim<'_> {
     fn end(self, result: Result<u32>) {
         let mut state = lock(&self.wave.state);
         state.busy[self.job] = false;
         match result {
-            Ok(rows) if rows == self.wave.jobs[self.job].mcu_rows() => state.done[self.job] = ALL,
-            Ok(rows) => state.done[self.job] = rows,
+            Ok(rows) if rows == self.wave.jobs[self.job].mcu_rows() => {
+                state.progress[self.job] = ALL
+            }
+            Ok(rows) => state.progress[self.job] = rows,
             Err(why) => state.fail(self.job, why),
         }
-        if state.waiting > 0 {
+        if state.waiters > 0 {
             self.wave.changed.notify_all();
         }
         drop(state);
@@ -190,11 +195,11 @@ impl Taken<'_> {
     }
 }
 
-impl Drop for Taken<'_> {
+impl Drop for Claim<'_> {
     fn drop(&mut self) {
         let mut state = lock(&self.wave.state);
         state.busy[self.job] = false;
-        // A bug of ours: libjpeg may know better.
+        // A panic is a bug of this decoder: libjpeg may be able to decode the file.
         state.fail(self.job, Error::UNSUPPORTED);
         self.wave.changed.notify_all();
     }
@@ -202,8 +207,8 @@ impl Drop for Taken<'_> {
 
 impl State {
     fn fail(&mut self, job: usize, why: Error) {
-        if self.failed.is_none_or(|(first, _)| job < first) {
-            self.failed = Some((job, why));
+        if self.failure.is_none_or(|(first, _)| job < first) {
+            self.failure = Some((job, why));
         }
     }
 
@@ -220,26 +225,30 @@ impl State {
     /// without an owner that are at most `AHEAD` steps ahead of the job furthest behind; among equals, the topmost
     /// rows.
     fn next(&self, jobs: &[Job], step: u32, worker: usize) -> Next {
-        // What comes after a failed job in the file does not matter any more.
-        let end = match self.failed {
+        // Jobs that come after a failed one in the file no longer matter.
+        let end = match self.failure {
             _ if self.stopped => return Next::Nothing,
-            Some((failed, _)) => failed,
+            Some((job, _)) => job,
             None => jobs.len(),
         };
-        let unfinished = (0..end).filter(|&job| self.done[job] != ALL);
-        let Some(behind) = unfinished.clone().map(|job| self.done[job] / step).min() else {
+        let unfinished = (0..end).filter(|&job| self.progress[job] != ALL);
+        let Some(hindmost) = unfinished
+            .clone()
+            .map(|job| self.progress[job] / step)
+            .min()
+        else {
             return Next::Nothing;
         };
-        let rank = |begun: u32| match self.owners.get(begun as usize).copied().flatten() {
+        let rank = |index: u32| match self.owners.get(index as usize).copied().flatten() {
             Some(owner) if owner == worker => 0,
-            None if begun <= behind + AHEAD => 1,
+            None if index <= hindmost + AHEAD => 1,
             _ => 2,
         };
         let can_go_on = unfinished.filter_map(|job| {
-            let done = self.done[job];
-            let before = jobs[job].after.iter().map(|&before| self.done[before]);
-            let most = before.min().unwrap_or(ALL).min(done + step);
-            (!self.busy[job] && most > done).then_some((job, done..most))
+            let start = self.progress[job];
+            let limits = jobs[job].predecessors.iter().map(|&job| self.progress[job]);
+            let end = limits.min().unwrap_or(ALL).min(start + step);
+            (!self.busy[job] && end > start).then_some((job, start..end))
         });
         let chosen = can_go_on.min_by_key(|(_, rows)| (rank(rows.start / step), rows.start));
         chosen.map_or(Next::Wait, |(job, rows)| Next::Rows(job, rows))

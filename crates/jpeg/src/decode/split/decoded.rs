@@ -1,4 +1,4 @@
-//! What the other core has decoded from the middle of a scan on.
+//! The result of the other core, which decodes from the middle of a scan on.
 
 use std::ops::Range;
 
@@ -12,8 +12,7 @@ use crate::decode::row::decode_row;
 use crate::decode::scan::Intervals;
 use crate::error::Result;
 
-/// Distance in bits from the end of the data within which an undefined code is taken for padding, and says nothing
-/// about the MCUs before it.
+/// Distance in bits from the end of the data within which an undefined code is taken for padding instead of an error.
 const PADDING: u64 = 64;
 
 /// Where both decoders synchronized: MCU `ours` of the scan is MCU `theirs` of the tail.
@@ -21,34 +20,34 @@ const PADDING: u64 = 64;
 pub(super) struct SyncPoint {
     pub(super) ours: usize,
     pub(super) theirs: usize,
-    /// What to add to the tail's DC coefficients of each component, modulo 2^16 as they are stored.
-    pub(super) lacking: [i16; 4],
+    /// For each component, the number to add to the tail's DC coefficients, modulo 2^16 as they are stored.
+    pub(super) offsets: [i16; 4],
 }
 
 /// The other core's result.
 pub(super) struct Decoded {
     /// The bit at which each MCU began, and the DC predictions there.
     pub(super) starts: Vec<(u64, [i16; 4])>,
-    /// Index of the first MCU after the last error. MCUs before it are of no use.
-    pub(super) sound: usize,
+    /// Index of the first MCU after the last error. MCUs before it are ignored.
+    pub(super) first_valid: usize,
     /// MCUs in a row of the image.
     pub(super) across: usize,
     /// For each run of `across` MCUs, the coefficients of each coder, laid out like a row of MCUs.
     rows: Vec<Vec<Buffer<i16>>>,
     /// Bit at which the last MCU ended. `end` is the bit at which the data end.
-    ended: u64,
+    last_end: u64,
     end: u64,
 }
 
 impl Decoded {
-    /// Returns whether all MCUs before `mcu` lie within the data: beyond its end, zeros are read.
+    /// Returns whether all MCUs before `mcu` end within the data. Beyond the end of the data, zeros are read.
     pub(super) fn holds(&self, mcu: usize) -> bool {
-        let ended = match self.starts.get(mcu) {
+        let end = match self.starts.get(mcu) {
             Some(next) => next.0,
-            None if mcu == self.starts.len() => self.ended,
+            None if mcu == self.starts.len() => self.last_end,
             None => return false,
         };
-        ended <= self.end
+        end <= self.end
     }
 
     /// Copies component `index` of the tail's MCUs `from` into the coder's row, beginning at MCU `to` of that row, and
@@ -61,9 +60,9 @@ impl Decoded {
         coder: &mut Coder,
         mut to: usize,
     ) {
-        let (count, lacking) = (coder.count(), place.lacking[index]);
+        let (count, offset) = (coder.count(), place.offsets[index]);
         let (wide, stride) = (coder.h * count, coder.stride * count);
-        // The tail's rows begin anywhere in a row of the image.
+        // A row of the tail may begin anywhere in a row of the image.
         while !from.is_empty() {
             let (row, first) = (from.start / self.across, from.start % self.across);
             let row = &self.rows[row][index];
@@ -73,7 +72,7 @@ impl Decoded {
                 let target = &mut coder.row[v * stride + to * wide..][..run * wide];
                 target.copy_from_slice(source);
                 for dc in target.iter_mut().step_by(count) {
-                    *dc = dc.wrapping_add(lacking);
+                    *dc = dc.wrapping_add(offset);
                 }
             }
             from.start += run;
@@ -81,7 +80,7 @@ impl Decoded {
         }
     }
 
-    /// Decodes from byte `from` to the end of the data, and goes on after errors.
+    /// Decodes from byte `from` to the end of the data, and continues after errors.
     pub(super) fn read(
         data: &Unstuffed,
         from: usize,
@@ -92,19 +91,19 @@ impl Decoded {
         let bytes = data.interval(0).unwrap_or_default();
         let mut bits = Bits::within(bytes, from..bytes.len());
         let mut decoded = Self {
-            // About half of them.
+            // More than needed: the tail has about half of them.
             starts: Vec::with_capacity(total),
-            sound: 0,
+            first_valid: 0,
             across,
             rows: Vec::new(),
-            ended: 0,
+            last_end: 0,
             end: bytes.len() as u64 * 8,
         };
         while decoded.starts.len() < total && bits.consumed() < decoded.end {
-            let before = decoded.starts.len();
+            let row_start = decoded.starts.len();
             match decoded.read_row(data, &mut coders, bits) {
-                Ok(after) => bits = after,
-                Err(_) => match decoded.failed(before) {
+                Ok(next) => bits = next,
+                Err(_) => match decoded.recover(row_start) {
                     Some(byte) => bits = Bits::within(bytes, byte..bytes.len()),
                     None => {
                         decoded.rows.push(take_rows(&mut coders));
@@ -112,13 +111,13 @@ impl Decoded {
                     }
                 },
             }
-            decoded.ended = bits.consumed();
+            decoded.last_end = bits.consumed();
             decoded.rows.push(take_rows(&mut coders));
         }
         decoded
     }
 
-    /// Decodes a row of MCUs, and notes where each of them began.
+    /// Decodes a row of MCUs, and records where each of them began.
     fn read_row<'a>(
         &mut self,
         data: &'a Unstuffed,
@@ -137,11 +136,11 @@ impl Decoded {
                     bits,
                     #[inline(always)]
                     |_, at, coders| {
-                        let mut began = [0; 4];
-                        for (began, coder) in began.iter_mut().zip(coders) {
-                            *began = coder.prediction as i16;
+                        let mut predictions = [0; 4];
+                        for (prediction, coder) in predictions.iter_mut().zip(coders) {
+                            *prediction = coder.prediction as i16;
                         }
-                        starts.push((at, began));
+                        starts.push((at, predictions));
                         false
                     },
                 )
@@ -149,19 +148,19 @@ impl Decoded {
         )
     }
 
-    /// Gives up the row whose first MCU was number `before`: the decoder is out of step, or the file is broken there.
-    /// Returns the byte from which to go on, as a new run, or `None` if the data end.
-    fn failed(&mut self, before: usize) -> Option<usize> {
-        let (failed, _) = self.starts[self.starts.len() - 1];
-        if failed + PADDING > self.end {
-            // The bits that fill up the last byte were taken for an MCU.
+    /// Discards the row whose first MCU was number `row_start`: the decoder is not synchronized, or the file is broken
+    /// there. Returns the byte at which to start again, or `None` if the data end.
+    fn recover(&mut self, row_start: usize) -> Option<usize> {
+        let (bit, _) = self.starts[self.starts.len() - 1];
+        if bit + PADDING > self.end {
+            // This is not an MCU but the bits that fill up the last byte.
             self.starts.pop();
-            self.ended = failed;
+            self.last_end = bit;
             return None;
         }
-        self.starts.resize(before + self.across, (failed, [0; 4]));
-        self.sound = self.starts.len();
-        Some((failed / 8) as usize + 1)
+        self.starts.resize(row_start + self.across, (bit, [0; 4]));
+        self.first_valid = self.starts.len();
+        Some((bit / 8) as usize + 1)
     }
 }
 

@@ -1,5 +1,5 @@
-//! Computes the samples of what the other core has decoded, once both decoders have synchronized. The components are
-//! divided between both cores.
+//! Computes the samples of the part that the other core has decoded, once both decoders have synchronized. Both cores
+//! share the components.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 pub(in crate::decode) struct Rest {
     pub(super) decoded: Decoded,
     pub(super) place: SyncPoint,
-    /// The MCUs that have no samples yet: whole rows.
+    /// The MCUs whose samples are still missing: whole rows.
     pub(super) mcus: Range<usize>,
 }
 
@@ -32,21 +32,21 @@ struct Part {
 }
 
 impl Rest {
-    /// Computes the samples: those of the first component, which has as many as all others together in most files, on
-    /// this core, and the others on an idle core.
+    /// Computes the samples. This core takes the first component, which in most files has at least as many as all
+    /// others together, and an idle core takes the others.
     pub(in crate::decode) fn finish(
         self,
         coders: Vec<Coder>,
         lanes: &[Lane],
         planes: Vec<PlaneDecoder>,
-        wanted: &Request<'_>,
+        request: &Request<'_>,
     ) -> Result<Vec<PlaneDecoder>> {
         let place = self.place;
         let decoded = Arc::new(self.decoded);
         let mut planes: Vec<_> = planes.into_iter().map(Some).collect();
-        let mut here = Vec::with_capacity(lanes.len());
+        let mut local_parts = Vec::with_capacity(lanes.len());
         for (index, (coder, lane)) in coders.into_iter().zip(lanes).enumerate() {
-            here.push(Part {
+            local_parts.push(Part {
                 index,
                 coder,
                 lane: lane.clone(),
@@ -56,28 +56,28 @@ impl Rest {
             });
         }
         let rows = self.mcus.step_by(decoded.across);
-        let others = here.split_off(1.min(here.len()));
-        let others = {
+        let remote_parts = local_parts.split_off(1.min(local_parts.len()));
+        let remote_parts = {
             let rows = rows.clone();
-            Offered::to(wanted.cores, move || {
-                let mut others = others;
-                for part in &mut others {
+            Offered::to(request.cores, move || {
+                let mut parts = remote_parts;
+                for part in &mut parts {
                     rows.clone().for_each(|first| part.write_row(first));
                 }
-                others
+                parts
             })
         };
-        for part in &mut here {
+        for part in &mut local_parts {
             for first in rows.clone() {
-                if (wanted.interrupted)() {
+                if (request.interrupted)() {
                     return Err(Error::Interrupted);
                 }
                 part.write_row(first);
             }
         }
-        // A panic of ours: libjpeg may know better.
-        let others = others.wait().map_err(|_| Error::UNSUPPORTED)?;
-        for part in here.into_iter().chain(others) {
+        // A panic is a bug of this decoder: libjpeg may be able to decode the file.
+        let remote_parts = remote_parts.wait().map_err(|_| Error::UNSUPPORTED)?;
+        for part in local_parts.into_iter().chain(remote_parts) {
             planes[part.lane.component] = Some(part.plane);
         }
         Ok(planes.into_iter().flatten().collect())

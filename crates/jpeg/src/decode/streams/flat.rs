@@ -1,9 +1,9 @@
 //! Flat parts of an image, such as a white background or a black sky.
 //!
 //! A stream synchronizes because wrong codes end at other bits than right ones. In a flat part all MCUs are the same
-//! few bits, so that a wrong beginning is repeated with them, and a stream may stay out of step for as long as it
-//! reads. But most of the time these bits tell where an MCU begins. Where they do not, because they are all zeros, MCUs
-//! can be skipped several at a time.
+//! few bits, so that a wrong start is repeated with every MCU, and a stream may never synchronize. But in most cases
+//! these bits reveal where an MCU begins. Where they do not, because they are all zeros, several MCUs can be skipped at
+//! a time.
 
 use andon_kernels::huffman::Code;
 
@@ -12,7 +12,7 @@ use andon_kernels::huffman::Code;
 const PLACES: u32 = 8;
 const DISTANCE: u32 = 211;
 
-/// The bits of a flat MCU: one without DC differences and AC coefficients.
+/// The bits of a flat MCU: one whose DC differences and AC coefficients are all 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Flat {
     /// The bits of the MCU, repeated to fill the word.
@@ -28,7 +28,7 @@ impl Flat {
         let (mut mcu, mut length) = (0, 0);
         for (dc, ac) in blocks {
             for codes in [dc, ac] {
-                // No difference, and the end of the block.
+                // A DC difference of 0, and the end of the block.
                 let code = codes.iter().find(|code| code.symbol == 0)?;
                 length += code.length;
                 if length > u64::BITS {
@@ -42,8 +42,8 @@ impl Flat {
         Some(Self { bits, length })
     }
 
-    /// Returns how many MCUs are flat from the one on that begins at bit `position`, at most `most`; 0 if fewer than 64
-    /// bits are flat.
+    /// Returns how many MCUs in a row, at most `most`, are flat, starting with the one at bit `position`; 0 if fewer
+    /// than 64 bits are flat.
     pub(super) fn run(&self, data: &[u8], position: u64, most: usize) -> usize {
         let Ok(mut position) = u32::try_from(position) else {
             return 0;
@@ -66,7 +66,7 @@ impl Flat {
     pub(super) fn near(&self, data: &[u8], position: u32) -> Option<u32> {
         let mut places = (0..PLACES).map(|place| position.saturating_add(place * DISTANCE));
         places.find_map(|place| {
-            // What repeats itself may be flat.
+            // Bits that repeat after the length of an MCU may be flat.
             let repeats = bits_at(data, place)? == bits_at(data, place + self.length)?;
             let mut phases = (place..place + self.length).filter(|_| repeats);
             phases.find(|&place| bits_at(data, place) == Some(self.bits))
@@ -74,12 +74,12 @@ impl Flat {
     }
 }
 
-/// Returns the 64 bits from bit `position` on, unless the data end near there.
+/// Returns the 64 bits from bit `position` on, or `None` near the end of the data.
 fn bits_at(data: &[u8], position: u32) -> Option<u64> {
     let bytes = data.get(position as usize / 8..)?.first_chunk::<9>()?;
     let (first, last) = bytes.split_first_chunk::<8>()?;
     let shift = position % 8;
-    // In two steps, because 8 − 0 bits are more than a byte has.
+    // The shift is done in two steps, because it would be by 8 for a `shift` of 0.
     Some(u64::from_be_bytes(*first) << shift | u64::from(last[0]) >> 1 >> (7 - shift))
 }
 

@@ -1,32 +1,32 @@
-//! The streams of one core: which bits each of them reads, and where the values go.
+//! The streams of one core: which bits each of them reads, and where the values are stored.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use andon_kernels::buffers::Buffer;
-use andon_kernels::huffman::{self, BLOCKS, Found, STREAMS, Tables as Codes};
+use andon_kernels::huffman::{self, BLOCKS, Events, STREAMS, Tables as Codes};
 
 use crate::decode::entropy::Unstuffed;
 use crate::decode::streams::flat::Flat;
 
-/// Number of MCUs, if they are of average length, by which a stretch goes on into the next one. Most streams are
-/// synchronized after fewer.
+/// Number of MCUs of average length by which a stretch extends into the next one. Most streams are synchronized after
+/// fewer.
 const MARGIN: u32 = 6;
 
-/// Minimum length, in margins, of what is left of a stretch for cutting it in two.
+/// Minimum remaining length of a stretch, in margins, for cutting it in two.
 const LEAST_CUT: u32 = 4;
 
 /// Blocks of a stretch whose values are stored contiguously: those of a few calls of the kernel.
 const CHUNK: usize = 8 * BLOCKS;
 
-/// Maximum initial capacity of a stretch for beginnings of MCUs, and for chunks. It grows beyond that where needed.
+/// Maximum initial capacity of a stretch for beginnings of MCUs, and for chunks. Both grow beyond it if needed.
 const ROOM_TO_NOTE: usize = 256;
 
-/// Number of values that a core has room for. It is the same for every image, so that the memory of the last one is
-/// reused.
+/// Number of values for which a core has room. It is the same for every image, so that the next image reuses the
+/// memory.
 const ROOM: usize = 1 << 20;
 
-/// Calls of the kernel between two checks for an interrupt.
+/// Number of calls of the kernel between two checks for an interrupt.
 const CALLS: usize = 64;
 
 /// The data to read, their codes and their average sizes.
@@ -42,22 +42,22 @@ pub(super) struct Reader {
     pub(super) longest: usize,
 }
 
-/// What one core has read of a window.
+/// The part of a window that one core has read.
 pub(super) struct Part {
     pub(super) stretches: Vec<Stretch>,
-    /// The coefficients kept of each block, stored in chunks.
+    /// The kept coefficients of each block, stored in chunks.
     values: Buffer<i16>,
 }
 
 /// An MCU that is known to begin at bit `position`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Known {
+pub(super) struct KnownMcu {
     pub(super) position: u32,
-    /// Index of the part that the MCU is in. `stretch` is the index of its stretch in the part, and `mcu` its own index
+    /// Index of the part that the MCU is in. `stretch` is the index of its stretch in the part, and `index` its own index
     /// in the stretch.
     pub(super) part: usize,
     pub(super) stretch: usize,
-    pub(super) mcu: u32,
+    pub(super) index: u32,
     /// Index of the MCU's first value among the values of the part.
     pub(super) place: u32,
 }
@@ -67,39 +67,39 @@ pub(super) struct Known {
 pub(super) struct Stretch {
     /// Chunks of the part's values that the stretch has filled, in order.
     chunks: Vec<Range<usize>>,
-    /// Noted beginnings of MCUs: the bit, the index of the MCU, and where its values are.
-    pub(super) begun: Vec<huffman::Event>,
+    /// Recorded beginnings of MCUs: the bit, the index of the MCU, and where its values are.
+    pub(super) starts: Vec<huffman::Event>,
     /// Index of the first MCU after the last error.
-    sound: u32,
-    /// Number of MCUs that were read to their end. `end` is the bit at which the next one begins.
-    pub(super) read: usize,
+    first_valid: u32,
+    /// Number of MCUs that were read completely. `end` is the bit at which the next one begins.
+    pub(super) mcus: usize,
     pub(super) end: u32,
 }
 
 impl Reader {
-    /// Returns the number of bits by which a stretch goes on into the next one.
+    /// Returns the number of bits by which a stretch extends into the next one.
     pub(super) fn margin(&self) -> u32 {
         MARGIN * self.bits_per_mcu + 64
     }
 
-    /// Returns how many bits fill half of the room with their values, if their MCUs are no shorter than the average.
+    /// Returns the number of bits whose values fill half of the room, if their MCUs are not shorter than the average.
     pub(super) fn window(&self) -> u32 {
         let mcus = ROOM / 2 / self.values_per_mcu;
         u32::try_from(mcus as u64 * u64::from(self.bits_per_mcu)).unwrap_or(u32::MAX)
     }
 
-    /// Creates a stretch with capacity for what is found in about `mcus` MCUs.
+    /// Creates a stretch with capacity for about `mcus` MCUs.
     fn stretch(&self, mcus: usize) -> Stretch {
-        let noted = 2 * MARGIN as usize + mcus / huffman::NOTED as usize;
+        let start_count = 2 * MARGIN as usize + mcus / huffman::RECORD_INTERVAL as usize;
         let chunks = 2 + mcus * self.values_per_mcu / (CHUNK * self.longest);
         Stretch {
-            begun: Vec::with_capacity(noted.min(ROOM_TO_NOTE)),
+            starts: Vec::with_capacity(start_count.min(ROOM_TO_NOTE)),
             chunks: Vec::with_capacity(chunks.min(ROOM_TO_NOTE)),
             ..Stretch::default()
         }
     }
 
-    /// Reads the given bits; `None` if interrupted.
+    /// Reads the given bits. Returns `None` if interrupted.
     pub(super) fn read(&self, bits: Range<u32>, interrupted: &dyn Fn() -> bool) -> Option<Part> {
         let mut reading = Reading {
             of: self,
@@ -107,7 +107,7 @@ impl Reader {
             streams: huffman::Streams::idle(),
             stretch: [0; STREAMS],
             values: Buffer::with_capacity(ROOM),
-            found: Found::default(),
+            events: Events::default(),
         };
         reading.begin(bits);
         for call in 1.. {
@@ -134,7 +134,7 @@ struct Reading<'a> {
     /// Index of the stretch that each stream reads.
     stretch: [usize; STREAMS],
     values: Buffer<i16>,
-    found: Found,
+    events: Events,
 }
 
 impl Reading<'_> {
@@ -157,14 +157,14 @@ impl Reading<'_> {
         self.stretch[stream] = self.stretches.len();
         let mcus = (bits.end - bits.start) / self.of.bits_per_mcu;
         self.stretches.push(self.of.stretch(mcus as usize));
-        // The stretch before this one ends with an MCU about a margin from here.
+        // The previous stretch ends with an MCU about a margin from here.
         let margin = self.of.margin();
-        let noted = |quarters: u32| bits.start.saturating_add(margin / 4 * quarters);
-        let noted = noted(2)..noted(5);
-        self.streams.begin(stream, bits, noted);
+        let from_start = |quarters: u32| bits.start.saturating_add(margin / 4 * quarters);
+        let record_range = from_start(2)..from_start(5);
+        self.streams.begin(stream, bits, record_range);
     }
 
-    /// Lets each stream read some more blocks. Returns `false` if there is no room for them.
+    /// Advances each stream by some blocks. Returns `false` if there is no room for their values.
     fn go_on(&mut self) -> bool {
         let room = (BLOCKS + 1) * self.of.longest;
         for stream in 0..STREAMS {
@@ -176,20 +176,20 @@ impl Reading<'_> {
             }
         }
         let data = self.of.data.interval(0).unwrap_or_default();
-        let (streams, found) = (&mut self.streams, &mut self.found);
-        huffman::decode(&self.of.codes, data, streams, &mut self.values, found);
-        for event in &found.begun {
+        let (streams, events) = (&mut self.streams, &mut self.events);
+        huffman::decode(&self.of.codes, data, streams, &mut self.values, events);
+        for event in &events.starts {
             self.stretches[self.stretch[event.stream]]
-                .begun
+                .starts
                 .push(*event);
         }
-        for event in &found.errors {
-            self.stretches[self.stretch[event.stream]].sound = event.mcus;
+        for event in &events.errors {
+            self.stretches[self.stretch[event.stream]].first_valid = event.mcus;
         }
         true
     }
 
-    /// Gives the stream another chunk and moves its unfinished block there. Returns `false` if there is no room.
+    /// Assigns another chunk to the stream and moves its unfinished block there. Returns `false` if there is no room.
     #[cold]
     fn next_chunk(&mut self, stream: usize) -> bool {
         let chunk = self.values.len()..self.values.len() + CHUNK * self.of.longest;
@@ -209,8 +209,8 @@ impl Reading<'_> {
         true
     }
 
-    /// Gives every stream that has nothing left the second half of what the slowest one has left, unless that is too
-    /// short. Returns `false` once no stream has anything left.
+    /// Assigns to every stream that has finished the second half of what the slowest stream has left, unless that is
+    /// too short. Returns `false` once all streams have finished.
     fn give_work(&mut self) -> bool {
         for stream in 0..STREAMS {
             if self.streams.left(stream) > 0 {
@@ -218,12 +218,12 @@ impl Reading<'_> {
             }
             let slowest = (0..STREAMS).max_by_key(|&stream| self.streams.left(stream));
             let slowest = slowest.unwrap_or(stream);
-            let left = self.streams.left(slowest);
-            if left < LEAST_CUT * self.of.margin() {
-                return left > 0;
+            let bits_left = self.streams.left(slowest);
+            if bits_left < LEAST_CUT * self.of.margin() {
+                return bits_left > 0;
             }
             self.end_stretch(stream);
-            let middle = self.streams.position(slowest) + left / 2;
+            let middle = self.streams.position(slowest) + bits_left / 2;
             self.begin_stretch(stream, middle..self.streams.end(slowest));
             let end = middle + self.of.margin();
             self.streams.set_end(slowest, end);
@@ -231,11 +231,11 @@ impl Reading<'_> {
         true
     }
 
-    /// Records in the stretch how far the stream has come.
+    /// Records in its stretch how far the stream has read.
     fn end_stretch(&mut self, stream: usize) {
         let stretch = &mut self.stretches[self.stretch[stream]];
-        if let Some((read, end)) = self.streams.mcu(stream) {
-            (stretch.read, stretch.end) = (read as usize, end);
+        if let Some((mcus, end)) = self.streams.mcu(stream) {
+            (stretch.mcus, stretch.end) = (mcus as usize, end);
         }
         if let Some(last) = stretch.chunks.last_mut() {
             last.end = self.streams.place(stream) as usize;
@@ -244,23 +244,22 @@ impl Reading<'_> {
 }
 
 impl Part {
-    /// Returns how many beginnings of MCUs are noted in this part.
-    pub(super) fn noted(&self) -> usize {
-        self.stretches.iter().map(|it| it.begun.len()).sum()
+    /// Returns the number of recorded beginnings of MCUs in this part.
+    pub(super) fn start_count(&self) -> usize {
+        self.stretches.iter().map(|it| it.starts.len()).sum()
     }
 
-    /// Returns the known beginnings of MCUs of this part, whose index is `number`, without those before an error in
-    /// their stretch.
-    pub(super) fn known(&self, number: usize) -> impl Iterator<Item = Known> {
+    /// Returns the recorded MCUs of this part, whose index is `number`, except those before an error in their stretch.
+    pub(super) fn known_mcus(&self, number: usize) -> impl Iterator<Item = KnownMcu> {
         let stretches = self.stretches.iter().enumerate();
         stretches.flat_map(move |(index, stretch)| {
-            let begun = stretch.begun.iter();
-            let begun = begun.filter(|event| event.mcus >= stretch.sound);
-            begun.map(move |event| Known {
+            let starts = stretch.starts.iter();
+            let starts = starts.filter(|event| event.mcus >= stretch.first_valid);
+            starts.map(move |event| KnownMcu {
                 position: event.position,
                 part: number,
                 stretch: index,
-                mcu: event.mcus,
+                index: event.mcus,
                 place: event.place,
             })
         })
@@ -298,7 +297,7 @@ impl Stretch {
 }
 
 impl Cursor {
-    /// Moves a cursor at the end of a chunk on to the next chunk.
+    /// Moves a cursor that is at the end of a chunk to the next chunk.
     fn leave_end(&mut self, stretch: &Stretch) {
         let chunks = &stretch.chunks;
         if chunks
@@ -320,14 +319,14 @@ pub(super) struct Values<'a> {
 }
 
 impl<'a> Values<'a> {
-    /// Returns the next piece without passing over it; `None` if there are no more.
+    /// Returns the next piece without skipping it, or `None` at the end.
     #[inline]
     pub(super) fn next(&self) -> Option<&'a [i16]> {
         let chunk = self.stretch.chunks.get(self.cursor.chunk)?;
         Some(&self.part.values[self.cursor.place..chunk.end])
     }
 
-    /// Passes over the first `count` values of the next piece.
+    /// Skips the first `count` values of the next piece.
     #[inline]
     pub(super) fn pass(&mut self, count: usize) {
         self.cursor.place += count;

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::decode::coder::Coder;
 use crate::decode::streams::reader::Values;
 
-/// Maximum number of components of a scan that is read by streams.
+/// Maximum number of components of a scan that streams can read.
 pub(super) const MOST: usize = 4;
 
 /// Layout of a row of MCUs.
@@ -14,9 +14,9 @@ pub(super) struct Rows {
     blocks: Vec<Block>,
     /// Blocks per MCU.
     per_mcu: usize,
-    /// Values per block of each component.
+    /// Number of values per block of each component.
     counts: [usize; MOST],
-    /// Values per block, if all components have the same number.
+    /// Number of values per block, if it is the same for all components.
     count: Option<usize>,
 }
 
@@ -28,7 +28,7 @@ struct Block {
 }
 
 impl Rows {
-    /// Creates the layout of rows of `across` MCUs. `None` if there are more than `MOST` components.
+    /// Creates the layout of rows of `across` MCUs. Returns `None` if there are more than `MOST` components.
     pub(super) fn new(coders: &[Coder], across: usize) -> Option<Self> {
         if coders.len() > MOST {
             return None;
@@ -75,7 +75,7 @@ impl Rows {
     }
 }
 
-/// Copies blocks to the rows of their components. `counts` has the values per block of each component.
+/// Copies blocks to the rows of their components. `counts` are the numbers of values per block of each component.
 #[inline(always)]
 fn take_blocks<'a>(
     mut values: Values<'a>,
@@ -84,7 +84,7 @@ fn take_blocks<'a>(
     counts: &[usize; MOST],
 ) {
     while let Some(piece) = values.next().filter(|_| !blocks.is_empty()) {
-        let (mut place, mut taken) = (0, 0);
+        let (mut place, mut blocks_taken) = (0, 0);
         for block in blocks {
             let (component, offset) = (block.component as usize % MOST, block.offset as usize);
             let count = counts[component];
@@ -93,17 +93,18 @@ fn take_blocks<'a>(
             };
             rows[component][offset..offset + count].copy_from_slice(coefficients);
             place += count;
-            taken += 1;
+            blocks_taken += 1;
         }
-        blocks = &blocks[taken..];
+        blocks = &blocks[blocks_taken..];
         values.pass(place);
     }
 }
 
-/// Fills in flat MCUs, which are as bright as the MCU before them.
+/// Fills in flat MCUs, which repeat the DC coefficients of the MCU before them.
 pub(super) fn fill(mcus: Range<usize>, coders: &mut [Coder]) {
     for coder in coders {
-        // Their differences are zeros, and so are the other coefficients of a row that nothing was decoded into yet.
+        // Their DC differences are 0, and so are all other coefficients, because nothing has been decoded into this
+        // part of the row.
         integrate(coder, mcus.clone());
     }
 }
@@ -119,7 +120,7 @@ fn integrate(coder: &mut Coder, mcus: Range<usize>) {
     add(coder, mcus);
 }
 
-/// Adds up the DC differences of `H` × `V` blocks per MCU. If `H` is 0, the coder tells how many there are.
+/// Adds up the DC differences of `H` × `V` blocks per MCU. If `H` is 0, the numbers in `coder` apply.
 fn add_up<const H: usize, const V: usize>(coder: &mut Coder, mcus: Range<usize>) {
     let count = coder.count();
     let (h, v) = if H > 0 { (H, V) } else { (coder.h, coder.v) };

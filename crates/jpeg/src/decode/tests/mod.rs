@@ -44,14 +44,14 @@ fn samples() -> Vec<(String, Vec<u8>)> {
     samples
 }
 
-/// Returns the photographs whose scans are long enough to be split.
-fn photographs() -> Vec<Vec<u8>> {
+/// Returns the photos whose scans are long enough to be split.
+fn photos() -> Vec<Vec<u8>> {
     let mut long: Vec<_> = files("photos")
         .into_iter()
         .map(|(_, bytes)| bytes)
         .collect();
     long.retain(|bytes| bytes.len() > 200_000);
-    assert!(long.len() > 2, "only {} long photographs", long.len());
+    assert!(long.len() > 2, "only {} long photos", long.len());
     long
 }
 
@@ -112,7 +112,7 @@ fn several_sizes_at_once_are_what_they_are_alone() {
 
 #[test]
 fn a_lent_core_changes_no_sample() {
-    for bytes in photographs() {
+    for bytes in photos() {
         for side in SIDES {
             let [alone, lent] = both_ways(&bytes, side);
             assert!(alone.expect("decodes") == lent.expect("decodes"));
@@ -122,7 +122,7 @@ fn a_lent_core_changes_no_sample() {
 
 #[test]
 fn a_lent_core_changes_no_answer_to_cut_and_damaged_files() {
-    for mut bytes in photographs() {
+    for mut bytes in photos() {
         let length = bytes.len();
         for cut in [
             length - 3,
@@ -145,8 +145,8 @@ fn a_lent_core_changes_no_answer_to_cut_and_damaged_files() {
     }
 }
 
-/// Holds the samples of every file to what they were when libjpeg-turbo's were the same: here steps and windows are
-/// smaller than those that are compared with it (`andon-codecs`).
+/// Compares the samples of every file with their hashes from when they equalled those of libjpeg-turbo. Steps and
+/// windows are smaller here than in the comparison with libjpeg-turbo itself (`andon-codecs`).
 #[test]
 fn samples_are_what_they_were() {
     let mut sums = [0; 4];

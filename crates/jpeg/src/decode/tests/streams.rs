@@ -1,4 +1,4 @@
-//! Tests that reading a scan by several streams gives the same samples, and the same answers to broken files, as
+//! Tests that reading a scan by several streams gives the same samples, and the same errors for broken files, as
 //! reading one MCU after the other.
 
 use std::sync::Mutex;
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use andon_kernels::cores::{Alone, Cores, Task};
 
 use super::super::streams::with as with_streams;
-use super::{Decoded, Plenty, SIDES, both_ways, decode, photographs, samples};
+use super::{Decoded, Plenty, SIDES, both_ways, decode, photos, samples};
 use crate::decode::{Request, components};
 use crate::header::{Header, Layout};
 
@@ -20,7 +20,7 @@ fn three_ways(bytes: &[u8], side: u8) -> [Decoded; 3] {
 
 #[test]
 fn streams_change_no_sample() {
-    for bytes in photographs() {
+    for bytes in photos() {
         for side in SIDES {
             let [without, alone, lent] = three_ways(&bytes, side).map(|it| it.expect("decodes"));
             assert!(without == alone && alone == lent, "at {side}/8");
@@ -68,7 +68,7 @@ impl Late {
 #[test]
 fn strips_that_are_decoded_from_their_entries_are_what_they_are_from_the_top() {
     let mut checked = 0;
-    for bytes in photographs() {
+    for bytes in photos() {
         let header = Header::read(&bytes).expect("a header");
         let layout = Layout::of(&header).expect("a layout");
         let has_restart_markers = bytes.windows(2).any(|pair| pair == [0xff, 0xdd]);
@@ -92,7 +92,7 @@ fn strips_that_are_decoded_from_their_entries_are_what_they_are_from_the_top() {
         assert!(lent.expect("decodes") == alone);
         checked += 1;
     }
-    assert!(checked > 0, "no sequential photograph");
+    assert!(checked > 0, "no sequential photo");
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn streams_change_no_sample_whatever_the_sampling_and_the_sizes() {
 
 #[test]
 fn streams_change_no_answer_to_cut_and_damaged_files() {
-    for mut bytes in photographs() {
+    for mut bytes in photos() {
         let length = bytes.len();
         for cut in [length - 3, length - 40, length * 3 / 4, length / 3] {
             for side in [2, 8] {
@@ -133,11 +133,11 @@ fn streams_change_no_answer_to_cut_and_damaged_files() {
 
 #[test]
 fn streams_change_no_answer_to_files_with_much_damage_anywhere() {
-    let photographs = photographs();
+    let photos = photos();
     let mut compared = 0;
     let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
     for case in 0..200 {
-        let mut bytes = photographs[dice.below(photographs.len())].clone();
+        let mut bytes = photos[dice.below(photos.len())].clone();
         damage(&mut bytes, &mut dice);
         let read = Header::read(&bytes).and_then(|header| Ok((Layout::of(&header)?, header)));
         // Sizes may be damaged, too.

@@ -32,7 +32,7 @@ pub(super) fn from_block(
         let lines = two_blocks(left, right, &factors);
         for (y, samples) in lines.into_iter().enumerate() {
             let at = y * line + 8 * first + 16 * b;
-            // SAFETY: both sides are 16 bytes; the slice is as long as it says.
+            // SAFETY: both sides are 16 bytes, and the slice is as long as its range.
             unsafe {
                 _mm_storeu_si128(rows[at..at + 16].as_mut_ptr().cast(), samples);
             }
@@ -83,9 +83,9 @@ fn two_blocks(left: &[i16], right: &[i16], factors: &[i16; 64]) -> [__m128i; 8] 
     for row in &input[2..] {
         high = _mm256_or_si256(high, *row);
     }
-    // Blocks that do not vary down their columns are frequent in smooth parts.
+    // Columns that do not vary are frequent in smooth parts of an image.
     let columns = if _mm256_testz_si256(high, high) != 0 {
-        // What the columns' pass makes of one frequency, exactly: four times as much, saturated.
+        // The exact result of the pass over the columns for a single frequency: four times the input, saturated.
         let twice = _mm256_adds_epi16(input[0], input[0]);
         [_mm256_adds_epi16(twice, twice); 8]
     } else {
@@ -93,7 +93,7 @@ fn two_blocks(left: &[i16], right: &[i16], factors: &[i16; 64]) -> [__m128i; 8] 
     };
     let samples = idct8::<{ ROWS as i32 }>(transpose(columns));
     let grey = _mm256_set1_epi16(128);
-    // Samples stand in columns: pairs of columns to bytes, then the transpose of bytes.
+    // The samples are in columns. Pairs of columns are packed to bytes, then the bytes are transposed.
     let mut bytes = [_mm256_setzero_si256(); 4];
     for (bytes, pair) in bytes.iter_mut().zip(samples.chunks_exact(2)) {
         *bytes = _mm256_packus_epi16(
@@ -101,7 +101,7 @@ fn two_blocks(left: &[i16], right: &[i16], factors: &[i16; 64]) -> [__m128i; 8] 
             _mm256_adds_epi16(pair[1], grey),
         );
     }
-    // Columns 0 and 4, 1 and 5 … hand in hand: three rounds of interleaving.
+    // Columns 0 and 4, 1 and 5 … are paired: three rounds of interleaving.
     let a = _mm256_unpacklo_epi8(bytes[0], bytes[2]);
     let b = _mm256_unpackhi_epi8(bytes[0], bytes[2]);
     let c = _mm256_unpacklo_epi8(bytes[1], bytes[3]);

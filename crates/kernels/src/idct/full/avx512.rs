@@ -23,7 +23,7 @@ pub(in super::super) fn to_8x8(
         let lines = four_blocks(four, factors_of);
         for (y, samples) in lines.into_iter().enumerate() {
             let at = y * line + 32 * b;
-            // SAFETY: both sides are 32 bytes; the slice is as long as it says.
+            // SAFETY: both sides are 32 bytes, and the slice is as long as its range.
             unsafe {
                 _mm256_storeu_si256(rows[at..at + 32].as_mut_ptr().cast(), samples);
             }
@@ -42,8 +42,8 @@ fn load(words: &[i16]) -> __m512i {
     unsafe { _mm512_loadu_si512(words.as_ptr().cast()) }
 }
 
-/// Loads and dequantises four rows, from row `first` on, of each of four blocks. Vectors of one block's rows are
-/// rearranged to vectors of one row of all blocks.
+/// Loads and dequantises four rows, from row `first` on, of each of four blocks. The vectors, each of which has rows of
+/// one block, are rearranged so that each has one row of all four blocks.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn four_rows(blocks: &[i16], first: usize, factors: __m512i) -> [__m512i; 4] {
@@ -79,9 +79,9 @@ fn four_blocks(blocks: &[i16], factors: [__m512i; 2]) -> [__m256i; 8] {
     for row in &input[2..] {
         high = _mm512_or_si512(high, *row);
     }
-    // Blocks that do not vary down their columns are frequent in smooth parts.
+    // Columns that do not vary are frequent in smooth parts of an image.
     let columns = if _mm512_test_epi16_mask(high, high) == 0 {
-        // What the columns' pass makes of one frequency, exactly: four times as much, saturated.
+        // The exact result of the pass over the columns for a single frequency: four times the input, saturated.
         let twice = _mm512_adds_epi16(input[0], input[0]);
         [_mm512_adds_epi16(twice, twice); 8]
     } else {
@@ -89,7 +89,7 @@ fn four_blocks(blocks: &[i16], factors: [__m512i; 2]) -> [__m256i; 8] {
     };
     let samples = idct8::<ROWS>(transpose(columns));
     let grey = _mm512_set1_epi16(128);
-    // Samples stand in columns: pairs of columns to bytes, then the transpose of bytes.
+    // The samples are in columns. Pairs of columns are packed to bytes, then the bytes are transposed.
     let mut bytes = [_mm512_setzero_si512(); 4];
     for (bytes, pair) in bytes.iter_mut().zip(samples.chunks_exact(2)) {
         *bytes = _mm512_packus_epi16(
@@ -97,7 +97,7 @@ fn four_blocks(blocks: &[i16], factors: [__m512i; 2]) -> [__m256i; 8] {
             _mm512_adds_epi16(pair[1], grey),
         );
     }
-    // Columns 0 and 4, 1 and 5 … hand in hand: three rounds of interleaving.
+    // Columns 0 and 4, 1 and 5 … are paired: three rounds of interleaving.
     let a = _mm512_unpacklo_epi8(bytes[0], bytes[2]);
     let b = _mm512_unpackhi_epi8(bytes[0], bytes[2]);
     let c = _mm512_unpacklo_epi8(bytes[1], bytes[3]);
@@ -112,7 +112,7 @@ fn four_blocks(blocks: &[i16], factors: [__m512i; 2]) -> [__m256i; 8] {
         _mm512_unpacklo_epi8(even1, odd1),
         _mm512_unpackhi_epi8(even1, odd1),
     ];
-    // Each lane holds two lines of its block: the first ones together, then the second ones.
+    // Each lane has two rows of its block: the first rows are put together, then the second rows.
     let order = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
     let mut out = [_mm256_setzero_si256(); 8];
     for (pair, two) in out.chunks_exact_mut(2).zip(lines) {

@@ -47,16 +47,16 @@ fn samples(block: &[i16], factors: &[i16; 64]) -> [uint8x16_t; 4] {
     for &row in &input[2..] {
         high = vorrq_s16(high, row);
     }
-    // Blocks that do not vary down their columns are frequent in smooth parts.
+    // Columns that do not vary are frequent in smooth parts of an image.
     let columns = if vmaxvq_u16(vreinterpretq_u16_s16(high)) == 0 {
-        // What the columns' pass makes of one frequency, exactly: four times as much, saturated.
+        // The exact result of the pass over the columns for a single frequency: four times the input, saturated.
         [vqshlq_n_s16::<2>(input[0]); 8]
     } else {
         const CUT: i32 = COLUMNS as i32;
         idct8::<CUT>(input)
             .map(|[a, b]| vcombine_s16(vqshrn_n_s32::<CUT>(a), vqshrn_n_s32::<CUT>(b)))
     };
-    // The upper halves first; the narrowing to bytes cuts the bits that are left.
+    // The shift has two steps: taking the upper halves, and narrowing to bytes, which shifts by the remaining bits.
     const REST: i32 = ROWS as i32 - 16;
     let columns = idct8::<{ ROWS as i32 }>(transpose(columns)).map(|[a, b]| {
         let words = vcombine_s16(vshrn_n_s32::<16>(a), vshrn_n_s32::<16>(b));

@@ -61,7 +61,7 @@ fn four_blocks(blocks: __m256i) -> [u64; 2] {
         level(_mm256_sub_epi32(upper, lower)),
     );
     let bytes = _mm256_packus_epi16(words, words);
-    // Each lane now has two blocks' top and bottom lines.
+    // Each lane now has the top and the bottom row of two blocks.
     let lines = _mm256_permutevar8x32_epi32(bytes, _mm256_setr_epi32(0, 4, 1, 5, 0, 4, 1, 5));
     [
         _mm256_extract_epi64::<0>(lines) as u64,
@@ -102,7 +102,7 @@ pub(in super::super) fn to_4x4(
     if !rest.is_empty() {
         let mut pair = [0i16; 32];
         pair[..16].copy_from_slice(rest);
-        // SAFETY: 16 i16 of 32.
+        // SAFETY: the range is 16 of the 32 i16.
         let a = unsafe { _mm256_loadu_si256(pair.as_ptr().cast()) };
         let lines = two_blocks(_mm256_mullo_epi16(a, factors), _mm256_setzero_si256());
         for (y, samples) in lines.into_iter().enumerate() {
@@ -122,7 +122,7 @@ fn two_blocks(a: __m256i, b: __m256i) -> [u64; 4] {
         _mm256_unpacklo_epi16(upper, lower),
         _mm256_unpackhi_epi16(upper, lower),
     );
-    // Of each line's four values the even and the odd ones side by side, then lines beside lines.
+    // In each row, the even and the odd values are separated, then rows are put next to each other.
     let halves = _mm256_broadcastsi128_si256(_mm_setr_epi8(
         0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15,
     ));

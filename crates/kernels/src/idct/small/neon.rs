@@ -47,7 +47,7 @@ fn eight_blocks(blocks: &[i16; 32], factors: &[i32; 64]) -> [[u8; 16]; 2] {
     let b = vmulq_n_s16(b, factors[1] as i16);
     let c = vmulq_n_s16(c, factors[2] as i16);
     let d = vmulq_n_s16(d, factors[3] as i16);
-    // In 32 bits, lanes 0–3 and lanes 4–7: left columns, right columns.
+    // In 32 bits, lanes 0–3 and lanes 4–7: first the left columns, then the right ones.
     let [flat, wave] = [(a, b), (c, d)].map(|(a, b)| {
         let (low_a, low_b) = (vget_low_s16(a), vget_low_s16(b));
         [
@@ -109,7 +109,7 @@ pub(in super::super) fn to_4x4(
 fn two_blocks(pair: &[i16; 32], factors: &[i16; 16]) -> [uint8x8_t; 4] {
     // Rows 0 and 1, or 2 and 3, of one block.
     let rows = |block: usize, half: usize| {
-        // SAFETY: 8 of 32 i16, and 8 of 16.
+        // SAFETY: the ranges are 8 of the 32 i16 and 8 of the 16 i16.
         let (coefficients, factors) = unsafe {
             (
                 vld1q_s16(pair[16 * block + 8 * half..][..8].as_ptr()),
@@ -127,7 +127,7 @@ fn two_blocks(pair: &[i16; 32], factors: &[i16; 16]) -> [uint8x8_t; 4] {
     ];
     let columns = idct4(input.map(|row| vreinterpretq_s16_s64(row)))
         .map(|[a, b]| vcombine_s16(vqrshrn_n_s32::<12>(a), vqrshrn_n_s32::<12>(b)));
-    // 17 bits in two steps: 16 by taking upper halves, and the rounded last one.
+    // The shift by 17 bits has two steps: 16 by taking upper halves, then one with rounding.
     let samples = idct4(transpose(columns))
         .map(|[a, b]| vcombine_s16(vshrn_n_s32::<16>(a), vshrn_n_s32::<16>(b)));
     transpose(samples).map(|line| {

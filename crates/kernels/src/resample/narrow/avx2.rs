@@ -20,7 +20,7 @@ const SHAPE: Shape<i16> = Shape {
     halves: true,
     taps: 2,
     pack,
-    // Two neighbours, as indices of 8 bits. Those beyond a register are not used.
+    // Two adjacent samples, as byte indices. Indices beyond a register are not used.
     index: |offset| (2 * offset.min(6)).wrapping_mul(0x0101_0101) + 0x0302_0100,
 };
 
@@ -56,7 +56,7 @@ unsafe fn fill(above: &[u8], below: &[u8], step: &mut [u32]) {
 unsafe fn down(ring: &[u32], steps: &[Step], between: &mut [i16]) {
     let mut at = 0;
     while between.len() - at >= 4 * WIDE {
-        // SAFETY: the caller vouches for as many columns of each step as `between` has.
+        // SAFETY: the caller guarantees as many columns of each step as `between` has.
         unsafe { down_columns::<4>(ring.as_ptr().add(at), steps, between.as_mut_ptr().add(at)) };
         at += 4 * WIDE;
     }
@@ -78,7 +78,7 @@ unsafe fn down_columns<const N: usize>(ring: *const u32, steps: &[Step], between
     for step in steps {
         let weights = _mm256_set1_epi32(step.weights as i32);
         for (index, [low, high]) in sums.iter_mut().enumerate() {
-            // SAFETY: the caller vouches for the columns.
+            // SAFETY: the caller guarantees the columns.
             let (a, b) = unsafe {
                 let columns = ring.add(step.at + index * WIDE).cast::<__m256i>();
                 (
@@ -108,7 +108,7 @@ unsafe fn down_columns<const N: usize>(ring: *const u32, steps: &[Step], between
 #[target_feature(enable = "avx2")]
 unsafe fn along(between: &[i16], stride: usize, x: &Weights<u8>, out: &mut [u8]) {
     if x.lanes(&SHAPE).span > 8 {
-        // SAFETY: the caller vouches for the rows.
+        // SAFETY: the caller guarantees the rows.
         unsafe { along_far(between, stride, x, out) };
         return;
     }
@@ -129,8 +129,8 @@ unsafe fn along_rows<const N: usize>(rows: [*const i16; N], x: &Weights<u8>, out
     for (index, group) in lanes.groups.iter().enumerate() {
         let mut sums = [_mm256_set1_epi32(ALONG_ROUND); N];
         let [left, right] = group.bases.map(|base| base as usize);
-        // SAFETY: there are 8 indices a group, and 8 weights for each of its steps. A step's samples begin
-        // at a result's start, at most `taps` after it; 8 from there on are within the slack.
+        // SAFETY: there are 8 indices per group, and 8 weights for each of its steps. The samples of a step begin at
+        // most `taps` after a result's start, and the 8 samples from there on are within the slack.
         unsafe {
             let places = _mm256_loadu_si256(lanes.indices.as_ptr().add(8 * index).cast());
             for step in 0..group.steps as usize {
@@ -178,7 +178,7 @@ fn results(sums: __m256i) -> [u8; 8] {
 pub(super) unsafe fn along_far(between: &[i16], stride: usize, x: &Weights<u8>, out: &mut [u8]) {
     let width = x.output();
     for (between, out) in between.chunks(stride).zip(out.chunks_exact_mut(width)) {
-        // SAFETY: the caller vouches for the row.
+        // SAFETY: the caller guarantees the row.
         unsafe { along_far_row(between, x, out) };
         along_scalar(between, x, width / 8 * 8..width, out);
     }
@@ -199,7 +199,7 @@ unsafe fn along_far_row(between: &[i16], x: &Weights<u8>, out: &mut [u8]) {
     for ((starts, weights), out) in eights.zip(out.chunks_exact_mut(8)) {
         let mut sums = [_mm256_setzero_si256(); 4];
         for (group, weights) in weights.chunks_exact(8 * GROUP).enumerate() {
-            // SAFETY: the caller vouches for 8 samples from each start and group on.
+            // SAFETY: the caller guarantees 8 samples from each start and group on.
             let samples = |result: usize| unsafe {
                 between
                     .as_ptr()

@@ -1,5 +1,5 @@
-//! AVX-512 version for 8-bit samples: 32 columns or 16 results to a register. One instruction makes two products and
-//! adds them up (VNNI).
+//! AVX-512 version for 8-bit samples: 32 columns or 16 results to a register. One instruction computes two products and
+//! adds them to a sum (VNNI).
 
 use std::arch::x86_64::*;
 
@@ -21,7 +21,7 @@ const SHAPE: Shape<i16> = Shape {
     halves: false,
     taps: 2,
     pack,
-    // Two neighbours, as indices of 16 bits.
+    // Two adjacent samples, as indices of 16-bit words.
     index: |offset| offset | (offset + 1) << 16,
 };
 
@@ -59,7 +59,7 @@ unsafe fn fill(above: &[u8], below: &[u8], step: &mut [u32]) {
 unsafe fn down(ring: &[u32], steps: &[Step], between: &mut [i16]) {
     let mut at = 0;
     while between.len() - at >= 4 * COLUMNS {
-        // SAFETY: the caller vouches for as many columns of each step as `between` has.
+        // SAFETY: the caller guarantees as many columns of each step as `between` has.
         unsafe { down_columns::<4>(ring.as_ptr().add(at), steps, between.as_mut_ptr().add(at)) };
         at += 4 * COLUMNS;
     }
@@ -81,7 +81,7 @@ unsafe fn down_columns<const N: usize>(ring: *const u32, steps: &[Step], between
     for step in steps {
         let weights = _mm512_set1_epi32(step.weights as i32);
         for (index, [low, high]) in sums.iter_mut().enumerate() {
-            // SAFETY: the caller vouches for the columns.
+            // SAFETY: the caller guarantees the columns.
             unsafe {
                 let columns = ring.add(step.at + index * COLUMNS).cast::<__m512i>();
                 *low = _mm512_dpwssd_epi32(*low, _mm512_loadu_si512(columns), weights);
@@ -108,7 +108,7 @@ unsafe fn down_columns<const N: usize>(ring: *const u32, steps: &[Step], between
 #[target_feature(enable = "avx2,avx512f,avx512bw,avx512vl,avx512vnni")]
 unsafe fn along(between: &[i16], stride: usize, x: &Weights<u8>, out: &mut [u8]) {
     if x.lanes(&SHAPE).span > 64 {
-        // SAFETY: the caller vouches for the rows.
+        // SAFETY: the caller guarantees the rows.
         unsafe { avx2::along_far(between, stride, x, out) };
         return;
     }
@@ -129,8 +129,8 @@ unsafe fn along_rows<const N: usize>(rows: [*const i16; N], x: &Weights<u8>, out
     for (index, group) in lanes.groups.iter().enumerate() {
         let mut sums = [_mm512_set1_epi32(ALONG_ROUND); N];
         let at = group.bases[0] as usize;
-        // SAFETY: there are 16 indices a group, and 16 weights for each of its steps. A step's samples
-        // begin at a result's start, at most `taps` after it; 64 from there on are within the slack.
+        // SAFETY: there are 16 indices per group, and 16 weights for each of its steps. The samples of a step begin at
+        // most `taps` after a result's start, and the 64 samples from there on are within the slack.
         unsafe {
             let places = _mm512_loadu_si512(lanes.indices.as_ptr().add(16 * index).cast());
             for step in 0..group.steps as usize {

@@ -43,7 +43,7 @@ unsafe fn fill(above: &[u8], below: &[u8], step: &mut [u32]) {
 #[target_feature(enable = "neon")]
 unsafe fn down(ring: &[u32], steps: &[Step], between: &mut [i16]) {
     for (index, between) in between.chunks_exact_mut(COLUMNS).enumerate() {
-        // SAFETY: the caller vouches for as many columns of each step as `between` has.
+        // SAFETY: the caller guarantees as many columns of each step as `between` has.
         unsafe { down_columns(ring.as_ptr().add(index * COLUMNS), steps, between) };
     }
 }
@@ -59,7 +59,7 @@ unsafe fn down_columns(ring: *const u32, steps: &[Step], between: &mut [i16]) {
     for step in steps {
         let weights = vreinterpret_s16_u32(vdup_n_u32(step.weights));
         for (index, [low, high]) in sums.iter_mut().enumerate() {
-            // SAFETY: the caller vouches for the columns.
+            // SAFETY: the caller guarantees the columns.
             let (a, b) = unsafe {
                 let columns = ring.add(step.at + index * WIDE).cast::<i16>();
                 (vld1q_s16(columns), vld1q_s16(columns.add(WIDE)))
@@ -84,7 +84,7 @@ unsafe fn down_columns(ring: *const u32, steps: &[Step], between: &mut [i16]) {
 /// The conditions of [`Passes::along`] must hold.
 #[target_feature(enable = "neon")]
 unsafe fn along(between: &[i16], stride: usize, x: &Weights<u8>, out: &mut [u8]) {
-    // SAFETY: the caller vouches for the rows.
+    // SAFETY: the caller guarantees the rows.
     unsafe { bands::along(between, stride, x, out, along_rows::<2>, along_rows::<1>) };
 }
 
@@ -99,10 +99,10 @@ unsafe fn along_rows<const N: usize>(rows: [*const i16; N], x: &Weights<u8>, out
     for first in (0..width).step_by(4) {
         let mut sums = [[vdupq_n_s32(0); 4]; N];
         for lane in 0..4 {
-            // Lanes without a result do what the last one does, and are not stored.
+            // Lanes without a result repeat the last result, which is not stored for them.
             let (start, weights) = x.of((first + lane).min(width - 1));
             for (group, weights) in weights.chunks_exact(GROUP).enumerate() {
-                // SAFETY: 8 weights; as many samples of each row are within the slack.
+                // SAFETY: there are 8 weights, and as many samples of each row are within the slack.
                 unsafe {
                     let weights = vld1q_s16(weights.as_ptr());
                     for (sums, row) in sums.iter_mut().zip(rows) {
@@ -130,7 +130,7 @@ unsafe fn along_rows<const N: usize>(rows: [*const i16; N], x: &Weights<u8>, out
 #[target_feature(enable = "neon")]
 #[inline]
 fn results(sums: int32x4_t) -> [u8; 4] {
-    // The upper halves first; the narrowing to bytes cuts the bits that are left.
+    // The shift has two steps: taking the upper halves, and narrowing to bytes, which shifts by the remaining bits.
     let words = vshrn_n_s32::<16>(vaddq_s32(sums, vdupq_n_s32(ALONG_ROUND)));
     let bytes = vqshrun_n_s16::<{ ALONG_SHIFT as i32 - 16 }>(vcombine_s16(words, words));
     vget_lane_u32::<0>(vreinterpret_u32_u8(bytes)).to_le_bytes()

@@ -45,7 +45,7 @@ unsafe fn fill(row: &[u16], _: &[u16], step: &mut [u32]) {
 unsafe fn down(ring: &[u32], steps: &[Step], between: &mut [f32]) {
     let mut at = 0;
     while between.len() - at >= 2 * COLUMNS {
-        // SAFETY: the caller vouches for as many columns of each step as `between` has.
+        // SAFETY: the caller guarantees as many columns of each step as `between` has.
         unsafe { down_columns::<8>(ring.as_ptr().add(at), steps, between.as_mut_ptr().add(at)) };
         at += 2 * COLUMNS;
     }
@@ -67,7 +67,7 @@ unsafe fn down_columns<const N: usize>(ring: *const u32, steps: &[Step], between
     for step in steps {
         let weight = _mm256_set1_ps(f32::from_bits(step.weights));
         for (index, sum) in sums.iter_mut().enumerate() {
-            // SAFETY: the caller vouches for the columns.
+            // SAFETY: the caller guarantees the columns.
             let samples = unsafe { _mm256_loadu_ps(ring.add(step.at + index * WIDE).cast()) };
             *sum = _mm256_fmadd_ps(weight, samples, *sum);
         }
@@ -90,8 +90,8 @@ pub(super) unsafe fn along(between: &[f32], stride: usize, x: &Weights<u16>, out
         let mut weights = lanes.weights.as_ptr();
         for (index, (group, out)) in lanes.groups.iter().zip(out.chunks_mut(WIDE)).enumerate() {
             let mut sum = _mm256_setzero_ps();
-            // SAFETY: there are 8 indices a group, and 8 weights for each of its steps. A step's samples
-            // begin at a result's start, at most `taps` after it: they are within the row and its slack.
+            // SAFETY: there are 8 indices per group, and 8 weights for each of its steps. The samples of a step begin
+            // at most `taps` after a result's start, so they are within the row and its slack.
             unsafe {
                 let places = _mm256_loadu_si256(lanes.indices.as_ptr().add(WIDE * index).cast());
                 let from = row.as_ptr().add(group.bases[0] as usize);
@@ -107,7 +107,7 @@ pub(super) unsafe fn along(between: &[f32], stride: usize, x: &Weights<u16>, out
             let words = _mm256_packus_epi32(rounded, rounded);
             let words = _mm256_castsi256_si128(_mm256_permute4x64_epi64::<0b1000>(words));
             let mut results = [0; WIDE];
-            // SAFETY: 8 of 16 bits.
+            // SAFETY: the results are 8 values of 16 bits.
             unsafe { _mm_storeu_si128(results.as_mut_ptr().cast(), words) };
             match out.first_chunk_mut::<WIDE>() {
                 Some(out) => *out = results,
@@ -124,12 +124,12 @@ pub(super) unsafe fn along(between: &[f32], stride: usize, x: &Weights<u16>, out
 #[target_feature(enable = "avx2,fma")]
 #[inline]
 unsafe fn gather(from: *const f32, places: __m256i, span: u32) -> __m256 {
-    // SAFETY: the caller vouches for the samples.
+    // SAFETY: the caller guarantees the samples.
     unsafe {
         if span as usize > 2 * WIDE {
             return _mm256_i32gather_ps::<4>(from, places);
         }
-        // A permutation looks at the lower bits of its indices.
+        // A permutation uses only the lower bits of its indices.
         let near = _mm256_permutevar8x32_ps(_mm256_loadu_ps(from), places);
         if span as usize <= WIDE {
             return near;

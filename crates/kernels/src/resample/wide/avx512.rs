@@ -51,7 +51,7 @@ unsafe fn fill(row: &[u16], _: &[u16], step: &mut [u32]) {
 unsafe fn down(ring: &[u32], steps: &[Step], between: &mut [f32]) {
     let mut at = 0;
     while between.len() - at >= 4 * COLUMNS {
-        // SAFETY: the caller vouches for as many columns of each step as `between` has.
+        // SAFETY: the caller guarantees as many columns of each step as `between` has.
         unsafe { down_columns::<8>(ring.as_ptr().add(at), steps, between.as_mut_ptr().add(at)) };
         at += 4 * COLUMNS;
     }
@@ -73,7 +73,7 @@ unsafe fn down_columns<const N: usize>(ring: *const u32, steps: &[Step], between
     for step in steps {
         let weight = _mm512_set1_ps(f32::from_bits(step.weights));
         for (index, sum) in sums.iter_mut().enumerate() {
-            // SAFETY: the caller vouches for the columns.
+            // SAFETY: the caller guarantees the columns.
             let samples = unsafe { _mm512_loadu_ps(ring.add(step.at + index * WIDE).cast()) };
             *sum = _mm512_fmadd_ps(weight, samples, *sum);
         }
@@ -92,7 +92,7 @@ unsafe fn down_columns<const N: usize>(ring: *const u32, steps: &[Step], between
 #[target_feature(enable = "avx2,fma,avx512f,avx512bw,avx512vl")]
 unsafe fn along(between: &[f32], stride: usize, x: &Weights<u16>, out: &mut [u16]) {
     if x.lanes(&SHAPE).span > 4 * WIDE {
-        // SAFETY: the caller vouches for the rows.
+        // SAFETY: the caller guarantees the rows.
         unsafe { avx2::along(between, stride, x, out) };
         return;
     }
@@ -113,8 +113,8 @@ unsafe fn along_rows<const N: usize>(rows: [*const f32; N], x: &Weights<u16>, ou
     for (index, group) in lanes.groups.iter().enumerate() {
         let mut sums = [_mm512_setzero_ps(); N];
         let at = group.bases[0] as usize;
-        // SAFETY: there are 16 indices a group, and 16 weights for each of its steps. A step's samples
-        // begin at a result's start, at most `taps` after it; 64 from there on are within the slack.
+        // SAFETY: there are 16 indices per group, and 16 weights for each of its steps. The samples of a step begin at
+        // most `taps` after a result's start, and the 64 samples from there on are within the slack.
         unsafe {
             let places = _mm512_loadu_si512(lanes.indices.as_ptr().add(WIDE * index).cast());
             for step in 0..group.steps as usize {
@@ -147,7 +147,7 @@ unsafe fn along_rows<const N: usize>(rows: [*const f32; N], x: &Weights<u16>, ou
 #[target_feature(enable = "avx2,fma,avx512f,avx512bw,avx512vl")]
 #[inline]
 unsafe fn gather(from: *const f32, places: __m512i, span: u32) -> __m512 {
-    // SAFETY: the caller vouches for the samples.
+    // SAFETY: the caller guarantees the samples.
     unsafe {
         let (a, b) = (_mm512_loadu_ps(from), _mm512_loadu_ps(from.add(WIDE)));
         let near = _mm512_permutex2var_ps(a, places, b);
@@ -159,7 +159,7 @@ unsafe fn gather(from: *const f32, places: __m512i, span: u32) -> __m512 {
             _mm512_loadu_ps(from.add(3 * WIDE)),
         );
         let beyond = _mm512_cmpge_epi32_mask(places, _mm512_set1_epi32(2 * WIDE as i32));
-        // A permutation looks at the lower bits of its indices.
+        // A permutation uses only the lower bits of its indices.
         _mm512_mask_mov_ps(near, beyond, _mm512_permutex2var_ps(c, places, d))
     }
 }

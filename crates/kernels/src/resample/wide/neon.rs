@@ -36,7 +36,7 @@ unsafe fn fill(row: &[u16], _: &[u16], step: &mut [u32]) {
 #[target_feature(enable = "neon")]
 unsafe fn down(ring: &[u32], steps: &[Step], between: &mut [f32]) {
     for (index, between) in between.chunks_exact_mut(COLUMNS).enumerate() {
-        // SAFETY: the caller vouches for as many columns of each step as `between` has.
+        // SAFETY: the caller guarantees as many columns of each step as `between` has.
         unsafe { down_columns(ring.as_ptr().add(index * COLUMNS), steps, between) };
     }
 }
@@ -52,7 +52,7 @@ unsafe fn down_columns(ring: *const u32, steps: &[Step], between: &mut [f32]) {
     for step in steps {
         let weight = vdupq_n_f32(f32::from_bits(step.weights));
         for (index, sum) in sums.iter_mut().enumerate() {
-            // SAFETY: the caller vouches for the columns.
+            // SAFETY: the caller guarantees the columns.
             let samples = unsafe { vld1q_f32(ring.add(step.at + index * WIDE).cast()) };
             *sum = vfmaq_f32(*sum, weight, samples);
         }
@@ -69,7 +69,7 @@ unsafe fn down_columns(ring: *const u32, steps: &[Step], between: &mut [f32]) {
 /// The conditions of [`Passes::along`] must hold.
 #[target_feature(enable = "neon")]
 unsafe fn along(between: &[f32], stride: usize, x: &Weights<u16>, out: &mut [u16]) {
-    // SAFETY: the caller vouches for the rows.
+    // SAFETY: the caller guarantees the rows.
     unsafe { bands::along(between, stride, x, out, along_rows::<4>, along_rows::<1>) };
 }
 
@@ -83,7 +83,7 @@ unsafe fn along(between: &[f32], stride: usize, x: &Weights<u16>, out: &mut [u16
 unsafe fn along_rows<const N: usize>(rows: [*const f32; N], x: &Weights<u16>, out: &mut [u16]) {
     let width = x.output();
     for first in (0..width).step_by(WIDE) {
-        // Lanes without a result do what the last one does, and are not stored.
+        // Lanes without a result repeat the last result, which is not stored for them.
         let lanes: [_; WIDE] = array::from_fn(|lane| x.of((first + lane).min(width - 1)));
         let mut sums = [vdupq_n_f32(0.0); N];
         for at in (0..x.taps).step_by(WIDE) {
