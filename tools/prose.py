@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What comments and documents must not say. ./dev lint, and a part of ./dev test.
+"""Finds faults in comments and documents. ./dev lint and ./dev test run it.
 
 - A doc comment that means nothing without its neighbour: "The same.", "Of what.", "As above.", "Likewise …", "Which.", "Where it is.".
 - CamelCase words in comments outside backticks, but for names of programs and standards: renames go through prose, too.
@@ -10,7 +10,7 @@ import os, re, subprocess, sys
 
 FRAGMENT = re.compile(r"The same\b(?! (as|file|kind)\b)|Of (what|all|each|both|which)\b[^:,]*$|As (above|below)\b|Likewise\b|The other one\b"
                       r"|(Nothing|Which|This|That|These|Those|Whose|Both|All|None|Everything|What it is)\.$")
-# A relative clause about something that is not named: "Where it is.", "What came of it.", "How many."
+# A relative clause without a noun, such as "Where it is.", "What came of it.", "How many."
 RELATIVE = r"(What|Where|How( (much|many|long|often|far|large|old|soon|late|busy))?|Who|Whose|Whom|When|Which|Why|Whether|Since when)"
 OF_PRONOUN = re.compile(RELATIVE + r"( else)? (it|they|that|these|those|its)\b[^,:;]*$")
 FUNCTION = set("""a all allowed already am an and another any anything are as ask asked asks at be became becomes been began begin begins best
@@ -26,14 +26,14 @@ NAMES = set("""BigTIFF BlurHash CloudFront ColourPrimaries DevTools FreeType Git
 JavaScript MatrixCoefficients McCullagh MinIO NumPy OpenMetrics OpenSeadragon OpenSSL OpenTelemetry PackBits PostScript PyPI SeetaFace
 SplitMix64 ThumbHash TransferCharacteristics TurboJPEG TypeScript VipsImage WebP WordPress""".split())
 PATH = re.compile(r"`((?:\.ci|contrib|crates|demo|docs|examples|lab|packaging|python|runs|samples|tools)/[A-Za-z0-9_./-]+)`")
-# Exercises that make these files, and a word in capitals that stands for any.
+# Files that the exercises create, and words in capitals that stand for any name.
 INVENTED = re.compile(r"crates/codecs/src/pnm|crates/dialects/src/thumb/|/[A-Z]+\.toml$")
 PICTURE = re.compile(r"\b[Pp]ictures?\b")
 ASIDE = re.compile(r"`[^`]*`|\"[^\"]*\"|<[^>]*>|\[[^\]]*\]\([^)]*\)|https?://\S+")
 
 
 def prose(name):
-    """Lines of prose, numbered: a document, or the comments of a source file; without code in fences."""
+    """Yields numbered lines of prose: those of a document, or the comments of a source file, without fenced code."""
     fenced = False
     for number, line in enumerate(open(name, errors="replace"), 1):
         if name.endswith(".rs"):
@@ -52,7 +52,7 @@ def prose(name):
 
 
 def is_bare(text):
-    """Whether a sentence is a relative clause without a noun."""
+    """Returns whether a sentence is a relative clause without a noun."""
     words = re.findall(r"[A-Za-z']+|[`\[\d]", text)
     return bool(re.match(RELATIVE + r"\b", text) and (OF_PRONOUN.match(text) or all(word.lower() in FUNCTION for word in words)))
 
@@ -65,7 +65,7 @@ def findings(name, files, folders):
             yield alone
         alone = None
         if kind == "/" and before != kind and is_bare(text):
-            # Said if the comment ends here.
+            # A fault only if the comment ends here.
             alone = f"{where}: a relative clause that names nothing: {text}"
         if kind in ("/", "!") and before != kind and FRAGMENT.match(text):
             yield f"{where}: a fragment that leans on its neighbour: {text}"
@@ -84,7 +84,7 @@ def findings(name, files, folders):
 
 
 def tracked():
-    """The repository's files that are there; those of an unpacked archive, where there is no history."""
+    """Returns the repository's files, or those of an unpacked archive without history."""
     listed = subprocess.run(["git", "ls-files"], capture_output=True, text=True)
     if listed.returncode == 0:
         return [path for path in listed.stdout.split("\n") if os.path.exists(path)]
