@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Production lines of Rust and C by house, with comments: tests, generated and vendored files are left out.
+"""Counts production lines of Rust and C by workspace, including comments: tests, generated and vendored files are left out.
 
-./dev lines [COMMIT...]. Test code is what stands in tests/, examples/, files named tests.rs or fixture.rs, and behind #[cfg(test)].
+./dev lines [COMMIT...]. Test code is code in tests/, examples/, files named tests.rs or fixture.rs, and items with #[cfg(test)].
 """
 import re, subprocess, sys
 
@@ -20,7 +20,7 @@ def git(*args):
 
 
 def production(text):
-    """Lines that are compiled into what is shipped."""
+    """Returns the number of lines that are compiled into what is shipped."""
     lines, count, at = text.splitlines(), 0, 0
     while at < len(lines):
         if lines[at].strip() == "#[cfg(test)]":
@@ -32,7 +32,7 @@ def production(text):
 
 
 def after_item(lines, at):
-    """The line after the item that begins here: its last brace, or its semicolon."""
+    """Returns the index of the line after the item that begins here: its last brace, or its semicolon."""
     depth = 0
     while at < len(lines):
         line = re.sub(r'"(\\.|[^"\\])*"|\'.\'|//.*', "", lines[at])

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What comments and documents must not say. ./dev lint, and a part of ./dev test.
+"""Finds faults in comments and documents. ./dev lint and ./dev test run it.
 
 - A doc comment that means nothing without its neighbour: "The same.", "Of what.", "As above.", "Likewise …", "Which.", "Where it is.".
 - CamelCase words outside backticks, but for names of programs and standards: renames go through prose, too.
@@ -13,7 +13,7 @@ import os, re, subprocess, sys
 
 FRAGMENT = re.compile(r"The same\b(?! (as|file|kind)\b)|Of (what|all|each|both|which)\b[^:,]*$|As (above|below)\b|Likewise\b|The other one\b"
                       r"|(Nothing|Which|This|That|These|Those|Whose|Both|All|None|Everything|What it is)\.$")
-# A relative clause about something that is not named: "Where it is.", "What came of it.", "How many."
+# A relative clause without a noun, such as "Where it is.", "What came of it.", "How many."
 RELATIVE = r"(What|Where|How( (much|many|long|often|far|large|old|soon|late|busy))?|Who|Whose|Whom|When|Which|Why|Whether|Since when)"
 OF_PRONOUN = re.compile(RELATIVE + r"( else)? (it|they|that|these|those|its)\b[^,:;]*$")
 FUNCTION = set("""a all allowed already am an and another any anything are as ask asked asks at be became becomes been began begin begins best
@@ -31,7 +31,7 @@ OpenMetrics OpenSSL OpenSeadragon OpenStack OpenTelemetry PackBits PerlMagick Po
 TimThumb TransferCharacteristics TurboJPEG TypeScript VipsImage WebP WordPress""".split())
 PATH = re.compile(r"`((?:\.ci|contrib|crates|demo|docs|examples|lab|packaging|python|runs|samples|tools)/[A-Za-z0-9_./-]+)`")
 SOURCE = re.compile(r"`([A-Za-z0-9_.-]+(?:/[A-Za-z0-9_.-]+)+\.(?:c|h|html|js|md|mjs|php|py|rs|sh|toml))`")
-# Exercises that make these files, a word in capitals that stands for any, and files of other programs and of users.
+# Files that the exercises create, words in capitals that stand for any name, and files of other programs and of users.
 INVENTED = re.compile(r"crates/codecs/src/pnm|crates/dialects/src/thumb/|/[A-Z]+\.toml$|lib/resize\.js|^folder/")
 OF_USERS = re.compile(r"docs/guides/")
 ITEM = re.compile(r"`(?:\w+::)+(\w+)(?:\(\))?`")
@@ -43,7 +43,7 @@ ASIDE = re.compile(r"`[^`]*`|\"[^\"]*\"|<[^>]*>|\[[^\]]*\]\([^)]*\)|https?://\S+
 
 
 def sign(name):
-    """How a comment of this file begins; nothing for a document; None for a file that is not read."""
+    """Returns a pattern of how comments begin in a file; an empty one for a document, None for a file that is not read."""
     folder, _, base = name.rpartition("/")
     _, dot, ending = base.rpartition(".")
     if ending == "md":
@@ -55,7 +55,7 @@ def sign(name):
 
 
 def prose(name, sign):
-    """Lines of prose, numbered: a document, or the comments of a source file; without code in fences."""
+    """Yields numbered lines of prose: those of a document, or the comments of a source file, without fenced code."""
     fenced = False
     for number, line in enumerate(open(name, errors="replace"), 1):
         if sign:
@@ -74,7 +74,7 @@ def prose(name, sign):
 
 
 def is_bare(text):
-    """Whether a sentence is a relative clause without a noun."""
+    """Returns whether a sentence is a relative clause without a noun."""
     words = re.findall(r"[A-Za-z']+|[`\[\d]", text)
     return bool(re.match(RELATIVE + r"\b", text) and (OF_PRONOUN.match(text) or all(word.lower() in FUNCTION for word in words)))
 
@@ -87,7 +87,7 @@ def findings(name, tree):
             yield alone
         alone = None
         if kind == "/" and before != kind and is_bare(text):
-            # Said if the comment ends here.
+            # A fault only if the comment ends here.
             alone = f"{where}: a relative clause that names nothing: {text}"
         if kind in ("/", "!") and before != kind and FRAGMENT.match(text):
             yield f"{where}: a fragment that leans on its neighbour: {text}"
@@ -110,7 +110,7 @@ def findings(name, tree):
 
 
 class Tree:
-    """What may be named: files and folders, the ends of their paths, and items of the code."""
+    """What prose may name: files and folders, the ends of their paths, and items of the code."""
 
     def __init__(self, listed):
         self.paths = set(listed)
@@ -126,7 +126,7 @@ class Tree:
 
 
 def tracked():
-    """The repository's files that are there; those of an unpacked archive, where there is no history."""
+    """Returns the repository's files, or those of an unpacked archive without history."""
     listed = subprocess.run(["git", "ls-files"], capture_output=True, text=True)
     if listed.returncode == 0:
         return [path for path in listed.stdout.split("\n") if os.path.exists(path)]

@@ -1,4 +1,4 @@
-// libvips, ImageMagick and GD behind one face. See peers.h.
+// A common interface to libvips, ImageMagick and GD. See peers.h.
 
 #include "peers.h"
 
@@ -39,7 +39,7 @@ const char *peer_version(int index) {
     return index >= 0 && index < 3 ? text[index] : "";
 }
 
-// Copies a library's buffer into one that free() takes.
+// Copies a library's buffer into one that can be freed with free().
 static int give(const char *who, const void *data, size_t size, struct peer_bytes *out) {
     out->data = malloc(size ? size : 1);
     if (!out->data) return fail(who, "out of memory");

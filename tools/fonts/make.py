@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the fonts and the known answers of crates/codecs/tests/shaping.rs.
+"""Creates the fonts and the known answers of crates/codecs/tests/shaping.rs.
 
 Each script has a text, and a Noto font reduced to what that text needs. hb-shape of HarfBuzz shapes the text with the
 reduced font; glyphs, offsets and advances are recorded in font units. HarfBuzz 15 applies the feature `calt` to Hangul, which
@@ -20,8 +20,8 @@ from pathlib import Path
 from fontTools import subset
 from fontTools.ttLib import TTFont
 
-# Script, font file, text. Texts are words of a language that is written in the script; of scripts that nobody writes any
-# more they are letters in the order of Unicode.
+# Script, font file, text. A text consists of words of a language that uses the script. For scripts that are no longer in use it has
+# letters in the order of Unicode.
 SCRIPTS = [
     ("Latin", "NotoSans-Regular", "Office, Ståle: Việt Nam, fi ffl AVATAR a\u0301\u0323"),
     ("Greek", "NotoSans-Regular", "Όλοι οι άνθρωποι γεννιούνται ελεύθεροι"),
@@ -101,10 +101,10 @@ BLOCKS = {
     "Cuneiform": (0x12000, 8),
 }
 
-# Emoji in colours: a face, and a family of three that is one glyph.
+# Colour emoji: a face, and a family of three that is one glyph.
 EMOJI = ("NotoColorEmoji", "\U0001f600\U0001f468\u200d\U0001f469\u200d\U0001f467")
 
-# A text in Japanese, for the forms of its glyphs in columns.
+# A text in Japanese, for the vertical forms of its glyphs.
 VERTICAL = ("Vertical", "NotoSansCJK-Regular", "「日本語」、ーっ。")
 
 
@@ -116,7 +116,7 @@ def found(folder, name):
 
 
 def reduced(path, texts, target):
-    """Writes a font with what these texts need."""
+    """Writes a font with the glyphs that these texts need."""
     options = subset.Options()
     options.layout_features = ["*"]
     options.notdef_outline = True
@@ -126,7 +126,7 @@ def reduced(path, texts, target):
     font = subset.load_font(str(path), options)
     subsetter = subset.Subsetter(options)
     text = "".join(texts)
-    # HarfBuzz takes characters apart and puts them together; these two it takes apart as Unicode does not.
+    # HarfBuzz decomposes and composes characters. These two it decomposes differently from Unicode.
     forms = [unicodedata.normalize(form, text) for form in ("NFC", "NFD", "NFKD")]
     subsetter.populate(text="".join([text, *forms, " \u25cc\u0e4d\u0e32\u0ecd\u0eb2"]))
     subsetter.subset(font)

@@ -1,4 +1,4 @@
-"""faces-seeds.py FOLDER: the face of samples/faces in gray, whole and at the edges, as the target `faces` reads pictures."""
+"""faces-seeds.py FOLDER: seeds for the target `faces`: the face of samples/faces in gray, whole and at the edges."""
 
 import pathlib
 import sys
@@ -10,7 +10,7 @@ face = Image.open(root / "samples/faces/astronaut.jpg").convert("L").crop((165, 
 for side in (44, 60, 90):
     scaled = face.resize((side, side), Image.BOX)
     for name, (x, y) in {"whole": (8, 8), "left": (-side // 3, 8), "right": (side // 3 + 16, side // 3 + 16)}.items():
-        picture = Image.new("L", (side + 16, side + 16), 128)
-        picture.paste(scaled, (x, y))
-        seed = bytes(picture.size) + picture.tobytes()
+        image = Image.new("L", (side + 16, side + 16), 128)
+        image.paste(scaled, (x, y))
+        seed = bytes(image.size) + image.tobytes()
         (pathlib.Path(sys.argv[1]) / f"{name}-{side}").write_bytes(seed)

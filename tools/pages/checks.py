@@ -1,4 +1,4 @@
-"""What is checked of blocks that are neither commands nor configurations of Andon: that their own program reads them."""
+"""Checks of blocks that are neither commands nor configurations of Andon: the program that they are for must be able to read them."""
 
 import json
 import pathlib
@@ -15,11 +15,11 @@ class Missing(Exception):
 
 
 class Refused(Exception):
-    """What the program says of a block."""
+    """The error of the program that could not read a block."""
 
 
 def program(*words, prefix="", suffix="", name="block"):
-    """A check by a program that takes the name of a file."""
+    """Returns a check by a program that takes the name of a file."""
 
     def check(page, block):
         if shutil.which(words[0]) is None:
@@ -71,7 +71,7 @@ def is_yaml(page, block):
 
 
 def configuration(page, document):
-    """An andon.toml below `config`, or the files of `configs` in a compose file."""
+    """Checks an andon.toml below `config`, or the files of `configs` in a compose file."""
     texts = [document.get("config")]
     texts += [(room.REPOSITORY / entry["file"]).read_text() for entry in document.get("configs", {}).values()]
     for text in texts:
@@ -92,7 +92,7 @@ def configuration(page, document):
 
 
 def values(document, yaml):
-    """Values of the chart: their names are those of values.yaml, two levels deep."""
+    """Checks values of the chart: their names must be those of values.yaml, two levels deep."""
     known = yaml.safe_load((room.REPOSITORY / "contrib/helm/andon/values.yaml").read_text())
     for key, value in document.items():
         if key not in known:
@@ -108,7 +108,7 @@ SERVICE = {"image", "build", "command", "ports", "volumes", "environment", "depe
 
 
 def compose(document):
-    """The structure of a compose file: known keys, and references to what is there."""
+    """Checks the structure of a compose file: known keys, and references to definitions that exist."""
     services = document["services"]
     for name, service in services.items():
         unknown = set(service) - SERVICE
@@ -129,7 +129,7 @@ def compose(document):
 
 
 def cached_by_nginx(page, configs):
-    """What the services of a compose file would be: Andon at its address, and nginx, which has an image the second time."""
+    """Starts the services of a compose file: Andon at its address, and nginx, which must cache an image for its second request."""
     files = {name: room.REPOSITORY / entry["file"] for name, entry in configs.items()}
     if shutil.which("nginx") is None:
         raise Missing("nginx")
@@ -145,7 +145,7 @@ def cached_by_nginx(page, configs):
 
 
 def dockerfile(page, block):
-    """User, ports and command are those of the image that ./dev release makes."""
+    """Checks that user, ports and command are those of the image that ./dev release builds."""
     layout = (room.REPOSITORY / "packaging/image/layout.py").read_text()
     said = dict(re.findall(r"^(USER|EXPOSE|STOPSIGNAL|ENTRYPOINT|CMD) (.*)$", block.text.split("FROM scratch")[-1], re.M))
     released = {

@@ -1,4 +1,4 @@
-"""What the pages take for granted: images, logs, certificates, and the servers of others."""
+"""Fixtures that the pages assume: images, logs, certificates, and other servers."""
 
 import pathlib
 import re
@@ -8,19 +8,19 @@ import subprocess
 import room
 
 PHOTO = "photos/otter.jpg"
-# Names that pages give to an image of theirs.
+# Names that pages use for images of their readers.
 NAMES = ["a.jpg", "b.jpg", "trip/a.jpg", "trip/b.jpg", "photos/otter.jpg", "otter.jpg", "logo.png", "2026/a.jpg", "2026/11/a.jpg",
          "_astro/a.hash.jpg"]
 FOLDER = re.compile(r'^\s*(?:fs\.root|material_dir)\s*=\s*"([^"]+)"', re.M)
 FOLDERS = re.compile(r'^\s*(?:folders|read)\s*=\s*\[([^\]]*)\]', re.M)
 CACHE = re.compile(r'\bpath\s*=\s*"(/[^"]*)"')
-# Alone, or the only item of a table.
+# The key on its own line, or as the only item of a table.
 VARIABLE = re.compile(r'_env\s*=\s*(?:\{[^}=]*=\s*)?"(\w+)"')
 CERTIFICATE = re.compile(r'^certificate\s*=\s*"([^"]+)"\s*\nkey\s*=\s*"([^"]+)"', re.M)
 
 
 def images(folder):
-    """A folder of images, with all names that pages use."""
+    """Creates a folder of images, with all names that pages use."""
     folder = room.WORK / folder
     if folder.exists() and any(folder.iterdir()):
         return
@@ -32,7 +32,7 @@ def images(folder):
 
 
 def of_every_page():
-    """The working directory and ~/photos."""
+    """Fills the working directory and ~/photos."""
     work = room.WORK
     images(room.HOME / "photos")
     shutil.copytree(room.HOME / "photos", work / "photos")
@@ -53,7 +53,7 @@ def icons(folder):
 
 
 def of_configuration(text, environment):
-    """The folders, certificates and secrets that a configuration names."""
+    """Creates the folders, certificates and secrets that a configuration names."""
     for name in FOLDER.findall(text):
         images(name)
     for names in FOLDERS.findall(text):
@@ -72,7 +72,7 @@ def of_configuration(text, environment):
 
 
 def of_page(page):
-    """What one page needs beyond that."""
+    """Creates what one page needs besides the common fixtures."""
     page.others = []
     prepare = PAGES.get(page.name)
     if prepare:
@@ -87,7 +87,7 @@ def stop(page):
 
 
 def migration(page):
-    """The servers that are to be replaced: Andon itself, at their addresses."""
+    """Starts the servers that a page replaces: Andon itself, at their addresses."""
     work = room.WORK
     (work / "andon.toml").write_text('listen = ["127.0.0.1:8080"]\n[[origin]]\nfs.root = "photos"\n')
     old = work / "old.toml"
@@ -103,7 +103,7 @@ def migration(page):
 
 
 def batch(page):
-    """A configuration with a store, and a list of its sources."""
+    """Creates a configuration with a store, and a list of its sources."""
     fixture = 'listen = ["127.0.0.1:8080"]\n[[origin]]\nfs.root = "photos"\n[store]\nfs.root = "results"\nsecret_env = "SECRET"\n'
     (room.WORK / "results").mkdir()
     (room.WORK / "andon.toml").write_text(fixture)
@@ -112,12 +112,12 @@ def batch(page):
 
 
 def with_server(page):
-    """Andon with the sample images, for pages that begin with a request."""
+    """Starts Andon with the sample images, for pages that begin with a request."""
     (room.WORK / "andon.toml").write_text('listen = ["127.0.0.1:8080"]\n[[origin]]\nfs.root = "photos"\n')
 
 
 def next_build(page):
-    """What `next build` writes, and the images of the application."""
+    """Creates the files that `next build` writes, and the images of the application."""
     for folder in ["public", ".next/static"]:
         images(folder)
     config = '{"config": {"basePath": "", "images": {"deviceSizes": [640, 1080], "formats": ["image/webp"], "qualities": [75]}}}'

@@ -16,7 +16,7 @@ import fixtures
 import room
 
 SERVER = re.compile(r"^((?:\w+=\S+ )*)andon (serve|play)\b")
-# What is said of a status: "# 403", "# 200, image/avif".
+# The status that a comment declares: "# 403", "# 200, image/avif".
 STATUS = re.compile(r"^#\s*(\d{3})\b(?:, (\w+/[\w.+-]+))?")
 REPORTED = re.compile(r"^HTTP (\d{3}) (\S*).*$", re.M)
 NEEDS_SERVER = re.compile(r"\bcurl\b|\bandon (purge|warm|shadow)\b|\bpidof andon\b|\bandon-lab capacity\b")
@@ -25,7 +25,7 @@ SECONDS = 20
 
 
 class Wrong(Exception):
-    """What a page says and what happens differ."""
+    """The statement on a page and the result differ."""
 
 
 class Page:
@@ -36,7 +36,7 @@ class Page:
         self.elsewhere = blocks.ELSEWHERE.findall(text)
 
     def run(self):
-        """The faults of the page, each with its line."""
+        """Returns the faults of the page, each with its line."""
         room.empty()
         fixtures.of_every_page()
         fixtures.of_page(self)
@@ -50,7 +50,7 @@ class Page:
         return faults
 
     def run_block(self, block):
-        # `sh` may name the commands that are left out: "`systemctl`, `dnf`: …".
+        # After `sh`, the commands to leave out may be listed: "`systemctl`, `dnf`: …".
         named = re.match(r"^((?:`[^`]+`(?:, | and )?)+):", block.not_run)
         if block.not_run and not named:
             self.left_out.append(f"{self.name}:{block.line}: {block.not_run}")
@@ -101,7 +101,7 @@ class Page:
     # Configurations
 
     def configure(self, block):
-        """The block as andon.toml: a whole one, tables without an origin, or more of the block before."""
+        """Returns the block as an andon.toml: a complete one, tables without an origin, or an addition to the previous block."""
         path = room.WORK / "andon.toml"
         before = path.read_text() if path.exists() else ""
         candidates = [block.text]
@@ -163,7 +163,7 @@ class Page:
                 self.judge(statement, "", done)
 
     def execute(self, statement):
-        """Runs a statement of bash; variables and the working directory stay for the next."""
+        """Runs a statement with bash. Variables and the working directory stay for the next statement."""
         script = (f"[ ! -e /tmp/state ] || . /tmp/state 2>/dev/null\n{statement}\nstatus=$?\n"
                   "declare -p | grep -v '^declare -[a-zA-Z]*r' >/tmp/state; pwd >/tmp/folder; exit $status\n")
         try:
@@ -182,7 +182,7 @@ class Page:
     # Servers
 
     def ensure_server(self, statement):
-        """Starts the server of the page's configuration, if a statement needs one and none of it runs."""
+        """Starts a server with the page's configuration, if a statement needs one and none is running with it."""
         path = room.WORK / "andon.toml"
         if NEEDS_SERVER.search(statement) and path.exists() and self.served != path.read_text():
             self.start_server("andon serve --config andon.toml")
@@ -240,7 +240,7 @@ class Page:
     # nginx
 
     def start_nginx(self, block):
-        """Has nginx check the block, and starts it for the statements that follow."""
+        """Lets nginx check the block, and starts it for the statements that follow."""
         text = block.text
         if not re.match(r"\s*(map|upstream|server|proxy_cache_path|geo)\b", text):
             text = f"server {{\nlisten 80;\n{text}\n}}\n"
@@ -260,7 +260,7 @@ class Page:
         self.run_nginx("nginx")
 
     def run_nginx(self, *command):
-        """Starts it in the foreground, and waits until it listens."""
+        """Starts nginx in the foreground, and waits until it listens."""
         end(self.nginx)
         self.nginx = self.start(f"exec {shlex.join(command)}", "nginx.log")
         deadline = time.monotonic() + SECONDS
@@ -273,7 +273,7 @@ class Page:
 
 
 def end(process):
-    """Ends a process and those that it has started."""
+    """Ends a process and the processes that it has started."""
     if process is not None and process.poll() is None:
         os.killpg(process.pid, signal.SIGTERM)
         try:

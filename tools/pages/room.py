@@ -1,4 +1,4 @@
-"""A root directory, a network and a table of processes of their own for the commands that pages print.
+"""A separate root directory, network and process table for the commands that pages print.
 
 Pages name the addresses and folders of a real machine: 127.0.0.1:8080, port 80, 10.0.0.7, /srv, /run/andon, ~/photos. In
 namespaces of Linux all of them exist for one run, collide with nothing, and reach no network.
@@ -15,13 +15,13 @@ HOSTS = "127.0.0.1 localhost andon minio\n10.0.0.7 imgproxy\n"
 HOME = pathlib.Path("/home/you")
 WORK = HOME / "work"
 REPOSITORY = pathlib.Path("/repository")
-# Written to by pages, and empty at the start of each.
+# Folders to which pages write. They are empty at the start of each page.
 CHANGED = ["/home/you", "/srv", "/run", "/tmp", "/var", "/etc/andon"]
 NAMESPACES = ["unshare", "--user", "--map-root-user", "--net", "--mount", "--pid", "--fork", "--kill-child"]
 
 
 def available():
-    """Whether this machine allows namespaces, and has the tools to set them up."""
+    """Returns whether this machine allows namespaces and has the tools to set them up."""
     try:
         done = subprocess.run([*NAMESPACES, "sh", "-c", "mount -t proc proc /proc && ip link set lo up"], capture_output=True)
     except FileNotFoundError:
@@ -30,17 +30,17 @@ def available():
 
 
 def enter(arguments):
-    """Starts this program again, inside."""
+    """Starts this program again, inside the namespaces."""
     os.execvp(NAMESPACES[0], [*NAMESPACES, sys.executable, "-B", *arguments])
 
 
 def furnish(repository, andon):
-    """Makes the root directory and moves into it; `andon` is the binary under test."""
+    """Creates the root directory and moves into it. `andon` is the binary under test."""
     run("mount", "-t", "proc", "proc", "/proc")
     run("ip", "link", "set", "lo", "up")
     for address in ADDRESSES:
         run("ip", "address", "add", f"{address}/32", "dev", "lo")
-    # A folder that is on every machine and needed by nothing here: none has to be made, and removed afterwards.
+    # A folder that exists on every machine and is not needed here, so that no folder has to be created and removed.
     root = pathlib.Path("/sys")
     run("mount", "-t", "tmpfs", "none", root)
     for name in ["usr", "bin", "sbin", "lib", "lib32", "lib64", "opt"]:
@@ -65,7 +65,7 @@ def furnish(repository, andon):
 
 
 def empty():
-    """Everything as at the start."""
+    """Restores the initial state."""
     for name in CHANGED:
         folder = pathlib.Path(name)
         if folder.is_symlink():
@@ -75,7 +75,7 @@ def empty():
     for name in ["/run/andon", "/run/php", "/var/log/nginx", "/var/lib/nginx", "/var/cache/andon", "/var/cache/nginx"]:
         pathlib.Path(name).mkdir(parents=True)
     WORK.mkdir()
-    # Every transfer of curl reports its status, whatever its output is.
+    # Every transfer by curl reports its status, wherever its output goes.
     (HOME / ".curlrc").write_text('write-out = "%{stderr}HTTP %{http_code} %{content_type}\\n"\n')
 
 
@@ -88,7 +88,7 @@ def bind(host, inside):
 
 
 def copy_readable(source, target):
-    """/etc without what only its owner reads."""
+    """Copies the files of /etc that others than their owner may read."""
     target.mkdir()
     for entry in os.scandir(source):
         inside = target / entry.name

@@ -1,20 +1,20 @@
 #!/usr/bin/python3
-"""Runs what README.md and the pages of docs/ print: run.py ANDON [PAGE...]; `./dev pages` and a test of the documents start it.
+"""Runs the blocks that README.md and the pages of docs/ print: run.py ANDON [PAGE...]. `./dev pages` and a test of the documents start it.
 
-| block | what is done with it |
+| block | check |
 |---|---|
 | `sh` | each statement is run by bash; curl has to report 200, or the status in the comment: `# 403` |
-| `console` | what stands after `$` is run, and prints what follows (`…`: anything) |
+| `console` | the command after `$` is run, and has to print the lines that follow (`…`: anything) |
 | `toml` | `andon config check`, with the folders and secrets that it names; statements that follow use it as andon.toml, unless `<!-- another configuration -->` stands above it |
 | `nginx` | `nginx -t`; the statements that follow find it at its port |
 | `html`, lines that begin with `/` | every URL is fetched and is an image |
 | `yaml` | parsed; values of the chart, compose files and configurations in them are checked |
 | `php`, `ruby`, `js`, `json`, `caddy`, `vcl`, … | read by their own program |
-| `text` | output or grammar: nothing is done |
+| `text` | output or grammar: not checked |
 
-A block may begin with its file's name in a comment, or stand below a paragraph that begins with it: it is written there. A comment
+A block may begin with its file's name in a comment, or follow a paragraph that begins with it: it is written to that file. A comment
 `<!-- not run: REASON -->` above a block, or <!-- not run: `systemctl`, `dnf`: REASON --> for statements of a block that begin with
-these words, leaves it out. `<!-- run by FILE -->` on a page says which test runs its Python. Any other block is a fault.
+these words, skips it. `<!-- run by FILE -->` on a page names the test that runs its Python. Any other block is a fault.
 """
 
 import pathlib
@@ -61,7 +61,7 @@ def shown(file):
 
 
 def text(file):
-    """A page, or a file that is one block of a page."""
+    """Returns a page, or a file that consists of one block of a page."""
     return file.read_text() if file.suffix == ".md" else f"```{file.suffix[1:] or file.name.lower()}\n{file.read_text()}```\n"
 
 

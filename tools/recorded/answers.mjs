@@ -1,4 +1,4 @@
-// Asks a server on loopback for targets and describes its answers.
+// Requests targets from a server on loopback and describes its responses.
 
 import { createServer } from "node:http";
 import { copyFile, mkdtemp, mkdir, readFile, utimes } from "node:fs/promises";
@@ -9,7 +9,7 @@ import sharp from "sharp";
 
 const samples = join(dirname(fileURLToPath(import.meta.url)), "../../samples");
 
-/** The files of the folder that is served, each with the sample that it is a copy of. */
+/** The files of the folder that is served, each with the sample of which it is a copy. */
 export const FILES = {
   "a.jpg": "jpeg/420.jpg",
   "trip/a b.jpg": "jpeg/401x301.jpg",
@@ -61,7 +61,7 @@ export function files(root) {
 
 const HEADERS = ["content-type", "vary", "cache-control", "content-security-policy"];
 
-/** Asks for a target and describes the answer. `{origin}` in the target stands for a server of the same files. */
+/** Requests a target and describes the response. `{origin}` in the target stands for a server of the same files. */
 export async function answer(base, origin, { target, accept }) {
   const url = base + target.replaceAll("{origin}", origin);
   const reply = await fetch(url, { headers: accept === undefined ? {} : { accept } });
@@ -82,7 +82,7 @@ export async function answer(base, origin, { target, accept }) {
   return { ...told, size: [width, pageHeight ?? height], frames: pages ?? 1, progressive: !!isProgressive, alpha: hasAlpha };
 }
 
-/** Prints answers as JSON, one a line. */
+/** Prints responses as JSON, one per line. */
 export function print(version, answers) {
   const lines = answers.map((told) => `  ${JSON.stringify(told)}`);
   return `{"version": ${JSON.stringify(version)}, "answers": [\n${lines.join(",\n")}\n]}\n`;

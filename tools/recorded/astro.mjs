@@ -1,5 +1,5 @@
-// Records the answers of Astro's image endpoint: `node astro.mjs node > ../../crates/server/tests/recorded/astro-node.json`,
-// and the same with `generic`. Both are endpoints of Astro: the Node adapter's, which reads files, and the usual one.
+// Records the responses of Astro's image endpoint: `node astro.mjs node > ../../crates/server/tests/recorded/astro-node.json`, and
+// the same with `generic`. Astro has both endpoints: the Node adapter's, which reads files, and the generic one.
 
 import { register } from "node:module";
 import { dirname, join } from "node:path";
@@ -10,7 +10,7 @@ const [endpoint] = process.argv.slice(2);
 const root = await folder();
 const origin = await serve(files(root));
 
-// The modules that Astro's build makes of its configuration.
+// The modules that Astro's build generates from its configuration.
 const astro = dirname(fileURLToPath(import.meta.resolve("astro/package.json")));
 globalThis.recorded = {
   imageConfig: {
@@ -32,7 +32,7 @@ globalThis.astroAsset = { imageService: service.default };
 const { GET } = await import(pathToFileURL(join(astro, `dist/assets/endpoint/${endpoint}.js`)));
 console.error = () => {};
 
-/** Options that are asked of /a.jpg, 400x300. */
+/** Options with which /a.jpg (400x300) is requested. */
 const OPTIONS = [
   "", "w=200", "h=100", "w=200&h=100", "w=200&h=200", "w=800", "w=800&h=600", "w=800&h=100", "h=600", "w=0", "w=0&h=100",
   "w=-5", "w=x", "w=100px", "w=1.9", "w=1e2", "w=", "w=%20100", "w=99999999999999999999999", "w=200&w=100",

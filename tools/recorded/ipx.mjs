@@ -1,4 +1,4 @@
-// Records the answers of ipx, as Nuxt Image mounts it: `node ipx.mjs > ../../crates/server/tests/recorded/ipx.json`.
+// Records the responses of ipx, as mounted by Nuxt Image: `node ipx.mjs > ../../crates/server/tests/recorded/ipx.json`.
 
 import { createApp, toNodeListener } from "h3";
 import { createIPX, createIPXH3Handler, ipxFSStorage, ipxHttpStorage } from "ipx";
@@ -6,7 +6,7 @@ import { answer, files, folder, print, serve } from "./answers.mjs";
 
 const BROWSER = "image/avif,image/webp,image/apng,image/svg+xml,image/*,*/*;q=0.8";
 
-/** Modifiers that are asked of a.jpg, 400x300. */
+/** Modifiers with which a.jpg (400x300) is requested. */
 const MODIFIERS = [
   "_", "w_200", "h_100", "w_200&h_100", "w_200,h_100", "h:100", "width=200", "height_100", "w_800", "w_800&enlarge",
   "enlarge&h_600", "s_200x100", "s_100", "resize_100x200", "s_800x300", "s_800x600&enlarge", "s_1000x1000", "s_0x100",

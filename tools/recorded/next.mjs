@@ -1,4 +1,4 @@
-// Records what `next start` answers for the samples, as known answers for crates/server/tests/next.rs.
+// Records the responses of `next start` for the samples, as known answers for crates/server/tests/next.rs.
 //
 // The application's folder `public` holds what samples/ has; see docs/dialects/next.md for the settings.
 //

@@ -1,4 +1,4 @@
-//! PNM: gray (`P5`) and RGB (`P6`) of 8 bits a sample, read and written.
+//! PNM: gray (`P5`) and RGB (`P6`) with 8 bits per sample, for reading and writing.
 
 use andon_pixels::{
     Codec, Cost, Decode, Depth, Encode, Encoder, Error, Format, Frame, Grid, Image, Info,
@@ -14,7 +14,7 @@ const NAME: &str = "pnm";
 #[derive(Debug)]
 pub(crate) struct Pnm;
 
-/// What precedes the samples.
+/// The header before the samples.
 struct Header {
     model: Model,
     width: u32,
@@ -86,9 +86,9 @@ impl Codec for Pnm {
         })
     }
 
-    fn decode(&self, bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Image> {
+    fn decode(&self, bytes: &[u8], info: &Info, options: &Decode<'_>) -> Result<Image> {
         let header = Header::read(bytes)?;
-        guard::probed(header.width, header.height, info, how.limits)?;
+        guard::probed(header.width, header.height, info, options.limits)?;
         let planes = header.model.planes();
         let samples = bytes.get(header.samples..header.end());
         let samples = samples.ok_or_else(|| Error::broken(NAME, "it is cut off"))?;
@@ -101,7 +101,7 @@ impl Codec for Pnm {
         Ok(Image::read(frame, Metadata::default(), info.space))
     }
 
-    fn end(&self, bytes: &[u8], _how: &Decode<'_>) -> Result<usize> {
+    fn end(&self, bytes: &[u8], _options: &Decode<'_>) -> Result<usize> {
         Ok(Header::read(bytes)?.end())
     }
 

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""Adds a trial of each kind to a copy of the repository, counts the files that it takes outside its own, and uses it.
+"""Adds a trial of each kind to a copy of the repository, counts the other files that had to be changed for it, and uses it.
 
-./dev trials. A format, a dialect, an operation and a step of a recipe each have one place besides their own: the list that they
-stand in. An option of a dialect is one row of the dialect's table, and a limit is one line of its format.
-What a trial needs elsewhere is a fault of the seam.
+./dev trials. A format, a dialect, an operation and a step of a recipe each need a change in one other place: the list that contains
+them. An option of a dialect is one row of the dialect's table, and a limit is one line of its format.
+Any other change that a trial needs is a fault of the interface.
 """
 import os, shutil, subprocess, sys, tempfile
 from pathlib import Path
@@ -15,7 +15,7 @@ ROOT = HERE.parents[1]
 
 
 def copy(to):
-    """The files that git knows, and those that are new."""
+    """Returns the files that git tracks, and the new ones."""
     names = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT, check=True,
                            capture_output=True).stdout
     for name in filter(None, names.decode().split("\0")):
@@ -34,7 +34,7 @@ class Trial:
         path.write_text(text)
 
     def after(self, name, line, new):
-        """Adds a line behind one that is there once."""
+        """Inserts a line after a line that occurs once."""
         path = self.root / name
         text = path.read_text()
         if text.count(line) != 1:
@@ -78,13 +78,13 @@ def add(root):
 
 def main():
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).resolve()
-    # Always the same path, so that a second run compiles what has changed.
+    # The path is always the same, so that a second run compiles only what has changed.
     root = target / "trials/andon"
     shutil.rmtree(root, ignore_errors=True)
     with tempfile.TemporaryDirectory() as folder:
         copy(root)
         trials = add(root)
-        # What others have written is compiled as the tests have it, for both.
+        # Dependencies are compiled with the settings of the tests, so that both share them.
         subprocess.run(["cargo", "build", "--quiet", "--bin", "andon", "--features", sys.argv[1]], cwd=root, check=True,
                        env={**os.environ, "CARGO_TARGET_DIR": str(target), "CARGO_INCREMENTAL": "0"})
         trial = Path(folder, "trial")
@@ -107,17 +107,17 @@ def use(andon, folder):
         return done.stdout + done.stderr
 
     shutil.copy(ROOT / "samples/jpeg/420.jpg", folder / "a.jpg")
-    # The format: written, read again, and the same pixels as a PNG of the same image.
+    # The format: an image is written, read again, and compared with a PNG of the same image.
     for recipe, name in (("fit:120x120,as:pnm", "a.pnm"), ("fit:120x120,as:png", "a.png")):
         run("convert", recipe, "a.jpg", "-o", name)
     run("convert", "as:png", "a.pnm", "-o", "b.png")
     shown = [Image.open(folder / name).convert("RGB") for name in ("a.pnm", "a.png", "b.png")]
     assert shown[0].size == shown[2].size and max(shown[0].size) == 120, [image.size for image in shown]
     assert shown[0].tobytes() == shown[1].tobytes() == shown[2].tobytes(), "other pixels"
-    # Its limit, in the words of all of them.
+    # Its limit is reported with the same words as all others.
     said = run("convert", "exact:2000x10,as:pnm", "a.jpg", "-o", "large.pnm", code=1)
     assert "pnm_side 2000 is over the limit of 1000 px" in said, said
-    # The dialect: served, and translated both ways.
+    # The dialect: served, and translated in both directions.
     (folder / "andon.toml").write_text('[[origin]]\nfs.root = "."\n[thumb]\nprefix = "/thumb"\n')
     run("render", "/thumb/60/a.jpg", "--config", "andon.toml", "-o", "t.webp")
     made = Image.open(folder / "t.webp")
@@ -126,17 +126,17 @@ def use(andon, folder):
     assert "/thumb/60/a.jpg" in said, said
     said = run("translate", "/thumb/60/a.jpg", "--from", "thumb", "--to", "native")
     assert "/r/fit:60x,as:webp/a.jpg" in said, said
-    # The operation, beside the one that it is like.
+    # The operation, compared with the one that it resembles.
     for word in ("mosaic", "pixelate"):
         run("convert", f"fit:120x120,{word}:12,as:png", "a.jpg", "-o", f"{word}.png")
     alike = [Image.open(folder / f"{word}.png").tobytes() for word in ("mosaic", "pixelate")]
     assert alike[0] == alike[1] and alike[0] != Image.open(folder / "a.png").tobytes(), "mosaic"
-    # The step, beside the same in other words; its declaration is the reference, too.
+    # The step, compared with the same operation in other words. Its declaration is also in the reference.
     for recipe, name in (("zoom:2,as:png", "zoom.png"), ("crop:50%x50%,exact:200%x200%,as:png", "cropped.png")):
         run("convert", recipe, "a.jpg", "-o", name)
     assert Image.open(folder / "zoom.png").tobytes() == Image.open(folder / "cropped.png").tobytes(), "zoom"
     assert "`zoom:FACTOR`" in run("reference", "--markdown"), "the reference"
-    # The option: read, and in the list of its dialect's options.
+    # The option: it is parsed, and listed among its dialect's options.
     (folder / "andon.toml").write_text('[[origin]]\nfs.root = "."\n[thumbor]\nprefix = "/thumbor"\n')
     for filters, name in (("tiles(12)", "tiles.png"), ("no_upscale()", "plain.png")):
         target = f"/thumbor/unsafe/120x120/filters:{filters}:format(png)/a.jpg"

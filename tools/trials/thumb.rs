@@ -1,4 +1,4 @@
-//! URLs such as `/thumb/150/photos/otter.jpg`: the image within this width, as a WebP.
+//! URLs such as `/thumb/150/photos/otter.jpg`: the image scaled to this width, as a WebP.
 
 use andon_recipe::{Fitting, Recipe, Wish};
 use serde::Deserialize;
@@ -10,11 +10,11 @@ use crate::refusal::Refusal;
 use crate::request::{ImageRequest, Source};
 use crate::spelling::{Said, Spelt, Word};
 
-/// The table `[thumb]`.
+/// The table `[thumb]` of the configuration.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ThumbConfig {
-    /// Path prefix of the URLs; empty: the dialect is off.
+    /// Path prefix of the URLs. If it is empty, the dialect is off.
     pub prefix: String,
     /// Whether unsigned URLs are answered although other settings would close the dialect to them.
     pub open: bool,
@@ -52,7 +52,7 @@ impl Settings for ThumbConfig {
     }
 }
 
-/// The dialect.
+/// The dialect of these URLs.
 #[derive(Debug)]
 struct Thumb {
     prefix: String,

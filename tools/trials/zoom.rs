@@ -1,4 +1,4 @@
-//! `zoom:2`: the middle of the image, enlarged to the size of the whole.
+//! `zoom:2`: the middle of the image, enlarged to the size of the whole image.
 
 use std::fmt;
 

@@ -1,12 +1,12 @@
-"""fuse.py PLANTED: what does a worker process that dies cost anybody else?
+"""fuse.py PLANTED: measures how a worker process that dies affects other requests.
 
 A server with planted codecs (tools/planted) gets files whose reader aborts, loops, allocates without end, overflows its stack or
-panics, each of them so many times and with other bytes each time, while other clients ask for pictures that have one right
-answer. It fails where one of those is lost or wrong, where a job after a death is answered later than 100 ms after it, or where
+panics. Each fault is repeated many times, with different bytes each time, while other clients request images with a known
+result. The test fails if one of these responses is lost or wrong, if the job after a death is answered more than 100 ms later, or if
 memory, descriptors or processes have grown at the end.
 
-Then every image of ../shared/cases/hostile, if that is there, is asked for, of a server without guards: this program draws SVGs
-without any of Andon's own, and the limits that hold AVIF, TIFF and ICO are set too high to hold anything."""
+Then every image of ../shared/cases/hostile, if that folder exists, is requested from a server without guards: it draws SVGs
+without any of Andon's guards, and the limits for AVIF, TIFF and ICO are too high to have an effect."""
 
 import argparse
 import http.client
@@ -21,14 +21,14 @@ import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-# Those that end by themselves at once come often; those that first use up their share of time or memory, less so.
+# Faults that end the worker at once are repeated often, those that first use up their time or memory less often.
 FAULTS = {"abort": 1.0, "panic": 1.0, "overflow": 1.0, "exit": 1.0, "allocate": 0.1, "loop": 0.02}
-# Seconds until the next job is answered after a death.
+# Maximum time in seconds until the next job is answered after a worker has died.
 READY = 0.1
 GOOD = ["/r/fit:300x300,as:jpeg/large/ocean-waves.jpg", "/r/fit:200x200,as:webp/png/alpha.png", "/r/as:png/good.planted"]
 
 
-# No limit that a file could reach, but for those that a worker process is held to.
+# Limits that no file can reach, except those that are enforced on a worker process.
 UNLIMITED = """[limits]
 memory = "3GiB"
 cpu = "1h"
@@ -86,7 +86,7 @@ def measured(args, address, process, pictures):
     wrong = [target for target, (status, _) in expected.items() if status != 200]
     if wrong:
         sys.exit(f"{wrong[0]}: {expected[wrong[0]]}")
-    # What a few deaths leave behind is there before the first look.
+    # A few deaths come first, so that the first measurement includes what they leave behind.
     for fault in ["abort", "panic"]:
         for number in range(20):
             die(address, pictures, fault, f"first {number}")
@@ -115,7 +115,7 @@ def measured(args, address, process, pictures):
 
 
 def unguarded(args, address, process, pictures):
-    """Asks for hostile images, while others ask for good ones."""
+    """Requests hostile images, while other clients request good ones."""
     expected = {target: get(address, target) for target in GOOD}
     load, statuses = Load(address, expected), {}
     beside = (ROOT.parent / "shared" / "cases" / "hostile").glob("*")
@@ -130,7 +130,7 @@ def unguarded(args, address, process, pictures):
 
 
 def die(address, pictures, fault, number):
-    """Asks for a file on which a worker dies; the status."""
+    """Requests a file whose reader ends the worker, and returns the status."""
     (pictures / "bad.planted").write_text(f"PLANTED pixels {fault}\n{number}")
     name = f"bad-{fault}-{number.replace(' ', '-')}.planted"
     (pictures / "bad.planted").rename(pictures / name)
@@ -140,7 +140,7 @@ def die(address, pictures, fault, number):
 
 
 def get(address, target):
-    """Status and body; a connection each, so that nothing is left of one that failed."""
+    """Returns status and body. Each request has its own connection, so that a failed one has no effect on others."""
     connection = http.client.HTTPConnection(address, timeout=60)
     try:
         connection.request("GET", target)
@@ -153,7 +153,7 @@ def get(address, target):
 
 
 class Load:
-    """Clients that ask for what has one right answer."""
+    """Clients that request images with a known result."""
 
     def __init__(self, address, expected):
         self.address, self.expected = address, expected
@@ -166,7 +166,7 @@ class Load:
         while not self.ended:
             for target in self.expected:
                 self.check(target)
-            # Room for the deaths: two cores are soon full.
+            # A pause that leaves CPU time for the deaths: two cores are soon busy.
             time.sleep(0.02)
 
     def check(self, target):
@@ -182,7 +182,7 @@ class Load:
 
 
 def state(process):
-    """Of the server and all its processes."""
+    """Returns the memory, descriptors and processes of the server and all its processes."""
     family, added = {process}, True
     while added:
         added = {child for child in map(int, filter(str.isdigit, os.listdir("/proc"))) if parent(child) in family} - family

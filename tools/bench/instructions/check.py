@@ -1,8 +1,8 @@
-"""check.py ANDON [--write]: the instructions that each stage of an image takes, counted by callgrind, beside those of bands.json.
+"""check.py ANDON [--write]: compares the instructions of each stage of an image, counted by callgrind, with those of bands.json.
 
-A count more than BAND above the recorded one is a regression; one as far below it wants to be recorded. Neither needs a quiet
-machine. Compilers differ, and so do instruction sets: counts are compared where the compiler is the recorded one, on x86-64 with
-AVX2. Memory that is cleared or copied in bulk counts for too much, since every repetition is an instruction here."""
+A count more than BAND above the recorded one is a regression; one as far below it has to be recorded. Counts do not depend on other
+load on the machine, but on the compiler and the instruction set: they are compared only if the compiler is the recorded one, on
+x86-64 with AVX2. Clearing or copying memory in bulk is overestimated, because every repetition counts as an instruction."""
 
 import json
 import pathlib
@@ -15,7 +15,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 BANDS = pathlib.Path(__file__).with_name("bands.json")
 BAND = 0.05
-# What is smaller is not told from what surrounds it.
+# Smaller counts cannot be separated from the code around them.
 LEAST = 500_000
 
 CASES = {
@@ -28,9 +28,9 @@ CASES = {
     "PNG to JPEG": ("fit:300x300,as:jpeg,q:80", "png/alpha.png"),
 }
 
-# Methods of traits: what is called through a table has a name of its own in the binary. An encoder's entry in the table may be the
-# trait's default method, which names no codec: such encoders are known by the function of their module, unless that is compiled
-# into its caller.
+# Methods of traits. A function that is called through a table keeps a name of its own in the binary. An encoder's entry in the
+# table may be the trait's default method, which names no codec. Such encoders are recognised by the function of their module,
+# unless it is inlined into its caller.
 STAGE = re.compile(r"<andon_(?:codecs|pixels)::(\S+) as andon_pixels::(?:codec::Codec|stage::Stage)>::(decode|encode|apply)$")
 ENCODER = re.compile(r"andon_codecs::(\w+)::encode::encode$")
 
@@ -61,7 +61,7 @@ def main(andon, *options):
 
 
 def counted(andon, recipe, photo):
-    """Stage: instructions, with everything that it calls."""
+    """Returns the instructions of each stage, including everything that it calls."""
     with tempfile.TemporaryDirectory() as folder:
         out = pathlib.Path(folder, "counts")
         run = subprocess.run(
@@ -82,7 +82,7 @@ def counted(andon, recipe, photo):
 
 
 def stage(function):
-    """The row's name for a function of the binary, or None."""
+    """Returns the row's name for a function of the binary, or None."""
     if encoder := ENCODER.match(function):
         return f"{encoder[1].capitalize()} encode"
     name = STAGE.match(function)

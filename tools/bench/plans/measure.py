@@ -1,4 +1,4 @@
-"""One request in a process of its own: what its plan says, and what making it takes."""
+"""Measures one request in a process of its own: its plan, and the resources for rendering it."""
 
 import dataclasses
 import os
@@ -13,25 +13,25 @@ import time
 TOGETHER = re.compile(r"together, on one core, as estimated\s+([\d.]+) ms\s+([\d.]+) (B|KiB|MiB) peak")
 UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20}
 
-# Of a child process: beyond, it is ended, and has failed.
+# Limits for a child process. If it exceeds them, it is ended and has failed.
 MOST_MEMORY = 6 << 30
 MOST_CPU = 60
 
 
 @dataclasses.dataclass
 class Plan:
-    """What `andon explain` says: seconds and bytes, or why there is no plan."""
+    """The plan as `andon explain` prints it: seconds and bytes, or the reason why there is no plan."""
 
     cpu: float = 0.0
     memory: int = 0
     refused: str = ""
-    # Would `limits.cpu` refuse it?
+    # Whether `limits.cpu` would refuse it.
     over: bool = False
 
 
 @dataclasses.dataclass
 class Made:
-    """What `andon render` took, start-up included, and how it ended: "made", "refused", "crashed"."""
+    """The resources of a run of `andon render`, including its start, and its outcome: "made", "refused", "crashed"."""
 
     cpu: float
     memory: int
@@ -40,7 +40,7 @@ class Made:
 
 
 class Andon:
-    """The binary under test, over a folder of sources. Its `limits.cpu` is the one given: "0s" measures what would be refused."""
+    """The binary under test, with a folder of sources. `limits.cpu` is the given one: "0s" measures requests that would be refused."""
 
     def __init__(self, binary, root, limit=None):
         self.binary, self.root = str(binary), pathlib.Path(root)
@@ -52,11 +52,11 @@ class Andon:
             text += f'[limits]\ncpu = "{limit}"\n'
         config.write_text(text)
         self.place = ["--config", str(config)]
-        # The output's extension names no format.
+        # The output's file name has no extension that names a format.
         self.output = str(pathlib.Path(self.folder.name, "result"))
 
     def explain(self, target):
-        """The plan of a URL path."""
+        """Returns the plan of a URL path."""
         ended = self.run("explain", target, *self.place)
         found = TOGETHER.search(ended.said)
         if ended.outcome != "made" or not found:
@@ -65,11 +65,11 @@ class Andon:
         return Plan(float(found[1]) / 1000, int(float(found[2]) * UNITS[found[3]]), over=over)
 
     def render(self, target):
-        """Makes the image of a URL path."""
+        """Renders the image of a URL path."""
         return self.run("render", target, *self.place, "-o", self.output)
 
     def run(self, *args):
-        """Runs the binary within bounds."""
+        """Runs the binary within the limits."""
         with tempfile.TemporaryFile() as said:
             child = subprocess.Popen(
                 [self.binary, *args], stdin=subprocess.DEVNULL, stdout=said, stderr=said, preexec_fn=bound)
@@ -84,7 +84,7 @@ class Andon:
 
 
 def bound():
-    """In the child, before it becomes the binary."""
+    """Runs in the child, before it becomes the binary."""
     resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
     resource.setrlimit(resource.RLIMIT_CPU, (MOST_CPU, MOST_CPU))
 
@@ -95,7 +95,7 @@ def last_line(text):
 
 
 def floor(andon, target):
-    """Seconds and bytes that starting takes, with next to nothing to do: medians of five."""
+    """Returns the seconds and bytes of a run with next to nothing to do: medians of five."""
     made = [andon.render(target) for _ in range(5)]
     middle = lambda values: sorted(values)[2]
     return middle([it.cpu for it in made]), middle([it.memory for it in made])

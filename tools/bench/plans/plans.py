@@ -1,9 +1,9 @@
-"""plans.py ANDON: does what a plan says hold? Processor time and memory of many requests, beside those of their plans.
+"""plans.py ANDON: compares the processor time and memory of many requests with their plans.
 
-Each request is planned by `andon explain` and made by `andon render`, in a process of its own with bounds on memory and time. It
-fails where making takes more than 8 times the planned processor time or 1.5 times the planned memory, beside what starting takes,
-or where the process crashes. The dearest requests with a URL of at most 1 KB and a file of at most 100 KB are searched for and
-listed: none may take more than 2 s, unless `limits.cpu` refuses it."""
+Each request is planned by `andon explain` and rendered by `andon render`, in a process of its own with limits on memory and time.
+A request fails if it takes more than 8 times the planned processor time or 1.5 times the planned memory, not counting the start of the
+process, or if the process crashes. The most expensive requests with a URL of at most 1 KB and a file of at most 100 KB are searched for
+and listed: none may take more than 2 s, unless `limits.cpu` refuses it."""
 
 import argparse
 import json
@@ -16,15 +16,15 @@ import measure
 import sources
 import words
 
-# How much more than planned a request may take.
+# Maximum factors by which a request may exceed its plan.
 MOST_CPU_RATIO = 8
 MOST_MEMORY_RATIO = 1.5
-# Seconds and bytes below which no difference counts: what libraries and the allocator take once.
+# Seconds and bytes below which a difference does not count, because libraries and the allocator use them once.
 LEAST_CPU = 0.04
 LEAST_MEMORY = 24 << 20
-# What is written in every format and size.
+# The sources that are written in every format and size.
 ENLARGED = ["1.png", "64.png", "alpha-4m.png"]
-# Seconds that a small request may take.
+# Maximum seconds for a small request.
 MOST_CPU = 2.0
 
 
@@ -54,7 +54,7 @@ def arguments():
 
 
 def of_files(args, folder):
-    """Every file below a folder with each of the ten recipes."""
+    """Yields every file below a folder with each of the ten recipes."""
     andon = measure.Andon(args.andon, folder, f"{args.limit}s")
     start = started(args)
     paths = list(sources.files([folder]))
@@ -65,7 +65,7 @@ def of_files(args, folder):
 
 
 def of_words(args, folder, small):
-    """The dearest requests that are found: each word as often as the URL or `limits.cpu` lets it be, on small files."""
+    """Yields the most expensive requests that are found: each word as often as the URL or `limits.cpu` permits, on small files."""
     andon = measure.Andon(args.andon, folder, f"{args.limit}s")
     start = started(args)
     first = small[0].name
@@ -77,10 +77,10 @@ def of_words(args, folder, small):
 
 
 def dearest(andon, start, bomb, small, only):
-    """One bomb on one file, repeated as often as is admitted; where nothing is to be repeated, on every file."""
+    """Yields one word bomb for one file, repeated as often as is admitted. If nothing is to be repeated, yields it for every file."""
     word, output, side = bomb
     for name in [only] if only and word else [path.name for path in small]:
-        # A file of many pixels is read no differently for every size of its result.
+        # A file of many pixels is read in the same way for every size of its result.
         if not word and side not in (0, words.SIDES[0]) and name not in ENLARGED:
             continue
         size = next(path.stat().st_size for path in small if path.name == name)
@@ -92,7 +92,7 @@ def dearest(andon, start, bomb, small, only):
 
 
 def admitted(andon, target, most):
-    """The largest number of repetitions whose plan is within the limit; None where not even the least is."""
+    """Returns the largest number of repetitions whose plan is within the limit, or None if not even the smallest one is."""
     def fits(times):
         plan = andon.explain(target(times))
         return not plan.refused and not plan.over
@@ -107,14 +107,14 @@ def admitted(andon, target, most):
 
 
 def started(args):
-    """What a process takes that does next to nothing."""
+    """Returns the resources of a process that does next to nothing."""
     with tempfile.TemporaryDirectory() as folder:
         pathlib.Path(folder, "1.png").write_bytes(sources.png(1, 1, lambda y: b"\0\0\0"))
         return measure.floor(measure.Andon(args.andon, folder), "/r/as:png/1.png")
 
 
 def row(andon, start, target, size):
-    """One request: planned, made and judged."""
+    """Plans, renders and judges one request."""
     plan = andon.explain(target)
     made = andon.render(target)
     cpu, memory = max(0.0, made.cpu - start[0]), max(0, made.memory - start[1])
@@ -140,7 +140,7 @@ def is_small(row):
 
 
 def shown(row):
-    """Says what is wrong at once: all of it takes its time."""
+    """Prints a fault at once, because the whole run takes long."""
     if row["wrong"]:
         print(f"WRONG {' '.join(row['wrong'])}: {line(row)}", flush=True)
     return row

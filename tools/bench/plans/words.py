@@ -1,10 +1,10 @@
-"""Recipes: ten that are asked of every file, and word bombs, which are as dear as a URL of 1 KB and `limits.cpu` let them be."""
+"""Recipes: ten that are requested of every file, and word bombs, which are as expensive as a URL of 1 KB and `limits.cpu` permit."""
 
 import itertools
 import random
 import urllib.parse
 
-# The longest URL.
+# Maximum length of a URL.
 LONGEST = 1024
 
 RECIPES = [
@@ -20,7 +20,7 @@ RECIPES = [
     "fit:500x500,score:80,as:webp",
 ]
 
-# Every effect, at what is expected to be its dearest.
+# Every effect, with the arguments that are expected to be the most expensive.
 EFFECTS = [
     "text:M:1", "text:%F0%9F%A6%A6W%C3%A9:9000:ff0000", "text:WWWWWWWWWWWWWWWW:99:00ff0080", "text:a%0Ab%0Ac%0Ad%0Ae%0Af:30",
     "text:" + "%0A".join(["@&g"] * 99) + ":1000",
@@ -37,7 +37,7 @@ EFFECTS = [
     "duotone:ff0000:0000ff", "tint:b06010", "colorize:50:ff0000", "invert", "bitonal", "rgb:10:20:30",
 ]
 
-# Steps that are no effects.
+# Steps that are not effects.
 STEPS = [
     "rotate:7:ff0000", "rotate:45:00000000", "turn:90", "flip:h", "pad:10:10:10:10:ff0000", "pad:1:1:1:1:ff000080",
     "flatten:ff0000", "exact:110%x110%", "exact:50%x50%,exact:200%x200%", "exact:99%x101%", "crop:1:1:99%x99%",
@@ -62,7 +62,7 @@ SIDES = [1, 40, 300, 1000, 2400, 5000, 7000]
 
 
 def bombs():
-    """(steps, output, side): one word over and over."""
+    """Yields (steps, output, side): one word that is repeated."""
     for word in EFFECTS + STEPS:
         for side in SIDES[::2]:
             yield word, "as:png,effort:0", side
@@ -71,7 +71,7 @@ def bombs():
 
 
 def mixtures(seed, count):
-    """Several words, at random."""
+    """Yields several words at random."""
     draw = random.Random(seed)
     for _ in range(count):
         words = ",".join(draw.choices(EFFECTS + STEPS, k=draw.randint(1, 5)))
@@ -79,14 +79,14 @@ def mixtures(seed, count):
 
 
 def target(words, times, output, side, source):
-    """The URL path of a source brought to a size, then `words` so many times, then written."""
+    """Returns the URL path of a source that is scaled to a size, then processed by `words` repeated `times` times, then encoded."""
     size = f"exact:{side}x{side}" if side else ""
     recipe = ",".join(part for part in [size, *[words] * times, output] if part)
     return f"/r/{quote(recipe)}/{quote(source)}"
 
 
 def most_times(words, output, side, source):
-    """How often the words fit into a URL."""
+    """Returns how many times the words fit into a URL."""
     if not words:
         return 0
     left = LONGEST - len(target("", 0, output, side, source))

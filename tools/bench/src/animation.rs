@@ -1,8 +1,8 @@
 //! Benchmark of converting GIFs to animated WebP with Andon and with libvips: frames per second, and memory for 10 and
 //! for 1,000 frames. Run it with `./dev bench animation`.
 //!
-//! The GIFs are made here from a photograph. In one kind a window pans over the photograph and every pixel changes. In
-//! the other a patch wanders over a still background and few pixels change.
+//! The GIFs are generated from a photo. In one kind a window pans over the photo and every pixel changes. In the other
+//! a patch wanders over a still background and few pixels change.
 
 use std::env;
 use std::fs;
@@ -28,7 +28,7 @@ use crate::{compare, memory, peers, raw};
 /// Options of `./dev bench animation`.
 #[derive(Args)]
 pub(crate) struct AnimationArgs {
-    /// Fewer frames and repeats: for a first look, not for results to publish.
+    /// Fewer frames and repeats, for a quick check whose results are not published.
     #[arg(long)]
     quick: bool,
     #[command(flatten)]
@@ -54,7 +54,7 @@ enum Contestant {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Motion {
-    /// A window pans over the photograph, so every pixel changes.
+    /// A window pans over the photo, so every pixel changes.
     Pan,
     /// A patch of 64×64 px wanders over a still background.
     Patch,
@@ -66,14 +66,14 @@ pub(crate) struct Run {
     machine: raw::Machine,
     width: u32,
     height: u32,
-    results: Vec<Measured>,
+    results: Vec<Measurement>,
     memory: Vec<Peak>,
     pub(crate) goals: Vec<Goal>,
 }
 
 /// Results of one contestant on one GIF.
 #[derive(Serialize)]
-struct Measured {
+struct Measurement {
     motion: Motion,
     frames: u32,
     /// Longest side of the result in px. `None` keeps the GIF's size.
@@ -110,7 +110,7 @@ const SIDES: [Option<u32>; 2] = [None, Some(240)];
 /// Runs the benchmark, prints the results and returns them.
 pub(crate) fn run(args: &AnimationArgs, photos: &Folder) -> Result<Run> {
     let machine = raw::Machine::here()?;
-    let name = photos.names.first().context("a photograph")?;
+    let name = photos.names.first().context("a photo")?;
     let ground = prepared(&photos.read(name)?, "cover:800x600,crop:800x600")?;
     let ground = convert(ground, Model::Rgb)?;
     let (frames, rounds) = if args.quick { (30, 1) } else { (100, 3) };
@@ -135,13 +135,13 @@ pub(crate) fn run(args: &AnimationArgs, photos: &Folder) -> Result<Run> {
     })
 }
 
-/// Makes a GIF of `frames` frames from the image `ground`.
+/// Creates a GIF of `frames` frames from the image `ground`.
 fn gif(ground: &Frame, motion: Motion, frames: u32) -> Result<Vec<u8>> {
-    written((0..frames).map(|number| view(ground, motion, number)))
+    encode_gif((0..frames).map(|number| view(ground, motion, number)))
 }
 
 /// Encodes these frames as a GIF.
-fn written(frames: impl Iterator<Item = Result<Frame>>) -> Result<Vec<u8>> {
+fn encode_gif(frames: impl Iterator<Item = Result<Frame>>) -> Result<Vec<u8>> {
     let mut frames = frames.peekable();
     let Some(Ok(first)) = frames.peek() else {
         bail!("a GIF without a first frame");
@@ -172,7 +172,7 @@ fn written(frames: impl Iterator<Item = Result<Frame>>) -> Result<Vec<u8>> {
 /// Returns frame `number` of the GIF: with `Motion::Pan` a moving window of `ground`, with `Motion::Patch` a fixed
 /// window with a moving patch that shows another part of `ground`.
 fn view(ground: &Frame, motion: Motion, number: u32) -> Result<Frame> {
-    // To and fro within the ground, at 3 and 2 px a frame.
+    // The window moves to and fro within the ground, at 3 and 2 px per frame.
     let swing = |at: u32, range: u32| range - (at % (2 * range)).abs_diff(range);
     let (across, down) = (ground.width - WIDTH, ground.height - HEIGHT);
     let place = (swing(3 * number, across), swing(2 * number, down));
@@ -221,8 +221,8 @@ impl Contestant {
         };
         let engine = Engine::new(andon_codecs::ALL, limits);
         let plan = engine.plan(&recipe, gif)?;
-        let made = engine.run(&plan, andon_pixels::Run::of(gif))?;
-        made.body.context("the original was passed through")
+        let output = engine.run(&plan, andon_pixels::Run::of(gif))?;
+        output.body.context("the original was passed through")
     }
 }
 
@@ -233,24 +233,24 @@ fn race(
     frames: u32,
     side: Option<u32>,
     rounds: usize,
-) -> Result<Vec<Measured>> {
+) -> Result<Vec<Measurement>> {
     eprintln!("{motion:?}, longest side {}", side.unwrap_or(WIDTH));
     let source = peers::decode_frames(gif)?;
     let reference = source.exact();
     let mut all = Vec::new();
     for contestant in Contestant::ALL {
-        // Outside the clock: it warms up, and is judged.
+        // The first run is not timed: it warms up, and its result is judged.
         let file = contestant.run(gif, side)?;
-        let shown: Rgb = peers::decode_frames(&file)?;
+        let frames_shown: Rgb = peers::decode_frames(&file)?;
         let scale = side.map_or(1.0, |side| f64::from(side) / f64::from(WIDTH));
         let height = (f64::from(HEIGHT) * scale) as usize * frames as usize;
         ensure!(
-            shown.height == height,
+            frames_shown.height == height,
             "{} wrote {} rows of pixels, not {height}",
             contestant.name(),
-            shown.height
+            frames_shown.height
         );
-        all.push(Measured {
+        all.push(Measurement {
             motion,
             frames,
             side,
@@ -259,7 +259,7 @@ fn race(
             cpu_seconds: Vec::new(),
             frames_per_second: f64::NAN,
             bytes: file.len(),
-            psnr: side.is_none().then(|| psnr(&reference, &shown)),
+            psnr: side.is_none().then(|| psnr(&reference, &frames_shown)),
         });
     }
     for _ in 0..rounds {
@@ -315,13 +315,13 @@ fn alone_in_a_process(contestant: Contestant, gif: &Path) -> Result<(u64, u64)> 
 /// The child process: converts the GIF, and prints the length of the result and the growth of the process's memory,
 /// both in bytes.
 pub(crate) fn alone(args: &AloneArgs) -> Result<()> {
-    // A tiny one before: code and tables that are loaded once are not what frames take.
+    // A tiny image first, so that code and tables that are loaded once do not count as memory for frames.
     let flat = |level| Grid::filled(16, 16, level);
     let tiny = [40, 200].map(|level| {
         let planes = [flat(level), flat(90), flat(level)].map(Plane::U8).to_vec();
         Ok(Frame::new(Model::Rgb, 16, 16, planes, None)?)
     });
-    args.contestant.run(&written(tiny.into_iter())?, None)?;
+    args.contestant.run(&encode_gif(tiny.into_iter())?, None)?;
     let gif = fs::read(&args.gif)?;
     let before = status_bytes("self", "VmRSS")?;
     let result = args.contestant.run(&gif, None)?;
@@ -331,7 +331,7 @@ pub(crate) fn alone(args: &AloneArgs) -> Result<()> {
 }
 
 /// Returns Andon's frames per second divided by libvips', for every GIF and size.
-fn ratios(results: &[Measured]) -> impl Iterator<Item = f64> {
+fn ratios(results: &[Measurement]) -> impl Iterator<Item = f64> {
     results
         .chunks_exact(2)
         .map(|pair| pair[0].frames_per_second / pair[1].frames_per_second)
@@ -344,7 +344,7 @@ impl Peak {
     }
 }
 
-fn judge(results: &[Measured], memory: &[Peak]) -> Vec<Goal> {
+fn judge(results: &[Measurement], memory: &[Peak]) -> Vec<Goal> {
     let mut goals: Vec<Goal> = results
         .chunks_exact(2)
         .zip(ratios(results))
@@ -371,7 +371,7 @@ fn judge(results: &[Measured], memory: &[Peak]) -> Vec<Goal> {
     goals
 }
 
-fn print(results: &[Measured], memory: &[Peak]) {
+fn print(results: &[Measurement], memory: &[Peak]) {
     println!("GIF → WebP at q 80, frames of {WIDTH}×{HEIGHT} px, one thread");
     println!(
         "{:7}{:>6}  {:9}{:>10}{:>12}{:>10}{:>8}",

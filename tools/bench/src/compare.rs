@@ -1,4 +1,4 @@
-//! The comparison of all contestants for every photograph × side × format. The contestants take turns in the order ABBA
+//! The comparison of all contestants for every photo × side × format. The contestants take turns in the order ABBA
 //! (forwards, then backwards), so that disturbances on the machine affect all of them alike.
 
 mod targets;
@@ -35,17 +35,17 @@ pub(crate) struct Run {
     pub(crate) machine: raw::Machine,
     /// Number of rounds, each forwards and backwards through the contestants.
     pub(crate) rounds: usize,
-    /// Results for every photograph × side × format × contestant.
-    pub(crate) results: Vec<Measured>,
+    /// Results for every photo × side × format × contestant.
+    pub(crate) results: Vec<Measurement>,
     /// Peak memory of each contestant, measured alone in a process.
     pub(crate) memory: Vec<memory::Peak>,
     /// Goals that Andon must reach in comparison with libvips, with their outcome.
     pub(crate) goals: Vec<Goal>,
 }
 
-/// Results of one contestant on one photograph, at one size and in one format.
+/// Results of one contestant on one photo, at one size and in one format.
 #[derive(Serialize)]
-pub(crate) struct Measured {
+pub(crate) struct Measurement {
     pub(crate) photo: String,
     pub(crate) side: u32,
     pub(crate) format: Format,
@@ -117,14 +117,14 @@ pub(crate) fn run(setup: &Setup, photos: &Folder) -> Result<Run> {
     })
 }
 
-/// Returns one contestant's results for one format and side, with the photographs in the same order for every
+/// Returns one contestant's results for one format and side, with the photos in the same order for every
 /// contestant.
 pub(crate) fn of(
-    results: &[Measured],
+    results: &[Measurement],
     contestant: Contestant,
     format: Format,
     side: u32,
-) -> Vec<&Measured> {
+) -> Vec<&Measurement> {
     results
         .iter()
         .filter(|one| (one.contestant, one.format, one.side) == (contestant, format, side))
@@ -132,7 +132,7 @@ pub(crate) fn of(
 }
 
 /// Returns the longest sides (in px) that were measured with this format, ascending.
-pub(crate) fn sides(results: &[Measured], format: Format) -> Vec<u32> {
+pub(crate) fn sides(results: &[Measurement], format: Format) -> Vec<u32> {
     let mut sides: Vec<u32> = results
         .iter()
         .filter(|one| one.format == format)
@@ -143,8 +143,8 @@ pub(crate) fn sides(results: &[Measured], format: Format) -> Vec<u32> {
     sides
 }
 
-/// For each photograph, returns how many times as fast `ours` is as `theirs`, by median time.
-pub(crate) fn ratios(ours: &[&Measured], theirs: &[&Measured]) -> Vec<f64> {
+/// For each photo, returns how many times as fast `ours` is as `theirs`, by median time.
+pub(crate) fn ratios(ours: &[&Measurement], theirs: &[&Measurement]) -> Vec<f64> {
     ours.iter()
         .zip(theirs)
         .map(|(our, their)| their.median_seconds / our.median_seconds)
@@ -152,12 +152,12 @@ pub(crate) fn ratios(ours: &[&Measured], theirs: &[&Measured]) -> Vec<f64> {
 }
 
 /// Runs all contestants on one job, interleaved.
-fn race(setup: &Setup, name: &str, job: &Job<'_>) -> Result<Vec<Measured>> {
+fn race(setup: &Setup, name: &str, job: &Job<'_>) -> Result<Vec<Measurement>> {
     let mut all = Vec::new();
     for &contestant in &setup.contestants {
-        // Once outside the clock: caches, lazily started threads, first-use tables.
+        // One untimed run first: caches, lazily started threads, first-use tables.
         contestant.run(job)?;
-        all.push(Measured {
+        all.push(Measurement {
             photo: name.to_owned(),
             side: job.side,
             format: job.format,
@@ -178,9 +178,9 @@ fn race(setup: &Setup, name: &str, job: &Job<'_>) -> Result<Vec<Measured>> {
         });
     }
     for _ in 0..setup.rounds {
-        let there = 0..all.len();
-        let back = (0..all.len()).rev();
-        for index in there.chain(back) {
+        let forwards = 0..all.len();
+        let backwards = (0..all.len()).rev();
+        for index in forwards.chain(backwards) {
             let one = &mut all[index];
             let (wall, cpu) = (Instant::now(), cpu_seconds());
             let output = one.contestant.run(job)?;

@@ -1,12 +1,12 @@
-//! Benchmark with images that other programs choked on and with damaged copies of them: does the server survive?
+//! Benchmark with images on which other programs failed, and with damaged copies of them: does the server survive?
 //!
-//! Every distinct image below a folder (other projects' test suites are full of them) is requested in several forms,
-//! and copies with a little damage are requested as well. Every reply has to be complete and to come within 2 s, and
-//! its status must not be a server error (5xx). The resident memory must stay within 512 MiB, and in the end the server
+//! Every distinct image below a folder (test suites of other projects have many such images) is requested in several
+//! forms, and so are copies with a little damage. Every response has to be complete and to arrive within 2 s, and its
+//! status must not be a server error (5xx). The resident memory must stay within 512 MiB, and at the end the server
 //! must have no more open files than before.
 
 mod damage;
-mod pictures;
+mod images;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -24,7 +24,7 @@ use crate::http::client::Connection;
 use crate::http::server::{ResultCaching, Server};
 use crate::photos::Folder;
 use crate::{proc, raw};
-use pictures::{Picture, Pictures};
+use images::{ImageFile, Images};
 
 /// Options of `./dev bench corpus`.
 #[derive(Args)]
@@ -41,7 +41,7 @@ pub(crate) struct CorpusArgs {
     pub(crate) strictness: Strictness,
 }
 
-/// URL prefixes of the forms in which each image is requested. The empty one asks for the original.
+/// URL prefixes of the forms in which each image is requested. The empty one requests the original.
 const FORMS: [&str; 4] = [
     "/small_light(dw=300,dh=300,of=jpg)",
     "/small_light(sx=1,sy=1,sw=64,sh=64,cw=90,ch=90,of=png)",
@@ -56,20 +56,20 @@ const DAMAGED_FORM: &str = FORMS[0];
 #[derive(Serialize)]
 pub(crate) struct Run {
     machine: raw::Machine,
-    pictures: usize,
+    images: usize,
     /// Number of images of each kind, recognised by their first bytes.
     kinds: BTreeMap<&'static str, usize>,
     damaged_copies: u64,
     requests: u64,
-    /// Number of replies by HTTP status.
+    /// Number of responses by HTTP status.
     statuses: BTreeMap<u16, u64>,
     /// The requests that took longest, slowest first.
     slowest: Vec<Slow>,
-    /// Requests without a complete reply or with a 5xx.
+    /// Requests without a complete response or with a 5xx.
     failures: Vec<Failure>,
-    /// Resident memory of the server in bytes: at first, at its peak and in the end.
+    /// Resident memory of the server in bytes: at the start, at its peak and at the end.
     resident: [u64; 3],
-    /// Number of files the server has open: at first and in the end.
+    /// Number of files that the server has open: at the start and at the end.
     open_files: [usize; 2],
     pub(crate) goals: Vec<Goal>,
 }
@@ -93,39 +93,39 @@ struct Failure {
 /// Runs the benchmark, prints the results and returns them.
 pub(crate) fn run(args: &CorpusArgs, photos: &Folder) -> Result<Run> {
     let machine = raw::Machine::here()?;
-    let pictures = Pictures::below(&args.folder)?;
+    let images = Images::below(&args.folder)?;
     ensure!(
-        !pictures.all.is_empty(),
+        !images.all.is_empty(),
         "{} holds no images",
         args.folder.display()
     );
     println!(
         "{} distinct images in {}",
-        pictures.all.len(),
+        images.all.len(),
         args.folder.display()
     );
 
-    let server = Server::configured(&pictures.served, ResultCaching::Nothing, "")?;
-    let good = photos.names.first().context("a photograph")?;
-    let good = pictures.serve("good.jpg", &photos.read(good)?)?;
+    let server = Server::configured(&images.served, ResultCaching::Nothing, "")?;
+    let good = photos.names.first().context("a photo")?;
+    let good = images.serve("good.jpg", &photos.read(good)?)?;
     let expected = ask_for(&server, &good)?;
     let resident = server.rss()?;
     let open_files = open_files(&server)?;
-    let seen = drive(&server, &pictures, args);
+    let tally = drive(&server, &images, args);
     let again = ask_for(&server, &good)?;
     let peak = proc::status_bytes(&server.pid().to_string(), "VmHWM")?;
-    // Connections are over when their clients are; the server may hear of it a moment later.
+    // The server may notice a moment later that the clients have closed their connections.
     thread::sleep(std::time::Duration::from_secs(1));
 
     let mut run = Run {
         machine,
-        pictures: pictures.all.len(),
-        kinds: pictures.kinds(),
-        damaged_copies: pictures.all.len() as u64 * args.damaged,
-        requests: seen.statuses.values().sum(),
-        statuses: seen.statuses,
-        slowest: seen.slowest,
-        failures: seen.failures,
+        images: images.all.len(),
+        kinds: images.kinds(),
+        damaged_copies: images.all.len() as u64 * args.damaged,
+        requests: tally.statuses.values().sum(),
+        statuses: tally.statuses,
+        slowest: tally.slowest,
+        failures: tally.failures,
         resident: [resident, peak, server.rss()?],
         open_files: [open_files, self::open_files(&server)?],
         goals: Vec::new(),
@@ -146,7 +146,7 @@ fn open_files(server: &Server) -> Result<usize> {
 
 /// Results that all clients collect.
 #[derive(Default)]
-struct Seen {
+struct Tally {
     statuses: BTreeMap<u16, u64>,
     slowest: Vec<Slow>,
     failures: Vec<Failure>,
@@ -155,41 +155,41 @@ struct Seen {
 /// How many of the slowest requests are kept.
 const SLOWEST: usize = 20;
 
-fn drive(server: &Server, pictures: &Pictures, args: &CorpusArgs) -> Seen {
+fn drive(server: &Server, images: &Images, args: &CorpusArgs) -> Tally {
     let next = AtomicUsize::new(0);
-    let seen = Mutex::new(Seen::default());
+    let tally = Mutex::new(Tally::default());
     thread::scope(|scope| {
         for _ in 0..args.clients {
             scope.spawn(|| {
                 let mut client = Client {
                     server,
                     connection: None,
-                    seen: &seen,
+                    tally: &tally,
                 };
                 loop {
                     let number = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(image) = pictures.all.get(number) else {
+                    let Some(image) = images.all.get(number) else {
                         return;
                     };
-                    client.try_all(pictures, image, args.damaged);
+                    client.try_all(images, image, args.damaged);
                     if number.is_multiple_of(500) {
-                        println!("{number} of {}", pictures.all.len());
+                        println!("{number} of {}", images.all.len());
                     }
                 }
             });
         }
     });
-    seen.into_inner().unwrap_or_else(PoisonError::into_inner)
+    tally.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
 struct Client<'a> {
     server: &'a Server,
     connection: Option<Connection>,
-    seen: &'a Mutex<Seen>,
+    tally: &'a Mutex<Tally>,
 }
 
 impl Client<'_> {
-    fn try_all(&mut self, pictures: &Pictures, image: &Picture, copies: u64) {
+    fn try_all(&mut self, images: &Images, image: &ImageFile, copies: u64) {
         for form in FORMS {
             let url = format!("{form}/{}", image.name);
             self.try_one(image, form, None, &url);
@@ -197,20 +197,20 @@ impl Client<'_> {
         for seed in 0..copies {
             let name = format!("{}.{seed}", image.name);
             let bytes = damage::damaged(&image.bytes, image.number * copies + seed);
-            match pictures.serve(&name, &bytes) {
+            match images.serve(&name, &bytes) {
                 Ok(name) => {
                     let url = format!("{DAMAGED_FORM}/{name}");
                     self.try_one(image, DAMAGED_FORM, Some(seed), &url);
-                    pictures.withdraw(&name);
+                    images.withdraw(&name);
                 }
                 Err(error) => self.fail(image, DAMAGED_FORM, Some(seed), format!("{error:#}")),
             }
         }
     }
 
-    fn try_one(&mut self, image: &Picture, form: &'static str, damage: Option<u64>, url: &str) {
+    fn try_one(&mut self, image: &ImageFile, form: &'static str, damage: Option<u64>, url: &str) {
         let start = Instant::now();
-        let asked = match self.connection.take() {
+        let result = match self.connection.take() {
             Some(connection) => Ok(connection),
             None => Connection::open(self.server),
         }
@@ -220,39 +220,46 @@ impl Client<'_> {
             Ok(reply)
         });
         let milliseconds = start.elapsed().as_secs_f64() * 1e3;
-        match asked {
+        match result {
             Ok(reply) => {
                 self.note(reply.status, milliseconds, image, form);
                 if reply.status >= 500 {
-                    let said = String::from_utf8_lossy(&reply.body);
-                    let what = format!("{}: {}", reply.status, said.trim());
-                    self.fail(image, form, damage, what);
+                    let body = String::from_utf8_lossy(&reply.body);
+                    let description = format!("{}: {}", reply.status, body.trim());
+                    self.fail(image, form, damage, description);
                 }
             }
             Err(error) => self.fail(image, form, damage, format!("{error:#}")),
         }
     }
 
-    fn note(&self, status: u16, milliseconds: f64, image: &Picture, form: &'static str) {
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        *seen.statuses.entry(status).or_default() += 1;
-        seen.slowest.push(Slow {
+    fn note(&self, status: u16, milliseconds: f64, image: &ImageFile, form: &'static str) {
+        let mut tally = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
+        *tally.statuses.entry(status).or_default() += 1;
+        tally.slowest.push(Slow {
             milliseconds,
             image: image.path.clone(),
             form,
         });
-        seen.slowest
+        tally
+            .slowest
             .sort_by(|a, b| b.milliseconds.total_cmp(&a.milliseconds));
-        seen.slowest.truncate(SLOWEST);
+        tally.slowest.truncate(SLOWEST);
     }
 
-    fn fail(&self, image: &Picture, form: &'static str, damage: Option<u64>, what: String) {
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        seen.failures.push(Failure {
+    fn fail(
+        &self,
+        image: &ImageFile,
+        form: &'static str,
+        damage: Option<u64>,
+        description: String,
+    ) {
+        let mut tally = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
+        tally.failures.push(Failure {
             image: image.path.clone(),
             form,
             damage,
-            what,
+            what: description,
         });
     }
 }
@@ -280,7 +287,7 @@ impl Run {
             ),
             Goal::at_most("open files more than before", more_files, 0.0, "files"),
             Goal::at_least(
-                "a good photograph is answered as before",
+                "a good photo is answered as before",
                 f64::from(good_is_good),
                 1.0,
                 "replies",
@@ -301,10 +308,10 @@ impl Run {
                 image,
                 form,
                 damage,
-                what,
+                what: description,
             } = failure;
             let damage = damage.map_or(String::new(), |seed| format!(" damaged {seed}"));
-            println!("{form}/{image}{damage}: {what}");
+            println!("{form}/{image}{damage}: {description}");
         }
         goals::print(&self.goals);
     }

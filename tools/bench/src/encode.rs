@@ -25,13 +25,13 @@ use crate::{peers, raw};
 /// Options of `./dev bench encode`.
 #[derive(Args)]
 pub(crate) struct EncodeArgs {
-    /// Three photographs at 400 px: for a first look, not for results to publish.
+    /// Three photos at 400 px, for a quick check whose results are not published.
     #[arg(long)]
     quick: bool,
     /// Only encoders whose names contain this text (libjpeg-turbo always runs).
     #[arg(long, default_value = "")]
     encoder: String,
-    /// Folders with more photographs. Missing ones are skipped.
+    /// Folders with more photos. Missing ones are skipped.
     #[arg(long, value_delimiter = ',', default_value = "../shared/photos")]
     more: Vec<PathBuf>,
     #[command(flatten)]
@@ -42,14 +42,14 @@ pub(crate) struct EncodeArgs {
 #[derive(Serialize)]
 pub(crate) struct Run {
     machine: raw::Machine,
-    results: Vec<Measured>,
+    results: Vec<Measurement>,
     pub(crate) goals: Vec<Goal>,
 }
 
-/// Results of one encoder on one photograph at one size.
+/// Results of one encoder on one photo at one size.
 #[derive(Serialize)]
-struct Measured {
-    photograph: String,
+struct Measurement {
+    photo: String,
     side: u32,
     encoder: &'static str,
     rungs: Vec<Rung>,
@@ -73,11 +73,11 @@ struct Rung {
 /// An encoder under test with its ladder of qualities.
 struct Encoder {
     name: &'static str,
-    how: How,
+    backend: Backend,
     ladder: &'static [u8],
 }
 
-enum How {
+enum Backend {
     /// Andon's encoder for the format of this name, with default options.
     Ours(&'static str),
     /// libjpeg-turbo with optimised Huffman tables, encoding from planes.
@@ -93,48 +93,48 @@ const LADDER: &[u8] = &[30, 45, 60, 75, 86, 93];
 const ENCODERS: [Encoder; 9] = [
     Encoder {
         name: YARDSTICK,
-        how: How::Turbo,
+        backend: Backend::Turbo,
         ladder: LADDER,
     },
     Encoder {
         name: OURS,
-        how: How::Ours("jpeg"),
+        backend: Backend::Ours("jpeg"),
         ladder: LADDER,
     },
     Encoder {
         name: "Andon WebP",
-        how: How::Ours("webp"),
+        backend: Backend::Ours("webp"),
         ladder: LADDER,
     },
     Encoder {
         name: "Andon AVIF",
-        how: How::Ours("avif"),
-        // In 4:2:0 some photographs reach 85 only at 97.
+        backend: Backend::Ours("avif"),
+        // With 4:2:0, some photos reach a score of 85 only at quality 97.
         ladder: &[30, 45, 60, 75, 86, 93, 97],
     },
     Encoder {
         name: "Andon JPEG XL",
-        how: How::Ours("jxl"),
+        backend: Backend::Ours("jxl"),
         ladder: LADDER,
     },
     Encoder {
         name: "libvips JPEG",
-        how: How::Vips(c".jpg[strip]"),
+        backend: Backend::Vips(c".jpg[strip]"),
         ladder: LADDER,
     },
     Encoder {
         name: "libvips WebP",
-        how: How::Vips(c".webp[strip]"),
+        backend: Backend::Vips(c".webp[strip]"),
         ladder: LADDER,
     },
     Encoder {
         name: "libvips AVIF",
-        how: How::Vips(c".avif[strip,subsample-mode=on]"),
+        backend: Backend::Vips(c".avif[strip,subsample-mode=on]"),
         ladder: &[25, 35, 45, 55, 68, 80, 90],
     },
     Encoder {
         name: "libvips JPEG XL",
-        how: How::Vips(c".jxl[strip]"),
+        backend: Backend::Vips(c".jxl[strip]"),
         ladder: LADDER,
     },
 ];
@@ -142,7 +142,7 @@ const ENCODERS: [Encoder; 9] = [
 const SCORES: [f64; 4] = [60.0, 70.0, 75.0, 85.0];
 
 const LEGEND: &str = "\
-ms      of processor time, of all threads, to write one image at about SSIMULACRA2 70: geometric mean over photographs,
+ms      of processor time, of all threads, to write one image at about SSIMULACRA2 70: geometric mean over photos,
         best of three. libvips' encoders of AVIF and JPEG XL use several threads, whatever VIPS_CONCURRENCY says.
 bytes   of libjpeg-turbo's (optimised Huffman tables) at equal SSIMULACRA2: geometric mean
 SSIM    the same at the SSIM of luma, and PSNR of RGB, that libjpeg-turbo has at SSIMULACRA2 70";
@@ -157,10 +157,10 @@ pub(crate) fn run(args: &EncodeArgs, photos: &Folder) -> Result<Run> {
     let mut results = Vec::new();
     for &side in sides {
         for path in &paths {
-            let picture = Picture::of(path, side)?;
+            let image = SmallImage::of(path, side)?;
             for encoder in &ENCODERS {
                 if encoder.name == YARDSTICK || encoder.name.contains(&args.encoder) {
-                    results.push(picture.measure(encoder)?);
+                    results.push(image.measure(encoder)?);
                 }
             }
         }
@@ -175,8 +175,8 @@ pub(crate) fn run(args: &EncodeArgs, photos: &Folder) -> Result<Run> {
     })
 }
 
-/// A small image to encode, and what the results are compared with.
-struct Picture {
+/// A small image to encode, and the reference for the results.
+struct SmallImage {
     name: String,
     side: u32,
     frame: Frame,
@@ -185,7 +185,7 @@ struct Picture {
     reference: Ssimulacra2Reference,
 }
 
-impl Picture {
+impl SmallImage {
     fn of(path: &std::path::Path, side: u32) -> Result<Self> {
         let photo = std::fs::read(path).with_context(|| path.display().to_string())?;
         let frame = prepared(&photo, &format!("fit:{side}x{side}"))?;
@@ -205,14 +205,14 @@ impl Picture {
         })
     }
 
-    fn measure(&self, encoder: &Encoder) -> Result<Measured> {
+    fn measure(&self, encoder: &Encoder) -> Result<Measurement> {
         let rungs = encoder.ladder.iter().map(|&quality| {
             let rounds = if quality == encoder.ladder[2] { 3 } else { 1 };
             let (file, seconds, cpu_seconds) = self.encode(encoder, quality, rounds)?;
-            let name = match encoder.how {
-                How::Ours(name) => name,
-                How::Turbo => "jpeg",
-                How::Vips(suffix) => match &suffix.to_bytes()[..4] {
+            let name = match encoder.backend {
+                Backend::Ours(name) => name,
+                Backend::Turbo => "jpeg",
+                Backend::Vips(suffix) => match &suffix.to_bytes()[..4] {
                     b".jpg" => "jpeg",
                     b".web" => "webp",
                     b".avi" => "avif",
@@ -230,8 +230,8 @@ impl Picture {
                 psnr: quality::psnr(&self.exact, &read),
             })
         });
-        Ok(Measured {
-            photograph: self.name.clone(),
+        Ok(Measurement {
+            photo: self.name.clone(),
             side: self.side,
             encoder: encoder.name,
             rungs: rungs.collect::<Result<_>>().with_context(|| encoder.name)?,
@@ -245,38 +245,40 @@ impl Picture {
         let mut file = Vec::new();
         let thinned = convert(self.frame.clone(), Model::ycbcr(Subsampling::C420))?;
         for _ in 0..rounds {
-            let (made, seconds, cpu_seconds) = match encoder.how {
-                How::Turbo => both(|| turbo::encode(&thinned, quality))?,
-                How::Vips(suffix) => both(|| peers::vips_encode(&self.rgb, suffix, quality))?,
-                How::Ours(name) => {
+            let (output, seconds, cpu_seconds) = match encoder.backend {
+                Backend::Turbo => timed_with_cpu(|| turbo::encode(&thinned, quality))?,
+                Backend::Vips(suffix) => {
+                    timed_with_cpu(|| peers::vips_encode(&self.rgb, suffix, quality))?
+                }
+                Backend::Ours(name) => {
                     let encoder = codec(name)?.encoder().context("it is not written")?;
-                    let how = Encode {
+                    let options = Encode {
                         quality: Some(quality),
                         chroma: (name != "jxl").then_some(Subsampling::C420),
                         ..Encode::default()
                     };
-                    let wanted = encoder.accepts(thinned.traits(), &how);
-                    let frame = match wanted.model {
+                    let accepted = encoder.accepts(thinned.traits(), &options);
+                    let frame = match accepted.model {
                         Model::Rgb => convert(self.frame.clone(), Model::Rgb)?,
                         model => convert(thinned.clone(), model)?,
                     };
                     let image = Image::still(frame);
-                    both(|| Ok(encoder.encode(&image, &how, &Never)?))?
+                    timed_with_cpu(|| Ok(encoder.encode(&image, &options, &Never)?))?
                 }
             };
             best = best.min(seconds);
             best_cpu = best_cpu.min(cpu_seconds);
-            file = made;
+            file = output;
         }
         Ok((file, best, best_cpu))
     }
 }
 
 /// Returns the result of `work` and the wall-clock and CPU seconds that it took.
-fn both<T>(work: impl FnOnce() -> Result<T>) -> Result<(T, f64, f64)> {
+fn timed_with_cpu<T>(work: impl FnOnce() -> Result<T>) -> Result<(T, f64, f64)> {
     let before = cpu_seconds();
-    let (done, seconds) = timed(work)?;
-    Ok((done, seconds, cpu_seconds() - before))
+    let (result, seconds) = timed(work)?;
+    Ok((result, seconds, cpu_seconds() - before))
 }
 
 /// Crops the frame to an even width and height. libjpeg-turbo's planes API reads luma in whole 2×2 groups for 4:2:0.
@@ -291,7 +293,7 @@ fn even(frame: &Frame) -> Result<Frame> {
     Ok(cut.with_colour(frame.colour.clone()))
 }
 
-impl Measured {
+impl Measurement {
     /// Returns the natural logarithm of the bytes at which the metric `of` has this value, interpolated between rungs.
     fn bytes_at(&self, of: fn(&Rung) -> f64, value: f64) -> f64 {
         along(&self.rungs, of, |rung| (rung.bytes as f64).ln(), value)
@@ -313,14 +315,14 @@ const SCORE: fn(&Rung) -> f64 = |rung| rung.ssimulacra2;
 const SIMILARITY: fn(&Rung) -> f64 = |rung| -10.0 * (1.0 - rung.ssim).log10();
 const PSNR: fn(&Rung) -> f64 = |rung| rung.psnr;
 
-/// Pairs an encoder's results at one size with those of libjpeg-turbo for the same photographs.
+/// Pairs an encoder's results at one size with those of libjpeg-turbo for the same photos.
 fn pairs<'a>(
-    results: &'a [Measured],
+    results: &'a [Measurement],
     encoder: &'a str,
     side: u32,
-) -> impl Iterator<Item = (&'a Measured, &'a Measured)> + Clone {
+) -> impl Iterator<Item = (&'a Measurement, &'a Measurement)> + Clone {
     let of = move |name: &'a str| {
-        let named = move |one: &&Measured| one.encoder == name && one.side == side;
+        let named = move |one: &&Measurement| one.encoder == name && one.side == side;
         results.iter().filter(named)
     };
     of(encoder).zip(of(YARDSTICK))
@@ -328,20 +330,26 @@ fn pairs<'a>(
 
 /// Returns the geometric mean of an encoder's bytes divided by libjpeg-turbo's. Both are taken where the metric `of`
 /// has the value that libjpeg-turbo reaches at SSIMULACRA2 `score`.
-fn ratio(results: &[Measured], encoder: &str, side: u32, score: f64, of: fn(&Rung) -> f64) -> f64 {
+fn ratio(
+    results: &[Measurement],
+    encoder: &str,
+    side: u32,
+    score: f64,
+    of: fn(&Rung) -> f64,
+) -> f64 {
     geometric_mean(pairs(results, encoder, side).map(|(one, turbo)| {
         let value = along(&turbo.rungs, SCORE, of, score);
         (one.bytes_at(of, value) - turbo.bytes_at(SCORE, score)).exp()
     }))
 }
 
-fn milliseconds(results: &[Measured], encoder: &str, side: u32) -> f64 {
+fn milliseconds(results: &[Measurement], encoder: &str, side: u32) -> f64 {
     geometric_mean(pairs(results, encoder, side).map(|(one, _)| 1e3 * one.rungs[2].cpu_seconds))
 }
 
-fn print(results: &[Measured], side: u32) {
+fn print(results: &[Measurement], side: u32) {
     let count = pairs(results, YARDSTICK, side).count();
-    println!("\nlongest side {side} px, {count} photographs");
+    println!("\nlongest side {side} px, {count} photos");
     println!(
         "{:18}{:>8}{:>32}{:>8}{:>8}   score at rungs 2 to 5",
         "", "ms", "bytes at 60     70     75     85", "SSIM", "PSNR"
@@ -370,7 +378,7 @@ fn print(results: &[Measured], side: u32) {
     }
 }
 
-fn goals(results: &[Measured], sides: &[u32]) -> Vec<Goal> {
+fn goals(results: &[Measurement], sides: &[u32]) -> Vec<Goal> {
     let mut goals = Vec::new();
     for &side in sides {
         let measured = |encoder: &str| pairs(results, encoder, side).next().is_some();

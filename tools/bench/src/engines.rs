@@ -1,4 +1,4 @@
-//! The contestants: each turns the bytes of a photograph into the bytes of a small image.
+//! The contestants: each turns the bytes of a photo into the bytes of a small image.
 
 use andon_pixels::{Engine, Limits, Run};
 use andon_recipe::Recipe;
@@ -36,13 +36,14 @@ impl Contestant {
         Self::Gd,
     ];
 
-    /// Returns the contestants in `asked`, and Andon and libvips in any case. Returns all if `asked` is empty.
-    pub(crate) fn chosen(asked: &[Self]) -> Vec<Self> {
+    /// Returns the contestants in `names`, always including Andon and libvips. Returns all contestants if `names` is
+    /// empty.
+    pub(crate) fn selected(selection: &[Self]) -> Vec<Self> {
         let always = [Self::Andon, Self::Vips];
         Self::ALL
             .iter()
             .copied()
-            .filter(|one| asked.is_empty() || asked.contains(one) || always.contains(one))
+            .filter(|one| selection.is_empty() || selection.contains(one) || always.contains(one))
             .collect()
     }
 
@@ -57,7 +58,7 @@ impl Contestant {
         }
     }
 
-    /// Makes one small image.
+    /// Renders one small image.
     pub(crate) fn run(self, job: &Job<'_>) -> Result<Vec<u8>> {
         match self {
             Self::Andon => render(&job.recipe(), job.photo),
@@ -91,13 +92,13 @@ impl Format {
     }
 }
 
-/// One photograph to shrink, the same task for every contestant.
+/// One photo to shrink, the same task for every contestant.
 pub(crate) struct Job<'a> {
-    /// Bytes of the photograph's file.
+    /// Bytes of the photo's file.
     pub(crate) photo: &'a [u8],
     /// Requested longest side in px. libvips determines the other side.
     pub(crate) side: u32,
-    /// Width and height in px of libvips' result. All other contestants make exactly this size.
+    /// Width and height in px of libvips' result. All other contestants render exactly this size.
     pub(crate) size: (u32, u32),
     /// Format of the result.
     pub(crate) format: Format,
@@ -127,7 +128,7 @@ pub(crate) fn render(recipe: &str, source: &[u8]) -> Result<Vec<u8>> {
     rendered.body.context("the original was passed through")
 }
 
-/// Creates an engine with all codecs and default limits. This costs next to nothing.
+/// Creates an engine with all codecs and default limits. This takes hardly any time.
 pub(crate) fn engine() -> Engine {
     Engine::new(andon_codecs::ALL, Limits::default())
 }

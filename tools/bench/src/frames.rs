@@ -10,7 +10,7 @@ use anyhow::{Context as _, Result};
 use crate::engines::render;
 use crate::quality::Rgb;
 
-/// Applies the recipe `steps` to a photograph and decodes the lossless result. The frame is upright and has no colour
+/// Applies the recipe `steps` to a photo and decodes the lossless result. The frame is upright and has no colour
 /// profile.
 pub(crate) fn prepared(photo: &[u8], steps: &str) -> Result<Frame> {
     let recipe = format!("orient,{steps},profile:drop,metadata:none,as:png");
@@ -26,7 +26,7 @@ pub(crate) fn codec(name: &str) -> Result<&'static dyn Codec> {
 /// Decodes a file of the named format at full size and returns its pixels.
 pub(crate) fn decode(name: &str, file: &[u8]) -> Result<Frame> {
     let limits = Limits::default();
-    let how = Decode {
+    let options = Decode {
         scales: Scales::FULL,
         limits: &limits,
         interrupt: &Never,
@@ -34,7 +34,7 @@ pub(crate) fn decode(name: &str, file: &[u8]) -> Result<Frame> {
         keep_metadata: false,
     };
     let codec = codec(name)?;
-    Ok(codec.decode(file, &codec.probe(file)?, &how)?.frame)
+    Ok(codec.decode(file, &codec.probe(file)?, &options)?.frame)
 }
 
 /// Converts a frame to interleaved 8-bit RGB.

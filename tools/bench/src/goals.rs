@@ -1,4 +1,5 @@
-//! Goals of a benchmark. Each is printed on a line of its own as passed or failed, with the figure and the limit.
+//! Goals of a benchmark. Each is printed on a line of its own as passed or failed, with the measured value and the
+//! limit.
 
 use anyhow::{Result, ensure};
 use clap::Args;
@@ -8,8 +9,8 @@ use serde::Serialize;
 #[derive(Serialize)]
 pub(crate) struct Goal {
     name: String,
-    figure: f64,
-    /// Value that the figure has to reach or must not exceed, depending on `kind`.
+    value: f64,
+    /// Limit that the measured value has to reach or must not exceed, depending on `kind`.
     limit: f64,
     kind: Kind,
     unit: &'static str,
@@ -23,45 +24,45 @@ enum Kind {
 }
 
 impl Goal {
-    /// Creates a goal that is passed if `figure` is at least `limit`. NaN fails.
+    /// Creates a goal that is passed if `value` is at least `limit`. NaN fails.
     pub(crate) fn at_least(
         name: impl Into<String>,
-        figure: f64,
+        value: f64,
         limit: f64,
         unit: &'static str,
     ) -> Self {
         Self {
             name: name.into(),
-            figure,
+            value,
             limit,
             kind: Kind::AtLeast,
             unit,
-            // NaN, for nothing was measured, passes nothing.
-            passed: figure >= limit,
+            // NaN, which means that nothing was measured, fails.
+            passed: value >= limit,
         }
     }
 
-    /// Creates a goal that is passed if `figure` is at most `limit`. NaN fails.
+    /// Creates a goal that is passed if `value` is at most `limit`. NaN fails.
     pub(crate) fn at_most(
         name: impl Into<String>,
-        figure: f64,
+        value: f64,
         limit: f64,
         unit: &'static str,
     ) -> Self {
         Self {
             name: name.into(),
-            figure,
+            value,
             limit,
             kind: Kind::AtMost,
             unit,
-            passed: figure <= limit,
+            passed: value <= limit,
         }
     }
 
     fn print(&self) {
         let Self {
             name,
-            figure,
+            value,
             limit,
             unit,
             ..
@@ -71,17 +72,17 @@ impl Goal {
             Kind::AtLeast => "at least",
             Kind::AtMost => "at most",
         };
-        println!("{verdict}  {name}: {figure:.2} {unit} (goal: {kind} {limit} {unit})");
+        println!("{verdict}  {name}: {value:.2} {unit} (goal: {kind} {limit} {unit})");
     }
 }
 
-/// Prints all goals, one a line.
+/// Prints all goals, one per line.
 pub(crate) fn print(goals: &[Goal]) {
     println!();
     goals.iter().for_each(Goal::print);
 }
 
-/// Command-line option that says whether a missed goal is an error. Every task with goals has it.
+/// Command-line option that makes a missed goal an error. Every task with goals has it.
 #[derive(Args)]
 pub(crate) struct Strictness {
     /// Fail if a goal is missed.
@@ -105,11 +106,11 @@ impl Strictness {
 /// Checks that all goals were passed.
 ///
 /// # Errors
-/// A goal was missed; the message names all of these.
+/// At least one goal was missed. The message names all missed goals.
 fn all_passed(goals: &[Goal]) -> Result<()> {
-    let failed: Vec<_> = goals.iter().filter(|goal| !goal.passed).collect();
-    let names: Vec<_> = failed.iter().map(|goal| goal.name.as_str()).collect();
-    ensure!(failed.is_empty(), "failed: {}", names.join(", "));
+    let missed: Vec<_> = goals.iter().filter(|goal| !goal.passed).collect();
+    let names: Vec<_> = missed.iter().map(|goal| goal.name.as_str()).collect();
+    ensure!(missed.is_empty(), "failed: {}", names.join(", "));
     Ok(())
 }
 

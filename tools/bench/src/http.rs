@@ -1,10 +1,10 @@
-//! Benchmark of the server under load: closed loops (ten connections by default) over the photographs.
+//! Benchmark of the server under load: closed loops (ten connections by default) over the photos.
 //!
-//! The first part answers four questions: how close the throughput comes to cores × the rate of one thread, how many
-//! threads are runnable at once, whether memory stays flat, and whether any process is ever started. The second part
-//! compares cached hits with nginx, the third files and hits with a new connection for each request, the fourth hits
-//! over TLS. The fifth measures how much sooner a lone image is ready with all cores, and the sixth compares Andon with
-//! a server built on sharp.
+//! The first part measures how close the throughput is to cores × the rate of one thread, how many threads are runnable
+//! at once, whether memory stays constant, and whether the server ever starts a process. The second part compares
+//! cached hits with nginx, the third files and hits with a new connection for each request, the fourth hits over TLS.
+//! The fifth measures how much sooner a single image is ready with all cores, and the sixth compares Andon with a
+//! server built on sharp.
 
 pub(crate) mod client;
 mod delivery;
@@ -53,7 +53,7 @@ pub(crate) struct HttpArgs {
     /// Leave out the run under strace.
     #[arg(long)]
     no_strace: bool,
-    /// Compare with sharp in one short round only: for a first look, not for results to publish.
+    /// Compare with sharp in one short round only, for a quick check whose results are not published.
     #[arg(long)]
     quick: bool,
 }
@@ -84,9 +84,9 @@ enum Part {
     Delivery,
     /// Cached results from memory over TLS, with HTTP/1.1 and HTTP/2.
     Tls,
-    /// A single large photograph on an otherwise idle server, and what lending cores to it costs under load.
+    /// A single large photo on an otherwise idle server, and what lending cores to it costs under load.
     Lone,
-    /// Comparison with a server built on sharp, with the same photographs. Each file is requested once.
+    /// Comparison with a server built on sharp, with the same photos. Each file is requested once.
     Peers,
 }
 
@@ -111,24 +111,24 @@ struct Pixels {
     connections: usize,
     /// Images per second of the engine alone on one thread, before and after the server's run.
     one_thread_rates: [f64; 2],
-    /// Replies per second of the server.
+    /// Responses per second of the server.
     throughput: f64,
     /// `throughput / (cores × mean of one_thread_rates)`.
     of_ideal: f64,
-    /// The server's threads at the moment when most of them were runnable.
+    /// The server's threads at the moment when the most of them were runnable.
     busiest: Threads,
     /// Resident memory in bytes after a tenth of the requests. `rss_late_bytes` is the same after all of them.
     rss_early_bytes: u64,
     rss_late_bytes: u64,
     /// Processes, execs and threads that strace counted during another run of as many requests. `None` without strace.
-    processes: Option<strace::Seen>,
+    processes: Option<strace::Counts>,
 }
 
 /// A distinct request of the load.
 pub(crate) struct Request {
     /// Path of the request.
     pub(crate) url: String,
-    /// Name of the photograph in the URL. With `recipe` it lets the engine alone do the same work.
+    /// Name of the photo in the URL. With `recipe` it lets the engine alone do the same work.
     photo: String,
     recipe: String,
 }
@@ -136,13 +136,13 @@ pub(crate) struct Request {
 /// Runs the selected parts, prints the results and returns them.
 pub(crate) fn run(args: &HttpArgs, photos: &Folder) -> Result<Run> {
     let machine = raw::Machine::here()?;
-    let wanted = |part| args.part.is_none_or(|only| only == part);
-    let pixels = wanted(Part::Pixels).then(|| pixels(args, photos));
-    let hits = wanted(Part::Hits).then(|| hits::run(args.connections, photos));
-    let delivery = wanted(Part::Delivery).then(|| delivery::run(args.connections, photos));
-    let tls = wanted(Part::Tls).then(|| tls::run(args.connections, photos));
-    let lone = wanted(Part::Lone).then(|| lone::run(args.connections, photos));
-    let peers = wanted(Part::Peers).then(|| peers::run(args.connections, photos, args.quick));
+    let is_selected = |part| args.part.is_none_or(|only| only == part);
+    let pixels = is_selected(Part::Pixels).then(|| pixels(args, photos));
+    let hits = is_selected(Part::Hits).then(|| hits::run(args.connections, photos));
+    let delivery = is_selected(Part::Delivery).then(|| delivery::run(args.connections, photos));
+    let tls = is_selected(Part::Tls).then(|| tls::run(args.connections, photos));
+    let lone = is_selected(Part::Lone).then(|| lone::run(args.connections, photos));
+    let peers = is_selected(Part::Peers).then(|| peers::run(args.connections, photos, args.quick));
     Ok(Run {
         machine,
         pixels: pixels.transpose()?,
@@ -160,7 +160,7 @@ fn pixels(args: &HttpArgs, photos: &Folder) -> Result<Pixels> {
     let urls: Vec<String> = requests.iter().map(|request| request.url.clone()).collect();
 
     println!(
-        "{} photographs × 3 sizes × 2 formats, {} connections",
+        "{} photos × 3 sizes × 2 formats, {} connections",
         photos.names.len(),
         args.connections
     );
@@ -213,12 +213,12 @@ fn pixels(args: &HttpArgs, photos: &Folder) -> Result<Pixels> {
     let processes = if args.no_strace {
         None
     } else {
-        let seen = strace::watch(&photos.path, &urls, args.connections, args.requests)?;
+        let counts = strace::watch(&photos.path, &urls, args.connections, args.requests)?;
         println!(
             "under strace:              {} requests, {} processes started, {} execve, {} threads started",
-            args.requests, seen.processes, seen.execs, seen.threads
+            args.requests, counts.processes, counts.execs, counts.threads
         );
-        Some(seen)
+        Some(counts)
     };
     Ok(Pixels {
         urls: urls.len(),
@@ -234,8 +234,8 @@ fn pixels(args: &HttpArgs, photos: &Folder) -> Result<Pixels> {
     })
 }
 
-/// Returns requests for every photograph in three sizes and two formats. Neighbouring requests are for different
-/// photographs.
+/// Returns requests for every photo in three sizes and two formats. Neighbouring requests are for different
+/// photos.
 fn requests(photos: &Folder) -> Vec<Request> {
     let mut requests = Vec::new();
     for (format, of) in [("jpeg", "jpg"), ("webp", "webp")] {

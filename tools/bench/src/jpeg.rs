@@ -24,16 +24,16 @@ use speed::Speed;
 /// Options of `./dev bench jpeg`.
 #[derive(Args)]
 pub(crate) struct JpegArgs {
-    /// Fewer repeats: for a first look, not for results to publish.
+    /// Fewer repeats, for a quick check whose results are not published.
     #[arg(long)]
     quick: bool,
-    /// Only the image quality of the small images, which other programs on the machine cannot disturb.
+    /// Measure only the image quality of small images, which other programs on the machine cannot affect.
     #[arg(long, conflicts_with_all = ["quick", "instructions"])]
     quality: bool,
-    /// Count instructions as well: each photograph once under callgrind, some minutes in all.
+    /// Also count instructions: each photo once under callgrind, which takes some minutes in total.
     #[arg(long)]
     instructions: bool,
-    /// Folders with more photographs. Missing ones are skipped.
+    /// Folders with more photos. Missing ones are skipped.
     #[arg(long, value_delimiter = ',', default_value = "/usr/share/backgrounds")]
     more: Vec<PathBuf>,
     #[command(flatten)]
@@ -64,12 +64,12 @@ pub(crate) enum Decoder {
 #[derive(Serialize)]
 pub(crate) struct Run {
     machine: raw::Machine,
-    photographs: Vec<Photograph>,
+    photos: Vec<Photo>,
     pub(crate) goals: Vec<Goal>,
 }
 
 #[derive(Serialize)]
-struct Photograph {
+struct Photo {
     name: String,
     progressive: bool,
     /// Speed and memory. `None` if only the closeness was measured.
@@ -85,33 +85,33 @@ pub(crate) fn run(args: &JpegArgs, photos: &Folder) -> Result<Run> {
         println!("{}", speed::LEGEND);
     }
     println!("{}", closeness::LEGEND);
-    let mut photographs = Vec::new();
+    let mut results = Vec::new();
     for folder in photos.with(&args.more)? {
         for name in &folder.names {
-            let Some(photograph) = Photograph::measure(&folder.path.join(name), args)? else {
+            let Some(photo) = Photo::measure(&folder.path.join(name), args)? else {
                 println!("{name:36} is not for planes");
                 continue;
             };
-            photograph.print();
-            photographs.push(photograph);
+            photo.print();
+            results.push(photo);
         }
     }
-    ensure!(!photographs.is_empty(), "there was nothing to decode");
-    closeness::summarise(&photographs);
-    let mut goals = closeness::goals(&photographs);
+    ensure!(!results.is_empty(), "there was nothing to decode");
+    closeness::summarise(&results);
+    let mut goals = closeness::goals(&results);
     if !args.quality {
-        goals.extend(speed::goals(&photographs));
+        goals.extend(speed::goals(&results));
     }
     goals::print(&goals);
     Ok(Run {
         machine,
-        photographs,
+        photos: results,
         goals,
     })
 }
 
-impl Photograph {
-    /// Measures one photograph. Returns `None` if it does not have three components or libjpeg-turbo cannot decode it
+impl Photo {
+    /// Measures one photo. Returns `None` if it does not have three components or libjpeg-turbo cannot decode it
     /// to planes.
     fn measure(path: &Path, args: &JpegArgs) -> Result<Option<Self>> {
         let file = std::fs::read(path).with_context(|| path.display().to_string())?;
@@ -141,8 +141,8 @@ impl Photograph {
     }
 }
 
-/// Decodes a file and discards the samples. Returns their number. This is never inlined because callgrind finds it by
-/// name.
+/// Decodes a file and discards the samples. Returns the number of samples. It is never inlined, because callgrind finds
+/// it by its name.
 #[inline(never)]
 fn decode(decoder: Decoder, file: &[u8], eighths: u8) -> Result<usize> {
     let planes = planes(decoder, file, eighths)?;
@@ -159,14 +159,14 @@ fn planes(decoder: Decoder, file: &[u8], eighths: u8) -> Result<Vec<Grid<u8>>> {
                 .find(|codec| codec.name() == "jpeg");
             let codec = codec.context("there is no JPEG codec")?;
             let limits = Limits::default();
-            let how = Decode {
+            let options = Decode {
                 scales: Scales::both(Scale(eighths)),
                 limits: &limits,
                 interrupt: &Never,
                 cores: &Alone,
                 keep_metadata: false,
             };
-            let frame = codec.decode(file, &codec.probe(file)?, &how)?.frame;
+            let frame = codec.decode(file, &codec.probe(file)?, &options)?.frame;
             ensure!(frame.planes.len() == 3, "not three planes");
             let narrow = frame.planes.into_iter().map(|plane| match plane {
                 Plane::U8(grid) => Ok(grid),

@@ -1,4 +1,4 @@
-//! Measures Andon against its peers on the same photographs and in one process: `./dev bench`.
+//! Measures Andon against its peers on the same photos and in one process: `./dev bench`.
 
 mod animation;
 mod compare;
@@ -42,7 +42,7 @@ struct Cli {
     task: Option<Task>,
     #[command(flatten)]
     compare: CompareArgs,
-    /// Folder of JPEG photographs.
+    /// Folder of JPEG photos.
     #[arg(long, global = true, default_value = "samples/large")]
     photos: PathBuf,
     /// Folder for the raw results.
@@ -87,7 +87,7 @@ enum Task {
     Resize(resize::ResizeArgs),
     /// Tiles of a JPEG of 100 megapixels, compared with decoding all of it.
     Tiles(tiles::TilesArgs),
-    /// Clients that wait for their replies, on many distinct photographs: is any request rejected?
+    /// Clients that wait for their replies, on many distinct photos: is any request rejected?
     Rejections(rejections::RejectionsArgs),
     /// Ten times the load that the server can handle: goodput, latencies, rejections, recovery.
     Overload(overload::OverloadArgs),
@@ -107,7 +107,7 @@ enum Task {
 }
 
 fn main() -> anyhow::Result<()> {
-    // As the `andon` binary has it, so that Andon is measured as it is shipped.
+    // The same setting as in the `andon` binary, so that Andon is measured as it is shipped.
     andon_codecs::allocator::return_free_memory();
     let cli = Cli::parse();
     peers::init()?;
@@ -124,7 +124,7 @@ fn main() -> anyhow::Result<()> {
                     .compare
                     .format
                     .map_or(Format::ALL.to_vec(), |one| vec![one]),
-                contestants: Contestant::chosen(&cli.compare.against),
+                contestants: Contestant::selected(&cli.compare.against),
                 rounds: if cli.compare.quick { 2 } else { 6 },
             };
             let run = compare::run(&setup, &photos)?;

@@ -1,4 +1,4 @@
-//! Peak memory of each contestant, alone in a fresh process, for all photographs at one size.
+//! Peak memory of each contestant, alone in a fresh process, for all photos at one size.
 
 use std::env;
 use std::process::Command;
@@ -18,7 +18,7 @@ pub(crate) struct Peak {
     pub(crate) contestant: Contestant,
     pub(crate) side: u32,
     pub(crate) format: Format,
-    /// Resident memory in bytes before the first photograph, with the libraries of all contestants loaded and idle.
+    /// Resident memory in bytes before the first photo, with the libraries of all contestants loaded and idle.
     pub(crate) idle_bytes: u64,
     /// Peak resident memory in bytes (`VmHWM`), including `idle_bytes`.
     pub(crate) peak_bytes: u64,
@@ -65,12 +65,12 @@ pub(crate) fn all(setup: &Setup, photos: &Folder) -> Result<Vec<Peak>> {
     Ok(peaks)
 }
 
-/// The child process: runs every photograph twice, and prints the resident memory before and at its peak, in bytes.
+/// The child process: runs every photo twice, and prints the resident memory before and at its peak, in bytes.
 pub(crate) fn alone(args: &AloneArgs, photos: &Folder) -> Result<()> {
     let idle = status_bytes("self", "VmRSS")?;
     for name in photos.names.iter().chain(&photos.names) {
         let photo = photos.read(name)?;
-        // The size is reckoned, not asked of libvips: its memory is not this contestant's.
+        // The size is computed instead of requested from libvips, whose memory must not count for this contestant.
         let header = engine().probe(&photo)?;
         let longest = f64::from(header.width.max(header.height));
         let scaled = |length: u32| {
@@ -89,7 +89,7 @@ pub(crate) fn alone(args: &AloneArgs, photos: &Folder) -> Result<()> {
     Ok(())
 }
 
-/// Returns a value as it is typed on the command line.
+/// Returns a value as it is written on the command line.
 pub(crate) fn word(value: &impl ValueEnum) -> String {
     value
         .to_possible_value()

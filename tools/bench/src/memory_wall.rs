@@ -1,16 +1,16 @@
 //! Benchmark of many clients, large images and little memory: the same load with and without a memory limit.
 //!
 //! 64 clients (by default) in closed loops request results of JPEG and PNG files of 8 to 24 megapixels, each in a size
-//! and quality that was not requested before. A client that is refused tries the same image again after the time in
+//! and quality that was not requested before. A client that is rejected requests the same image again after the time in
 //! `Retry-After`.
 //!
-//! Two servers with default configuration, caches included, run side by side, one of them under the limit. The load
-//! goes to one of them at a time: limited, free, free, limited, and so on, so that changes on the machine affect both
-//! alike. Both get the same requests in the same order. Throughput counts work, not replies (see [`crate::work`]),
-//! because a server with less memory may prefer other images.
+//! Two servers with default configuration, caches included, run side by side, one of them under the limit. Only one of
+//! them is loaded at a time: limited, free, free, limited, and so on, so that changes on the machine affect both alike.
+//! Both get the same requests in the same order. Throughput counts work, not responses (see [`crate::work`]), because a
+//! server with less memory may prefer other images.
 
+mod images;
 mod limit;
-mod pictures;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -27,8 +27,8 @@ use crate::http::server::{ResultCaching, Server};
 use crate::photos::Folder;
 use crate::work::Prices;
 use crate::{proc, raw};
+use images::Images;
 use limit::Limit;
-use pictures::Pictures;
 
 /// Options of `./dev bench memory`.
 #[derive(Args)]
@@ -42,7 +42,7 @@ pub(crate) struct MemoryArgs {
     /// Number of clients, each in a closed loop.
     #[arg(long, default_value_t = 64)]
     clients: usize,
-    /// Ten seconds of load on each server: for a first look, not for results to publish.
+    /// Ten seconds of load on each server, for a quick check whose results are not published.
     #[arg(long)]
     quick: bool,
     #[command(flatten)]
@@ -77,11 +77,11 @@ struct Load {
     refused: usize,
     /// Share of PNG sources among the rendered images, in per cent.
     png_percent: f64,
-    /// Requests that ended with neither an image nor a 503, lost connections included.
+    /// Requests that ended with neither an image nor a 503, including lost connections.
     others: usize,
     /// Peak of the server's resident memory in bytes (`VmHWM`).
     peak_bytes: Option<u64>,
-    /// Most bytes that were charged to the control group, files in the page cache included.
+    /// Maximum number of bytes that were charged to the control group, including files in the page cache.
     group_peak_bytes: Option<u64>,
     /// Number of processes in the control group that the kernel killed.
     kills: Option<u64>,
@@ -95,31 +95,34 @@ pub(crate) fn run(args: &MemoryArgs, photos: &Folder) -> Result<Run> {
     let seconds = if args.quick { 10 } else { args.seconds };
     let time = Duration::from_secs(seconds);
     println!("making large images…");
-    let pictures = Pictures::make(photos, args.quick)?;
+    let images = Images::make(photos, args.quick)?;
     println!(
         "{} files, the largest of {:.1} megapixels; {} clients, {seconds} s each",
-        pictures.names.len(),
-        pictures.megapixels,
+        images.names.len(),
+        images.megapixels,
         args.clients
     );
 
     let limit_bytes = args.limit << 20;
     let (limit, none) = (Limit::of(limit_bytes)?, Limit::none());
     println!("the limit: {}", limit.describe());
-    let mut limited = Side::start(&limit, &pictures)?;
-    let mut free = Side::start(&none, &pictures)?;
+    let mut limited = Side::start(&limit, &images)?;
+    let mut free = Side::start(&none, &images)?;
     let turn = time / (2 * ROUNDS);
     for _ in 0..ROUNDS {
-        limited.load(&pictures, args.clients, turn);
-        free.load(&pictures, args.clients, turn);
-        free.load(&pictures, args.clients, turn);
-        limited.load(&pictures, args.clients, turn);
+        limited.load(&images, args.clients, turn);
+        free.load(&images, args.clients, turn);
+        free.load(&images, args.clients, turn);
+        limited.load(&images, args.clients, turn);
     }
 
-    let seen = free.turns.iter().flat_map(|turn| turn.made.iter().copied());
-    let prices = Prices::of(&seen.collect::<Vec<_>>());
-    let limited = limited.finish(&pictures, &prices)?;
-    let unbounded = free.finish(&pictures, &prices)?;
+    let samples = free
+        .turns
+        .iter()
+        .flat_map(|turn| turn.renders.iter().copied());
+    let prices = Prices::of(&samples.collect::<Vec<_>>());
+    let limited = limited.finish(&images, &prices)?;
+    let unbounded = free.finish(&images, &prices)?;
     limited.print("with the limit");
     unbounded.print("without");
     let goals = goals(&unbounded, &limited);
@@ -128,8 +131,8 @@ pub(crate) fn run(args: &MemoryArgs, photos: &Folder) -> Result<Run> {
         machine,
         seconds,
         clients: args.clients,
-        files: pictures.names.len(),
-        megapixels: pictures.megapixels,
+        files: images.names.len(),
+        megapixels: images.megapixels,
         limit_bytes,
         limit: limit.describe().to_owned(),
         unbounded,
@@ -138,12 +141,13 @@ pub(crate) fn run(args: &MemoryArgs, photos: &Folder) -> Result<Run> {
     })
 }
 
-/// Rounds of the turns limited, free, free, limited. In each of them both servers have two turns.
+/// Number of times that the turns limited, free, free, limited are repeated. In each round both servers have two turns.
 const ROUNDS: u32 = 2;
 
 fn goals(unbounded: &Load, limited: &Load) -> Vec<Goal> {
     let work = 100.0 * limited.work_per_second / unbounded.work_per_second;
-    // Under a limit on addresses nothing is killed; whether it lives tells all.
+    // Under a limit on the address space the kernel kills no process, so the only criterion is whether the server
+    // survived.
     let kills = limited.kills.unwrap_or(u64::from(!limited.survived));
     vec![
         Goal::at_most("kills", kills as f64, 0.0, "processes"),
@@ -171,55 +175,58 @@ struct Side<'a> {
     turns: Vec<Turn>,
 }
 
-/// Results of one turn, with the work not yet priced.
+/// Results of one turn, whose work is not priced yet.
 struct Turn {
-    /// Source file (by number) and milliseconds of work of each rendered image.
-    made: Vec<(usize, f64)>,
+    /// Source file (by index) and milliseconds of work of each rendered image.
+    renders: Vec<(usize, f64)>,
     seconds: f64,
 }
 
 impl<'a> Side<'a> {
-    fn start(limit: &'a Limit, pictures: &Pictures) -> Result<Self> {
+    fn start(limit: &'a Limit, images: &Images) -> Result<Self> {
         Ok(Self {
             limit,
-            server: Server::spawn(limit.command()?, &pictures.path, ResultCaching::Default, "")?,
+            server: Server::spawn(limit.command()?, &images.path, ResultCaching::Default, "")?,
             counts: Counts::default(),
             turns: Vec::new(),
         })
     }
 
     /// Runs one turn of load. It ends when all pending requests have been answered.
-    fn load(&mut self, pictures: &Pictures, clients: usize, time: Duration) {
+    fn load(&mut self, images: &Images, clients: usize, time: Duration) {
         let (server, counts) = (&self.server, &self.counts);
         let start = Instant::now();
         thread::scope(|scope| {
             for _ in 0..clients {
-                scope.spawn(|| client(server, pictures, counts, start, time));
+                scope.spawn(|| client(server, images, counts, start, time));
             }
         });
-        let mut made = counts.made.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut renders = counts
+            .renders
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         self.turns.push(Turn {
-            made: std::mem::take(&mut made),
+            renders: std::mem::take(&mut renders),
             seconds: start.elapsed().as_secs_f64(),
         });
     }
 
-    fn finish(self, pictures: &Pictures, prices: &Prices) -> Result<Load> {
-        // A client that is answered now is answered by a server that was never killed: none starts it again.
+    fn finish(self, images: &Images, prices: &Prices) -> Result<Load> {
+        // A server that responds now was never killed, because nothing restarts it.
         let survived =
             Connection::open(&self.server).is_ok_and(|mut one| one.get("/healthz").is_ok());
         let pid = self.server.pid().to_string();
         let all = || {
             self.turns
                 .iter()
-                .flat_map(|turn| &turn.made)
+                .flat_map(|turn| &turn.renders)
                 .map(|one| one.0)
         };
-        let is_png = |file: &usize| pictures.names[*file].ends_with(".png");
+        let is_png = |file: &usize| images.names[*file].ends_with(".png");
         let (count, pngs) = (all().count() as f64, all().filter(is_png).count() as f64);
         let seconds: f64 = self.turns.iter().map(|turn| turn.seconds).sum();
         let by_turn = self.turns.iter().map(|turn| {
-            let work = prices.sum(turn.made.iter().map(|one| one.0));
+            let work = prices.sum(turn.renders.iter().map(|one| one.0));
             work / turn.seconds
         });
         let load = Load {
@@ -244,27 +251,30 @@ impl<'a> Side<'a> {
 #[derive(Default)]
 struct Counts {
     next: AtomicUsize,
-    made: Mutex<Vec<(usize, f64)>>,
+    renders: Mutex<Vec<(usize, f64)>>,
     refused: AtomicUsize,
     others: AtomicUsize,
 }
 
-fn client(server: &Server, pictures: &Pictures, counts: &Counts, start: Instant, time: Duration) {
+fn client(server: &Server, images: &Images, counts: &Counts, start: Instant, time: Duration) {
     let mut connection = None;
     while start.elapsed() < time {
         let number = counts.next.fetch_add(1, Ordering::Relaxed);
-        let url = pictures.url(number);
+        let url = images.url(number);
         while start.elapsed() < time {
             match one(&mut connection, server, &url) {
-                Ok(Answer::Picture { work_ms }) => {
-                    let mut made = counts.made.lock().unwrap_or_else(PoisonError::into_inner);
-                    made.push((pictures.file(number), work_ms));
+                Ok(Answer::Image { work_ms }) => {
+                    let mut renders = counts
+                        .renders
+                        .lock()
+                        .unwrap_or_else(PoisonError::into_inner);
+                    renders.push((images.file(number), work_ms));
                     break;
                 }
                 Ok(Answer::Refusal { retry_after }) => {
                     counts.refused.fetch_add(1, Ordering::Relaxed);
-                    let left = time.saturating_sub(start.elapsed());
-                    thread::sleep(Duration::from_secs(retry_after).min(left));
+                    let time_left = time.saturating_sub(start.elapsed());
+                    thread::sleep(Duration::from_secs(retry_after).min(time_left));
                 }
                 Err(_) => {
                     counts.others.fetch_add(1, Ordering::Relaxed);
@@ -277,10 +287,10 @@ fn client(server: &Server, pictures: &Pictures, counts: &Counts, start: Instant,
 }
 
 enum Answer {
-    Picture {
+    Image {
         work_ms: f64,
     },
-    /// A 503, with the seconds after which the client may try again.
+    /// A 503, with the seconds after which the client may retry.
     Refusal {
         retry_after: u64,
     },
@@ -294,7 +304,7 @@ fn one(connection: &mut Option<Connection>, server: &Server, url: &str) -> Resul
     };
     let reply = open.ask(url)?;
     match reply.status {
-        200 => Ok(Answer::Picture {
+        200 => Ok(Answer::Image {
             work_ms: reply.work_ms(),
         }),
         503 => Ok(Answer::Refusal {
@@ -311,7 +321,7 @@ impl Load {
             None => "?".to_owned(),
         };
         println!(
-            "{name:16} {:.2} pictures/s ({:.0} ms of work/s, {:.0} % of them of PNG), {} refused, {} others, peak {} resident, {} in the group, {} kills, {}",
+            "{name:16} {:.2} images/s ({:.0} ms of work/s, {:.0} % of them of PNG), {} refused, {} others, peak {} resident, {} in the group, {} kills, {}",
             self.images_per_second,
             self.work_per_second,
             self.png_percent,

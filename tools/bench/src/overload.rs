@@ -1,17 +1,18 @@
-//! Benchmark of a server under overload: its capacity is measured first, then ten times as much (by default) is
-//! offered.
+//! Benchmark of a server under overload: it first measures the capacity of the server, then offers ten times as much
+//! (by default).
 //!
-//! The load is an open loop: requests come when they are due, whether or not earlier ones were answered, and latencies
-//! count from that time. The clients share the server's cores. How late they send requests and how much CPU time they
-//! use is reported.
+//! The load is an open loop: requests are sent when they are due, whether or not earlier ones were answered, and
+//! latencies count from that time. The clients share the server's cores. The results include how late they sent
+//! requests and how much CPU time they used.
 //!
-//! Every image request has a size and quality of its own, so that no cache can answer it. In addition `/healthz` and a
-//! few images that were requested before are requested at a slow, steady rate. Each of these images has to be a hit by
-//! its `Cache-Status`.
+//! Every image request has its own size and quality, so that no cache can serve it. In addition `/healthz` and a few
+//! images that were requested before are requested at a slow, steady rate. Each of these images has to be a hit by its
+//! `Cache-Status`.
 //!
-//! **Goodput** counts work, not replies (see [`crate::work`]). Under overload the server prefers light images and makes
-//! more of them than the capacity for the mixed load, so their number says little. **Peak** is the mean of two closed
-//! loops, one before and one after everything else, because other activity on the machine changes, mostly slowly.
+//! **Goodput** counts work, not responses (see [`crate::work`]). Under overload the server prefers light images and
+//! renders more of them than the capacity for the mixed load, so their number alone is misleading. **Peak** is the mean
+//! of two closed loops, one before and one after everything else, because other activity on the machine changes, mostly
+//! slowly.
 
 mod open_loop;
 mod phase;
@@ -29,7 +30,7 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::goals::{self, Goal, Strictness};
-use crate::http::client::{Connection, together};
+use crate::http::client::{Connection, run_clients};
 use crate::http::server::{ResultCaching, Server};
 use crate::photos::Folder;
 use crate::work::Prices;
@@ -40,13 +41,13 @@ use phase::Phase;
 /// Options of `./dev bench overload`.
 #[derive(Args)]
 pub(crate) struct OverloadArgs {
-    /// Seconds of overload, and of the 80 % load before it. A closed loop of half that time measures the peak.
+    /// Seconds of overload, and of the 80 % load before it. The peak is measured by a closed loop of half that time.
     #[arg(long, default_value_t = 60)]
     seconds: u64,
     /// Offered load as a multiple of the server's capacity.
     #[arg(long, default_value_t = 10.0)]
     times: f64,
-    /// Ten seconds each: for a first look, not for results to publish.
+    /// Ten seconds each, for a quick check whose results are not published.
     #[arg(long)]
     quick: bool,
     #[command(flatten)]
@@ -67,8 +68,8 @@ pub(crate) struct Run {
     times: f64,
     /// Phase with half of the first peak offered, right after the overload.
     after: Phase,
-    /// Recovery time in seconds: from the end of the overload to its last reply, plus the time from the start of half
-    /// load to the last rejection or the last reply that took more than twice the p99 of 80 % load.
+    /// Recovery time in seconds: from the end of the overload to its last response, plus the time from the start of
+    /// half load to the last rejection or the last response that took more than twice the p99 of 80 % load.
     recovery_seconds: f64,
     pub(crate) goals: Vec<Goal>,
 }
@@ -94,11 +95,11 @@ pub(crate) fn run(args: &OverloadArgs, photos: &Folder) -> Result<Run> {
         repeated: (0..REPEATED).map(|number| url(photos, number)).collect(),
     };
 
-    // Predictions settle, caches of files fill.
+    // Warm-up, in which predictions settle and file caches are filled.
     load.closed(Duration::from_secs(seconds.div_ceil(5)))?;
     let before = load.closed(time / 2)?;
-    let rate = before.pictures.len() as f64 / before.seconds;
-    println!("peak: {rate:.1} pictures/s before everything else");
+    let rate = before.images.len() as f64 / before.seconds;
+    println!("peak: {rate:.1} images/s before everything else");
     ensure!(rate > 0.0, "the server answered nothing");
 
     let normal = load.open(0.8 * rate, time)?;
@@ -107,25 +108,25 @@ pub(crate) fn run(args: &OverloadArgs, photos: &Folder) -> Result<Run> {
     let after = load.closed(time / 2)?;
     server.stop()?;
 
-    let seen: Vec<_> = [&before, &after]
+    let samples: Vec<_> = [&before, &after]
         .into_iter()
-        .flat_map(|closed| &closed.pictures)
+        .flat_map(|closed| &closed.images)
         .map(|(number, millis)| (class(photos, *number), *millis))
         .collect();
-    let prices = Prices::of(&seen);
+    let prices = Prices::of(&samples);
     let price = |numbers: &mut dyn Iterator<Item = usize>| {
         prices.sum(numbers.map(|number| class(photos, number)))
     };
     let peak = [before, after].map(|closed| Peak {
-        images_per_second: closed.pictures.len() as f64 / closed.seconds,
-        work_per_second: price(&mut closed.pictures.iter().map(|one| one.0)) / closed.seconds,
+        images_per_second: closed.images.len() as f64 / closed.seconds,
+        work_per_second: price(&mut closed.images.iter().map(|one| one.0)) / closed.seconds,
     });
     println!(
-        "peak: {:.1} pictures/s after it; {:.0} and {:.0} ms of work/s",
+        "peak: {:.1} images/s after it; {:.0} and {:.0} ms of work/s",
         peak[1].images_per_second, peak[0].work_per_second, peak[1].work_per_second
     );
     let phase = |open: &Open, time, name: &str| {
-        let work = |made: &[usize]| price(&mut made.iter().map(|index| open.first + index));
+        let work = |indices: &[usize]| price(&mut indices.iter().map(|index| open.first + index));
         let phase = Phase::of(&open.answers, time, open.client_cores, work);
         phase.print(name);
         phase
@@ -168,7 +169,7 @@ fn goals(run: &Run) -> Vec<Goal> {
         ),
         Goal::at_most(
             "hits p99, in the slowest phase",
-            // NaN, for no hits at all, is the largest.
+            // NaN, which means that there were no hits, counts as the largest value.
             slowest_hits.max_by(f64::total_cmp).unwrap_or(f64::NAN),
             10.0,
             "ms",
@@ -182,16 +183,16 @@ fn goals(run: &Run) -> Vec<Goal> {
 struct Load<'a> {
     server: &'a Server,
     photos: &'a Folder,
-    /// Number of the next image. No image is requested twice, except those in `repeated`.
+    /// Number of the next image. Only the images in `repeated` are requested more than once.
     next: AtomicUsize,
-    /// Paths of the images that are requested again and again.
+    /// Paths of the images that are requested repeatedly.
     repeated: Vec<String>,
 }
 
 /// Results of a closed loop.
 struct Closed {
     /// Number and milliseconds of work of each rendered image.
-    pictures: Vec<(usize, f64)>,
+    images: Vec<(usize, f64)>,
     seconds: f64,
 }
 
@@ -204,31 +205,29 @@ struct Open {
 }
 
 impl Load<'_> {
-    /// Runs a closed loop for `time`, with as many connections as keep all threads busy without long waits: four per
-    /// core.
+    /// Runs a closed loop for `time` with four connections per core, which keep all threads busy without long waits.
     fn closed(&self, time: Duration) -> Result<Closed> {
         let connections = 4 * thread::available_parallelism().map_or(1, NonZero::get);
         let start = Instant::now();
-        let pictures = Mutex::new(Vec::new());
-        together(connections, || {
+        let images = Mutex::new(Vec::new());
+        run_clients(connections, || {
             let mut connection = Connection::open(self.server)?;
             while start.elapsed() < time {
                 let number = self.next.fetch_add(1, Ordering::Relaxed);
                 let reply = connection.ask(&url(self.photos, number))?;
                 if reply.status == 200 {
-                    lock(&pictures).push((number, reply.work_ms()));
+                    lock(&images).push((number, reply.work_ms()));
                 }
             }
             Ok(())
         })?;
         Ok(Closed {
             seconds: start.elapsed().as_secs_f64(),
-            pictures: mem::take(&mut *lock(&pictures)),
+            images: mem::take(&mut *lock(&images)),
         })
     }
 
-    /// Runs an open loop of `rate` image requests per second, with requests for `/healthz` and for repeated images
-    /// beside them.
+    /// Runs an open loop of `rate` image requests per second, plus requests for `/healthz` and for repeated images.
     fn open(&self, rate: f64, time: Duration) -> Result<Open> {
         let mut connection = Connection::open(self.server)?;
         for url in &self.repeated {
@@ -248,7 +247,7 @@ impl Load<'_> {
     }
 }
 
-/// Returns the path of image `number`. There are 401 sizes and 35 qualities of each photograph. 401 is prime, so
+/// Returns the path of image `number`. There are 401 sizes and 35 qualities of each photo. 401 is prime, so
 /// numbers far apart also give different images.
 fn url(photos: &Folder, number: usize) -> String {
     let photo = &photos.names[number % photos.names.len()];
@@ -257,15 +256,15 @@ fn url(photos: &Folder, number: usize) -> String {
     format!("/small_light(dw={side},dh={side},da=l,q={quality},of=jpg)/{photo}")
 }
 
-/// Returns the class of image `number`. Images of one class show the same photograph in a similar size and take about
-/// as long to make.
+/// Returns the class of image `number`. Images of one class show the same photo in a similar size and take about the
+/// same time to render.
 fn class(photos: &Folder, number: usize) -> usize {
     let size = number % SIDES * SIZES / SIDES;
     number % photos.names.len() * SIZES + size
 }
 
-/// Returns the seconds from the start to the last rejection or slow reply: those with a status other than 200 or slower
-/// than `slow_ms`.
+/// Returns the seconds from the start to the last rejection or slow response: one with a status other than 200 or
+/// slower than `slow_ms`.
 fn recovery(answers: &[Answer], slow_ms: f64) -> f64 {
     last_reply(
         answers
@@ -274,11 +273,11 @@ fn recovery(answers: &[Answer], slow_ms: f64) -> f64 {
     )
 }
 
-/// Returns the seconds from the start to the last reply to an image request. Repeated images do not count.
+/// Returns the seconds from the start to the last response to an image request. Repeated images do not count.
 fn last_reply<'a>(answers: impl IntoIterator<Item = &'a Answer>) -> f64 {
     answers
         .into_iter()
-        .filter(|answer| answer.kind == open_loop::Kind::Picture)
+        .filter(|answer| answer.kind == open_loop::Kind::Image)
         .map(|answer| answer.due_seconds + answer.took_ms / 1e3)
         .fold(0.0, f64::max)
 }
@@ -287,7 +286,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Smallest longest side that is requested, in px.
+/// Minimum of the longest side that is requested, in px.
 const SMALLEST: usize = 200;
 
 /// Number of different sizes that are requested.
@@ -296,10 +295,10 @@ const SIDES: usize = 401;
 /// Number of classes that the sizes are grouped into.
 const SIZES: usize = 4;
 
-/// Number of images that are requested again and again.
+/// Number of images that are requested repeatedly.
 const REPEATED: usize = 16;
 
-/// Duration of half load after the overload.
+/// Duration of the half load after the overload.
 const CALM: Duration = Duration::from_secs(10);
 
 #[cfg(test)]
@@ -308,7 +307,7 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
-    fn no_picture_is_asked_for_twice_in_a_whole_run() {
+    fn no_image_is_asked_for_twice_in_a_whole_run() {
         let photos = Folder {
             path: "photos".into(),
             names: (0..16).map(|number| format!("{number}.jpg")).collect(),

@@ -9,9 +9,9 @@ use anyhow::{Result, bail};
 use crate::engines::Format;
 use crate::quality::Rgb;
 
-/// Initialises the libraries. This is called once, before anything else.
+/// Initialises the libraries. Must be called once, before anything else.
 pub(crate) fn init() -> Result<()> {
-    // SAFETY: called once, from the only thread.
+    // SAFETY: it is called once, from the only thread.
     check(unsafe { peer_init() })
 }
 
@@ -26,10 +26,10 @@ pub(crate) fn versions() -> Vec<String> {
         .collect()
 }
 
-/// Makes a thumbnail with libvips. The longest side becomes `side` px, but images are never enlarged.
+/// Renders a thumbnail with libvips. The longest side becomes `side` px, but images are never enlarged.
 pub(crate) fn vips(photo: &[u8], side: u32, format: Format) -> Result<Vec<u8>> {
     let mut out = PeerBytes::default();
-    // SAFETY: the slice outlives the call, `out` is the shim's to fill.
+    // SAFETY: the slice outlives the call, and the shim fills `out`.
     check(unsafe {
         peer_vips(
             photo.as_ptr(),
@@ -42,12 +42,12 @@ pub(crate) fn vips(photo: &[u8], side: u32, format: Format) -> Result<Vec<u8>> {
     Ok(out.take())
 }
 
-/// Converts all frames of a GIF to WebP with libvips. If `side` is given, images with a longer side are shrunk to it,
-/// in px.
+/// Converts all frames of a GIF to WebP with libvips. If `side` is given, images whose longest side is longer are
+/// shrunk to it, in px.
 pub(crate) fn vips_animation(gif: &[u8], side: Option<u32>) -> Result<Vec<u8>> {
     let mut out = PeerBytes::default();
     let side = side.unwrap_or(0) as c_int;
-    // SAFETY: the slice outlives the call, `out` is the shim's to fill.
+    // SAFETY: the slice outlives the call, and the shim fills `out`.
     check(unsafe { peer_vips_animation(gif.as_ptr(), gif.len(), side, &raw mut out) })?;
     Ok(out.take())
 }
@@ -55,7 +55,7 @@ pub(crate) fn vips_animation(gif: &[u8], side: Option<u32>) -> Result<Vec<u8>> {
 /// Encodes an image with libvips in the format of a suffix such as `.jpg[optimize-coding]`.
 pub(crate) fn vips_encode(image: &Rgb, suffix: &CStr, quality: u8) -> Result<Vec<u8>> {
     let mut out = PeerBytes::default();
-    // SAFETY: the samples are as many as the sides say, and outlive the call; `out` is the shim's to fill.
+    // SAFETY: the number of samples matches the size, the samples outlive the call, and the shim fills `out`.
     check(unsafe {
         peer_vips_encode(
             image.samples.as_ptr(),
@@ -69,7 +69,7 @@ pub(crate) fn vips_encode(image: &Rgb, suffix: &CStr, quality: u8) -> Result<Vec
     Ok(out.take())
 }
 
-/// Resizes a photograph to `size` with ImageMagick, with `jpeg:size` as a hint to the decoder. With 0 `threads`
+/// Resizes a photo to `size` with ImageMagick, with `jpeg:size` as a hint to the decoder. With 0 `threads`
 /// ImageMagick uses its default number.
 pub(crate) fn magick(
     photo: &[u8],
@@ -78,7 +78,7 @@ pub(crate) fn magick(
     format: Format,
 ) -> Result<Vec<u8>> {
     let mut out = PeerBytes::default();
-    // SAFETY: as above.
+    // SAFETY: the slice outlives the call, and the shim fills `out`.
     check(unsafe {
         peer_magick(
             photo.as_ptr(),
@@ -93,10 +93,10 @@ pub(crate) fn magick(
     Ok(out.take())
 }
 
-/// Decodes a photograph in full and resamples it to `size` with GD.
+/// Decodes a photo in full and resamples it to `size` with GD.
 pub(crate) fn gd(photo: &[u8], size: (u32, u32), format: Format) -> Result<Vec<u8>> {
     let mut out = PeerBytes::default();
-    // SAFETY: as above.
+    // SAFETY: the slice outlives the call, and the shim fills `out`.
     check(unsafe {
         peer_gd(
             photo.as_ptr(),
@@ -110,8 +110,7 @@ pub(crate) fn gd(photo: &[u8], size: (u32, u32), format: Format) -> Result<Vec<u
     Ok(out.take())
 }
 
-/// Decodes any image in full with libvips. This is used to judge the output of all contestants and to make the
-/// reference.
+/// Decodes any image at full size with libvips, to judge the output of all contestants and to create the reference.
 pub(crate) fn decode(image: &[u8]) -> Result<Rgb> {
     decoded(image, false)
 }
@@ -123,7 +122,7 @@ pub(crate) fn decode_frames(image: &[u8]) -> Result<Rgb> {
 
 fn decoded(image: &[u8], moving: bool) -> Result<Rgb> {
     let (mut width, mut height, mut out) = (0, 0, PeerBytes::default());
-    // SAFETY: as above, and the two sides are the shim's to fill.
+    // SAFETY: the slice outlives the call, and the shim fills `out` and both sides.
     check(unsafe {
         peer_decode(
             image.as_ptr(),
@@ -171,7 +170,7 @@ impl Default for PeerBytes {
 
 impl PeerBytes {
     fn take(self) -> Vec<u8> {
-        // SAFETY: the shim succeeded, so `data` holds `size` bytes from malloc, owned by us alone.
+        // SAFETY: the shim succeeded, so `data` points to `size` bytes from malloc, which only this function owns.
         unsafe {
             let bytes = slice::from_raw_parts(self.data, self.size).to_vec();
             free(self.data.cast());

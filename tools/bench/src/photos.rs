@@ -1,4 +1,4 @@
-//! The photographs that the benchmarks run on.
+//! The photos that the benchmarks run on.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ impl Folder {
         let mut names = Vec::new();
         for entry in fs::read_dir(path).with_context(|| {
             format!(
-                "no photographs at {}; --photos names another folder",
+                "no photos at {}; --photos names another folder",
                 path.display()
             )
         })? {
@@ -50,13 +50,13 @@ impl Folder {
         Ok(folders)
     }
 
-    /// Returns the paths of all photographs in this folder and in the folders of `more` that can be read. A file name
+    /// Returns the paths of all photos in this folder and in the folders of `more` that can be read. A file name
     /// that occurs in several folders is listed once.
     pub(crate) fn paths(&self, more: &[PathBuf]) -> Result<Vec<PathBuf>> {
         let mut paths: Vec<PathBuf> = Vec::new();
         for folder in self.with(more)? {
             for name in &folder.names {
-                // Some folders share photographs.
+                // Some folders share photos.
                 if !paths.iter().any(|path| path.ends_with(name)) {
                     paths.push(folder.path.join(name));
                 }
@@ -65,7 +65,7 @@ impl Folder {
         Ok(paths)
     }
 
-    /// Reads the file of one photograph.
+    /// Reads the file of one photo.
     pub(crate) fn read(&self, name: &str) -> Result<Vec<u8>> {
         fs::read(self.path.join(name)).with_context(|| name.to_owned())
     }

@@ -1,4 +1,4 @@
-//! Figures about processes from Linux's `/proc/PID/…`, and the CPU time of a thread.
+//! Numbers about processes from Linux's `/proc/PID/…`, and the CPU time of a thread.
 
 use std::net::{SocketAddr, TcpStream};
 use std::process::Child;
@@ -64,7 +64,7 @@ pub(crate) fn cpu_seconds_of_children() -> Result<f64> {
 /// index into the fields after the name.
 fn cpu(pid: &str, first: usize) -> Result<f64> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat"))?;
-    // "ID (name) state …", where the name may hold anything.
+    // "ID (name) state …", where the name may contain any characters.
     let (_, fields) = stat.rsplit_once(") ").context("no fields in stat")?;
     let mut ticks = 0;
     for field in fields.split(' ').skip(first).take(2) {
@@ -82,7 +82,7 @@ pub(crate) fn children(pid: u32, command: &str) -> Result<Vec<u32>> {
     let mut pids = Vec::new();
     for process in fs::read_dir("/proc")? {
         let name = process?.file_name();
-        // Beside processes there are many other things; a process may end before it is read.
+        // `/proc` contains other things besides processes, and a process may end before it is read.
         let Some(child) = name.to_str().and_then(|name| name.parse().ok()) else {
             continue;
         };
@@ -108,7 +108,7 @@ pub(crate) fn threads(pid: u32) -> Result<Threads> {
             continue;
         };
         threads.all += 1;
-        // "ID (name) state …", where the name may hold anything.
+        // "ID (name) state …", where the name may contain any characters.
         if let Some((name, state)) = stat.rsplit_once(") ")
             && state.starts_with('R')
         {

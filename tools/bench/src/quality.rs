@@ -1,4 +1,4 @@
-//! Similarity of two images: PSNR over R, G and B, SSIM on luma, or both of single planes. Shared by all benchmarks.
+//! Similarity of two images: PSNR over R, G and B, SSIM of luma, and both for single planes. All benchmarks use it.
 
 use anyhow::{Context as _, Result};
 use fast_ssim2::{PixelDescriptor, PixelSlice, Ssimulacra2Reference};
@@ -40,7 +40,7 @@ pub(crate) fn scored(reference: &Ssimulacra2Reference, image: &Rgb) -> Result<f6
     reference.compare(&image.slice()?).context("a score")
 }
 
-/// An image of interleaved RGB samples in floats, 0 to 255. A reference image keeps its fractions in it.
+/// An image of interleaved RGB samples in floats, 0 to 255. Floats keep the fractions of a reference image.
 pub(crate) struct RgbF {
     pub(crate) width: usize,
     pub(crate) height: usize,
@@ -123,7 +123,7 @@ fn luma(pixels: impl Iterator<Item = [f32; 3]>) -> Vec<f64> {
 }
 
 /// Returns the Gaussian means at all positions where the window lies inside the image. In an image smaller than the
-/// window it shrinks, so there is at least one.
+/// window, the window shrinks, so there is at least one position.
 fn window(values: &[f64], width: usize, height: usize) -> Vec<f64> {
     let (tx, ty) = (TAPS.min(width), TAPS.min(height));
     let (gx, gy) = (gaussian(tx), gaussian(ty));
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gray_picture_is_as_similar_as_its_plane() {
+    fn a_gray_image_is_as_similar_as_its_plane() {
         let gray: Vec<u8> = (0..400u32).map(|i| (i * i % 251) as u8).collect();
         let exact: Vec<f64> = gray.iter().map(|&v| f64::from(v / 2 + 40)).collect();
         let threefold = |v: f64| [v as f32; 3];

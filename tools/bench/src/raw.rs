@@ -15,7 +15,7 @@ pub(crate) struct Machine {
     pub(crate) processor: String,
     pub(crate) cores: usize,
     pub(crate) kernel: String,
-    /// Content of `/proc/loadavg` before the first measurement: what else the machine was doing.
+    /// Content of `/proc/loadavg` before the first measurement, which shows what else the machine was doing.
     pub(crate) load_before: String,
     pub(crate) peers: Vec<String>,
 }

@@ -1,5 +1,5 @@
-//! The reference for small images, slow and obvious: libvips' full decode to RGB (no shrink-on-load), then Lanczos3 in
-//! floats on the stored (gamma-encoded) values. Nothing is rounded on the way.
+//! The reference for small images, simple and slow: libvips' full decode to RGB (no shrink-on-load), then Lanczos3 in
+//! floats on the stored (gamma-encoded) values. Intermediate values are not rounded.
 
 use std::f64::consts::PI;
 
@@ -9,7 +9,7 @@ use crate::quality::{Rgb, RgbF};
 pub(crate) fn resize(source: &Rgb, width: usize, height: usize) -> RgbF {
     let across = weights(source.width, width);
     let down = weights(source.height, height);
-    // Columns first: the rows that come out are short, so what must be kept is small.
+    // Columns first, because the resulting short rows need less memory.
     let mut narrow = vec![0.0_f32; width * source.height * 3];
     for (row, out) in source
         .samples
@@ -37,7 +37,7 @@ pub(crate) fn resize(source: &Rgb, width: usize, height: usize) -> RgbF {
             }
         }
     }
-    // Lanczos overshoots; no 8-bit image can.
+    // Lanczos overshoots, which 8-bit images cannot represent.
     for value in &mut samples {
         *value = value.clamp(0.0, 255.0);
     }
@@ -48,7 +48,7 @@ pub(crate) fn resize(source: &Rgb, width: usize, height: usize) -> RgbF {
     }
 }
 
-/// The source samples that one output sample is computed from: index of the first, and the weights.
+/// The source samples from which one output sample is computed: the index of the first one, and the weights.
 struct Taps {
     first: usize,
     weights: Vec<f32>,

@@ -1,9 +1,9 @@
-//! Benchmark of clients that wait for each reply before they send the next request, on many distinct photographs. The
-//! server must not reject any of them, neither right after its start nor later.
+//! Benchmark of clients that wait for each response before they send the next request, on many distinct photos. The
+//! server must not reject any request, neither right after its start nor later.
 //!
-//! Every request differs from all others, so that no cache can answer.
+//! Every request differs from all others, so that no cache can serve it.
 
-mod photographs;
+mod photo_set;
 
 use std::num::NonZero;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,12 +16,12 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::goals::{self, Goal, Strictness};
-use crate::http::client::{Connection, together};
+use crate::http::client::{Connection, run_clients};
 use crate::http::server::{ResultCaching, Server};
 use crate::photos::Folder;
 use crate::stats::Latency;
 use crate::{proc, raw};
-use photographs::Photographs;
+use photo_set::PhotoSet;
 
 /// Options of `./dev bench rejections`.
 #[derive(Args)]
@@ -35,7 +35,7 @@ pub(crate) struct RejectionsArgs {
     /// Numbers of worker threads of the server.
     #[arg(long, value_delimiter = ',', default_values_t = [1, 2])]
     workers: Vec<usize>,
-    /// Five seconds each, on a quarter of the photographs: for a first look, not for results to publish.
+    /// Five seconds each, on a quarter of the photos, for a quick check whose results are not published.
     #[arg(long)]
     quick: bool,
     #[command(flatten)]
@@ -47,7 +47,7 @@ pub(crate) struct RejectionsArgs {
 pub(crate) struct Run {
     machine: raw::Machine,
     seconds: u64,
-    photographs: Photographs,
+    photos: PhotoSet,
     cases: Vec<Case>,
     pub(crate) goals: Vec<Goal>,
 }
@@ -71,7 +71,7 @@ struct Load {
     rejected: usize,
     /// Body of the first rejection.
     rejection: Option<String>,
-    /// Replies that are neither an image nor a rejection.
+    /// Responses that are neither an image nor a rejection.
     others: usize,
     per_second: f64,
     latency: Latency,
@@ -83,16 +83,16 @@ struct Load {
 pub(crate) fn run(args: &RejectionsArgs, photos: &Folder) -> Result<Run> {
     let machine = raw::Machine::here()?;
     let (seconds, count) = if args.quick {
-        (5, PHOTOGRAPHS / 4)
+        (5, PHOTOS / 4)
     } else {
-        (args.seconds, PHOTOGRAPHS)
+        (args.seconds, PHOTOS)
     };
-    let photographs = Photographs::make(photos, count)?;
+    let set = PhotoSet::make(photos, count)?;
     let mut cases = Vec::new();
     for workers in &args.workers {
         for connections in &args.connections {
             let time = Duration::from_secs(seconds);
-            let case = Case::measure(&photographs, *workers, *connections, time)?;
+            let case = Case::measure(&set, *workers, *connections, time)?;
             case.print();
             cases.push(case);
         }
@@ -102,7 +102,7 @@ pub(crate) fn run(args: &RejectionsArgs, photos: &Folder) -> Result<Run> {
     Ok(Run {
         machine,
         seconds,
-        photographs,
+        photos: set,
         cases,
         goals,
     })
@@ -122,7 +122,7 @@ fn goals(cases: &[Case]) -> Vec<Goal> {
 
 impl Case {
     fn measure(
-        photographs: &Photographs,
+        set: &PhotoSet,
         workers: usize,
         connections_per_core: usize,
         time: Duration,
@@ -130,15 +130,15 @@ impl Case {
         let cores = thread::available_parallelism().map_or(1, NonZero::get);
         let connections = connections_per_core * cores;
         let keys = format!("workers = {workers}");
-        let server = Server::configured(&photographs.path, ResultCaching::Default, &keys)?;
+        let server = Server::configured(&set.path, ResultCaching::Default, &keys)?;
         let next = AtomicUsize::new(0);
-        let fresh = load(&server, photographs, &next, connections, time)?;
-        let warm = load(&server, photographs, &next, connections, time)?;
-        let asked = next.into_inner();
+        let fresh = load(&server, set, &next, connections, time)?;
+        let warm = load(&server, set, &next, connections, time)?;
+        let request_count = next.into_inner();
         ensure!(
-            asked <= photographs.requests(),
+            request_count <= set.requests(),
             "after {} requests the cache could answer; make --seconds fewer",
-            photographs.requests()
+            set.requests()
         );
         let peak_bytes = proc::status_bytes(&server.pid().to_string(), "VmHWM")?;
         server.stop()?;
@@ -177,7 +177,7 @@ impl Case {
 
 /// Results that all clients collect.
 #[derive(Default)]
-struct Seen {
+struct Tally {
     latencies: Vec<f64>,
     queued: Vec<f64>,
     rejected: usize,
@@ -187,49 +187,49 @@ struct Seen {
 
 fn load(
     server: &Server,
-    photographs: &Photographs,
+    set: &PhotoSet,
     next: &AtomicUsize,
     connections: usize,
     time: Duration,
 ) -> Result<Load> {
     let start = Instant::now();
-    let seen = Mutex::new(Seen::default());
+    let tally = Mutex::new(Tally::default());
     let client = || -> Result<()> {
         let mut connection = Connection::open(server)?;
         while start.elapsed() < time {
-            let url = photographs.url(next.fetch_add(1, Ordering::Relaxed));
-            let asked = Instant::now();
+            let url = set.url(next.fetch_add(1, Ordering::Relaxed));
+            let request_start = Instant::now();
             let reply = connection.ask(&url)?;
-            let took = asked.elapsed().as_secs_f64() * 1e3;
-            let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
+            let took = request_start.elapsed().as_secs_f64() * 1e3;
+            let mut tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
             match reply.status {
                 200 => {
-                    seen.latencies.push(took);
-                    seen.queued.push(reply.queued_ms());
+                    tally.latencies.push(took);
+                    tally.queued.push(reply.queued_ms());
                 }
                 503 => {
-                    seen.rejected += 1;
+                    tally.rejected += 1;
                     let text = || String::from_utf8_lossy(&reply.body).trim().to_owned();
-                    seen.rejection.get_or_insert_with(text);
+                    tally.rejection.get_or_insert_with(text);
                 }
-                _ => seen.others += 1,
+                _ => tally.others += 1,
             }
         }
         Ok(())
     };
-    together(connections, client)?;
+    run_clients(connections, client)?;
     let seconds = start.elapsed().as_secs_f64();
-    let seen = seen.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let tally = tally.into_inner().unwrap_or_else(PoisonError::into_inner);
     Ok(Load {
-        requests: seen.latencies.len() + seen.rejected + seen.others,
-        rejected: seen.rejected,
-        rejection: seen.rejection,
-        others: seen.others,
-        per_second: seen.latencies.len() as f64 / seconds,
-        latency: Latency::of(seen.latencies),
-        queued: Latency::of(seen.queued),
+        requests: tally.latencies.len() + tally.rejected + tally.others,
+        rejected: tally.rejected,
+        rejection: tally.rejection,
+        others: tally.others,
+        per_second: tally.latencies.len() as f64 / seconds,
+        latency: Latency::of(tally.latencies),
+        queued: Latency::of(tally.queued),
     })
 }
 
-/// Number of distinct photographs.
-const PHOTOGRAPHS: usize = 96;
+/// Number of distinct photos.
+const PHOTOS: usize = 96;

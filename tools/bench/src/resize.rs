@@ -24,7 +24,7 @@ use plane::{Plane, Sample};
 /// Options of `./dev bench resize`.
 #[derive(Args)]
 pub(crate) struct ResizeArgs {
-    /// One photograph and fewer repeats: for a first look, not for results to publish.
+    /// One photo and fewer repeats, for a quick check whose results are not published.
     #[arg(long)]
     quick: bool,
     #[command(flatten)]
@@ -36,20 +36,20 @@ pub(crate) struct ResizeArgs {
 pub(crate) struct Run {
     machine: raw::Machine,
     instructions: String,
-    photographs: Vec<String>,
+    photos: Vec<String>,
     cases: Vec<Case>,
     pub(crate) goals: Vec<Goal>,
 }
 
 const KERNELS: [Kernel; 3] = [Kernel::Lanczos3, Kernel::Mitchell, Kernel::Box];
 
-/// Factors of reduction. The goals are about these.
+/// Factors of reduction, for which there are goals.
 const FACTORS: [f64; 5] = [1.2, 1.5, 2.0, 3.0, 4.0];
 
-/// Factors below 1, which enlarge. They are measured for information only.
+/// Factors below 1, which enlarge. They are measured only for information.
 const ENLARGED: [f64; 2] = [1.0 / 1.5, 0.5];
 
-/// Sizes of the planes, in eighths of the photograph's size.
+/// Sizes of the planes, in eighths of the photo's size.
 const EIGHTHS: [u8; 3] = [8, 4, 2];
 
 /// Goal for the speed as a multiple of the peer's, with no larger error.
@@ -63,15 +63,15 @@ pub(crate) fn run(args: &ResizeArgs, photos: &Folder) -> Result<Run> {
     } else {
         (4, 7)
     };
-    let photographs: Vec<_> = photos.names.iter().step_by(step).cloned().collect();
+    let names: Vec<_> = photos.names.iter().step_by(step).cloned().collect();
     let mut cases = Vec::new();
-    for name in &photographs {
+    for name in &names {
         let file = photos.read(name)?;
         for eighths in EIGHTHS {
             let plane = Plane::luma(&file, eighths)?;
             measure(&mut cases, &plane, rounds)?;
-            // The other depth is not what the goal is about: one photograph says enough.
-            if *name == photographs[0] {
+            // There is no goal for the other depth, so one photo is enough.
+            if *name == names[0] {
                 measure(&mut cases, &plane.widened(), rounds)?;
             }
         }
@@ -83,7 +83,7 @@ pub(crate) fn run(args: &ResizeArgs, photos: &Folder) -> Result<Run> {
     Ok(Run {
         machine,
         instructions: format!("{:?}", Level::best()),
-        photographs,
+        photos: names,
         cases,
         goals,
     })

@@ -1,7 +1,7 @@
-//! Benchmark of how close `score:`, and with it `q:auto`, comes to the requested score. Run it with `./dev bench
-//! score`.
+//! Benchmark of how close `score:`, and with it `q:auto`, is to the requested score. Run it with `./dev bench score`.
 //!
-//! The result is decoded and scored against a lossless result of the same steps, from outside as a user would do it.
+//! The result is decoded and scored against a lossless result of the same steps, through the public interface as a user
+//! would do it.
 
 use std::path::{Path, PathBuf};
 
@@ -20,13 +20,13 @@ use crate::raw;
 /// Options of `./dev bench score`.
 #[derive(Args)]
 pub(crate) struct ScoreArgs {
-    /// Three photographs at 400 px: for a first look, not for results to publish.
+    /// Three photos at 400 px, for a quick check whose results are not published.
     #[arg(long)]
     quick: bool,
     /// Requested scores; 75 is that of `q:auto`.
     #[arg(long, value_delimiter = ',', default_value = "60,75,85")]
     asked: Vec<u8>,
-    /// Folders with more photographs. Missing ones are skipped.
+    /// Folders with more photos. Missing ones are skipped.
     #[arg(long, value_delimiter = ',', default_value = "../shared/photos")]
     more: Vec<PathBuf>,
     #[command(flatten)]
@@ -37,14 +37,14 @@ pub(crate) struct ScoreArgs {
 #[derive(Serialize)]
 pub(crate) struct Run {
     machine: raw::Machine,
-    results: Vec<Reached>,
+    results: Vec<ScoreResult>,
     pub(crate) goals: Vec<Goal>,
 }
 
-/// Result of one photograph at one size, in one format and for one requested score.
+/// Result of one photo at one size, in one format and for one requested score.
 #[derive(Serialize)]
-struct Reached {
-    photograph: String,
+struct ScoreResult {
+    photo: String,
     side: u32,
     format: &'static str,
     asked: u8,
@@ -52,14 +52,14 @@ struct Reached {
     ssimulacra2: f64,
 }
 
-impl Reached {
+impl ScoreResult {
     fn over(&self) -> f64 {
         self.ssimulacra2 - f64::from(self.asked)
     }
 }
 
 const FORMATS: [&str; 4] = ["jpeg", "webp", "avif", "jxl"];
-/// Largest distance from the requested score, in points, that counts as near. `SHARE` is the share of images that must
+/// Maximum distance from the requested score, in points, that counts as near. `SHARE` is the share of images that must
 /// be near.
 const NEAR: f64 = 2.0;
 const SHARE: f64 = 0.95;
@@ -79,8 +79,12 @@ pub(crate) fn run(args: &ScoreArgs, photos: &Folder) -> Result<Run> {
     println!("            within ±{NEAR}   over: least  mean  most");
     for &asked in &args.asked {
         for format in FORMATS {
-            let these = |one: &&Reached| one.asked == asked && one.format == format;
-            let over: Vec<f64> = results.iter().filter(these).map(Reached::over).collect();
+            let these = |one: &&ScoreResult| one.asked == asked && one.format == format;
+            let over: Vec<f64> = results
+                .iter()
+                .filter(these)
+                .map(ScoreResult::over)
+                .collect();
             println!(
                 "score:{asked:<3} {format:6}{:>6.0} %{:>14.1}{:>6.1}{:>6.1}",
                 100.0 * near(&over),
@@ -91,20 +95,20 @@ pub(crate) fn run(args: &ScoreArgs, photos: &Folder) -> Result<Run> {
         }
     }
     for far in results.iter().filter(|one| one.over().abs() > NEAR) {
-        let Reached {
-            photograph,
+        let ScoreResult {
+            photo,
             side,
             format,
             asked,
             ssimulacra2,
             ..
         } = far;
-        println!("{photograph} at {side} px as {format}: {ssimulacra2:.1}, not {asked}");
+        println!("{photo} at {side} px as {format}: {ssimulacra2:.1}, not {asked}");
     }
     let goals = args.asked.iter().map(|&asked| {
         let these = results.iter().filter(|one| one.asked == asked);
-        let over: Vec<f64> = these.map(Reached::over).collect();
-        let name = format!("score:{asked}: photographs and sizes within ±{NEAR} points");
+        let over: Vec<f64> = these.map(ScoreResult::over).collect();
+        let name = format!("score:{asked}: photos and sizes within ±{NEAR} points");
         Goal::at_least(name, near(&over), SHARE, "")
     });
     let goals: Vec<_> = goals.collect();
@@ -121,8 +125,8 @@ fn near(over: &[f64]) -> f64 {
     near as f64 / over.len() as f64
 }
 
-/// Measures one photograph at one size, in all formats and for all requested scores.
-fn reach(path: &Path, side: u32, asked: &[u8], results: &mut Vec<Reached>) -> Result<()> {
+/// Measures one photo at one size, in all formats and for all requested scores.
+fn reach(path: &Path, side: u32, asked: &[u8], results: &mut Vec<ScoreResult>) -> Result<()> {
     let photo = std::fs::read(path).with_context(|| path.display().to_string())?;
     let steps = format!("fit:{side}x{side}");
     let exact = rgb(&prepared(&photo, &steps)?)?;
@@ -133,8 +137,8 @@ fn reach(path: &Path, side: u32, asked: &[u8], results: &mut Vec<Reached>) -> Re
             let recipe =
                 format!("orient,{steps},profile:drop,metadata:none,as:{format},score:{asked}");
             let file = render(&recipe, &photo)?;
-            results.push(Reached {
-                photograph: name.clone().into_owned(),
+            results.push(ScoreResult {
+                photo: name.clone().into_owned(),
                 side,
                 format,
                 asked,

@@ -1,4 +1,4 @@
-//! Statistics that the benchmarks share, and measuring time.
+//! Statistics that the benchmarks share, and time measurement.
 
 use std::time::Instant;
 
@@ -6,7 +6,7 @@ use andon_lab::stats;
 use anyhow::Result;
 use serde::Serialize;
 
-/// Returns the median. For an even number of values it is the mean of the two middle ones, and for none NaN.
+/// Returns the median. For an even number of values it is the mean of the two middle ones, and for no values NaN.
 pub(crate) fn median(values: &[f64]) -> f64 {
     stats::median(values).unwrap_or(f64::NAN)
 }
@@ -16,7 +16,7 @@ pub(crate) fn quantile(values: &[f64], share: f64) -> f64 {
     stats::quantile(values, share).unwrap_or(f64::NAN)
 }
 
-/// Returns the geometric mean, the right one for rates and ratios. NaN for no values.
+/// Returns the geometric mean, which suits rates and ratios. NaN for no values.
 pub(crate) fn geometric_mean(values: impl IntoIterator<Item = f64>) -> f64 {
     let (sum, count) = values.into_iter().fold((0.0, 0.0), |(sum, count), v: f64| {
         (sum + v.ln(), count + 1.0)
@@ -35,11 +35,11 @@ pub(crate) fn mean(values: impl IntoIterator<Item = f64>) -> f64 {
 /// Returns the result of `work` and the wall-clock seconds that it took.
 pub(crate) fn timed<T>(work: impl FnOnce() -> Result<T>) -> Result<(T, f64)> {
     let start = Instant::now();
-    let done = work()?;
-    Ok((done, start.elapsed().as_secs_f64()))
+    let result = work()?;
+    Ok((result, start.elapsed().as_secs_f64()))
 }
 
-/// Latencies of replies of one kind. The times are NaN if there were no replies.
+/// Latencies of one kind of response. The times are NaN if there were no such responses.
 #[derive(Serialize)]
 pub(crate) struct Latency {
     pub(crate) count: usize,
@@ -49,7 +49,7 @@ pub(crate) struct Latency {
 }
 
 impl Latency {
-    /// Computes the figures of times in milliseconds.
+    /// Computes the statistics of times in milliseconds.
     pub(crate) fn of(times: impl IntoIterator<Item = f64>) -> Self {
         let times: Vec<f64> = times.into_iter().collect();
         Self {

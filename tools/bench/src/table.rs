@@ -7,11 +7,11 @@ use crate::stats::{geometric_mean, mean};
 
 const LEGEND: &str = "\
 One thread unless said otherwise; all at q 80, 4:2:0, without metadata, of equal size.
-images/s  geometric mean over the photographs of 1 / median time; runs interleaved there and back
-Andon ×   how many times as many images Andon makes (lowest and highest photograph); CPU × the same
+images/s  geometric mean over the photos of 1 / median time; runs interleaved there and back
+Andon ×   how many times as many images Andon makes (lowest and highest photo); CPU × the same
           by processor time, which other programs on the machine disturb less
 PSNR      of R, G and B in dB, SSIM of luma: mean, against a full decode and Lanczos3 in floats
-peak RSS  of a process of its own; idle: what was there before the first photograph";
+peak RSS  of a process of its own; idle: what was there before the first photo";
 
 /// Prints one table per format and side.
 pub(crate) fn print(run: &Run) {
@@ -35,7 +35,7 @@ pub(crate) fn print(run: &Run) {
 fn print_one(run: &Run, format: Format, side: u32) {
     let ours = of(&run.results, Contestant::Andon, format, side);
     println!(
-        "\nJPEG → {}, longest side {side} px, {} photographs",
+        "\nJPEG → {}, longest side {side} px, {} photos",
         format.name(),
         ours.len()
     );

@@ -1,8 +1,8 @@
 //! Benchmark of tiles of a huge JPEG over HTTP, as requested by IIIF viewers. Run it with `./dev bench tiles`.
 //!
-//! The image is made here: 100 megapixels of real photographs side by side, once without restart markers and once with
-//! one after every row of MCUs. Tiles of 512 px are requested from a server with one worker. Their times are compared
-//! with one thread that only decodes the whole file in memory.
+//! The image is generated: 100 megapixels of real photos side by side, once without restart markers and once with one
+//! after every row of MCUs. Tiles of 512 px are requested from a server with one worker. Their times are compared with
+//! one thread that only decodes the whole file in memory.
 
 use std::fs;
 use std::path::Path;
@@ -24,7 +24,7 @@ use crate::stats::{median, quantile, timed};
 /// Options of `./dev bench tiles`.
 #[derive(Args)]
 pub(crate) struct TilesArgs {
-    /// Fewer tiles: for a first look, not for results to publish.
+    /// Fewer tiles, for a quick check whose results are not published.
     #[arg(long)]
     quick: bool,
     #[command(flatten)]
@@ -37,20 +37,20 @@ pub(crate) struct Run {
     machine: raw::Machine,
     width: u32,
     height: u32,
-    pictures: Vec<Picture>,
+    images: Vec<FileResult>,
     pub(crate) goals: Vec<Goal>,
 }
 
 /// Results for one of the two files. Times are in milliseconds.
 #[derive(Serialize)]
-struct Picture {
+struct FileResult {
     markers: Markers,
     bytes: usize,
     /// Decodes of the whole file on one thread.
     full_ms: Vec<f64>,
-    /// Tiles from a server without a memory cache, which keeps no index. Each takes a full decode.
+    /// Tiles from a server without a memory cache, which stores no index. Each tile takes a full decode.
     without_index_ms: Vec<f64>,
-    /// The first tile, for which the server also indexes the file.
+    /// The first tile, for which the server also builds the index of the file.
     first_ms: f64,
     /// The tiles after the first, in order. Each shows another part of the image.
     later_ms: Vec<f64>,
@@ -68,9 +68,9 @@ enum Markers {
 const WIDTH: u32 = 12_160;
 const HEIGHT: u32 = 8_224;
 const TILE: u32 = 512;
-/// Width and height in px of the photographs that the image is composed of.
+/// Width and height in px of the photos that the image is composed of.
 const PHOTO: u32 = 2048;
-/// Largest share of the time of a full decode that a tile may take.
+/// Maximum time of a tile, as a share of the time of a full decode.
 const GOAL: f64 = 0.1;
 
 /// Runs the benchmark, prints the results and returns them.
@@ -81,12 +81,12 @@ pub(crate) fn run(args: &TilesArgs, photos: &Folder) -> Result<Run> {
         .tempdir()?;
     make(folder.path(), photos)?;
     let count = if args.quick { 40 } else { 200 };
-    let mut pictures = Vec::new();
+    let mut images = Vec::new();
     for markers in [Markers::None, Markers::EveryRow] {
-        pictures.push(Picture::measure(folder.path(), markers, count)?);
+        images.push(FileResult::measure(folder.path(), markers, count)?);
     }
     println!("tiles of {TILE} px of {WIDTH}×{HEIGHT} px, in ms");
-    for image in &pictures {
+    for image in &images {
         println!(
             "  restart markers {:9} {:5.1} MB: decode {:6.1}, tile without index {:6.1}, first {:6.1}, later {:5.1} (p95 {:5.1})",
             image.markers.word(),
@@ -98,13 +98,13 @@ pub(crate) fn run(args: &TilesArgs, photos: &Folder) -> Result<Run> {
             image.p95_ms,
         );
     }
-    let goals: Vec<Goal> = pictures.iter().flat_map(Picture::goals).collect();
+    let goals: Vec<Goal> = images.iter().flat_map(FileResult::goals).collect();
     goals::print(&goals);
     Ok(Run {
         machine,
         width: WIDTH,
         height: HEIGHT,
-        pictures,
+        images,
         goals,
     })
 }
@@ -125,7 +125,7 @@ impl Markers {
     }
 }
 
-impl Picture {
+impl FileResult {
     fn measure(folder: &Path, markers: Markers, count: u32) -> Result<Self> {
         let file = fs::read(folder.join(markers.file()))?;
         let mut full_ms = Vec::new();
@@ -192,10 +192,11 @@ impl Picture {
     }
 }
 
-/// Returns the left and top edge in px of tile `number`. The tiles are spread all over the image, and none comes twice.
+/// Returns the left and top edge in px of tile `number`. The tiles are spread over the whole image, and all are
+/// different.
 fn place(number: u32) -> (u32, u32) {
     let (across, down) = (WIDTH / TILE, HEIGHT / TILE);
-    // 151 is prime to their product, 23 × 16.
+    // 151 and the number of tiles, 23 × 16, have no common factor.
     let place = number * 151 % (across * down);
     (place % across * TILE, place / across * TILE)
 }
@@ -211,26 +212,26 @@ fn make(folder: &Path, photos: &Folder) -> Result<()> {
     let planes = (0..3).map(|index| side_by_side(&parts, model, index));
     let frame = Frame::new(model, WIDTH, HEIGHT, planes.collect::<Result<_>>()?, None)?;
     drop(parts);
-    let how = Encode {
+    let options = Encode {
         quality: Some(85),
         chroma: Some(Subsampling::C420),
         ..Encode::default()
     };
     let encoder = codec("jpeg")?.encoder().context("JPEG is written")?;
-    let file = encoder.encode(&Image::still(frame), &how, &Never)?;
+    let file = encoder.encode(&Image::still(frame), &options, &Never)?;
     let plain = folder.join(Markers::None.file());
     fs::write(&plain, file)?;
-    let made = Command::new("jpegtran")
+    let status = Command::new("jpegtran")
         .args(["-restart", "1", "-outfile"])
         .arg(folder.join(Markers::EveryRow.file()))
         .arg(&plain)
         .status()
         .context("jpegtran, of libjpeg-turbo-progs")?;
-    ensure!(made.success(), "jpegtran: {made}");
+    ensure!(status.success(), "jpegtran: {status}");
     Ok(())
 }
 
-/// Composes one plane of the image from all photographs, again and again. Each row begins with another photograph.
+/// Composes one plane of the image from all photos, which are repeated. Each row begins with another photo.
 fn side_by_side(parts: &[Frame], model: Model, index: usize) -> Result<Plane> {
     let (width, height) = model.plane_size(index, WIDTH, HEIGHT);
     let (side, _) = model.plane_size(index, PHOTO, PHOTO);

@@ -1,10 +1,9 @@
-//! Makes loads of different mixes comparable: images count by the work they take.
+//! Makes loads with different mixes of images comparable, by weighting images with the work they take.
 //!
 //! A server that prefers light work under overload answers more requests than one that does not, without doing more
-//! work. So every class of images (a photograph and a range of sizes, or a file) has a price. It is the median of the
-//! time for decoding, resizing and encoding that the server itself reported in `Server-Timing` while it was busy but
-//! not overloaded. Goodput is the sum of the prices of the rendered images, per second, however long each reply took in
-//! the end.
+//! work. So every class of images (a photo and a range of sizes, or a file) has a price. It is the median of the time
+//! for decoding, resizing and encoding that the server itself reported in `Server-Timing` while it was busy but not
+//! overloaded. Goodput is the sum of the prices of the rendered images, per second, however long each response took.
 
 use std::collections::HashMap;
 
@@ -19,9 +18,9 @@ pub(crate) struct Prices {
 
 impl Prices {
     /// Computes the prices from pairs of a class and the milliseconds of work that one of its images took.
-    pub(crate) fn of(seen: &[(usize, f64)]) -> Self {
+    pub(crate) fn of(samples: &[(usize, f64)]) -> Self {
         let mut times: HashMap<usize, Vec<f64>> = HashMap::new();
-        for (class, millis) in seen {
+        for (class, millis) in samples {
             times.entry(*class).or_default().push(*millis);
         }
         let classes: HashMap<usize, f64> = times

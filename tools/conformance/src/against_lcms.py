@@ -11,7 +11,7 @@ PATCH = 8
 
 
 def gray_profile():
-    """A power of 1.8."""
+    """Returns a curve with a power of 1.8."""
     s15 = lambda *values: b"".join(struct.pack(">i", round(value * 65536)) for value in values)
     text = b"mluc" + struct.pack(">IIIHHII", 0, 1, 12, 0x656E, 0x5553, 8, 28) + "gray".encode("utf-16-be")
     white = b"XYZ " + bytes(4) + s15(0.9642, 1, 0.8249)
@@ -27,7 +27,7 @@ def gray_profile():
 
 
 def chart(mode, steps):
-    """Every combination of so many steps of each channel, one patch each."""
+    """Returns every combination of this many steps of each channel, one patch each."""
     levels = [round(255 * step / (steps - 1)) for step in range(steps)]
     colours = [()]
     for _ in mode:
@@ -55,7 +55,7 @@ def expect(path, turned=None):
 
 
 def png16(image, icc):
-    """Pillow writes no RGB of 16 bits."""
+    """Writes RGB of 16 bits, which Pillow cannot."""
     def chunk(kind, body):
         return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
     width, height = image.size
@@ -87,6 +87,6 @@ if swop.exists():
     swop = Image.open(swop).info["icc_profile"]
     chart("CMYK", 6).save(folder / "cmyk.tif", icc_profile=swop, compression="tiff_lzw")
     expect(folder / "cmyk.tif")
-    # Photoshop's way: an Adobe marker, and 255 for no ink.
+    # As Photoshop does: an Adobe marker, and 255 for no ink.
     chart("CMYK", 5).save(folder / "cmyk-inverted.jpg", icc_profile=swop, **lossless)
     expect(folder / "cmyk-inverted.jpg")

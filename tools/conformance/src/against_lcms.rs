@@ -1,4 +1,4 @@
-//! Compares the colours of charts with what Little CMS makes of them, the colour engine that most programs for print
+//! Compares the converted colours of charts with those of Little CMS, the colour engine that most programs for print
 //! and photography use. It is called through Pillow. Without Pillow the test reports that it was skipped.
 
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use andon_recipe::Recipe;
 use crate::delta::delta_e2000;
 use crate::rgba::Rgba;
 
-/// The Python script that makes the charts and converts them with Little CMS.
+/// The Python script that generates the charts and converts them with Little CMS.
 const CHARTS: &str = include_str!("against_lcms.py");
 
 /// Width and height of a chart's patches in px.
@@ -78,7 +78,8 @@ fn no_colour_looks_different_from_little_cms() {
     println!("the middle and the most by CIEDE2000: {seen:.2?}");
     assert!(seen.len() >= 5, "{seen:?}");
     for (name, (_, most)) in seen {
-        // Both look tables of inks up through coarser ones of their own, which shows next to black.
+        // Both engines interpolate tables of inks through coarser tables of their own. The difference is visible near
+        // black.
         let allowed = if name.starts_with("cmyk") { 1.25 } else { 1.0 };
         assert!(most <= allowed, "{name}: {most}");
     }

@@ -1,4 +1,4 @@
-//! Judges a row by the decoders alone, in a process of its own.
+//! Judges a row with the decoders alone, in a process of its own.
 
 use std::io::{Read, Write};
 use std::path::Path;
@@ -14,7 +14,7 @@ use crate::judge;
 use crate::rows::Row;
 use crate::verdict::Verdict;
 
-/// How long a row may take in an unoptimised build, next to other work.
+/// Maximum time for a row in an unoptimised build, while other work runs.
 const DEADLINE: Duration = Duration::from_secs(20);
 
 /// Address space in bytes that the process of a row may take: the default memory limit of a request, and as much again
@@ -23,7 +23,7 @@ const MEMORY: u64 = 2 << 30;
 
 /// Starts this program for one row and waits for its verdict. A process that crashes or exceeds its deadline is a
 /// missed row.
-pub(crate) fn judged(row: &Row, set: &Path) -> Result<Verdict> {
+pub(crate) fn judge_in_process(row: &Row, set: &Path) -> Result<Verdict> {
     let mut child = Command::new(std::env::current_exe()?)
         .arg("--alone")
         .arg("--set")
@@ -33,7 +33,7 @@ pub(crate) fn judged(row: &Row, set: &Path) -> Result<Verdict> {
         .stderr(Stdio::piped())
         .spawn()?;
     if let Some(mut stdin) = child.stdin.take() {
-        // A child that is gone already has said why.
+        // If the process has ended already, its exit status tells why.
         let _ = stdin.write_all(serde_json::to_string(row)?.as_bytes());
     }
     let began = Instant::now();
@@ -89,7 +89,7 @@ pub(crate) fn judge(set: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Installs the conformance set's own fonts, which its SVG images were drawn with.
+/// Installs the conformance set's own fonts, with which its SVG images were drawn.
 fn fonts(folder: &Path) -> Result<()> {
     let mut paths: Vec<_> = std::fs::read_dir(folder)?
         .filter_map(|entry| Some(entry.ok()?.path()))

@@ -13,7 +13,7 @@ use crate::rows::Row;
 /// The recipe that converts an image to sRGB.
 pub(crate) const RECIPE: &str = "profile:srgb,as:png";
 
-/// How far an image may be off the result of lcms2 on average. Both round, and their black points differ.
+/// Maximum mean difference from the result of lcms2. Both round, and their black points differ.
 const WHOLE: f64 = 3.0;
 
 #[derive(Deserialize)]
@@ -42,27 +42,27 @@ impl Point {
 }
 
 pub(crate) fn judge(row: &Row, set: &Path, converted: &[u8]) -> Judged {
-    let own = Rgba::png(converted).map_err(|error| format!("{error:#}"))?;
+    let output = Rgba::png(converted).map_err(|error| format!("{error:#}"))?;
     if let Some(answer) = row.text("colours") {
         let text = std::fs::read_to_string(set.join(answer)).map_err(|error| error.to_string())?;
         let answer: Answer = serde_json::from_str(&text).map_err(|error| error.to_string())?;
-        // Text: 4 per channel, or a difference that is not seen.
+        // A tolerance that is a text means 4 per channel, or a difference that is not visible.
         let number = answer.tolerance.as_f64();
         let most = number.unwrap_or(4.0);
         let close = |pixel: [u8; 3], right: [u8; 3]| {
             let off = pixel
                 .iter()
                 .zip(right)
-                .map(|(own, right)| own.abs_diff(right))
+                .map(|(output, right)| output.abs_diff(right))
                 .max();
             f64::from(off.unwrap_or(0)) <= most
                 || (number.is_none() && delta_e2000(pixel, right) <= 2.0)
         };
         let mut wrong = Vec::new();
         for point in &answer.points {
-            let pixel = own.pixels.get(point.y * own.width + point.x);
+            let pixel = output.pixels.get(point.y * output.width + point.x);
             let [r, g, b, a] = *pixel.ok_or("the image is smaller than its answer")?;
-            // What is hidden has no colour.
+            // Fully transparent pixels have no colour.
             if a > 0 && !point.allowed().any(|right| close([r, g, b], right)) {
                 wrong.push(format!("{},{} is {r},{g},{b}", point.x, point.y));
             }
@@ -74,11 +74,11 @@ pub(crate) fn judge(row: &Row, set: &Path, converted: &[u8]) -> Judged {
     }
     if let Some(answer) = row.text("srgb") {
         let answer = Rgba::read(&set.join(answer)).map_err(|error| format!("{error:#}"))?;
-        let own = own
-            .shown_through(&answer)
+        let output = output
+            .laid_over(&answer)
             .reduced(row.number("srgb_reduce").unwrap_or(1) as usize);
         let tolerance = serde_json::json!({ "mean": WHOLE });
-        close(&own, &answer, &tolerance).map_err(|why| format!("in sRGB: {why}"))?;
+        close(&output, &answer, &tolerance).map_err(|why| format!("in sRGB: {why}"))?;
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! What the decoders make of a file, without a server.
+//! Runs the decoders on a file, without a server.
 
 use std::path::Path;
 
@@ -39,7 +39,7 @@ impl Decoders {
         }
     }
 
-    fn how(&self) -> Decode<'_> {
+    fn options(&self) -> Decode<'_> {
         Decode {
             scales: Scales::FULL,
             limits: &self.limits,
@@ -61,7 +61,7 @@ impl Decoders {
     }
 
     /// Decodes the first frame in the file's own colour space, without applying its orientation. A file that can be
-    /// decoded at several scales is decoded at the size of its answer.
+    /// decoded at several scales is decoded at the size of the expected answer.
     fn decoded(&self, row: &Row) -> Result<(Info, Frame), Error> {
         let (codec, info) = self.header()?;
         let answered = |scale: &&Scale| {
@@ -69,11 +69,11 @@ impl Decoders {
             **scale > Scale::FULL && (Some(width), Some(height)) == (row.width, row.height)
         };
         let scale = codec.scales(&info).iter().find(answered);
-        let how = Decode {
+        let options = Decode {
             scales: Scales::both(scale.copied().unwrap_or(Scale::FULL)),
-            ..self.how()
+            ..self.options()
         };
-        let image = codec.decode(&self.bytes, &info, &how)?;
+        let image = codec.decode(&self.bytes, &info, &options)?;
         Ok((info, image.frame))
     }
 }
@@ -81,10 +81,10 @@ impl Decoders {
 impl Way for Decoders {
     fn still(&self, row: &Row) -> Result<Rgba, Miss> {
         let (info, frame) = self.decoded(row)?;
-        let own = Rgba::of(frame)?;
+        let output = Rgba::of(frame)?;
         Ok(match row.is_upright() {
-            true => own.oriented(info.orientation),
-            false => own,
+            true => output.oriented(info.orientation),
+            false => output,
         })
     }
 
@@ -93,18 +93,18 @@ impl Way for Decoders {
         let mut frames = Vec::new();
         let moves = |decoder: &&dyn AnimationDecoder| decoder.composed(&info).is_some();
         if let Some(decoder) = codec.animation().filter(moves) {
-            let mut reader = decoder.open(&self.bytes, &info, &self.how())?;
+            let mut reader = decoder.open(&self.bytes, &info, &self.options())?;
             while let Some(timed) = reader.next()? {
                 let delay = timed.delay.seconds() * 1000.0;
                 frames.push((Some(delay), Rgba::of(timed.frame)?));
             }
         } else {
-            let image = codec.decode(&self.bytes, &info, &self.how())?;
+            let image = codec.decode(&self.bytes, &info, &self.options())?;
             frames.push((None, Rgba::of(image.frame)?));
         }
         Ok(Moving {
             frames,
-            told: info.frames,
+            frame_count: info.frames,
             plays: info.animation.map(|animation| animation.plays),
         })
     }

@@ -1,4 +1,5 @@
-//! CIEDE2000, a measure of how different two colours look. A difference of 1 is about the smallest that is visible.
+//! CIEDE2000, a measure of the visible difference between two colours. A difference of 1 is about the smallest that is
+//! visible.
 
 /// Returns the CIEDE2000 difference of two sRGB colours.
 pub(crate) fn delta_e2000(one: [u8; 3], other: [u8; 3]) -> f64 {

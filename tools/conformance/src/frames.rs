@@ -1,4 +1,4 @@
-//! Judges animations: which frames are shown, for how long, and how often.
+//! Judges animations: which frames are shown, for how long, and how many times.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::rows::Row;
 /// The expected answer, as read from its file.
 #[derive(Deserialize)]
 struct Answer {
-    /// How often the animation is repeated: a number, nothing, or the text `unknown`.
+    /// How many times the animation is repeated: a number, null, or the text `unknown`.
     r#loop: Value,
     loop_meaning: Option<String>,
     frames: Vec<Expected>,
@@ -40,7 +40,7 @@ fn one() -> usize {
     1
 }
 
-/// Returns how often the animation is shown, in a form that all formats share. 0 is forever.
+/// Returns how many times the animation is shown, in a form that all formats share. 0 means forever.
 fn plays(answer: &Answer) -> u64 {
     let more = (answer.loop_meaning.as_deref()).is_some_and(|text| text.contains("NETSCAPE"));
     match (more, answer.r#loop.as_u64()) {
@@ -55,14 +55,14 @@ fn plays(answer: &Answer) -> u64 {
 pub(crate) struct Moving {
     /// Each frame, and how long it is shown in ms. The time is `None` for a still image.
     pub(crate) frames: Vec<(Option<f64>, Rgba)>,
-    /// The number of frames that the file's header states.
-    pub(crate) told: u32,
-    /// How often the animation is shown, where 0 is forever.
+    /// The number of frames that the file's header declares.
+    pub(crate) frame_count: u32,
+    /// How many times the animation is shown. 0 means forever.
     pub(crate) plays: Option<u32>,
 }
 
 impl Moving {
-    pub(crate) fn pictures(self) -> Vec<Rgba> {
+    pub(crate) fn images(self) -> Vec<Rgba> {
         (self.frames.into_iter()).map(|(_, image)| image).collect()
     }
 
@@ -71,15 +71,15 @@ impl Moving {
     }
 }
 
-/// Returns whether the frames are exact. An error says why they are wrong, while `false` means that they are right
-/// within the tolerance.
-pub(crate) fn judge(row: &Row, own: &Moving, answer: &Path, set: &Path) -> Judged<bool> {
+/// Returns whether the frames are exact. An error gives the reason why they are wrong, while `false` means that they
+/// are right within the tolerance.
+pub(crate) fn judge(row: &Row, output: &Moving, answer: &Path, set: &Path) -> Judged<bool> {
     let answer = read(answer)?;
-    if own.stands() && row.may_stand_still() {
+    if output.stands() && row.may_stand_still() {
         return Ok(false);
     }
     let tolerance = row.expected.get("tolerance").unwrap_or(&Value::Null);
-    compare(own, &answer, set, tolerance)
+    compare(output, &answer, set, tolerance)
 }
 
 fn read(path: &Path) -> Judged<Answer> {
@@ -88,19 +88,22 @@ fn read(path: &Path) -> Judged<Answer> {
 }
 
 /// Returns how long browsers show a frame, in ms. They show a delay of up to 10 ms as 100 ms.
-fn shown(delay: f64) -> f64 {
+fn browser_delay(delay: f64) -> f64 {
     if delay <= 10.0 { 100.0 } else { delay }
 }
 
-fn compare(own: &Moving, answer: &Answer, set: &Path, tolerance: &Value) -> Judged<bool> {
+fn compare(output: &Moving, answer: &Answer, set: &Path, tolerance: &Value) -> Judged<bool> {
     let Moving {
-        frames: own,
-        told,
+        frames: output,
+        frame_count,
         plays: often,
-    } = own;
-    if own.len() != answer.frames.len() || *told as usize != own.len() {
+    } = output;
+    if output.len() != answer.frames.len() || *frame_count as usize != output.len() {
         let wanted = answer.frames.len();
-        return Err(format!("{} frames of {wanted}, {told} told", own.len()));
+        return Err(format!(
+            "{} frames of {wanted}, {frame_count} told",
+            output.len()
+        ));
     }
     if let Some(often) = often
         && !answer.r#loop.is_string()
@@ -109,9 +112,9 @@ fn compare(own: &Moving, answer: &Answer, set: &Path, tolerance: &Value) -> Judg
         return Err(format!("shown {often} times instead of {}", plays(answer)));
     }
     let mut others = Vec::new();
-    for (number, ((delay, image), wanted)) in own.iter().zip(&answer.frames).enumerate() {
+    for (number, ((delay, image), wanted)) in output.iter().zip(&answer.frames).enumerate() {
         if let Some(delay) = delay
-            && (shown(*delay) - shown(wanted.delay_ms)).abs() > 0.5
+            && (browser_delay(*delay) - browser_delay(wanted.delay_ms)).abs() > 0.5
         {
             return Err(format!(
                 "frame {number} stays {delay} ms instead of {}",
@@ -127,10 +130,10 @@ fn compare(own: &Moving, answer: &Answer, set: &Path, tolerance: &Value) -> Judg
         }
         let within = tolerance["mean"].as_f64().unwrap_or(0.0).max(1.0);
         let means = image.means();
-        for (own, mean) in means.iter().zip(wanted.mean_rgba.iter().flatten()) {
-            if (own - mean).abs() > within {
+        for (output, mean) in means.iter().zip(wanted.mean_rgba.iter().flatten()) {
+            if (output - mean).abs() > within {
                 return Err(format!(
-                    "frame {number}: a mean of {own:.2} instead of {mean:.2}"
+                    "frame {number}: a mean of {output:.2} instead of {mean:.2}"
                 ));
             }
         }
@@ -151,11 +154,16 @@ fn compare(own: &Moving, answer: &Answer, set: &Path, tolerance: &Value) -> Judg
     }
     let sheet = Rgba::read(&set.join(&strip.file)).map_err(|error| format!("{error:#}"))?;
     for (cell, &number) in strip.frames.iter().enumerate() {
-        let own = own[number].1.reduced(strip.reduce);
+        let output = output[number].1.reduced(strip.reduce);
         let (column, row) = (cell % strip.columns, cell / strip.columns);
-        let answer = sheet.part(column * own.width, row * own.height, own.width, own.height);
+        let answer = sheet.part(
+            column * output.width,
+            row * output.height,
+            output.width,
+            output.height,
+        );
         let answer = answer.ok_or_else(|| format!("frame {number} is larger than its answer"))?;
-        close(&own, &answer, tolerance).map_err(|why| format!("frame {number}: {why}"))?;
+        close(&output, &answer, tolerance).map_err(|why| format!("frame {number}: {why}"))?;
     }
     Ok(false)
 }

@@ -8,7 +8,7 @@ use crate::judge::Judged;
 /// The recipe for the smaller image.
 pub(crate) const RECIPE: &str = "fit:100x100";
 
-/// Judges the gain map of a smaller image. `Ok(false)` means that the original has no gain map that is understood.
+/// Judges the gain map of a smaller image. Returns `Ok(false)` if the original has no gain map in a known form.
 pub(crate) fn judge(file: &[u8], smaller: &[u8]) -> Judged<bool> {
     let Some(before) = gain_map(file) else {
         return Ok(false);

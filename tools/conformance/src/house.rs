@@ -1,4 +1,4 @@
-//! One server for all rows, which is replaced if it ends.
+//! A server for all rows, which is restarted if it ends.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,15 +11,15 @@ use crate::server::Server;
 use crate::verdict::Verdict;
 use crate::{alone, served};
 
-/// A running server, and what is needed to start another.
+/// A running server, with the settings for starting another.
 pub(crate) struct House {
     program: PathBuf,
     server: RwLock<Server>,
-    ended: AtomicUsize,
+    exits: AtomicUsize,
 }
 
 impl House {
-    /// Starts a server: the program `andon` if given, otherwise the one beside this program.
+    /// Starts a server: the program `andon` if given, otherwise the one in the folder of this program.
     pub(crate) fn open(set: &Path, andon: Option<&Path>) -> Result<Self> {
         let program = match andon {
             Some(program) => program.to_owned(),
@@ -28,15 +28,15 @@ impl House {
         Ok(Self {
             server: RwLock::new(Server::start(&program, set)?),
             program,
-            ended: AtomicUsize::new(0),
+            exits: AtomicUsize::new(0),
         })
     }
 
-    /// Judges a row by what the server answers. A row that ends the server is missed.
-    pub(crate) fn judged(&self, row: &Row, set: &Path) -> Result<Verdict> {
-        // A server has fonts of its own: only the decoders can be given those of the set.
+    /// Judges a row by the responses of the server. A row that ends the server is missed.
+    pub(crate) fn judge(&self, row: &Row, set: &Path) -> Result<Verdict> {
+        // The server uses its own fonts. Only the decoders can use those of the set.
         if row.needs_fonts() {
-            let verdict = alone::judged(row, set)?;
+            let verdict = alone::judge_in_process(row, set)?;
             if verdict.missed() {
                 return Ok(verdict);
             }
@@ -48,7 +48,7 @@ impl House {
                 return Ok(verdict);
             }
         }
-        // Another row may have ended it: once more, alone.
+        // Another row may have ended the server, so this one is judged once more, alone.
         let mut server = self.server.write().unwrap_or_else(PoisonError::into_inner);
         if !server.lives() {
             *server = Server::start(&self.program, set)?;
@@ -57,17 +57,17 @@ impl House {
         if server.lives() {
             return Ok(verdict);
         }
-        self.ended.fetch_add(1, Ordering::Relaxed);
+        self.exits.fetch_add(1, Ordering::Relaxed);
         *server = Server::start(&self.program, set)?;
         Ok(Verdict::Missed("the server ended".to_owned()))
     }
 
-    /// Returns a sentence that says how many times the server and its worker processes have ended.
-    pub(crate) fn fared(&self) -> Result<String> {
+    /// Returns a sentence that states how many times the server and its worker processes have ended.
+    pub(crate) fn summary(&self) -> Result<String> {
         let server = self.server.read().unwrap_or_else(PoisonError::into_inner);
         Ok(format!(
             "the server ended {} times; worker processes ended in the midst of their work {} times",
-            self.ended.load(Ordering::Relaxed),
+            self.exits.load(Ordering::Relaxed),
             server.deaths()?
         ))
     }

@@ -1,8 +1,8 @@
-//! `./dev conformance`: judges every image of the conformance set as its README says.
+//! `./dev conformance`: judges every image of the conformance set as its README specifies.
 //!
-//! For each row of the set's manifest, a server is asked over HTTP as its clients would ask it. Alternatively the
-//! decoders alone are judged, each row in a process of its own with a deadline and a memory limit. Either way a hang, a
-//! crash or a decompression bomb is a missed row and not the end of the run.
+//! The images of each row of the set's manifest are requested from a server over HTTP, as by its clients. Alternatively
+//! the decoders alone are judged, each row in a process of its own with a deadline and a memory limit. Either way a
+//! hang, a crash or a decompression bomb is a missed row and does not end the run.
 
 #[cfg(test)]
 mod against_lcms;
@@ -123,7 +123,7 @@ fn main() -> Result<()> {
         .count();
     print!("{}", page::tables(&judged));
     if let Some(house) = &house {
-        println!("\n{}", house.fared()?);
+        println!("\n{}", house.summary()?);
     }
     if let Some(path) = &args.write {
         std::fs::write(path, page::write(&judged, &misses))
@@ -151,8 +151,8 @@ fn judged(rows: &[Row], args: &Args, house: Option<&House>) -> Result<Vec<Verdic
                 return Ok(());
             };
             let verdict = match house {
-                Some(house) => house.judged(row, &args.set)?,
-                None => alone::judged(row, &args.set)?,
+                Some(house) => house.judge(row, &args.set)?,
+                None => alone::judge_in_process(row, &args.set)?,
             };
             if verdict.missed() || args.verbose {
                 println!("{:<56} {verdict}", row.path);

@@ -25,7 +25,7 @@ impl Count {
         self.rows += 1;
         self.passed += passed;
         self.partly +=
-            usize::from(matches!(verdict, Verdict::Passed { left, .. } if !left.is_empty()));
+            usize::from(matches!(verdict, Verdict::Passed { gaps, .. } if !gaps.is_empty()));
         if row.sure() {
             self.sure += 1;
             self.sure_passed += passed;

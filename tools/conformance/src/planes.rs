@@ -7,8 +7,8 @@ use serde_json::Value;
 use crate::judge::Judged;
 use crate::rgba::hex;
 
-/// Compares a frame's planes with the answer. `Ok(false)` means that they cannot be compared: the codec has already
-/// cropped them or converted them, as with colours premultiplied by alpha or a matrix that frames do not support.
+/// Compares a frame's planes with the answer. Returns `Ok(false)` if they cannot be compared, because the codec has
+/// already cropped or converted them, as with colours premultiplied by alpha or a matrix that frames do not support.
 pub(crate) fn judge(frame: &Frame, answer: &Value) -> Judged<bool> {
     let head = answer["y4m"].as_str().unwrap_or("");
     let size = format!("W{} H{} ", frame.width, frame.height);
@@ -19,7 +19,7 @@ pub(crate) fn judge(frame: &Frame, answer: &Value) -> Judged<bool> {
         Model::YCbCr { range, matrix, .. } => (range, matrix != Matrix::Identity),
         _ => (Range::Full, false),
     };
-    // Gray of a limited range has been stretched; what frames do not know is red, green and blue already.
+    // Gray of a limited range has been stretched, and models that frames do not support have been converted to RGB.
     if frame.model == Model::Rgb || frame.model == Model::Gray && head.contains("LIMITED") {
         return Ok(false);
     }

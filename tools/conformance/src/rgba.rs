@@ -100,7 +100,7 @@ impl Rgba {
     }
 
     /// Multiplies the colours by alpha.
-    pub(crate) fn seen(mut self) -> Self {
+    pub(crate) fn premultiplied(mut self) -> Self {
         for pixel in &mut self.pixels {
             let opacity = u16::from(pixel[3]);
             for sample in &mut pixel[..3] {
@@ -114,7 +114,7 @@ impl Rgba {
     pub(crate) fn oriented(self, orientation: Orientation) -> Self {
         let (width, height) = (self.width, self.height);
         let exif = orientation.exif();
-        // Where the pixel at `x`, `y` of the result lies in the source.
+        // Returns the position in the source of the pixel at `x`, `y` of the result.
         let from = |x: usize, y: usize| match exif {
             2 => (width - 1 - x, y),
             3 => (width - 1 - x, height - 1 - y),
@@ -144,7 +144,7 @@ impl Rgba {
     }
 
     /// Makes every pixel opaque. Fully transparent pixels are taken from the other image.
-    pub(crate) fn shown_through(mut self, other: &Self) -> Self {
+    pub(crate) fn laid_over(mut self, other: &Self) -> Self {
         for (pixel, other) in self.pixels.iter_mut().zip(&other.pixels) {
             match pixel[3] {
                 0 => *pixel = *other,
@@ -218,7 +218,7 @@ impl Rgba {
         sums.map(|sum| sum as f64 / self.pixels.len().max(1) as f64)
     }
 
-    /// Measures how much two images differ. `None` if their sizes differ.
+    /// Measures how much two images differ. Returns `None` if their sizes differ.
     pub(crate) fn distance(&self, other: &Self) -> Option<Distance> {
         if (self.width, self.height) != (other.width, other.height) {
             return None;

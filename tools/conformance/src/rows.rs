@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// A file and the right answer for it. Other keys of the manifest are not needed here.
+/// A file and its expected answer. Other keys of the manifest are not needed here.
 #[derive(Debug, Deserialize, Serialize)]
 pub(crate) struct Row {
     pub(crate) path: String,
@@ -52,7 +52,7 @@ impl Row {
         KINDS[key.map_or(0, |(_, kind)| *kind)]
     }
 
-    /// Returns whether the answer is that of several decoders, or of the test suite itself.
+    /// Returns whether several decoders agree on the answer, or the test suite itself defines it.
     pub(crate) fn sure(&self) -> bool {
         match self.text("sure") {
             Some(sure) => matches!(sure, "agree" | "suite"),
@@ -64,17 +64,17 @@ impl Row {
         }
     }
 
-    /// Returns whether refusing the file is right too.
+    /// Returns whether refusing the file is correct, too.
     pub(crate) fn may_be_refused(&self) -> bool {
         self.expected.contains_key("or_refuse") || self.note.contains("refusal")
     }
 
-    /// Returns whether a still image is right too: the one meant for viewers that do not show animations.
+    /// Returns whether a still image is correct, too: the one for viewers that do not support animations.
     pub(crate) fn may_stand_still(&self) -> bool {
         self.note.contains("the default image is right too")
     }
 
-    /// Returns whether status 415 is right too, which holds for what is documented as not read.
+    /// Returns whether status 415 is correct, too. It is for features that are documented as unsupported.
     pub(crate) fn may_be_unsupported(&self) -> bool {
         let samples = self.tiff.as_deref().unwrap_or("");
         self.note.contains("415")
@@ -85,8 +85,8 @@ impl Row {
             })
     }
 
-    /// Returns whether the answer is upright. It is if the format itself states an orientation, while EXIF counts only
-    /// for the images with gain maps.
+    /// Returns whether the answer is upright. It is if the format itself states an orientation, while an EXIF
+    /// orientation is applied only for the images with gain maps.
     pub(crate) fn is_upright(&self) -> bool {
         matches!(self.format.as_str(), "avif" | "heic" | "jxl") || self.folder() == "gainmap"
     }

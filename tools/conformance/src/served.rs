@@ -1,4 +1,4 @@
-//! Judges what a server answers. Every image is requested over HTTP in the ways in which clients request images.
+//! Judges the responses of a server. Every image is requested over HTTP in the ways in which clients request images.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ use crate::server::Server;
 use crate::verdict::Verdict;
 use crate::way::{Miss, Way};
 
-/// Judges a row by what the server answers.
+/// Judges a row by the responses of the server.
 pub(crate) fn judge(row: &Row, set: &Path, server: &Server) -> Verdict {
     let upright = row.is_upright();
     judge::judge(
@@ -32,7 +32,7 @@ pub(crate) fn judge(row: &Row, set: &Path, server: &Server) -> Verdict {
     )
 }
 
-/// Options with which a PNG is encoded anew with 8 bits, so that a source PNG is not just copied.
+/// Options with which a PNG is encoded again with 8 bits, so that a source PNG is not just copied.
 const WRITTEN: &str = "depth:8,with:level:1";
 
 /// A file as served by the server.
@@ -45,8 +45,8 @@ struct Served<'a> {
 }
 
 impl Served<'_> {
-    /// Returns whether an SVG has filters. As in browsers, these work on the pixels of the result, so a smaller
-    /// rendering is a different image.
+    /// Returns whether an SVG has filters. As in browsers, filters are applied to the pixels of the result, so a
+    /// smaller rendering is a different image.
     fn is_filtered(&self) -> bool {
         self.is_drawing && String::from_utf8_lossy(&self.file).contains("<filter")
     }
@@ -60,7 +60,7 @@ impl Served<'_> {
         match reply.status {
             200 => Ok(reply.body),
             415 => Err(Miss::Unsupported(why())),
-            // Not the request, for which nobody but this is to blame.
+            // 400 is not among these, because only this program is responsible for the request.
             413 | 422 => Err(Miss::Refused(why())),
             _ => Err(Miss::Wrong(why())),
         }
@@ -79,34 +79,34 @@ impl Served<'_> {
 
     /// Judges the image at half its size. As resampling filters differ, the means of blocks are compared, weighted by
     /// alpha.
-    fn scaled(&self, own: &Rgba) -> Result<(), Miss> {
-        let half = own.reduced(2);
+    fn scaled(&self, output: &Rgba) -> Result<(), Miss> {
+        let half = output.reduced(2);
         let scaled = self.png(&format!("frame:1,exact:{}x{}", half.width, half.height))?;
         let size = (half.width, half.height);
         if (scaled.width, scaled.height) != size {
             return Err(format!("{}×{} px", scaled.width, scaled.height).into());
         }
-        // Of a small image, more is edge than not.
+        // In a small image, most pixels are at an edge.
         if size.0.min(size.1) < 32 || self.is_filtered() {
             return Ok(());
         }
         let blocks = size.0.max(size.1).div_ceil(4);
-        let seen = |image: &Rgba| image.reduced(blocks).seen();
-        Ok(close(&seen(&scaled), &seen(&half), &json!({ "mean": 8 })).map(drop)?)
+        let small = |image: &Rgba| image.reduced(blocks).premultiplied();
+        Ok(close(&small(&scaled), &small(&half), &json!({ "mean": 8 })).map(drop)?)
     }
 
     /// Judges single frames: the first, the middle and the last one.
-    fn frames(&self, own: &[Rgba]) -> Result<(), Miss> {
-        for number in [1, own.len().div_ceil(2), own.len()] {
+    fn frames(&self, output: &[Rgba]) -> Result<(), Miss> {
+        for number in [1, output.len().div_ceil(2), output.len()] {
             let frame = self.png(&format!("frame:{number}"))?;
-            close(&frame, &own[number - 1], &json!({ "max": 2 }))
+            close(&frame, &output[number - 1], &json!({ "max": 2 }))
                 .map_err(|why| format!("frame {number}: {why}"))?;
         }
         Ok(())
     }
 
-    /// Judges the image encoded in its own format if Andon writes that, lossless where possible.
-    fn encoded(&self, own: &[Rgba], format: &str) -> Result<(), Miss> {
+    /// Judges the image encoded in its own format if Andon can write that, lossless where possible.
+    fn encoded(&self, output: &[Rgba], format: &str) -> Result<(), Miss> {
         let codec = ALL.iter().find(|codec| codec.name() == format);
         let Some(encoder) = codec.and_then(|codec| codec.encoder()) else {
             return Ok(());
@@ -126,18 +126,18 @@ impl Served<'_> {
         if made.format()? != format {
             return Err(format!("it is {}", made.format()?).into());
         }
-        if moving.told as usize != own.len() {
-            return Err(format!("{} frames of {}", moving.told, own.len()).into());
+        if moving.frame_count as usize != output.len() {
+            return Err(format!("{} frames of {}", moving.frame_count, output.len()).into());
         }
-        for (frame, own) in moving.pictures().iter().zip(own) {
-            close(frame, own, &tolerance)?;
+        for (frame, output) in moving.images().iter().zip(output) {
+            close(frame, output, &tolerance)?;
         }
         Ok(())
     }
 
-    /// Judges the image as requested by a URL of another server's dialect, imgproxy's.
-    fn dialect(&self, own: &Rgba, format: &str) -> Result<(), Miss> {
-        let (width, height) = (own.width, own.height);
+    /// Judges the image as requested by a URL in the dialect of another server, imgproxy.
+    fn dialect(&self, output: &Rgba, format: &str) -> Result<(), Miss> {
+        let (width, height) = (output.width, output.height);
         let (sized, size) = match format {
             "svg" => (
                 format!("exact:{width}x{height},"),
@@ -151,7 +151,8 @@ impl Served<'_> {
         let other = self.get(&format!(
             "/imgproxy/x/{size}ar:{turn}/scp:0/f:png/pngo:1/plain/local:///{path}"
         ))?;
-        // A file that is passed on unchanged is right, even if it holds another image for viewers without animations.
+        // A file that is passed on unchanged is correct, even if it contains another image for viewers without support
+        // for animations.
         if [&native, &other].contains(&&self.file) {
             return Ok(());
         }
@@ -166,16 +167,16 @@ impl Served<'_> {
 
 impl Way for Served<'_> {
     fn still(&self, row: &Row) -> Result<Rgba, Miss> {
-        let own = self.png("frame:1")?;
-        let size = |own: &Rgba| (Some(own.width as u32), Some(own.height as u32));
+        let output = self.png("frame:1")?;
+        let size = |output: &Rgba| (Some(output.width as u32), Some(output.height as u32));
         match (row.width, row.height) {
-            // What is drawn is drawn at any size.
+            // Drawings have no fixed size.
             (Some(width), Some(height))
-                if row.format == "svg" && size(&own) != (Some(width), Some(height)) =>
+                if row.format == "svg" && size(&output) != (Some(width), Some(height)) =>
             {
                 self.png(&format!("fit:{width}x{height}:enlarge"))
             }
-            _ => Ok(own),
+            _ => Ok(output),
         }
     }
 
@@ -192,13 +193,13 @@ impl Way for Served<'_> {
         false
     }
 
-    fn beside(&self, row: &Row, own: &[Rgba]) -> Judged {
-        let Some(first) = own.first() else {
+    fn beside(&self, row: &Row, output: &[Rgba]) -> Judged {
+        let Some(first) = output.first() else {
             return Ok(());
         };
-        let frames = match own.len() {
+        let frames = match output.len() {
             1 => Ok(()),
-            _ => self.frames(own),
+            _ => self.frames(output),
         };
         let format = match row.format.as_str() {
             "cur" => "ico",
@@ -207,7 +208,7 @@ impl Way for Served<'_> {
         let ways = [
             ("scaled", self.scaled(first)),
             ("single frames", frames),
-            (format, self.encoded(own, format)),
+            (format, self.encoded(output, format)),
             ("imgproxy", self.dialect(first, format)),
         ];
         let wrong = (ways.into_iter())

@@ -1,4 +1,4 @@
-//! A real server of the set's folder: `andon serve` in a process of its own.
+//! A real server for the set's folder: `andon serve` in a process of its own.
 
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail, ensure};
 use tempfile::TempDir;
 
-/// How long an answer may take in an unoptimised build, next to other work. The server itself gives up earlier.
+/// Maximum time for a response in an unoptimised build, while other work runs. The server itself has shorter timeouts.
 const DEADLINE: Duration = Duration::from_secs(90);
 
-/// The server's configuration, where everything else has its default. Lossless encoding in a file's own format is more
-/// work than small files may ask for by default, and an unoptimised server predicts long waits.
+/// The server's configuration. Lossless encoding in a file's own format takes more work than small files may request by
+/// default, and an unoptimised server predicts long waits.
 const CONFIGURATION: &str = "\
 target_wait = \"60s\"
 max_wait = \"60s\"
@@ -48,7 +48,7 @@ pub(crate) struct Reply {
 }
 
 impl Server {
-    /// Starts `program`, which is `andon`, and waits until it answers.
+    /// Starts `program`, which is `andon`, and waits until it responds.
     pub(crate) fn start(program: &Path, set: &Path) -> Result<Self> {
         let folder = tempfile::tempdir()?;
         let (socket, configuration) = (folder.path().join("socket"), folder.path().join("toml"));
@@ -80,12 +80,12 @@ impl Server {
         Ok(server)
     }
 
-    /// Returns whether the server answers.
+    /// Returns whether the server responds.
     pub(crate) fn lives(&self) -> bool {
         self.get("/healthz").is_ok_and(|reply| reply.status == 200)
     }
 
-    /// Returns how many of the server's worker processes ended in the midst of their work.
+    /// Returns how many of the server's worker processes ended while they were working.
     pub(crate) fn deaths(&self) -> Result<f64> {
         let reply = self.get("/metrics")?;
         let text = String::from_utf8(reply.body)?;
@@ -124,7 +124,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // It may be gone already.
+        // An error means that the process has ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

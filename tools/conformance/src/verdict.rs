@@ -12,9 +12,9 @@ pub(crate) enum Verdict {
         /// Whether the image is known to match the expected answer exactly.
         exact: bool,
         /// Parts of the answer that could not be judged.
-        left: Vec<String>,
+        gaps: Vec<String>,
     },
-    /// The response is not the known answer, for this reason.
+    /// The response is not the expected answer. The text is the reason.
     Missed(String),
 }
 
@@ -27,8 +27,8 @@ impl Verdict {
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Passed { left, .. } if !left.is_empty() => {
-                write!(f, "ok, but not judged: {}", left.join(", "))
+            Self::Passed { gaps, .. } if !gaps.is_empty() => {
+                write!(f, "ok, but not judged: {}", gaps.join(", "))
             }
             Self::Passed { exact: true, .. } => f.write_str("ok, to the bit"),
             Self::Passed { .. } => f.write_str("ok"),

@@ -10,16 +10,16 @@ use crate::judge::Judged;
 use crate::rgba::Rgba;
 use crate::rows::Row;
 
-/// A way to obtain images: from the decoders directly, or by asking a server.
+/// A way to obtain images: from the decoders directly, or through requests to a server.
 pub(crate) trait Way {
-    /// Returns the image as in the row's answer: in the file's own colour space and, unless [`Row::is_upright`], as it
-    /// is stored.
+    /// Returns the image in the form of the row's answer: in the file's own colour space and, unless
+    /// [`Row::is_upright`], with the orientation in which it is stored.
     fn still(&self, row: &Row) -> Result<Rgba, Miss>;
 
     /// Returns all frames in the file's own colour space.
     fn moving(&self) -> Result<Moving, Miss>;
 
-    /// Returns the file that a recipe makes.
+    /// Returns the file that a recipe produces.
     fn rendered(&self, recipe: &str) -> Result<Vec<u8>, Miss>;
 
     /// Returns whether text is drawn with the set's fonts.
@@ -30,28 +30,28 @@ pub(crate) trait Way {
         false
     }
 
-    /// Compares the planes of AV1 with those in the answer. `Ok(false)` means that they cannot be compared, because the
+    /// Compares the planes of AV1 with those in the answer. Returns `Ok(false)` if they cannot be compared, because the
     /// codec has converted them.
     fn planes(&self, row: &Row, answer: &Value) -> Result<bool, Miss> {
         let _ = (row, answer);
         Ok(false)
     }
 
-    /// Judges everything else that can be requested of a file, once its frames are known to be right.
-    fn beside(&self, row: &Row, own: &[Rgba]) -> Judged {
-        let _ = (row, own);
+    /// Judges all other forms of a file that can be requested, once its frames are known to be correct.
+    fn beside(&self, row: &Row, output: &[Rgba]) -> Judged {
+        let _ = (row, output);
         Ok(())
     }
 }
 
-/// The reason why there is no image, or a wrong one.
+/// The reason why an image is missing or wrong.
 #[derive(Debug)]
 pub(crate) enum Miss {
-    /// The file was refused as the fault of the client or of the file itself. A server answers 413 or 422.
+    /// The file was refused, and the fault is the client's or the file's. A server responds with 413 or 422.
     Refused(String),
-    /// The file was refused because it is not supported. A server answers 415.
+    /// The file was refused because it is not supported. A server responds with 415.
     Unsupported(String),
-    /// A fault of Andon itself.
+    /// The fault is Andon's.
     Wrong(String),
 }
 

@@ -1,4 +1,4 @@
-//! What the fuzz targets of the decoders share: one image goes through everything that a request does with it.
+//! Code that the fuzz targets of the decoders share: an image goes through everything that a request does with it.
 
 use andon_codecs::ALL;
 use andon_pixels::{
@@ -22,42 +22,42 @@ pub const LIMITS: Limits = Limits {
     damaged: Damaged::Refused,
 };
 
-/// Probes an image, decodes it at every scale that the codec offers, and makes small images of it by way of the
-/// planner. Errors are fine. Panics, undefined behaviour and wrong sizes are not.
+/// Probes an image, decodes it at every scale that the codec offers, and renders small images through the planner.
+/// Errors are allowed. Panics, undefined behaviour and wrong sizes are not.
 pub fn decode(format: &str, bytes: &[u8]) {
     let Some(codec) = ALL.iter().find(|codec| codec.name() == format) else {
         panic!("no codec is called {format}");
     };
     let Ok(info) = codec.probe(bytes) else { return };
-    // As the engine does before it decodes anything.
+    // The engine makes the same check before it decodes anything.
     if info.pixels() > LIMITS.pixels || info.width.max(info.height) > LIMITS.side {
         return;
     }
     for &scale in codec.scales(&info) {
-        let how = Decode {
+        let options = Decode {
             scales: Scales::both(scale),
             limits: &LIMITS,
             interrupt: &Never,
             cores: &andon_pixels::Alone,
             keep_metadata: true,
         };
-        if let Ok(image) = codec.decode(bytes, &info, &how) {
+        if let Ok(image) = codec.decode(bytes, &info, &options) {
             let size = (image.frame.width, image.frame.height);
             assert_eq!(size, info.scaled(scale), "{format} at {scale:?}");
         }
     }
-    let how = Decode {
+    let options = Decode {
         scales: Scales::FULL,
         limits: &LIMITS,
         interrupt: &Never,
         cores: &andon_pixels::Alone,
         keep_metadata: false,
     };
-    if let Ok(length) = codec.extent(bytes, &info, &how) {
+    if let Ok(length) = codec.extent(bytes, &info, &options) {
         let whole = &bytes[..length];
         let again = codec
             .probe(whole)
-            .map(|info| codec.decode(whole, &info, &how));
+            .map(|info| codec.decode(whole, &info, &options));
         assert!(
             matches!(
                 &again,
@@ -72,7 +72,7 @@ pub fn decode(format: &str, bytes: &[u8]) {
     for recipe in RECIPES {
         let recipe: Recipe = recipe.parse().expect("a recipe");
         if let Ok(plan) = engine.plan(&recipe, bytes) {
-            // Whether it succeeds is the image's affair.
+            // Whether it succeeds depends on the image.
             let _ = engine.run(&plan, Run::of(bytes));
         }
     }
@@ -87,21 +87,22 @@ const RECIPES: [&str; 5] = [
     "fit:33x21,as:jpeg",
 ];
 
-/// Composes every frame, and checks that each is as large as the canvas and that there are no more than were counted.
+/// Composes every frame, and checks that each is as large as the canvas and that there are no more frames than were
+/// counted.
 fn frames(codec: &dyn Codec, bytes: &[u8], info: &Info) {
     let few = info.frames <= LIMITS.frames;
     let moves = |decoder: &&dyn AnimationDecoder| few && decoder.composed(info).is_some();
     let Some(decoder) = codec.animation().filter(moves) else {
         return;
     };
-    let how = Decode {
+    let options = Decode {
         scales: Scales::FULL,
         limits: &LIMITS,
         interrupt: &Never,
         cores: &andon_pixels::Alone,
         keep_metadata: true,
     };
-    let Ok(mut reader) = decoder.open(bytes, info, &how) else {
+    let Ok(mut reader) = decoder.open(bytes, info, &options) else {
         return;
     };
     let mut read = 0;

@@ -1,4 +1,4 @@
-//! The faults that a planted reader commits instead of reading.
+//! The faults that a planted reader causes instead of reading.
 
 use std::fs::File;
 use std::hint::black_box;
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_current_process_group, kill_process};
 
-/// Commits the fault with this name. Returns only if the fault does.
+/// Causes the fault with this name. Returns only if the fault does.
 pub(crate) fn commit(word: &str) -> Result<(), String> {
     match word {
         "none" => Ok(()),
@@ -35,7 +35,7 @@ pub(crate) fn commit(word: &str) -> Result<(), String> {
     }
 }
 
-/// Allocates memory without end.
+/// Allocates memory until it fails.
 fn allocate() -> Result<(), String> {
     let mut all = Vec::new();
     loop {
@@ -43,7 +43,7 @@ fn allocate() -> Result<(), String> {
     }
 }
 
-/// Recurses without end, which overflows the stack.
+/// Recurses endlessly, which overflows the stack.
 fn deeper(depth: u64) -> u64 {
     let here = black_box([depth; 64]);
     if black_box(depth) == u64::MAX {
@@ -52,7 +52,7 @@ fn deeper(depth: u64) -> u64 {
     deeper(depth + 1) + here[1]
 }
 
-/// Something that a compromised process might try: a name and a function.
+/// An action that a compromised process might try: a name and a function.
 type Attempt = (&'static str, fn() -> io::Result<()>);
 
 const ATTEMPTS: &[Attempt] = &[
@@ -83,13 +83,13 @@ fn opened(path: &str) -> io::Result<()> {
     File::open(path).map(drop)
 }
 
-/// Tries whatever a compromised process might do. The error says which attempts succeeded.
+/// Tries all actions of a compromised process. The error lists those that succeeded.
 fn escape() -> Result<(), String> {
     let succeeds = |attempt: fn() -> io::Result<()>| match catch_unwind(attempt) {
         Ok(Ok(())) => true,
-        // Nobody listens there: but it was asked.
+        // Nobody listens there, but this error shows that the connection was attempted.
         Ok(Err(error)) => error.kind() == io::ErrorKind::ConnectionRefused,
-        // The standard library does not expect some refusals.
+        // The standard library does not have kinds for some of the refusals.
         Err(_) => false,
     };
     let succeeded = ATTEMPTS.iter().filter(|(_, attempt)| succeeds(*attempt));

@@ -1,7 +1,7 @@
-//! A server whose codecs fail as their files say: `andon-planted CONFIG`.
+//! A server whose codecs fail as the files specify: `andon-planted CONFIG`.
 //!
-//! Tests and `./dev bench fuse` test worker processes with it. A file that begins with `PLANTED` names what its reader
-//! does instead of reading, and SVGs are drawn without any of the guards of [`andon_codecs`].
+//! Tests and `./dev bench fuse` test worker processes with it. A file that begins with `PLANTED` names the fault that
+//! its reader causes instead of reading, and SVGs are drawn without any of the guards of [`andon_codecs`].
 
 #![forbid(unsafe_code)]
 
@@ -69,5 +69,5 @@ fn serve(codecs: &'static [&'static dyn Codec]) -> Result<(), Box<dyn Error>> {
     })
 }
 
-/// How long the server runs unless it is ended earlier.
+/// Maximum time for which the server runs.
 const LONGEST: Duration = Duration::from_secs(3600);

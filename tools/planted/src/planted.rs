@@ -1,4 +1,4 @@
-//! Files that say what their reader does: `PLANTED WHERE FAULT`, followed by anything.
+//! Files that specify what their reader does: `PLANTED WHERE FAULT`, followed by any bytes.
 
 use andon_pixels::{
     Codec, Cost, Decode, Depth, Error, Format, Frame, Image, Info, Isolation, Model, Plane, Result,
@@ -14,7 +14,7 @@ const NAME: &str = "planted";
 const SIDE: u32 = 64;
 
 impl Planted {
-    /// Commits the fault that the file names, if it is to happen here.
+    /// Causes the fault that the file names, if `here` is where the file specifies it.
     fn commit(here: &str, bytes: &[u8]) -> Result<()> {
         let line = bytes
             .split(|byte| *byte == b'\n')

@@ -1,4 +1,4 @@
-//! SVG as its library reads it, without the guards that [`andon_codecs`] puts in front of it.
+//! SVG as read by its library, without the guards that [`andon_codecs`] adds.
 
 use andon_pixels::{
     Codec, Cost, Decode, Error, Format, Frame, Grid, Image, Info, Isolation, Model, Plane, Result,
@@ -7,7 +7,7 @@ use andon_pixels::{
 use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::{Options, Tree};
 
-/// An SVG codec without guards. It draws at the drawing's own size.
+/// An SVG codec without guards. It draws at the size that the drawing declares.
 pub(crate) struct Unguarded;
 
 const NAME: &str = "svg";

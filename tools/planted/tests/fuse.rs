@@ -1,10 +1,10 @@
-//! What dies with a worker process, and what does not.
+//! Tests what a fault ends along with a worker process, and what survives.
 
 mod common;
 
 use common::{Process, Served, distinct};
 
-/// What ends a worker by itself.
+/// The faults that end a worker process.
 const DEADLY: &[&str] = &["abort", "exit", "panic", "overflow", "allocate", "loop"];
 
 #[test]
@@ -45,7 +45,7 @@ fn nobody_waits_for_a_worker_that_sleeps_beyond_its_deadline() {
     assert_eq!(status, 503);
     assert_eq!(served.get("/r/as:png/good.planted").0, 200);
     served.until(|| served.metric("andon_process_deaths_total{cause=\"overstayed\"}") >= 1.0);
-    // Nobody says that it was the file's fault.
+    // The file is not suspected.
     assert_eq!(served.metric("andon_process_suspects"), 0.0);
 }
 
@@ -207,7 +207,7 @@ fn a_worker_that_was_ended_from_outside_is_replaced_and_nobody_is_blamed() {
     for worker in served.workers() {
         worker.kill();
     }
-    // One request may find each of them gone.
+    // One request may find each of them ended.
     served.until(|| {
         let target = format!("/r/{}/good.planted", distinct());
         served.get(&target).0 == 200

@@ -41,7 +41,7 @@ struct Args {
     stamp: String,
 }
 
-/// What is written to `runs/`.
+/// The results that are written to `runs/`.
 #[derive(Serialize)]
 struct Run<'a> {
     size: Size,
@@ -101,7 +101,7 @@ fn runtime() -> Runtime {
     runtime.expect("a runtime without sockets needs nothing of the system")
 }
 
-/// Puts the tables between the page's markers.
+/// Puts the tables between the markers of the page.
 fn write(page: &PathBuf, tables: &str) -> Result<()> {
     let before = fs::read_to_string(page)?;
     let (head, rest) = before

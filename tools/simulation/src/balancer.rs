@@ -21,7 +21,7 @@ struct State {
     is_up: bool,
     under_way: u64,
     requests: u64,
-    /// Failures in a row.
+    /// Number of consecutive failures.
     failures: u32,
 }
 
@@ -39,7 +39,7 @@ impl Balancer {
         balancer
     }
 
-    /// Grows the fleet to this many nodes. New nodes are up.
+    /// Grows the fleet to this many nodes. New nodes are marked as up.
     pub fn grow(&mut self, nodes: usize) {
         let new = State {
             is_up: true,
@@ -52,7 +52,7 @@ impl Balancer {
         self.ring = Ring::new(nodes, POINTS);
     }
 
-    /// Chooses the node that a request for this image is sent to, other than `not`. A call of [`Balancer::leave`] must
+    /// Chooses the node to which a request for this image is sent, other than `not`. A call of [`Balancer::leave`] must
     /// follow.
     pub fn enter(&mut self, image: u32, not: Option<u32>) -> Option<u32> {
         let most = self.factor.map_or(u64::MAX, |factor| {
@@ -71,7 +71,7 @@ impl Balancer {
         Some(node)
     }
 
-    /// Ends a request. `was_there` is whether the node answered. After two failures in a row the node is marked as
+    /// Ends a request. `was_there` is whether the node responded. After two consecutive failures the node is marked as
     /// down.
     pub fn leave(&mut self, node: u32, was_there: bool) {
         self.under_way -= 1;
@@ -112,7 +112,8 @@ impl Balancer {
 /// Points of a node on the ring, as many as with nginx, and with HAProxy for a weight of 10.
 pub const POINTS: usize = 160;
 
-/// Failures in a row after which a node counts as down, like HAProxy's `fall` as `andon lb-config` writes it.
+/// Number of consecutive failures after which a node counts as down, like HAProxy's `fall` in the output of `andon
+/// lb-config`.
 const MOST_FAILURES: u32 = 2;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The bucket that nodes share: objects in memory, behind a network that has latency and may fail.
+//! The bucket that nodes share: objects in memory, accessed over a network that has latency and may fail.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -15,13 +15,13 @@ use crate::random::scramble;
 /// The state of the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Weather {
-    /// Answers take 8 to 17 ms, and one in a hundred takes 80 to 149 ms.
+    /// Responses take 8 to 17 ms, and one in a hundred takes 80 to 149 ms.
     Usual,
-    /// Every answer takes this long.
+    /// Every response takes this long.
     Slow(Duration),
     /// Every request fails after a millisecond.
     Down,
-    /// Nothing is ever answered.
+    /// Requests are never answered.
     Hangs,
 }
 

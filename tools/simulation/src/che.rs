@@ -1,9 +1,9 @@
 //! The closed form: Che's approximation of an LRU's hit ratio, from its first request on.
 //!
 //! An image stays in the cache for the *characteristic time* T after each use. T is the same for all images: the time
-//! in which as many different images are requested as there is room for. A request at time t for an image of share p is
-//! then a hit with probability 1 − exp(−p · min(t, T)), as the time since the start counts if it is shorter. Times are
-//! counted in requests.
+//! in which as many different images are requested as the cache has room for. A request at time t for an image of share
+//! p is then a hit with probability 1 − exp(−p · min(t, T)), because the time since the start counts if it is shorter.
+//! Times are counted in requests.
 
 /// A number of images that are each requested with the same probability.
 #[derive(Clone, Copy, Debug)]
@@ -61,7 +61,7 @@ impl<'a> Model<'a> {
         let span = until - from;
         let mut sums = (0.0, 0.0);
         for Class { share, count } in self.classes {
-            // The time since the start is the shorter one up to here.
+            // Until then, the time since the start is shorter than the characteristic time.
             let turn = self.time.clamp(from, until);
             let misses_before = ((-share * from).exp() - (-share * turn).exp()) / share;
             let misses_after = (until - turn) * (-share * self.time.min(until)).exp();

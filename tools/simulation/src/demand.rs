@@ -41,7 +41,7 @@ impl Demand {
         }
     }
 
-    /// Returns whether the demand is met. NaN, which means that nothing was observed, never meets it.
+    /// Returns whether the demand is met. NaN, which means that nothing was measured, never meets it.
     #[must_use]
     pub fn is_met(&self) -> bool {
         match self.is_most {
@@ -96,8 +96,8 @@ fn bursts(table: &Table) -> Vec<Demand> {
     let mut demands = Vec::new();
     for outcome in &table.bursts {
         let burst = &outcome.burst;
-        // A bound spreads a burst over as many nodes as its part of all requests makes necessary: with α 0.9 that is the
-        // number of the model, with α 1.0 twice as many, and over all nodes without other requests.
+        // With a bound, a burst is spread over as many nodes as its share of all requests requires: with α 0.9 that is
+        // the number of the model, with α 1.0 twice as many, and without other requests all nodes.
         let limit = match (burst.factor, burst.among) {
             (None, _) => 1.0,
             (Some(_), Some(0.9)) => 50.0,
@@ -130,7 +130,7 @@ fn bursts(table: &Table) -> Vec<Demand> {
 
 fn hit_ratios(table: &Table) -> [Demand; 2] {
     let rows = &table.hit_ratios;
-    // NaN, for nothing was counted, is the largest.
+    // NaN, which means that nothing was counted, is the largest value.
     let most =
         |values: &mut dyn Iterator<Item = f64>| values.max_by(f64::total_cmp).unwrap_or(f64::NAN);
     let apart = most(&mut rows.iter().map(|row| (row.lru - row.model).abs()));
@@ -178,7 +178,8 @@ fn of_day(day: &Day, phases: &[Phase]) -> Vec<Demand> {
         let name = format!("{name}, {}: times that its image is made", pages.name);
         demands.push(Demand::most(name, begun, 1.0, ""));
     }
-    // Beside files the store is a hedge: results are made whenever that is expected to be faster.
+    // If sources are files, the store is a hedge: a node makes the result itself whenever that is expected to be
+    // faster.
     if let (Some(doubled), Sources::Network) = (phase(timeline::DOUBLED), day.sources) {
         let (store, again) = (doubled.tally.store as f64, doubled.begun_again as f64);
         let name = format!("{name}, {}: known images from the store", doubled.name);
@@ -188,8 +189,8 @@ fn of_day(day: &Day, phases: &[Phase]) -> Vec<Demand> {
     demands
 }
 
-/// Returns the limit: `demanded`, or `of_few` in tests with some thousand requests, where chance has more effect than
-/// the event itself.
+/// Returns the limit: `demanded`, or `of_few` in tests with some thousand requests, in which random variation is larger
+/// than the effect of the event.
 fn limit(demanded: f64, of_few: f64, steady: &Phase) -> f64 {
     match steady.tally.requests < FEW {
         true => of_few,
@@ -257,7 +258,7 @@ fn purges(table: &Table) -> Vec<Demand> {
             "",
         ),
         Demand::most("– not shared, or not answered", unknown as f64, 0.0, ""),
-        // Otherwise nothing was tried.
+        // Otherwise the scenario did not test this.
         Demand::least(
             "– old results of nodes that were cut off",
             purge.old_while_cut as f64,
@@ -273,7 +274,7 @@ fn rings(table: &Table) -> Vec<Demand> {
         .map(|row| {
             let off = 100.0 * (row.moved_by_doubling - 0.5).abs();
             let name = format!("{} nodes doubled: images moved, off a half", row.nodes);
-            // Few nodes share out less evenly.
+            // With few nodes the distribution is less even.
             Demand::most(name, off, if row.nodes < 100 { 5.0 } else { 1.0 }, "points")
         })
         .collect()
@@ -281,5 +282,5 @@ fn rings(table: &Table) -> Vec<Demand> {
 
 const FEW: u64 = 50_000;
 
-/// The tolerance for different clocks, and for the time that polls and answers take.
+/// Tolerance for different clocks, and for the time that polls and responses take.
 const SKEW: std::time::Duration = std::time::Duration::from_secs(2);

@@ -21,13 +21,13 @@ use crate::workers::{Made, Workers};
 pub struct Setup {
     /// The initial number of nodes.
     pub nodes: usize,
-    /// The number of results that the memory tier of each node has room for.
+    /// The number of results for which the memory tier of each node has room.
     pub room: u64,
     /// Where source images are.
     pub sources: Sources,
     /// Whether the nodes share a store.
     pub shares: bool,
-    /// The bound of the load balancer on the load of a node, over the mean, if any.
+    /// The maximum load of a node, divided by the mean, that the load balancer allows, if any.
     pub factor: Option<f64>,
     /// The maximum number of nodes that the load balancer tries for a request, one after the other.
     pub tries: u32,
@@ -132,7 +132,7 @@ impl Fleet {
         self.take_most_requests();
     }
 
-    /// Makes a request for an image. It is answered at once if the result is in memory, otherwise in a task of its own.
+    /// Makes a request for an image. It is answered at once if the result is in memory, otherwise in a separate task.
     pub fn request(self: &Arc<Self>, image: u32) {
         lock(&self.tally).requests += 1;
         let Some(number) = lock(&self.balancer).enter(image, None) else {
@@ -157,14 +157,14 @@ impl Fleet {
         });
     }
 
-    /// Waits until no request is under way.
+    /// Waits until no request is in flight.
     pub async fn settle(&self) {
         while self.open.load(Ordering::Relaxed) > 0 {
             sleep(Duration::from_millis(1)).await;
         }
     }
 
-    /// Makes nodes fail, with everything under way there. The load balancer has to notice by itself.
+    /// Makes nodes fail, with everything that is in flight there. The load balancer has to detect it by itself.
     pub fn lose(&self, numbers: &[u32]) {
         numbers.iter().for_each(|number| self.node(*number).lose());
     }
@@ -181,7 +181,7 @@ impl Fleet {
         }
     }
 
-    /// Restarts nodes as an orchestrator does: no new requests, time for those under way and for uploads to end, then a
+    /// Restarts nodes as an orchestrator does: no new requests, time for requests and uploads in flight to end, then a
     /// new process.
     pub async fn restart(&self, numbers: &[u32]) {
         for number in numbers {
@@ -225,7 +225,7 @@ impl Fleet {
             let obtained = match node.is_lost() {
                 true => Err(Failure::Lost),
                 false => match node.at_hand(&key) {
-                    // A second node may have it.
+                    // A second node may have the result.
                     Some(entry) => Ok(Obtained {
                         entry,
                         way: Way::Another,

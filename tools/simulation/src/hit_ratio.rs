@@ -48,7 +48,7 @@ pub struct Case {
 pub struct HitRatio {
     /// The case that was simulated.
     pub case: Case,
-    /// The number of results that the memory tier of a node has room for.
+    /// The number of results for which the memory tier of a node has room.
     pub room: u64,
     /// Hits of the server's memory tier, in per cent.
     pub andon: f64,
@@ -99,7 +99,7 @@ pub fn run(case: Case, keys: &Keys, seed: u64) -> HitRatio {
     let (mut model, mut in_the_end) = ((0.0, 0.0), (0.0, 0.0));
     let window = match case.routing {
         Routing::ByImage => case.requests,
-        // A node sees all images, and its part of the requests.
+        // With round-robin, a node sees all images, but only its share of the requests.
         Routing::RoundRobin => case.requests / case.nodes,
     } as f64;
     for classes in &classes {
@@ -265,7 +265,7 @@ impl Clock for Noon {
     }
 }
 
-/// The body of a result, 20 KB. All entries share it, but each is charged for all of it.
+/// The body of a result, 20 KB. All entries share it, but each is charged with its full size.
 static BODY: [u8; 20_000] = [7; 20_000];
 
 /// Points of a node on the ring, as many as with nginx.

@@ -45,7 +45,7 @@ pub fn version_of(image: u32, result: &Bytes) -> Option<u32> {
     (u32::from_le_bytes(*of) == image).then_some(u32::from_le_bytes(version))
 }
 
-/// The work of making an image's result, and what is known about it beforehand.
+/// The work for an image's result, and what is known about it in advance.
 #[derive(Clone, Copy, Debug)]
 pub struct Work {
     /// The time that it takes on one thread.
@@ -72,7 +72,7 @@ impl Work {
     }
 }
 
-/// The times that images take, in milliseconds. They stand for photographs of several megapixels, all of them worth
+/// The times that images take, in milliseconds. They represent photos of several megapixels, all of which are worth
 /// storing in the shared store.
 pub const MILLIS: [u64; 8] = [6, 8, 10, 12, 12, 15, 18, 36];
 

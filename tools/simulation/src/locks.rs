@@ -1,4 +1,4 @@
-//! Locks that a panic elsewhere does not poison, because the panic is reported where it happens.
+//! Locks that ignore poisoning, because a panic is reported where it happens.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -85,7 +85,7 @@ impl Lru {
     }
 }
 
-/// Stands for no slot.
+/// Index that stands for no slot.
 const NONE: u32 = u32::MAX;
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! One node: the server's cache, single flight and queue, and the steps from a request to its result.
 //!
 //! The steps are those of the server's `results/making`: look in memory, join a flight or begin one, look in the shared
-//! store for a while, then make the result while the look-up goes on, and keep it in memory and in the store.
+//! store for a while, then make the result while the look-up continues, and put it into memory and into the store.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -35,7 +35,7 @@ pub struct Node {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sources {
-    /// At an origin. The node waits for the store as long as the configuration says.
+    /// At an origin. The node waits for the store as long as the configuration permits.
     Network,
     /// In files that every node has. The node waits for the store no longer than making the result is expected to take.
     Files,
@@ -46,7 +46,7 @@ pub enum Sources {
 pub enum Way {
     /// The result was in the shared store.
     Store,
-    /// The result was made, which took this time.
+    /// The node made the result, which took this time.
     Making(Duration),
     /// Another request had already begun to look it up or to make it.
     Another,
@@ -133,7 +133,7 @@ impl Node {
             key,
         };
         let work = move |_| job.found_or_made();
-        // The clients of the simulation wait for as long as it takes.
+        // The clients of the simulation have no timeout.
         let patience = (std::time::Instant::now() + Duration::from_secs(86_400)).into();
         tokio::select! {
             biased;
@@ -159,7 +159,7 @@ impl Node {
     }
 }
 
-/// The work of a flight: to look a result up, or make it.
+/// The work of a flight: to look up a result, or to make it.
 struct Job {
     cache: Cache,
     workers: Arc<Workers>,
@@ -194,7 +194,7 @@ impl Job {
 
     async fn make(&self, ticket: Ticket) -> Result<Obtained, Cause> {
         let began = Instant::now();
-        // The source is read right after.
+        // The source is read directly after this.
         let version = self.version.load(Ordering::Relaxed);
         let entry = Arc::new(images::result(self.image, version));
         self.workers.make(self.image).await?;

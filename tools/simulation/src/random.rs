@@ -2,7 +2,7 @@
 
 pub use andon_client::Random;
 
-/// Hashes a number to one that looks unrelated to it.
+/// Hashes a number to one that appears unrelated to it.
 #[must_use]
 pub fn scramble(number: u64) -> u64 {
     Random::new(number).bits()

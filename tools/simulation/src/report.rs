@@ -11,7 +11,7 @@ use crate::table::Table;
 #[must_use]
 pub fn markdown(table: &Table, demands: &[Demand]) -> String {
     let mut text = String::new();
-    // Writing to a string does not fail.
+    // Writing to a string cannot fail.
     let _ = all(&mut text, table, demands);
     text
 }

@@ -23,7 +23,7 @@ use crate::zipf::shares;
 pub enum Size {
     /// The published size: 1,000 nodes, and up to ten million requests for a hit ratio.
     Full,
-    /// A size for a first look: 100 nodes and a tenth of the requests.
+    /// A size for a quick check: 100 nodes and a tenth of the requests.
     Quick,
     /// The size for tests: 20 nodes, which takes seconds.
     Small,

@@ -11,13 +11,13 @@ pub struct Tally {
     pub requests: u64,
     /// Requests answered from the memory tier.
     pub memory: u64,
-    /// Requests answered by a result that was already being looked up or made for another request.
+    /// Requests answered by a result that another request had already begun to look up or to make.
     pub joined: u64,
     /// Requests answered from the store.
     pub store: u64,
     /// Requests answered by a result that was made for them.
     pub made: u64,
-    /// How often a request was sent to another node.
+    /// The number of times that a request was sent to another node.
     pub retried: u64,
     /// Requests that were rejected (503).
     pub rejected: u64,
@@ -38,8 +38,8 @@ impl Tally {
         100.0 * part as f64 / self.requests as f64
     }
 
-    /// Returns the latency that a share of all answered requests does not exceed, in milliseconds. Answers from memory
-    /// count as 0.
+    /// Returns the latency that a share of all answered requests does not exceed, in milliseconds. Responses from
+    /// memory count as 0.
     #[must_use]
     pub fn quantile(&self, share: f64) -> f64 {
         let answered = self.memory + self.misses.count();
@@ -77,7 +77,7 @@ impl Latencies {
         }
     }
 
-    /// Returns the highest latency after leaving out the `slower` highest ones, in milliseconds, or 0 if none is left.
+    /// Returns the highest latency after leaving out the `slower` highest ones, in milliseconds, or 0 if there are no others.
     fn with_slower(&self, slower: u64) -> f64 {
         let mut seen = 0;
         for (millis, count) in self.0.iter().enumerate().rev() {

@@ -1,4 +1,4 @@
-//! The worker threads of a node, behind the server's own queue. A simulated thread sleeps for as long as an image
+//! The worker threads of a node, behind the server's own queue. A simulated thread sleeps for the time that an image
 //! takes.
 
 use std::collections::HashMap;
@@ -35,19 +35,19 @@ struct Counts {
 }
 
 impl Made {
-    /// Returns how often a thread has begun to make this image.
+    /// Returns the number of times that a thread has begun to make this image.
     pub fn begun(&self, image: u32) -> u32 {
         lock(&self.0.begun).get(&image).copied().unwrap_or(0)
     }
 
-    /// Returns how often threads have begun to make any image.
+    /// Returns the number of times that threads have begun to make any image.
     pub fn all_begun(&self) -> u64 {
         let begun = lock(&self.0.begun);
         begun.values().map(|times| u64::from(*times)).sum()
     }
 
-    /// Returns how often threads have begun to make images below `first_new`, plus how often they have begun others
-    /// again.
+    /// Returns the number of times that threads have begun to make images below `first_new`, plus the number of times
+    /// that they have begun other images again.
     pub fn begun_again(&self, first_new: u32) -> u64 {
         let begun = lock(&self.0.begun);
         let again = |(image, times): (&u32, &u32)| times - u32::from(*image >= first_new);
@@ -121,7 +121,7 @@ impl Workers {
         self.start();
         let answered = answer.await;
         place.stage = Stage::Over;
-        // The sender is dropped only with the whole node, and then nobody is here.
+        // The sender is dropped only with the whole node, and then nothing waits here.
         answered.map_err(|_| Cause::Deadline)
     }
 
@@ -146,7 +146,7 @@ impl Workers {
         joined.map_err(|refusal| refusal.cause)
     }
 
-    /// Gives the next jobs to idle threads.
+    /// Assigns the next jobs to idle threads.
     fn start(self: &Arc<Self>) {
         let mut state = lock(&self.state);
         while state.idle > 0
@@ -169,7 +169,7 @@ impl Workers {
         drop(state);
         let micros = work.takes.as_micros() as u64;
         self.made.0.micros.fetch_add(micros, Ordering::Relaxed);
-        // Whoever waited for it may have left.
+        // Sending fails when the request no longer waits.
         let _ = done.send(());
         self.start();
     }
@@ -179,7 +179,7 @@ impl Workers {
     }
 }
 
-/// A place in the queue, which is given up on drop.
+/// A place in the queue, which is released on drop.
 struct Place {
     workers: Arc<Workers>,
     stage: Stage,
@@ -187,7 +187,7 @@ struct Place {
 
 #[derive(Clone, Copy)]
 enum Stage {
-    /// Admitted, but the job is not in the queue yet.
+    /// The request is admitted, but its job is not in the queue yet.
     Expected(Turn),
     /// The job is in the queue, or a thread is working on it.
     Waiting(u64),
@@ -199,18 +199,18 @@ impl Drop for Place {
         let mut state = lock(&self.workers.state);
         match self.stage {
             Stage::Expected(turn) => state.queue.forget(turn),
-            // What a thread has begun goes on to its end.
+            // A job that a thread has begun continues to its end.
             Stage::Waiting(id) => drop(state.queue.withdraw(id)),
             Stage::Over => {}
         }
     }
 }
 
-/// The kind of work for all images, as the calibration knows it.
+/// The kind of work of all images for the calibration: formats of the source and of the result.
 const KIND: Kind = ("jpeg", "jpeg");
 
-/// Time to read a source from its origin over a network.
+/// Time for reading a source from its origin over a network.
 const FETCH: Duration = Duration::from_millis(15);
 
-/// Memory for jobs in bytes. Memory is not simulated, so jobs take none of it.
+/// Memory for jobs in bytes. Memory is not simulated, so jobs use none of it.
 const MEMORY: u64 = 1 << 30;

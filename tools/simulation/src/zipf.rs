@@ -1,4 +1,5 @@
-//! Which images are requested: that of rank r with a probability proportional to 1 / r^α (Zipf's law).
+//! The distribution of requests over images: the image of rank r is requested with a probability proportional to 1 / r^α
+//! (Zipf's law).
 
 use crate::random::Random;
 
@@ -28,7 +29,7 @@ impl Zipf {
                 poor.push(large);
             }
         }
-        // What is left of both lists is 1 but for rounding: such a slot is its rank's alone.
+        // The remaining shares are 1 except for rounding errors: such a slot belongs to its own rank only.
         Self { slots }
     }
 

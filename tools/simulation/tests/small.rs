@@ -1,4 +1,4 @@
-//! The simulation's demands on fleets of a few nodes, in seconds: what `./dev simulate` holds for 1,000.
+//! Checks the simulation's demands for fleets of a few nodes, within seconds. `./dev simulate` checks them for 1,000.
 
 use std::sync::Arc;
 

@@ -1,16 +1,16 @@
 //! Goals for Andon in comparison with libvips: speed and image quality.
 
-use crate::compare::{Measured, of, ratios, sides};
+use crate::compare::{Measurement, of, ratios, sides};
 use crate::engines::{Contestant, Format};
 use crate::goals::Goal;
 use crate::stats::{geometric_mean, mean};
 
-/// How many dB Andon's mean PSNR may lie below that of libvips.
+/// Maximum difference in dB by which Andon's mean PSNR may be below that of libvips.
 const PSNR_SLACK: f64 = 0.1;
 
 /// Judges the speed for each measured format and side, and for JPEG also the quality. Without any results there are no
 /// goals, and without libvips' results the goals are missed.
-pub(super) fn judge(results: &[Measured]) -> Vec<Goal> {
+pub(super) fn judge(results: &[Measurement]) -> Vec<Goal> {
     let mut goals = Vec::new();
     for format in Format::ALL {
         for side in sides(results, format) {
@@ -24,7 +24,7 @@ pub(super) fn judge(results: &[Measured]) -> Vec<Goal> {
                 "×",
             ));
             if format == Format::Jpeg {
-                let psnr = |all: &[&Measured]| mean(all.iter().map(|one| one.psnr));
+                let psnr = |all: &[&Measurement]| mean(all.iter().map(|one| one.psnr));
                 goals.push(Goal::at_least(
                     format!("{name}, mean PSNR over libvips'"),
                     psnr(&ours) - psnr(&theirs),
@@ -37,8 +37,8 @@ pub(super) fn judge(results: &[Measured]) -> Vec<Goal> {
     goals
 }
 
-/// Returns how many times as many images as libvips Andon must make. The goal is lower for large results, where scaled
-/// decoding saves less, and for WebP, for which all contestants use the same encoder.
+/// Returns the goal for the speed: how many times as many images as libvips Andon must render. It is lower for large
+/// results, where scaled decoding saves less, and for WebP, for which all contestants use the same encoder.
 fn speed(format: Format, side: u32) -> f64 {
     match format {
         Format::Jpeg if side > 400 => 3.0,
@@ -53,9 +53,9 @@ mod tests {
     use crate::goals::Strictness;
 
     /// Returns whether a goal is missed when libvips needs `ratio` times as long as Andon and its PSNR is `worse` dB
-    /// lower, with two photographs per contestant.
+    /// lower, with two photos per contestant.
     fn missed(format: Format, side: u32, ratio: f64, worse: f64) -> bool {
-        let one = |contestant, seconds: f64, psnr: f64| Measured {
+        let one = |contestant, seconds: f64, psnr: f64| Measurement {
             photo: String::new(),
             side,
             format,

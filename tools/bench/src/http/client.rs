@@ -1,4 +1,4 @@
-//! An HTTP client that costs next to no CPU time: blocking sockets, and one thread for each kept-alive connection.
+//! An HTTP client that takes hardly any CPU time: blocking sockets, and one thread for each kept-alive connection.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -14,12 +14,12 @@ use crate::proc::{self, Threads};
 /// Outcome of one load on a server.
 pub(crate) struct Load {
     pub(crate) seconds: f64,
-    /// The server's threads at the moment when most of them were runnable.
+    /// The server's threads at the moment when the most of them were runnable.
     pub(crate) busiest: Threads,
 }
 
-/// Sends `count` requests over `connections` in closed loops and samples the server's threads meanwhile. The requests
-/// take the URLs in turn, beginning with number `first`. Every reply must be a complete 200.
+/// Sends `count` requests over `connections` in closed loops and meanwhile samples the server's threads. The requests
+/// take the URLs in turn, beginning with number `first`. Every response must be a complete 200.
 pub(crate) fn load(
     server: &Server,
     urls: &[String],
@@ -28,30 +28,33 @@ pub(crate) fn load(
     count: usize,
 ) -> Result<Load> {
     let next = AtomicUsize::new(first);
-    let done = AtomicBool::new(false);
+    let stop = AtomicBool::new(false);
     thread::scope(|scope| {
-        let watcher = scope.spawn(|| watch(server.pid(), &done));
+        let watcher = scope.spawn(|| watch(server.pid(), &stop));
         let start = Instant::now();
-        let outcome = together(connections, || {
+        let outcome = run_clients(connections, || {
             closed_loop(server, urls, &next, first + count)
         });
         let seconds = start.elapsed().as_secs_f64();
-        done.store(true, Ordering::Relaxed);
+        stop.store(true, Ordering::Relaxed);
         let busiest = watcher.join().unwrap_or_default();
         outcome.map(|()| Load { seconds, busiest })
     })
 }
 
-/// Runs `client` on `count` threads at once. Returns an error if any of them failed, once all have ended.
-pub(crate) fn together(count: usize, client: impl Fn() -> Result<()> + Sync) -> Result<()> {
+/// Runs `client` on `count` threads at once. When all have ended, returns an error if any of them failed.
+pub(crate) fn run_clients(count: usize, client: impl Fn() -> Result<()> + Sync) -> Result<()> {
     thread::scope(|scope| {
         let clients: Vec<_> = (0..count).map(|_| scope.spawn(&client)).collect();
-        clients.into_iter().map(joined).fold(Ok(()), Result::and)
+        clients
+            .into_iter()
+            .map(join_client)
+            .fold(Ok(()), Result::and)
     })
 }
 
 /// Joins a client's thread and returns its result. A panic becomes an error.
-pub(crate) fn joined(thread: thread::ScopedJoinHandle<'_, Result<()>>) -> Result<()> {
+pub(crate) fn join_client(thread: thread::ScopedJoinHandle<'_, Result<()>>) -> Result<()> {
     thread
         .join()
         .unwrap_or_else(|_| bail!("a client thread panicked"))
@@ -68,10 +71,10 @@ fn closed_loop(server: &Server, urls: &[String], next: &AtomicUsize, end: usize)
     }
 }
 
-/// Samples the server's threads every 5 ms until `done` is set. Returns the sample with the most runnable threads.
-fn watch(pid: u32, done: &AtomicBool) -> Threads {
+/// Samples the server's threads every 5 ms until `stop` is set. Returns the sample with the most runnable threads.
+fn watch(pid: u32, stop: &AtomicBool) -> Threads {
     let mut busiest = Threads::default();
-    while !done.load(Ordering::Relaxed) {
+    while !stop.load(Ordering::Relaxed) {
         if let Ok(threads) = proc::threads(pid)
             && threads.runnable.len() > busiest.runnable.len()
         {
@@ -82,7 +85,7 @@ fn watch(pid: u32, done: &AtomicBool) -> Threads {
     busiest
 }
 
-/// A complete HTTP reply.
+/// A complete HTTP response.
 pub(crate) struct Reply {
     pub(crate) status: u16,
     /// Value of the `Retry-After` header, in seconds.
@@ -118,7 +121,7 @@ impl Connection {
         Ok(reply.body)
     }
 
-    /// Sends a GET request and returns the complete reply, whatever its status.
+    /// Sends a GET request and returns the complete response, whatever its status.
     pub(crate) fn ask(&mut self, url: &str) -> Result<Reply> {
         let request = format!("GET {url} HTTP/1.1\r\nHost: bench\r\n\r\n");
         self.stream.get_mut().write_all(request.as_bytes())?;

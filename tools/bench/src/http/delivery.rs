@@ -1,6 +1,6 @@
-//! Comparison with nginx of replies that need no image work: unchanged files, and cached hits with a new connection for
-//! each request. Both servers send the same bytes on the same cores, in one interleaved run for each kind of reply. The
-//! client (wrk) shares these cores.
+//! Comparison with nginx for responses that need no image work: unchanged files, and cached hits with a new connection
+//! for each request. Both servers send the same bytes on the same cores, in one interleaved run for each kind of
+//! response. The client (wrk) shares these cores.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -29,7 +29,7 @@ pub(crate) struct Delivery {
     rows: Vec<Row>,
 }
 
-/// Results for one kind of reply.
+/// Results for one kind of response.
 #[derive(Serialize)]
 struct Row {
     what: String,
@@ -43,14 +43,14 @@ struct Row {
     processor_ratio: f64,
 }
 
-/// Address of a server and the ids of the processes that answer.
+/// Address of a server and the ids of the processes that respond.
 type Place = (SocketAddr, Vec<u32>);
 
 /// Runs the comparison and prints the results.
 pub(crate) fn run(connections: usize, photos: &Folder) -> Result<Delivery> {
     let files = tempfile::tempdir_in(env::temp_dir())?;
     let andon = Server::start(&photos.path, ResultCaching::WithoutLog)?;
-    let (hit, small) = hits::picture(&andon, photos)?;
+    let (hit, small) = hits::image(&andon, photos)?;
     fs::write(files.path().join("small.jpg"), &small)?;
     let sizes = photos.names.iter().map(|name| {
         let bytes = fs::metadata(photos.path.join(name))?.len();
@@ -118,7 +118,7 @@ fn row(
     let mut bodies = Vec::new();
     for (address, pids) in places {
         let mut connection = Connection::to(*address)?;
-        // The second reply may come another way than the first.
+        // The second response may be sent in another way than the first.
         connection.get(url)?;
         bodies.push(connection.get(url)?);
         wrk::load(*address, url, connections, WARM_UP, pids)?;

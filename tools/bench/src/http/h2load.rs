@@ -33,8 +33,8 @@ impl Protocol {
     }
 }
 
-/// A load for h2load to apply.
-pub(crate) struct Asked<'a> {
+/// A load that h2load is to apply.
+pub(crate) struct LoadRequest<'a> {
     pub(crate) url: &'a str,
     /// Expected length of each response body in bytes.
     pub(crate) body_bytes: usize,
@@ -58,11 +58,11 @@ pub(crate) struct Load {
 pub(crate) fn load(
     mut h2load: Command,
     address: SocketAddr,
-    asked: &Asked<'_>,
+    request: &LoadRequest<'_>,
     seconds: u64,
     pids: &[u32],
 ) -> Result<Load> {
-    let (protocol, connections) = (asked.protocol, asked.connections);
+    let (protocol, connections) = (request.protocol, request.connections);
     let before = (
         proc::cpu_seconds_of(pids)?,
         proc::cpu_seconds_of_children()?,
@@ -75,7 +75,7 @@ pub(crate) fn load(
             "--threads=1".to_owned(),
             format!("--clients={connections}"),
             format!("--duration={seconds}"),
-            format!("https://{address}{}", asked.url),
+            format!("https://{address}{}", request.url),
         ])
         .output()
         .context("h2load")?;
@@ -85,22 +85,26 @@ pub(crate) fn load(
     );
     let text = String::from_utf8_lossy(&output.stdout);
     ensure!(output.status.success(), "h2load: {text}");
-    let said = read(&text).with_context(|| format!("h2load: {text}"))?;
-    ensure!(said.protocol == protocol.name(), "h2load: {text}");
-    // Some are on their way when the time is over.
-    let most = said.requests + connections * protocol.streams();
-    let whole = said.requests * asked.body_bytes..=most * asked.body_bytes;
-    ensure!(whole.contains(&said.body_bytes), "bodies were cut: {text}");
-    let each = |seconds: f64| seconds * 1e6 / said.requests as f64;
+    let output_values = read(&text).with_context(|| format!("h2load: {text}"))?;
+    ensure!(output_values.protocol == protocol.name(), "h2load: {text}");
+    // Some requests are still in flight when the time is over.
+    let most_requests = output_values.requests + connections * protocol.streams();
+    let body_bytes =
+        output_values.requests * request.body_bytes..=most_requests * request.body_bytes;
+    ensure!(
+        body_bytes.contains(&output_values.body_bytes),
+        "bodies were cut: {text}"
+    );
+    let each = |seconds: f64| seconds * 1e6 / output_values.requests as f64;
     Ok(Load {
-        requests_per_second: said.rate,
+        requests_per_second: output_values.rate,
         server_microseconds: each(after.0 - before.0),
         client_microseconds: each(after.1 - before.1),
-        tls: said.tls,
+        tls: output_values.tls,
     })
 }
 
-struct Said {
+struct Output {
     requests: usize,
     rate: f64,
     body_bytes: usize,
@@ -108,8 +112,8 @@ struct Said {
     protocol: String,
 }
 
-/// Parses h2load's output. Returns `None` if it is not understood or if any request failed.
-fn read(text: &str) -> Option<Said> {
+/// Parses h2load's output. Returns `None` if the output has another form or if any request failed.
+fn read(text: &str) -> Option<Output> {
     let after = |label: &str| {
         let line = text.lines().find_map(|line| line.strip_prefix(label))?;
         Some(line.trim())
@@ -127,7 +131,7 @@ fn read(text: &str) -> Option<Said> {
     let rate = after("finished in")?.split(", ").nth(1)?;
     // "traffic: 3.1GB (3271557120) total, 7.6MB (7957440) headers (space savings 0.00%), 3.0GB (3263596055) data"
     let bodies = after("traffic:")?.rsplit_once('(')?.1;
-    Some(Said {
+    Some(Output {
         requests,
         rate: rate.strip_suffix("req/s")?.trim().parse().ok()?,
         body_bytes: bodies.strip_suffix(") data")?.parse().ok()?,
@@ -158,11 +162,14 @@ traffic: 943.53MB (989364155) total, 399.81KB (409410) headers (space savings 95
 
     #[test]
     fn what_h2load_says_is_read() {
-        let said = read(TEXT).unwrap();
-        assert_eq!((said.requests, said.body_bytes), (40_874, 987_734_000));
-        assert!((said.rate - 13_624.67).abs() < 1e-9);
-        assert_eq!(said.tls, "TLSv1.3 TLS_AES_128_GCM_SHA256");
-        assert_eq!(said.protocol, "h2");
+        let output_values = read(TEXT).unwrap();
+        assert_eq!(
+            (output_values.requests, output_values.body_bytes),
+            (40_874, 987_734_000)
+        );
+        assert!((output_values.rate - 13_624.67).abs() < 1e-9);
+        assert_eq!(output_values.tls, "TLSv1.3 TLS_AES_128_GCM_SHA256");
+        assert_eq!(output_values.protocol, "h2");
     }
 
     #[test]

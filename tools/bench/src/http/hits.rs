@@ -30,7 +30,7 @@ pub(crate) struct Hits {
     ratio: f64,
 }
 
-/// Results of one of the two servers: medians, and the runs they are taken from.
+/// Results of one of the two servers: medians, and the runs from which they were computed.
 #[derive(Serialize)]
 pub(super) struct Side {
     pub(super) requests_per_second: f64,
@@ -45,7 +45,7 @@ pub(super) struct Side {
 /// Runs the comparison and prints the results.
 pub(crate) fn run(connections: usize, photos: &Folder) -> Result<Hits> {
     let andon = Server::start(&photos.path, ResultCaching::WithoutLog)?;
-    let (url, body) = picture(&andon, photos)?;
+    let (url, body) = image(&andon, photos)?;
     let nginx = Nginx::in_front_of(andon.address())?;
     for (address, status) in [
         (andon.address(), "cache-status: andon; hit"),
@@ -130,9 +130,9 @@ impl Hits {
     }
 }
 
-/// Requests a small image of each photograph and returns the URL and body of the one whose length is nearest to
+/// Requests a small image of each photo and returns the URL and body of the one whose length is nearest to
 /// `WANTED_BYTES`.
-pub(super) fn picture(server: &Server, photos: &Folder) -> Result<(String, Vec<u8>)> {
+pub(super) fn image(server: &Server, photos: &Folder) -> Result<(String, Vec<u8>)> {
     let mut connection = Connection::to(server.address())?;
     let mut best = (String::new(), Vec::new());
     for photo in &photos.names {

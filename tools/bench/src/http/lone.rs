@@ -1,10 +1,11 @@
-//! Benchmark of a lone photograph: how much sooner it is ready with idle cores than with one thread.
+//! Benchmark of a single photo: how much sooner it is ready with idle cores than with one thread.
 //!
-//! The sources of 4 and of 20 megapixels are made here with Andon's own encoder. Two servers run side by side, one of
-//! them with `workers = 1`, and are requested in turns. Neither caches decoded frames, so each request has to decode
-//! its photograph. Then a server that lends idle cores and one that does not are loaded in turns, to show that lending
-//! costs nothing while no core is idle. Last, all workers are compared with one under load. This shows how much faster
-//! the machine's cores are together than a single one: two cores of a virtual machine may be two threads of one core.
+//! The sources of 4 and of 20 megapixels are generated with Andon's own encoder. Two servers run side by side, one of
+//! them with `workers = 1`, and are requested alternately. Neither caches decoded frames, so each request has to decode
+//! its photo. Then a server that lends idle cores and one that does not are loaded alternately, to show that lending
+//! costs nothing while no core is idle. Last, a server with all workers is compared with a server with one under load.
+//! This shows how much faster the machine's cores are together than a single one: two cores of a virtual machine may be
+//! two threads of one core.
 
 use std::env;
 use std::fs;
@@ -23,21 +24,21 @@ use crate::stats::{geometric_mean, median};
 /// Results of the benchmark.
 #[derive(Serialize)]
 pub(super) struct Lone {
-    pictures: Vec<Picture>,
-    /// Geometric means of the speed-up over all photographs, for each size of the photographs and of the results.
+    images: Vec<ImageResult>,
+    /// Geometric means of the speed-up over all photos, for each size of the photos and of the results.
     geometric_means: Vec<Mean>,
-    /// Replies per second with lending divided by those without, for each pair of rounds.
+    /// Responses per second with lending divided by those without, for each pair of rounds.
     lending_under_load: Vec<f64>,
     /// Median of `lending_under_load`.
     median_under_load: f64,
-    /// Replies per second of a server with all workers divided by those of a server with one, for each pair of rounds.
-    /// Lending is off, so each photograph is made by one worker.
+    /// Responses per second of a server with all workers divided by those of a server with one, for each pair of
+    /// rounds. Lending is off, so each image is rendered by one worker.
     all_workers_under_load: Vec<f64>,
-    /// Median of `all_workers_under_load`. A lone photograph cannot gain more than this.
+    /// Median of `all_workers_under_load`: the maximum speed-up of a single photo.
     most: f64,
 }
 
-/// Geometric mean of the speed-up over photographs of one size.
+/// Geometric mean of the speed-up over photos of one size.
 #[derive(Serialize)]
 struct Mean {
     megapixels: u32,
@@ -46,7 +47,7 @@ struct Mean {
 }
 
 #[derive(Serialize)]
-struct Picture {
+struct ImageResult {
     name: String,
     bytes: usize,
     /// Longest side of the result in px.
@@ -60,18 +61,18 @@ struct Picture {
 /// Runs the benchmark and prints the results.
 pub(super) fn run(connections: usize, photos: &Folder) -> Result<Lone> {
     let sources = Sources::make(photos)?;
-    println!("\na lone photograph, `workers = 1` and all of them:");
+    println!("\na lone photo, `workers = 1` and all of them:");
     let one = Server::configured(&sources.path, ResultCaching::NotEvenFrames, "workers = 1")?;
     let all = Server::configured(&sources.path, ResultCaching::NotEvenFrames, "")?;
-    let mut pictures = Vec::new();
+    let mut images = Vec::new();
     for side in SIDES {
         for (name, bytes) in &sources.files {
-            let image = Picture::measure(name, *bytes, side, &one, &all)?;
+            let image = ImageResult::measure(name, *bytes, side, &one, &all)?;
             println!(
                 "  {:45} to {side:4} px {:>8.1} ms {:>8.1} ms   {:.2} ×",
                 image.name, image.one_worker_ms, image.all_workers_ms, image.ratio
             );
-            pictures.push(image);
+            images.push(image);
         }
     }
     one.stop()?;
@@ -79,9 +80,10 @@ pub(super) fn run(connections: usize, photos: &Folder) -> Result<Lone> {
     let mut geometric_means = Vec::new();
     for (megapixels, goal) in GOALS {
         for side in SIDES {
-            let of_size =
-                |it: &&Picture| it.side == side && it.name.starts_with(&format!("{megapixels}-"));
-            let ratio = geometric_mean(pictures.iter().filter(of_size).map(|it| it.ratio));
+            let of_size = |it: &&ImageResult| {
+                it.side == side && it.name.starts_with(&format!("{megapixels}-"))
+            };
+            let ratio = geometric_mean(images.iter().filter(of_size).map(|it| it.ratio));
             println!(
                 "  {megapixels} megapixels to {side} px, geometric mean: {ratio:.2} × (goal: {goal:.2}) {}",
                 verdict(ratio >= goal)
@@ -103,10 +105,10 @@ pub(super) fn run(connections: usize, photos: &Folder) -> Result<Lone> {
     let all_workers_under_load = under_load(&sources, connections, [ALONE, "workers = 1"])?;
     let most = median(&all_workers_under_load);
     println!(
-        "  {connections} connections: all workers are {most:.2} times as fast as one; a lone photograph cannot gain more here"
+        "  {connections} connections: all workers are {most:.2} times as fast as one; a lone photo cannot gain more here"
     );
     Ok(Lone {
-        pictures,
+        images,
         geometric_means,
         lending_under_load,
         median_under_load,
@@ -117,13 +119,13 @@ pub(super) fn run(connections: usize, photos: &Folder) -> Result<Lone> {
 
 /// Longest sides of the results in px.
 const SIDES: [u32; 3] = [400, 1200, 1600];
-/// Longest side in px of the results under load.
+/// Longest side in px of the results of a load.
 const LOAD_SIDE: u32 = 1600;
-/// Number of requests for each image. The first is not counted.
+/// Number of requests for each image. The first one is not counted.
 const REPEATS: usize = 16;
-/// Sizes of the photographs in megapixels, each with the speed-up by all workers that a lone image has to reach.
+/// Sizes of the photos in megapixels, each with the speed-up that all workers have to reach for a single image.
 const GOALS: [(u32, f64); 2] = [(4, 1.0 / 0.65), (20, 1.3)];
-/// Smallest share of the throughput without lending that the server must reach with lending.
+/// Minimum throughput with lending, as a share of the throughput without it.
 const LEAST: f64 = 0.98;
 
 fn verdict(reached: bool) -> &'static str {
@@ -134,7 +136,7 @@ fn url(name: &str, side: u32) -> String {
     format!("/small_light(dw={side},dh={side},da=l,q=80,of=jpg)/{name}")
 }
 
-impl Picture {
+impl ImageResult {
     fn measure(name: &str, bytes: usize, side: u32, one: &Server, all: &Server) -> Result<Self> {
         let mut connections = [Connection::open(one)?, Connection::open(all)?];
         let mut times = [Vec::new(), Vec::new()];
@@ -183,8 +185,8 @@ fn under_load(sources: &Sources, connections: usize, lines: [&str; 2]) -> Result
             let one = round(&first)?;
             (one, round(&second)?)
         } else {
-            let other = round(&second)?;
-            (round(&first)?, other)
+            let second_rate = round(&second)?;
+            (round(&first)?, second_rate)
         };
         ratios.push(one / other);
     }
@@ -196,11 +198,11 @@ fn under_load(sources: &Sources, connections: usize, lines: [&str; 2]) -> Result
 /// Configuration line of a server that does not lend idle cores.
 const ALONE: &str = "steal_work = false";
 
-/// How often each URL is requested in a round under load.
+/// Number of requests for each URL in a round of a load.
 const ROUNDS_OF_URLS: usize = 20;
 const PAIRS: usize = 8;
 
-/// Photographs of each size in [`GOALS`], of every usual kind of JPEG. The folder is removed when this is dropped.
+/// Photos of each size in [`GOALS`], of every usual kind of JPEG. The folder is removed when this is dropped.
 struct Sources {
     path: PathBuf,
     /// Names of the files and their sizes in bytes.
@@ -215,7 +217,7 @@ impl Sources {
             path,
             files: Vec::new(),
         };
-        // Two that differ in detail.
+        // The two photos differ in detail.
         let chosen = [photos.names.first(), photos.names.last()];
         for photo in chosen.into_iter().flatten() {
             let bytes = photos.read(photo)?;
@@ -236,12 +238,12 @@ impl Sources {
 
 impl Drop for Sources {
     fn drop(&mut self) {
-        // What is left lies in the system's temporary folder.
+        // An error is harmless: the folder is below the system's temporary folder.
         let _ = fs::remove_dir_all(&self.path);
     }
 }
 
-/// Sizes of the photographs: megapixels, and width × height in px.
+/// Sizes of the photos: megapixels, and width × height in px.
 const SIZES: [(u32, &str); 2] = [(4, "2448x1632"), (20, "5472x3648")];
 
 /// Kinds of JPEG by name, with the encoding options of their recipes.

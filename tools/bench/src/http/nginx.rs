@@ -20,7 +20,7 @@ pub(crate) struct Nginx {
 }
 
 impl Nginx {
-    /// Starts nginx as a cache of what `origin` answers, with one worker per core.
+    /// Starts nginx as a cache of the responses of `origin`, with one worker per core.
     pub(crate) fn in_front_of(origin: SocketAddr) -> Result<Self> {
         Self::plain(&cache(origin))
     }
@@ -35,8 +35,8 @@ impl Nginx {
         Self::start(Command::new("nginx"), "auto", listen, location)
     }
 
-    /// Starts nginx as a cache of what `origin` answers, with TLS, HTTP/2 and one worker. `command` is the command that
-    /// starts nginx; its options are appended.
+    /// Starts nginx as a cache of the responses of `origin`, with TLS, HTTP/2 and one worker. `command` is the command
+    /// that starts nginx; its options are appended.
     pub(crate) fn with_tls(
         command: Command,
         certificate: &Certificate,
@@ -98,7 +98,7 @@ impl Nginx {
         self.child.id()
     }
 
-    /// Returns the ids of the processes that answer requests. The processes that maintain the cache come and go and are
+    /// Returns the ids of the processes that respond to requests. The short-lived processes that maintain the cache are
     /// left out.
     pub(crate) fn workers(&self) -> Result<Vec<u32>> {
         proc::children(self.pid(), "nginx: worker")
@@ -113,7 +113,7 @@ impl Nginx {
         Ok(String::from_utf8_lossy(&output.stderr).trim().to_owned())
     }
 
-    /// Asks nginx to stop (SIGTERM) and waits until it has ended.
+    /// Sends SIGTERM to nginx and waits until it has ended.
     pub(crate) fn stop(mut self) -> Result<()> {
         terminate(self.pid())?;
         self.child.wait()?;
@@ -123,7 +123,8 @@ impl Nginx {
 
 impl Drop for Nginx {
     fn drop(&mut self) {
-        // Its workers end with a terminated master, not with a killed one. It may have ended already.
+        // The workers end with a master that is terminated, but not with one that is killed. The master may have ended
+        // already.
         if matches!(self.child.try_wait(), Ok(None)) {
             let _ = terminate(self.pid());
         }
@@ -133,7 +134,7 @@ impl Drop for Nginx {
 }
 
 fn remove(folder: &Path) {
-    // A leftover in the folder for such.
+    // An error is harmless: the folder is below the system's temporary folder.
     let _ = fs::remove_dir_all(folder);
 }
 

@@ -25,31 +25,31 @@ pub(crate) enum ResultCaching {
     Default,
     /// The default caches, and no log.
     WithoutLog,
-    /// No results: every request is rendered anew. Decoded frames may be cached.
+    /// No results: every request is rendered again. Decoded frames may be cached.
     Nothing,
-    /// No results and no decoded frames: every request decodes its source anew.
+    /// No results and no decoded frames: every request decodes its source again.
     NotEvenFrames,
 }
 
 impl Server {
-    /// Starts the server that was built beside this program, with a folder of photographs.
+    /// Starts the server that was built with this program, with a folder of photos.
     pub(crate) fn start(photos: &Path, keeping: ResultCaching) -> Result<Self> {
         Self::configured(photos, keeping, "")
     }
 
-    /// Starts the server that was built beside this program, with extra `lines` at the top of its configuration.
+    /// Starts the server that was built with this program, with extra `lines` at the top of its configuration.
     pub(crate) fn configured(photos: &Path, keeping: ResultCaching, lines: &str) -> Result<Self> {
         Self::spawn(Command::new(Self::binary()?), photos, keeping, lines)
     }
 
-    /// Returns the path of the `andon` binary that was built beside this program.
+    /// Returns the path of the `andon` binary in the folder of this program.
     pub(crate) fn binary() -> Result<PathBuf> {
         let andon = env::current_exe()?.with_file_name("andon");
         ensure!(andon.is_file(), "{} is not built", andon.display());
         Ok(andon)
     }
 
-    /// Starts the server by another command, to which `serve` and its options are appended.
+    /// Starts the server with another command, to which `serve` and its options are appended.
     pub(crate) fn spawn(
         mut command: Command,
         photos: &Path,
@@ -90,7 +90,7 @@ impl Server {
         proc::status_bytes(&self.pid().to_string(), "VmRSS")
     }
 
-    /// Asks the server to stop (SIGTERM) and waits until it has ended.
+    /// Sends SIGTERM to the server and waits until it has ended.
     pub(crate) fn stop(self) -> Result<()> {
         terminate(self.pid())?;
         self.wait()
@@ -105,7 +105,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // Too late for errors to matter: it has ended already, or is ended now.
+        // An error is harmless: the process has ended already, or ends now.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -143,7 +143,7 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // A leftover of a few bytes in the folder for such.
+        // An error is harmless: the file has a few bytes and is in the system's temporary folder.
         let _ = fs::remove_file(&self.0);
     }
 }

@@ -11,9 +11,9 @@ use serde::Serialize;
 use super::client;
 use super::server::{ResultCaching, Server, terminate};
 
-/// Numbers of threads and processes that the server started from its start to its end.
+/// Numbers of threads and processes that the server started between its start and its end.
 #[derive(Serialize)]
-pub(crate) struct Seen {
+pub(crate) struct Counts {
     /// Calls of `fork`, `vfork` and `clone`, except those that start a thread.
     pub(crate) processes: usize,
     /// Calls of `execve` and `execveat`, not counting the start of the server itself.
@@ -28,12 +28,12 @@ pub(crate) fn watch(
     urls: &[String],
     connections: usize,
     requests: usize,
-) -> Result<Seen> {
+) -> Result<Counts> {
     let andon = env::current_exe()?.with_file_name("andon");
     let log = env::temp_dir().join(format!("andon-bench-strace-{}", std::process::id()));
     let mut strace = Command::new("strace");
     strace
-        // Only the calls in question stop the server; all others run at full speed.
+        // strace stops the server only for these calls. All others run at full speed.
         .args([
             "-f",
             "--seccomp-bpf",
@@ -62,31 +62,31 @@ fn only_child(pid: u32) -> Result<u32> {
         .parse()?)
 }
 
-fn count(log: &str) -> Seen {
-    let mut seen = Seen {
+fn count(log: &str) -> Counts {
+    let mut counts = Counts {
         processes: 0,
         execs: 0,
         threads: 0,
     };
     for line in log.lines() {
-        // "PID call(…", or "PID <... call resumed>…" for the second half of one already counted.
+        // "PID call(…", or "PID <... call resumed>…" for the second half of a call that was already counted.
         let call = line
             .split_once(' ')
             .map_or("", |(_, rest)| rest.trim_start());
         if call.starts_with("execve") {
-            seen.execs += 1;
+            counts.execs += 1;
         } else if call.starts_with("clone") && call.contains("CLONE_THREAD") {
-            seen.threads += 1;
+            counts.threads += 1;
         } else if ["clone", "fork", "vfork"]
             .iter()
             .any(|name| call.starts_with(name))
         {
-            seen.processes += 1;
+            counts.processes += 1;
         }
     }
-    // The first is strace starting the server.
-    seen.execs = seen.execs.saturating_sub(1);
-    seen
+    // The first exec is strace's start of the server.
+    counts.execs = counts.execs.saturating_sub(1);
+    counts
 }
 
 #[cfg(test)]
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn threads_are_told_from_processes() {
-        let seen = count(
+        let counts = count(
             "7 execve(\"andon\", [\"andon\"], 0x7ffd /* 9 vars */) = 0\n\
              7 clone3({flags=CLONE_VM|CLONE_FS|CLONE_THREAD, child_tid=0x7f} => {parent_tid=[8]}, 88) = 8\n\
              7 clone(child_stack=NULL, flags=CLONE_CHILD_CLEARTID|SIGCHLD, child_tidptr=0x7f) = 9\n\
@@ -103,6 +103,6 @@ mod tests {
              8 <... clone3 resumed> => {parent_tid=[10]}, 88) = 10\n\
              7 +++ exited with 0 +++\n",
         );
-        assert_eq!((seen.processes, seen.execs, seen.threads), (1, 1, 1));
+        assert_eq!((counts.processes, counts.execs, counts.threads), (1, 1, 1));
     }
 }

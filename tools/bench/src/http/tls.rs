@@ -12,7 +12,7 @@ use serde::Serialize;
 use tempfile::TempDir;
 
 use super::client::Connection;
-use super::h2load::{self, Asked, Load, Protocol};
+use super::h2load::{self, Load, LoadRequest, Protocol};
 use super::hits;
 use super::nginx::Nginx;
 use super::server::{ResultCaching, Server};
@@ -29,12 +29,12 @@ pub(crate) struct TlsHits {
     seconds_each: u64,
     nginx_version: String,
     nginx_configuration: String,
-    compared: Vec<Compared>,
+    compared: Vec<Comparison>,
 }
 
 /// Results of both servers with one protocol.
 #[derive(Serialize)]
-struct Compared {
+struct Comparison {
     protocol: &'static str,
     /// Number of concurrent requests per connection.
     streams: usize,
@@ -44,7 +44,7 @@ struct Compared {
     ratio: f64,
 }
 
-/// Results of one server with one protocol: medians, and the runs they are taken from.
+/// Results of one server with one protocol: medians, and the runs from which they were computed.
 #[derive(Serialize)]
 struct Side {
     requests_per_second: f64,
@@ -69,8 +69,8 @@ pub(crate) fn run(connections: usize, photos: &Folder) -> Result<TlsHits> {
             certificate.key()
         ),
     )?;
-    let (url, body) = hits::picture(&andon, photos)?;
-    // What nginx has cached, it got without TLS.
+    let (url, body) = hits::image(&andon, photos)?;
+    // nginx fetched what it has cached without TLS.
     let nginx = Nginx::with_tls(
         on_core(SERVER, "nginx".as_ref()),
         &certificate,
@@ -85,13 +85,13 @@ pub(crate) fn run(connections: usize, photos: &Folder) -> Result<TlsHits> {
     ];
     let mut compared = Vec::new();
     for protocol in [Protocol::Http1, Protocol::Http2] {
-        let asked = Asked {
+        let request = LoadRequest {
             url: &url,
             body_bytes: body.len(),
             connections,
             protocol,
         };
-        compared.push(compare(&asked, &servers)?);
+        compared.push(compare(&request, &servers)?);
     }
     let hits = TlsHits {
         body_bytes: body.len(),
@@ -108,12 +108,12 @@ pub(crate) fn run(connections: usize, photos: &Folder) -> Result<TlsHits> {
     Ok(hits)
 }
 
-/// Measures Andon and nginx in turns and checks that both negotiated the same TLS version and cipher.
-fn compare(asked: &Asked<'_>, servers: &[(SocketAddr, Vec<u32>); 2]) -> Result<Compared> {
+/// Measures Andon and nginx alternately and checks that both negotiated the same TLS version and cipher.
+fn compare(request: &LoadRequest<'_>, servers: &[(SocketAddr, Vec<u32>); 2]) -> Result<Comparison> {
     let load = |side: usize, seconds| {
         let (address, pids) = &servers[side];
         let client = on_core(CLIENT, "h2load".as_ref());
-        h2load::load(client, *address, asked, seconds, pids)
+        h2load::load(client, *address, request, seconds, pids)
     };
     for side in [0, 1] {
         load(side, WARM_UP)?;
@@ -123,9 +123,9 @@ fn compare(asked: &Asked<'_>, servers: &[(SocketAddr, Vec<u32>); 2]) -> Result<C
     let alike = runs.iter().flatten().all(|run| run.tls == *tls);
     ensure!(alike, "the servers negotiated different ciphers");
     let [andon, nginx] = runs.map(Side::of);
-    Ok(Compared {
-        protocol: asked.protocol.name(),
-        streams: asked.protocol.streams(),
+    Ok(Comparison {
+        protocol: request.protocol.name(),
+        streams: request.protocol.streams(),
         ratio: andon.requests_per_second / nginx.requests_per_second,
         andon,
         nginx,
@@ -213,7 +213,7 @@ fn free_address() -> Result<SocketAddr> {
     Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?)
 }
 
-/// Core of the servers. `CLIENT` is that of h2load.
+/// Core on which the servers run. `CLIENT` is the core of h2load.
 const SERVER: &str = "0";
 const CLIENT: &str = "1";
 

@@ -1,4 +1,4 @@
-//! Measurement of two servers in turns.
+//! Alternating measurements of two servers.
 
 use anyhow::Result;
 

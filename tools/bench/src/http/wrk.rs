@@ -27,8 +27,8 @@ pub(crate) enum Connections {
     ForEachRequest,
 }
 
-/// Requests one URL for `seconds` over `connections` at a time. Every reply must be complete and successful. `pids` are
-/// the server's processes.
+/// Requests one URL for `seconds` over `connections` at a time. Every response must be complete and successful. `pids`
+/// are the server's processes.
 pub(crate) fn load(
     address: SocketAddr,
     url: &str,
@@ -60,24 +60,24 @@ pub(crate) fn load(
     );
     let text = String::from_utf8_lossy(&output.stdout);
     ensure!(output.status.success(), "wrk: {text}");
-    let said = read(&text).with_context(|| format!("wrk: {text}"))?;
-    let each = |seconds: f64| seconds * 1e6 / said.requests;
+    let output_values = read(&text).with_context(|| format!("wrk: {text}"))?;
+    let each = |seconds: f64| seconds * 1e6 / output_values.requests;
     Ok(Load {
-        requests_per_second: said.rate,
-        p99_milliseconds: said.p99,
+        requests_per_second: output_values.rate,
+        p99_milliseconds: output_values.p99,
         server_microseconds: each(after.0 - before.0),
         client_microseconds: each(after.1 - before.1),
     })
 }
 
-struct Said {
+struct Output {
     requests: f64,
     rate: f64,
     p99: f64,
 }
 
-/// Parses wrk's output. Returns `None` if it is not understood or if any request failed.
-fn read(text: &str) -> Option<Said> {
+/// Parses wrk's output. Returns `None` if the output has another form or if any request failed.
+fn read(text: &str) -> Option<Output> {
     let after = |label: &str| {
         let line = text
             .lines()
@@ -89,7 +89,7 @@ fn read(text: &str) -> Option<Said> {
         return None;
     }
     let requests = text.lines().find(|line| line.contains(" requests in "))?;
-    Some(Said {
+    Some(Output {
         requests: requests.split_whitespace().next()?.parse().ok()?,
         rate: after("Requests/sec:")?.parse().ok()?,
         p99: milliseconds(after("99%")?)?,
@@ -128,10 +128,10 @@ Transfer/sec:      3.85GB
 
     #[test]
     fn what_wrk_says_is_read() {
-        let said = read(TEXT).unwrap();
-        assert!((said.rate - 103_806.12).abs() < 1e-9);
-        assert!((said.requests - 207_612.0).abs() < 1e-9);
-        assert!((said.p99 - 1.5).abs() < 1e-9);
+        let output_values = read(TEXT).unwrap();
+        assert!((output_values.rate - 103_806.12).abs() < 1e-9);
+        assert!((output_values.requests - 207_612.0).abs() < 1e-9);
+        assert!((output_values.p99 - 1.5).abs() < 1e-9);
     }
 
     #[test]

@@ -44,16 +44,16 @@ pub(crate) fn alone(args: &JpegAloneArgs) -> Result<()> {
 
 /// Measures the memory of both decoders at 1/8.
 pub(super) fn memory(file: &Path) -> Result<Memory> {
-    let taken = |decoder| {
+    let memory_of = |decoder| {
         let output = child(Command::new(env::current_exe()?), decoder, file, 1)?;
         let text = String::from_utf8(output.stdout)?;
         let (before, peak) = text.trim().split_once(' ').context("two numbers")?;
-        let taken = peak.parse::<u64>()?.saturating_sub(before.parse()?);
-        Ok::<_, anyhow::Error>(taken.max(1))
+        let bytes = peak.parse::<u64>()?.saturating_sub(before.parse()?);
+        Ok::<_, anyhow::Error>(bytes.max(1))
     };
     Ok(Memory {
-        ours: taken(Decoder::Ours)?,
-        turbo: taken(Decoder::Turbo)?,
+        ours: memory_of(Decoder::Ours)?,
+        turbo: memory_of(Decoder::Turbo)?,
     })
 }
 

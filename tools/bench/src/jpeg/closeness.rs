@@ -1,6 +1,6 @@
-//! Measures how close small images come to the ideal. At 1/4 and 1/2 Andon's decoded samples differ from
-//! libjpeg-turbo's. After Andon's resampler, are the images from them at least as close to a full decode and Lanczos3
-//! in floats?
+//! Measures how close small images are to the ideal. At 1/4 and 1/2 Andon's decoded samples differ from
+//! libjpeg-turbo's. The question is whether, after Andon's resampler, the images from Andon's samples are at least as
+//! close to a full decode and Lanczos3 in floats.
 //!
 //! The planes are compared one by one, without an encoder, which would hide most of the difference, and at sizes for
 //! which the planner chooses these scales.
@@ -10,7 +10,7 @@ use andon_pixels::Grid;
 use anyhow::{Context, Result, ensure};
 use serde::Serialize;
 
-use super::{Decoder, Photograph, planes};
+use super::{Decoder, Photo, planes};
 use crate::goals::Goal;
 use crate::quality::{plane_psnr, plane_ssim};
 use crate::resize::exact::{self, Ends};
@@ -24,8 +24,8 @@ three sizes; PSNR in dB, SSIM in millionths; at 1/4 and 1/2";
 /// Scales (in eighths) at which Andon's samples differ from libjpeg-turbo's.
 const EIGHTHS: [u8; 2] = [2, 4];
 
-/// Number of decoded samples per result sample along an axis. The planner keeps this at 1.35 or more, and from 2.7 on
-/// the next smaller scale would do.
+/// Numbers of decoded samples per result sample along an axis. The planner uses a scale at 1.35 or more. From 2.7 on it
+/// uses the next smaller scale.
 const REDUCTIONS: [f64; 3] = [1.4, 2.0, 2.6];
 
 const NAMES: [&str; 3] = ["Y", "Cb", "Cr"];
@@ -41,7 +41,7 @@ pub(super) struct Closeness {
     ssim: Both,
 }
 
-/// A figure for each decoder.
+/// A value for each decoder.
 #[derive(Serialize)]
 struct Both {
     ours: f64,
@@ -50,7 +50,7 @@ struct Both {
 
 impl Both {
     fn difference(&self) -> f64 {
-        // Equal planes can be perfect.
+        // Equal planes have an infinite PSNR, whose difference would be NaN.
         if self.ours == self.turbo {
             return 0.0;
         }
@@ -58,9 +58,9 @@ impl Both {
     }
 }
 
-/// Measures all planes, scales and sizes of one photograph.
+/// Measures all planes, scales and sizes of one photo.
 pub(super) fn measure(file: &[u8]) -> Result<Vec<Closeness>> {
-    // Both decoders make the same of it.
+    // Both decoders give the same samples at full size.
     let full = planes(Decoder::Turbo, file, 8)?;
     let mut all = Vec::new();
     for eighths in EIGHTHS {
@@ -75,7 +75,7 @@ pub(super) fn measure(file: &[u8]) -> Result<Vec<Closeness>> {
             for reduction in REDUCTIONS {
                 let scaled = Scaled::new(&full, eighths, reduction);
                 let mut exact = exact::resampled(&full, scaled.to, Kernel::Lanczos3, Ends::Both);
-                // Lanczos overshoots; no sample of 8 bits can.
+                // Lanczos overshoots, which 8-bit samples cannot represent.
                 exact
                     .iter_mut()
                     .for_each(|value| *value = value.clamp(0.0, 255.0));
@@ -114,7 +114,7 @@ impl Scaled {
     fn new(full: &plane::Plane<u8>, eighths: u8, reduction: f64) -> Self {
         let covered = |length: u32| f64::from(length) * f64::from(eighths) / 8.0;
         let covered = (covered(full.width), covered(full.height));
-        // Never more than the planner makes of this scale.
+        // At most the size for which the planner would use this scale.
         let to = |length: f64| (length / reduction).floor().max(1.0) as u32;
         Self {
             covered,
@@ -175,7 +175,7 @@ impl Measure {
         }
     }
 
-    /// Returns how much closer Andon's plane is than libjpeg-turbo's, as the mean over the sizes.
+    /// Returns by how much Andon's plane is closer than libjpeg-turbo's, as the mean over the sizes.
     fn gain(self, all: &[Closeness], eighths: u8, plane: &str) -> f64 {
         let of = all
             .iter()
@@ -187,7 +187,7 @@ impl Measure {
     }
 }
 
-/// Prints the gains of luma, as columns on the line of a photograph.
+/// Prints the gains of luma, as columns on the line of a photo.
 pub(super) fn print(all: &[Closeness]) {
     for eighths in EIGHTHS {
         let gain = |measure: Measure| measure.gain(all, eighths, NAMES[0]);
@@ -199,17 +199,17 @@ pub(super) fn print(all: &[Closeness]) {
     }
 }
 
-/// Prints a summary for all planes: the mean gain, the worst photograph, and the number of photographs with a lower
+/// Prints a summary for all planes: the mean gain, the worst photo, and the number of photos with a lower
 /// value than libjpeg-turbo's.
-pub(super) fn summarise(photographs: &[Photograph]) {
+pub(super) fn summarise(photos: &[Photo]) {
     println!(
-        "\nhow much closer than libjpeg-turbo's: mean, worst photograph, photographs that are less close"
+        "\nhow much closer than libjpeg-turbo's: mean, worst photo, photos that are less close"
     );
     for eighths in EIGHTHS {
         for plane in NAMES {
             print!("at {eighths}/8 {plane:2}");
             for measure in Measure::ALL {
-                let gains = gains(photographs, measure, eighths, plane);
+                let gains = gains(photos, measure, eighths, plane);
                 let below = gains.iter().filter(|(_, gain)| *gain < 0.0).count();
                 let worst = gains.iter().min_by(|a, b| a.1.total_cmp(&b.1));
                 let (name, worst) = worst.copied().unwrap_or(("none", f64::NAN));
@@ -228,27 +228,27 @@ pub(super) fn summarise(photographs: &[Photograph]) {
 }
 
 fn gains<'a>(
-    photographs: &'a [Photograph],
+    photos: &'a [Photo],
     measure: Measure,
     eighths: u8,
     plane: &str,
 ) -> Vec<(&'a str, f64)> {
-    let gain = |one: &'a Photograph| {
+    let gain = |one: &'a Photo| {
         let gain = measure.gain(&one.closeness, eighths, plane);
         (one.name.as_str(), gain)
     };
-    photographs.iter().map(gain).collect()
+    photos.iter().map(gain).collect()
 }
 
-/// Returns the goals for luma and for chroma, each a mean over the photographs.
-pub(super) fn goals(photographs: &[Photograph]) -> Vec<Goal> {
+/// Returns the goals for luma and for chroma, each a mean over the photos.
+pub(super) fn goals(photos: &[Photo]) -> Vec<Goal> {
     let mut goals = Vec::new();
     for eighths in EIGHTHS {
         for measure in Measure::ALL {
             for (what, planes) in [("luma", &NAMES[..1]), ("chroma", &NAMES[1..])] {
                 let gains = planes
                     .iter()
-                    .flat_map(|plane| gains(photographs, measure, eighths, plane));
+                    .flat_map(|plane| gains(photos, measure, eighths, plane));
                 goals.push(Goal::at_least(
                     format!(
                         "{what} at {eighths}/8, {} over libjpeg-turbo's",
@@ -292,8 +292,8 @@ mod tests {
     }
 
     #[test]
-    fn chroma_counts_no_less_than_luma_and_each_photograph_once() {
-        let photograph = |gains: [f64; 3]| Photograph {
+    fn chroma_counts_no_less_than_luma_and_each_photo_once() {
+        let photo = |gains: [f64; 3]| Photo {
             name: String::new(),
             progressive: false,
             speed: None,
@@ -319,7 +319,7 @@ mod tests {
                 .collect(),
         };
         let missed = |gains: [[f64; 3]; 2]| {
-            let goals = goals(&gains.map(photograph));
+            let goals = goals(&gains.map(photo));
             Strictness { strict: true }.judge(&goals).is_err()
         };
         assert!(!missed([[0.0; 3], [0.0; 3]]));

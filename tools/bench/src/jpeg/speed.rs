@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::Result;
 use serde::Serialize;
 
-use super::{Decoder, Photograph, alone, decode};
+use super::{Decoder, Photo, alone, decode};
 use crate::goals::Goal;
 use crate::proc::thread_ms;
 use crate::stats::{geometric_mean, median};
@@ -26,7 +26,7 @@ const SPEED: [(bool, u8, f64); 6] = [
 /// Goal for libjpeg-turbo's memory divided by Andon's, for progressive images at 1/8.
 const MEMORY: f64 = 16.0;
 
-/// Costs of decoding one photograph.
+/// Costs of decoding one photo.
 #[derive(Serialize)]
 pub(super) struct Speed {
     scales: Vec<AtScale>,
@@ -95,10 +95,10 @@ impl Speed {
     }
 }
 
-/// Judges speed and memory. Goals for a kind of image that no photograph belongs to are missed.
-pub(super) fn goals(photographs: &[Photograph]) -> Vec<Goal> {
+/// Judges speed and memory. If there is no photo of a kind, its goals are missed.
+pub(super) fn goals(photos: &[Photo]) -> Vec<Goal> {
     let of = |progressive| {
-        photographs
+        photos
             .iter()
             .filter(move |one| one.progressive == progressive)
             .filter_map(|one| one.speed.as_ref())

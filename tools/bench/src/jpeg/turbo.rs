@@ -6,22 +6,22 @@ use turbojpeg_sys as tj;
 
 /// Decodes a JPEG to its three planes at 1, 2, 4 or 8 eighths of their size.
 pub(super) fn decode(file: &[u8], eighths: u8) -> Result<Vec<Grid<u8>>> {
-    // SAFETY: takes a constant and gives a handle or null.
+    // SAFETY: the call takes a constant and returns a handle or null.
     let handle = unsafe { tj::tj3Init(tj::TJINIT_TJINIT_DECOMPRESS as i32) };
     ensure!(!handle.is_null(), "libjpeg-turbo gives no decoder");
     let decoder = Decoder(handle);
-    // SAFETY: the handle is alive; the file is described with its true size and only read.
+    // SAFETY: the handle is valid. The file is passed with its true size and only read.
     let read = unsafe { tj::tj3DecompressHeader(decoder.0, file.as_ptr(), file.len() as _) };
     ensure!(read == 0, "libjpeg-turbo refuses the header");
     let factor = tj::tjscalingfactor {
         num: 1,
         denom: i32::from(8 / eighths),
     };
-    // SAFETY: the handle is alive.
+    // SAFETY: the handle is valid.
     let set = unsafe { tj::tj3SetScalingFactor(decoder.0, factor) };
     ensure!(set == 0, "libjpeg-turbo refuses {eighths}/8");
     let get = |what: tj::TJPARAM| {
-        // SAFETY: the handle is alive.
+        // SAFETY: the handle is valid.
         unsafe { tj::tj3Get(decoder.0, what as i32) }
     };
     let sampling = get(tj::TJPARAM_TJPARAM_SUBSAMP);
@@ -31,7 +31,7 @@ pub(super) fn decode(file: &[u8], eighths: u8) -> Result<Vec<Grid<u8>>> {
     let mut planes = Vec::new();
     let mut strides = Vec::new();
     for index in 0..3 {
-        // SAFETY: both only compute.
+        // SAFETY: both functions only compute numbers.
         let (width, height) = unsafe {
             (
                 tj::tj3YUVPlaneWidth(index, width, sampling),
@@ -45,7 +45,7 @@ pub(super) fn decode(file: &[u8], eighths: u8) -> Result<Vec<Grid<u8>>> {
         .iter_mut()
         .map(|plane| plane.samples_mut().as_mut_ptr())
         .collect();
-    // SAFETY: the handle is alive; each plane has the size that the library just named, and its stride.
+    // SAFETY: the handle is valid. Each plane has its stride and the size that the library just returned.
     let decoded = unsafe {
         tj::tj3DecompressToYUVPlanes8(
             decoder.0,
@@ -63,7 +63,7 @@ struct Decoder(tj::tjhandle);
 
 impl Drop for Decoder {
     fn drop(&mut self) {
-        // SAFETY: the handle is given back once, after its last use.
+        // SAFETY: the handle is destroyed once, after its last use.
         unsafe { tj::tj3Destroy(self.0) };
     }
 }

@@ -1,4 +1,4 @@
-//! Memory limit of the server. This is a control group where one can be created. Otherwise it is a limit on the address
+//! Memory limit of the server. It is a control group if one can be created. Otherwise it is a limit on the address
 //! space, which is stricter than one on memory and makes allocations fail instead of killing processes.
 
 use std::env;
@@ -10,11 +10,11 @@ use anyhow::{Context, Result};
 
 /// How the memory of a server is limited.
 pub(super) struct Limit {
-    how: How,
+    mechanism: Mechanism,
     description: String,
 }
 
-enum How {
+enum Mechanism {
     Free,
     /// A control group: its folder and the names of its files.
     Group(PathBuf, &'static Version),
@@ -49,12 +49,12 @@ impl Limit {
     /// Creates an unlimited `Limit`.
     pub(super) fn none() -> Self {
         Self {
-            how: How::Free,
+            mechanism: Mechanism::Free,
             description: "none".to_owned(),
         }
     }
 
-    /// Creates a limit of so many bytes: a control group if possible, otherwise a limit on the address space.
+    /// Creates a limit of this many bytes: a control group if possible, otherwise a limit on the address space.
     pub(super) fn of(bytes: u64) -> Result<Self> {
         for (mount, version) in [
             ("/sys/fs/cgroup", &VERSION_2),
@@ -64,18 +64,18 @@ impl Limit {
             if fs::create_dir(&group).is_err() {
                 continue;
             }
-            // Of a folder that is no control group, or has no say over memory, the file is missing.
+            // The file is missing in a folder that is no control group, or whose group does not control memory.
             let limit_file = group.join(version.limit);
             let limit = Self {
                 description: format!("{} of {} MiB", version.name, bytes >> 20),
-                how: How::Group(group.clone(), version),
+                mechanism: Mechanism::Group(group.clone(), version),
             };
             if limit_file.is_file() && fs::write(limit_file, bytes.to_string()).is_ok() {
                 return Ok(limit);
             }
         }
         Ok(Self {
-            how: How::Addresses(bytes >> 10),
+            mechanism: Mechanism::Addresses(bytes >> 10),
             description: format!(
                 "no control group may be made here; {} MiB of addresses (ulimit -v) instead",
                 bytes >> 20
@@ -91,31 +91,33 @@ impl Limit {
     /// then becomes the server.
     pub(super) fn command(&self) -> Result<Command> {
         let andon = env::current_exe()?.with_file_name("andon");
-        let (script, argument) = match &self.how {
-            How::Free => return Ok(Command::new(andon)),
-            How::Group(group, _) => (
+        let (script, argument) = match &self.mechanism {
+            Mechanism::Free => return Ok(Command::new(andon)),
+            Mechanism::Group(group, _) => (
                 "echo $$ >\"$0\" && exec \"$@\"",
                 group.join("cgroup.procs").into_os_string(),
             ),
-            How::Addresses(kib) => ("ulimit -v \"$0\" && exec \"$@\"", kib.to_string().into()),
+            Mechanism::Addresses(kib) => {
+                ("ulimit -v \"$0\" && exec \"$@\"", kib.to_string().into())
+            }
         };
         let mut command = Command::new("sh");
         command.args(["-c", script]).arg(argument).arg(andon);
         Ok(command)
     }
 
-    /// Returns the most bytes that were charged to the control group. `None` without a group.
+    /// Returns the maximum number of bytes that were charged to the control group, or `None` without a group.
     pub(super) fn peak_bytes(&self) -> Option<u64> {
-        let How::Group(group, version) = &self.how else {
+        let Mechanism::Group(group, version) = &self.mechanism else {
             return None;
         };
         let text = fs::read_to_string(group.join(version.peak)).ok()?;
         text.trim().parse().ok()
     }
 
-    /// Returns how many processes of the control group the kernel killed. `None` without a group.
+    /// Returns how many processes of the control group the kernel has killed, or `None` without a group.
     pub(super) fn kills(&self) -> Option<u64> {
-        let How::Group(group, version) = &self.how else {
+        let Mechanism::Group(group, version) = &self.mechanism else {
             return None;
         };
         let text = fs::read_to_string(group.join(version.events)).ok()?;
@@ -132,8 +134,8 @@ fn kills(events: &str) -> Result<u64> {
 
 impl Drop for Limit {
     fn drop(&mut self) {
-        if let How::Group(group, _) = &self.how {
-            // Empty, once the server has ended; an empty group costs nothing.
+        if let Mechanism::Group(group, _) = &self.mechanism {
+            // The group is empty once the server has ended. An empty group that remains costs nothing.
             let _ = fs::remove_dir(group);
         }
     }

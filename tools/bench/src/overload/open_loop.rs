@@ -1,12 +1,12 @@
-//! An open loop of requests: each is sent when it is due, by whichever client is free.
+//! An open loop of requests: each is sent when it is due, by any client that is free.
 //!
 //! Images are due at random times, as if requested by independent clients (a Poisson process, the same in every run).
-//! The clock starts when all clients are connected, because how the server accepts hundreds of connections at once is
-//! another question than how it handles requests.
+//! The clock starts when all clients are connected, because accepting hundreds of connections at once is not part of
+//! the measurement.
 //!
-//! The clients share the server's cores. Where the system allows it they run at a higher priority, like clients on
-//! machines of their own. How late each request was sent is recorded beside its latency, which always counts from the
-//! time it was due.
+//! The clients share the server's cores. If the system permits it they run at a higher priority, like clients on
+//! machines of their own. The delay with which each request was sent is recorded with its latency, which always counts
+//! from the time it was due.
 
 use std::iter;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,14 +17,14 @@ use std::time::{Duration, Instant};
 use andon_client::Random;
 use anyhow::Result;
 
-use crate::http::client::{Connection, joined};
+use crate::http::client::{Connection, join_client};
 use crate::http::server::Server;
 
 /// The kind of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// An image that was not requested before.
-    Picture,
+    Image,
     /// One of a few images that were requested before.
     Repeat,
     /// A request for `/healthz`.
@@ -39,10 +39,10 @@ pub(super) struct Answer {
     pub(super) due_seconds: f64,
     /// Milliseconds from when the request was due to when it was sent.
     pub(super) late_ms: f64,
-    /// Milliseconds from when the request was due to the reply's last byte.
+    /// Milliseconds from when the request was due to the response's last byte.
     pub(super) took_ms: f64,
     pub(super) status: u16,
-    /// Whether the reply was a fresh cache hit.
+    /// Whether the response was a fresh cache hit.
     pub(super) hit: bool,
     /// Index of the request among those of its kind.
     pub(super) index: usize,
@@ -71,13 +71,13 @@ pub(super) fn run(
         connected: &connected,
         answers: &answers,
     };
-    let pictures = line(Kind::Picture, due);
+    let images = line(Kind::Image, due);
     let repeats = line(Kind::Repeat, &steady);
     let healths = line(Kind::Health, &steady);
     thread::scope(|scope| {
         let mut clients = Vec::new();
         for _ in 0..CLIENTS {
-            clients.push(scope.spawn(|| pictures.client(&url)));
+            clients.push(scope.spawn(|| images.client(&url)));
         }
         for _ in 0..CLIENTS_BESIDE {
             clients.push(
@@ -85,12 +85,12 @@ pub(super) fn run(
             );
             clients.push(scope.spawn(|| healths.client(&|_| "/healthz".to_owned())));
         }
-        clients.into_iter().try_for_each(joined)
+        clients.into_iter().try_for_each(join_client)
     })?;
     Ok(answers.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// The requests of one kind and what their clients share.
+/// The requests of one kind, and the state that their clients share.
 struct Line<'a> {
     server: &'a Server,
     kind: Kind,
@@ -106,10 +106,10 @@ struct Line<'a> {
 impl Line<'_> {
     /// Runs one client: waits until the next request is due, sends it and reads the reply.
     fn client(&self, url: &dyn Fn(usize) -> String) -> Result<()> {
-        // Only the administrator may; the lateness tells what it was worth.
+        // Only the administrator may raise the priority. The recorded lateness shows the effect.
         let _ = rustix::process::nice(-10);
         let connection = Connection::open(self.server);
-        // A client that could not connect must not block the barrier for the others.
+        // A client that could not connect must still reach the barrier, or the others would wait forever.
         self.connected.wait();
         let (mut connection, clock) = (connection?, self.clock.get_or_init(Instant::now));
         let mut mine = Vec::new();
@@ -153,14 +153,14 @@ pub(super) fn random_moments(rate: f64, time: Duration) -> Vec<f64> {
     .collect()
 }
 
-/// Number of clients for new images. It is large enough that one is free whenever a request is due, since most of them
+/// Number of clients for new images. It is so large that one is free whenever a request is due, although most of them
 /// wait for admitted work. The server accepts 1024 connections from one address.
 const CLIENTS: usize = 900;
 
-/// Number of clients for repeated images, and again for `/healthz`.
+/// Number of clients for repeated images. As many others request `/healthz`.
 const CLIENTS_BESIDE: usize = 20;
 
-/// Requests per second for repeated images, and again for `/healthz`.
+/// Requests per second for repeated images, and as many for `/healthz`.
 const BESIDE: f64 = 20.0;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Figures of one phase of load.
+//! The results of one phase of load.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::open_loop::{Answer, Kind};
 use crate::stats::Latency;
 
-/// Figures of one phase. Latencies count from when a request was due.
+/// The results of one phase. Latencies count from when a request was due.
 #[derive(Serialize)]
 pub(super) struct Phase {
     /// Image requests that were sent, per second.
@@ -17,7 +17,7 @@ pub(super) struct Phase {
     /// Work in the rendered images, in milliseconds per second.
     pub(super) work_per_second: f64,
     pub(super) accepted: Latency,
-    /// Latency of image requests that were answered with 503.
+    /// Latency of image requests whose response was a 503.
     pub(super) refused: Latency,
     /// Image requests whose status was neither 200 nor 503. There should be none.
     pub(super) others: usize,
@@ -33,8 +33,8 @@ pub(super) struct Phase {
 }
 
 impl Phase {
-    /// Computes the figures of all `answers` to a load of length `time`. `work` returns the milliseconds of work in the
-    /// images of the given indices.
+    /// Computes the results from all `answers` to a load of length `time`. `work` returns the milliseconds of work in
+    /// the images with the given indices.
     pub(super) fn of(
         answers: &[Answer],
         time: Duration,
@@ -42,21 +42,21 @@ impl Phase {
         work: impl Fn(&[usize]) -> f64,
     ) -> Self {
         let of_kind = |kind| answers.iter().filter(move |answer| answer.kind == kind);
-        let pictures = || of_kind(Kind::Picture);
-        let with_status = |status| pictures().filter(move |answer| answer.status == status);
+        let images = || of_kind(Kind::Image);
+        let with_status = |status| images().filter(move |answer| answer.status == status);
         let took = |answer: &Answer| answer.took_ms;
-        // The last ones were ready some time after the last was sent.
+        // The last images were ready some time after the last request was sent.
         let end = with_status(200)
             .map(|answer| answer.due_seconds + answer.took_ms / 1e3)
             .fold(time.as_secs_f64(), f64::max);
-        let made: Vec<usize> = with_status(200).map(|answer| answer.index).collect();
+        let indices: Vec<usize> = with_status(200).map(|answer| answer.index).collect();
         Self {
-            offered_per_second: pictures().count() as f64 / time.as_secs_f64(),
-            images_per_second: made.len() as f64 / end,
-            work_per_second: work(&made) / end,
+            offered_per_second: images().count() as f64 / time.as_secs_f64(),
+            images_per_second: indices.len() as f64 / end,
+            work_per_second: work(&indices) / end,
             accepted: Latency::of(with_status(200).map(took)),
             refused: Latency::of(with_status(503).map(took)),
-            others: pictures()
+            others: images()
                 .filter(|answer| !matches!(answer.status, 200 | 503))
                 .count(),
             hits: Latency::of(of_kind(Kind::Repeat).filter(|answer| answer.hit).map(took)),

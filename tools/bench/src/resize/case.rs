@@ -38,7 +38,7 @@ pub(super) struct Error {
     pub(super) mean: f64,
 }
 
-/// Approximate length of one measurement in ms. It is long compared with the clock's resolution.
+/// Approximate duration of one measurement in ms, which is long compared with the clock's resolution.
 const MEASURED_MS: f64 = 1.5;
 
 impl Case {
@@ -52,7 +52,7 @@ impl Case {
         let to = (scaled(plane.width), scaled(plane.height));
         let mut ours = Ours::new(plane, to, kernel)?;
         let mut theirs = Theirs::new(plane, to, kernel)?;
-        // The first run of each also says how often to run it.
+        // The first run of each determines how often to repeat it.
         let often = |once: f64| (MEASURED_MS / once).ceil().clamp(1.0, 1000.0) as usize;
         let before = thread_ms();
         theirs.run()?;
@@ -63,13 +63,13 @@ impl Case {
             times[0].push(timed(often, || ours.run(Level::best())));
             times[1].push(timed(often, || ours.run(Level::Avx2.min(Level::best()))));
             times[2].push(timed(often, || ours.run_shared()));
-            let mut failed = Ok(());
+            let mut result = Ok(());
             times[3].push(timed(often, || {
                 if let Err(error) = theirs.run() {
-                    failed = Err(error);
+                    result = Err(error);
                 }
             }));
-            failed?;
+            result?;
         }
         ours.run(Level::best());
         let error = |ends, out: &mut dyn Iterator<Item = S>| {
@@ -165,7 +165,7 @@ impl<'a, S: Sample> Ours<'a, S> {
     }
 }
 
-/// `fast_image_resize` with the plane to resize. Its buffers are kept between runs.
+/// `fast_image_resize` with the plane to resize. Its buffers are reused between runs.
 struct Theirs<S: Sample> {
     resizer: Resizer,
     options: ResizeOptions,

@@ -4,8 +4,8 @@ use andon_kernels::resample::Kernel;
 
 use super::plane::{Plane, Sample};
 
-/// Whether a window includes samples exactly at its ends: at both ends as the kernel's definition has it, or without
-/// the left end of a box as in `fast_image_resize`. The two differ only for the box kernel.
+/// Whether a window includes samples exactly at its ends: at both ends as in the kernel's definition, or without the
+/// left end of a box as in `fast_image_resize`. The two differ only for the box kernel.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Ends {
     Both,
@@ -55,7 +55,7 @@ fn windows(input: u32, output: u32, kernel: Kernel, ends: Ends) -> Vec<(usize, V
             .min(f64::from(input) - 1.0)
             .max(first);
         let weight = |at: u32| {
-            // The last bit of a quotient must not decide whether a sample lies on a window's end.
+            // Rounded, so that the last bit of a quotient does not decide whether a sample lies on the end of a window.
             let x = (f64::from(at) - centre) / scale;
             let x = (x * 1e9).round() / 1e9;
             if ends == Ends::Right && kernel == Kernel::Box && x == -kernel.support() {

@@ -1,4 +1,4 @@
-//! Planes to resize: luma of photographs, with 8 or 16 bits.
+//! Planes to resize: luma of photos, with 8 or 16 bits.
 
 use andon_codecs::ALL;
 use andon_kernels::resample::Resampled;
@@ -19,14 +19,14 @@ impl Plane<u8> {
     pub(crate) fn luma(file: &[u8], eighths: u8) -> Result<Self> {
         let codec = ALL.iter().find(|codec| codec.name() == "jpeg");
         let codec = codec.context("there is no JPEG codec")?;
-        let how = Decode {
+        let options = Decode {
             scales: Scales::both(Scale(eighths)),
             limits: &Limits::default(),
             interrupt: &Never,
             cores: &Alone,
             keep_metadata: false,
         };
-        let frame = codec.decode(file, &codec.probe(file)?, &how)?.frame;
+        let frame = codec.decode(file, &codec.probe(file)?, &options)?.frame;
         let luma = frame.planes[0].as_u8().context("8-bit samples")?;
         Ok(Self {
             width: luma.width(),
@@ -38,11 +38,11 @@ impl Plane<u8> {
     /// Converts the plane to 16 bits. The upper 8 bits are the sample itself, the lower 8 those of the next sample.
     pub(crate) fn widened(&self) -> Plane<u16> {
         let below = self.samples.iter().skip(1).chain(&[0]);
-        let both = self.samples.iter().zip(below);
+        let pairs = self.samples.iter().zip(below);
         Plane {
             width: self.width,
             height: self.height,
-            samples: both.map(|(&a, &b)| u16::from_be_bytes([a, b])).collect(),
+            samples: pairs.map(|(&a, &b)| u16::from_be_bytes([a, b])).collect(),
         }
     }
 }

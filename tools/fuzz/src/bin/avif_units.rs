@@ -1,8 +1,8 @@
 #![no_main]
 //! Fuzzes AVIF with a bitstream that is reassembled unit by unit, and a container that makes any claims about it. The
-//! input is a program with four bytes per step. Random bytes hardly ever make a second frame of a bitstream.
+//! input is a program with four bytes per step, because random bytes hardly ever form a second frame of a bitstream.
 
-// A part of it is used here.
+// Only a part of this module is used here.
 #[allow(dead_code)]
 #[path = "../../../../crates/codecs/tests/support/hostile/mod.rs"]
 mod hostile;
@@ -29,7 +29,7 @@ libfuzzer_sys::fuzz_target!(|program: &[u8]| {
         let (from, to) = (place(one), place(other));
         match what % 8 {
             _ if units.is_empty() => break,
-            // Units once more, at another place, gone.
+            // Repeats, moves or removes units.
             0 => {
                 let unit = units[from].clone();
                 let times = 1 + usize::from(value);
@@ -37,7 +37,7 @@ libfuzzer_sys::fuzz_target!(|program: &[u8]| {
             }
             1 => units.swap(from, to),
             2 => drop(units.remove(from)),
-            // Another type, length or content.
+            // Changes the type, length or content of a unit.
             3 => {
                 let unit = &mut units[from].1;
                 let at = usize::from(other) % unit.len().max(1);
@@ -48,7 +48,7 @@ libfuzzer_sys::fuzz_target!(|program: &[u8]| {
             4 => units[from]
                 .1
                 .truncate(usize::from(other) * 64 + usize::from(value)),
-            // A size, and tiles.
+            // Sets a size, and tiles.
             5 => {
                 size = (
                     u32::from(one) * u32::from(value) + 1,

@@ -1,10 +1,10 @@
 #![no_main]
-//! Fuzzes JPEG with any bytes. Our own decoder and libjpeg-turbo must give the same image or no image.
+//! Fuzzes JPEG with any bytes. Andon's decoder and libjpeg-turbo must give the same image or no image.
 
 use andon_fuzz::LIMITS;
 use andon_pixels::Limits;
 
-/// Limits for images of a few MCUs with any subsampling. Larger ones show nothing new, and take time.
+/// Limits for images of a few MCUs with any subsampling. Larger images reveal nothing more, and take time.
 const SMALL: Limits = Limits {
     pixels: 1 << 12,
     ..LIMITS

@@ -1,9 +1,9 @@
 #![no_main]
 //! Fuzzes images within images. The first bytes select the container, how often it refers to the inner image, and what
-//! it says about it. The rest is the inner image. Random bytes hardly ever make a strip that is a JPEG, or an icon that
-//! is a PNG.
+//! it declares about it. The rest is the inner image. Random bytes alone hardly ever form a strip that is a JPEG, or an
+//! icon that is a PNG.
 
-// A part of it is used here.
+// Only a part of this module is used here.
 #[allow(dead_code)]
 #[path = "../../../../crates/codecs/tests/support/hostile/mod.rs"]
 mod hostile;

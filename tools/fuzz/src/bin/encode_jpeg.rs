@@ -1,5 +1,5 @@
 #![no_main]
-//! Fuzzes the JPEG encoder with any samples as an image of any size and subsampling. Our own decoder and libjpeg-turbo
+//! Fuzzes the JPEG encoder with any samples as an image of any size and subsampling. Andon's decoder and libjpeg-turbo
 //! must decode its output alike.
 
 use andon_fuzz::LIMITS;
@@ -29,7 +29,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
         0 => vec![(width, height), chroma, chroma],
         _ => vec![(width, height)],
     };
-    // The samples over and over.
+    // The input's samples, repeated.
     let mut samples = samples.iter().copied().cycle();
     let planes = sizes.into_iter().map(|(width, height)| Plane {
         width,
@@ -73,7 +73,7 @@ fn progressive(image: Image, quality: u8) -> Vec<u8> {
     });
     let frame = Frame::new(model, width, height, planes.collect(), None);
     let image = andon_pixels::Image::still(frame.expect("planes that fit"));
-    let how = Encode {
+    let options = Encode {
         quality: Some(quality),
         progressive: true,
         ..Encode::default()
@@ -82,5 +82,5 @@ fn progressive(image: Image, quality: u8) -> Vec<u8> {
         .iter()
         .find(|codec| codec.name() == "jpeg");
     let encoder = codec.and_then(|codec| codec.encoder()).expect("JPEG");
-    encoder.encode(&image, &how, &Never).expect("a file")
+    encoder.encode(&image, &options, &Never).expect("a file")
 }

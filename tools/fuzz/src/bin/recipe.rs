@@ -13,7 +13,7 @@ libfuzzer_sys::fuzz_target!(|text: &str| {
     assert_eq!(again, recipe, "{canonical}");
     assert_eq!(again.to_string(), canonical, "the canonical text is one");
     for (width, height) in [(1, 1), (400, 300), (32_768, 3), (u32::MAX, u32::MAX)] {
-        // Whether it makes an image is the recipe's affair.
+        // The recipe need not be one that can be applied to the image.
         let facts = Facts::new("jpeg", width, height);
         if let Ok(resolved) = recipe.resolve(&facts) {
             let text = resolved.to_string();

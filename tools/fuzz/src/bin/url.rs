@@ -1,7 +1,7 @@
 #![no_main]
 //! Fuzzes URLs with any text as a request target, in every setting of the dialects. The resulting recipe must have a
-//! text that parses to the same recipe, and every URL that a dialect writes for it must be written the same after it is
-//! parsed again.
+//! text that parses to the same recipe. Every URL that a dialect writes for that recipe must be written in the same way
+//! after it is parsed again.
 
 use std::sync::LazyLock;
 
@@ -103,8 +103,8 @@ libfuzzer_sys::fuzz_target!(|target: &str| {
             }
             for (name, written) in dialects.write(&request) {
                 let again = dialects.parse(&written).expect(&written);
-                let own = dialects.write(&again).find(|(other, _)| *other == name);
-                assert_eq!(own, Some((name, written)));
+                let rewritten = dialects.write(&again).find(|(other, _)| *other == name);
+                assert_eq!(rewritten, Some((name, written)));
             }
         }
     }

@@ -1,4 +1,4 @@
-//! A planted server for one test, and a look at its processes.
+//! A planted server for one test, and access to its processes.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
 
-/// A running server over a folder of its own.
+/// A running server with a folder of its own.
 pub(crate) struct Served {
     folder: tempfile::TempDir,
     child: Child,
@@ -18,12 +18,13 @@ pub(crate) struct Served {
 }
 
 impl Served {
-    /// With this beside the origin in its configuration.
+    /// Starts a server with `more` added to its configuration.
     pub(crate) fn new(more: &str) -> Self {
         Self::with(|_| more.to_owned())
     }
 
-    /// With what is made of the folder that the configuration is in.
+    /// Starts a server with a configuration to which `more` adds lines. Its argument is the folder of the
+    /// configuration.
     pub(crate) fn with(more: impl FnOnce(&Path) -> String) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let pictures = folder.path().join("pictures");
@@ -62,12 +63,12 @@ impl Served {
         }
     }
 
-    /// Writes an image.
+    /// Writes a file into the folder that is served.
     pub(crate) fn file(&self, name: &str, bytes: &[u8]) {
         fs::write(self.folder.path().join("pictures").join(name), bytes).unwrap();
     }
 
-    /// Status and body.
+    /// Requests a target and returns the status and body.
     pub(crate) fn get(&self, target: &str) -> (u16, Vec<u8>) {
         self.send(&format!(
             "GET {target} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n",
@@ -75,7 +76,7 @@ impl Served {
         ))
     }
 
-    /// Forgets everything.
+    /// Purges all results.
     pub(crate) fn purge(&self, token: &str) {
         let body = "{\"source\":\"/bad.planted\"}";
         let (status, body) = self.send(&format!(
@@ -99,7 +100,7 @@ impl Served {
         (status, reply[end + 4..].to_vec())
     }
 
-    /// A sample of `/metrics`; 0 where there is none.
+    /// Returns a sample of `/metrics`, or 0 if there is none.
     pub(crate) fn metric(&self, sample: &str) -> f64 {
         let (status, body) = self.get("/metrics");
         assert_eq!(status, 200);
@@ -108,7 +109,7 @@ impl Served {
         line.map_or(0.0, |value| value.trim().parse().unwrap())
     }
 
-    /// Waits until this is so.
+    /// Waits until the condition holds.
     pub(crate) fn until(&self, mut is_so: impl FnMut() -> bool) {
         let began = Instant::now();
         while !is_so() {
@@ -117,12 +118,12 @@ impl Served {
         }
     }
 
-    /// Its worker processes.
+    /// Returns the server's worker processes.
     pub(crate) fn workers(&self) -> Vec<Process> {
         self.starter().children().collect()
     }
 
-    /// The process that starts them.
+    /// Returns the process that starts the workers.
     pub(crate) fn starter(&self) -> Process {
         Process(self.child.id()).children().next().unwrap()
     }
@@ -135,7 +136,7 @@ impl Drop for Served {
     }
 }
 
-/// What the server's environment knows.
+/// A secret in the server's environment.
 pub(crate) const SECRET: &str = "a-secret-of-the-bucket-of-photos";
 
 const LONGEST: Duration = Duration::from_secs(60);
@@ -146,12 +147,12 @@ fn parent(process: u32) -> Option<u32> {
     after.split_whitespace().nth(1)?.parse().ok()
 }
 
-/// A process, by its number.
+/// A process, by its id.
 #[derive(Debug)]
 pub(crate) struct Process(u32);
 
 impl Process {
-    /// The test itself.
+    /// Returns the process of the test itself.
     pub(crate) fn this() -> Self {
         Self(std::process::id())
     }
@@ -164,7 +165,7 @@ impl Process {
         children.map(Self)
     }
 
-    /// Lets it have no more descriptors than this, and says how many that was.
+    /// Limits the number of file descriptors of the process, and returns the previous limit.
     pub(crate) fn most_descriptors(&self, most: Option<u64>) -> Option<u64> {
         let pid = Pid::from_raw(self.0.cast_signed());
         let limits = Rlimit {
@@ -174,7 +175,7 @@ impl Process {
         prlimit(pid, Resource::Nofile, limits).unwrap().current
     }
 
-    /// Everything that it can write to. `None`: it may not be looked at.
+    /// Returns all memory that the process can write to, or `None` without the permission to read it.
     pub(crate) fn memory(&self) -> Option<Vec<u8>> {
         let place = PathBuf::from(format!("/proc/{}", self.0));
         let maps = fs::read_to_string(place.join("maps")).ok()?;
@@ -193,7 +194,7 @@ impl Process {
         Some(all)
     }
 
-    /// Ends it.
+    /// Kills the process.
     pub(crate) fn kill(&self) {
         let status = Command::new("kill")
             .args(["-9", &self.0.to_string()])
@@ -202,21 +203,21 @@ impl Process {
     }
 }
 
-/// Does this text stand somewhere in there?
+/// Returns whether `memory` contains this text.
 pub(crate) fn finds(memory: &[u8], text: &str) -> bool {
     memory
         .windows(text.len())
         .any(|window| window == text.as_bytes())
 }
 
-/// A recipe that no other request has, so that nothing is answered from a cache.
+/// Returns a recipe that no other request has, so that no cache can serve it.
 pub(crate) fn distinct() -> String {
     static COUNT: AtomicU32 = AtomicU32::new(64);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
     format!("exact:{}x{},as:png", 1 + count % 64, count / 64)
 }
 
-/// A certificate and its key.
+/// Returns a certificate and its key.
 pub(crate) fn certificate() -> (String, String) {
     let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
     (made.cert.pem(), made.signing_key.serialize_pem())

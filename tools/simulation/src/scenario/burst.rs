@@ -18,7 +18,7 @@ pub struct Burst {
     pub nodes: usize,
     /// The number of requests for the one image.
     pub requests: u32,
-    /// The bound of the load balancer on the load of a node, over the mean, if any.
+    /// The maximum load of a node, divided by the mean, that the load balancer allows, if any.
     pub factor: Option<f64>,
     /// The exponent of Zipf's law for requests that arrive together with the burst, or `None` if there are no others.
     /// They are drawn from five million images, of which the hottest is the one of the burst, until that has been
@@ -35,7 +35,7 @@ pub struct Outcome {
     pub burst: Burst,
     /// The outcomes of all requests, including those for other images.
     pub tally: Tally,
-    /// How often worker threads began to make the one image.
+    /// The number of times that worker threads began to make the one image.
     pub begun: u32,
     /// The number of nodes that have the one image in memory afterwards.
     pub holders: u32,
@@ -70,7 +70,7 @@ pub async fn run(burst: Burst, seed: u64) -> Outcome {
         }
     }
     fleet.settle().await;
-    // Uploads end, and nothing else is under way.
+    // Until then, uploads end, and nothing else is in flight.
     tokio::time::sleep(Duration::from_secs(1)).await;
     let key = crate::images::key(HOTTEST);
     let holds = |number: &u32| fleet.node(*number).at_hand(&key).is_some();

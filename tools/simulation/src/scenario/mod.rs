@@ -1,4 +1,4 @@
-//! The events that a fleet may meet with, one scenario per module.
+//! Events in the life of a fleet, one scenario per module.
 
 pub mod burst;
 pub mod overload;

@@ -21,7 +21,7 @@ pub struct Overload {
     pub times: f64,
     /// The maximum number of nodes that the load balancer tries for a request.
     pub tries: u32,
-    /// The time that is counted in seconds, after two seconds that are not.
+    /// The measured time in seconds, after a lead-in of two seconds.
     pub seconds: u64,
 }
 

@@ -109,7 +109,7 @@ fn spoil(object: &Bytes, other: &Bytes, random: &mut Random) -> Bytes {
         0 => bytes[place] ^= 1 << random.below(8),
         1 => bytes[place..].iter_mut().for_each(|byte| *byte = !*byte),
         2 => bytes.truncate(place),
-        // Its own one, now and then: then its seal is broken as well.
+        // If it is the object itself, its seal is broken instead.
         3 if other != object => bytes = other.to_vec(),
         _ => {
             let mut number = random.bits();

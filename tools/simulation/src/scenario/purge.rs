@@ -10,7 +10,7 @@ use tokio::time::{Instant, sleep};
 use crate::fleet::{Fleet, POLL, Setup};
 use crate::node::Sources;
 
-/// When and how often the purged version was served.
+/// When and how many times the purged version was served.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Outcome {
     /// The number of nodes.

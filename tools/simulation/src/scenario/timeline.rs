@@ -23,7 +23,7 @@ pub struct Day {
     pub alpha: f64,
     /// The initial number of images per node. They are in the store and, as far as there is room, in memory.
     pub images_per_node: usize,
-    /// The number of images that the memory tier of a node has room for.
+    /// The number of images for which the memory tier of a node has room.
     pub room: u64,
     /// Requests per second and node.
     pub rate: f64,
@@ -44,9 +44,9 @@ pub struct Phase {
     pub tally: Tally,
     /// The number of results that worker threads began to make.
     pub begun: u64,
-    /// The number of those results whose images had been made before.
+    /// The number of these results whose images had been made before.
     pub begun_again: u64,
-    /// How often worker threads began to make the image of a published page, at most.
+    /// The maximum number of times that worker threads began to make the image of a published page.
     pub begun_for_a_page: u32,
     /// The maximum number of requests of a node, divided by the mean.
     pub most_requests: f64,
@@ -100,7 +100,7 @@ pub async fn pass(day: Day, seed: u64) -> Vec<Phase> {
 
     let restarts = tokio::spawn(restart_all(Arc::clone(&fleet), day.restart_seconds));
     run.phase(RESTARTS).await;
-    // It is over when the phase is; a panic there would be one here.
+    // The restarts have ended when the phase has. A panic in them is a panic here.
     restarts.await.expect("restarts do not panic");
     run.phase(PAGES).await;
     fleet.grow(2 * day.nodes).await;
@@ -223,7 +223,7 @@ pub const DOUBLED: &str = "twice the nodes";
 
 /// The average number of requests for each new image.
 const REQUESTS_EACH: u32 = 4;
-/// How many of the newest images are requested.
+/// The number of the newest images that are requested.
 const LAST: u64 = 50;
 /// The published images have the numbers above this one, which no other image has.
 const PUBLISHED: u32 = 1 << 30;

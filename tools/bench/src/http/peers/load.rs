@@ -8,9 +8,9 @@ use std::time::Instant;
 use anyhow::{Result, ensure};
 use serde::Serialize;
 
-use super::photographs::{self, Set};
+use super::photo_sets::{self, Set};
 use super::sharp::Sharp;
-use crate::http::client::{Connection, together};
+use crate::http::client::{Connection, run_clients};
 use crate::http::server::{ResultCaching, Server};
 use crate::proc;
 
@@ -21,15 +21,15 @@ pub(super) enum Peer {
     Sharp,
 }
 
-/// A kind of load, by the requests it consists of.
+/// A kind of load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Work {
     /// Every file once, fitted into a square with sides of `side` px.
     Side { side: u32 },
-    /// Every file in the seven widths of a page's `srcset`, none of them requested before.
+    /// Every file in the seven widths of a page's `srcset`. No width of a file was requested before.
     Srcset,
-    /// A few files in eight sizes of 400 px and a little less, after each was requested in another size.
+    /// A few files in eight sizes of at most 400 px, after each file was requested in another size.
     Second,
 }
 
@@ -45,7 +45,7 @@ pub(super) struct Load {
 
 const SRCSET: [u32; 7] = [160, 320, 480, 640, 960, 1280, 1920];
 
-/// How many files have been requested in the size `KNOWN_SIDE` before the load `Work::Second` begins.
+/// Number of files that have been requested in the size `KNOWN_SIDE` before the load `Work::Second` begins.
 const KNOWN: usize = 32;
 const KNOWN_SIDE: u32 = 800;
 /// Number of sizes in which `Work::Second` requests each file.
@@ -59,7 +59,7 @@ pub(super) fn measure(
     connections: usize,
     seconds: f64,
 ) -> Result<Load> {
-    let folder = photographs::folder()?;
+    let folder = photo_sets::folder()?;
     let load = |address, pid| ask(peer, address, pid, set, work, connections, seconds);
     match peer {
         Peer::Andon => {
@@ -75,7 +75,7 @@ pub(super) fn measure(
     }
 }
 
-/// Returns the path at which a server answers with the named photograph fitted into a square of `side` px.
+/// Returns the path at which a server returns the named photo fitted into a square of `side` px.
 pub(super) fn url(peer: Peer, side: u32, name: &str) -> String {
     match peer {
         Peer::Andon => format!("/r/fit:{side}x{side},as:jpeg,q:80/{name}"),
@@ -92,9 +92,10 @@ fn ask(
     connections: usize,
     seconds: f64,
 ) -> Result<Load> {
-    // Names that the load does not come to: both servers have their code in memory, and threads.
-    let (asked, others) = set.names.split_at(set.names.len() - 4 * connections);
-    let warm_up: Vec<(u32, &String)> = others.iter().map(|name| (300, name)).collect();
+    // The warm-up uses names that the load does not reach. After it, both servers have loaded their code and started
+    // their threads.
+    let (load_names, warm_up_names) = set.names.split_at(set.names.len() - 4 * connections);
+    let warm_up: Vec<(u32, &String)> = warm_up_names.iter().map(|name| (300, name)).collect();
     let mut end = warm_up.len();
     closed_loops(peer, address, connections, &|number| {
         (number < end).then(|| warm_up[number])
@@ -102,17 +103,17 @@ fn ask(
     if work == Work::Second {
         end = KNOWN;
         closed_loops(peer, address, connections, &|number| {
-            (number < end).then(|| (KNOWN_SIDE, &asked[number]))
+            (number < end).then(|| (KNOWN_SIDE, &load_names[number]))
         })?;
     }
     let request = |number: usize| match work {
-        Work::Side { side } => asked.get(number).map(|name| (side, name)),
-        Work::Srcset => asked
+        Work::Side { side } => load_names.get(number).map(|name| (side, name)),
+        Work::Srcset => load_names
             .get(number / SRCSET.len())
             .map(|name| (SRCSET[number % SRCSET.len()], name)),
         Work::Second => {
             let round = number / KNOWN;
-            (round < SECOND_SIZES).then(|| (400 - 8 * round as u32, &asked[number % KNOWN]))
+            (round < SECOND_SIZES).then(|| (400 - 8 * round as u32, &load_names[number % KNOWN]))
         }
     };
     let before = proc::cpu_seconds(pid)?;
@@ -129,8 +130,8 @@ fn ask(
     let seconds = start.elapsed().as_secs_f64();
     ensure!(
         work == Work::Second || request(images).is_some(),
-        "all {} names were asked for; the load is too long",
-        asked.len()
+        "all {} names were requested; the load is too long",
+        load_names.len()
     );
     Ok(Load {
         images,
@@ -140,8 +141,8 @@ fn ask(
     })
 }
 
-/// Sends requests on all connections, each in a closed loop, until `request` returns `None`. Returns how many were
-/// answered.
+/// Sends requests on all connections, each in a closed loop, until `request` returns `None`. Returns the number of
+/// responses.
 fn closed_loops<'a>(
     peer: Peer,
     address: SocketAddr,
@@ -149,7 +150,7 @@ fn closed_loops<'a>(
     request: &(impl Fn(usize) -> Option<(u32, &'a String)> + Sync),
 ) -> Result<usize> {
     let (next, answered) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    together(connections, || {
+    run_clients(connections, || {
         let mut connection = Connection::to(address)?;
         while let Some((side, name)) = request(next.fetch_add(1, Ordering::Relaxed)) {
             connection.get(&url(peer, side, name))?;

@@ -1,9 +1,9 @@
-//! Comparison of Andon and sharp, both as servers. They get the same photographs in the same sizes on ten connections
-//! (by default) in closed loops, and each file is requested under a name of its own. The servers take turns with loads
-//! of a few seconds. The clients share their cores.
+//! Comparison of Andon and sharp, both as servers. They get the same photos in the same sizes on ten connections (by
+//! default) in closed loops, and each file is requested under a name of its own. The servers alternate, with loads of a
+//! few seconds. The clients share their cores.
 
 mod load;
-mod photographs;
+mod photo_sets;
 mod quality;
 mod sharp;
 
@@ -49,14 +49,14 @@ struct Side {
     loads: Vec<Load>,
 }
 
-/// Runs the comparison and prints the results. `quick` makes it one short round, for a first look.
+/// Runs the comparison and prints the results. With `quick` it is one short round, for a quick check.
 pub(crate) fn run(connections: usize, photos: &Folder, quick: bool) -> Result<Peers> {
     let (seconds, rounds) = if quick { (1.0, 1) } else { (4.0, 3) };
     let peer = sharp::versions()?;
     println!("{peer}; {connections} connections, {rounds} rounds of {seconds} s");
     let mut cases = Vec::new();
     for megapixels in SETS {
-        let set = photographs::set(photos, megapixels)?;
+        let set = photo_sets::set(photos, megapixels)?;
         let mut works = vec![
             Work::Side { side: 150 },
             Work::Side { side: 400 },
@@ -70,11 +70,11 @@ pub(crate) fn run(connections: usize, photos: &Folder, quick: bool) -> Result<Pe
                 let peer = [Peer::Andon, Peer::Sharp][side];
                 load::measure(peer, &set, work, connections, seconds)
             })?;
-            let judged = match work {
+            let quality = match work {
                 Work::Side { side } => Some(quality::compare(&set, side)?),
                 Work::Srcset | Work::Second => None,
             };
-            let (first, second) = judged.unzip();
+            let (first, second) = quality.unzip();
             let case = Case::new(
                 megapixels,
                 work,
@@ -97,13 +97,13 @@ pub(crate) fn run(connections: usize, photos: &Folder, quick: bool) -> Result<Pe
     })
 }
 
-/// Sizes of the photographs of each set, in megapixels.
+/// Sizes of the photos of each set, in megapixels.
 const SETS: [u32; 4] = [2, 4, 8, 15];
-/// Megapixels of the only set that has goals.
+/// Megapixels of the only set for which there are goals.
 const JUDGED: u32 = 4;
 
 fn goals(cases: &[Case]) -> Vec<Goal> {
-    let judged = cases.iter().filter(|case| case.megapixels == JUDGED);
+    let cases_with_goals = cases.iter().filter(|case| case.megapixels == JUDGED);
     let goal = |case: &Case| {
         let limit = match case.work {
             Work::Side { side: ..=400 } => 4.0,
@@ -118,7 +118,7 @@ fn goals(cases: &[Case]) -> Vec<Goal> {
             "times sharp's rate",
         )
     };
-    judged.map(goal).collect()
+    cases_with_goals.map(goal).collect()
 }
 
 impl Side {

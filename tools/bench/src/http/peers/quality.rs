@@ -6,7 +6,7 @@ use anyhow::Result;
 use serde::Serialize;
 
 use super::load::{Peer, url};
-use super::photographs::{self, Set};
+use super::photo_sets::{self, Set};
 use super::sharp::Sharp;
 use crate::http::client::Connection;
 use crate::http::server::{ResultCaching, Server};
@@ -15,7 +15,7 @@ use crate::quality::psnr;
 use crate::reference;
 use crate::stats::mean;
 
-/// Quality of one server's results, as means over all photographs.
+/// Quality of one server's results, as means over all photos.
 #[derive(Serialize)]
 pub(super) struct Quality {
     pub(super) bytes: f64,
@@ -25,10 +25,10 @@ pub(super) struct Quality {
 
 /// Returns the quality of Andon's and of sharp's results.
 pub(super) fn compare(set: &Set, side: u32) -> Result<(Quality, Quality)> {
-    let folder = photographs::folder()?;
+    let folder = photo_sets::folder()?;
     let andon = Server::start(&folder, ResultCaching::Nothing)?;
     let sharp = Sharp::start(&folder)?;
-    let mut seen = [const { (Vec::new(), Vec::new()) }; 2];
+    let mut results = [const { (Vec::new(), Vec::new()) }; 2];
     for name in &set.names[..set.distinct] {
         let full = peers::decode(&fs::read(folder.join(name))?)?;
         for (at, peer, address) in [
@@ -38,12 +38,12 @@ pub(super) fn compare(set: &Set, side: u32) -> Result<(Quality, Quality)> {
             let body = Connection::to(address)?.get(&url(peer, side, name))?;
             let image = peers::decode(&body)?;
             let perfect = reference::resize(&full, image.width, image.height);
-            seen[at].0.push(body.len() as f64);
-            seen[at].1.push(psnr(&perfect, &image));
+            results[at].0.push(body.len() as f64);
+            results[at].1.push(psnr(&perfect, &image));
         }
     }
     andon.stop()?;
-    let [first, second] = seen.map(|(bytes, psnr)| Quality {
+    let [first, second] = results.map(|(bytes, psnr)| Quality {
         bytes: mean(bytes),
         psnr: mean(psnr),
     });

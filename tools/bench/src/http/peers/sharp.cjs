@@ -1,4 +1,4 @@
-// sharp.cjs FOLDER PORT: a bare HTTP server over sharp. /SIDE/NAME is the photograph within a square of SIDE px.
+// sharp.cjs FOLDER PORT: a bare HTTP server over sharp. /SIDE/NAME is the photo within a square of SIDE px.
 const http = require("node:http");
 const path = require("node:path");
 const sharp = require("sharp");

@@ -15,12 +15,12 @@ pub(super) struct Sharp {
 }
 
 impl Sharp {
-    pub(super) fn start(photographs: &Path) -> Result<Self> {
+    pub(super) fn start(folder: &Path) -> Result<Self> {
         // A port that was free a moment ago.
         let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
         let child = Command::new("node")
             .arg(SERVER)
-            .arg(photographs)
+            .arg(folder)
             .arg(address.port().to_string())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -42,7 +42,7 @@ impl Sharp {
 
 impl Drop for Sharp {
     fn drop(&mut self) {
-        // A failure means that it has ended.
+        // An error means that the process has ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

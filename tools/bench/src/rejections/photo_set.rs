@@ -1,4 +1,4 @@
-//! Many distinct photographs, made from a few. Their sizes go from 1.5 to 20 megapixels, one in six has the largest
+//! Many distinct photos, generated from a few. Their sizes range from 1.5 to 20 megapixels, one in six has the largest
 //! size, and half of them are progressive. The same sources give the same files every time.
 
 use std::env;
@@ -11,33 +11,33 @@ use serde::Serialize;
 use crate::engines::{engine, render};
 use crate::photos::Folder;
 
-/// A folder of photographs beside this program. Files of an earlier run are used again.
+/// A folder of photos next to this program. Reuses files of an earlier run.
 #[derive(Serialize)]
-pub(super) struct Photographs {
+pub(super) struct PhotoSet {
     #[serde(skip)]
     pub(super) path: PathBuf,
     #[serde(skip)]
     pub(super) names: Vec<String>,
-    /// Megapixels of each photograph, in the order of the names.
+    /// Megapixels of each photo, in the order of the names.
     megapixels: Vec<f64>,
     bytes: u64,
 }
 
-impl Photographs {
-    /// Makes `count` photographs.
+impl PhotoSet {
+    /// Generates `count` photos.
     pub(super) fn make(photos: &Folder, count: usize) -> Result<Self> {
-        let path = env::current_exe()?.with_file_name("bench-photographs");
+        let path = env::current_exe()?.with_file_name("bench-photos");
         fs::create_dir_all(&path)?;
-        let mut made = Self {
+        let mut set = Self {
             path,
             names: Vec::new(),
             megapixels: Vec::new(),
             bytes: 0,
         };
         for number in 0..count {
-            made.add(photos, number)?;
+            set.add(photos, number)?;
         }
-        Ok(made)
+        Ok(set)
     }
 
     fn add(&mut self, photos: &Folder, number: usize) -> Result<()> {
@@ -59,7 +59,8 @@ impl Photographs {
         let file = self.path.join(&name);
         if !file.is_file() {
             let body = render(&recipe, &original)?;
-            // Whole or not at all, whenever this is interrupted.
+            // The file is renamed when it is complete, so that an interrupted run leaves no partial file under its
+            // name.
             let unfinished = file.with_extension("unfinished");
             fs::write(&unfinished, body).with_context(|| name.clone())?;
             fs::rename(&unfinished, &file)?;
@@ -70,8 +71,8 @@ impl Photographs {
         Ok(())
     }
 
-    /// Returns the path of request `number`. The photographs take turns, each with another width in every round. Once
-    /// all were requested in all widths the quality changes.
+    /// Returns the path of request `number`. The photos alternate, each with another width in every round. Once all
+    /// were requested in all widths the quality changes.
     pub(super) fn url(&self, number: usize) -> String {
         let (photo, round) = (number % self.names.len(), number / self.names.len());
         let width = WIDTHS[(photo + round) % WIDTHS.len()];
@@ -80,13 +81,13 @@ impl Photographs {
         format!("/small_light(dw={width},q={quality},of=jpg)/{name}")
     }
 
-    /// Returns the number of requests before they repeat.
+    /// Returns the number of distinct requests.
     pub(super) fn requests(&self) -> usize {
         self.names.len() * WIDTHS.len() * QUALITIES
     }
 }
 
-/// Returns the megapixels of photograph `number`: 20 for one in six, and values spread evenly from 1.5 to 12.5 for the
+/// Returns the megapixels of photo `number`: 20 for one in six, and values spread evenly from 1.5 to 12.5 for the
 /// others.
 fn megapixels(number: usize) -> f64 {
     match number % 6 {
@@ -108,16 +109,14 @@ mod tests {
 
     #[test]
     fn no_request_is_like_another_until_all_were_made() {
-        let photographs = Photographs {
+        let set = PhotoSet {
             path: PathBuf::new(),
             names: (0..96).map(|number| format!("{number}.jpg")).collect(),
             megapixels: Vec::new(),
             bytes: 0,
         };
-        let requests = photographs.requests();
-        let urls: HashSet<_> = (0..requests)
-            .map(|number| photographs.url(number))
-            .collect();
+        let requests = set.requests();
+        let urls: HashSet<_> = (0..requests).map(|number| set.url(number)).collect();
         assert_eq!(urls.len(), 96 * 7 * 35);
     }
 

@@ -1,4 +1,4 @@
-//! Large image files to request: the photographs at their own size and enlarged, both as JPEG and as PNG.
+//! Large image files to request: the photos at their own size and enlarged, both as JPEG and as PNG.
 
 use std::env;
 use std::fs;
@@ -11,32 +11,32 @@ use crate::engines::engine;
 use crate::photos::Folder;
 
 /// A folder of large images. It is removed when this is dropped.
-pub(super) struct Pictures {
+pub(super) struct Images {
     pub(super) path: PathBuf,
     pub(super) names: Vec<String>,
     /// Size of the largest image, in megapixels.
     pub(super) megapixels: f64,
 }
 
-impl Pictures {
-    /// Makes the files from the first 5 photographs (2 if `quick`).
+impl Images {
+    /// Writes the files, from the first 5 photos (2 if `quick`).
     pub(super) fn make(photos: &Folder, quick: bool) -> Result<Self> {
         let path = env::temp_dir().join(format!("andon-bench-memory-{}", std::process::id()));
         fs::create_dir_all(&path)?;
-        let mut pictures = Self {
+        let mut images = Self {
             path,
             names: Vec::new(),
             megapixels: 0.0,
         };
-        let photographs = if quick { 2 } else { 5 };
-        for photo in photos.names.iter().take(photographs) {
+        let count = if quick { 2 } else { 5 };
+        for photo in photos.names.iter().take(count) {
             let bytes = photos.read(photo)?;
-            pictures.add("as-it-is.jpg", photo, "as:jpeg,q:90", &bytes)?;
-            pictures.add("large.jpg", photo, &format!("{LARGE},as:jpeg,q:90"), &bytes)?;
-            pictures.add("as-it-is.png", photo, "as:png", &bytes)?;
-            pictures.add("large.png", photo, &format!("{LARGE},as:png"), &bytes)?;
+            images.add("as-it-is.jpg", photo, "as:jpeg,q:90", &bytes)?;
+            images.add("large.jpg", photo, &format!("{LARGE},as:jpeg,q:90"), &bytes)?;
+            images.add("as-it-is.png", photo, "as:png", &bytes)?;
+            images.add("large.png", photo, &format!("{LARGE},as:png"), &bytes)?;
         }
-        Ok(pictures)
+        Ok(images)
     }
 
     fn add(&mut self, ending: &str, photo: &str, recipe: &str, bytes: &[u8]) -> Result<()> {
@@ -57,7 +57,7 @@ impl Pictures {
         number % self.names.len()
     }
 
-    /// Returns the path of request `number`. No two requests of a run are alike: they differ in file, size or quality.
+    /// Returns the path of request `number`. No two requests of a run are equal: they differ in file, size or quality.
     pub(super) fn url(&self, number: usize) -> String {
         let name = &self.names[self.file(number)];
         let side = 400 + number % 401;
@@ -66,12 +66,12 @@ impl Pictures {
     }
 }
 
-impl Drop for Pictures {
+impl Drop for Images {
     fn drop(&mut self) {
-        // What is left lies in the system's temporary folder.
+        // An error is harmless: the folder is below the system's temporary folder.
         let _ = fs::remove_dir_all(&self.path);
     }
 }
 
-/// Recipe step that enlarges a 3:2 photograph to 24 megapixels.
+/// Recipe step that enlarges a 3:2 photo to 24 megapixels.
 const LARGE: &str = "fit:6000x4000:enlarge";

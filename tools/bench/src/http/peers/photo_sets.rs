@@ -1,4 +1,4 @@
-//! Photographs of a few sizes, each under many names, so that no two requests are for the same file.
+//! Photos of a few sizes, each under many names, so that no two requests are for the same file.
 
 use std::env;
 use std::fs;
@@ -9,21 +9,20 @@ use anyhow::{Context, Result};
 use crate::engines::{engine, render};
 use crate::photos::Folder;
 
-/// Photographs of one size in megapixels.
+/// Photos of one size in megapixels.
 pub(super) struct Set {
-    /// Paths of the files below the folder of all sets. The first name of every photograph comes before any second
-    /// name.
+    /// Paths of the files below the folder of all sets. The first names of all photos come before any second name.
     pub(super) names: Vec<String>,
-    /// Number of distinct photographs.
+    /// Number of distinct photos.
     pub(super) distinct: usize,
 }
 
-/// Returns the folder of all sets, which lies beside this program.
+/// Returns the folder of all sets, which is next to this program.
 pub(super) fn folder() -> Result<PathBuf> {
-    Ok(env::current_exe()?.with_file_name("bench-peers-photographs"))
+    Ok(env::current_exe()?.with_file_name("bench-peers-photos"))
 }
 
-/// Returns the photographs resized to this many megapixels, up or down. Files of an earlier run are used again.
+/// Returns the photos resized to this many megapixels, up or down. Reuses files of an earlier run.
 pub(super) fn set(photos: &Folder, megapixels: u32) -> Result<Set> {
     let folder = folder()?;
     fs::create_dir_all(folder.join(megapixels.to_string()))?;
@@ -52,7 +51,7 @@ pub(super) fn set(photos: &Folder, megapixels: u32) -> Result<Set> {
     })
 }
 
-/// Smallest number of names in a set, more than one load requests.
+/// Minimum number of names in a set: more than one load requests.
 const NAMES: usize = 8192;
 
 fn make(original: &[u8], megapixels: u32, file: &Path) -> Result<()> {
@@ -62,7 +61,7 @@ fn make(original: &[u8], megapixels: u32, file: &Path) -> Result<()> {
     let side = |length: u32| (f64::from(length) * scale).ceil();
     let (width, height) = (side(info.width), side(info.height));
     let recipe = format!("fit:{width}x{height}:enlarge,as:jpeg,q:90,chroma:420");
-    // Whole or not at all, whenever this is interrupted.
+    // The file is renamed when it is complete, so that an interrupted run leaves no partial file under its name.
     let unfinished = file.with_extension("unfinished");
     fs::write(&unfinished, render(&recipe, original)?)?;
     fs::rename(&unfinished, file)?;

@@ -10,19 +10,19 @@ use anyhow::{Context, Result};
 /// Largest size in bytes of an image. Larger files are left out.
 const LARGEST: u64 = 32 << 20;
 
-/// File name extensions of images. A file with one of them is taken whatever it contains.
+/// File name extensions of images. Files with these extensions are collected whatever they contain.
 const ENDINGS: [&str; 20] = [
     "apng", "avif", "bmp", "gif", "heic", "heif", "ico", "jfif", "jp2", "jpe", "jpeg", "jpg",
     "jxl", "png", "psd", "svg", "tif", "tiff", "webp", "xcf",
 ];
 
 /// The collected images. The folder that is served is removed when this is dropped.
-pub(super) struct Pictures {
-    pub(super) all: Vec<Picture>,
+pub(super) struct Images {
+    pub(super) all: Vec<ImageFile>,
     pub(super) served: PathBuf,
 }
 
-pub(super) struct Picture {
+pub(super) struct ImageFile {
     pub(super) number: u64,
     /// Name of the image in the folder that is served.
     pub(super) name: String,
@@ -31,7 +31,7 @@ pub(super) struct Picture {
     pub(super) bytes: Vec<u8>,
 }
 
-impl Pictures {
+impl Images {
     /// Collects the images of a folder and of all folders below it. Files that cannot be read are left out.
     ///
     /// # Errors
@@ -39,11 +39,11 @@ impl Pictures {
     pub(super) fn below(folder: &Path) -> Result<Self> {
         let served = env::temp_dir().join(format!("andon-bench-corpus-{}", std::process::id()));
         fs::create_dir_all(&served)?;
-        let mut pictures = Self {
+        let mut images = Self {
             all: Vec::new(),
             served,
         };
-        let mut known = HashSet::new();
+        let mut hashes = HashSet::new();
         let mut folders = vec![folder.to_owned()];
         while let Some(next) = folders.pop() {
             let mut entries = fs::read_dir(&next)
@@ -55,14 +55,14 @@ impl Pictures {
                 if kind.is_dir() {
                     folders.push(entry.path());
                 } else if kind.is_file() && entry.metadata()?.len() <= LARGEST {
-                    pictures.add(folder, &entry.path(), &mut known)?;
+                    images.add(folder, &entry.path(), &mut hashes)?;
                 }
             }
         }
-        Ok(pictures)
+        Ok(images)
     }
 
-    fn add(&mut self, folder: &Path, path: &Path, known: &mut HashSet<u64>) -> Result<()> {
+    fn add(&mut self, folder: &Path, path: &Path, hashes: &mut HashSet<u64>) -> Result<()> {
         let Ok(bytes) = fs::read(path) else {
             return Ok(());
         };
@@ -70,17 +70,17 @@ impl Pictures {
         let named = ending.is_some_and(|ending| {
             ENDINGS
                 .iter()
-                .any(|known| ending.eq_ignore_ascii_case(known))
+                .any(|candidate| ending.eq_ignore_ascii_case(candidate))
         });
         let mut hasher = DefaultHasher::new();
         bytes.hash(&mut hasher);
-        if !(named || kind(&bytes) != OTHER) || !known.insert(hasher.finish()) {
+        if !(named || kind(&bytes) != OTHER) || !hashes.insert(hasher.finish()) {
             return Ok(());
         }
         let number = self.all.len() as u64;
         let name = self.serve(&format!("{number}"), &bytes)?;
         let path = path.strip_prefix(folder).unwrap_or(path);
-        self.all.push(Picture {
+        self.all.push(ImageFile {
             number,
             name,
             path: path.display().to_string(),
@@ -97,7 +97,7 @@ impl Pictures {
 
     /// Removes a file from the folder that is served.
     pub(super) fn withdraw(&self, name: &str) {
-        // One file more in a folder that goes in the end.
+        // An error is harmless: the folder is removed at the end.
         let _ = fs::remove_file(self.served.join(name));
     }
 
@@ -111,9 +111,9 @@ impl Pictures {
     }
 }
 
-impl Drop for Pictures {
+impl Drop for Images {
     fn drop(&mut self) {
-        // A leftover in the folder for such.
+        // An error is harmless: the folder is below the system's temporary folder.
         let _ = fs::remove_dir_all(&self.served);
     }
 }
