@@ -32,7 +32,7 @@ TimThumb TransferCharacteristics TurboJPEG TypeScript VipsImage WebP WordPress""
 PATH = re.compile(r"`((?:\.ci|contrib|crates|demo|docs|examples|lab|packaging|python|runs|samples|tools)/[A-Za-z0-9_./-]+)`")
 SOURCE = re.compile(r"`([A-Za-z0-9_.-]+(?:/[A-Za-z0-9_.-]+)+\.(?:c|h|html|js|md|mjs|php|py|rs|sh|toml))`")
 # Files that the exercises create, words in capitals that stand for any name, and files of other programs and of users.
-INVENTED = re.compile(r"crates/codecs/src/pnm|crates/dialects/src/thumb/|/[A-Z]+\.toml$|lib/resize\.js|^folder/")
+INVENTED = re.compile(r"crates/codecs/src/pnm|crates/dialects/src/thumb/|/[A-Z]+\.toml$|lib/resize\.js|^folder/|^app/andon\.php")
 OF_USERS = re.compile(r"docs/guides/")
 ITEM = re.compile(r"`(?:\w+::)+(\w+)(?:\(\))?`")
 PICTURE = re.compile(r"\b([Pp]ictures?|[Pp]hotograph(s|ed|ic)?)\b")

@@ -1,5 +1,5 @@
 """check.py ANDON S3: three real nodes that share results in a real S3 server (gofakes3), behind nginx and HAProxy as
-`andon lb-config` configures them. Every URL of one photograph reaches one node; nodes and store are stopped, paused and killed
+`andon lb-config` configures them. Every URL of one photo reaches one node; nodes and store are stopped, paused and killed
 under load, and no byte is wrong; a cold node makes next to nothing; a purge reaches all; twice the load that they can handle
 leaves the number of results as it is."""
 
@@ -38,7 +38,7 @@ def main(andon, s3):
             site.start()
             for balancer in [Nginx(site), Haproxy(site)]:
                 with balancer:
-                    busiest = one_photograph_reaches_one_node(site, balancer)
+                    busiest = one_photo_reaches_one_node(site, balancer)
                     a_node_that_is_gone_or_rejects_all_costs_nothing(balancer, busiest)
                     a_node_that_hangs_costs_one_request_three_seconds(balancer, busiest)
             expected = a_cold_node_makes_next_to_nothing(site)
@@ -60,7 +60,7 @@ def main(andon, s3):
             site.stop()
 
 
-def one_photograph_reaches_one_node(site, balancer):
+def one_photo_reaches_one_node(site, balancer):
     spellings = [
         "/r/fit:{0}x{0}/{1}", "/r/fit:{0}x,as:webp/{1}", "/small_light(dw={0},dh={0})/{1}",
         "/small_light(dh={0},q=70)/{1}?x=1", "/{1}",
@@ -80,7 +80,7 @@ def one_photograph_reaches_one_node(site, balancer):
         assert len(busy) == 1, f"{balancer}: {photo} reached nodes {busy}"
         took[busy[0]] += 1
     connection.close()
-    print(f"{balancer}: {10 * len(PHOTOS)} URLs of {len(PHOTOS)} photographs, each on one node: {dict(took)}")
+    print(f"{balancer}: {10 * len(PHOTOS)} URLs of {len(PHOTOS)} photos, each on one node: {dict(took)}")
     return site.nodes[took.most_common(1)[0][0]]
 
 

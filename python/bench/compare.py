@@ -43,7 +43,7 @@ for name in sys.argv[3:]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="./dev bench python", description=__doc__)
-    parser.add_argument("--photos", type=Path, default=ROOT / "samples/large", help="folder of JPEG photographs")
+    parser.add_argument("--photos", type=Path, default=ROOT / "samples/large", help="folder of JPEG photos")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--images", type=int, default=100_000, help="images of the run for memory; 0: leave it out")
     parser.add_argument("--binary", type=Path, required=True, help="the release binary of andon")
@@ -52,7 +52,7 @@ def main() -> None:
 
     files = sorted(options.photos.glob("*.jpg"))
     photos = [file.read_bytes() for file in files]
-    run = {"machine": machine(), "photographs": [file.name for file in files], "side": SIDE, "recipe": RECIPE}
+    run = {"machine": machine(), "photos": [file.name for file in files], "side": SIDE, "recipe": RECIPE}
     wall, processor = timed(contestants(photos, files, options.binary), options.rounds)
     run |= {"seconds": wall, "processor_seconds": processor}
     run["ratios"] = ratios(wall, processor)
@@ -68,7 +68,7 @@ def main() -> None:
 
 
 def contestants(photos: list[bytes], files: list[Path], binary: Path) -> dict[str, Callable[[], None]]:
-    """What is measured: each goes through all photographs once or, where that is in its name, several times."""
+    """What is measured: each goes through all photos once or, where that is in its name, several times."""
     several = pa.array(photos * 3)
     pool = ThreadPoolExecutor(2)
     folder = Path(tempfile.mkdtemp())

@@ -12,7 +12,7 @@ def sample(name: str) -> bytes:
     return (SAMPLES / name).read_bytes()
 
 
-def photographs() -> list[bytes]:
+def sample_photos() -> list[bytes]:
     """What a site serves every day: 1 to 2 megapixels."""
     return [path.read_bytes() for path in sorted((SAMPLES / "photos").glob("*.jpg"))]
 

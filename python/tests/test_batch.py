@@ -7,7 +7,7 @@ import threading
 
 import pyarrow as pa
 import pytest
-from conftest import photographs, sample
+from conftest import sample, sample_photos
 
 import andon
 
@@ -46,8 +46,8 @@ def expected(recipe, image):
 
 
 def mixed(count=40):
-    """Photographs, garbage and truncated files."""
-    photos = photographs()
+    """Photos, garbage and truncated files."""
+    photos = sample_photos()
     images = [photos[number % len(photos)] for number in range(count)]
     images[3] = b"garbage"
     images[11] = b""

@@ -5,7 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
-from conftest import photographs, sample
+from conftest import sample, sample_photos
 from PIL import Image
 
 import andon
@@ -30,7 +30,7 @@ def resized(data, mode, only_if_bigger=False, size=256, **more):
 @pytest.mark.parametrize("encoding", ["jpg", "png", "webp"])
 def test_a_mode_gives_its_size_for_large_and_small_images(mode, expected, encoding):
     quality = 9 if encoding == "png" else 90
-    images = [*photographs()[:2], sample("jpeg/420.jpg"), sample("jpeg/17x33.jpg")]
+    images = [*sample_photos()[:2], sample("jpeg/420.jpg"), sample("jpeg/17x33.jpg")]
     for data in images:
         width, height = andon.probe(data).size
         more = {"encode_format": encoding, "encode_quality": quality}

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Creates the fonts and the known answers of crates/codecs/tests/shaping.rs.
+"""Creates the fonts and the known answers of crates/codecs/src/text/tests/shaping.rs.
 
 Each script has a text, and a Noto font reduced to what that text needs. hb-shape of HarfBuzz shapes the text with the
 reduced font; glyphs, offsets and advances are recorded in font units. HarfBuzz 15 applies the feature `calt` to Hangul, which

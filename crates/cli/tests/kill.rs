@@ -192,7 +192,7 @@ fn report(rounds: u64, entries: u64, total: &Tally, mut ready: Vec<Duration>) {
     ready.sort();
     let at = |share: usize| ready[(ready.len() - 1) * share / 100].as_secs_f64() * 1e3;
     let report = serde_json::json!({
-        "what": "kill -9 of the server at random moments under load on photographs, disk tier on; a wrong byte, or a half-written file after a restart, ends the run without a report",
+        "what": "kill -9 of the server at random moments under load on photos, disk tier on; a wrong byte, or a half-written file after a restart, ends the run without a report",
         "cores": std::thread::available_parallelism().map_or(0, usize::from),
         "kills": rounds,
         "other_entries_on_disk": entries,

@@ -95,7 +95,7 @@ fn reference(to: &mut String, markdown: bool) -> std::fmt::Result {
     writeln!(to, "\n{section}Effects\n")?;
     writeln!(
         to,
-        "Steps as any other. Each example is a command that shows what it does to a photograph, in out/photo.png.\n"
+        "Steps as any other. Each example is a command that shows what it does to a photo, in out/photo.png.\n"
     )?;
     for word in effects() {
         let overlays = match word.args.first() {

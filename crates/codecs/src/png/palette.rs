@@ -13,7 +13,7 @@ pub(super) const COLOURS: Word = Word {
     name: "colours",
     args: &[Arg::whole("count", 2, 256).help("how many at most")],
     help: "a palette instead of every pixel's own colour, in 8 bits: drawings and screenshots become far smaller, \
-           photographs less so. Images of no more colours lose nothing; in others errors are diffused \
+           photos less so. Images of no more colours lose nothing; in others errors are diffused \
            (Floyd–Steinberg). Not for animations",
     example: "with:colours:256",
 };

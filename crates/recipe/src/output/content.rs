@@ -195,7 +195,7 @@ const GAIN_MAP: Setting = Setting {
         args: &[Arg::choice("choice", GAIN_MAPS.words).help(
             "keep: cropped, scaled and turned with the image, where the result's format holds it",
         )],
-        help: "what becomes of the gain map of an HDR photograph (Ultra HDR, ISO 21496-1), which makes it brighter on \
+        help: "what becomes of the gain map of an HDR photo (Ultra HDR, ISO 21496-1), which makes it brighter on \
                screens that can show that; absent: keep",
         example: "gainmap:drop",
     },
