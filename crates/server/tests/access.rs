@@ -1,4 +1,4 @@
-//! Who may have what, over a socket: rules × languages × spellings × the image, its overlays and its fallback × images,
+//! Which requests get which files, over a socket: rules × languages × spellings × the image, its overlays and its fallback × images,
 //! facts, redirects, originals and uploads.
 
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -72,7 +72,7 @@ fn spelt(path: &str) -> Vec<String> {
     ]
 }
 
-/// Paths that mean one file.
+/// Different spellings of the path of one file.
 fn paths(path: &str) -> Vec<String> {
     vec![
         path.to_owned(),
@@ -92,7 +92,7 @@ fn signed(scope: usize, target: &str) -> String {
     signature.of(KEY.as_bytes(), target).unwrap()
 }
 
-/// A link that is good for so many seconds.
+/// A signed link that is valid for `seconds`.
 fn link(uri: &str, seconds: u64) -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     let expires = now.as_secs() + seconds;

@@ -1,4 +1,4 @@
-//! Images that are not opaque, in formats that keep no opacity: what Pillow's `alpha_composite` gives.
+//! Images that are not opaque, in formats without opacity: results are compared with Pillow's `alpha_composite`.
 
 use std::process::Command;
 
@@ -49,10 +49,10 @@ fn upload(house: &House, recipe: &str, name: &str) -> Reply {
 fn half_transparent_pixels_blend_with_the_ground_resized_or_not() {
     let house = House::with("[upload]\nallow = \"local\"\n");
     for sample in CLEAR {
-        house.put_sample("picture", sample);
+        house.put_sample("image", sample);
         for size in ["", "exact:61x47,", "exact:500x380,"] {
-            let clear = upload(&house, &format!("{size}as:png"), "picture");
-            let flat = upload(&house, &format!("{size}flatten:3080c0,as:png"), "picture");
+            let clear = upload(&house, &format!("{size}as:png"), "image");
+            let flat = upload(&house, &format!("{size}flatten:3080c0,as:png"), "image");
             let most = difference(&house, &clear, &flat, "3080c0");
             // Few colours stay few in a PNG: those between them are the nearest of a palette.
             let few = sample.contains("palette") && !size.is_empty();
@@ -96,9 +96,9 @@ fn a_jpeg_shows_white_or_cc_or_what_is_configured() {
 #[test]
 fn strict_mode_shows_hidden_colours_as_the_module_does() {
     let house = House::with("[small_light]\ncompat = \"strict\"\n");
-    house.put_sample("picture", "png/alpha.png");
-    let clear = house.get("/small_light(of=png)/picture");
-    let flat = house.get("/small_light(of=jpeg,q=100)/picture");
+    house.put_sample("image", "png/alpha.png");
+    let clear = house.get("/small_light(of=png)/image");
+    let flat = house.get("/small_light(of=jpeg,q=100)/image");
     assert!(difference(&house, &clear, &flat, "ffffff") > 20);
 }
 

@@ -1,4 +1,4 @@
-//! What a good request is answered with.
+//! The responses to valid requests.
 
 use crate::common::{House, sample};
 
@@ -110,7 +110,7 @@ fn a_plain_file_is_served_as_it_is() {
 }
 
 #[test]
-fn what_calls_itself_a_image_and_is_none_is_refused() {
+fn what_calls_itself_an_image_and_is_none_is_refused() {
     let house = House::new();
     house.put("a.png", "<script>");
     assert_eq!(house.get("/a.png").status, 415);

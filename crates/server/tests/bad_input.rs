@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use common::{House, sample};
 
-/// More than all answers together take, and much less than any one bomb would.
+/// Maximum growth of memory in bytes: more than all responses together take, and much less than one decompression bomb.
 const MOST_GROWTH: usize = 96 << 20;
 
 #[test]
@@ -95,7 +95,7 @@ fn samples() -> Vec<PathBuf> {
     all
 }
 
-/// So many frames of one pixel on a ground of 2000 × 2000, without a pause.
+/// An animation of `frames` frames of one pixel on a canvas of 2000 × 2000 px, without delays.
 fn flicker(frames: usize) -> Vec<u8> {
     let mut file = b"GIF89a".to_vec();
     file.extend([0xd0, 0x07, 0xd0, 0x07, 0x80, 0, 0]);

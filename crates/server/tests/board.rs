@@ -10,7 +10,7 @@ use serde_json::Value;
 
 const TOKEN: &str = "a token of some length";
 
-/// Who watches: its connection, behind the head of the reply.
+/// A watcher of the dashboard: its connection, after the head of the reply.
 struct Watcher(BufReader<TcpStream>);
 
 impl Watcher {
@@ -40,7 +40,7 @@ impl Watcher {
         line.trim_end().to_owned()
     }
 
-    /// The next event; nothing behind the last.
+    /// The next event, or `None` after the last one.
     fn event(&mut self) -> Option<Value> {
         loop {
             let line = self.line();

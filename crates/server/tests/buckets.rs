@@ -19,7 +19,7 @@ const GOOGLE_KEY: &str = include_str!("gcs_test_key.txt");
 const AZURE_KEY: &str = "bm90aGluZyBidXQgYSB0ZXN0IHJlYWRzIHRoaXMga2V5";
 const SAS: &str = "?sv=2021-08-06&sp=r&sig=abc%2Bdef";
 
-/// Is this the program that has the keys? The other one runs it, and has nothing else to do.
+/// Whether this process has the keys in its environment. Without them, it runs the test in a process that has, and waits.
 fn has_keys(test: &str) -> bool {
     if std::env::var_os("ANDON_TEST_GCS").is_some() {
         return true;
@@ -46,14 +46,14 @@ fn has_keys(test: &str) -> bool {
     false
 }
 
-/// A store with `/photos/originals/a.jpg` and its kin.
+/// An emulated object store with `/photos/originals/a.jpg` and similar objects.
 struct Emulator {
     listener: Listener,
     state: Arc<State>,
 }
 
 struct State {
-    /// Who may read.
+    /// Whether the signature of a request's URL is valid.
     admits: fn(&Url) -> bool,
     file: Mutex<(Vec<u8>, &'static str)>,
     heads: Mutex<Vec<String>>,
@@ -180,7 +180,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// What every bucket does.
+/// Checks the behaviour that all kinds of buckets share.
 fn serves(emulator: &Emulator, keys: &str) {
     let house = emulator.house(keys);
     for key in ["a.jpg", "with%20space%20&%20%C3%BC+%25.jpg"] {

@@ -1,4 +1,4 @@
-//! What is made once is not made twice, and nothing old, broken or somebody else's is served.
+//! The cache: a result is made once, and no result is served that is outdated, broken or private to another client.
 
 use crate::common::origin::Origin;
 use crate::common::{House, Reply, figure, sample, trick_target, wait_for_followers};
@@ -8,7 +8,7 @@ const FAR: &str = "/small_light(dw=20)/far/a.jpg";
 const TAGGED: &str = "ETag: \"1\"\r\n";
 const TOKEN: &str = "a token of some length";
 
-fn picture() -> Vec<u8> {
+fn image_file() -> Vec<u8> {
     std::fs::read(sample("jpeg/420.jpg")).expect("a sample")
 }
 
@@ -32,7 +32,7 @@ fn is_made(reply: &Reply) -> bool {
 
 #[test]
 fn a_hit_needs_no_origin_while_it_is_fresh() {
-    let origin = Origin::start(picture(), TAGGED);
+    let origin = Origin::start(image_file(), TAGGED);
     let house = House::with(&format!("{}[cache]\nsources = \"0\"\n", origin.keys()));
     for target in [FAR, "/far/a.jpg"] {
         let before = origin.asked();
@@ -45,7 +45,7 @@ fn a_hit_needs_no_origin_while_it_is_fresh() {
         assert_eq!(first.header("etag"), second.header("etag"));
         assert_eq!(first.header("content-type"), second.header("content-type"));
         assert_eq!(origin.asked(), before + 1);
-        origin.answers(200, TAGGED, picture());
+        origin.answers(200, TAGGED, image_file());
     }
 }
 
@@ -80,7 +80,7 @@ fn spellings_of_one_wish_share_one_entry_and_other_wishes_do_not() {
     ] {
         assert!(is_hit(&house.get(same)), "{same}");
     }
-    house.put("b.jpg", picture());
+    house.put("b.jpg", image_file());
     for other in [
         "/small_light(dw=20,dh=30,q=81)/a.jpg",
         "/small_light(dw=20,dh=30,q=80)/b.jpg",
@@ -92,7 +92,7 @@ fn spellings_of_one_wish_share_one_entry_and_other_wishes_do_not() {
 #[test]
 fn four_hundred_equivalent_urls_cost_one_transform_and_one_entry() {
     let house = House::with("[cache]\nfs_fresh = \"1h\"\n");
-    house.put("trip/a.jpg", picture());
+    house.put("trip/a.jpg", image_file());
     let widths = ["20", "20.0", "020", "20.0001", "19.99999", "20."];
     let options = |width: &str| {
         [
@@ -158,7 +158,7 @@ fn headers_that_are_no_part_of_the_key_change_no_byte() {
 
 #[test]
 fn many_who_ask_at_once_share_one_fetch_and_one_transform() {
-    let origin = Origin::start(picture(), TAGGED);
+    let origin = Origin::start(image_file(), TAGGED);
     let house = House::with(&origin.keys());
     origin.hold(true);
     let mut clients: Vec<_> = (0..200).map(|_| house.client()).collect();
@@ -175,7 +175,7 @@ fn many_who_ask_at_once_share_one_fetch_and_one_transform() {
 
 #[test]
 fn different_sizes_of_one_source_share_one_fetch() {
-    let origin = Origin::start(picture(), TAGGED);
+    let origin = Origin::start(image_file(), TAGGED);
     let house = House::with(&origin.keys());
     origin.hold(true);
     let mut clients: Vec<_> = (10..14)
@@ -218,7 +218,7 @@ fn a_leader_that_leaves_hurts_nobody_who_followed() {
 #[test]
 fn what_is_stale_is_served_while_it_is_renewed_once() {
     let origin = Origin::start(
-        picture(),
+        image_file(),
         "Cache-Control: max-age=0, stale-while-revalidate=60\r\n",
     );
     let house = House::with(&origin.keys());
@@ -239,7 +239,7 @@ fn what_is_stale_is_served_when_the_origin_dies_and_only_if_that_is_allowed() {
         let headers = format!(
             "Cache-Control: max-age=0, stale-while-revalidate=0, stale-if-error={allowed}\r\n"
         );
-        let origin = Origin::start(picture(), &headers);
+        let origin = Origin::start(image_file(), &headers);
         let house = House::with(&origin.keys());
         let first = house.get(FAR);
         origin.answers(500, "", Vec::new());
@@ -252,7 +252,7 @@ fn what_is_stale_is_served_when_the_origin_dies_and_only_if_that_is_allowed() {
 #[test]
 fn an_origin_that_says_not_modified_saves_the_transform() {
     let headers = "ETag: \"1\"\r\nCache-Control: no-cache, stale-while-revalidate=0\r\n";
-    let origin = Origin::start(picture(), headers);
+    let origin = Origin::start(image_file(), headers);
     let house = House::with(&origin.keys());
     let first = house.get(FAR);
     let second = house.get(FAR);
@@ -267,7 +267,7 @@ fn what_is_missing_or_broken_is_remembered_and_trouble_is_not() {
     for (answer, body, expected, asked) in [
         (404, Vec::new(), 404, 1),
         (200, b"no image".to_vec(), 415, 1),
-        (200, picture()[..200].to_vec(), 415, 1),
+        (200, image_file()[..200].to_vec(), 415, 1),
         (500, Vec::new(), 502, 2),
     ] {
         let origin = Origin::start(Vec::new(), "");
@@ -282,7 +282,7 @@ fn what_is_missing_or_broken_is_remembered_and_trouble_is_not() {
 
 #[test]
 fn what_an_origin_calls_private_is_kept_for_nobody() {
-    let origin = Origin::start(picture(), "Cache-Control: private, max-age=60\r\n");
+    let origin = Origin::start(image_file(), "Cache-Control: private, max-age=60\r\n");
     let house = House::with(&origin.keys());
     for asked in 1..3 {
         let reply = house.get(FAR);
@@ -294,7 +294,7 @@ fn what_an_origin_calls_private_is_kept_for_nobody() {
 
 #[test]
 fn cache_control_is_passed_on_or_overruled() {
-    let origin = Origin::start(picture(), "Cache-Control: max-age=1000\r\n");
+    let origin = Origin::start(image_file(), "Cache-Control: max-age=1000\r\n");
     let house = House::with(&origin.keys());
     let passed = house.get(FAR);
     assert_eq!(passed.header("cache-control"), Some("max-age=1000"));
@@ -306,7 +306,7 @@ fn cache_control_is_passed_on_or_overruled() {
 
 #[test]
 fn a_purge_means_a_url_a_source_a_folder_or_a_tag_and_nothing_else() {
-    let origin = Origin::start(picture(), TAGGED);
+    let origin = Origin::start(image_file(), TAGGED);
     let house = House::with(&format!("{}[admin]\ntoken = \"{TOKEN}\"\n", origin.keys()));
     let targets = [
         "/small_light(dw=20,of=auto)/far/x/a.jpg",
@@ -400,7 +400,10 @@ fn order_purge(house: &House, authorization: &str, order: &str) -> Reply {
 
 #[test]
 fn a_restart_finds_what_was_kept_on_disk() {
-    let origin = Origin::start(picture(), "ETag: \"1\"\r\nCache-Control: max-age=1000\r\n");
+    let origin = Origin::start(
+        image_file(),
+        "ETag: \"1\"\r\nCache-Control: max-age=1000\r\n",
+    );
     let folder = tempfile::tempdir().expect("a folder");
     let keys = format!(
         "{}[cache]\nmemory = \"0\"\ndisk = {{ path = {:?}, size = \"10MiB\" }}\n",

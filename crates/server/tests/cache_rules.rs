@@ -4,7 +4,7 @@
 use crate::common::origin::Origin;
 use crate::common::{House, Reply, sample};
 
-fn picture() -> Vec<u8> {
+fn image_file() -> Vec<u8> {
     std::fs::read(sample("jpeg/420.jpg")).expect("a sample")
 }
 
@@ -15,7 +15,7 @@ const AT_ONCE: &str = "[cache]\nstale_while_revalidate = \"0s\"\n";
 /// An origin that answers with these headers, and a server in front of it.
 fn pair(headers: &[&str]) -> (Origin, House) {
     let lines: String = headers.iter().map(|line| format!("{line}\r\n")).collect();
-    let origin = Origin::start(picture(), &lines);
+    let origin = Origin::start(image_file(), &lines);
     // An operator may have stale results used while they are validated, and by default does.
     let house = House::with(&format!("{}{AT_ONCE}", origin.keys()));
     (origin, house)
@@ -304,7 +304,7 @@ fn what_is_not_whole_is_neither_sent_nor_stored() {
         (200, "Content-Encoding: br\r\n"),
         (304, ""),
     ] {
-        origin.answers(status, headers, picture());
+        origin.answers(status, headers, image_file());
         let before = origin.asked();
         for _ in 0..2 {
             let reply = house.get(RESULT);
@@ -312,7 +312,7 @@ fn what_is_not_whole_is_neither_sent_nor_stored() {
         }
         assert!(origin.asked() > before, "{status}");
     }
-    origin.answers(200, "", picture());
+    origin.answers(200, "", image_file());
     assert_eq!(house.get(RESULT).status, 200);
 }
 
@@ -346,7 +346,7 @@ fn what_a_redirect_leads_to_is_good_for_no_longer_than_the_redirect() {
         ("Cache-Control: no-store\r\n", 2),
         ("Cache-Control: private, max-age=300\r\n", 2),
     ] {
-        let target = Origin::start(picture(), "Cache-Control: max-age=600\r\n");
+        let target = Origin::start(image_file(), "Cache-Control: max-age=600\r\n");
         let origin = Origin::start(Vec::new(), "");
         let to = format!(
             "Location: http://127.0.0.1:{}/b.jpg\r\n{redirect}",

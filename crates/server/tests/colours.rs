@@ -5,7 +5,7 @@ use andon_pixels::{Depth, Encode, Frame, Model, Plane};
 use crate::common::House;
 use crate::common::images::{chunk, decoded, has, made, rgb, samples, with_chunks, written};
 
-/// The red samples of what comes of a file as PNG.
+/// The red samples of a file's result as PNG.
 fn reds(house: &House, name: &str) -> Vec<u8> {
     let target = format!("/r/turn:180,as:png/{name}");
     let reply = house.get(&target);

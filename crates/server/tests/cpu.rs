@@ -2,10 +2,10 @@
 
 use crate::common::{House, Reply, sample};
 
-/// Of which small sources have a quarter: less than a large PNG takes, and more than a small one does.
+/// A limit of which small sources have a quarter: less than a large PNG takes, and more than a small one does.
 const LIMIT: &str = "[limits]\ncpu = \"200ms\"\n";
 
-/// Of many operations.
+/// A recipe of many operations.
 fn dear() -> String {
     format!("exact:300x300{},as:png", ",sharpen-l:9".repeat(10))
 }

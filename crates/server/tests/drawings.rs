@@ -1,4 +1,4 @@
-//! SVG over HTTP: drawn once, in the size of the result, whoever wrote it.
+//! SVG over HTTP: drawings are drawn once, in the size of the result, whichever program wrote them.
 
 use crate::common::House;
 

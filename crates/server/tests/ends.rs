@@ -1,4 +1,4 @@
-//! Files whose end is missing: whole if no pixel is, and cut otherwise, whatever is asked for.
+//! Files without their end: they count as whole if no pixel is missing, and as truncated otherwise, whatever is requested.
 
 use andon_pixels::Encode;
 

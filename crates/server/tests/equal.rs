@@ -63,7 +63,7 @@ const EVERY_DIALECT: &str = r#"
     imagor = { prefix = "/imagor", allow_unsafe = true }
 "#;
 
-/// All come to one result, which the first makes.
+/// Asserts that all targets get the same result, which the first one makes.
 fn assert_equal(house: &House, targets: &[&str]) {
     let replies: Vec<_> = targets
         .iter()
@@ -128,7 +128,7 @@ fn crops_around_what_draws_the_eye_are_one_result_in_every_dialect() {
 }
 
 #[test]
-fn the_first_frame_of_a_still_picture_is_the_image() {
+fn the_first_frame_of_a_still_image_is_the_image_itself() {
     let house = House::with(EVERY_DIALECT);
     house.put("a.jpg", read("png/rgb.png"));
     assert_equal(

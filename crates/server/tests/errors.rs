@@ -120,7 +120,7 @@ fn what_is_too_large_is_422_and_the_limit_is_named() {
 }
 
 #[test]
-fn in_strict_mode_every_error_of_a_image_is_415_and_a_files_is_not() {
+fn in_strict_mode_every_error_of_an_image_is_415_and_a_files_is_not() {
     let house = House::with("[small_light]\ncompat = \"strict\"\nmaterial_dir = \"root\"\n");
     for target in [
         "/small_light(dw=10)/missing.jpg",
@@ -249,7 +249,7 @@ fn a_panic_is_500_and_the_next_request_is_served() {
 }
 
 #[test]
-fn every_cut_of_a_image_is_answered() {
+fn every_cut_of_an_image_is_answered() {
     let house = House::new();
     let image = std::fs::read(sample("jpeg/9x9.jpg")).unwrap();
     let mut client = house.client();

@@ -1,10 +1,10 @@
-//! A hit is answered beneath hyper where that is possible; from the wire nobody can tell.
+//! A hit is answered by the fast path below hyper where that is possible, with the same bytes as by hyper.
 
 use crate::common::{Client, House, Reply, sample};
 
 const TARGET: &str = "/small_light(dw=40,of=auto)/a.jpg";
 
-/// As it is.
+/// A file that is served unchanged.
 const FILE: &str = "/a.jpg";
 
 #[test]
@@ -144,7 +144,7 @@ fn express(house: &House) -> Client {
     house.client()
 }
 
-/// One who leaves them no other way: its first request came with a body, be it an empty one.
+/// A client whose hits all go through hyper, because its first request came with a body, if an empty one.
 fn hyper(house: &House) -> Client {
     let mut client = house.client();
     client.send("GET /healthz HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n");
@@ -152,7 +152,7 @@ fn hyper(house: &House) -> Client {
     client
 }
 
-/// Takes away what the clock says, and the order of headers.
+/// Removes times, and sorts the headers.
 fn make_timeless(reply: &mut Reply) {
     for (name, value) in &mut reply.headers {
         let end = match name.as_str() {

@@ -1,4 +1,4 @@
-//! Large files as they are, sent in pieces.
+//! Large files that are served unchanged, in pieces.
 
 use std::fs::OpenOptions;
 

@@ -1,11 +1,11 @@
-//! Decoded frames that are kept: further sizes of a photograph need no decode, and nobody sees it in the bytes.
+//! Cached decoded frames: further sizes of a photo need no decode, and their bytes are those of a decode.
 
 use crate::common;
 use crate::common::{House, figure};
 
-const PHOTOGRAPH: &str = "large/canyon-wren.jpg";
+const PHOTO: &str = "large/canyon-wren.jpg";
 
-/// Sizes of a photograph in the order in which they are requested, some of which begin with the same frame.
+/// Sizes of a photo in the order in which they are requested, some of which begin with the same frame.
 const SIZES: [&str; 6] = [
     "dw=150",
     "dw=140,of=webp",
@@ -27,7 +27,7 @@ fn bytes(house: &House, size: &str) -> Vec<u8> {
 
 fn house(keys: &str) -> House {
     let house = House::with(keys);
-    house.put_sample("p.jpg", PHOTOGRAPH);
+    house.put_sample("p.jpg", PHOTO);
     house
 }
 
@@ -77,9 +77,9 @@ fn a_purge_forgets_the_frames() {
 }
 
 #[test]
-fn a_cut_photograph_is_refused_as_ever() {
+fn a_cut_photo_is_refused_as_ever() {
     let house = House::new();
-    let whole = std::fs::read(common::sample(PHOTOGRAPH)).expect("a sample");
+    let whole = std::fs::read(common::sample(PHOTO)).expect("a sample");
     house.put("p.jpg", &whole[..whole.len() / 2]);
     for size in SIZES {
         assert_eq!(house.get(&target(size)).status, 415, "{size}");

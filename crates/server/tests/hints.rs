@@ -64,7 +64,7 @@ const HINTED: [(&str, Sent, &str); 9] = [
     ),
 ];
 
-fn picture(name: &str) -> Vec<u8> {
+fn image_file(name: &str) -> Vec<u8> {
     std::fs::read(sample(&format!("jpeg/{name}.jpg"))).expect("a sample")
 }
 
@@ -87,7 +87,7 @@ fn purge(house: &House, url: &str) {
 #[test]
 fn a_purge_by_url_ends_what_hints_made_of_it_and_no_other_result() {
     for (url, sent, other) in HINTED {
-        let origin = Origin::start(picture("420"), CURRENT);
+        let origin = Origin::start(image_file("420"), CURRENT);
         let house = House::with(&format!("{KEYS}{}", origin.keys()));
         let plain = house.get(url);
         let hinted = house.request("GET", url, sent);
@@ -96,7 +96,7 @@ fn a_purge_by_url_ends_what_hints_made_of_it_and_no_other_result() {
         assert!(same.body == hinted.body, "{url}");
         assert!(is_hit(&house.request("GET", url, sent)), "{url}");
 
-        origin.answers(200, CURRENT, picture("444"));
+        origin.answers(200, CURRENT, image_file("444"));
         purge(&house, url);
         let new = house.request("GET", url, sent);
         assert!(!is_hit(&new), "{url}");
@@ -126,7 +126,7 @@ fn requests_whose_hints_act_are_counted() {
 #[test]
 fn a_purge_by_url_ends_what_hints_made_of_it_before_a_restart() {
     for (url, sent, _) in HINTED {
-        let origin = Origin::start(picture("420"), CURRENT);
+        let origin = Origin::start(image_file("420"), CURRENT);
         let folder = tempfile::tempdir().expect("a folder");
         let keys = format!(
             "{KEYS}{}[cache]\ndisk = {{ path = {:?}, size = \"10MiB\" }}\n",
@@ -148,7 +148,7 @@ fn a_purge_by_url_ends_what_hints_made_of_it_before_a_restart() {
         assert!(kept.body == first.body, "{url}");
         stop(house);
 
-        origin.answers(200, CURRENT, picture("444"));
+        origin.answers(200, CURRENT, image_file("444"));
         let house = start();
         purge(&house, url);
         stop(house);

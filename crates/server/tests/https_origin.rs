@@ -58,14 +58,14 @@ fn server_with(params: CertificateParams, reply: Vec<u8>, says_goodbye: bool) ->
     (port, pem)
 }
 
-fn picture() -> Vec<u8> {
+fn image_file() -> Vec<u8> {
     std::fs::read(sample("jpeg/420.jpg")).expect("a sample")
 }
 
 fn reply(head: &str) -> Vec<u8> {
     [
         format!("HTTP/1.1 200 OK\r\n{head}\r\n").into_bytes(),
-        picture(),
+        image_file(),
     ]
     .concat()
 }
@@ -85,21 +85,21 @@ fn house(base: &str, ca: Option<&str>) -> House {
 #[test]
 fn an_origin_that_its_own_authority_vouches_for_is_believed() {
     let (port, ca) = server(
-        reply(&format!("Content-Length: {}\r\n", picture().len())),
+        reply(&format!("Content-Length: {}\r\n", image_file().len())),
         true,
     );
     for host in ["127.0.0.1", "localhost"] {
         let house = house(&format!("https://{host}:{port}"), Some(&ca));
         let reply = house.get("/far/a.jpg");
         assert_eq!(reply.status, 200, "{host}: {}", reply.text());
-        assert_eq!(reply.body, picture());
+        assert_eq!(reply.body, image_file());
     }
 }
 
 #[test]
 fn an_origin_that_nobody_vouches_for_is_not() {
     let (port, _) = server(
-        reply(&format!("Content-Length: {}\r\n", picture().len())),
+        reply(&format!("Content-Length: {}\r\n", image_file().len())),
         true,
     );
     let (_, other) = server(Vec::new(), true);
@@ -123,7 +123,7 @@ fn marked_as_authority(names: &[&str]) -> CertificateParams {
 
 #[test]
 fn a_certificate_that_is_signed_by_itself_is_believed_if_it_is_listed_and_fits() {
-    let body = reply(&format!("Content-Length: {}\r\n", picture().len()));
+    let body = reply(&format!("Content-Length: {}\r\n", image_file().len()));
     let fitting = server_with(marked_as_authority(&["127.0.0.1"]), body.clone(), true);
     let misnamed = server_with(marked_as_authority(&["shop.example"]), body.clone(), true);
     let mut old = marked_as_authority(&["127.0.0.1"]);

@@ -7,7 +7,7 @@ const TARGET: &str = "/small_light(dw=10)/a.jpg";
 const IDLE: (&str, &str) = ("Andon-Priority", "idle");
 const AUTHORIZED: (&str, &str) = ("Authorization", "Bearer a token of some length");
 
-/// One worker thread, and nobody stops waiting for it.
+/// A server with one worker thread, and with time limits that are never reached.
 fn house() -> House {
     House::with(&format!(
         "workers = 1\nmax_wait = \"1h\"\n[cache]\nfs_fresh = \"0s\"\n[timeouts]\nrequest = \"2m\"\n[admin]\ntoken = \"{TOKEN}\"\n"

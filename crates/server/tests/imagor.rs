@@ -108,7 +108,7 @@ say({
 }
 
 #[test]
-fn a_picture_in_a_image_goes_through_its_own_path_first() {
+fn an_image_in_an_image_goes_through_its_own_path_first() {
     let house = house();
     let base = "100x80/filters:";
     // Counter-clockwise, so that green is at the upper left corner.
@@ -145,7 +145,7 @@ fn a_picture_in_a_image_goes_through_its_own_path_first() {
 }
 
 #[test]
-fn a_image_may_mask_another_or_add_to_it() {
+fn an_image_may_mask_another_or_add_to_it() {
     let house = house();
     let laid = |mode: &str, file: &str| {
         let path = format!("40x20/filters:image({file},0,0,0,{mode}):format(png)/color:646464");
@@ -207,7 +207,7 @@ fn pngs_have_as_few_colours_and_animations_as_few_frames_as_is_said() {
 }
 
 #[test]
-fn pictures_in_images_are_files_of_the_origins_to_a_bounded_depth() {
+fn images_in_images_are_files_of_the_origins_to_a_bounded_depth() {
     let house = house();
     let deep = |levels: usize| {
         let path = (0..levels).fold("flag.png".to_owned(), |path, _| {

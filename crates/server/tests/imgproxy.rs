@@ -34,7 +34,7 @@ fn signed(path: &str) -> String {
     format!("/{}{path}", base64::bare(&digest))
 }
 
-fn picture(house: &House, options: &str, file: &str) -> Reply {
+fn image_reply(house: &House, options: &str, file: &str) -> Reply {
     let reply = house.get(&format!("/unsafe/{options}/plain/local:///{file}"));
     assert_eq!(reply.status, 200, "{options} {file}: {}", reply.text());
     reply
@@ -63,7 +63,7 @@ fn images_have_the_size_and_format_that_imgproxy_gives_them() {
         ("w:100", "a.jpg@webp", "webp", (100, 75)),
         ("h:60", "moving.gif", "gif", (80, 60)),
     ] {
-        let reply = picture(&house, options, file);
+        let reply = image_reply(&house, options, file);
         assert_eq!(
             (reply.format(), reply.size()),
             (format, size),
@@ -97,18 +97,27 @@ fn a_source_must_have_the_digest_that_the_url_says_even_where_the_result_is_kept
 #[test]
 fn a_border_of_one_colour_is_cut_off() {
     let house = house("");
-    let framed = picture(&house, "pd:20:30:40:50/bg:123456/f:png", "a.jpg");
+    let framed = image_reply(&house, "pd:20:30:40:50/bg:123456/f:png", "a.jpg");
     assert_eq!(framed.size(), (480, 360));
     house.put("framed.png", &framed.body);
-    assert_eq!(picture(&house, "t:0", "framed.png").size(), (400, 300));
-    assert_eq!(picture(&house, "t:0::1:1", "framed.png").size(), (420, 320));
+    assert_eq!(image_reply(&house, "t:0", "framed.png").size(), (400, 300));
+    assert_eq!(
+        image_reply(&house, "t:0::1:1", "framed.png").size(),
+        (420, 320)
+    );
     for (colour, size) in [("123456", (400, 300)), ("654321", (480, 360))] {
         let options = format!("t:0:{colour}");
-        assert_eq!(picture(&house, &options, "framed.png").size(), size);
+        assert_eq!(image_reply(&house, &options, "framed.png").size(), size);
     }
     // What is transparent is magenta.
-    house.put("clear.png", &picture(&house, "pd:20/f:png", "a.jpg").body);
-    assert_eq!(picture(&house, "t:1:f0f", "clear.png").size(), (400, 300));
+    house.put(
+        "clear.png",
+        &image_reply(&house, "pd:20/f:png", "a.jpg").body,
+    );
+    assert_eq!(
+        image_reply(&house, "t:1:f0f", "clear.png").size(),
+        (400, 300)
+    );
 }
 
 #[test]
@@ -163,7 +172,7 @@ fn answers_say_what_the_file_is_called_and_how_long_it_is_good() {
         ),
     ] {
         for _ in 0..2 {
-            let reply = picture(&house, options, file);
+            let reply = image_reply(&house, options, file);
             assert_eq!(reply.header("content-disposition"), Some(name));
             assert_eq!(
                 reply.header("content-security-policy"),
@@ -176,7 +185,7 @@ fn answers_say_what_the_file_is_called_and_how_long_it_is_good() {
     // The URL ends to be good before that.
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     let soon = now.expect("a clock after 1970").as_secs() + 500;
-    let reply = picture(&house, &format!("w:51/exp:{soon}"), "a.jpg");
+    let reply = image_reply(&house, &format!("w:51/exp:{soon}"), "a.jpg");
     let cache = reply.header("cache-control").unwrap_or_default();
     let age: Option<u64> = cache
         .split("max-age=")
@@ -184,7 +193,7 @@ fn answers_say_what_the_file_is_called_and_how_long_it_is_good() {
         .and_then(|age| age.split(',').next()?.parse().ok());
     assert!(age.is_some_and(|age| age <= 500), "{cache}");
     // Raw is the file itself.
-    let raw = picture(&house, "raw:1", "a.jpg");
+    let raw = image_reply(&house, "raw:1", "a.jpg");
     assert_eq!(
         raw.body,
         std::fs::read(sample("jpeg/420.jpg")).expect("a sample")
@@ -216,14 +225,14 @@ fn drawings_stay_drawings_that_run_no_scripts() {
     let house = house("");
     house.put_sample("chart.svg", "svg/chart.svg");
     for _ in 0..2 {
-        let reply = picture(&house, "w:50", "chart.svg");
+        let reply = image_reply(&house, "w:50", "chart.svg");
         assert_eq!(reply.header("content-type"), Some("image/svg+xml"));
         let policy = reply.header("content-security-policy").unwrap_or_default();
         assert!(policy.contains("sandbox"), "{policy}");
         let name = reply.header("content-disposition");
         assert_eq!(name, Some("inline; filename=\"chart.svg\""));
     }
-    let drawn = picture(&house, "w:50/f:png", "chart.svg");
+    let drawn = image_reply(&house, "w:50/f:png", "chart.svg");
     assert_eq!((drawn.format(), drawn.size().0), ("png", 50));
     assert_eq!(house.get("/unsafe/f:svg/plain/local:///a.jpg").status, 422);
 }
@@ -281,9 +290,9 @@ fn facts_about_a_source_are_told() {
     });
     assert_eq!(more, right);
     // Half of it is red, half is blue.
-    let red = picture(&house, "rs:force:1:1/pd:0:39:39:0/bg:f00/f:png", "a.jpg");
+    let red = image_reply(&house, "rs:force:1:1/pd:0:39:39:0/bg:f00/f:png", "a.jpg");
     house.put("red.png", &red.body);
-    let both = picture(&house, "pd:0:40:0:0/bg:00f/f:png", "red.png");
+    let both = image_reply(&house, "pd:0:40:0:0/bg:00f/f:png", "red.png");
     house.put("both.png", &both.body);
     let seen = facts("s:0/f:0/d:0/p:2/avg:1/dc:1/bh:1:1/th:1/", "both.png");
     let colour = |value: &Value, key: &str| value[key].as_u64().expect(key);
@@ -351,11 +360,11 @@ fn an_enforced_format_replaces_that_of_the_url_for_clients_that_accept_it() {
 #[test]
 fn a_progressive_jpeg_makes_no_interlaced_png() {
     let house = house("");
-    let is_interlaced = |options: &str| picture(&house, options, "alpha.png").body[28] == 1;
+    let is_interlaced = |options: &str| image_reply(&house, options, "alpha.png").body[28] == 1;
     assert!(is_interlaced("w:50/pngo:1"));
     assert!(!is_interlaced("w:50/jpgo:1"));
     let is_progressive = |options: &str| {
-        let body = picture(&house, options, "a.jpg").body;
+        let body = image_reply(&house, options, "a.jpg").body;
         body.windows(2).any(|marker| marker == [0xff, 0xc2])
     };
     assert!(is_progressive("w:50/jpgo:1/pngo:0"));

@@ -1,9 +1,9 @@
-//! What one source costs its origin, whatever is made of it.
+//! The number of requests that one source causes at its origin, for all its results together.
 
 use crate::common::origin::Origin;
 use crate::common::{House, sample};
 
-fn picture() -> Vec<u8> {
+fn image_file() -> Vec<u8> {
     std::fs::read(sample("jpeg/420.jpg")).expect("a sample")
 }
 
@@ -98,7 +98,7 @@ fn costs(origin: &Origin, (keys, is_url): (&str, bool), status: u16) {
 fn all_widths_of_a_source_cost_one_fetch_in_every_dialect_and_from_every_kind_of_origin() {
     for said in ["", "Cache-Control: public, max-age=60\r\n"] {
         for kind in KINDS {
-            costs(&Origin::start(picture(), said), kind, 200);
+            costs(&Origin::start(image_file(), said), kind, 200);
         }
     }
 }
@@ -131,10 +131,10 @@ fn asks(house: &House, status: u16) {
 
 #[test]
 fn the_file_itself_comes_from_what_is_kept_too() {
-    let origin = Origin::start(picture(), "");
+    let origin = Origin::start(image_file(), "");
     let house = House::with(&origin.keys());
     asks(&house, 200);
-    assert_eq!(house.get("/far/a.jpg").body, picture());
+    assert_eq!(house.get("/far/a.jpg").body, image_file());
     assert_eq!(origin.asked(), 1);
 }
 
@@ -164,7 +164,7 @@ fn what_is_nobody_elses_business_or_changes_each_time_is_not_kept() {
         ("Cache-Control: no-store\r\n", 8),
         ("Cache-Control: max-age=0, must-revalidate\r\n", 8),
     ] {
-        let origin = Origin::start(picture(), said);
+        let origin = Origin::start(image_file(), said);
         let house = House::with(&format!("{DIALECTS}{}", origin.keys()));
         asks(&house, 200);
         assert_eq!(origin.asked(), fetches, "{said}");
@@ -173,7 +173,7 @@ fn what_is_nobody_elses_business_or_changes_each_time_is_not_kept() {
 
 #[test]
 fn a_stale_source_is_asked_about_and_a_304_makes_it_good_again() {
-    let origin = Origin::start(picture(), "ETag: \"one\"\r\nCache-Control: no-cache\r\n");
+    let origin = Origin::start(image_file(), "ETag: \"one\"\r\nCache-Control: no-cache\r\n");
     let house = House::with(&format!("{DIALECTS}{}", origin.keys()));
     assert_eq!(house.get("/r/fit:10x/far/a.jpg").status, 200);
     origin.answers(
@@ -209,7 +209,7 @@ fn a_purge_ends_the_sources_that_it_names() {
         (r#"{"url":"/r/fit:10x/far/a.jpg"}"#, 3),
         (r#"{"tag":"type:image/jpeg"}"#, 4),
     ] {
-        let origin = Origin::start(picture(), "Cache-Control: max-age=600\r\n");
+        let origin = Origin::start(image_file(), "Cache-Control: max-age=600\r\n");
         let admin = format!("[admin]\ntoken = \"{TOKEN}\"\n");
         let house = House::with(&format!("{DIALECTS}{}{admin}", origin.keys()));
         for name in ["a", "b"] {
@@ -230,7 +230,7 @@ fn sources_on_disk_survive_a_restart_unless_their_origin_has_become_another() {
         "[cache]\ndisk = {{ path = \"{}\", size = \"0\", sources = \"16MiB\" }}\n",
         folder.path().display()
     );
-    let origin = Origin::start(picture(), "Cache-Control: max-age=600\r\n");
+    let origin = Origin::start(image_file(), "Cache-Control: max-age=600\r\n");
     for (width, asked) in [(10, 1), (20, 1), (30, 1)] {
         let mut house = House::with(&format!("{}{disk}", origin.keys()));
         let reply = house.get(&format!("/r/fit:{width}x/far/a.jpg"));
@@ -238,7 +238,7 @@ fn sources_on_disk_survive_a_restart_unless_their_origin_has_become_another() {
         house.begin_to_stop();
         house.wait_until_stopped();
     }
-    let other = Origin::start(picture(), "");
+    let other = Origin::start(image_file(), "");
     let house = House::with(&format!("{}{disk}", other.keys()));
     assert_eq!(house.get("/r/fit:10x/far/a.jpg").status, 200);
     assert_eq!((origin.asked(), other.asked()), (1, 1));
@@ -246,7 +246,7 @@ fn sources_on_disk_survive_a_restart_unless_their_origin_has_become_another() {
 
 #[test]
 fn nothing_is_kept_without_room_for_it() {
-    let origin = Origin::start(picture(), "Cache-Control: max-age=600\r\n");
+    let origin = Origin::start(image_file(), "Cache-Control: max-age=600\r\n");
     let house = House::with(&format!(
         "{DIALECTS}{}[cache]\nsources = \"0\"\n",
         origin.keys()

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-/// From the ground up.
+/// The layers, from the lowest to the highest.
 const LAYERS: &[&str] = &[
     "net",
     "error",

@@ -3,7 +3,7 @@
 use crate::common::origin::Origin;
 use crate::common::{House, sample};
 
-fn picture() -> Vec<u8> {
+fn image_file() -> Vec<u8> {
     std::fs::read(sample("jpeg/420.jpg")).expect("a sample")
 }
 
@@ -25,7 +25,7 @@ fn clients_are_told_what_is_meant_for_them_and_caches_what_is_meant_for_caches()
         ("no-store", "no-store"),
         ("public, no-cache", "public, no-cache"),
     ] {
-        let origin = Origin::start(picture(), &format!("Cache-Control: {said}\r\n"));
+        let origin = Origin::start(image_file(), &format!("Cache-Control: {said}\r\n"));
         let house = House::with(&origin.keys());
         for target in [RESULT, "/far/a.jpg"] {
             let reply = house.get(target);
@@ -41,7 +41,7 @@ fn clients_are_told_what_is_meant_for_them_and_caches_what_is_meant_for_caches()
 
 #[test]
 fn what_is_to_be_asked_each_time_is_never_sent_unasked() {
-    let origin = Origin::start(picture(), "Cache-Control: no-cache, max-age=600\r\n");
+    let origin = Origin::start(image_file(), "Cache-Control: no-cache, max-age=600\r\n");
     let house = House::with(&origin.keys());
     for asked in 1..4 {
         assert_eq!(house.get(RESULT).status, 200);
@@ -132,13 +132,13 @@ fn further_headers_are_in_every_answer() {
 fn a_source_that_is_stored_gzipped_is_unpacked() {
     use std::io::Write;
     let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    packer.write_all(&picture()).expect("memory");
+    packer.write_all(&image_file()).expect("memory");
     let packed = packer.finish().expect("memory");
     for (coding, body, status) in [
         ("gzip", packed.clone(), 200),
-        ("aws-chunked", picture(), 200),
-        ("", picture(), 200),
-        ("br", picture(), 502),
+        ("aws-chunked", image_file(), 200),
+        ("", image_file(), 200),
+        ("br", image_file(), 502),
         ("gzip", packed[..packed.len() / 2].to_vec(), 502),
     ] {
         let origin = Origin::start(body, &format!("Content-Encoding: {coding}\r\n"));

@@ -1,4 +1,4 @@
-//! More work than there are hands.
+//! Overload: more work than worker threads can do.
 
 use std::thread;
 use std::time::Duration;
@@ -226,7 +226,7 @@ fn what_would_wait_too_long_is_503_and_what_would_not_is_let_in() {
 }
 
 #[test]
-fn a_image_that_needs_more_than_all_the_memory_is_422_and_names_the_limit() {
+fn an_image_that_needs_more_than_all_the_memory_is_422_and_names_the_limit() {
     let house = House::with("memory_budget = \"16MiB\"\n");
     let reply = house.get("/small_light(dw=10,cw=4000,ch=4000,of=png)/a.jpg");
     assert_eq!(reply.status, 422);

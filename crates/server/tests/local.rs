@@ -1,4 +1,4 @@
-//! What is for this machine is not for everybody behind a proxy on it.
+//! Parts of the server for local clients are closed to the clients of a proxy on the same machine.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -8,7 +8,7 @@ use andon_server::Address;
 
 const TOKEN: &str = "a token of some length";
 
-/// Everything that may be for local clients is.
+/// A configuration that opens every part that may be for local clients to them.
 const ALL: &str =
     "[upload]\nallow = \"local\"\n[play]\nallow = \"local\"\n[metrics]\nallow = \"local\"\n";
 

@@ -5,7 +5,7 @@ use crate::common::{House, Reply, sample};
 const BOTH: &[(&str, &str)] = &[("accept", "image/avif,image/webp,*/*")];
 const WEBP: &[(&str, &str)] = &[("accept", "image/webp,*/*")];
 
-/// Between what a WebP of this size takes and what an AVIF does.
+/// A time limit between the encoding times of a WebP and an AVIF of this size.
 const PATIENCE: &str = "[negotiation]\nformats = [\"avif\", \"webp\"]\npatience = \"40ms\"\n";
 const LARGE: &str = "/small_light(dw=490,dh=490,da=n,of=auto)/large.jpg";
 const SMALL: &str = "/small_light(dw=80,of=auto)/large.jpg";

@@ -110,8 +110,8 @@ fn recorded(name: &str) -> Vec<Value> {
 
 /// Asks for everything that was recorded, and compares all answers.
 fn compare(name: &str, keys: &str, known: &[&[Difference]]) {
-    let picture = std::fs::read(sample("jpeg/420.jpg")).expect("a sample");
-    let origin = Origin::start(picture.clone(), "");
+    let image_file = std::fs::read(sample("jpeg/420.jpg")).expect("a sample");
+    let origin = Origin::start(image_file.clone(), "");
     let host = format!("http://127.0.0.1:{}", origin.port());
     let house = House::with(&format!(
         "{keys}\n[[origin]]\nhttp.urls = [\"{host}/\"]\nallow = [\"127.0.0.1\"]\n"
@@ -124,7 +124,7 @@ fn compare(name: &str, keys: &str, known: &[&[Difference]]) {
         let target = told["target"].as_str().expect("a target");
         match target.contains("}/none") {
             true => origin.answers(404, "", Vec::new()),
-            false => origin.answers(200, "", picture.clone()),
+            false => origin.answers(200, "", image_file.clone()),
         }
         let accept = told["accept"].as_str().map(|value| ("Accept", value));
         let headers: Vec<_> = accept.into_iter().collect();

@@ -4,7 +4,7 @@ use std::os::unix::fs::symlink;
 
 use crate::common::House;
 
-/// Beside the root, inside the house.
+/// The content of a file next to the root, in the server's folder.
 const SECRET: &str = "the secret";
 
 fn house() -> House {

@@ -165,7 +165,8 @@ fn what_may_be_read_in_two_ways_is_400_and_the_end() {
     }
 }
 
-/// Legal, or read leniently as the standard allows; one answer at most, and never to what is hidden.
+/// Heads that are legal, or read leniently as the standard allows: they get one response at most, and none to the hidden
+/// request.
 const ANSWERED_ONCE: &[(&str, &str)] = &[
     (
         "chunked twice",

@@ -10,7 +10,7 @@ use crate::common::{House, Reply, sample};
 const FAR: &str = "/small_light(dw=30)/far/a.jpg";
 const STALE: &str = "Cache-Control: max-age=0, stale-while-revalidate=600, stale-if-error=600\r\n";
 
-fn picture() -> Vec<u8> {
+fn image_file() -> Vec<u8> {
     std::fs::read(sample("jpeg/420.jpg")).expect("a sample")
 }
 
@@ -45,7 +45,7 @@ fn a_result_whose_source_is_deleted_is_sent_until_that_is_known_and_never_again(
         (404, "Cache-Control: no-store\r\n", ""),
         (404, "", on_disk.as_str()),
     ] {
-        let origin = Origin::start(picture(), STALE);
+        let origin = Origin::start(image_file(), STALE);
         // Errors are forgotten at once, so that each further answer says what is left of the result.
         let cache = format!("[cache]\nnegative = \"1ms\"\n{tier}");
         let house = House::with(&format!("{}{cache}", origin.keys()));
@@ -63,14 +63,14 @@ fn a_result_whose_source_is_deleted_is_sent_until_that_is_known_and_never_again(
         origin.answers(500, "", Vec::new());
         sleep(Duration::from_millis(5));
         assert_eq!(house.get(FAR).status, 502, "an error brings nothing back");
-        origin.answers(200, STALE, picture());
+        origin.answers(200, STALE, image_file());
         assert_eq!(house.get(FAR).status, 200, "the source itself does");
     }
 }
 
 #[test]
 fn a_result_whose_source_fails_to_be_fetched_is_still_sent() {
-    let origin = Origin::start(picture(), STALE);
+    let origin = Origin::start(image_file(), STALE);
     let house = House::with(&format!("{}[cache]\nnegative = \"1ms\"\n", origin.keys()));
     assert_eq!(house.get(FAR).status, 200);
     origin.answers(500, "", Vec::new());

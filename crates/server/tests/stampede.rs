@@ -1,4 +1,4 @@
-//! A thousand clients at once for one image that nobody has.
+//! A thousand clients that request one uncached image at the same time.
 
 mod common;
 

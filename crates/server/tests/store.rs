@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 const TAGGED: &str = "ETag: \"1\"\r\nCache-Control: max-age=3600\r\n";
 const TOKEN: &str = "a token of some length";
-/// All results are worth a place, and nobody waits for long.
+/// Keys with which every result is stored, and look-ups are short.
 const SHARING: &str =
     "secret_env = \"CARGO_PKG_DESCRIPTION\"\nmin_cost = \"0s\"\npoll = \"20ms\"\n";
 /// A look-up may take as long as the test.
@@ -18,7 +18,7 @@ const PATIENT: &str = "wait = \"10s\"\ntimeout = \"10s\"\n";
 const WRITTEN: &str = "andon_store_written_total";
 const READY: &str = "andon_store_ready";
 
-fn picture() -> Vec<u8> {
+fn image_file() -> Vec<u8> {
     std::fs::read(sample("jpeg/420.jpg")).expect("a sample")
 }
 
@@ -86,7 +86,7 @@ fn a_cold_node_serves_what_another_has_made_and_asks_no_origin() {
     let folder = tempfile::tempdir().expect("a folder");
     let s3 = S3::start();
     for store in [folder_keys(folder.path()), s3.keys()] {
-        let origin = Origin::start(picture(), TAGGED);
+        let origin = Origin::start(image_file(), TAGGED);
         let keys = format!("{}{}", origin.keys(), sharing(&store));
         let warm = node(&keys);
         let made: Vec<Reply> = (1..=20).map(|width| warm.get(&far(width))).collect();
@@ -159,7 +159,7 @@ fn mounted(photos: &TempDir) -> String {
 #[test]
 fn a_result_that_is_no_longer_fresh_is_renewed_by_a_question_and_not_made_again() {
     let s3 = S3::start();
-    let origin = Origin::start(picture(), "ETag: \"1\"\r\nCache-Control: max-age=0\r\n");
+    let origin = Origin::start(image_file(), "ETag: \"1\"\r\nCache-Control: max-age=0\r\n");
     let keys = format!(
         "{}{}min_life = \"0s\"\n",
         origin.keys(),
@@ -182,7 +182,7 @@ fn a_result_that_is_no_longer_fresh_is_renewed_by_a_question_and_not_made_again(
 #[test]
 fn planted_torn_swapped_and_changed_objects_are_never_served_and_are_replaced() {
     let folder = tempfile::tempdir().expect("a folder");
-    let origin = Origin::start(picture(), TAGGED);
+    let origin = Origin::start(image_file(), TAGGED);
     let keys = format!("{}{}", origin.keys(), sharing(&folder_keys(folder.path())));
     let warm = node(&keys);
     let made: Vec<Reply> = (1..=24).map(|width| warm.get(&far(width))).collect();
@@ -222,7 +222,7 @@ fn planted_torn_swapped_and_changed_objects_are_never_served_and_are_replaced() 
                 .expect("an object")
             }
             4 => object.clear(),
-            _ => object = picture(),
+            _ => object = image_file(),
         }
         std::fs::write(path, object).expect("an object");
     }
@@ -253,8 +253,8 @@ fn what_is_private_short_lived_cheap_or_an_error_is_not_stored() {
         (TAGGED, 200, "min_cost = \"1h\"\n"),
     ] {
         let folder = tempfile::tempdir().expect("a folder");
-        let origin = Origin::start(picture(), headers);
-        origin.answers(status, headers, picture());
+        let origin = Origin::start(image_file(), headers);
+        origin.answers(status, headers, image_file());
         let sharing = sharing(&folder_keys(folder.path()));
         let sharing = match keys {
             "" => sharing,
@@ -275,7 +275,7 @@ fn what_is_private_short_lived_cheap_or_an_error_is_not_stored() {
 #[test]
 fn a_store_that_never_answers_keeps_nobody_waiting_and_is_left_alone() {
     let s3 = S3::start();
-    let origin = Origin::start(picture(), TAGGED);
+    let origin = Origin::start(image_file(), TAGGED);
     let store = format!("{}{SHARING}wait = \"1ms\"\ntimeout = \"10s\"\n", s3.keys());
     let node = node(&format!("{}{store}", origin.keys()));
     s3.becomes(State::Hanging);
@@ -290,7 +290,7 @@ fn a_store_that_never_answers_keeps_nobody_waiting_and_is_left_alone() {
 #[test]
 fn a_failing_store_costs_no_request_and_is_used_again_once_it_is_well() {
     let s3 = S3::start();
-    let origin = Origin::start(picture(), TAGGED);
+    let origin = Origin::start(image_file(), TAGGED);
     let keys = format!("{}{}", origin.keys(), sharing(&s3.keys()));
     let node = node(&keys);
     s3.becomes(State::Failing);
@@ -368,7 +368,7 @@ fn of_two_nodes_that_make_one_result_at_once_one_writes_it() {
 #[test]
 fn a_purge_on_one_node_reaches_the_others_and_the_store() {
     let s3 = S3::start();
-    let origin = Origin::start(picture(), TAGGED);
+    let origin = Origin::start(image_file(), TAGGED);
     let keys = format!("{}{}", origin.keys(), sharing(&s3.keys()));
     let (here, there) = (node(&keys), node(&keys));
     here.get(&far(9));
@@ -392,7 +392,7 @@ fn a_purge_on_one_node_reaches_the_others_and_the_store() {
 #[test]
 fn a_purge_reaches_what_a_node_kept_on_disk_while_it_was_stopped() {
     let (s3, disk) = (S3::start(), tempfile::tempdir().expect("a folder"));
-    let origin = Origin::start(picture(), TAGGED);
+    let origin = Origin::start(image_file(), TAGGED);
     let keys = format!("{}{}", origin.keys(), sharing(&s3.keys()));
     let with_disk = format!(
         "[cache]\ndisk = {{ path = \"{}\", size = \"10MiB\" }}\n{keys}",
@@ -414,7 +414,7 @@ fn a_purge_reaches_what_a_node_kept_on_disk_while_it_was_stopped() {
 #[test]
 fn a_purge_that_cannot_be_shared_says_so() {
     let s3 = S3::start();
-    let origin = Origin::start(picture(), TAGGED);
+    let origin = Origin::start(image_file(), TAGGED);
     let node = node(&format!("{}{}", origin.keys(), sharing(&s3.keys())));
     s3.becomes(State::Failing);
     let said = purge(&node, r#"{"source": "/far/a.jpg"}"#).text();
@@ -424,7 +424,7 @@ fn a_purge_that_cannot_be_shared_says_so() {
 #[test]
 fn a_store_that_ignores_conditions_is_found_by_one_request_and_purges_claim_nothing() {
     for (s3, ignores) in [(S3::that_ignores_conditions(), 1.0), (S3::start(), 0.0)] {
-        let origin = Origin::start(picture(), TAGGED);
+        let origin = Origin::start(image_file(), TAGGED);
         let keys = format!("{}{}", origin.keys(), sharing(&s3.keys()));
         let (here, there) = (node(&keys), node(&keys));
         for node in [&here, &there] {

@@ -9,7 +9,7 @@ use andon_server::{Beat, Threads};
 
 const HIT: &str = "/small_light(dw=60)/a.jpg";
 
-/// What the watchdog finds.
+/// The outcome of the watchdog's check.
 fn beat(house: &House) -> Beat {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .build()
@@ -17,7 +17,7 @@ fn beat(house: &House) -> Beat {
     runtime.block_on(house.pulse.beat())
 }
 
-/// A refusal that nobody waited for.
+/// Asserts that a request is refused without waiting.
 fn assert_is_refused_at_once(house: &House, target: &str, why: &str) {
     let began = Instant::now();
     let reply = house.get(target);

@@ -17,7 +17,7 @@ fn house() -> House {
     house
 }
 
-fn picture(house: &House, target: &str) -> Reply {
+fn image_reply(house: &House, target: &str) -> Reply {
     let reply = house.get(target);
     assert_eq!(reply.status, 200, "{target}: {}", reply.text());
     reply
@@ -51,7 +51,7 @@ fn images_have_the_size_and_format_that_thumbor_gives_them() {
         ),
         ("60x0/moving.gif", "gif", (60, 45)),
     ] {
-        let reply = picture(&house, &format!("/unsafe/{target}"));
+        let reply = image_reply(&house, &format!("/unsafe/{target}"));
         assert_eq!((reply.format(), reply.size()), (format, size), "{target}");
     }
 }
@@ -66,7 +66,7 @@ fn images_have_the_size_that_imagor_gives_them() {
         ("fit-in/500x500/filters:upscale()/a.jpg", (500, 375)),
         ("stretch/120x30/a.jpg", (120, 30)),
     ] {
-        let reply = picture(&house, &format!("/i/unsafe/{target}"));
+        let reply = image_reply(&house, &format!("/i/unsafe/{target}"));
         assert_eq!(reply.size(), size, "{target}");
     }
 }
@@ -80,9 +80,9 @@ fn imagor_makes_images_of_one_colour_without_a_source() {
         ("30x0/filters:format(png)/color:ff000080", "png", (30, 30)),
         ("20x10/filters:format(webp)/color:none", "webp", (20, 10)),
     ] {
-        let reply = picture(&house, &format!("/i/unsafe/{target}"));
+        let reply = image_reply(&house, &format!("/i/unsafe/{target}"));
         assert_eq!((reply.format(), reply.size()), (format, size), "{target}");
-        let again = picture(&house, &format!("/i/unsafe/{target}"));
+        let again = image_reply(&house, &format!("/i/unsafe/{target}"));
         assert_eq!(again.body, reply.body);
     }
     // A path that is called so is a path.
@@ -91,7 +91,7 @@ fn imagor_makes_images_of_one_colour_without_a_source() {
 
 #[test]
 fn imagor_says_what_a_url_says_without_a_source() {
-    let reply = picture(&house(), "/i/params/unsafe/fit-in/300x200/missing.jpg");
+    let reply = image_reply(&house(), "/i/params/unsafe/fit-in/300x200/missing.jpg");
     assert_eq!(reply.header("content-type"), Some("application/json"));
     let said: serde_json::Value = serde_json::from_slice(&reply.body).unwrap();
     assert_eq!(
@@ -103,12 +103,12 @@ fn imagor_says_what_a_url_says_without_a_source() {
 #[test]
 fn a_watermark_is_a_file_of_the_origins() {
     let house = house();
-    let plain = picture(&house, "/unsafe/fit-in/200x200/filters:format(png)/a.jpg");
+    let plain = image_reply(&house, "/unsafe/fit-in/200x200/filters:format(png)/a.jpg");
     for target in [
         "/unsafe/fit-in/200x200/filters:watermark(alpha.png,-10,center,20,50):format(png)/a.jpg",
         "/i/unsafe/fit-in/200x200/filters:watermark(alpha.png,repeat,bottom,0,30,30):format(png)/a.jpg",
     ] {
-        let marked = picture(&house, target);
+        let marked = image_reply(&house, target);
         assert_eq!(marked.size(), plain.size());
         assert_ne!(marked.body, plain.body, "{target}");
     }
@@ -128,7 +128,7 @@ fn a_signature_opens_its_own_url_and_no_other() {
     let sign = |rest: &str| base64::padded(&Digest::Sha1.sign(KEY.as_bytes(), &[rest.as_bytes()]));
     let right = sign("120x80/a.jpg");
     assert_eq!(
-        picture(&house, &format!("/{right}/120x80/a.jpg")).size(),
+        image_reply(&house, &format!("/{right}/120x80/a.jpg")).size(),
         (120, 80)
     );
     let escaped = right.replace('=', "%3D");
@@ -139,7 +139,7 @@ fn a_signature_opens_its_own_url_and_no_other() {
     let smuggled = format!("/{right}/120x80/{right}/a.jpg");
     assert_eq!(house.get(&smuggled).status, 400);
     assert_eq!(
-        picture(&house, &format!("/i/{right}/120x80/a.jpg")).size(),
+        image_reply(&house, &format!("/i/{right}/120x80/a.jpg")).size(),
         (120, 80)
     );
     assert_eq!(house.get(&format!("/i/{right}/121x80/a.jpg")).status, 403);
@@ -164,7 +164,7 @@ fn what_is_wrong_has_thumbors_status() {
 #[test]
 fn meta_tells_what_would_be_made() {
     let house = house();
-    let reply = picture(&house, "/unsafe/meta/fit-in/300x200/a.jpg");
+    let reply = image_reply(&house, "/unsafe/meta/fit-in/300x200/a.jpg");
     assert_eq!(reply.header("content-type"), Some("application/json"));
     let meta: serde_json::Value = serde_json::from_slice(&reply.body).unwrap();
     let target = &meta["thumbor"]["target"];

@@ -13,14 +13,14 @@ fn tells_indexing(reply: &Reply) -> bool {
         .is_some_and(|timing| timing.contains("measure;"))
 }
 
-/// A photograph of 9 megapixels.
+/// A photo of 9 megapixels.
 fn large(options: &str) -> Vec<u8> {
-    let photograph = std::fs::read(sample("large/canyon-wren.jpg")).expect("a sample");
+    let photo = std::fs::read(sample("large/canyon-wren.jpg")).expect("a sample");
     let engine = Engine::new(andon_codecs::ALL, Limits::default());
     let recipe = format!("exact:4000x2250,as:jpeg,q:75,profile:srgb{options}");
     let recipe: Recipe = recipe.parse().expect("a recipe");
-    let plan = engine.plan(&recipe, &photograph).expect("a plan");
-    let made = engine.run(&plan, Run::of(&photograph));
+    let plan = engine.plan(&recipe, &photo).expect("a plan");
+    let made = engine.run(&plan, Run::of(&photo));
     made.expect("an image").body.expect("a new one")
 }
 

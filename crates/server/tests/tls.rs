@@ -126,7 +126,7 @@ impl Write for Shared {
     }
 }
 
-/// All at the same time on one connection.
+/// The replies to requests that are sent at the same time on one HTTP/2 connection.
 fn by_http2(house: &House, targets: &[&str]) -> Vec<Told> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -287,7 +287,7 @@ fn get() -> Vec<u8> {
     [&[0x82, 0x87, 0x84, 0x41, 9][..], b"localhost"].concat()
 }
 
-/// Begins to speak HTTP/2.
+/// Opens an HTTP/2 connection for frames that no ordinary client sends.
 fn weapon(house: &House) -> Secure {
     let mut stream = connect(house, "h2");
     let preface = [
@@ -325,7 +325,7 @@ fn is_sent_away(stream: &mut Secure) -> bool {
     }
 }
 
-/// What the server sends.
+/// A frame that the server sends.
 struct Frame {
     kind: u8,
     flags: u8,

@@ -38,7 +38,7 @@ impl Busy {
         Self { house, gate, first }
     }
 
-    /// Asks without waiting for the reply.
+    /// Sends a request without waiting for its reply.
     fn ask(&self, size: &str) -> Client {
         let mut client = self.house.client();
         client.ask("GET", &target(size), &[]);
@@ -58,7 +58,7 @@ impl Busy {
         assert_eq!(self.first.reply("GET").status, 200);
     }
 
-    /// Without the one at the gate.
+    /// The number of decodes, without that of the image at the gate.
     fn decodes(&self) -> f64 {
         figure(&self.house, "andon_decodes_total") - 1.0
     }
@@ -152,8 +152,8 @@ fn different_images_are_decoded_apart() {
 }
 
 #[test]
-fn photographs_of_a_page_share_a_decode_too() {
-    let photo = std::fs::read(common::sample("large/canyon-wren.jpg")).expect("a photograph");
+fn photos_of_a_page_share_a_decode_too() {
+    let photo = std::fs::read(common::sample("large/canyon-wren.jpg")).expect("a photo");
     let lone = House::new();
     lone.put("p", &photo);
     let mut busy = Busy::with(SOURCES[0], "");

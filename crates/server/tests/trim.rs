@@ -11,15 +11,15 @@ fn tells_measuring(reply: &Reply) -> bool {
         .is_some_and(|timing| timing.contains("measure;"))
 }
 
-/// A green PNG of 90 × 60 px with a photograph of 30 × 20 px in it.
+/// A green PNG of 90 × 60 px with a photo of 30 × 20 px in it.
 fn framed() -> Vec<u8> {
-    let photograph = std::fs::read(sample("jpeg/420.jpg")).expect("a sample");
+    let photo = std::fs::read(sample("jpeg/420.jpg")).expect("a sample");
     let engine = Engine::new(andon_codecs::ALL, Limits::default());
     let recipe: Recipe = "exact:30x20,pad:7:35:33:25:00ff00,as:png"
         .parse()
         .expect("a recipe");
-    let plan = engine.plan(&recipe, &photograph).expect("a plan");
-    let made = engine.run(&plan, Run::of(&photograph));
+    let plan = engine.plan(&recipe, &photo).expect("a plan");
+    let made = engine.run(&plan, Run::of(&photo));
     made.expect("an image").body.expect("a new one")
 }
 

@@ -171,7 +171,7 @@ fn uploads_are_off_until_they_are_allowed() {
 }
 
 #[test]
-fn a_image_over_the_limit_is_413_whether_its_length_is_told_or_not() {
+fn an_image_over_the_limit_is_413_whether_its_length_is_told_or_not() {
     let house = House::with(&format!("{OPEN}[limits]\nsource_bytes = 2000\n"));
     let mut client = house.client();
     let told = post(&mut client, "?recipe=fit:10x10", &[7; 2001]);

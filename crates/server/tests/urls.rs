@@ -4,7 +4,7 @@ use crate::common::hostile::Hostile;
 use crate::common::origin::Origin;
 use crate::common::{House, sample};
 
-fn picture() -> Vec<u8> {
+fn image_file() -> Vec<u8> {
     std::fs::read(sample("jpeg/420.jpg")).expect("a sample")
 }
 
@@ -36,7 +36,10 @@ fn targets(url: &str) -> Vec<(String, u16)> {
 
 #[test]
 fn urls_of_several_hosts_are_served_in_every_dialect_that_takes_them() {
-    let (one, other) = (Origin::start(picture(), ""), Origin::start(picture(), ""));
+    let (one, other) = (
+        Origin::start(image_file(), ""),
+        Origin::start(image_file(), ""),
+    );
     let base = |origin: &Origin, path: &str| format!("http://127.0.0.1:{}{path}", origin.port());
     let house = house(&[base(&one, "/photos/"), base(&other, "/")], "");
     for url in [base(&one, "/photos/a.jpg"), base(&other, "/b/a.jpg")] {
@@ -53,7 +56,10 @@ fn urls_of_several_hosts_are_served_in_every_dialect_that_takes_them() {
 
 #[test]
 fn what_is_not_on_the_list_is_refused_in_each_dialects_way_and_nobody_is_asked() {
-    let (listed, other) = (Origin::start(picture(), ""), Origin::start(picture(), ""));
+    let (listed, other) = (
+        Origin::start(image_file(), ""),
+        Origin::start(image_file(), ""),
+    );
     let house = house(&[format!("http://127.0.0.1:{}/photos/", listed.port())], "");
     for url in [
         format!("http://127.0.0.1:{}/photos/a.jpg", other.port()),
@@ -171,7 +177,7 @@ fn of_several_folders_the_one_with_the_longest_url_has_a_file_and_prefixes_go_be
 #[test]
 fn each_url_has_results_of_its_own() {
     let small = std::fs::read(sample("jpeg/444.jpg")).expect("a sample");
-    let origin = Origin::start(picture(), "");
+    let origin = Origin::start(image_file(), "");
     let house = house(&[format!("http://127.0.0.1:{}", origin.port())], "");
     let base = format!("http://127.0.0.1:{}", origin.port());
     let get = |url: &str| house.get(&format!("/r/exact:40x30,as:png/{url}")).body;
@@ -189,7 +195,7 @@ fn each_url_has_results_of_its_own() {
 
 #[test]
 fn an_address_that_is_not_public_is_asked_only_where_a_key_allows_it() {
-    let origin = Origin::start(picture(), "");
+    let origin = Origin::start(image_file(), "");
     for host in ["127.0.0.1", "localhost", "[::ffff:127.0.0.1]"] {
         let url = format!("http://{host}:{}/", origin.port());
         let house = House::with(&format!("[[origin]]\nhttp.urls = [{url:?}]\n"));
@@ -207,7 +213,7 @@ fn an_address_that_is_not_public_is_asked_only_where_a_key_allows_it() {
 #[test]
 fn redirects_stay_on_the_list() {
     let outer = Origin::start(Vec::new(), "");
-    let inner = Origin::start(picture(), "");
+    let inner = Origin::start(image_file(), "");
     let list = [
         format!("http://127.0.0.1:{}/", outer.port()),
         format!("http://127.0.0.1:{}/photos/", inner.port()),
@@ -247,7 +253,7 @@ fn redirects_stay_on_the_list() {
 
 #[test]
 fn headers_go_to_the_host_of_the_url_and_no_client_can_add_its_own() {
-    let origin = Hostile::start(picture());
+    let origin = Hostile::start(image_file());
     let house = House::with(&format!(
         "[[origin]]\nhttp.urls = [\"{}\"]\nhttp.bearer_env = \"CARGO_PKG_NAME\"\nallow = [\"127.0.0.1\"]\n",
         origin.base()

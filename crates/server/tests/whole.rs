@@ -152,7 +152,7 @@ impl Bodies {
 }
 
 #[test]
-fn what_is_cut_is_refused_and_what_stands_behind_a_image_is_left_out() {
+fn what_is_cut_is_refused_and_what_stands_behind_an_image_is_left_out() {
     let house = House::with(CONFIG);
     let mut bodies = Bodies::default();
     let (mut refused, mut passed) = (0, 0);

@@ -8,13 +8,13 @@ use crate::common::{House, sample};
 /// How a dialect's URL has a source in it.
 #[derive(Clone, Copy)]
 enum Layer {
-    /// As it is.
+    /// The source's path or URL is not encoded.
     Bare,
     /// Percent-encoded, slashes too: what it is decoded to is meant.
     Escaped,
     /// Percent-encoded like [`Layer::Escaped`] but for what may stand in a path, as Nuxt Image writes it.
     Path,
-    /// In base64, after this.
+    /// Base64, after this prefix.
     Base64(&'static str),
 }
 
@@ -35,7 +35,7 @@ const PATHS: &[(&str, &str, &str, Layer)] = &[
     ("/iiif/", "/full/8,/0/default.png", "", Layer::Escaped),
 ];
 
-/// Those that take absolute URLs.
+/// Dialects whose URLs take absolute URLs of sources.
 const URLS: &[(&str, &str, Layer)] = &[
     ("/r/fit:8x8/", "", Layer::Bare),
     ("/r/fit:8x8/", "", Layer::Escaped),
@@ -119,7 +119,7 @@ fn written(layer: Layer, text: &str) -> String {
     }
 }
 
-fn picture() -> Vec<u8> {
+fn image_file() -> Vec<u8> {
     std::fs::read(sample("png/alpha.png")).expect("a sample")
 }
 
@@ -144,7 +144,7 @@ fn a_web_server_and_buckets_are_asked_for_the_path_that_is_written_in_every_dial
             "azure = { bucket = \"base\", account = \"a\", endpoint = \"HOST\" }",
         ),
     ] {
-        let origin = Origin::start(picture(), "");
+        let origin = Origin::start(image_file(), "");
         let host = format!("http://127.0.0.1:{}", origin.port());
         let house = House::with(&format!(
             "{DIALECTS}[[origin]]\nprefix = \"/far\"\nallow = [\"127.0.0.1\"]\n{}\n",
@@ -215,7 +215,7 @@ fn an_absolute_url_is_asked_for_as_it_is_written_in_every_dialect_that_takes_one
         ("urls", "http.urls = [\"HOST/base/\"]"),
         ("base", "prefix = \"/far\"\nhttp.base = \"HOST/base\""),
     ] {
-        let origin = Origin::start(picture(), "");
+        let origin = Origin::start(image_file(), "");
         let host = format!("http://127.0.0.1:{}", origin.port());
         let house = House::with(&format!(
             "{DIALECTS}[[origin]]\nallow = [\"127.0.0.1\"]\n{}\n",
@@ -261,7 +261,7 @@ fn an_absolute_url_is_asked_for_as_it_is_written_in_every_dialect_that_takes_one
 
 #[test]
 fn keys_with_empty_dotted_and_leading_segments_are_reached_in_base64() {
-    let origin = Origin::start(picture(), "");
+    let origin = Origin::start(image_file(), "");
     let house = House::with(&format!(
         "{DIALECTS}[[origin]]\nprefix = \"/far\"\nallow = [\"127.0.0.1\"]\n\
          s3 = {{ bucket = \"base\", endpoint = \"http://127.0.0.1:{}\" }}\n",

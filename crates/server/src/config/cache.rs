@@ -1,4 +1,4 @@
-//! The `[cache]` table of the configuration: how much is kept, and for how long.
+//! The `[cache]` table of the configuration: how much is cached, and for how long.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -9,21 +9,22 @@ use serde::Deserialize;
 use super::prefix::{check_source_prefix, longest_prefix};
 use super::{Bytes, ConfigError, Span};
 
-/// The `[cache]` table: how much is kept, and for how long.
+/// The `[cache]` table: how much is cached, and for how long.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CacheConfig {
-    /// Bytes of results kept in memory; 0 turns this tier off. At most an eighth of the machine's memory is used,
+    /// Maximum bytes of results cached in memory; 0 turns this tier off. At most an eighth of the machine's memory is used,
     /// unless `memory_budget` is set.
     pub memory: Bytes,
     /// Results on disk; none by default.
     pub disk: Option<DiskConfig>,
-    /// Bytes of decoded overlay images that are kept, as part of the memory budget; 0: they are decoded each time.
+    /// Maximum bytes of cached decoded overlay images, as part of the memory budget; with 0, they are decoded each time.
     pub overlays: Bytes,
-    /// Bytes of decoded frames that are kept to make further sizes of an image, as part of the memory budget; 0: none.
+    /// Maximum bytes of decoded frames that are cached to make further sizes of an image, as part of the memory budget; 0
+    /// means none.
     pub frames: Bytes,
-    /// Bytes of sources fetched over a network that are kept to make further sizes of an image, as part of the memory
-    /// budget; 0: none.
+    /// Maximum bytes of sources fetched over a network that are cached to make further sizes of an image, as part of the
+    /// memory budget; 0 means none.
     pub sources: Bytes,
     /// How long a source of a remote origin is used without revalidation, if the origin itself does not say how long.
     pub ttl: Span,
@@ -58,9 +59,9 @@ pub enum TagHeader {
 pub struct DiskConfig {
     /// A folder, inside which the cache creates one of its own.
     pub path: PathBuf,
-    /// Bytes of results on disk, counted in whole blocks; 0: none are kept there.
+    /// Maximum bytes of results on disk, counted in whole blocks; 0 means none.
     pub size: Bytes,
-    /// Bytes of sources fetched over a network, in addition to `size`; 0: none are kept on disk.
+    /// Maximum bytes of sources fetched over a network, in addition to `size`; 0 means none.
     #[serde(default = "none")]
     pub sources: Bytes,
 }

@@ -125,7 +125,7 @@ pub struct Config {
     /// file like all others.
     #[serde(skip)]
     pub dialects: dialects::Config,
-    /// How much is kept of results and sources, and for how long.
+    /// How much of results and sources is cached, and for how long.
     pub cache: CacheConfig,
     /// The store of results that several nodes share; none by default.
     pub store: Option<StoreConfig>,

@@ -83,7 +83,8 @@ pub enum RedirectError {
 }
 
 impl OriginError {
-    /// Returns the status of the reply: 504 for timeouts, 503 if the server itself limits requests to the origin, and 502 for all other errors.
+    /// Returns the status of the reply: 504 for timeouts, 503 if the server itself limits requests to the origin, and 502
+    /// for all other errors.
     #[must_use]
     pub fn status(&self) -> StatusCode {
         match self {

@@ -121,7 +121,7 @@ impl App {
             return Err(error);
         };
         let terms = entry.map_or_else(FallbackConfig::default, |it| it.terms.clone());
-        let error_status = exchange.record.failed(&error).status();
+        let error_status = exchange.record.error_reply(&error).status();
         *reply.status_mut() = match terms.status {
             0 => error_status,
             status => StatusCode::from_u16(status).unwrap_or(error_status),

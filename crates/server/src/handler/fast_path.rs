@@ -94,7 +94,7 @@ impl App {
             .varying((entry, style), freshness, record.stages())
             .write(head);
         record.is_made_of(cached_head.source_bytes);
-        record.answered_with(StatusCode::OK, entry.body.len() as u64);
+        record.finish_with(StatusCode::OK, entry.body.len() as u64);
         Some(FastBody::Bytes(entry.body.clone()))
     }
 
@@ -131,7 +131,7 @@ impl App {
             ..Varying::default()
         };
         varying.write(head);
-        record.answered_with(StatusCode::OK, served_file.end);
+        record.finish_with(StatusCode::OK, served_file.end);
         Some(body)
     }
 

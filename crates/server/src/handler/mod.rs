@@ -100,13 +100,13 @@ impl App {
             Ok(reply) => reply,
             Err(error) => {
                 let hint = self.hint(&error, &head.uri);
-                record.failed_with(&error, hint.as_deref())
+                record.error_reply_with(&error, hint.as_deref())
             }
         };
         let negative = self.maker.results.config.negative.0;
         response::limit_fault(&mut reply, negative);
         self.dress(&head.headers, &mut reply);
-        record.answered(&reply);
+        record.finish(&reply);
         reply
     }
 
@@ -117,11 +117,11 @@ impl App {
         response::add_headers(reply, &self.further_headers);
     }
 
-    /// Answers a request with an error, whatever it asks for.
+    /// Logs a request of any kind, and returns the reply with this error.
     pub(crate) fn refuse<B>(&self, request: &Request<B>, peer: Peer, error: &Error) -> Reply {
         let mut record = RequestRecord::begin(&self.log, request, peer);
-        let reply = record.failed(error);
-        record.answered(&reply);
+        let reply = record.error_reply(error);
+        record.finish(&reply);
         reply
     }
 

@@ -54,7 +54,7 @@ impl PageFile {
 
 /// Returns a page that was generated for one request and must not be stored. Its content security policy allows only the
 /// server's own files and forms.
-pub(super) fn generated(html: String) -> Reply {
+pub(super) fn html_page(html: String) -> Reply {
     let mut reply = response::text("text/html; charset=utf-8", html);
     response::set_cache_control(&mut reply, "no-store");
     let policy = HeaderValue::from_static(POLICY_WITH_FORMS);

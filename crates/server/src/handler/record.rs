@@ -107,12 +107,12 @@ impl<'a> RequestRecord<'a> {
     }
 
     /// Records an error and returns the reply for it.
-    pub(super) fn failed(&mut self, error: &Error) -> Reply {
-        self.failed_with(error, None)
+    pub(super) fn error_reply(&mut self, error: &Error) -> Reply {
+        self.error_reply_with(error, None)
     }
 
     /// Records an error and returns the reply for it, with a further sentence for a client that reads plain text.
-    pub(super) fn failed_with(&mut self, error: &Error, hint: Option<&str>) -> Reply {
+    pub(super) fn error_reply_with(&mut self, error: &Error, hint: Option<&str>) -> Reply {
         let fault = match error.fault() {
             Fault::Origin if self.is_upload => Fault::Client,
             fault => fault,
@@ -141,12 +141,12 @@ impl<'a> RequestRecord<'a> {
     }
 
     /// Records the finished reply.
-    pub(super) fn answered(&mut self, reply: &Reply) {
-        self.answered_with(reply.status(), reply.body().length());
+    pub(super) fn finish(&mut self, reply: &Reply) {
+        self.finish_with(reply.status(), reply.body().length());
     }
 
     /// Records the status of the finished reply, and the length of its body in bytes unless the request is HEAD.
-    pub(super) fn answered_with(&mut self, status: StatusCode, bytes: u64) {
+    pub(super) fn finish_with(&mut self, status: StatusCode, bytes: u64) {
         self.entry.status = status;
         if self.entry.method != Method::HEAD {
             self.entry.bytes = bytes;

@@ -87,12 +87,12 @@ impl Uploads {
         let query = request.uri().query().unwrap_or_default();
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-            let name = decoded(name)?;
+            let name = decode_query(name)?;
             if !WORDS.contains(&&*name) {
                 let name = name.escape_debug().to_string();
                 return Err(Error::Upload(unknown("parameter", &name, WORDS)));
             }
-            parameters.push((name, decoded(value)?));
+            parameters.push((name, decode_query(value)?));
         }
         match &*parameters {
             [(name, text)] if name == "recipe" => recipe_request(text),
@@ -180,11 +180,11 @@ impl App {
             Err(error) => {
                 record.is_upload();
                 discard(body, request.headers(), &error);
-                record.failed(&error)
+                record.error_reply(&error)
             }
         };
         self.dress(request.headers(), &mut reply);
-        record.answered(&reply);
+        record.finish(&reply);
         reply
     }
 
@@ -329,15 +329,15 @@ impl App {
 pub(super) struct Received {
     pub(super) bytes: Vec<u8>,
     /// Maximum length of the body in bytes: the announced length or, without one, the limit for uploads.
-    most: usize,
+    max_length: usize,
     pub(super) holds: [Option<Reservation>; 2],
 }
 
 impl Received {
-    fn new(most: u64) -> Self {
+    fn new(max_length: u64) -> Self {
         Self {
             bytes: Vec::new(),
-            most: usize::try_from(most).unwrap_or(usize::MAX),
+            max_length: usize::try_from(max_length).unwrap_or(usize::MAX),
             holds: [None, None],
         }
     }
@@ -348,7 +348,7 @@ impl Received {
         if length > self.bytes.capacity() {
             // Doubling the capacity keeps copying rare; exactly as much is allocated as is reserved.
             let capacity = (2 * self.bytes.capacity()).max(FIRST_STEP);
-            let capacity = capacity.min(self.most).max(length);
+            let capacity = capacity.min(self.max_length).max(length);
             for (hold, room) in self.holds.iter_mut().zip(rooms) {
                 let have = hold.as_ref().map_or(0, Reservation::bytes);
                 let reservation = room.try_take((capacity as u64).saturating_sub(have))?;
@@ -417,10 +417,10 @@ const HOW: &str =
 const MULTIPART: &[u8] = b"multipart/";
 
 /// Decodes a part of the query as forms encode it, where `+` is a space.
-pub(super) fn decoded(text: &str) -> Result<String, Error> {
+pub(super) fn decode_query(text: &str) -> Result<String, Error> {
     let text = text.replace('+', " ");
     match percent_decode_str(&text).decode_utf8() {
-        Ok(decoded) => Ok(decoded.into_owned()),
+        Ok(text) => Ok(text.into_owned()),
         Err(_) => Err(Error::Upload("the query is not UTF-8".to_owned())),
     }
 }

@@ -5,8 +5,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use tokio::io::{AsyncRead, AsyncReadExt};
 
-/// Reads the header of the PROXY protocol, and no byte after it. Returns the address of the client, or `None` if the header names none, as in
-/// the proxy's own health checks.
+/// Reads the header of the PROXY protocol, and no byte after it. Returns the address of the client, or `None` if the
+/// header names none, as in the proxy's own health checks.
 ///
 /// # Errors
 /// Errors of the stream, and `InvalidData` if there is no valid header.

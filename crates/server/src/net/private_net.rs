@@ -1,7 +1,7 @@
-//! Which addresses an origin may have. Names and redirects come from untrusted sources, so the address that is about to be
-//! connected to is checked, and not the host name or URL. Everything that is not clearly on the public internet is refused unless
-//! the origin's `allow` lists it. The metadata services of clouds, which issue credentials, are refused even if `allow`
-//! lists them: only the client that fetches credentials may connect to them.
+//! Which addresses an origin may have. Names and redirects come from untrusted sources, so the address that is about to
+//! be connected to is checked, and not the host name or URL. Everything that is not clearly on the public internet is
+//! refused unless the origin's `allow` lists it. The metadata services of clouds, which issue credentials, are refused
+//! even if `allow` lists them: only the client that fetches credentials may connect to them.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};

@@ -25,7 +25,7 @@ pub struct Reply {
     pub body: Vec<u8>,
 }
 
-/// Longer than anything takes, so that a lost reply fails a test instead of stopping it.
+/// Longer than any reply takes, so that a lost reply fails the test instead of blocking it.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 impl Client {
@@ -39,7 +39,7 @@ impl Client {
         Self::over(Box::new(writer), Box::new(stream))
     }
 
-    /// As another client of this machine, with an address of 127.0.0.0/8.
+    /// Connects as another client of this machine, from an address in 127.0.0.0/8.
     pub fn connect_from(own: [u8; 4], address: SocketAddr) -> Self {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_io()
@@ -146,7 +146,7 @@ impl Client {
         rest
     }
 
-    /// Reads at most so many bytes.
+    /// Reads at most `most` bytes.
     pub fn some(&mut self, most: usize) -> Vec<u8> {
         let mut bytes = vec![0; most];
         let length = self.reader.read(&mut bytes).expect("bytes");
@@ -174,7 +174,7 @@ impl Reply {
         (info.width, info.height)
     }
 
-    /// Its width and its pixels, as red, green, blue and opacity.
+    /// The width in px and the pixels of the image in the body, as red, green, blue and opacity.
     pub fn pixels(&self) -> (u32, Vec<[u8; 4]>) {
         let codec = andon_codecs::ALL
             .iter()
@@ -216,7 +216,7 @@ impl Reply {
         (width, (0..count).map(pixel).collect())
     }
 
-    /// The name of its format.
+    /// The name of the format of the image in the body.
     pub fn format(&self) -> &'static str {
         andon_codecs::ALL
             .iter()

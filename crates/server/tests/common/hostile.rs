@@ -20,7 +20,7 @@ struct Shared {
     seen: Mutex<Vec<String>>,
 }
 
-/// A path, what it does, and the statuses that may come of it.
+/// A path, what the origin does there, and the statuses with which the server may respond.
 pub struct Misdeed {
     pub path: &'static str,
     pub expected: &'static [u16],
@@ -31,7 +31,7 @@ pub struct Misdeed {
 pub const TAG: &str = "\"state-1\"";
 
 impl Hostile {
-    /// Serves `picture` on the paths on which it behaves.
+    /// Serves `image` on the paths on which the origin behaves well.
     pub fn start(image: Vec<u8>) -> Self {
         let shared = Arc::new(Shared {
             image,
@@ -218,7 +218,7 @@ const fn misdeed(
     }
 }
 
-/// All of them.
+/// All misdeeds.
 pub const MISDEEDS: &[Misdeed] = &[
     misdeed("/hang-before-headers", &[504], |stream, _| hang(stream)),
     misdeed("/hang-in-headers", &[504], |stream, _| {

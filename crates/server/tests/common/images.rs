@@ -51,7 +51,7 @@ fn grid(width: u32, height: u32, of: impl Fn(u32) -> u8) -> Plane {
     Plane::U8(Grid::from_samples(width, height, samples).expect("a plane"))
 }
 
-/// A still of some colours, of which `number` makes it differ from another.
+/// A frame of a few colours. Each `number` gives a different frame.
 pub fn still(width: u32, height: u32, number: u32) -> Frame {
     rgb(width, height, |plane, at| {
         ((at % width) * 5 + (at / width) * 3 + plane * 60 + number * 40) as u8
@@ -156,7 +156,7 @@ pub fn with_segments(jpeg: &[u8], segments: &[(u8, &[u8])]) -> Vec<u8> {
     file
 }
 
-/// Does it stand somewhere in these bytes?
+/// Whether `bytes` contain `text`.
 pub fn has(bytes: &[u8], text: &[u8]) -> bool {
     bytes.windows(text.len()).any(|part| part == text)
 }

@@ -115,7 +115,7 @@ impl House {
         self.folder.path().join("root").join(name)
     }
 
-    /// Puts a file there.
+    /// Writes a file below the images' root.
     pub fn put(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
         let path = self.file(name);
         std::fs::create_dir_all(path.parent().expect("a folder")).expect("its folder");
@@ -123,7 +123,7 @@ impl House {
         path
     }
 
-    /// Puts a sample there.
+    /// Copies a sample to a path below the images' root.
     pub fn put_sample(&self, name: &str, from: &str) -> PathBuf {
         self.put(name, std::fs::read(sample(from)).expect("a sample"))
     }
@@ -154,7 +154,7 @@ impl House {
         }
     }
 
-    /// Stops it as the others are, but leaves without waiting: for grace periods longer than a test.
+    /// Asks the server to stop without waiting for it, for grace periods that are longer than a test.
     pub fn abandon(mut self) {
         self.running = None;
     }
@@ -176,7 +176,7 @@ pub fn sample(name: &str) -> PathBuf {
         .join(name)
 }
 
-/// The real codecs, and one that does as it is told.
+/// The real codecs, and the trick codec.
 fn codecs() -> &'static [&'static dyn Codec] {
     let mut codecs: Vec<&'static dyn Codec> = vec![&Trick];
     codecs.extend(andon_codecs::ALL);

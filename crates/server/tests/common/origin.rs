@@ -32,7 +32,7 @@ struct Answer {
 }
 
 impl Origin {
-    /// One that answers 200 with `body` and these header lines, each ended by `\r\n`.
+    /// Starts an origin that answers 200 with `body` and these header lines, each of which ends in `\r\n`.
     pub fn start(body: Vec<u8>, headers: &str) -> Self {
         let shared = Arc::new(Shared::default());
         let answering = shared.clone();
@@ -42,7 +42,7 @@ impl Origin {
         origin
     }
 
-    /// From now on it answers so.
+    /// From now on, the origin answers with this status, these headers and this body.
     pub fn answers(&self, status: u16, headers: &str, body: Vec<u8>) {
         *self.shared.answer.lock().expect("a lock") = Answer {
             status,
@@ -84,7 +84,7 @@ impl Origin {
         self.listener.port()
     }
 
-    /// The tables of a configuration that has it at `/far`.
+    /// The tables of a configuration with this origin at `/far`.
     pub fn keys(&self) -> String {
         format!(
             "[[origin]]\nprefix = \"/far\"\nhttp.base = \"http://127.0.0.1:{}\"\nallow = [\"127.0.0.1\"]\n",

@@ -34,31 +34,31 @@ pub struct S3 {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum State {
     Well,
-    /// With an error.
+    /// Answers each request with an error.
     Failing,
-    /// Not at all, until it is well again.
+    /// Answers no request until the state changes.
     Hanging,
 }
 
 struct Shared {
     service: SharedS3Service,
     root: PathBuf,
-    /// A condition and the write that it is for are one.
+    /// Held while a condition is checked and its write is done, so that no other write comes between.
     writing: Mutex<()>,
     /// Requests that hang.
     hanging: AtomicUsize,
-    /// Are conditions of writes minded?
+    /// Whether the store checks the conditions of writes.
     is_conditional: bool,
     conditional_writes: AtomicUsize,
 }
 
 impl S3 {
-    /// With the bucket `results`. Its keys are what cargo puts into the environment of tests.
+    /// Starts a store with the bucket `results`. Its keys are what cargo puts into the environment of tests.
     pub fn start() -> Self {
         Self::new(true)
     }
 
-    /// One that writes whatever the condition of a write is, as older stores do.
+    /// Starts a store that ignores the conditions of writes, as older stores do.
     pub fn that_ignores_conditions() -> Self {
         Self::new(false)
     }

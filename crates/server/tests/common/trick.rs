@@ -21,10 +21,10 @@ pub struct Gate(PathBuf);
 /// What has happened at a gate.
 #[derive(Clone, Copy, Default)]
 struct State {
-    /// Decoders that have come.
+    /// Number of decoders that have reached the gate.
     begun: usize,
     is_open: bool,
-    /// A decoder was told to stop before it was open.
+    /// Whether a decoder was interrupted before the gate was open.
     stopped: bool,
 }
 
@@ -61,7 +61,7 @@ impl Gate {
         self.state().stopped
     }
 
-    /// How many decoders have come to the gate so far.
+    /// The number of decoders that have reached the gate so far.
     pub fn times_begun(&self) -> usize {
         self.state().begun
     }
@@ -94,7 +94,7 @@ impl Gate {
     }
 }
 
-/// A test that failed while it held them has changed nothing by halves.
+/// Locks the gates. Poisoning is ignored, because each change is made in one step.
 fn gates() -> MutexGuard<'static, HashMap<PathBuf, State>> {
     GATES
         .lock()

@@ -92,9 +92,9 @@ impl App {
         let reply = self.folder_reply(&request, query.unwrap_or_default(), is_own);
         let reply = match reply.await {
             Ok(reply) => reply,
-            Err(error) => record.failed(&error),
+            Err(error) => record.error_reply(&error),
         };
-        record.answered(&reply);
+        record.finish(&reply);
         reply
     }
 
@@ -123,7 +123,7 @@ impl App {
                 is_shared: self.folder_allow == AllowedClients::All,
             };
             let page = Page::new(&listing, &query, &self.maker.resolver, access);
-            return Ok(page::generated(page.html()));
+            return Ok(page::html_page(page.html()));
         }
         check_site(request.headers())?;
         let place = below(FOLDER, path).unwrap_or_default();

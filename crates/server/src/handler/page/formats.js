@@ -1,7 +1,7 @@
 // The same recipe in four formats, side by side at true size.
 
 import { ask, askJson } from "./server.js";
-import { picture } from "./viewer.js";
+import { loadImage } from "./viewer.js";
 import { byId, bytes, make } from "./dom.js";
 
 /** From the most common; the first four that the server writes are compared. */
@@ -59,7 +59,7 @@ export class Formats {
   async fill(card, recipe, image, signal) {
     try {
       const blob = await (await ask("render", { recipe, image, signal })).blob();
-      const shown = await picture(blob);
+      const shown = await loadImage(blob);
       shown.image.alt = `The result as ${card.name}`;
       card.look.replaceChildren(shown.image);
       card.length = blob.size;

@@ -21,7 +21,7 @@ export class Viewer {
 
   /** Shows another result. */
   async show(blob) {
-    this.result = await picture(blob);
+    this.result = await loadImage(blob);
     this.against = null;
     await this.draw();
   }
@@ -91,7 +91,7 @@ export class Viewer {
   async opposite() {
     const kind = byId("against").value;
     if (!this.against || this.kind !== kind) {
-      this.against = await picture(await this.original(kind));
+      this.against = await loadImage(await this.original(kind));
       this.kind = kind;
     }
     return this.against;
@@ -140,8 +140,8 @@ export class Viewer {
   }
 }
 
-/** An image that the browser shows; of a format that it does not know, what Andon decodes of it. */
-export async function picture(blob) {
+/** Loads an image for display. If the browser does not support its format, Andon converts it to a PNG first. */
+export async function loadImage(blob) {
   const load = async (content) => {
     const image = make("img", { src: URL.createObjectURL(content) });
     await image.decode();

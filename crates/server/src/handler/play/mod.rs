@@ -20,7 +20,7 @@ use hyper::{Method, Request};
 use super::local::check_site;
 use super::page::{self, PageFile};
 use super::record::RequestRecord;
-use super::upload::{decoded, discard};
+use super::upload::{decode_query, discard};
 use super::{check_host, check_method, target};
 use crate::config::{AllowedClients, Config, ConfigError};
 use crate::error::Error;
@@ -100,7 +100,7 @@ impl Query {
                     return Err(Error::Play(why));
                 }
             };
-            *place = Some(decoded(value)?).filter(|value| !value.is_empty());
+            *place = Some(decode_query(value)?).filter(|value| !value.is_empty());
         }
         Ok(read)
     }
@@ -130,10 +130,10 @@ impl App {
             Ok(reply) => reply,
             Err(error) => {
                 discard(body, request.headers(), &error);
-                record.failed(&error)
+                record.error_reply(&error)
             }
         };
-        record.answered(&reply);
+        record.finish(&reply);
         reply
     }
 

@@ -78,7 +78,7 @@ fn a_format_that_is_not_written_for_browsers_is_no_choice() {
 }
 
 #[test]
-fn a_photograph_is_written_in_what_makes_it_shortest_in_its_size() {
+fn a_photo_is_written_in_what_makes_it_shortest_in_its_size() {
     let facts = Facts::new("jpeg", 4000, 3000);
     for (recipe, accepted, expected) in [
         ("fit:600x600", ALL, "exact:600x450,as:avif"),
