@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use andon_pixels::{Error, Image, Materials, Result};
+use andon_pixels::{Error, Image, OverlaySource, Result};
 
 /// Overlay image files, by the names that recipes use for them.
 #[derive(Debug, Default)]
@@ -30,14 +30,14 @@ impl Overlays {
     }
 }
 
-impl Materials for Overlays {
+impl OverlaySource for Overlays {
     fn load(&self, name: &str) -> Result<Vec<u8>> {
         self.file(name).cloned()
     }
 
     /// Returns the decoded image, which is decoded on the first call and cached. Other threads wait while an image is
     /// being decoded.
-    fn picture(&self, name: &str, decode: &dyn Fn(&[u8]) -> Result<Image>) -> Result<Image> {
+    fn image(&self, name: &str, decode: &dyn Fn(&[u8]) -> Result<Image>) -> Result<Image> {
         let mut decoded = self.decoded.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(image) = decoded.get(name) {
             return Ok(image.clone());
@@ -70,7 +70,7 @@ mod tests {
             ))
         };
         for _ in 0..3 {
-            assert!(overlays.picture("a.png", &decode).is_ok());
+            assert!(overlays.image("a.png", &decode).is_ok());
         }
         assert_eq!(times.get(), 1);
     }

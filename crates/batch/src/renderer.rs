@@ -74,7 +74,7 @@ impl Renderer {
     /// As [`Engine::check`].
     pub fn check(&self, recipe: &Recipe) -> Result<()> {
         self.engine.check(recipe)?;
-        let mut names = recipe.materials().into_iter();
+        let mut names = recipe.overlays().into_iter();
         names.try_for_each(|name| self.overlays.file(&name).map(drop))
     }
 
@@ -164,7 +164,7 @@ impl Renderer {
         interrupt: &'a dyn Interrupt,
     ) -> Run<'a> {
         Run {
-            materials: &self.overlays,
+            overlays: &self.overlays,
             interrupt,
             decoded,
             ..Run::of(source)

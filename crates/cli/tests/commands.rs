@@ -380,7 +380,7 @@ fn convert_says_what_is_wrong_once() {
     ]);
     let error = text(&done.stderr);
     assert_eq!(error.matches("`i.png`").count(), 1, "{error}");
-    assert!(error.contains("--materials"), "{error}");
+    assert!(error.contains("--overlays"), "{error}");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use andon_pixels::{Engine, Limits, Materials, Run};
+use andon_pixels::{Engine, Limits, OverlaySource, Run};
 use tempfile::TempDir;
 
 fn project(path: &str) -> PathBuf {
@@ -76,7 +76,7 @@ const BADGE: &str = "samples/icons/lamp.png";
 /// Overlay images of which every name is the same image.
 struct Only(Vec<u8>);
 
-impl Materials for Only {
+impl OverlaySource for Only {
     fn load(&self, _name: &str) -> andon_pixels::Result<Vec<u8>> {
         Ok(self.0.clone())
     }
@@ -90,7 +90,7 @@ fn made(image: &[u8], recipe: &str, badge: &[u8]) -> Vec<u8> {
     let rendered = engine.run(
         &plan,
         Run {
-            materials: &Only(badge.to_vec()),
+            overlays: &Only(badge.to_vec()),
             ..Run::of(image)
         },
     );

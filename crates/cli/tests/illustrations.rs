@@ -36,15 +36,7 @@ fn make(recipe: &str, folder: &Path) -> PathBuf {
     let (photo, icons) = (sample("photos/otter.jpg"), sample("icons"));
     let (photo, icons, out) = (photo.display(), icons.display(), folder.display());
     let (photo, icons, out) = (photo.to_string(), icons.to_string(), out.to_string());
-    let args = [
-        "convert",
-        &recipe,
-        "--materials",
-        &icons,
-        &photo,
-        "-o",
-        &out,
-    ];
+    let args = ["convert", &recipe, "--overlays", &icons, &photo, "-o", &out];
     printed(andon(&args, &[]));
     folder.join("otter.webp")
 }

@@ -107,11 +107,7 @@ fn what_cannot_be_purged_is_refused_with_the_way_out() {
     let closed = Served::start(house.folder.path(), "[[origin]]\nfs.root = \"root\"\n");
     let here = &house.served.address;
     for (server, what, part) in [
-        (
-            here,
-            ["--tag", "materials:a.png"],
-            "did you mean `material`?",
-        ),
+        (here, ["--tag", "overlays:a.png"], "did you mean `overlay`?"),
         (here, ["--url", "http://x/a.jpg"], "the path alone"),
         (&closed.address, ["--prefix", "/"], "`[admin] token_env`"),
         (&"https://x".to_owned(), ["--prefix", "/"], "over HTTP"),

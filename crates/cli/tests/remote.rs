@@ -117,7 +117,7 @@ fn images_of_the_origins_of_a_configuration_are_laid_over_images() {
         assert_eq!(code, Some(0), "{name}: {said}");
         std::fs::read(house.path().join("x.png")).expect("a result")
     };
-    let right = made("logo.png", &["--materials", "brand"]);
+    let right = made("logo.png", &["--overlays", "brand"]);
     for name in ["logo.png", "/brand/logo.png", &url] {
         assert!(made(name, &["--config", "andon.toml"]) == right, "{name}");
     }

@@ -7,7 +7,7 @@ use crate::support::{Dice, codec, jpegs, samples};
 use andon_pixels::{
     Alone, Codec, Decode, Frame, Image, Info, Limits, Never, Result, Scale, Scales,
 };
-use andon_pixels::{Engine, Index, NoMaterials, Run};
+use andon_pixels::{Engine, Index, NoOverlays, Run};
 use andon_recipe::{Area, Measured, Recipe};
 
 /// A file, its header and its index.
@@ -310,7 +310,7 @@ fn results_do_not_depend_on_an_index() {
             let recipe: Recipe = text.parse().expect("a recipe");
             let measured = Measured::default();
             let plan = |index| {
-                let plan = engine.plan_with(&recipe, &file, &NoMaterials, Some(&measured), index);
+                let plan = engine.plan_with(&recipe, &file, &NoOverlays, Some(&measured), index);
                 plan.expect("a plan")
             };
             let (plain, part) = (plan(None), plan(Some(&index)));

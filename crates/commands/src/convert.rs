@@ -76,7 +76,7 @@ pub(crate) struct Args {
     name: Naming,
     /// The folder of overlay images, which recipes name without a leading slash and without a scheme
     #[arg(long, value_name = "DIR")]
-    materials: Option<PathBuf>,
+    overlays: Option<PathBuf>,
     /// A file that records what is done, a line of JSON for each result; a later run skips what it records, and warns
     /// if recorded results are missing
     #[arg(long, value_name = "FILE")]
@@ -102,7 +102,7 @@ pub(crate) struct Args {
     )]
     processes: Processes,
     /// Write results to the store that the nodes of a server share, with the keys that the server uses
-    #[arg(long, requires = "config", conflicts_with_all = ["output", "materials"])]
+    #[arg(long, requires = "config", conflicts_with_all = ["output", "overlays"])]
     into_store: bool,
     /// The server's configuration: for --into-store, or to compose with images of its origins, by path or URL, to write
     /// text in its fonts, and within its limits
@@ -221,11 +221,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         }
         (Spec::Recipe(recipe), Some(target)) => {
             let recipe = target.completed(recipe.clone())?;
-            let overlays = overlays::read(
-                args.materials.as_deref(),
-                config.as_ref(),
-                recipe.materials(),
-            )?;
+            let overlays =
+                overlays::read(args.overlays.as_deref(), config.as_ref(), recipe.overlays())?;
             let renderer = Renderer::new(codecs, limits, overlays);
             renderer.check(&recipe)?;
             Some((recipe, renderer, target))

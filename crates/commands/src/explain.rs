@@ -81,7 +81,7 @@ fn tell(args: &Args, report: &mut String) -> anyhow::Result<()> {
         let contents = file.read()?;
         let (rules, source) = (&*request.rules, &contents.source);
         let measuring = engine.measurement(rules, source)?.map(|it| it.cost());
-        let plan = engine.plan_with(rules, source, &contents.materials, None, None)?;
+        let plan = engine.plan_with(rules, source, &contents.overlays, None, None)?;
         let facts = engine.facts(source)?;
         let validators = resolver
             .validators(&request, &facts, &file)

@@ -43,7 +43,7 @@ struct What {
     /// Everything made from sources whose path has this prefix
     #[arg(long, value_name = "PATH")]
     prefix: Option<String>,
-    /// Everything with a tag: material:NAME, type:image/webp
+    /// Everything with a tag: overlay:NAME, type:image/webp
     #[arg(long, value_name = "TAG")]
     tag: Option<String>,
 }
@@ -53,7 +53,7 @@ Examples:
   ANDON_TOKEN=… andon purge --source /trip/a.jpg
   andon purge --prefix /trip/ --server unix:/run/andon.sock
   andon purge --url '/small_light(dw=250)/trip/a.jpg' --token-env SHOP_TOKEN
-  andon purge --tag material:star.png
+  andon purge --tag overlay:star.png
   andon purge --source /trip/a.jpg --nodes dns:andon-headless.shop:8080
 
 With --nodes one line is printed for each node, and the exit code is 1 if any could not be reached or refused: run it again then. \

@@ -99,7 +99,7 @@ fn reference(to: &mut String, markdown: bool) -> std::fmt::Result {
     )?;
     for word in effects() {
         let overlays = match word.args.first() {
-            Some(arg) if arg.name == "name" => "--materials icons/ ",
+            Some(arg) if arg.name == "name" => "--overlays icons/ ",
             _ => "",
         };
         // Photos have no transparency, so without rounded corners nothing would show the shadow.

@@ -56,7 +56,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
             negotiated: false,
             path: file.path,
             source: contents.source,
-            materials: contents.materials,
+            overlays: contents.overlays,
         };
         let ask = ingredients.request.ask.clone();
         let planned = Planned::new(&engine, ingredients, None)?;

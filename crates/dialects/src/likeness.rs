@@ -109,7 +109,7 @@ impl Dialects {
         let rules_text = |target: &str| self.parse(target).ok().map(|request| request.rules.text());
         let recipe: Recipe = rules_text(raw_target)?.parse().ok()?;
         let ends_in_a_name = recipe.steps.last().is_some_and(|step| match step {
-            Step::Effect(effect) => effect.material().is_some() && effect.args.len() == 1,
+            Step::Effect(effect) => effect.overlay_name().is_some() && effect.args.len() == 1,
             _ => false,
         });
         let prefix = self.native_prefixes().next()?;

@@ -7,7 +7,7 @@ use crate::cost::CpuTime;
 use crate::error::{Error, Result};
 use crate::frame::{Depth, Model, Traits};
 use crate::limits::{Bound, Limits};
-use crate::stage::Materials;
+use crate::stage::OverlaySource;
 
 /// The codecs, the limits, and the headroom that the resampler is left with.
 #[derive(Clone)]
@@ -47,12 +47,12 @@ impl Formats {
     pub(crate) fn overlay(
         &self,
         effect: &Effect,
-        materials: &dyn Materials,
+        overlays: &dyn OverlaySource,
     ) -> Option<Result<Vec<u8>>> {
-        if let Some(name) = effect.material() {
-            return Some(materials.load(name));
+        if let Some(name) = effect.overlay_name() {
+            return Some(overlays.load(name));
         }
-        let colour = effect.material_colour()?;
+        let colour = effect.overlay_colour()?;
         Some(self.drawings().map(|drawings| drawings.solid(colour)))
     }
 

@@ -72,5 +72,5 @@ pub use profiles::{block_of_orientation, orientation_of};
 pub use revision::{REVISION, revision};
 pub use sequence::{Animation, Delay, FrameReader, FrameWriter, Head, Timed};
 pub use space::{Colour, Icc, Matrix, Primaries, Range, Space, Transfer};
-pub use stage::{Context, Materials, NoMaterials, OnGainMap, Op, Stage};
+pub use stage::{Context, NoOverlays, OnGainMap, Op, OverlaySource, Stage};
 pub use window::{RegionF, Window};

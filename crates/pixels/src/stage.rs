@@ -16,7 +16,7 @@ pub trait Stage: fmt::Display + fmt::Debug + Send + Sync {
     /// Runs the stage on a frame.
     ///
     /// # Errors
-    /// `Interrupted`, or `Recipe` for a material that is missing or is no image.
+    /// `Interrupted`, or `Recipe` for a overlay that is missing or is no image.
     fn apply(&self, frame: Frame, context: &Context<'_>) -> Result<Frame>;
 
     /// Returns the traits of the result for an input with `traits`. With them, the planner tracks the model through the
@@ -55,14 +55,8 @@ pub trait Stage: fmt::Display + fmt::Debug + Send + Sync {
     }
 
     /// Returns the cost as `cost` does, for an overlay image of this size.
-    fn cost_of_laying(
-        &self,
-        material: (u32, u32),
-        width: u32,
-        height: u32,
-        traits: Traits,
-    ) -> Cost {
-        let _ = material;
+    fn cost_of_laying(&self, overlay: (u32, u32), width: u32, height: u32, traits: Traits) -> Cost {
+        let _ = overlay;
         self.cost(width, height, traits)
     }
 }
@@ -82,7 +76,7 @@ pub enum OnGainMap {
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
     /// Loads the overlay image of an effect, with the effect's own recipe applied.
-    pub materials: &'a dyn Fn(&Effect) -> Result<Image>,
+    pub overlays: &'a dyn Fn(&Effect) -> Result<Image>,
     /// Draws a text on a transparent background.
     pub draw: &'a dyn Fn(&Text<'_>) -> Result<Image>,
     /// Reports whether the result is no longer wanted.
@@ -106,31 +100,31 @@ impl Context<'_> {
 }
 
 /// The files that recipes use as overlays, such as icons, by name.
-pub trait Materials: Sync {
+pub trait OverlaySource: Sync {
     /// Returns the bytes of a file.
     ///
     /// # Errors
-    /// `Recipe`, naming the material, when it is missing or may not be read.
+    /// `Recipe`, naming the overlay, when it is missing or may not be read.
     fn load(&self, name: &str) -> Result<Vec<u8>>;
 
     /// Returns the image in a file: from a cache, or decoded by `decode` from the file's bytes.
     ///
     /// # Errors
     /// As `load` and `decode`.
-    fn picture(&self, name: &str, decode: &dyn Fn(&[u8]) -> Result<Image>) -> Result<Image> {
+    fn image(&self, name: &str, decode: &dyn Fn(&[u8]) -> Result<Image>) -> Result<Image> {
         decode(&self.load(name)?)
     }
 }
 
 /// An empty set of overlay files.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct NoMaterials;
+pub struct NoOverlays;
 
-impl Materials for NoMaterials {
+impl OverlaySource for NoOverlays {
     fn load(&self, name: &str) -> Result<Vec<u8>> {
         Err(Error::Recipe {
             piece: name.to_owned(),
-            why: "no folder of materials is configured (small_light.material_dir)".to_owned(),
+            why: "no folder of overlays is configured (small_light.material_dir)".to_owned(),
         })
     }
 }

@@ -5,7 +5,7 @@ mod fake;
 use std::sync::Arc;
 
 use andon_pixels::frame::{Depth, Frame, Grid, Model, Plane, Subsampling};
-use andon_pixels::{Alone, Bound, Engine, Error, Interrupt, Limits, Never, NoMaterials};
+use andon_pixels::{Alone, Bound, Engine, Error, Interrupt, Limits, Never, NoOverlays};
 use andon_recipe::{Area, Facts, Measure, Orientation, Output, Recipe, ResolveError, Rules};
 use proptest::prelude::*;
 
@@ -37,7 +37,7 @@ fn image(depth: Depth, alpha: bool, size: (u32, u32), at: impl Fn(u32, u32) -> [
 
 /// Returns the recipe that `text` resolves to for a file.
 fn resolved(file: &[u8], text: &str) -> String {
-    let plan = engine().plan_with(&recipe(text), file, &NoMaterials, None, None);
+    let plan = engine().plan_with(&recipe(text), file, &NoOverlays, None, None);
     plan.expect("a plan").recipe().to_string()
 }
 
@@ -239,7 +239,7 @@ fn a_recipe_that_trims_comes_to_a_crop_also_for_a_turned_image() {
     );
     let plan = |text| {
         let file = file("");
-        let plan = engine().plan_with(&recipe(text), &file, &NoMaterials, None, None);
+        let plan = engine().plan_with(&recipe(text), &file, &NoOverlays, None, None);
         plan.expect("a plan").to_string()
     };
     assert_eq!(plan("trim"), "decode png rgb | crop 5,3 20x11 | encode png");

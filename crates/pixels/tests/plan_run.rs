@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use andon_pixels::frame::{Depth, Frame, Model, Plane};
 use andon_pixels::{
-    Bound, Engine, Error, Interrupt, Limits, Materials, NoMaterials, Rendered, Result, Run,
+    Bound, Engine, Error, Interrupt, Limits, NoOverlays, OverlaySource, Rendered, Result, Run,
 };
 use andon_recipe::Recipe;
 
@@ -28,13 +28,13 @@ fn file(width: u32, height: u32) -> Vec<u8> {
     fake::file("png", &gray(width, height, 100), "")
 }
 
-fn run_with(bytes: &[u8], text: &str, materials: &dyn Materials) -> Result<Rendered> {
+fn run_with(bytes: &[u8], text: &str, overlays: &dyn OverlaySource) -> Result<Rendered> {
     let engine = engine();
     let plan = engine.plan(&recipe(text), bytes)?;
     engine.run(
         &plan,
         Run {
-            materials,
+            overlays,
             ..Run::of(bytes)
         },
     )
@@ -42,7 +42,7 @@ fn run_with(bytes: &[u8], text: &str, materials: &dyn Materials) -> Result<Rende
 
 #[test]
 fn a_copy_has_no_body_of_its_own() {
-    let rendered = run_with(&file(40, 30), "same", &NoMaterials).expect("a copy");
+    let rendered = run_with(&file(40, 30), "same", &NoOverlays).expect("a copy");
     assert_eq!(rendered.body, None);
     assert_eq!((rendered.width, rendered.height), (40, 30));
     assert_eq!(rendered.media_type, "image/png");
@@ -50,7 +50,7 @@ fn a_copy_has_no_body_of_its_own() {
 
 #[test]
 fn a_result_is_of_the_planned_size_and_format() {
-    let rendered = run_with(&file(40, 30), "fit:20x20,as:jpeg", &NoMaterials).expect("a result");
+    let rendered = run_with(&file(40, 30), "fit:20x20,as:jpeg", &NoOverlays).expect("a result");
     let body = rendered.body.expect("a body");
     assert_eq!(rendered.media_type, "image/jpeg");
     assert_eq!((rendered.width, rendered.height), (20, 15));
@@ -122,14 +122,14 @@ fn work_that_nobody_wants_stops_before_the_next_step() {
 /// Returns these bytes as an overlay file of any name.
 struct Icon(Vec<u8>);
 
-impl Materials for Icon {
+impl OverlaySource for Icon {
     fn load(&self, _: &str) -> Result<Vec<u8>> {
         Ok(self.0.clone())
     }
 }
 
 #[test]
-fn a_material_is_decoded_and_laid_over() {
+fn an_overlay_is_decoded_and_laid_over() {
     let icon = fake::file("png", &gray(4, 3, 200), "");
     let rendered = run_with(&file(40, 30), "over:icon:2:1", &Icon(icon)).expect("a result");
     let body = rendered.body.expect("a body");
@@ -140,8 +140,8 @@ fn a_material_is_decoded_and_laid_over() {
 }
 
 #[test]
-fn a_material_that_is_missing_or_no_image_is_named() {
-    let missing = run_with(&file(40, 30), "over:icon:2:1", &NoMaterials);
+fn an_overlay_that_is_missing_or_no_image_is_named() {
+    let missing = run_with(&file(40, 30), "over:icon:2:1", &NoOverlays);
     let nonsense = run_with(&file(40, 30), "over:icon:2:1", &Icon(b"text".to_vec()));
     for result in [missing, nonsense] {
         assert!(
@@ -152,7 +152,7 @@ fn a_material_that_is_missing_or_no_image_is_named() {
 }
 
 #[test]
-fn a_material_obeys_the_limits_of_any_image() {
+fn an_overlay_obeys_the_limits_of_any_image() {
     let bomb = Icon(b"png 60000x60000 gray\n".to_vec());
     let result = run_with(&file(40, 30), "over:icon:2:1", &bomb);
     assert!(
@@ -178,7 +178,7 @@ fn a_huge_image_may_still_be_copied() {
 #[test]
 fn what_is_laid_over_counts_in_the_peak() {
     struct Large;
-    impl Materials for Large {
+    impl OverlaySource for Large {
         fn load(&self, _: &str) -> Result<Vec<u8>> {
             Ok(file(2000, 1000))
         }
@@ -214,15 +214,15 @@ fn what_is_laid_over_counts_in_the_peak() {
 fn what_is_laid_over_is_priced_by_its_own_size() {
     /// An overlay file of 1 × 500 px, under any name.
     struct Thin;
-    impl Materials for Thin {
+    impl OverlaySource for Thin {
         fn load(&self, _: &str) -> Result<Vec<u8>> {
             Ok(file(1, 500))
         }
     }
     let recipe = recipe("fit:50x50,overlay:icon:0:0:100:60");
     let source = file(400, 300);
-    let plan = |materials: &dyn Materials| {
-        let plan = engine().plan_with(&recipe, &source, materials, None, None);
+    let plan = |overlays: &dyn OverlaySource| {
+        let plan = engine().plan_with(&recipe, &source, overlays, None, None);
         plan.expect("a plan")
     };
     let (thin, square) = (plan(&Thin), plan(&Icon(file(30, 30))));

@@ -9,8 +9,8 @@ use std::path::Path;
 
 use andon_kernels::cpu::{Level, limited_to};
 use andon_pixels::{
-    Depth, Engine, Error, Frame, Grid, Limits, Materials, Matrix, Model, Plane, REVISION, Range,
-    Result, Run, Subsampling, ops,
+    Depth, Engine, Error, Frame, Grid, Limits, Matrix, Model, OverlaySource, Plane, REVISION,
+    Range, Result, Run, Subsampling, ops,
 };
 use andon_recipe::Recipe;
 
@@ -201,7 +201,7 @@ fn results() -> BTreeMap<String, u64> {
                 engine.run(
                     &plan,
                     Run {
-                        materials: &Icon,
+                        overlays: &Icon,
                         ..Run::of(&source)
                     },
                 )
@@ -219,7 +219,7 @@ fn results() -> BTreeMap<String, u64> {
 /// A small overlay image.
 struct Icon;
 
-impl Materials for Icon {
+impl OverlaySource for Icon {
     fn load(&self, _name: &str) -> Result<Vec<u8>> {
         let icon = image(Model::Rgb, Depth::U8, true, (16, 16));
         Ok::<_, Error>(fake::file("png", &icon, ""))

@@ -41,7 +41,7 @@ impl Recipe {
 
     /// Returns the names of the overlay files of the effects, and of the recipes of their overlays.
     #[must_use]
-    pub fn materials(&self) -> Vec<String> {
+    pub fn overlays(&self) -> Vec<String> {
         let mut names = Vec::new();
         for effect in self.effects() {
             effect.add_overlays(&mut names);

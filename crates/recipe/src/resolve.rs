@@ -103,8 +103,8 @@ impl Rules for Recipe {
         })
     }
 
-    fn materials(&self) -> Vec<String> {
-        self.materials()
+    fn overlays(&self) -> Vec<String> {
+        self.overlays()
     }
 
     fn wish(&self) -> Option<Wish> {

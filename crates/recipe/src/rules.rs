@@ -42,7 +42,7 @@ pub trait Rules: fmt::Debug + Send + Sync {
     fn with_output(&self, output: Output) -> Arc<dyn Rules>;
 
     /// Returns the names of the overlay files that these rules use.
-    fn materials(&self) -> Vec<String> {
+    fn overlays(&self) -> Vec<String> {
         Vec::new()
     }
 

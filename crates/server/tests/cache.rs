@@ -373,8 +373,8 @@ fn a_purge_takes_the_token_and_an_order_that_is_understood() {
     for (order, part) in [
         (r#"{"tag":"typ:image/webp"}"#, "did you mean `type`?"),
         (r#"{"tag":"type:webp"}"#, "names no media type"),
-        (r#"{"tag":"material:"}"#, "names no image"),
-        (r#"{"tag":"star.png"}"#, "material:star.png"),
+        (r#"{"tag":"overlay:"}"#, "names no image"),
+        (r#"{"tag":"star.png"}"#, "overlay:star.png"),
         (r#"{"source":"http://a.test/b.jpg"}"#, "the path alone"),
         (r#"{"url":"http://a.test/b.jpg"}"#, "the path alone"),
     ] {

@@ -249,14 +249,14 @@ fn a_purge_of_an_overlay_is_one_of_what_it_lies_on() {
         "source:/base.png",
         "source:/far/logo.png",
         "prefix:/far/",
-        "material:/far/logo.png",
+        "overlay:/far/logo.png",
     ] {
         assert!(tags.split(',').any(|it| it == tag), "{tag}: {tags}");
     }
     for (number, order) in [
         r#"{"source":"/far/logo.png"}"#.to_owned(),
         r#"{"prefix":"/far/"}"#.to_owned(),
-        r#"{"tag":"material:/far/logo.png"}"#.to_owned(),
+        r#"{"tag":"overlay:/far/logo.png"}"#.to_owned(),
         format!("{{\"url\":\"{target}\"}}"),
     ]
     .into_iter()

@@ -121,7 +121,7 @@ fn the_recipe_may_stand_in_a_header() {
 }
 
 #[test]
-fn an_icon_of_the_material_folder_is_laid_over_it() {
+fn an_icon_of_the_overlay_folder_is_laid_over_it() {
     let house = House::furnished(
         &format!("{OPEN}[small_light]\nmaterial_dir = \"icons\"\n"),
         |folder| {

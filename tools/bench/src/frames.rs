@@ -56,7 +56,7 @@ pub(crate) fn rgb(frame: &Frame) -> Result<Rgb> {
 /// Converts a frame to another colour model, with 8 bits per sample.
 pub(crate) fn convert(frame: Frame, model: Model) -> Result<Frame> {
     let context = Context {
-        materials: &|_| Err(Error::Internal("no materials".into())),
+        overlays: &|_| Err(Error::Internal("no overlays".into())),
         draw: &|_| Err(Error::Internal("no drawings".into())),
         interrupt: &Never,
         cores: &Alone,

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use andon_codecs::ALL;
 use andon_pixels::{
-    Alone, AnimationDecoder, Codec, Decode, Engine, Error, Frame, Info, Limits, Never, NoMaterials,
+    Alone, AnimationDecoder, Codec, Decode, Engine, Error, Frame, Info, Limits, Never, NoOverlays,
     Run, Scale, Scales,
 };
 use andon_recipe::Recipe;
@@ -111,7 +111,7 @@ impl Way for Decoders {
 
     fn rendered(&self, recipe: &str) -> Result<Vec<u8>, Miss> {
         let recipe: Recipe = (recipe.parse()).map_err(|error| format!("{recipe}: {error}"))?;
-        let plan = (self.engine).plan_with(&recipe, &self.bytes, &NoMaterials, None, None)?;
+        let plan = (self.engine).plan_with(&recipe, &self.bytes, &NoOverlays, None, None)?;
         let rendered = self.engine.run(&plan, Run::of(&self.bytes))?;
         Ok(rendered.bytes(&self.bytes).to_vec())
     }

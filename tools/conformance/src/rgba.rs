@@ -48,8 +48,8 @@ impl Rgba {
             ..Traits::new(Model::Rgb, Depth::U8)
         };
         let context = Context {
-            materials: &|_| Err(Error::Internal("there are no materials".to_owned())),
-            draw: &|_| Err(Error::Internal("there are no materials".to_owned())),
+            overlays: &|_| Err(Error::Internal("there are no overlays".to_owned())),
+            draw: &|_| Err(Error::Internal("there are no overlays".to_owned())),
             interrupt: &Never,
             cores: &Alone,
         };

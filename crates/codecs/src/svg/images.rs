@@ -131,7 +131,7 @@ fn raster(
         ..Traits::new(Model::Rgb, Depth::U8)
     };
     let context = Context {
-        materials: &|_| Err(Error::UnknownFormat),
+        overlays: &|_| Err(Error::UnknownFormat),
         draw: &|_| Err(Error::UnknownFormat),
         interrupt,
         cores: &Alone,

@@ -222,7 +222,7 @@ fn to_rgb(mut frame: Frame, page: &Page<'_>, how: &Decode<'_>) -> Result<Frame> 
         frame = Frame::new(Model::Rgb, frame.width, frame.height, frame.planes, None)?;
     }
     let context = Context {
-        materials: &|_| Err(Error::UnknownFormat),
+        overlays: &|_| Err(Error::UnknownFormat),
         draw: &|_| Err(Error::UnknownFormat),
         interrupt: how.interrupt,
         cores: how.cores,

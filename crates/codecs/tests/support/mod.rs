@@ -279,8 +279,8 @@ pub(crate) fn rgba(frame: &Frame) -> Vec<u8> {
         ..Traits::new(Model::Rgb, Depth::U8)
     };
     let context = Context {
-        materials: &|_| Err(Error::Internal("there are no materials".to_owned())),
-        draw: &|_| Err(Error::Internal("there are no materials".to_owned())),
+        overlays: &|_| Err(Error::Internal("there are no overlays".to_owned())),
+        draw: &|_| Err(Error::Internal("there are no overlays".to_owned())),
         interrupt: &Never,
         cores: &Alone,
     };

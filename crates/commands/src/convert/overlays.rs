@@ -5,7 +5,7 @@ use std::path::{Component, Path};
 
 use andon_batch::Overlays;
 use andon_dialects::{ImageRequest, Source};
-use andon_pixels::Materials;
+use andon_pixels::OverlaySource;
 use andon_recipe::{Effect, Recipe, Step};
 use andon_server::{Config, Resolver};
 use anyhow::{Context, bail};
@@ -27,9 +27,9 @@ pub(super) fn read(
             (_, Some(_)) => of_origins.push(name),
             _ if Source::of_overlay(&name).is_some() => bail!(
                 "`{name}` is laid over the images: name the configuration whose origins have it with --config, or give the \
-                 name of a file in the folder of --materials"
+                 name of a file in the folder of --overlays"
             ),
-            _ => bail!("`{name}` is laid over the images; name its folder with --materials"),
+            _ => bail!("`{name}` is laid over the images; name its folder with --overlays"),
         }
     }
     if let (Some(config), false) = (config, of_origins.is_empty()) {
@@ -76,7 +76,7 @@ mod tests {
         let missing = read(Some(folder.path()), "a.png").unwrap_err();
         assert!(missing.to_string().contains("a.png"), "{missing}");
         let nowhere = read(None, "a.png").unwrap_err();
-        assert!(nowhere.to_string().contains("--materials"), "{nowhere}");
+        assert!(nowhere.to_string().contains("--overlays"), "{nowhere}");
         for name in ["/brand/a.png", "https://cdn.example.com/a.png"] {
             let error = read(Some(folder.path()), name).unwrap_err().to_string();
             assert!(

@@ -93,7 +93,7 @@ impl Paths {
             Some(Fallback::Image(source)) => path(source),
             Some(Fallback::Redirect(_)) | None => None,
         };
-        let overlays = request.rules.materials().into_iter();
+        let overlays = request.rules.overlays().into_iter();
         let overlays = overlays.flat_map(|name| Self::of_overlay(&name, places));
         let fallback = fallback.as_deref().map(absolute);
         Self {
@@ -303,7 +303,7 @@ impl Dialects {
             permitted.limit(request, None);
         }
         let is_checked = |name: &String| !is_entitled || Source::of_overlay(name).is_some();
-        let overlays = request.rules.materials().into_iter().filter(is_checked);
+        let overlays = request.rules.overlays().into_iter().filter(is_checked);
         let overlays: Vec<String> = overlays
             .flat_map(|name| Paths::of_overlay(&name, places))
             .collect();
@@ -437,7 +437,7 @@ fn refuse_dots(request: &ImageRequest, places: &dyn Places) -> Result<(), Refusa
     if let Some(Fallback::Image(source)) = &request.style.fallback {
         check(source)?;
     }
-    let mut overlays = request.rules.materials().into_iter();
+    let mut overlays = request.rules.overlays().into_iter();
     overlays.try_for_each(|name| match Source::of_overlay(&name) {
         Some(source) => check(&source),
         None if has_dots(&name) => Err(refusal(&name, DOTS)),

@@ -226,7 +226,7 @@ impl Rules for CloudflareRules {
         Recipe::from(steps).measures(stored)
     }
 
-    fn materials(&self) -> Vec<String> {
+    fn overlays(&self) -> Vec<String> {
         let drawings = self.drawings.iter();
         drawings.filter_map(Drawing::overlay_name).collect()
     }

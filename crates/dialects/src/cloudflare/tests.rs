@@ -117,7 +117,7 @@ fn images_are_drawn_over_the_result_in_the_order_of_the_array() {
         r#"[{"url":"/b.png"},{"url":"http:/o.test/a.png"}]"#,
     ))
     .unwrap();
-    assert_eq!(two.rules.materials(), ["/b.png", "http://o.test/a.png"]);
+    assert_eq!(two.rules.overlays(), ["/b.png", "http://o.test/a.png"]);
     for json in [
         "",
         "logo.png",

@@ -56,8 +56,8 @@ impl Rules for HintedRules {
         })
     }
 
-    fn materials(&self) -> Vec<String> {
-        self.rules.materials()
+    fn overlays(&self) -> Vec<String> {
+        self.rules.overlays()
     }
 
     fn wish(&self) -> Option<Wish> {

@@ -431,7 +431,7 @@ impl Rules for ImgixRules {
         Recipe::of_stored(steps, Output::default()).measures(stored)
     }
 
-    fn materials(&self) -> Vec<String> {
+    fn overlays(&self) -> Vec<String> {
         self.files.clone()
     }
 

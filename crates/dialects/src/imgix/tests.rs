@@ -272,7 +272,7 @@ fn images_colours_and_words_lie_over_the_result() {
     let rules = ask("mark=logo.png&blend=/grain.png&mask=star.png")
         .unwrap()
         .rules;
-    assert_eq!(rules.materials(), ["/star.png", "/grain.png", "/logo.png"]);
+    assert_eq!(rules.overlays(), ["/star.png", "/grain.png", "/logo.png"]);
 }
 
 #[test]

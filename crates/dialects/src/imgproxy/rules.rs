@@ -121,7 +121,7 @@ impl Rules for ImgproxyRules {
         Some(self.to_wish())
     }
 
-    fn materials(&self) -> Vec<String> {
+    fn overlays(&self) -> Vec<String> {
         let configured_file = self.common.watermark.as_ref().map(|mark| &mark.file);
         let pipelines = self.options.pipelines().map(|options| &options.watermark);
         let visible_marks = pipelines.filter(|mark| mark.opacity > 0.0 && mark.text.is_none());

@@ -60,8 +60,8 @@ impl Rules for LimitedRules {
         })
     }
 
-    fn materials(&self) -> Vec<String> {
-        self.rules.materials()
+    fn overlays(&self) -> Vec<String> {
+        self.rules.overlays()
     }
 
     fn permits(&self, recipe: &Recipe, facts: &Facts) -> Result<(), ResolveError> {

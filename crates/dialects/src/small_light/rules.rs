@@ -167,8 +167,8 @@ impl Rules for SmallLightRules {
         Some(self.to_wish())
     }
 
-    fn materials(&self) -> Vec<String> {
-        let names = self.effects.iter().filter_map(Effect::material);
+    fn overlays(&self) -> Vec<String> {
+        let names = self.effects.iter().filter_map(Effect::overlay_name);
         names.map(str::to_owned).collect()
     }
 }

@@ -259,7 +259,7 @@ mod tests {
         };
         let files = |levels: usize| {
             let recipe: Recipe = recipe(&nested(levels)).expect("a recipe").parse().unwrap();
-            recipe.materials().len()
+            recipe.overlays().len()
         };
         for levels in 1..=3 {
             assert_eq!(files(levels), levels);

@@ -288,7 +288,7 @@ impl Rules for ThumborRules {
         Some(self.to_wish())
     }
 
-    fn materials(&self) -> Vec<String> {
+    fn overlays(&self) -> Vec<String> {
         self.filters.iter().flat_map(Filter::files).collect()
     }
 }

@@ -155,7 +155,7 @@ fn slashes_and_colons_in_imagors_parentheses_belong_to_the_argument() {
         "filters:watermark(a/b:c.png,1,2):quality(40)/trip/a.jpg",
     );
     assert_eq!(request.source, Source::from_path("trip/a.jpg"));
-    assert_eq!(request.rules.materials(), ["/a/b:c.png"]);
+    assert_eq!(request.rules.overlays(), ["/a/b:c.png"]);
     let facts = Facts::new("jpeg", 400, 300);
     assert_eq!(
         request.rules.resolve(&facts).unwrap().to_string(),
@@ -654,7 +654,7 @@ fn overlays_are_named_as_sources_are() {
     let overlays = |dialects: &Dialects, filter: &str| {
         let request = ask(dialects, &format!("filters:{filter}/a.jpg"));
         assert!(request.notes.is_empty(), "{filter}: {:?}", request.notes);
-        request.rules.materials()
+        request.rules.overlays()
     };
     for (filter, name) in [
         ("watermark(b/w.png,0,0,0)", "/b/w.png"),

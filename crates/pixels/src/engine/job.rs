@@ -16,12 +16,12 @@ use crate::plan::search::Search;
 use crate::plan::{Drawing, Frames, GainMapPlan, Part, Pipeline, Plan, Tag};
 use crate::profiles;
 use crate::space;
-use crate::stage::{Context, Materials};
+use crate::stage::{Context, OverlaySource};
 
 /// One run of a plan, with its environment.
 pub(super) struct Job<'a> {
     pub(super) engine: &'a Engine,
-    pub(super) materials: &'a dyn Materials,
+    pub(super) overlays: &'a dyn OverlaySource,
     pub(super) interrupt: &'a dyn Interrupt,
     pub(super) cores: &'a dyn Cores,
     /// Whether the source turned out to be damaged and was shown only in part.
@@ -137,11 +137,11 @@ impl Job<'_> {
 
     pub(super) fn context<'a>(
         &'a self,
-        materials: &'a dyn Fn(&Effect) -> Result<Image>,
+        overlays: &'a dyn Fn(&Effect) -> Result<Image>,
         draw: &'a dyn Fn(&Text<'_>) -> Result<Image>,
     ) -> Context<'a> {
         Context {
-            materials,
+            overlays,
             draw,
             interrupt: self.interrupt,
             cores: self.cores,

@@ -20,7 +20,7 @@ use crate::frame::{Frame, Image};
 use crate::limits::{Damaged, Interrupt, Limits, Never};
 use crate::measure::{self, Measurement};
 use crate::plan::{self, Frames, Plan, undrawn};
-use crate::stage::{Materials, NoMaterials};
+use crate::stage::{NoOverlays, OverlaySource};
 
 /// Turns recipes into plans and plans into images. An engine is cheap to clone and stateless, so that any number of
 /// threads may share it.
@@ -98,7 +98,7 @@ pub struct Run<'a> {
     /// The file that the plan was made for.
     pub bytes: &'a [u8],
     /// Files of overlay images, such as icons.
-    pub materials: &'a dyn Materials,
+    pub overlays: &'a dyn OverlaySource,
     /// Reports whether the result is no longer wanted.
     pub interrupt: &'a dyn Interrupt,
     /// Idle cores that the run may use.
@@ -113,7 +113,7 @@ impl<'a> Run<'a> {
     pub fn of(bytes: &'a [u8]) -> Self {
         Self {
             bytes,
-            materials: &NoMaterials,
+            overlays: &NoOverlays,
             interrupt: &Never,
             cores: &Alone,
             decoded: None,
@@ -315,7 +315,7 @@ impl Engine {
     fn job<'a>(&'a self, run: &Run<'a>) -> Job<'a> {
         Job {
             engine: self,
-            materials: run.materials,
+            overlays: run.overlays,
             interrupt: run.interrupt,
             cores: run.cores,
             damaged: Cell::new(false),

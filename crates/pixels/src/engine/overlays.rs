@@ -15,7 +15,7 @@ use crate::frame::Image;
 use crate::limits::{Bound, Never};
 use crate::ops::turn::Turned;
 use crate::plan::{self, Index, Plan};
-use crate::stage::{Materials, Stage, wrong};
+use crate::stage::{OverlaySource, Stage, wrong};
 
 impl Engine {
     /// Plans as `plan` does, with measurements and the file's index, and includes the cost of the overlay images that
@@ -29,7 +29,7 @@ impl Engine {
         &self,
         rules: &dyn Rules,
         bytes: &[u8],
-        materials: &dyn Materials,
+        overlays: &dyn OverlaySource,
         measured: Option<&Measured>,
         index: Option<&Index>,
     ) -> Result<Plan> {
@@ -50,19 +50,19 @@ impl Engine {
         if plan.is_copy() {
             return Ok(plan);
         }
-        let cost = self.lay(&mut plan, materials)?;
+        let cost = self.lay(&mut plan, overlays)?;
         plan.also(cost);
         within(Bound::MEMORY, plan.peak_bytes(), self.formats.limits.memory)?;
         Ok(plan)
     }
 
     /// Passes the sizes of overlay images to the effects of a plan, and returns the cost of loading them.
-    fn lay(&self, plan: &mut Plan, materials: &dyn Materials) -> Result<Cost> {
+    fn lay(&self, plan: &mut Plan, overlays: &dyn OverlaySource) -> Result<Cost> {
         let (mut most, mut nanos) = (0, 0_u64);
         let effects: Vec<Effect> = plan.recipe().effects().cloned().collect();
         let mut decoded = Vec::new();
         for effect in &effects {
-            let Some(file) = self.formats.overlay(effect, materials).transpose()? else {
+            let Some(file) = self.formats.overlay(effect, overlays).transpose()? else {
                 continue;
             };
             let Ok((codec, info)) = self.formats.header(&file) else {
@@ -70,7 +70,7 @@ impl Engine {
             };
             let length = file.len() as u64;
             most = most.max(plan::held_in_full(codec, &info, length));
-            let size = match self.plan_of_overlay(effect, &file, materials)? {
+            let size = match self.plan_of_overlay(effect, &file, overlays)? {
                 // An overlay's recipe runs for every frame, and its result is never encoded.
                 Some(overlay_plan) => {
                     most = most.max(overlay_plan.peak_bytes());
@@ -104,7 +104,7 @@ impl Engine {
         &self,
         effect: &Effect,
         file: &[u8],
-        materials: &dyn Materials,
+        overlays: &dyn OverlaySource,
     ) -> Result<Option<Plan>> {
         let Some(recipe) = effect.recipe() else {
             return Ok(None);
@@ -113,7 +113,7 @@ impl Engine {
         recipe.output.format = self.formats.holding_anything();
         recipe.output.frame = Some(1);
         let nothing = Measured::default();
-        self.plan_with(&recipe, file, materials, Some(&nothing), None)
+        self.plan_with(&recipe, file, overlays, Some(&nothing), None)
             .map(Some)
     }
 }
@@ -121,9 +121,9 @@ impl Engine {
 impl Job<'_> {
     /// Returns the overlay image of an effect, loaded under the same limits as any source.
     pub(super) fn overlay(&self, effect: &Effect) -> Result<Image> {
-        let image = match (effect.recipe(), effect.material()) {
-            (None, Some(name)) => self.materials.picture(name, &|bytes| self.upright(bytes)),
-            (None, None) => match self.engine.formats.overlay(effect, self.materials) {
+        let image = match (effect.recipe(), effect.overlay_name()) {
+            (None, Some(name)) => self.overlays.image(name, &|bytes| self.upright(bytes)),
+            (None, None) => match self.engine.formats.overlay(effect, self.overlays) {
                 Some(file) => self.whole(&file?),
                 None => nothing_laid(effect),
             },
@@ -146,16 +146,16 @@ impl Job<'_> {
     /// Returns the image in the effect's file after the effect's own recipe has been applied to it.
     pub(super) fn worked_on(&self, effect: &Effect) -> Result<Image> {
         let formats = &self.engine.formats;
-        let Some(file) = formats.overlay(effect, self.materials).transpose()? else {
+        let Some(file) = formats.overlay(effect, self.overlays).transpose()? else {
             return nothing_laid(effect);
         };
         let engine = self.engine;
-        let Some(plan) = engine.plan_of_overlay(effect, &file, self.materials)? else {
+        let Some(plan) = engine.plan_of_overlay(effect, &file, self.overlays)? else {
             return self.whole(&file);
         };
         let run = Run {
             bytes: &file,
-            materials: self.materials,
+            overlays: self.overlays,
             interrupt: self.interrupt,
             cores: self.cores,
             decoded: None,

@@ -27,7 +27,7 @@ impl Engine {
     pub fn score(&self, plan: &Plan, run: Run<'_>, result: &[u8]) -> Result<f64> {
         let job = Job {
             engine: self,
-            materials: run.materials,
+            overlays: run.overlays,
             interrupt: run.interrupt,
             cores: run.cores,
             damaged: Cell::new(false),

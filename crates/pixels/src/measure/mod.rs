@@ -197,7 +197,7 @@ impl Measurement {
         let analyses = self.measures.iter().map(|&it| analysis(it, stored));
         let mut analyses: Vec<_> = analyses.collect();
         let context = Context {
-            materials: &|effect| Err(Error::Internal(format!("{effect} is not measured"))),
+            overlays: &|effect| Err(Error::Internal(format!("{effect} is not measured"))),
             draw: &|_| Err(Error::Internal("texts are not measured".to_owned())),
             interrupt,
             cores,

@@ -24,7 +24,7 @@ use crate::stage::{Context, Op, Stage, wrong};
 pub(super) struct Overlay;
 
 pub(super) const NAME: Arg = Arg::text("name", "icon.png").help(
-    "path or URL of the overlay (docs/overlays.md), or a file in the folder of materials; colour%3A and 6 or 8 hex digits: one pixel of that colour",
+    "path or URL of the overlay (docs/overlays.md), or a file in the folder of overlays; colour%3A and 6 or 8 hex digits: one pixel of that colour",
 );
 
 const OPACITY: Arg = Arg::number("opacity", 0.0, 100.0)
@@ -138,7 +138,7 @@ impl OverlayStage {
                 around,
             ] = word.read(&effect.args)?;
             let name = name.unwrap_or_default();
-            if name.starts_with(Effect::COLOUR) && effect.material_colour().is_none() {
+            if name.starts_with(Effect::COLOUR) && effect.overlay_colour().is_none() {
                 return Err(NAME.wrong(name));
             }
             // A recipe is the ninth argument. A text that looks like a recipe in an earlier place is reported as a
@@ -222,7 +222,7 @@ impl OverlayStage {
 
     /// Loads the overlay and scales it to the requested size.
     fn load(&self, context: &Context<'_>) -> Result<Frame> {
-        let frame = (context.materials)(&self.effect)?.frame;
+        let frame = (context.overlays)(&self.effect)?.frame;
         let icon_size = (frame.width, frame.height);
         let to = self.scaled(icon_size);
         let whole = RegionF {
@@ -375,7 +375,7 @@ impl Stage for OverlayStage {
 
     fn cost(&self, width: u32, height: u32, traits: Traits) -> Cost {
         // The overlay's size is unknown before its file is read, so assume an icon.
-        let icon = match (self.size, self.effect.material_colour()) {
+        let icon = match (self.size, self.effect.overlay_colour()) {
             ((0, 0), None) => (width.min(ICON), height.min(ICON)),
             ((0, 0), Some(_)) => (1, 1),
             ((w, 0), _) => (w, w),

@@ -162,7 +162,7 @@ fn judge(source: &Source, text: &str) -> Result<(), String> {
         .render_frame(
             &plan,
             Run {
-                materials: &wishes::Icons,
+                overlays: &wishes::Icons,
                 ..Run::of(&bytes)
             },
         )

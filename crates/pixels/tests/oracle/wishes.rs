@@ -1,7 +1,7 @@
 //! Random images and recipes.
 
 use andon_pixels::frame::{Depth, Frame, Model, Subsampling};
-use andon_pixels::{Error, Materials, Orientation, Result};
+use andon_pixels::{Error, Orientation, OverlaySource, Result};
 use andon_pixels::{Matrix, Range};
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -273,7 +273,7 @@ impl Icons {
     }
 }
 
-impl Materials for Icons {
+impl OverlaySource for Icons {
     fn load(&self, name: &str) -> Result<Vec<u8>> {
         if name == "icon" {
             let frame = image::frame(&Self::icon(), Model::Rgb, Depth::U8, true);

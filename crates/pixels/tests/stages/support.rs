@@ -40,9 +40,9 @@ pub(crate) fn run_with(
     stage: &dyn Stage,
     frame: Frame,
     interrupt: &dyn Interrupt,
-    material: Option<&Frame>,
+    overlay: Option<&Frame>,
 ) -> Result<Frame> {
-    let materials = |effect: &Effect| match material {
+    let overlays = |effect: &Effect| match overlay {
         Some(frame) => Ok(Image::still(frame.clone())),
         None => Err(Error::Recipe {
             piece: effect.to_string(),
@@ -54,7 +54,7 @@ pub(crate) fn run_with(
     let frame = stage.apply(
         frame,
         &Context {
-            materials: &materials,
+            overlays: &overlays,
             draw: &|_| Err(Error::Internal("nothing is drawn here".to_owned())),
             interrupt,
             cores: &andon_pixels::Alone,

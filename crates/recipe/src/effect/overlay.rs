@@ -21,14 +21,14 @@ impl Effect {
 
     /// Returns the name of the file that the effect lays over the image, if any.
     #[must_use]
-    pub fn material(&self) -> Option<&str> {
+    pub fn overlay_name(&self) -> Option<&str> {
         let name = self.args.first().filter(|_| self.composes())?;
         (!name.starts_with(Self::COLOUR)).then_some(name)
     }
 
     /// Returns the colour that the effect lays over the image in place of a file, if any.
     #[must_use]
-    pub fn material_colour(&self) -> Option<Colour> {
+    pub fn overlay_colour(&self) -> Option<Colour> {
         let name = self.args.first().filter(|_| self.composes())?;
         name.strip_prefix(Self::COLOUR)?.parse().ok()
     }
@@ -46,7 +46,7 @@ impl Effect {
 
     /// Adds to `names` the overlay files of the effect, and those of its overlay's recipe.
     pub(crate) fn add_overlays(&self, names: &mut Vec<String>) {
-        names.extend(self.material().map(str::to_owned));
+        names.extend(self.overlay_name().map(str::to_owned));
         if let Some(Ok(recipe)) = self.recipe() {
             for effect in recipe.effects() {
                 effect.add_overlays(names);

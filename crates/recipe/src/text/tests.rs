@@ -228,9 +228,9 @@ fn every_word_reads_its_example_and_every_argument_its_default() {
 }
 
 #[test]
-fn materials_are_the_first_arguments_of_over() {
+fn overlays_are_the_first_arguments_of_over() {
     let recipe: Recipe = "over:a.png:1:2,blur:0x1,over:b.png,over".parse().unwrap();
-    assert_eq!(recipe.materials(), ["a.png", "b.png"]);
+    assert_eq!(recipe.overlays(), ["a.png", "b.png"]);
 }
 
 /// Returns an overlay whose recipe contains an overlay with a recipe, and so on, `levels` deep.
@@ -244,14 +244,14 @@ fn nested(levels: usize) -> Effect {
 }
 
 #[test]
-fn the_recipe_of_an_overlay_reads_back_and_its_materials_are_known() {
+fn the_recipe_of_an_overlay_reads_back_and_its_overlays_are_known() {
     let recipe = Recipe::from(vec![Step::Effect(nested(2))]);
     let again: Recipe = recipe.to_string().parse().expect("a recipe");
     assert_eq!(again, recipe);
-    assert_eq!(again.materials(), ["a.png"; 3]);
+    assert_eq!(again.overlays(), ["a.png"; 3]);
     let colour = "overlay:colour%3Aff0000:0:0:100:0:0:normal:exact:overlay%3Ab.png%3A0%3A0";
     let recipe: Recipe = colour.parse().expect("a recipe");
-    assert_eq!(recipe.materials(), ["b.png"]);
+    assert_eq!(recipe.overlays(), ["b.png"]);
 }
 
 #[test]

@@ -72,7 +72,7 @@ impl App {
             Some(identity) => Selector::Tag(identity.tag),
             None => source.clone(),
         };
-        let overlays = settled.request.rules.materials().into_iter();
+        let overlays = settled.request.rules.overlays().into_iter();
         let overlays = overlays.filter_map(|name| self.maker.resolver.overlay_path(&name));
         let sources = [source].into_iter().chain(overlays.map(Selector::Source));
         Ok((results, sources.collect()))

@@ -311,7 +311,7 @@ impl App {
         let engine = maker.engine.clone();
         let is_short = read_overlays.is_empty() && engine.probes_at_once(&source);
         let ingredients = Ingredients {
-            materials: overlays,
+            overlays,
             request: image_request,
             negotiated: false,
             path: SOURCE.to_owned(),

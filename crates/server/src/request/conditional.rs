@@ -241,8 +241,8 @@ mod tests {
 
     #[test]
     fn the_tag_changes_with_the_recipe_and_with_every_part_of_a_file() {
-        let tag = |recipe: &str, source: Identity, materials: &[(String, State)]| {
-            Validators::new(recipe, &source, materials).etag
+        let tag = |recipe: &str, source: Identity, overlays: &[(String, State)]| {
+            Validators::new(recipe, &source, overlays).etag
         };
         let file = |identity: Identity| State::of_file(&identity);
         let icon = ("icon.png".to_owned(), file(SOURCE));

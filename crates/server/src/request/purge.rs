@@ -22,7 +22,7 @@ pub(crate) enum PurgeRequest {
     Source(String),
     /// All results made from sources whose path begins with this prefix.
     Prefix(String),
-    /// All results with this tag, such as `material:star.png` or `type:image/webp`.
+    /// All results with this tag, such as `overlay:star.png` or `type:image/webp`.
     Tag(String),
 }
 
@@ -129,15 +129,15 @@ fn with_slash(path: &str) -> Result<String, Error> {
 fn checked_tag(tag: String) -> Result<String, Error> {
     let (kind, name) = tag.split_once(':').unwrap_or((&tag, ""));
     let wrong = |what: String| {
-        let how = "write it like material:star.png or type:image/webp";
+        let how = "write it like overlay:star.png or type:image/webp";
         Err(Error::PurgeRequest(format!("{what}; {how}")))
     };
     match kind {
-        "material" if !name.is_empty() => Ok(tag),
+        "overlay" if !name.is_empty() => Ok(tag),
         "type" if name.contains('/') => Ok(tag),
         "type" => wrong(format!("`{tag}` names no media type")),
-        "material" => wrong(format!("`{tag}` names no image")),
-        kind => wrong(unknown("kind of tag", kind, &["material", "type"])),
+        "overlay" => wrong(format!("`{tag}` names no image")),
+        kind => wrong(unknown("kind of tag", kind, &["overlay", "type"])),
     }
 }
 

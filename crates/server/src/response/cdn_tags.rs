@@ -53,7 +53,7 @@ mod tests {
             tags: [
                 "type:image/webp",
                 "source:/logos/行.png",
-                "material:/logos/行.png",
+                "overlay:/logos/行.png",
             ]
             .map(str::to_owned)
             .to_vec(),
@@ -72,7 +72,7 @@ mod tests {
             "prefix:/logos/",
             "type:image/webp",
             "source:/logos/%E8%A1%8C.png",
-            "material:/logos/%E8%A1%8C.png",
+            "overlay:/logos/%E8%A1%8C.png",
         ];
         assert_eq!(headers["cache-tag"], tags.join(","));
         assert_eq!(headers["surrogate-key"], tags.join(" "));

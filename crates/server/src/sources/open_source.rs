@@ -54,7 +54,7 @@ pub struct Read {
     /// The source's bytes.
     pub source: Bytes,
     /// The overlays that the image is composed with.
-    pub materials: LoadedOverlays,
+    pub overlays: LoadedOverlays,
     /// Keeps the memory of the source's bytes reserved, if they were in memory before.
     pub hold: Option<Arc<Reservation>>,
 }
@@ -275,7 +275,7 @@ impl OpenSource {
         }
         Ok(Read {
             source,
-            materials: self.overlays.read(self.most_bytes, blocking)?,
+            overlays: self.overlays.read(self.most_bytes, blocking)?,
             hold,
         })
     }

@@ -166,7 +166,7 @@ impl Resolver {
                 Err(error) => Err(error.of_overlay(name)),
             }
         };
-        let names = request.rules.materials();
+        let names = request.rules.overlays();
         self.overlay_folder.open_for(names, of_origin, blocking)
     }
 

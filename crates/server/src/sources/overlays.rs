@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use andon_cache::Key;
 use andon_dialects::Source as Location;
-use andon_pixels::{Bound, Image, Materials};
+use andon_pixels::{Bound, Image, OverlaySource};
 use bytes::Bytes;
 
 use crate::config::ConfigError;
@@ -131,7 +131,7 @@ impl OverlayFolder {
             Ok(Entry::File(file)) => Ok(Overlay::File(Arc::new(file))),
             Err(error) if matches!(error.root(), Error::Io(_)) => Err(error),
             Ok(Entry::Folder) | Err(_) => {
-                Err(refusal(name, "there is no such file among the materials"))
+                Err(refusal(name, "there is no such file among the overlays"))
             }
         }
     }
@@ -265,12 +265,12 @@ impl LoadedOverlays {
     }
 }
 
-impl Materials for LoadedOverlays {
+impl OverlaySource for LoadedOverlays {
     fn load(&self, name: &str) -> andon_pixels::Result<Vec<u8>> {
         Ok(self.image(name)?.bytes.to_vec())
     }
 
-    fn picture(
+    fn image(
         &self,
         name: &str,
         decode: &dyn Fn(&[u8]) -> andon_pixels::Result<Image>,

@@ -40,7 +40,7 @@ pub struct Ingredients {
     /// The source's bytes.
     pub source: Bytes,
     /// The overlay images.
-    pub materials: LoadedOverlays,
+    pub overlays: LoadedOverlays,
 }
 
 /// A request that is planned, or that can be planned only after pixels of its source have been measured.
@@ -100,7 +100,7 @@ impl Planned {
             negotiated,
             path,
             source,
-            materials: overlays,
+            overlays,
         } = ingredients;
         let measurement = match measured {
             Some(_) => None,
@@ -176,7 +176,7 @@ impl Planned {
             negotiated: false,
             path: self.path.clone(),
             source: self.source.clone(),
-            materials: self.overlays.clone(),
+            overlays: self.overlays.clone(),
         }
     }
 
@@ -224,7 +224,7 @@ impl Planned {
     ) -> Result<f64, Error> {
         let run = Run {
             bytes: &self.source,
-            materials: &self.overlays,
+            overlays: &self.overlays,
             interrupt,
             cores,
             decoded: None,
@@ -248,7 +248,7 @@ impl Planned {
             &self.plan,
             Run {
                 bytes: source,
-                materials: &self.overlays,
+                overlays: &self.overlays,
                 interrupt,
                 cores,
                 decoded,

@@ -253,7 +253,7 @@ impl Resolver {
 
     /// Refuses overlay images at URLs that no origin serves.
     fn locate_overlays(&self, request: &ImageRequest) -> Result<(), Error> {
-        for name in request.rules.materials() {
+        for name in request.rules.overlays() {
             if let Some(Location::Url(url)) = Location::of_overlay(&name) {
                 let location = self.origins.locate(&url);
                 location.ok_or_else(|| nowhere(&url, request.style.errors))?;
@@ -265,7 +265,7 @@ impl Resolver {
     /// Returns the names and locations of the overlay images of a request that have to be fetched because they are not
     /// in folders.
     pub(crate) fn overlays_to_fetch(&self, request: &ImageRequest) -> BTreeMap<String, Location> {
-        let names = request.rules.materials().into_iter();
+        let names = request.rules.overlays().into_iter();
         let overlays = names.filter_map(|name| {
             let source = self.overlay(Location::of_overlay(&name)?);
             Some((name, source))

@@ -200,7 +200,7 @@ impl Reply {
             from: frame.colour.space,
         };
         let context = Context {
-            materials: &|effect| Err(Error::Internal(effect.to_string())),
+            overlays: &|effect| Err(Error::Internal(effect.to_string())),
             draw: &|text| Err(Error::Internal(format!("{text:?}"))),
             interrupt: &Never,
             cores: &Alone,

@@ -175,7 +175,7 @@ fn a_watermark_lies_on_the_result() {
         } else {
             &["logo.png"]
         };
-        assert_eq!(request.rules.materials(), files);
+        assert_eq!(request.rules.overlays(), files);
     }
     let plain = ImgproxyConfig {
         watermark: config.watermark.map(|mark| WatermarkConfig {
@@ -267,7 +267,7 @@ fn a_watermark_may_be_any_image_that_may_be_a_source() {
         assert!(request.notes.is_empty(), "{options}: {:?}", request.notes);
         let recipe = request.rules.resolve(&facts).unwrap().to_string();
         assert_eq!(recipe, right, "{options}");
-        assert_eq!(request.rules.materials(), [name], "{options}");
+        assert_eq!(request.rules.overlays(), [name], "{options}");
     }
     // A watermark must be an allowed source.
     let config = ImgproxyConfig {

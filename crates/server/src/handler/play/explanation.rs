@@ -189,7 +189,7 @@ impl Explainer {
     fn densities(&self) -> Vec<Value> {
         let is_dpr = |step: &Step| matches!(step, Step::Dpr(_));
         let writes = self.recipe.effects().any(|effect| effect.name == "text");
-        let lays_over = writes || !self.recipe.materials().is_empty();
+        let lays_over = writes || !self.recipe.overlays().is_empty();
         if lays_over || self.recipe.steps.iter().any(is_dpr) {
             return Vec::new();
         }

@@ -88,8 +88,8 @@ impl Rules for Shortest {
         self.rules.with_output(output)
     }
 
-    fn materials(&self) -> Vec<String> {
-        self.rules.materials()
+    fn overlays(&self) -> Vec<String> {
+        self.rules.overlays()
     }
 }
 

@@ -62,7 +62,7 @@ impl TextFonts {
         !self.name.is_empty()
             && (self.formats.contains(&format)
                 || WORDS.iter().any(|word| text.contains(word))
-                || !request.rules.materials().is_empty())
+                || !request.rules.overlays().is_empty())
     }
 }
 

@@ -270,7 +270,7 @@ impl Maker {
                 negotiated: asked.negotiated,
                 path: input.path,
                 source: read.source,
-                materials: read.materials,
+                overlays: read.overlays,
             };
             Prepared::new(&engine, ingredients)
         };

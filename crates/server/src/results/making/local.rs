@@ -169,7 +169,7 @@ impl Maker {
             return Err(refusal);
         };
         if let Some((_, source)) = self.looks.get(request.source.as_str())
-            && request.rules.materials().is_empty()
+            && request.rules.overlays().is_empty()
             && let Some(fault) = results
                 .faults
                 .get(&self.flight_of(ctx, resolved, source, ""))

@@ -46,10 +46,10 @@ impl Maker {
             false => terms,
         };
         let mut tags = vec![resolved.tag.clone(), format!("type:{}", image.media_type)];
-        for name in request.rules.materials() {
+        for name in request.rules.overlays() {
             let source = self.resolver.overlay_path(&name);
             tags.extend(source.map(|source| format!("{}{source}", Entry::ALSO_OF)));
-            tags.push(format!("material:{name}"));
+            tags.push(format!("overlay:{name}"));
         }
         let notes = Notes {
             source,

@@ -116,7 +116,7 @@ impl Maker {
         let request = ctx.request();
         let cache = &self.results.cache;
         let hit = cache.get_from_store(&resolved.key, ctx.ticket).await?;
-        if request.rules.materials().is_empty() {
+        if request.rules.overlays().is_empty() {
             return Some(hit);
         }
         let deadline = &ctx.allowance.deadline;
