@@ -127,7 +127,7 @@ fn what_is_shared_is_read_once() {
         assert!(!matches!(extent, Err(Error::Interrupted)), "{name}");
     }
     // One decoder for ten thousand tiles: it checks the interrupt before each unit of one bitstream.
-    let one = avif::Picture::of(&avif_of_one());
+    let one = avif::AvifImage::of(&avif_of_one());
     let interrupt = Counting::up_to(20);
     decode("avif", &one.grid_of_one((100, 100), SIZE), &interrupt).expect("an image");
     // One JPEG for 64 strips; the interrupt is checked for each strip, too.
@@ -138,7 +138,7 @@ fn what_is_shared_is_read_once() {
 
 #[test]
 fn an_avif_is_interrupted_between_its_frames() {
-    let file = avif::Picture::of(&avif_of_one())
+    let file = avif::AvifImage::of(&avif_of_one())
         .repeated(avif::FRAME, 8)
         .file(SIZE);
     decode("avif", &file, &Never).expect("an image");
@@ -150,7 +150,7 @@ fn an_avif_is_interrupted_between_its_frames() {
 #[test]
 fn work_that_the_size_does_not_tell_is_in_the_plan() {
     let codec = codec("avif");
-    let one = avif::Picture::of(&avif_of_one());
+    let one = avif::AvifImage::of(&avif_of_one());
     let planned = |file: &[u8]| {
         let info = codec.probe(file).expect("a header");
         let cost = codec.decode_cost(file.len() as u64, &info, Scales::FULL);

@@ -318,7 +318,7 @@ impl Config {
             "memory_budget",
             || {
                 format!(
-                    "{} is below {}, where no photograph fits; 0 lets the machine decide",
+                    "{} is below {}, where no photo fits; 0 lets the machine decide",
                     self.memory_budget,
                     Bytes(LEAST_BUDGET)
                 )

@@ -90,7 +90,7 @@ pub fn warnings(config: &Config, file: Option<&Path>) -> Vec<String> {
     }
     if config.folder.allow == AllowedClients::All {
         warnings.push(
-            "files are sent to everybody as they are, with the places where photographs were taken; \
+            "files are sent to everybody as they are, with the places where photos were taken; \
              `andon convert fit:2400x2400,as:jpeg,q:85 FOLDER -o COPIES` makes copies without them"
                 .to_owned(),
         );

@@ -7,10 +7,10 @@
 #[path = "../../../../crates/codecs/tests/support/hostile/mod.rs"]
 mod hostile;
 
-use hostile::avif::{Picture, units};
+use hostile::avif::{AvifImage, units};
 
 /// Files with one item each, in gray and in colour.
-const PICTURES: [&[u8]; 2] = [
+const IMAGES: [&[u8]; 2] = [
     include_bytes!("../../../../samples/avif/gray.avif"),
     include_bytes!("../../../../samples/avif/420.avif"),
 ];
@@ -19,7 +19,7 @@ libfuzzer_sys::fuzz_target!(|program: &[u8]| {
     let Some((&first, steps)) = program.split_first() else {
         return;
     };
-    let image = Picture::of(PICTURES[usize::from(first) % PICTURES.len()]);
+    let image = AvifImage::of(IMAGES[usize::from(first) % IMAGES.len()]);
     let mut units = units(&image.stream);
     let mut size = (u32::from(first >> 4) * 32 + 32, 96);
     let mut grid = None;

@@ -27,14 +27,14 @@ impl Served {
     /// configuration.
     pub(crate) fn with(more: impl FnOnce(&Path) -> String) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let pictures = folder.path().join("pictures");
-        fs::create_dir(&pictures).unwrap();
+        let images = folder.path().join("images");
+        fs::create_dir(&images).unwrap();
         let more = more(folder.path());
         let config = format!(
             "listen = [\"127.0.0.1:0\"]\nworkers = 2\n\
              [metrics]\nallow = \"all\"\n[native]\nenabled = true\n{more}\n\
              [[origin]]\nprefix = \"/\"\nfs.root = \"{}\"\n",
-            pictures.display()
+            images.display()
         );
         let file = folder.path().join("andon.toml");
         fs::write(&file, config).unwrap();
@@ -65,7 +65,7 @@ impl Served {
 
     /// Writes a file into the folder that is served.
     pub(crate) fn file(&self, name: &str, bytes: &[u8]) {
-        fs::write(self.folder.path().join("pictures").join(name), bytes).unwrap();
+        fs::write(self.folder.path().join("images").join(name), bytes).unwrap();
     }
 
     /// Requests a target and returns the status and body.

@@ -41,12 +41,12 @@ pub(crate) fn units(mut stream: &[u8]) -> Vec<(u8, Vec<u8>)> {
 }
 
 /// The parts of a still image with one item: its bitstream and its configuration box.
-pub(crate) struct Picture {
+pub(crate) struct AvifImage {
     pub(crate) stream: Vec<u8>,
     configuration: Vec<u8>,
 }
 
-impl Picture {
+impl AvifImage {
     /// Takes the parts from a file of our own encoder, or from any other file with one item without opacity, whose data
     /// is the whole `mdat`.
     pub(crate) fn of(file: &[u8]) -> Self {
@@ -168,7 +168,7 @@ fn full(kind: &[u8; 4], version: u8, payload: &[u8]) -> Vec<u8> {
 fn container(
     items: &[Item],
     references: &[([u8; 4], u16, Vec<u16>)],
-    image: &Picture,
+    image: &AvifImage,
     places: impl Fn(&Item) -> Vec<(u32, u32)>,
 ) -> Vec<u8> {
     let head = boxed(b"ftyp", b"avif\0\0\0\0avifmif1miaf");
@@ -265,7 +265,7 @@ fn container(
 }
 
 /// Returns files that must be rejected because of their headers, made from an image of this size.
-pub(crate) fn refused(image: &Picture, size: (u32, u32)) -> Vec<(&'static str, Vec<u8>)> {
+pub(crate) fn refused(image: &AvifImage, size: (u32, u32)) -> Vec<(&'static str, Vec<u8>)> {
     let length = image.stream.len() as u32;
     vec![
         (
@@ -307,7 +307,7 @@ pub(crate) fn refused(image: &Picture, size: (u32, u32)) -> Vec<(&'static str, V
 }
 
 /// Returns valid images that must not cause more work than their size suggests.
-pub(crate) fn bounded(image: &Picture, size: (u32, u32)) -> Vec<(&'static str, Vec<u8>)> {
+pub(crate) fn bounded(image: &AvifImage, size: (u32, u32)) -> Vec<(&'static str, Vec<u8>)> {
     let length = image.stream.len() as u32;
     vec![
         (

@@ -11,7 +11,7 @@ pub(crate) mod tiff;
 /// Returns files that must be rejected, because of their header or before the work begins. `image` is an AVIF with one
 /// item, of this size.
 pub(crate) fn refused(image: &[u8], size: (u32, u32)) -> Vec<(&'static str, Vec<u8>)> {
-    let image = avif::Picture::of(image);
+    let image = avif::AvifImage::of(image);
     [
         avif::refused(&image, size),
         tiff::refused(),
@@ -22,7 +22,7 @@ pub(crate) fn refused(image: &[u8], size: (u32, u32)) -> Vec<(&'static str, Vec<
 
 /// Returns files that may be decoded with the planned resources.
 pub(crate) fn bounded(image: &[u8], size: (u32, u32)) -> Vec<(&'static str, Vec<u8>)> {
-    let image = avif::Picture::of(image);
+    let image = avif::AvifImage::of(image);
     [
         avif::bounded(&image, size),
         tiff::bounded(),
