@@ -118,7 +118,7 @@ pub struct StoreStats {
     pub present: u64,
     /// Number of entries that were never written because the store was too slow or out of use.
     pub dropped: u64,
-    /// Bytes of entries that are waiting or being written.
+    /// Bytes of entries that are being written to the shared store, or wait for it.
     pub queued_bytes: u64,
     /// Number of purges, of all nodes, with which look-ups are compared.
     pub purge_rules: u64,

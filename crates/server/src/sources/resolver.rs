@@ -275,7 +275,8 @@ impl Resolver {
             .collect()
     }
 
-    /// Returns a source under the name that its origin has for it, or `None` for a URL that no origin serves.
+    /// Returns the location of a source by the canonical name that its origin uses, or `None` for a URL that no origin
+    /// serves.
     fn settle(&self, source: Location) -> Option<Location> {
         match source {
             Location::Url(url) => self.origins.locate(&url),
@@ -283,13 +284,13 @@ impl Resolver {
         }
     }
 
-    /// Returns the location of an overlay image under the name that its origin has for it.
+    /// Returns the location of an overlay image by the canonical name that its origin uses.
     pub(super) fn overlay(&self, source: Location) -> Location {
         self.settle(source.clone()).unwrap_or(source)
     }
 
-    /// Returns the location of an image that the configuration names by a path or a URL, under the name that its origin
-    /// has for it.
+    /// Returns the location of an image that the configuration specifies as the path or URL `name`, by the canonical
+    /// name that its origin uses.
     ///
     /// # Errors
     /// An error that names `key` if no origin serves such an image.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Latencies;
 
-/// Figures of the measured window as the client saw it. Warm-up and ramp-up are not included.
+/// Results of the measured window as seen by the client. Warm-up and ramp-up are not included.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct LoadResult {
     /// Length of the window in seconds. A window that ends after a number of requests closes with the end of the last
@@ -37,9 +37,9 @@ pub struct LoadResult {
     pub waiting: Latencies,
     /// Time from the intended to the true start: how late the client itself was (open loop).
     pub send_lag: Latencies,
-    /// Figures of each of the first thousand URLs, in the order of the scenario's list.
+    /// Results for each of the first thousand URLs, in the order of the scenario's list.
     pub urls: Vec<UrlResult>,
-    /// Figures of each connection.
+    /// Results of each connection.
     pub per_connection: Vec<ConnectionUse>,
     /// Mean number of requests in flight: the sum of all service times divided by the length of the window.
     pub in_flight: f64,
@@ -114,7 +114,7 @@ impl std::ops::AddAssign for Failures {
     }
 }
 
-/// Figures of one URL.
+/// Results of the requests for one URL in the measured window.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct UrlResult {
     /// The target as sent, e.g. `/resize/w/150/h/150/a.jpg`.
@@ -132,7 +132,7 @@ pub struct UrlResult {
     pub reason: Option<String>,
 }
 
-/// Figures of one connection, which show whether it was starved.
+/// Results of one connection, which show whether it was starved.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct ConnectionUse {
     /// Good replies.

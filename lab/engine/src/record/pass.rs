@@ -27,7 +27,7 @@ pub struct Pass {
     pub assertions: Vec<Reading>,
 }
 
-/// Figures of one system call.
+/// Rate, failures and duration of one system call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SyscallRow {
     /// Name of the call, e.g. `openat`.

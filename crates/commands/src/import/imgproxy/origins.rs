@@ -113,7 +113,8 @@ fn addresses(parts: &Parts, has_public: bool, out: &mut Document) {
     }
 }
 
-/// Adds notes on variables that concern origins that were not generated.
+/// Adds notes on variables that have no effect, because the generated configuration has no origin of the type that they
+/// configure.
 fn unused(parts: &Parts, out: &mut Document) {
     for (name, key) in [
         ("IMGPROXY_DOWNLOAD_TIMEOUT", "timeouts.total"),
