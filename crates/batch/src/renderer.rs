@@ -101,7 +101,7 @@ impl Renderer {
     /// Runs a plan for `source`.
     ///
     /// # Errors
-    /// As [`Engine::run`].
+    /// The errors of [`Engine::run`].
     pub fn run(&self, plan: &Plan, source: &[u8], interrupt: &dyn Interrupt) -> Result<Rendered> {
         self.run_from(None, plan, source, interrupt)
     }

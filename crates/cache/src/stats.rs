@@ -89,7 +89,7 @@ pub struct DiskStats {
     /// Number of entries that the write queue dropped because it was full or a write failed. Entries that arrive while
     /// writing is suspended after an error are not counted.
     pub dropped: u64,
-    /// Bytes waiting to be written.
+    /// Bytes of entries in the queue of writes to disk.
     pub queued_bytes: u64,
     /// Whether the entries left by earlier processes have been counted. Writing waits for this.
     pub ready: bool,

@@ -81,7 +81,7 @@ impl Resolver {
     /// origins and the decoded overlay images, with their former limits until they are resized.
     ///
     /// # Errors
-    /// As [`Resolver::new`].
+    /// The errors of [`Resolver::new`].
     pub(crate) fn after(
         config: &Config,
         codecs: &'static [&'static dyn Codec],
@@ -176,7 +176,7 @@ impl Resolver {
     /// Parses a target of a request with these headers.
     ///
     /// # Errors
-    /// As [`Resolver::parse`].
+    /// The errors of [`Resolver::parse`].
     pub(crate) fn parse_with(
         &self,
         target: &str,
@@ -205,7 +205,7 @@ impl Resolver {
     /// Parses a target for a sender that may request everything: of the access rules, only signatures are checked.
     ///
     /// # Errors
-    /// As [`Resolver::parse`], except those for requests that are not open to everybody.
+    /// The errors of [`Resolver::parse`], except those for requests that are not open to everybody.
     pub fn read(&self, target: &str) -> Result<ImageRequest, Error> {
         self.resolve(self.dialects.parse(target)?)
     }
