@@ -82,7 +82,7 @@ pub struct DiskStats {
     pub limit: u64,
     /// Number of entries that were evicted to make room.
     pub evictions: u64,
-    /// Number of files whose contents were not as written. They were removed and not served.
+    /// Number of files that were found to be corrupt. They were removed and not served.
     pub corrupt: u64,
     /// Number of file operations that failed.
     pub errors: u64,

@@ -338,8 +338,8 @@ impl Information {
 const LEAST_SHARE: f64 = 1e-4;
 /// Width of the bracket, on the logarithmic scale, below which long trials begin.
 const NARROW: f64 = 0.2;
-/// Logarithmic distance from the estimate of two in three long trials, one below and one above. The third is at the
-/// estimate itself.
+/// Distance between long trials, on the logarithmic scale. Of three long trials, one is this far below the best
+/// estimate, one at it, and one this far above it.
 const STEP: f64 = 0.04;
 /// Logarithmic distance from the estimate within which trials are used. Over a wider range, the logarithm of the share
 /// is not linear.

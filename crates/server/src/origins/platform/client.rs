@@ -29,6 +29,8 @@ pub(super) struct Client {
 }
 
 impl Client {
+    /// Creates a client. If `environment` names another endpoint for Amazon's token service, requests to it go there.
+    ///
     /// # Errors
     /// A message about a variable of the environment that cannot work.
     pub(super) fn new(environment: &Environment) -> Result<Self, String> {
