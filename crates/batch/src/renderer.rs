@@ -42,8 +42,8 @@ impl Renderer {
         }
     }
 
-    /// Restricts the formats of images that are read to those named. Overlays are not restricted, as they come from the
-    /// caller.
+    /// Allows only images of the named formats to be read, such as `jpeg`. Overlays are exempt, because they come from
+    /// the caller.
     #[must_use]
     pub fn reading(mut self, formats: Vec<String>) -> Self {
         self.formats = Some(formats);
@@ -71,7 +71,7 @@ impl Renderer {
     /// Checks a recipe for errors that can be found without an image, including missing overlays.
     ///
     /// # Errors
-    /// As [`Engine::check`].
+    /// The errors of [`Engine::check`].
     pub fn check(&self, recipe: &Recipe) -> Result<()> {
         self.engine.check(recipe)?;
         let mut names = recipe.overlays().into_iter();
@@ -81,7 +81,7 @@ impl Renderer {
     /// Reads the header of `source`.
     ///
     /// # Errors
-    /// As [`Engine::probe`], and `NotRead` for a format that must not be read.
+    /// The errors of [`Engine::probe`], and `NotRead` for a format that must not be read.
     pub fn probe(&self, source: &[u8]) -> Result<Info> {
         self.permit(source)?;
         caught(|| self.engine.probe(source))
@@ -90,7 +90,7 @@ impl Renderer {
     /// Plans a recipe for `source`. `as:auto` means the source's own format, as there is no `Accept` header.
     ///
     /// # Errors
-    /// As [`Engine::plan_with`], and `NotRead` for a format that must not be read.
+    /// The errors of [`Engine::plan_with`], and `NotRead` for a format that must not be read.
     pub fn plan(&self, recipe: &Recipe, source: &[u8]) -> Result<Plan> {
         self.permit(source)?;
         let mut recipe = recipe.clone();
@@ -101,7 +101,7 @@ impl Renderer {
     /// Runs a plan for `source`.
     ///
     /// # Errors
-    /// As [`Engine::run`].
+    /// The errors of [`Engine::run`].
     pub fn run(&self, plan: &Plan, source: &[u8], interrupt: &dyn Interrupt) -> Result<Rendered> {
         self.run_from(None, plan, source, interrupt)
     }
@@ -109,7 +109,7 @@ impl Renderer {
     /// Runs a plan up to the frame that would be encoded.
     ///
     /// # Errors
-    /// As [`Engine::render_frame`].
+    /// The errors of [`Engine::render_frame`].
     pub fn run_to_frame(
         &self,
         plan: &Plan,

@@ -48,8 +48,8 @@ impl Life {
 pub enum Freshness {
     /// The entry may be served without a request to the origin.
     Fresh,
-    /// The entry is no longer fresh. Its validators may always be used for a conditional request, but its body may be
-    /// served only as the fields say.
+    /// The entry is no longer fresh. A conditional request may always use its validators, but its body may be served
+    /// only in the cases that the two fields permit.
     Stale {
         /// Whether the entry may be served now, while a newer one is fetched in the background.
         may_serve_while_revalidating: bool,

@@ -55,11 +55,11 @@ pub struct Purged {
     pub reaches_nodes: Option<bool>,
 }
 
-/// Largest number of marks in memory. Beyond it, a single mark that purges everything replaces them all, so that memory
-/// is bounded even if keys are purged one by one while the disk is not available.
+/// Maximum number of purge marks in memory. Beyond it, a single mark that purges everything replaces them all, so that
+/// memory is bounded even if keys are purged one by one while the disk is not available.
 const MOST_MARKS: usize = 100_000;
 
-/// All marks in force.
+/// All purge marks in force. A look-up compares the entry that it finds with them.
 #[derive(Debug, Default)]
 pub(crate) struct Marks {
     inner: RwLock<Inner>,
@@ -69,13 +69,13 @@ pub(crate) struct Marks {
 struct Inner {
     /// The newest generation assigned.
     generation: u64,
-    /// Results begun before this generation are refused, because the marks they would have to be compared with have
-    /// been dropped.
+    /// Results whose making began before this generation are not stored, because the purge marks that they would have
+    /// to be compared with have been dropped.
     floor: u64,
     rules: Rules,
-    /// Marks that are not on disk yet, oldest first. Always empty without a disk tier.
+    /// Purge marks that are not on disk yet, oldest first. Always empty without a disk tier.
     unsaved: Vec<Mark>,
-    /// Whether there is a disk tier, to which marks have to be saved.
+    /// Whether there is a disk tier, to which purge marks have to be saved.
     is_durable: bool,
 }
 
@@ -92,7 +92,7 @@ pub(crate) struct Rules {
     lengths: BTreeMap<usize, usize>,
 }
 
-/// A selector and the generation of its purge.
+/// A purge mark: what a purge removes, and the generation number of the purge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Mark {
     pub(crate) generation: u64,
@@ -100,7 +100,7 @@ pub(crate) struct Mark {
 }
 
 impl Marks {
-    /// Creates an empty list of marks. `is_durable` says whether there is a disk tier, which saves the marks that
+    /// Creates an empty set of purge marks. `is_durable` says whether there is a disk tier, which saves the marks that
     /// [`Marks::unsaved`] returns.
     pub(crate) fn new(is_durable: bool) -> Self {
         let inner = Inner {
@@ -140,14 +140,14 @@ impl Marks {
         self.if_alive(key, stored, || ()).is_none()
     }
 
-    /// Returns whether an entry may be stored: it is not purged, and all marks that it has to be compared with still
-    /// exist.
+    /// Returns whether an entry may be stored: it is not purged, and all purge marks that it has to be compared with
+    /// still exist.
     pub(crate) fn admits(&self, key: &Key, stored: &Stored) -> bool {
         let inner = self.inner.reading();
         stored.generation >= inner.floor && !inner.kills(key, &stored.entry, stored.generation)
     }
 
-    /// Returns the number of marks in force.
+    /// Returns the number of purge marks in force.
     pub(crate) fn len(&self) -> usize {
         self.inner.reading().len()
     }
@@ -156,8 +156,8 @@ impl Marks {
         self.inner.reading().generation
     }
 
-    /// Adds the generation and marks that were read from disk. Purges made before that are renumbered to come after
-    /// these, so too many entries may be purged, but never too few.
+    /// Adds the generation and the purge marks that were read from disk. Purges requested before that are renumbered to
+    /// come after these, so too many entries may be purged, but never too few.
     pub(crate) fn adopt(&self, generation: u64, marks: Vec<Mark>) {
         let mut inner = self.inner.writing();
         let early_marks = std::mem::take(&mut inner.unsaved);
@@ -170,12 +170,12 @@ impl Marks {
         }
     }
 
-    /// Returns the marks that are not on disk yet.
+    /// Returns the purge marks that are not on disk yet.
     pub(crate) fn unsaved(&self) -> Vec<Mark> {
         self.inner.reading().unsaved.clone()
     }
 
-    /// Records that the disk has all marks up to this generation.
+    /// Records that all purge marks up to this generation are saved on disk.
     pub(crate) fn saved(&self, up_to: u64) {
         self.inner
             .writing()
@@ -183,15 +183,15 @@ impl Marks {
             .retain(|mark| mark.generation > up_to);
     }
 
-    /// Returns the newest generation, and all marks in force.
+    /// Returns the newest generation, and all purge marks in force.
     pub(crate) fn all(&self) -> (u64, Vec<Mark>) {
         let inner = self.inner.reading();
         let marks = inner.rules.all();
         (inner.generation, marks)
     }
 
-    /// Drops the marks up to this generation. The caller must have removed all stored entries that they purge. Results
-    /// begun before this generation are refused from now on.
+    /// Drops the purge marks up to this generation. The caller must have removed all stored entries that they purge.
+    /// Results whose making began before this generation are no longer stored.
     pub(crate) fn forget(&self, up_to: u64) {
         let mut inner = self.inner.writing();
         inner.floor = inner.floor.max(up_to);
@@ -287,7 +287,7 @@ impl Rules {
                     .any(|source| is_newer(self.sources.get(source)) || is_below(source))
     }
 
-    /// Returns all rules in force as marks.
+    /// Returns all rules in force as purge marks.
     fn all(&self) -> Vec<Mark> {
         let mut marks = Vec::with_capacity(self.len());
         let mut push = |selector, generation: &u64| {

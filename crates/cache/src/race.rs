@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::time::timeout;
 
-/// The result of a look-up.
+/// What a look-up in the shared store found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found<T, S> {
     /// A fresh result.

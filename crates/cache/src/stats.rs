@@ -82,14 +82,14 @@ pub struct DiskStats {
     pub limit: u64,
     /// Number of entries that were evicted to make room.
     pub evictions: u64,
-    /// Number of files whose contents were not as written. They were removed and not served.
+    /// Number of files that were found to be corrupt. They were removed and not served.
     pub corrupt: u64,
     /// Number of file operations that failed.
     pub errors: u64,
     /// Number of entries that the write queue dropped because it was full or a write failed. Entries that arrive while
     /// writing is suspended after an error are not counted.
     pub dropped: u64,
-    /// Bytes waiting to be written.
+    /// Bytes of entries in the queue of writes to disk.
     pub queued_bytes: u64,
     /// Whether the entries left by earlier processes have been counted. Writing waits for this.
     pub ready: bool,
@@ -118,7 +118,7 @@ pub struct StoreStats {
     pub present: u64,
     /// Number of entries that were never written because the store was too slow or out of use.
     pub dropped: u64,
-    /// Bytes of entries that are waiting or being written.
+    /// Bytes of entries that are being written to the shared store, or wait for it.
     pub queued_bytes: u64,
     /// Number of purges, of all nodes, with which look-ups are compared.
     pub purge_rules: u64,

@@ -43,9 +43,9 @@ pub enum Error {
     /// A target, method or header cannot be sent.
     #[error("`{what}` cannot be sent: {why}")]
     InvalidRequest {
-        /// The offending text.
+        /// The target, method or header that cannot be sent.
         what: String,
-        /// The reason why it cannot be sent.
+        /// The reason, as the end of a sentence.
         why: String,
     },
     /// The server cannot be reached.

@@ -6,7 +6,7 @@
 pub struct Random(u64);
 
 impl Random {
-    /// Creates a generator with this seed.
+    /// Creates a generator with this seed. Equal seeds give equal sequences.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self(seed)

@@ -53,7 +53,7 @@ impl Error {
         &self.what
     }
 
-    /// Sets the file that this error and the further ones are in, unless it is already set.
+    /// Sets the file of this error and of the further errors that it contains, unless it is already set.
     #[must_use]
     pub fn in_file(mut self, file: &Path) -> Self {
         for error in [&mut self.file]
@@ -65,7 +65,7 @@ impl Error {
         self
     }
 
-    /// Sets the line that the error is in, unless it is already set. The first line is 1.
+    /// Sets the number of the line with the error, unless it is already set. The first line is 1.
     #[must_use]
     pub fn on_line(mut self, line: usize) -> Self {
         self.line.get_or_insert(line);

@@ -105,8 +105,8 @@ impl Error {
     }
 }
 
-/// Returns the position to look for the key of a value that starts at `start`: inside its header, if the value is a
-/// table with a header.
+/// Returns the position in `text` at which to look up the key of the value that starts at `start`. This is `start`
+/// itself, or for a table with a header, the name inside the brackets.
 fn key_of(text: &str, start: usize) -> usize {
     let line = text[..start].rfind('\n').map_or(0, |end| end + 1);
     let is_header = text[line..start].trim().is_empty() && text[start..].starts_with('[');
@@ -137,8 +137,8 @@ fn line(mistake: &Mistake, text: &str) -> Option<usize> {
     Some(line_of(text, span.start))
 }
 
-/// Whether the line `key` is inside the table whose header is the line `header`. An error about that whole table may
-/// only be a consequence of blanking the key's line.
+/// Whether line number `key` is inside the table whose header is line number `header`. If so, and line `key` was
+/// blanked, an error about the whole table may be a mere consequence of that.
 fn is_in_table(text: &str, key: usize, header: usize) -> bool {
     let is_header = |line: &str| line.trim_start().starts_with('[');
     let mut lines = text.lines().skip(header.saturating_sub(1));

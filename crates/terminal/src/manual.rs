@@ -57,8 +57,8 @@ fn page(command: &Command, man: &Man) -> std::io::Result<Vec<u8>> {
     Ok(page)
 }
 
-/// Formats the text that `--help` shows around the usage and options: sentences become notes, and the lines of examples
-/// are kept unchanged.
+/// Formats the text that `--help` shows before and after the usage and options, as sections of a manual page: NOTES for
+/// the paragraphs and EXAMPLES, whose line breaks are kept.
 fn epilogue(text: &str) -> Roff {
     let mut roff = Roff::new();
     let (mut sentences, mut examples) = (Vec::new(), None);

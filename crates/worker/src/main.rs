@@ -1,5 +1,6 @@
-//! `andon-worker`: the program of the worker processes in which a server decodes HEIC. It is a separate package because HEVC is
-//! patented. The server finds it in its own directory or in `../lib/andon`.
+//! `andon-worker`: a program for worker processes that can also decode HEIC. It is packaged separately because HEVC is
+//! patented. If it is installed beside `andon` or in `../lib/andon`, `andon` runs it in all its worker processes
+//! instead of its own executable.
 
 #![forbid(unsafe_code)]
 

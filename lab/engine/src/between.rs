@@ -32,7 +32,7 @@ pub struct Between {
     pub probe: Option<f64>,
     /// Differences between the runs' set-ups.
     pub differences: Vec<Difference>,
-    /// The reason why no figure of these runs can be compared, if there is one.
+    /// The reason why no metric of these runs can be compared, if there is one.
     pub obstacle: Option<String>,
     /// Figures of each variant that both runs have: of the primary metric, and of each other metric that has values.
     pub figures: Vec<Figure>,

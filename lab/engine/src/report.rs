@@ -2,7 +2,7 @@
 //! one HTML page that needs no network.
 //!
 //! Every format takes the same [`ReportInput`] and is one entry of [`ALL`]. Most formats consist of [`Table`]s, each of
-//! which can be shown as text, Markdown or HTML. `units` formats every figure, so that the same figure looks the same
+//! which can be shown as text, Markdown or HTML. `units` formats every number, so that the same number looks the same
 //! everywhere.
 
 mod ab;

@@ -185,8 +185,7 @@ fn run(
     samples
 }
 
-/// Number of samples after which the threads are read one by one again, which costs more than all other readings
-/// together.
+/// Every how many samples the threads are read one by one, which costs more than all other readings together.
 const WHOLE_EACH: u64 = 5;
 
 /// Seconds between two scans of all processes of the machine.

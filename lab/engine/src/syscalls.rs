@@ -259,7 +259,7 @@ impl Measurement {
         pass.syscalls = self.rows();
     }
 
-    /// Returns one row per system call, with its figures per request, the most frequent first.
+    /// Returns one row per system call, with its calls and errors per request, the most frequent first.
     fn rows(&self) -> Vec<SyscallRow> {
         let per_request = |name: &str, number: fn(&Count) -> u64| {
             let of = |counts: &Counts| counts.get(name).map_or(0, number) as f64;

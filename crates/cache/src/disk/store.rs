@@ -59,7 +59,8 @@ struct Index {
 }
 
 impl Store {
-    /// Locks the folder inside `path` and reads the purges. [`Store::scan`] finds the entries later.
+    /// Opens the cache in `path`: locks the cache's own folder inside it and reads the purge log. [`Store::scan`] finds
+    /// the entries later.
     ///
     /// # Errors
     /// `WouldBlock` if another process has locked the folder, and errors of the file system.

@@ -18,7 +18,7 @@ pub(crate) struct SharedLog {
     /// The log has dropped the purges up to this number, so that entries with a lower position cannot be checked and
     /// count as purged.
     pub(crate) floor: u64,
-    /// The number of the last purge.
+    /// The number of the last purge that was added to the log.
     pub(crate) last: u64,
     /// The purges, oldest first.
     pub(crate) marks: Vec<Mark>,

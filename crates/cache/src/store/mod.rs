@@ -96,8 +96,8 @@ struct Inner {
     log: Mutex<Option<(SharedLog, Version)>>,
     uploads: Uploads,
     lookups: Arc<Semaphore>,
-    /// Versions of the objects that look-ups found. If this node makes the result nevertheless, it replaces that
-    /// version.
+    /// Versions of the objects that look-ups found. If this node then makes the result itself, for example because the
+    /// object is stale, its write replaces exactly that version.
     versions: Table<Key, Version>,
     /// Notified when a writer has finished its uploads.
     progress: Notify,

@@ -40,7 +40,8 @@ impl Sealer {
         }
     }
 
-    /// Returns the sealed object of a result. `None` if it would be too large.
+    /// Encodes a result as the object to store in the bucket, with a seal (a keyed digest) that proves that a node with
+    /// the same secret wrote it. Returns `None` if the object would be too large.
     pub(crate) fn seal(&self, key: &Key, stored: &Stored) -> Option<Bytes> {
         let head = fields::encode(&stored.entry);
         let length = START + head.len() + stored.entry.body.len();
@@ -60,8 +61,8 @@ impl Sealer {
         Some(bytes.into())
     }
 
-    /// Checks and decodes the object of a result. `None` if it was not sealed for this key, or if its time is further
-    /// in the future than clocks may differ.
+    /// Checks the seal of an object read from the bucket, and decodes the result in it. Returns `None` if the object
+    /// was not sealed for this key, or if its time is further in the future than the clocks of nodes may differ.
     pub(crate) fn open(&self, key: &Key, object: Bytes, now: &Moment) -> Option<Stored> {
         let mut reader = Reader(verify(&self.results, &object)?);
         if reader.take(Key::BYTES)? != key.as_bytes() {
@@ -81,7 +82,7 @@ impl Sealer {
         })
     }
 
-    /// Returns the sealed object of the purge log.
+    /// Returns the object to store in the bucket for the encoded purge log: the log with its seal (a keyed digest).
     pub(crate) fn seal_purges(&self, log: &[u8]) -> Bytes {
         let mut bytes = MAGIC.to_vec();
         bytes.extend_from_slice(&[0; SEAL]);

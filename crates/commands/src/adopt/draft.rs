@@ -52,9 +52,9 @@ struct Table {
 /// The purpose of a draft's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum For {
-    /// The file to be written.
+    /// The configuration file for the user.
     Use,
-    /// A trial, in which signatures with unknown keys are not verified.
+    /// The configuration of a trial server, which does not verify signatures with unknown keys.
     Trial,
 }
 

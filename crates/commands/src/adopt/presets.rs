@@ -65,8 +65,8 @@ fn line(presets: &BTreeMap<String, String>) -> String {
     format!("presets = {{ {} }}", all.join(", "))
 }
 
-/// Returns the names of presets in a target of imgproxy: the arguments of `pr` and `preset`, and a segment without
-/// arguments in the place of options.
+/// Returns the names of all presets that an imgproxy URL uses: the arguments of the options `pr` and `preset`, and, as
+/// with `IMGPROXY_ONLY_PRESETS`, the names in a segment that lists presets in place of options.
 fn names(target: &str) -> Vec<String> {
     let path = target.split('?').next().unwrap_or_default();
     let starts = path.match_indices('/').map(|(at, _)| &path[at..]);

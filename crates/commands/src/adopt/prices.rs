@@ -5,9 +5,9 @@
 /// The usage of a service in a month.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Usage {
-    /// Distinct images, each of which is generated once.
+    /// Number of distinct images, each of which is generated once.
     pub(super) made: f64,
-    /// Responses that are sent.
+    /// Number of responses that are sent.
     pub(super) sent: f64,
     /// Total bytes of the distinct images.
     pub(super) made_bytes: f64,

@@ -158,7 +158,7 @@ fn is_image(kind: &Form, request: &ImageRequest) -> bool {
 mod tests {
     use super::*;
 
-    /// Returns the forms and prefixes that read a target, without the weak interpretations.
+    /// Returns the URL forms and prefixes by which a target can be interpreted, without weak interpretations.
     fn read(target: &str) -> Vec<String> {
         let probes = Probes::new(&[]).expect("probes");
         let strong = probes

@@ -11,13 +11,13 @@ use andon_server::config::{Listen, Overrides};
 /// What a server with a given configuration does for a target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Route {
-    /// It makes an image of this source, or reports facts about the source.
+    /// The server makes an image of this source, or reports facts about it.
     Image(Source),
-    /// It sends a file unchanged.
+    /// The server sends a file unchanged.
     File,
-    /// It sends something else, such as a redirect.
+    /// The server sends something that is neither an image nor a file, such as a redirect.
     Other,
-    /// It refuses the target, for this reason.
+    /// The server refuses the target, for this reason.
     Refused(String),
 }
 

@@ -11,8 +11,8 @@ use crate::import::quoted;
 /// A target and its interpretation.
 type Read<'a> = (&'a str, &'a super::probe::Reading);
 
-/// Returns the settings of a dialect's table as lines of TOML, without its prefixes and keys, so that they suit all of
-/// its URLs. `kind` is one of the dialect's URL forms.
+/// Returns the settings that a dialect needs to accept all of its URLs in the log, as lines of TOML for its table. URL
+/// prefixes and signing keys are not included. `kind` is one of the dialect's URL forms.
 pub(super) fn lines(kind: &Form, entries: &[&Found], targets: &[(String, u64)]) -> Vec<String> {
     let readings: Vec<Read<'_>> = entries
         .iter()

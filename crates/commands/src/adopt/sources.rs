@@ -15,7 +15,7 @@ use super::routes::{Route, Router};
 use crate::client::Client;
 use crate::import::quoted;
 
-/// The sources of a log.
+/// The source images that the URLs of a log name, grouped by where they are stored.
 #[derive(Debug, Default)]
 pub(super) struct Sources {
     /// The scheme and host of each source that is a URL, `https://host:port/`.
@@ -28,15 +28,15 @@ pub(super) struct Sources {
     bases: BTreeSet<String>,
 }
 
-/// Maximum number of hosts that are listed.
+/// Maximum number of hosts that the generated configuration lists.
 const MOST_HOSTS: usize = 2000;
 
 /// Number of source paths that are tried to find out where the originals are.
 const TRIED: usize = 8;
 
 impl Sources {
-    /// Collects the sources of all targets that a configuration makes images of. `entries` has the prefixes of the
-    /// applications.
+    /// Collects the sources of all targets for which the configuration in `router` makes images. The prefixes in
+    /// `entries` tell where applications are mounted.
     pub(super) fn of(router: &Router, targets: &[(String, u64)], entries: &[Found]) -> Self {
         let mut sources = Self::default();
         for (target, _) in targets {

@@ -12,7 +12,8 @@ impl Naming {
     /// Parses a template.
     ///
     /// # Errors
-    /// If the template lacks `{name}`, so that all results would have one name, or contains an unknown placeholder.
+    /// If the template lacks `{name}`, so that all results would have one name, or if it contains an unknown
+    /// placeholder, a slash or a NUL.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let rest = text.replace("{name}", "").replace("{ext}", "");
         match () {

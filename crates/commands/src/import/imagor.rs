@@ -275,8 +275,8 @@ fn place(parts: &Parts, name: &str) -> String {
     format!("/{prefix}")
 }
 
-/// Adds an origin, unless another one has the same prefix: imagor tries its loaders one after the other, but an origin
-/// has no successor.
+/// Adds an origin for the images below the path prefix `place`. If another origin has this prefix, adds a note instead:
+/// imagor tries one loader after another, but in Andon only one origin can serve a prefix.
 fn add_below(
     place: String,
     keys: Vec<(String, Value)>,

@@ -11,7 +11,7 @@ use super::assignments::{Absent, Assignment, At, Environment, is_reference};
 use super::document::Document;
 use super::values;
 
-/// One row of a server's table.
+/// The translation of a group of another server's environment variables, as one row of a table.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Variable {
     /// Names of variables with the same translation. A name that ends with `*` matches all names with that prefix.
@@ -26,7 +26,7 @@ pub(super) enum Becomes {
     Key(&'static str, Translate),
     /// A part of a setting that several variables contribute to, and a description of that setting.
     Part(&'static str),
-    /// No key, and the reason.
+    /// No key. The text is the reason.
     Nothing(&'static str),
 }
 

@@ -65,7 +65,7 @@ impl Calibration {
 struct KindStatistics {
     /// Ratio of measured to planned time.
     ratio: RunningMean,
-    /// Running mean, in milliseconds, of the planned times from which the ratio was learned.
+    /// Running mean of the planned times of the work that `ratio` was learned from, in milliseconds.
     mean_plan: RunningMean,
 }
 

@@ -26,7 +26,7 @@ pub struct Gauges {
     /// Number of worker threads whose current job should have ended long ago (its deadline passed more than `GRACE`
     /// ago).
     pub stuck: usize,
-    /// Totals since the start.
+    /// Total numbers of requests and jobs since the server started, by outcome.
     pub counters: Counters,
 }
 
@@ -37,7 +37,7 @@ impl Gauges {
     }
 }
 
-/// Totals since the start.
+/// Total numbers of requests and jobs since the server started, by outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Requests that were admitted.

@@ -30,13 +30,13 @@ struct Entries {
     frames: HashMap<Name, Frame>,
     /// Names in the order of eviction: the first frame is evicted next.
     order: BTreeMap<Rank, Name>,
-    /// Worth of the frame that was evicted last.
+    /// The age of the cache: the worth of the frame that was evicted last.
     age: u64,
     /// Number of uses so far. Among frames of equal worth, the least recently used is evicted first.
     uses: u64,
 }
 
-/// A frame's worth, and the number of its last use.
+/// The sort key for eviction: a frame's worth, and the number of its last use.
 type Rank = (u64, u64);
 
 #[derive(Debug)]

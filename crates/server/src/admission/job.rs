@@ -83,7 +83,8 @@ impl Job {
         both.is_some_and(|(one, other)| one.joins(other))
     }
 
-    /// Describes this job for monitoring. It starts now, together with `along` other jobs that share its decode.
+    /// Describes this job for monitoring, as one that starts now. `along` is the number of other jobs that share its
+    /// decode.
     pub(super) fn at_work(&self, along: usize) -> AtWork {
         AtWork {
             kind: self.work.kind,

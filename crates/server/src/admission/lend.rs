@@ -10,14 +10,14 @@ use andon_pixels::Task;
 /// The parts of running jobs that are offered to idle threads, and the number of these threads.
 #[derive(Default)]
 pub(super) struct Lending {
-    /// Whether the configuration allows it.
+    /// Whether the configuration allows work stealing.
     pub(super) is_allowed: bool,
-    /// Worker threads that have nothing to do.
+    /// Number of worker threads that have nothing to do.
     pub(super) idle: usize,
     /// Parts for which idle threads were woken, but which these have not taken yet. There are never more parts than
     /// idle threads.
     parts: VecDeque<Part>,
-    /// Threads that are running a part of another thread's job.
+    /// Number of threads that are running a part of another thread's job.
     helping: usize,
 }
 

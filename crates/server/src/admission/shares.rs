@@ -9,19 +9,19 @@ use crate::config::{Config, OriginConfig, Processes};
 /// than the budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shares {
-    /// For cached results.
+    /// Memory for cached results.
     pub(crate) cache: u64,
-    /// For source files in memory, whether waiting or in use.
+    /// Memory for source files of requests, whether these wait or run.
     pub(crate) sources: u64,
-    /// For cached decoded overlay images; 0 if no folder of overlays is configured.
+    /// Memory for cached decoded overlay images; 0 if no folder of overlays is configured.
     pub(crate) overlays: u64,
-    /// For decoded frames that are cached for further sizes of an image.
+    /// Memory for decoded frames that are cached for further sizes of an image.
     pub(crate) frames: u64,
-    /// For sources fetched over a network that are cached for further sizes of an image.
+    /// Memory for sources fetched over a network that are cached for further sizes of an image.
     pub(crate) kept_sources: u64,
-    /// For responses that HTTP/2 clients have not read yet; 0 if HTTP/2 is off.
+    /// Memory for responses that HTTP/2 clients have not read yet; 0 if HTTP/2 is off.
     pub(crate) replies: u64,
-    /// For idle worker processes, which keep some memory between their jobs.
+    /// Memory for idle worker processes, which keep some memory between their jobs.
     pub(crate) processes: u64,
     /// For the planned peaks of all running jobs, without their source files.
     pub(crate) pixels: u64,

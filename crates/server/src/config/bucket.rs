@@ -62,7 +62,7 @@ pub enum Credentials {
 #[serde(try_from = "String")]
 pub struct BucketPattern {
     begin: String,
-    /// What follows the `*`; `None` without one.
+    /// The text after the `*`; `None` for a pattern without `*`.
     end: Option<String>,
 }
 

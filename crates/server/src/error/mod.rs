@@ -284,7 +284,7 @@ impl Error {
         self.facts().1
     }
 
-    /// One word for logs and metrics.
+    /// Returns the error's label in logs and metrics, a single word.
     #[must_use]
     pub fn label(&self) -> &'static str {
         self.facts().2
@@ -435,7 +435,7 @@ fn remedy(error: &andon_pixels::Error) -> String {
 }
 
 impl Fault {
-    /// One word for logs.
+    /// Returns a label for logs, a single word.
     #[must_use]
     pub fn label(self) -> &'static str {
         match self {

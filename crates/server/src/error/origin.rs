@@ -94,7 +94,7 @@ impl OriginError {
         }
     }
 
-    /// One word for logs and metrics.
+    /// Returns the error's label in logs and metrics, a single word.
     #[must_use]
     pub fn label(&self) -> &'static str {
         match self {

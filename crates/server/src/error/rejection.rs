@@ -47,7 +47,7 @@ impl fmt::Display for Rejection {
 }
 
 impl Cause {
-    /// One word for logs and metrics.
+    /// Returns the cause's label in logs and metrics, a single word.
     #[must_use]
     pub fn label(self) -> &'static str {
         match self {

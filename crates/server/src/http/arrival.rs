@@ -63,8 +63,8 @@ fn answer(bytes: &mut [u8], at_once: &impl FastResponder) -> Option<Reply> {
     Some(Reply::new(head, body))
 }
 
-/// Sends as much of the reply as the stream accepts. Returns what is left, or `None` if that is nothing or the client
-/// has left.
+/// Sends as much of the reply as the stream accepts without waiting. Returns the unsent rest, or `None` if the whole
+/// reply is sent or the client has closed the connection.
 fn send(stream: &TcpStream, mut reply: Reply) -> Option<Reply> {
     if reply.length() > MOST_IN_TURN {
         return Some(reply);

@@ -189,16 +189,17 @@ const ACK: u8 = 1;
 const PADDED: u8 = 8;
 const MOST_PADDED: usize = 256;
 
-/// Initial and maximum allowance in units: a thousand PINGs.
+/// Initial and maximum allowance of a connection in units. A PING costs ten units, so that this is enough for a
+/// thousand.
 const MOST_UNITS: u64 = 10_000;
 
 /// Cost in units of a frame that has to be acknowledged. Any other frame costs one unit.
 const ACKNOWLEDGED: u64 = 10;
 
-/// Units that a request adds to the allowance: ten PINGs.
+/// Units that a request adds to the allowance, enough for ten PINGs.
 const UNITS_PER_REQUEST: u64 = 100;
 
-/// Units that each second adds to the allowance: ten PINGs.
+/// Units that each second adds to the allowance, enough for ten PINGs.
 const UNITS_PER_SECOND: f64 = 100.0;
 
 /// Bytes of responses that add one unit to the allowance. A client that opens its window for every hundred bytes is

@@ -50,11 +50,11 @@ enum Access {
     Signed(Box<dyn Signer>),
     /// No keys; the query of a shared access signature, if there is one.
     Plain(Option<String>),
-    /// Headers with credentials of the platform.
+    /// Temporary credentials that the cloud platform issues (AWS keys or a bearer token), sent in request headers.
     Platform(Headers),
 }
 
-/// Makes headers with credentials of the platform.
+/// Creates request headers from temporary credentials that the cloud platform issues: AWS keys or a bearer token.
 #[derive(Debug)]
 struct Headers {
     issued: Issued,

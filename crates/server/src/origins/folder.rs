@@ -105,7 +105,7 @@ impl Folder {
     /// Opens the file or folder at `path`, unless a name in the path begins with a dot.
     ///
     /// # Errors
-    /// As [`Root::entry`]; `Withheld` for hidden names.
+    /// The errors of [`Root::entry`]; `Withheld` for hidden names.
     pub(super) fn entry(&self, path: &str, blocking: Blocking) -> Result<Entry, Error> {
         let hidden = |name: &str| name.starts_with('.') && !matches!(name, "." | "..");
         match path.split('/').any(hidden) {
@@ -120,7 +120,7 @@ impl Folder {
     /// Reads the file at `path`, unless it still has these `validators`.
     ///
     /// # Errors
-    /// As [`Root::entry`]; `Missing` also for a folder; `Pixels(Limit)`, `Changing`.
+    /// The errors of [`Root::entry`]; `Missing` also for a folder; `Pixels(Limit)`, `Changing`.
     pub(super) async fn fetch(
         &self,
         path: &str,

@@ -6,7 +6,7 @@ use std::time::Duration;
 /// What the cache did for a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CacheStatus {
-    /// The cache had the answer.
+    /// The cache of this node had a fresh answer.
     Hit {
         /// Time for which the answer is used before it is checked again.
         ttl: Duration,
@@ -24,7 +24,7 @@ pub(crate) enum CacheStatus {
         stale: bool,
         /// Whether the origin said that the stale answer is still good.
         not_modified: bool,
-        /// Whether the new answer is kept.
+        /// Whether the new answer is stored in the cache.
         stored: bool,
         /// Whether another request was already waiting for the same answer, and this one joined it.
         collapsed: bool,

@@ -256,8 +256,8 @@ pub(crate) fn set_fallback(reply: &mut Reply, error: &str) {
     set(reply.headers_mut(), name, error);
 }
 
-/// The `Cache-Control` of a substitute in another format: when it expires, the preferred format is ready, unless the
-/// server is busy.
+/// The `Cache-Control` of a reply in a substitute format, sent while the client's preferred format is being encoded.
+/// When it expires, the preferred format is ready, unless the server is busy.
 const INSTEAD: &str = "max-age=30";
 
 /// Sets `Cache-Control`.

@@ -12,13 +12,13 @@ use super::cache_status::CacheStatus;
 /// The headers of a reply that depend on how and when its result or file was obtained.
 #[derive(Debug, Default)]
 pub(crate) struct Varying<'a> {
-    /// `Cache-Status`; `None` in replies that the cache has no part in.
+    /// The header `Cache-Status`; `None` in replies in which the cache has no part.
     pub(crate) cache_status: Option<CacheStatus>,
     /// Names and durations of the stages so far, for `Server-Timing`.
     pub(crate) stages: &'a [(&'static str, Duration)],
-    /// `Cache-Control`.
+    /// The value of the header `Cache-Control`.
     pub(crate) cache_control: Option<String>,
-    /// `Age`, in seconds.
+    /// The value of the header `Age`, in seconds.
     pub(crate) age: Option<u64>,
 }
 

@@ -51,7 +51,7 @@ impl ServedFile {
         content.as_ref().filter(is_recent).cloned()
     }
 
-    /// Records that the file is being served once more.
+    /// Records that the file is served at `now`, so that its content stays in memory.
     pub(crate) fn is_used(&self, now: Instant) {
         if let Some(recent) = &mut *self.lock() {
             recent.last_use = now;

@@ -50,12 +50,13 @@ pub(crate) struct RequestVariant {
 #[derive(Debug)]
 pub(crate) struct TargetCache(Table<Arc<str>, TargetEntry>);
 
-/// The entry of a target.
+/// What the cache stores for a target.
 #[derive(Clone, Debug)]
 enum TargetEntry {
     /// The request that the target means.
     Meaning(Arc<ParsedTarget>),
-    /// The meaning depends on these headers. It is stored under the target with their values.
+    /// The meaning depends on these request headers. It is stored in another entry, for the target with the headers'
+    /// values.
     DependsOn(Arc<[&'static str]>),
 }
 

@@ -14,7 +14,7 @@ pub(super) type Place = OnceCell<Loaded>;
 #[derive(Debug)]
 pub(super) struct Loaded {
     pub(super) bytes: Bytes,
-    /// Counts the bytes, once for all requests that hold the file.
+    /// The reservation of memory for the bytes, shared by all requests that use the file.
     pub(super) hold: Arc<Reservation>,
 }
 
@@ -23,7 +23,7 @@ pub(super) struct Loaded {
 pub(crate) struct CachedSource {
     /// The content of the file.
     pub(crate) bytes: Bytes,
-    /// Counts the bytes, once for all requests that hold the file.
+    /// The reservation of memory for the bytes, shared by all requests that use the file.
     pub(crate) hold: Arc<Reservation>,
     /// Keeps the file in the cache.
     pub(super) _place: Arc<Place>,

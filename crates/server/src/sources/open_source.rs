@@ -249,7 +249,7 @@ impl OpenSource {
     /// Reads the source and the overlays. `blocking` says whether this thread may wait for a disk.
     ///
     /// # Errors
-    /// As [`OpenSource::read`]; `Io(WouldBlock)` if the thread may not wait and would have to.
+    /// The errors of [`OpenSource::read`]; `Io(WouldBlock)` if the thread may not wait and would have to.
     pub(crate) fn read_if(&self, blocking: Blocking) -> Result<Read, Error> {
         self.read_all(blocking).map_err(|error| match error {
             error @ Error::Io(_) => error.at(|| format!("file /{}", self.path)),

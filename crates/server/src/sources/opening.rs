@@ -113,7 +113,7 @@ impl Resolver {
     /// Fetches a request's source from its origin, unless it still has these `validators`.
     ///
     /// # Errors
-    /// As [`Origins::fetch`](crate::origins::Origins::fetch); `Origin` also for a truncated source that is to be served
+    /// The errors of [`Origins::fetch`](crate::origins::Origins::fetch); `Origin` also for a truncated source that is to be served
     /// unchanged.
     pub async fn fetch(
         &self,
@@ -224,7 +224,7 @@ impl Resolver {
     /// overlays that are not in folders.
     ///
     /// # Errors
-    /// As [`Resolver::open`]; `Io`, as [`Root::entry`].
+    /// The errors of [`Resolver::open`], and `Io` for the errors of [`Root::entry`].
     ///
     /// [`Root::entry`]: crate::origins::Root::entry
     pub(crate) fn open_files(

@@ -11,7 +11,7 @@ pub(super) struct Overlaps(Vec<Overlap>);
 /// A folder that contains overlay images and sources.
 #[derive(Debug, PartialEq, Eq)]
 struct Overlap {
-    /// Prefix of the names of the overlay images in it.
+    /// Prefix of the names of the overlay images in the folder.
     name: String,
     /// The prefix that replaces `name` in the paths of sources.
     path: String,

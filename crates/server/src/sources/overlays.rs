@@ -247,7 +247,7 @@ impl OpenOverlays {
     /// Reads the files, each of which may have up to `limit` bytes.
     ///
     /// # Errors
-    /// As [`OpenFile::read`].
+    /// The errors of [`OpenFile::read`].
     pub fn read(&self, limit: u64, blocking: Blocking) -> Result<LoadedOverlays, Error> {
         let read =
             |(name, image): (&String, &Overlay)| Ok((name.clone(), image.read(limit, blocking)?));

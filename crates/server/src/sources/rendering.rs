@@ -54,7 +54,7 @@ impl Prepared {
     /// Reads the source's header, and plans the request unless pixels have to be measured first.
     ///
     /// # Errors
-    /// As [`Engine::measurement`] and [`Planned::new`].
+    /// The errors of [`Engine::measurement`] and [`Planned::new`].
     pub(crate) fn new(engine: &Engine, ingredients: Ingredients) -> Result<Self, Error> {
         let measurement = engine.measurement(&*ingredients.request.rules, &ingredients.source)?;
         Ok(match measurement {
@@ -89,7 +89,7 @@ impl Planned {
     /// needs.
     ///
     /// # Errors
-    /// As [`Engine::plan_with`].
+    /// The errors of [`Engine::plan_with`].
     pub fn new(
         engine: &Engine,
         ingredients: Ingredients,
@@ -123,7 +123,7 @@ impl Planned {
     /// Plans again with an index of the source. An invalid index has no effect.
     ///
     /// # Errors
-    /// As [`Engine::plan_with`].
+    /// The errors of [`Engine::plan_with`].
     pub(crate) fn through(self, engine: &Engine, index: Bytes) -> Result<Self, Error> {
         let index: Index = Arc::new(index);
         let plan = engine.plan_with(
@@ -143,7 +143,7 @@ impl Planned {
     /// while planning.
     ///
     /// # Errors
-    /// As [`Limits::check_cpu`](andon_pixels::Limits::check_cpu).
+    /// The errors of [`Limits::check_cpu`](andon_pixels::Limits::check_cpu).
     pub fn check_cpu(&self, engine: &Engine) -> Result<(), Error> {
         let bytes = self.source.len() as u64;
         Ok(engine
@@ -214,7 +214,7 @@ impl Planned {
     /// Returns how well `result` preserves the planned image, as an SSIMULACRA2 score.
     ///
     /// # Errors
-    /// As [`Engine::score`].
+    /// The errors of [`Engine::score`].
     pub(crate) fn score(
         &self,
         engine: &Engine,
@@ -235,7 +235,7 @@ impl Planned {
     /// Renders the planned image, from `decoded` if the source was decoded before.
     ///
     /// # Errors
-    /// As [`Engine::run`].
+    /// The errors of [`Engine::run`].
     pub fn render(
         self,
         engine: &Engine,

@@ -81,7 +81,7 @@ impl Resolver {
     /// origins and the decoded overlay images, with their former limits until they are resized.
     ///
     /// # Errors
-    /// As [`Resolver::new`].
+    /// The errors of [`Resolver::new`].
     pub(crate) fn after(
         config: &Config,
         codecs: &'static [&'static dyn Codec],
@@ -176,7 +176,7 @@ impl Resolver {
     /// Parses a target of a request with these headers.
     ///
     /// # Errors
-    /// As [`Resolver::parse`].
+    /// The errors of [`Resolver::parse`].
     pub(crate) fn parse_with(
         &self,
         target: &str,
@@ -205,7 +205,7 @@ impl Resolver {
     /// Parses a target for a sender that may request everything: of the access rules, only signatures are checked.
     ///
     /// # Errors
-    /// As [`Resolver::parse`], except those for requests that are not open to everybody.
+    /// The errors of [`Resolver::parse`], except those for requests that are not open to everybody.
     pub fn read(&self, target: &str) -> Result<ImageRequest, Error> {
         self.resolve(self.dialects.parse(target)?)
     }
@@ -275,7 +275,8 @@ impl Resolver {
             .collect()
     }
 
-    /// Returns a source under the name that its origin has for it, or `None` for a URL that no origin serves.
+    /// Returns the location of a source by the canonical name that its origin uses, or `None` for a URL that no origin
+    /// serves.
     fn settle(&self, source: Location) -> Option<Location> {
         match source {
             Location::Url(url) => self.origins.locate(&url),
@@ -283,13 +284,13 @@ impl Resolver {
         }
     }
 
-    /// Returns the location of an overlay image under the name that its origin has for it.
+    /// Returns the location of an overlay image by the canonical name that its origin uses.
     pub(super) fn overlay(&self, source: Location) -> Location {
         self.settle(source.clone()).unwrap_or(source)
     }
 
-    /// Returns the location of an image that the configuration names by a path or a URL, under the name that its origin
-    /// has for it.
+    /// Returns the location of an image that the configuration specifies as the path or URL `name`, by the canonical
+    /// name that its origin uses.
     ///
     /// # Errors
     /// An error that names `key` if no origin serves such an image.

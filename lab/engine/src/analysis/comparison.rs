@@ -31,9 +31,10 @@ pub struct Comparison {
     pub role: Role,
     /// The verdict.
     pub verdict: Verdict,
-    /// The figures, given even if the verdict is INVALID or SWITCH INACTIVE; `None` below two pairs.
+    /// The estimated ratio with its intervals, given even if the verdict is INVALID or SWITCH INACTIVE; `None` below
+    /// two pairs.
     pub estimate: Option<Estimate>,
-    /// The figures if discarded blocks are included; `None` if none was discarded.
+    /// The estimate from all blocks, discarded ones included; `None` if none was discarded.
     pub with_discarded: Option<Estimate>,
     /// How much baseline and variant vary from block to block; `None` below three pairs.
     pub stability: Option<Stability>,

@@ -1,4 +1,4 @@
-//! The figures of a comparison, before any conclusion is drawn from them.
+//! The estimated ratio of a comparison with its intervals, before any conclusion is drawn from them.
 
 use serde::Serialize;
 
@@ -12,10 +12,10 @@ use crate::stats::{
     signed_rank_p,
 };
 
-/// The figures of a comparison. Ratios are variant divided by baseline.
+/// The estimated ratio of a comparison, with its intervals. Ratios are variant divided by baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Estimate {
-    /// Pairs used.
+    /// Number of pairs that the estimate is based on.
     pub pairs: u32,
     /// Geometric mean of the pairs' ratios.
     pub ratio: f64,

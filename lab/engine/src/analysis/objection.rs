@@ -1,4 +1,4 @@
-//! Reasons why no conclusion may be drawn from a comparison, however clear its figures are.
+//! Reasons why no conclusion may be drawn from a comparison, however clear its result is.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +8,8 @@ use super::work::{Differing, WorkJudgement};
 use crate::record::{Reading, Run};
 use crate::scenario::Check;
 
-/// Returns an INVALID verdict if the figures do not compare what they seem to: the server never started, requests
-/// failed, or replies differ.
+/// Returns an INVALID verdict if the numbers do not compare what they seem to compare: the server never started,
+/// requests failed, or replies differ.
 pub(super) fn invalid(
     contrast: Contrast,
     pairs: &[Pair<'_>],

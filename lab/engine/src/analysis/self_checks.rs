@@ -38,7 +38,7 @@ pub struct Finding {
     pub name: &'static str,
     /// The severity of the finding.
     pub severity: Severity,
-    /// What was found, with the figures, as a sentence.
+    /// What was found, with the numbers, as a sentence.
     pub sentence: String,
     /// The remedy, as a sentence.
     pub advice: &'static str,
@@ -48,11 +48,11 @@ pub struct Finding {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
-    /// The figures do not mean what they seem to mean.
+    /// The results do not mean what they seem to mean.
     Critical,
-    /// The figures may mislead.
+    /// The results may mislead.
     Warning,
-    /// Good to know when reading the figures.
+    /// Information that helps to interpret the results.
     Note,
 }
 

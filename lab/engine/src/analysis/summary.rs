@@ -1,4 +1,4 @@
-//! The figures of one variant over all of its blocks that count, without any comparison.
+//! Results of one variant over all of its blocks that count, without any comparison.
 
 use serde::Serialize;
 
@@ -10,7 +10,7 @@ use crate::record::{
 use crate::scenario::Metric;
 use crate::stats::Spread;
 
-/// The figures of one variant, or of the A/A arm. Counts, times and histograms are sums over the blocks that count;
+/// Results of one variant, or of the A/A arm. Counts, times and histograms are sums over the blocks that count;
 /// `system` and `in_flight` are means; peaks are the highest of all blocks.
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {
@@ -20,23 +20,23 @@ pub struct Summary {
     pub variant: u32,
     /// The blocks' part in their pairs. The baseline's blocks of all pairs are in one summary.
     pub arm: Arm,
-    /// Blocks that count.
+    /// Number of blocks that count.
     pub blocks: u32,
-    /// Blocks that were disturbed.
+    /// Number of blocks that were discarded because they were disturbed.
     pub discarded: u32,
-    /// Blocks that failed.
+    /// Number of blocks that failed.
     pub failed: u32,
     /// Each metric's spread over the blocks; metrics without a value in any block are left out.
     pub metrics: Vec<MetricSummary>,
     /// Total length of the measured windows in seconds.
     pub seconds: f64,
-    /// Requests begun.
+    /// Number of requests in the measured windows.
     pub sent: u64,
-    /// Replies that arrived whole and as expected.
+    /// Number of replies that arrived complete and as expected.
     pub completed: u64,
-    /// Requests without a good reply, by kind of failure.
+    /// Number of requests without a good reply, by kind of failure.
     pub failures: Failures,
-    /// Arrivals that could not be sent (open loop).
+    /// Number of arrivals that could not be sent (open loop).
     pub missed_sends: u64,
     /// Bytes received, reply heads included.
     pub bytes_total: u64,
@@ -60,7 +60,7 @@ pub struct Summary {
     pub waiting: Latencies,
     /// Times by which the client itself sent late (open loop).
     pub send_lag: Latencies,
-    /// The figures of each URL.
+    /// Results for each URL.
     pub urls: Vec<UrlResult>,
     /// Resources that the server's process tree used.
     pub server: ServerCost,

@@ -1,4 +1,4 @@
-//! The verdict: one word for each comparison and metric, with the figures that belong to it.
+//! The verdict: one word for each comparison and metric, with the numbers that belong to it.
 
 use std::fmt;
 
@@ -54,7 +54,7 @@ pub enum Verdict {
         #[serde(skip_serializing_if = "Option::is_none")]
         untold: Option<(u32, u32)>,
     },
-    /// The figures do not compare what they seem to compare.
+    /// The numbers do not compare what they seem to compare.
     Invalid {
         /// The reason for which the comparison is invalid.
         why: String,
@@ -206,7 +206,7 @@ impl Verdict {
     }
 }
 
-/// Writes the word with its figures, e.g. `SAME within ±3 % (tiny, +0.8 %)`.
+/// Writes the word with its numbers, e.g. `SAME within ±3 % (tiny, +0.8 %)`.
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.word())?;

@@ -14,7 +14,7 @@ pub struct WorkJudgement {
     pub url: String,
     /// Whether all replies, including the baseline's, compare as the variant's `expect` demands.
     pub same: bool,
-    /// The figures of the comparison, e.g. `13.6 KB vs 44.0 KB, SSIM 0.94 < 0.98`.
+    /// The details of the comparison, e.g. `13.6 KB vs 44.0 KB, SSIM 0.94 < 0.98`.
     pub detail: String,
     /// Counts of the variant's replies.
     pub replies: Counted,
@@ -25,9 +25,9 @@ pub struct WorkJudgement {
 /// The number of replies, and how many of them were wrong or differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counted {
-    /// All replies.
+    /// Number of all replies.
     pub all: u64,
-    /// Replies that are wrong or differ from what they are compared with.
+    /// Number of replies that are wrong or differ from those that they are compared with.
     pub wrong: u64,
 }
 

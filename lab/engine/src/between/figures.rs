@@ -1,4 +1,4 @@
-//! A variant's figures in two runs, and the verdicts on them.
+//! A variant's metrics in two runs, and the verdicts on their differences.
 
 use serde::Serialize;
 

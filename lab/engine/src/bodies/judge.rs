@@ -100,7 +100,7 @@ fn replies(run: &Run) -> BTreeMap<(u32, u32), Vec<ReplyCount>> {
 struct Side {
     counted: Counted,
     distinct: usize,
-    /// The figures of the most frequent correct reply.
+    /// The details of the comparison for the most frequent correct reply.
     right: Option<String>,
     /// What is wrong with the most frequent wrong reply.
     wrong: Option<String>,
@@ -150,7 +150,8 @@ fn is_image(reply: &Reply) -> bool {
     reply.media_type.starts_with("image/")
 }
 
-/// Describes what is wrong on either side and with what share of its replies, or else the figures.
+/// Describes what is wrong on either side, and with what share of its replies. If nothing is wrong, returns the details
+/// of the comparison.
 fn describe(variant: &Side, baseline: &Side) -> String {
     let share = |side: &Side, whose: &str| {
         let problem = side.wrong.as_ref()?;
@@ -219,7 +220,8 @@ impl DecodedBodies<'_> {
         wrong.map(|than| format!("the image is {}x{}, {than}", size.0, size.1))
     }
 
-    /// Compares a variant's reply with the baseline's. Returns the figures, or as `Err` how they differ.
+    /// Compares a variant's reply with the baseline's. Returns the details of the comparison as a text; `Err` if the
+    /// replies differ or cannot be compared.
     fn pair(&mut self, baseline: &Reply, reply: &Reply, expect: Expect) -> Result<String, String> {
         let lengths = format!("{} B and {} B", baseline.length, reply.length);
         if baseline.status != reply.status {

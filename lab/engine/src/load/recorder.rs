@@ -256,7 +256,7 @@ impl Recorder {
         }
     }
 
-    /// Closes the record and returns the figures of the window.
+    /// Closes the record and returns the results of the window.
     pub(super) fn finish(&self, opened: Instant, closed: Instant) -> LoadResult {
         let mut sums = self.sums();
         sums.close_bin();
@@ -282,8 +282,8 @@ impl Recorder {
     }
 }
 
-/// Largest number of URLs that have figures of their own, since the histogram of each takes up to 200 kB. A longer list
-/// is a log that is replayed, which has its most frequent URLs first.
+/// Maximum number of URLs with results of their own, since the histogram of each takes up to 200 kB. A longer list is a
+/// log that is replayed, which has its most frequent URLs first.
 const MOST_URLS: usize = 1000;
 
 /// Selects the counter of a kind of failure.

@@ -39,7 +39,7 @@ impl Sequence {
         }
     }
 
-    /// Creates the order that a script gives.
+    /// Creates a sequence that requests the URLs in the order of a script.
     pub(super) fn scripted(script: &Script) -> Self {
         let urls = script.requests.iter().map(|(_, url)| *url);
         Self {

@@ -199,9 +199,9 @@ impl fmt::Display for ForeignProcess {
 /// turbo, heat and other load in one number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Probe {
-    /// Time before the block, in seconds.
+    /// Time that the fixed work took before the block, in seconds.
     pub before: f64,
-    /// Time after the block, in seconds.
+    /// Time that the fixed work took after the block, in seconds.
     pub after: f64,
 }
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Latencies;
 
-/// Figures of the measured window as the client saw it. Warm-up and ramp-up are not included.
+/// Results of the measured window as seen by the client. Warm-up and ramp-up are not included.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct LoadResult {
     /// Length of the window in seconds. A window that ends after a number of requests closes with the end of the last
@@ -14,13 +14,14 @@ pub struct LoadResult {
     pub seconds: f64,
     /// Number of connections that the load uses.
     pub connections: u32,
-    /// Requests of the window that have ended, good or bad.
+    /// Number of requests of the window that have ended, good or bad.
     pub sent: u64,
-    /// Replies that arrived whole and as expected.
+    /// Number of replies that arrived complete and as expected.
     pub completed: u64,
-    /// Failed requests, by kind.
+    /// Numbers of failed requests, by kind of failure.
     pub failures: Failures,
-    /// Arrivals of an open loop that were due within the window but never sent, since every connection was busy.
+    /// Number of arrivals of an open loop that were due within the window but never sent, since every connection was
+    /// busy.
     pub missed_sends: u64,
     /// Bytes received, including approximate sizes of the heads.
     pub bytes_total: u64,
@@ -37,9 +38,9 @@ pub struct LoadResult {
     pub waiting: Latencies,
     /// Time from the intended to the true start: how late the client itself was (open loop).
     pub send_lag: Latencies,
-    /// Figures of each of the first thousand URLs, in the order of the scenario's list.
+    /// Results for each of the first thousand URLs, in the order of the scenario's list.
     pub urls: Vec<UrlResult>,
-    /// Figures of each connection.
+    /// Results of each connection.
     pub per_connection: Vec<ConnectionUse>,
     /// Mean number of requests in flight: the sum of all service times divided by the length of the window.
     pub in_flight: f64,
@@ -54,17 +55,18 @@ pub struct LoadResult {
 /// Numbers of requests without a good reply, by kind of failure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failures {
-    /// No connection could be opened.
+    /// Number of requests for which no connection could be opened.
     pub connect: u64,
-    /// No whole reply arrived in time.
+    /// Number of requests whose complete reply did not arrive in time.
     pub timeout: u64,
-    /// The connection broke before the reply was complete.
+    /// Number of requests whose connection broke before the reply was complete.
     pub cut: u64,
-    /// The status was not the expected one.
+    /// Number of replies with another status than expected.
     pub status: u64,
-    /// The media type was not the expected one.
+    /// Number of replies with another media type than expected.
     pub media_type: u64,
-    /// The length differed from that of the URL's first reply (counted only where the scenario asks for it).
+    /// Number of replies whose length differed from that of the URL's first reply (counted only if the scenario asks
+    /// for it).
     pub length: u64,
 }
 
@@ -114,14 +116,14 @@ impl std::ops::AddAssign for Failures {
     }
 }
 
-/// Figures of one URL.
+/// Results of the requests for one URL in the measured window.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct UrlResult {
     /// The target as sent, e.g. `/resize/w/150/h/150/a.jpg`.
     pub url: String,
-    /// Replies that arrived whole and as expected.
+    /// Number of replies that arrived complete and as expected.
     pub completed: u64,
-    /// Requests without a good reply.
+    /// Number of requests without a good reply.
     pub failures: u64,
     /// Bytes received in bodies of good replies.
     pub bytes_body: u64,
@@ -132,10 +134,10 @@ pub struct UrlResult {
     pub reason: Option<String>,
 }
 
-/// Figures of one connection, which show whether it was starved.
+/// Results of one connection, which show whether it was starved.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct ConnectionUse {
-    /// Good replies.
+    /// Number of good replies that the connection received.
     pub completed: u64,
     /// Longest time between two replies, in seconds. Failures and the edges of the window count as replies.
     pub longest_wait: f64,
@@ -148,13 +150,13 @@ pub struct Bin {
     pub at: f64,
     /// Length of the slice in seconds.
     pub seconds: f64,
-    /// Good replies that ended within the slice.
+    /// Number of good replies that ended within the slice.
     pub completed: u64,
     /// Median latency in seconds; 0 without good replies.
     pub p50: f64,
     /// 99th percentile of latency in seconds; 0 without good replies.
     pub p99: f64,
-    /// Good replies that took longer than the limit, if one was set.
+    /// Number of good replies that took longer than the limit, if one was set.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub late: u64,
 }

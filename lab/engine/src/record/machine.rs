@@ -1,4 +1,4 @@
-//! Figures from `/proc` and `/sys`: about the machine once per run, about the server and the system once per block.
+//! Metrics from `/proc` and `/sys`: about the machine once per run, about the server and the system once per block.
 
 use serde::{Deserialize, Serialize};
 

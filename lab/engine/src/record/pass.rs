@@ -12,7 +12,7 @@ pub struct Pass {
     /// The method of counting, e.g. `strace 6.1` or `callgrind 3.19.0`, or why nothing could be counted: `not
     /// available: …`.
     pub method: String,
-    /// Number of requests that the figures are based on: the difference between the two compared measurements.
+    /// Number of requests that the results are based on: the difference between the two compared measurements.
     pub requests: u64,
     /// Mean time per request while counting divided by that without counting, which shows the cost of observation; 0 if
     /// unknown.
@@ -27,7 +27,7 @@ pub struct Pass {
     pub assertions: Vec<Reading>,
 }
 
-/// Figures of one system call.
+/// Rate, failures and duration of one system call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SyscallRow {
     /// Name of the call, e.g. `openat`.

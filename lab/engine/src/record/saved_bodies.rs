@@ -27,7 +27,7 @@ impl SavedBodies {
         }
     }
 
-    /// Returns whether there are neither bodies nor findings to judge replies by.
+    /// Returns whether there are neither bodies nor findings, so that replies cannot be compared.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.bodies.is_empty() && self.findings.is_none()

@@ -31,7 +31,7 @@ const LABEL: usize = 37;
 /// Width of a ratio with its interval, in characters.
 const RATIO: usize = 26;
 
-/// Returns tables with the figures of all variants, as many as are needed, then one with the connection times.
+/// Returns tables with the results of all variants, as many as are needed, then one with the connection times.
 pub(super) fn tables(input: &ReportInput<'_>) -> Vec<Table> {
     let all: Vec<&Summary> = input.variants().collect();
     let Some((baseline, others)) = all.split_first() else {
@@ -285,7 +285,7 @@ fn measured(it: &Summary, value: f64) -> Option<f64> {
     (it.blocks > 0).then_some(value)
 }
 
-/// Returns a figure of the server's process tree, if the tree was seen.
+/// Returns a metric of the server's process tree, if the tree was seen.
 fn served(it: &Summary, value: f64) -> Option<f64> {
     it.server.is_known().then_some(value)
 }

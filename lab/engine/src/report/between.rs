@@ -1,4 +1,4 @@
-//! Compares two runs: what differs between them, and their figures.
+//! Prints the comparison of two runs: what differs in their set-ups, and their metrics.
 
 use super::Table;
 use super::units::{self, fixed};
@@ -8,7 +8,7 @@ use crate::record::Run;
 use crate::scenario::Metric;
 
 impl Between {
-    /// Returns what a reader must know before the figures, one sentence per entry.
+    /// Returns what a reader must know before looking at the metrics, one sentence per entry.
     #[must_use]
     pub fn caveats(&self) -> Vec<String> {
         let mut lines = vec![match self.seconds_apart {

@@ -1,4 +1,4 @@
-//! The five most important figures of a load test: rate, median, 99th percentile, errors and CPU per request.
+//! The five most important metrics of a load test: rate, median, 99th percentile, errors and CPU per request.
 
 use super::table::harmless;
 use super::units::{self, UNKNOWN};

@@ -58,7 +58,7 @@ pub(super) fn table(input: &ReportInput<'_>, urls: usize) -> Table {
 /// Largest number of URLs per variant in HTML and Markdown reports: all URLs of a long list would make them too large.
 pub(super) const MOST_URLS: usize = 60;
 
-/// The figures of one line, which is for a whole variant or one of its URLs.
+/// The values of one line of the report, which is for a whole variant or one of its URLs.
 pub(super) struct Line<'a> {
     pub(super) label: String,
     pub(super) times: &'a Latencies,

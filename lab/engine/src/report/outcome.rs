@@ -20,7 +20,7 @@ pub(super) struct Outcome {
     /// p-value of the exact signed-rank test for "the ratio is one", `0.031`, or empty. The test checks the t-test,
     /// since no single outlying pair sways it.
     pub(super) ranks: String,
-    /// The verdict as text, with its figures.
+    /// The verdict as text, with its numbers.
     pub(super) verdict: String,
     /// The tone of the line: good, bad, calm, unsure or broken.
     pub(super) tone: Tone,
@@ -30,8 +30,8 @@ pub(super) struct Outcome {
     pub(super) arm: Arm,
 }
 
-/// Returns the figures of a comparison unless its verdict is invalid: the ratio of two different kinds of work would be
-/// quoted by someone.
+/// Returns the estimate of a comparison unless its verdict is INVALID: somebody would quote the ratio of two different
+/// kinds of work.
 pub(super) fn quotable(comparison: &Comparison) -> Option<&Estimate> {
     let sound = Tone::of(&comparison.verdict) != Tone::Broken;
     comparison.estimate.as_ref().filter(|_| sound)

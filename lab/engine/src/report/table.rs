@@ -22,7 +22,7 @@ pub struct Table {
 pub enum Align {
     /// Left-aligned, for words.
     Left,
-    /// Right-aligned, for figures.
+    /// Right-aligned, for numbers.
     Right,
 }
 
@@ -42,7 +42,7 @@ impl Table {
         self
     }
 
-    /// Adds right-aligned columns for figures.
+    /// Adds right-aligned columns for numbers.
     pub(super) fn figures<S: Into<String>>(mut self, heads: impl IntoIterator<Item = S>) -> Self {
         self.columns
             .extend(heads.into_iter().map(|head| (head.into(), Align::Right)));

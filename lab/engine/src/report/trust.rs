@@ -1,4 +1,4 @@
-//! How far the figures can be trusted: noise floor, lost blocks, stability, equivalence of replies.
+//! How far the results can be trusted: noise floor, lost blocks, stability, equivalence of replies.
 
 use std::fmt::Write as _;
 

@@ -1,8 +1,8 @@
-//! Formats figures for human readers: three significant digits, a unit, and a dash for unknown values.
+//! Formats numbers for human readers: three significant digits, a unit, and a dash for unknown values.
 
 use crate::scenario::Metric;
 
-/// Stands for an unknown figure.
+/// Printed in place of an unknown number.
 pub(super) const UNKNOWN: &str = "–";
 
 /// Formats a duration given in seconds: `1.24 ms`, `27.0 s`, `812 ns`.

@@ -1,4 +1,4 @@
-//! Samples of a block, and the figures derived from a window of them.
+//! Samples of a block, and the metrics derived from a window of them.
 
 use super::foreign::{self, Scan};
 use crate::record::{ForeignProcess, Noise, Probe, ServerCost, SystemLoad, Tick};

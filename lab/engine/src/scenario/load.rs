@@ -19,7 +19,7 @@ pub struct Load {
     pub duration: Option<Seconds>,
     /// Requests per connection, as JMeter counts: the window has `connections` × `loops` requests. 0: not used.
     pub loops: u64,
-    /// Time over which the connections are opened one by one. It is left out of the figures.
+    /// Time over which the connections are opened one by one. It is not part of the measurement.
     pub ramp: Seconds,
     /// Arrivals per second in an open loop.
     pub rate: f64,

@@ -7,11 +7,11 @@
 /// Time constant of a load average's decay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decay {
-    /// The one-minute load average, first of the three figures.
+    /// The one-minute load average, the first number of three.
     OneMinute,
-    /// The five-minute load average, second of the three figures.
+    /// The five-minute load average, the second number of three.
     FiveMinutes,
-    /// The fifteen-minute load average, third of the three figures.
+    /// The fifteen-minute load average, the third number of three.
     FifteenMinutes,
 }
 

@@ -51,12 +51,12 @@ struct At {
     count: Count,
 }
 
-/// Numbers of all and of late requests in one part of a trial.
+/// The number of requests in one part of a trial, and how many of them were late.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Count {
     /// The number of requests in the part.
     pub all: f64,
-    /// Number of late requests in the part, whose share is compared with the allowed one.
+    /// Number of late requests in the part. Their share is compared with the allowed share.
     pub late: f64,
 }
 
@@ -81,7 +81,8 @@ pub enum Length {
 /// How many times as long as a short trial a long one is, which is also its number of parts.
 pub const LONG: usize = 8;
 
-/// An estimated level, with an interval that contains the true level in about nine of ten searches.
+/// The result of a search: the estimated level, such as an arrival rate, with an interval that contains the true level
+/// in about nine of ten searches.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Level {
     /// The estimated level.
@@ -337,8 +338,8 @@ impl Information {
 const LEAST_SHARE: f64 = 1e-4;
 /// Width of the bracket, on the logarithmic scale, below which long trials begin.
 const NARROW: f64 = 0.2;
-/// Logarithmic distance from the estimate of two in three long trials, one below and one above. The third is at the
-/// estimate itself.
+/// Distance between long trials, on the logarithmic scale. Of three long trials, one is this far below the best
+/// estimate, one at it, and one this far above it.
 const STEP: f64 = 0.04;
 /// Logarithmic distance from the estimate within which trials are used. Over a wider range, the logarithm of the share
 /// is not linear.

@@ -18,11 +18,11 @@ struct Image {
 
 /// The location of an image.
 enum Location {
-    /// It is the path or URL of an image in an origin of the document.
+    /// The path or URL of an image that an origin of the generated configuration serves.
     Origin(String),
-    /// It is a URL that no origin of the document may fetch.
+    /// A URL that no origin of the generated configuration may fetch.
     Url(String),
-    /// It is a file in imgproxy's container.
+    /// The path of a file in imgproxy's container.
     File(String),
     /// The variable contains the image itself, in base64.
     Data,

@@ -113,7 +113,8 @@ fn addresses(parts: &Parts, has_public: bool, out: &mut Document) {
     }
 }
 
-/// Adds notes on variables that concern origins that were not generated.
+/// Adds notes on variables that have no effect, because the generated configuration has no origin of the type that they
+/// configure.
 fn unused(parts: &Parts, out: &mut Document) {
     for (name, key) in [
         ("IMGPROXY_DOWNLOAD_TIMEOUT", "timeouts.total"),
@@ -141,11 +142,11 @@ fn unused(parts: &Parts, out: &mut Document) {
 
 /// A type of object storage.
 pub(super) struct Kind {
-    /// Its name in imgproxy's variables.
+    /// The name of the object storage in imgproxy's variables, such as `GCS`.
     pub name: &'static str,
-    /// Its name in an origin's keys.
+    /// The name of the object storage in the keys of an `[[origin]]`, such as `gcs`.
     pub key: &'static str,
-    /// URL scheme of its objects.
+    /// The URL scheme of objects in the object storage, such as `gs`.
     pub scheme: &'static str,
 }
 

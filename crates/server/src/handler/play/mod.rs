@@ -107,7 +107,7 @@ impl Query {
 }
 
 impl Query {
-    /// Returns the parsed recipe, or an empty one if the query has none: the image is only encoded again.
+    /// Returns the parsed recipe. If the query has none, returns an empty recipe, which only encodes the image again.
     fn recipe(&self) -> Result<Recipe, Error> {
         let recipe = self
             .recipe

@@ -29,6 +29,8 @@ pub(super) struct Client {
 }
 
 impl Client {
+    /// Creates a client. If `environment` names another endpoint for Amazon's token service, requests to it go there.
+    ///
     /// # Errors
     /// A message about a variable of the environment that cannot work.
     pub(super) fn new(environment: &Environment) -> Result<Self, String> {
@@ -79,7 +81,8 @@ impl Client {
     /// Sends a request and returns the body of the response if its status is a success.
     ///
     /// # Errors
-    /// As [`Client::send`], and for any other status, with the beginning of the response.
+    /// The errors of [`Client::send`], and for any status that is not a success, a text with the beginning of the
+    /// response.
     pub(super) async fn success(&self, request: Request<Bytes>) -> Result<Bytes, String> {
         let place = place(request.method().as_str(), request.uri());
         let response = self.send(request).await?;

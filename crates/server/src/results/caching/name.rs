@@ -85,8 +85,8 @@ struct TagInputs {
 pub(crate) struct Names {
     revision: Revision,
     fonts: TextFonts,
-    /// Places of the origins, and the names of the stores of their sources: if these change, the same path is another
-    /// image.
+    /// Which sources belong to each origin, and a name of the store that it reads. They are part of the keys of
+    /// results, because the same path is another image after they change.
     origins: Vec<(Place, String)>,
 }
 

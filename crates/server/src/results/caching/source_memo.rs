@@ -9,7 +9,7 @@ use andon_cache::{Deadline, FlightError, Flights, Key, Table};
 use super::MOST_REMEMBERED;
 use crate::error::{Error, SharedError};
 
-/// A memo of one kind of finding about sources.
+/// A cache of one kind of finding about sources, such as measurements. Each finding is determined once.
 #[derive(Clone, Debug)]
 pub(crate) struct SourceMemo<V> {
     flights: Flights<Key, Result<V, SharedError>>,

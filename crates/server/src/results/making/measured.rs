@@ -176,7 +176,7 @@ impl Maker {
 const LIKELY: Duration = Duration::from_secs(600);
 
 impl<H: Send + Sync + 'static> Task<H> {
-    /// Runs `look` over the bytes on a worker thread, after admission like all work.
+    /// Calls `look` with the bytes on a worker thread, once the work is admitted.
     async fn run<T: Send + 'static>(
         self,
         admission: &Admission,

@@ -99,7 +99,8 @@ impl Maker {
         Ok(resolved)
     }
 
-    /// Resolves a request with these facts, or without any for an unchanged file.
+    /// Determines the result that a request variant stands for, given the facts of its source. Without facts, it is the
+    /// unchanged file.
     fn derive(
         &self,
         variant: &RequestVariant,

@@ -8,7 +8,7 @@ use crate::stats::median;
 /// Multiple of the usual wait above which a connection counts as starved, if the wait is also a large share of the
 /// window.
 const TIMES: f64 = 10.0;
-/// Share of the window that a wait must last to count as starvation. Shorter waits change no figure.
+/// Share of the window that a wait must last to count as starvation. Shorter waits change no result.
 const OF_WINDOW: f64 = 0.05;
 
 pub(super) const CHECK: SelfCheck = SelfCheck {

@@ -21,13 +21,13 @@ pub struct Trial {
     pub rate: f64,
     /// Length of the window in seconds.
     pub seconds: f64,
-    /// Replies that arrived whole and as expected.
+    /// Number of replies that arrived complete and as expected.
     pub completed: u64,
-    /// Completed replies that took longer than the target.
+    /// Number of completed replies that took longer than the target.
     pub late: u64,
-    /// Requests without a good reply.
+    /// Number of requests without a good reply.
     pub failed: u64,
-    /// Arrivals for which no connection was free.
+    /// Number of arrivals for which no connection was free.
     pub missed: u64,
     /// The latency that is compared with the target, in seconds.
     pub latency: f64,

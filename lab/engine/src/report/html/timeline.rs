@@ -156,7 +156,7 @@ fn queue(svg: &mut Svg, ticks: &[Tick], x: &Scale, top: f64) {
     svg.polyline("line dash soft", &line(|it| it.load_1));
 }
 
-/// A strip of the timeline that shows one figure of the client's time slices.
+/// A strip of the timeline that shows one metric of the client's time slices.
 struct Strip {
     title: &'static str,
     log: bool,
