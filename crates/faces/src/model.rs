@@ -7,11 +7,12 @@ use crate::network::{Layer, Network};
 use crate::pattern;
 use crate::proposals::{Cascade, GROUP, SIDE, VALUES};
 
-/// Weights and positions of all stages.
+/// The bundled model: the weights and positions of all stages of detection.
 #[derive(Debug)]
 pub(crate) struct Model {
     pub(crate) cascades: Vec<Cascade>,
-    /// Stages of networks. All networks run one after the other, also those within a stage.
+    /// The stages after the cascades, each with its networks. All networks run one after the other, including those of the
+    /// same stage.
     pub(crate) stages: Vec<Vec<Network>>,
 }
 
@@ -24,8 +25,8 @@ impl Model {
         MODEL.get_or_init(|| Self::read(BYTES)).as_ref()
     }
 
-    /// Parses a model. Returns `None` for models with another structure than the one evaluated here: cascades first,
-    /// all of which are the input of one chain of networks.
+    /// Parses a model. Returns `None` if its structure is not the supported one: cascades first, then a single chain of
+    /// networks that takes the windows of all cascades.
     pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
         let mut reader = Reader(bytes);
         let levels = reader.count()?;

@@ -1,8 +1,10 @@
 //! Locally assembled binary patterns: each tells which of the eight blocks around a block are no brighter than that
 //! block. Blocks are 3 × 3 px, so a pattern covers 9 × 9 px.
 
-/// Side of a block in px; `SIDE` is that of a pattern.
+/// Side of a block in px. A pattern compares a block with the eight around it.
 const BLOCK: usize = 3;
+
+/// Side of a pattern in px.
 pub(crate) const SIDE: usize = 3 * BLOCK;
 
 /// Column and row in px where each block around the middle one begins, from the highest bit of the pattern to the

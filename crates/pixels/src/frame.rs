@@ -60,7 +60,7 @@ impl<T: Plain> Grid<T> {
     /// Creates a grid from the samples in a buffer.
     ///
     /// # Errors
-    /// As `from_samples`.
+    /// Those of `from_samples`.
     pub fn from_buffer(width: u32, height: u32, samples: Buffer<T>) -> Result<Self> {
         let (have, expected) = (samples.len(), width as usize * height as usize);
         if have != expected {

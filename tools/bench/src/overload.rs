@@ -74,7 +74,7 @@ pub(crate) struct Run {
     pub(crate) goals: Vec<Goal>,
 }
 
-/// Output of a server that is busy but not overloaded.
+/// Throughput of a server that is fully busy but not overloaded.
 #[derive(Serialize)]
 struct Peak {
     images_per_second: f64,

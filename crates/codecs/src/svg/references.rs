@@ -242,7 +242,8 @@ impl<'a> Walk<'a, '_> {
         Ok(())
     }
 
-    /// Visits all drawn elements, children and references first, and returns the weight of the root.
+    /// Computes the weight (cost) of every drawn element, those of its children and references first, and returns that of
+    /// the root.
     fn weigh(&mut self) -> Result<Weight> {
         // Two states for each element, within and outside of clip paths, and for the pseudo-element of a context's
         // paints.

@@ -18,8 +18,8 @@ use template::{Piece, pieces};
 pub struct Rewrite {
     /// A regular expression that is matched against the raw path (not decoded, without the query).
     pub from: String,
-    /// Regular expressions that must all match the raw query as well. A configuration file may have one without a list.
-    /// Empty: any query, or none.
+    /// Regular expressions, all of which must match the raw query. A configuration file may have a single string instead
+    /// of a list. If empty, the rule applies to any query, and to targets without a query.
     #[serde(default, deserialize_with = "one_or_all")]
     pub query: Vec<String>,
     /// The new path. `$1` to `$9` are the groups of the expression. `$arg_NAME` is an argument of the request's query:

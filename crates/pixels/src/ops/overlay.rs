@@ -114,11 +114,11 @@ enum Fit {
     Cover,
 }
 
-/// Most copies of an overlay that are spread or repeated in both directions. If there is room for more, at most
-/// [`SPREAD_EACH`] are spread in each direction.
+/// Maximum number of copies of an overlay that are spread or repeated in both directions. If there is room for more, at
+/// most [`SPREAD_EACH`] are spread in each direction.
 const SPREAD: u64 = 100;
 
-/// Most copies, in each direction, of an overlay that there is room for more than `SPREAD` times.
+/// Maximum number of copies in each direction of an overlay that would fit more than [`SPREAD`] times.
 const SPREAD_EACH: u32 = 6;
 
 impl OverlayStage {

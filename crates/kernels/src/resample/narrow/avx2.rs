@@ -70,7 +70,8 @@ unsafe fn down(ring: &[u32], steps: &[Step], between: &mut [i16]) {
 /// Weighs `N` × 16 columns vertically.
 ///
 /// # Safety
-/// The columns must exist in each step, from `ring` plus the step's `at` on, and in `between`.
+/// Each step must have this many columns, which begin at `ring` plus the step's `at`, and `between` must have room for
+/// as many.
 #[target_feature(enable = "avx2")]
 #[inline]
 unsafe fn down_columns<const N: usize>(ring: *const u32, steps: &[Step], between: *mut i16) {

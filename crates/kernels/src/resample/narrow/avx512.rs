@@ -73,7 +73,8 @@ unsafe fn down(ring: &[u32], steps: &[Step], between: &mut [i16]) {
 /// Weighs `N` × 32 columns vertically.
 ///
 /// # Safety
-/// `N` × 32 columns must exist in each step, from `ring` plus the step's `at` on, and in `between`.
+/// Each step must have this many columns, which begin at `ring` plus the step's `at`, and `between` must have room for
+/// as many.
 #[target_feature(enable = "avx2,avx512f,avx512bw,avx512vl,avx512vnni")]
 #[inline]
 unsafe fn down_columns<const N: usize>(ring: *const u32, steps: &[Step], between: *mut i16) {

@@ -44,7 +44,8 @@ unsafe fn down(ring: &[u32], steps: &[Step], between: &mut [f32]) {
 /// Weighs [`COLUMNS`] columns vertically.
 ///
 /// # Safety
-/// The columns must exist in each step, from `ring` plus the step's `at` on, and in `between`.
+/// Each step must have this many columns, which begin at `ring` plus the step's `at`, and `between` must have room for
+/// as many.
 #[target_feature(enable = "neon")]
 #[inline]
 unsafe fn down_columns(ring: *const u32, steps: &[Step], between: &mut [f32]) {
