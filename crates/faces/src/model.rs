@@ -57,8 +57,9 @@ impl Model {
     }
 }
 
-/// Number by which the model file denotes a classifier that is a cascade. `NETWORK` is that of a network.
+/// Number by which the model file denotes a classifier that is a cascade.
 const CASCADE: usize = 0;
+/// Number by which the model file denotes a classifier that is a network.
 const NETWORK: usize = 1;
 
 /// Reads little-endian numbers of 4 bytes.
@@ -83,8 +84,8 @@ impl Reader<'_> {
         (0..count).map(|_| self.float()).collect()
     }
 
-    /// Reads the numbers of the lists of windows that a stage processes. Returns `None` unless these are the first
-    /// `count` lists.
+    /// Reads the indices of the lists of windows that a stage takes as its input. Returns `None` unless they are 0 to
+    /// `count` - 1, in order.
     fn sources(&mut self, count: usize) -> Option<()> {
         // The count is negative if there are no lists.
         let list_count = i32::from_le_bytes(self.bytes()?).max(0) as usize;

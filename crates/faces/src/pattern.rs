@@ -20,7 +20,7 @@ const AROUND: [(usize, usize); 8] = [
     (6, 6),
 ];
 
-/// Returns the pattern whose top left corner is at each pixel of an image, or 0 if there is no room for one.
+/// Returns for each pixel of an image the pattern whose top left corner it is, or 0 if there is no room for one.
 pub(crate) fn patterns(samples: &[u8], width: usize, height: usize) -> Vec<u8> {
     let mut patterns = vec![0; samples.len()];
     if width < SIDE || height < SIDE {
@@ -41,7 +41,7 @@ pub(crate) fn patterns(samples: &[u8], width: usize, height: usize) -> Vec<u8> {
     patterns
 }
 
-/// Returns the sum of the block whose top left corner is at each pixel.
+/// Returns for each pixel the sum of the samples in the block whose top left corner it is.
 fn blocks(samples: &[u8], width: usize, height: usize) -> Vec<u16> {
     let mut sums = vec![0_u16; samples.len()];
     for y in 0..=height - BLOCK {

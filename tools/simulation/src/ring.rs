@@ -113,8 +113,9 @@ impl Evenness {
 
 const HOTTEST: usize = 1000;
 
-/// The number of leading bits of a hash that select where a search begins. `REST` is the number of the remaining bits.
+/// The number of leading bits of a hash that select where a search begins.
 const BITS: u32 = 16;
+/// The number of bits of a hash after the first [`BITS`].
 const REST: u32 = 64 - BITS;
 
 #[cfg(test)]

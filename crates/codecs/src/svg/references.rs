@@ -620,7 +620,8 @@ impl<'a> Walk<'a, '_> {
 /// The state of an element whose edges are being followed.
 struct Visit {
     place: Place,
-    /// Index of the element's first edge. Its edges end where those of the next open element begin.
+    /// Index of the element's first edge in the list of edges of all open elements. Its edges end where those of the
+    /// next open element begin.
     first: usize,
     next: usize,
     weight: Weight,

@@ -227,7 +227,7 @@ fn or<'a>(value: &'a str, otherwise: &'a str) -> &'a str {
     }
 }
 
-/// Returns the value of the first query argument of this name, in any case; empty if there is none.
+/// Returns the value of the first query argument whose name is `name`, ignoring case; empty if there is none.
 fn argument<'a>(query: Option<&'a str>, name: &str) -> &'a str {
     let pairs = query.unwrap_or_default().split('&');
     let mut values = pairs.filter_map(|pair| {

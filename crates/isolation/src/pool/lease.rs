@@ -25,7 +25,7 @@ pub(crate) struct Lease<'a> {
 pub(crate) struct Question<'a> {
     pub(crate) kind: Kind,
     pub(crate) message: Output<'a>,
-    /// Maximum number of bytes of the answer's large values.
+    /// Maximum total size in bytes of the samples and other large values in the answer.
     pub(crate) most: u64,
     /// Name of the format, for error messages.
     pub(crate) format: &'static str,

@@ -21,7 +21,7 @@ pub(super) struct Component {
     pub(super) h: usize,
     /// Height of the component's part of an MCU, in blocks.
     pub(super) v: usize,
-    /// Index of the class of Huffman tables that the component uses: luma and chroma usually have separate classes.
+    /// Index of the class of Huffman tables that the component uses: 0 for luma, 1 for chroma.
     pub(super) class: usize,
 }
 

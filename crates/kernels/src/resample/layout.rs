@@ -61,7 +61,7 @@ pub(super) struct Group {
 pub(super) struct Shape<W> {
     /// Number of lanes, 8 or 16.
     pub(super) lanes: usize,
-    /// Whether each half of the lanes has a base of its own.
+    /// Whether the lower and the upper half of the lanes take their samples from separate base positions.
     pub(super) halves: bool,
     /// Number of samples that a lane weighs in a step, 1 or 2.
     pub(super) taps: usize,

@@ -454,9 +454,9 @@ const NANOS_PER_PIXEL: u64 = 20;
 /// Nanoseconds per row of an overlay, for all planes together, in addition to those for its pixels.
 const NANOS_PER_ROW: u64 = 100;
 
-/// Nanoseconds per px of an overlay that is scaled, for reading it; `NANOS_PER_SCALED_ROW` counts per row of the scaled
-/// result.
+/// Time in ns per px for reading an overlay that is scaled.
 const NANOS_READ: u64 = 2;
+/// Time in ns per row of the result of scaling an overlay.
 const NANOS_PER_SCALED_ROW: u64 = 1_200;
 
 impl fmt::Display for OverlayStage {

@@ -10,8 +10,9 @@ use crate::image::Area;
 pub struct Index<'a> {
     /// Length of the file in bytes.
     file: u64,
-    /// Width of the image in MCUs; `down` is its height.
+    /// Width of the image in MCUs.
     pub(super) across: u32,
+    /// Height of the image in MCUs.
     pub(super) down: u32,
     /// Size of an MCU in px.
     pub(super) mcu: (u32, u32),

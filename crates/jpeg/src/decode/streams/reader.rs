@@ -37,8 +37,9 @@ pub(super) struct Reader {
     pub(super) flat: Option<Flat>,
     /// Mean number of bits per MCU.
     pub(super) bits_per_mcu: u32,
-    /// Values per MCU. `longest` is the number of values of its largest block.
+    /// Number of kept coefficients per MCU.
     pub(super) values_per_mcu: usize,
+    /// Number of kept coefficients of the block in an MCU that keeps the most.
     pub(super) longest: usize,
 }
 
@@ -53,10 +54,11 @@ pub(super) struct Part {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct KnownMcu {
     pub(super) position: u32,
-    /// Index of the part that the MCU is in. `stretch` is the index of its stretch in the part, and `index` its own index
-    /// in the stretch.
+    /// Index of the part of the window that the MCU is in.
     pub(super) part: usize,
+    /// Index of the MCU's stretch in the part.
     pub(super) stretch: usize,
+    /// Index of the MCU in its stretch.
     pub(super) index: u32,
     /// Index of the MCU's first value among the values of the part.
     pub(super) place: u32,
@@ -71,8 +73,9 @@ pub(super) struct Stretch {
     pub(super) starts: Vec<huffman::Event>,
     /// Index of the first MCU after the last error.
     first_valid: u32,
-    /// Number of MCUs that were read completely. `end` is the bit at which the next one begins.
+    /// Number of MCUs that were read completely.
     pub(super) mcus: usize,
+    /// Bit at which the MCU after the last complete one begins.
     pub(super) end: u32,
 }
 
