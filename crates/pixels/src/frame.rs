@@ -424,7 +424,7 @@ impl Frame {
     /// Creates a frame from full-size planes. If there is one plane more than the model has, the last one is alpha.
     ///
     /// # Errors
-    /// See [`Frame::new`].
+    /// Those of [`Frame::new`]: `Internal` when planes are missing, of the wrong size, or of different depths.
     pub fn of_planes(model: Model, mut planes: Vec<Plane>) -> Result<Self> {
         let transparent = planes.len() > model.planes();
         let alpha = if transparent { planes.pop() } else { None };

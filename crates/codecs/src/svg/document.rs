@@ -125,7 +125,7 @@ pub(super) enum Inside {
     Nothing,
 }
 
-/// Returns the weight of a document, including the drawings embedded in it, and its background.
+/// Returns the weight (cost) of a document, including the drawings embedded in it, and the document's background.
 pub(super) fn weigh(
     document: &Document<'_>,
     inside: Inside,

@@ -643,7 +643,7 @@ impl Visit {
 }
 
 impl Side {
-    /// Returns an edge for a reference that is followed once.
+    /// Returns an edge to an element for a reference that drawing follows once.
     fn to(element: usize) -> Self {
         Self {
             to: Place {

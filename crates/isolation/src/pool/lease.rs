@@ -1,4 +1,4 @@
-//! Lease of a worker by one caller, which sends it questions, watches it and determines how it ended.
+//! Lease of a worker by one caller, which sends it requests, watches it and determines how it ended.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -87,7 +87,7 @@ impl<'a> Lease<'a> {
     /// Sends a message that has no answer.
     pub(crate) fn tell(&mut self, kind: Kind) {
         if let Some(worker) = &self.worker {
-            // If the worker is gone, the next question reports it.
+            // If the worker is gone, the next request reports it.
             let _ = say(&worker.socket, kind);
         }
     }

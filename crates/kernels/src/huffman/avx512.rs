@@ -1,4 +1,5 @@
-//! AVX-512 version: sixteen streams to a vector, and two vectors at a time, so that each hides the other's latencies.
+//! The Huffman decoder with AVX-512: sixteen streams per vector, and two vectors at a time, so that each hides the
+//! other's latencies.
 
 use std::arch::x86_64::*;
 

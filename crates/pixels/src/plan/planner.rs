@@ -448,7 +448,7 @@ const LEAST_RESULT: u64 = 8 << 20;
 const FRAME_OVERHEAD: u64 = 4 << 10;
 
 impl Walk {
-    /// Starts the walk after the decoder, which reads `coded_bytes` bytes of the file.
+    /// Begins a plan with the step that decodes `coded_bytes` bytes of a file of `file` bytes.
     pub(super) fn new(
         (file, coded_bytes): (usize, usize),
         source: &dyn Codec,

@@ -9,11 +9,12 @@ use andon_kernels::huffman::{self, BLOCKS, Events, STREAMS, Tables as Codes};
 use crate::decode::entropy::Unstuffed;
 use crate::decode::streams::flat::Flat;
 
-/// Number of MCUs of average length by which a stretch extends into the next one. Most streams are synchronized after
-/// fewer.
+/// Length of the margin by which a stretch extends into the next one, in MCUs of average length. Most streams
+/// synchronize within fewer MCUs.
 const MARGIN: u32 = 6;
 
-/// Minimum remaining length of a stretch, in margins, for cutting it in two.
+/// Minimum length of a stretch's unread rest for which its second half is given to an idle stream, as a multiple of the
+/// margin ([`MARGIN`]).
 const LEAST_CUT: u32 = 4;
 
 /// Blocks of a stretch whose values are stored contiguously: those of a few calls of the kernel.

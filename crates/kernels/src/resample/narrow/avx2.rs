@@ -1,4 +1,5 @@
-//! AVX2 version for 8-bit samples: 16 columns or 8 results to a register.
+//! The resampling kernels for 8-bit samples with AVX2. A register has 16 columns in the vertical pass, and 8 results in
+//! the horizontal pass.
 
 use std::arch::x86_64::*;
 

@@ -1,5 +1,5 @@
-//! AVX-512 version for 8-bit samples: 32 columns or 16 results to a register. One instruction computes two products and
-//! adds them to a sum (VNNI).
+//! The resampling kernels for 8-bit samples with AVX-512. A register has 32 columns in the vertical pass, and 16 results
+//! in the horizontal pass. One instruction computes two products and adds them to a sum (VNNI).
 
 use std::arch::x86_64::*;
 

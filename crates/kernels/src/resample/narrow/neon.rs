@@ -1,5 +1,5 @@
-//! NEON version for 8-bit samples: 8 columns, or 8 samples of one result, to a register. Products are accumulated in 32
-//! bits as they are made (`smlal`).
+//! The resampling kernels for 8-bit samples with NEON. A register has 8 columns in the vertical pass, and 8 samples of
+//! one result in the horizontal pass. Products are accumulated in 32 bits as they are made (`smlal`).
 
 use std::arch::aarch64::*;
 

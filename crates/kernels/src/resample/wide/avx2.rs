@@ -1,4 +1,5 @@
-//! AVX2 version for 16-bit samples: 8 columns or results to a register.
+//! The resampling kernels for 16-bit samples with AVX2. A register has 8 columns in the vertical pass, and 8 results in
+//! the horizontal pass.
 
 use std::arch::x86_64::*;
 

@@ -1,4 +1,5 @@
-//! NEON version for 16-bit samples: 4 columns or results to a register.
+//! The resampling kernels for 16-bit samples with NEON. A register has 4 columns in the vertical pass, and 4 results in
+//! the horizontal pass.
 
 use std::arch::aarch64::*;
 use std::array;
