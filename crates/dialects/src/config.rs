@@ -111,25 +111,25 @@ impl Mount {
 pub(crate) struct Row {
     /// The name of the dialect and of its table in the configuration.
     pub(crate) name: &'static str,
-    /// See [`Settings::gate`].
+    /// Returns how the dialect's URLs begin, and who may use them. See [`Settings::gate`].
     pub(crate) gate: fn(&Config) -> Gate,
-    /// See [`Settings::switch_on`].
+    /// Switches the dialect on. See [`Settings::switch_on`].
     pub(crate) switch_on: fn(&mut Config, Mount),
-    /// See [`Settings::resembles`].
+    /// Whether a target looks like a URL of the dialect. See [`Settings::resembles`].
     pub(crate) resembles: fn(&Target<'_>) -> bool,
     /// Returns how the dialect's URLs begin at its usual prefix, as in [`Gate::places`].
     pub(crate) usual_places: fn() -> Vec<String>,
     /// Returns how the dialect's URLs begin if all dialects are on ([`Config::switch_on_all`]).
     pub(crate) places_apart: fn() -> Vec<String>,
-    /// See [`Settings::forms`].
+    /// Returns the forms by which logs are searched for the dialect's URLs. See [`Settings::forms`].
     pub(crate) forms: fn() -> &'static [Form],
-    /// See [`Settings::spell`].
+    /// Writes a request as a URL of the dialect. See [`Settings::spell`].
     pub(crate) spell: fn(&Wish, &str) -> Spelt,
-    /// See [`Settings::words`].
+    /// Returns the words of recipes that the dialect's options can express. See [`Settings::words`].
     pub(crate) words: fn() -> Vec<Word>,
-    /// See [`Settings::option_names`].
+    /// Returns one name for each option of the dialect. See [`Settings::option_names`].
     pub(crate) option_names: fn() -> Vec<String>,
-    /// See [`Settings::option_help`].
+    /// Returns the documentation of each option of the dialect. See [`Settings::option_help`].
     pub(crate) option_help: fn() -> Vec<OptionHelp>,
 }
 

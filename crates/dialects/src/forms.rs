@@ -86,10 +86,11 @@ pub enum Strength {
 /// How prefixes are ranked if several can be cut off with which the form reads equally many targets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Suits {
-    /// A shorter prefix is better.
+    /// If the form reads equally many targets with several prefixes, the shortest is taken.
     #[default]
     Short,
-    /// A longer prefix is better, because sources may contain slashes.
+    /// If the form reads equally many targets with several prefixes, the longest is taken: the form's sources may contain
+    /// slashes, so with a shorter prefix the rest of the longer one would count as part of the source.
     Long,
     /// The prefix contains the name of the dialect.
     Named,

@@ -18,7 +18,8 @@ impl Dialects {
         self.hint_of(rewritten.as_deref().unwrap_or(raw_target))
     }
 
-    /// Returns the sentence of [`Self::hint`] without applying rewrite rules.
+    /// Returns a sentence about the dialects that a target looks like but does not reach, as [`Self::hint`] does, but
+    /// without applying rewrite rules.
     pub(crate) fn hint_of(&self, raw_target: &str) -> Option<String> {
         if let Some((prefix, url)) = self.with_prefix(raw_target) {
             return Some(format!(

@@ -11,7 +11,7 @@ use crate::effects::number;
 /// its square root and `~` for rounding. `{0#}` is a colour with its alpha first.
 pub type Word = (&'static str, &'static str);
 
-/// A wish, written as a URL of a dialect.
+/// A request (a wish), written as a URL of a dialect.
 #[derive(Debug)]
 pub struct Spelt {
     /// Path and query, with the dialect's usual prefix.

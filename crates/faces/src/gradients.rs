@@ -2,15 +2,18 @@
 
 use crate::proposals::SIDE;
 
-/// Number of sums for a cell: of horizontal and vertical differences and of their absolute values, each separately for
-/// both signs of the difference in the other direction.
+/// Number of sums for a cell: the sum of dx and that of |dx|, each once for pixels with negative and once for pixels
+/// with other dy, and the sums of dy and |dy| by the sign of dx. Here dx and dy are a pixel's horizontal and vertical
+/// difference.
 const SUMS: usize = 8;
 
 /// Number of values that describe a patch: the sums of its 2 × 2 cells.
 pub(crate) const NUMBERS: usize = 4 * SUMS;
 
-/// Side of the smallest patch, and distance between patches, in px.
+/// Minimum width and height of a patch, in px.
 const SMALLEST: usize = 16;
+
+/// Distance between neighbouring patches, in px.
 const STEP: usize = 16;
 
 /// Aspect ratios of patches: width to height.

@@ -51,12 +51,13 @@ pub struct Face {
     pub score: f32,
 }
 
-/// Least score of a face. Windows with a lower score seldom show a face.
+/// Minimum score of a face. Windows with a lower score seldom show a face.
 const CERTAIN: f32 = 2.0;
 
-/// Overlap, as a share of the union, above which two windows are merged, between the stages. `SAME_FACE` is the overlap
-/// above which two windows show the same face, after the last stage.
+/// Overlap of two windows, as a share of their union, above which they are merged between two stages of detection.
 const SAME_WINDOW: f64 = 0.8;
+
+/// Overlap of two windows, as a share of their union, above which they count as the same face after the last stage.
 const SAME_FACE: f64 = 0.3;
 
 /// Finds the faces in an image, the most certain first. Calls `is_wanted` repeatedly, and returns `None` as soon as it

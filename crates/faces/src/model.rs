@@ -7,11 +7,12 @@ use crate::network::{Layer, Network};
 use crate::pattern;
 use crate::proposals::{Cascade, GROUP, SIDE, VALUES};
 
-/// Weights and positions of all stages.
+/// The bundled model: the weights and positions of all stages of detection.
 #[derive(Debug)]
 pub(crate) struct Model {
     pub(crate) cascades: Vec<Cascade>,
-    /// Stages of networks. All networks run one after the other, also those within a stage.
+    /// The stages after the cascades, each with its networks. All networks run one after the other, including those of the
+    /// same stage.
     pub(crate) stages: Vec<Vec<Network>>,
 }
 
@@ -24,8 +25,8 @@ impl Model {
         MODEL.get_or_init(|| Self::read(BYTES)).as_ref()
     }
 
-    /// Parses a model. Returns `None` for models with another structure than the one evaluated here: cascades first,
-    /// all of which are the input of one chain of networks.
+    /// Parses a model. Returns `None` if its structure is not the supported one: cascades first, then a single chain of
+    /// networks that takes the windows of all cascades.
     pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
         let mut reader = Reader(bytes);
         let levels = reader.count()?;
@@ -56,8 +57,9 @@ impl Model {
     }
 }
 
-/// Number by which the model file denotes a classifier that is a cascade. `NETWORK` is that of a network.
+/// Number by which the model file denotes a classifier that is a cascade.
 const CASCADE: usize = 0;
+/// Number by which the model file denotes a classifier that is a network.
 const NETWORK: usize = 1;
 
 /// Reads little-endian numbers of 4 bytes.
@@ -82,8 +84,8 @@ impl Reader<'_> {
         (0..count).map(|_| self.float()).collect()
     }
 
-    /// Reads the numbers of the lists of windows that a stage processes. Returns `None` unless these are the first
-    /// `count` lists.
+    /// Reads the indices of the lists of windows that a stage takes as its input. Returns `None` unless they are 0 to
+    /// `count` - 1, in order.
     fn sources(&mut self, count: usize) -> Option<()> {
         // The count is negative if there are no lists.
         let list_count = i32::from_le_bytes(self.bytes()?).max(0) as usize;

@@ -23,8 +23,8 @@ pub(crate) struct Layer {
     pub(crate) biases: Vec<f32>,
 }
 
-/// Number of outputs of a network: the score of a window, the position of the face to the right and down, and its size.
-/// All are from 0 to 1. In position and size, 0.5 means that of the window.
+/// Number of outputs of a network: the score of a window, and the horizontal position, vertical position and size of
+/// the face. All are from 0 to 1. A position or size of 0.5 is that of the window itself.
 pub(crate) const OUTPUTS: usize = 4;
 
 impl Network {

@@ -1,8 +1,10 @@
 //! Locally assembled binary patterns: each tells which of the eight blocks around a block are no brighter than that
 //! block. Blocks are 3 × 3 px, so a pattern covers 9 × 9 px.
 
-/// Side of a block in px; `SIDE` is that of a pattern.
+/// Side of a block in px. A pattern compares a block with the eight around it.
 const BLOCK: usize = 3;
+
+/// Side of a pattern in px.
 pub(crate) const SIDE: usize = 3 * BLOCK;
 
 /// Column and row in px where each block around the middle one begins, from the highest bit of the pattern to the
@@ -18,7 +20,7 @@ const AROUND: [(usize, usize); 8] = [
     (6, 6),
 ];
 
-/// Returns the pattern whose top left corner is at each pixel of an image, or 0 if there is no room for one.
+/// Returns for each pixel of an image the pattern whose top left corner it is, or 0 if there is no room for one.
 pub(crate) fn patterns(samples: &[u8], width: usize, height: usize) -> Vec<u8> {
     let mut patterns = vec![0; samples.len()];
     if width < SIDE || height < SIDE {
@@ -39,7 +41,7 @@ pub(crate) fn patterns(samples: &[u8], width: usize, height: usize) -> Vec<u8> {
     patterns
 }
 
-/// Returns the sum of the block whose top left corner is at each pixel.
+/// Returns for each pixel the sum of the samples in the block whose top left corner it is.
 fn blocks(samples: &[u8], width: usize, height: usize) -> Vec<u16> {
     let mut sums = vec![0_u16; samples.len()];
     for y in 0..=height - BLOCK {

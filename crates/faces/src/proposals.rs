@@ -30,7 +30,8 @@ pub(crate) struct Cascade {
     pub(crate) places: Vec<(usize, usize)>,
     /// Weights of all values of the first pattern, then of the second, and so on.
     pub(crate) weights: Vec<f32>,
-    /// Least sum that a window must have after each group of patterns.
+    /// For each group of patterns, the minimum sum of weights that a window must have reached after the group. A window
+    /// with less is rejected.
     pub(crate) least: Vec<f32>,
 }
 

@@ -11,8 +11,8 @@ pub(crate) struct Window {
     pub(crate) score: f32,
 }
 
-/// Most windows of a list that are kept, those with the highest scores. Photos of crowds have a few hundred. The limit
-/// bounds the time that an image can take.
+/// Maximum length of a list of windows: only those with the highest scores are kept. Photos of crowds have a few
+/// hundred. The limit bounds the time that an image can take.
 pub(crate) const MOST: usize = 1024;
 
 impl Window {

@@ -187,7 +187,7 @@ impl Pool {
     /// Takes a worker, waiting until one is available.
     ///
     /// # Errors
-    /// `Internal` if no worker is in use and none can be started; `Interrupted`.
+    /// `Internal` if no worker is in use and none can be started; `Interrupted` if `interrupt` ends the wait.
     pub(crate) fn take(&self, interrupt: &dyn Interrupt) -> Result<Worker> {
         let mut state = self.lock();
         loop {

@@ -16,8 +16,9 @@ pub const GAIN_MAP: &[u8] = b"urn:iso:std:iso:ts:21496:-1\0";
 /// Identifier at the beginning of a segment with Photoshop's resources.
 pub const RESOURCES: &[u8] = b"Photoshop 3.0\0";
 
-/// Signature at the beginning of a Photoshop resource. `IPTC` is the number of the resource with IPTC's data sets.
+/// Signature at the beginning of a Photoshop resource.
 const RESOURCE: &[u8] = b"8BIM";
+/// Number of the Photoshop resource with IPTC's data sets.
 const IPTC: u16 = 0x0404;
 
 /// Maximum size in bytes of a segment's data. Its 16-bit length field includes its own two bytes.

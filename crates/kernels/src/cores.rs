@@ -224,7 +224,7 @@ const A_MOMENT: Duration = Duration::from_millis(20);
 mod tests {
     use super::*;
 
-    /// Never interrupts.
+    /// An interrupt check that always answers that the work goes on.
     const NEVER: &dyn Fn() -> bool = &|| false;
 
     /// A test double that always has an idle core: it starts a thread for each task.

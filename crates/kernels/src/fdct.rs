@@ -36,8 +36,9 @@ pub struct Step {
 #[derive(Clone, Debug)]
 pub struct Quantiser {
     rounding: [u16; 64],
-    /// 2¹⁶⁺ⁿ / divisor, where n is chosen so that the result just fits 16 bits. `scales` holds the matching 2¹⁶⁻ⁿ.
+    /// 2¹⁶⁺ⁿ / divisor, where n is chosen so that the result just fits 16 bits.
     reciprocals: [u16; 64],
+    /// 2¹⁶⁻ⁿ, with the n of `reciprocals`.
     scales: [u16; 64],
     thresholds: [u16; 64],
     slopes: [u16; 64],

@@ -44,11 +44,13 @@ pub struct Streams {
     k: [u32; STREAMS],
     /// Index of the current block within its MCU.
     block: [u32; STREAMS],
-    /// Number of MCUs begun so far. `mcu_start` is the position at which the last one began.
+    /// Number of MCUs begun so far.
     mcus: [u32; STREAMS],
+    /// Position at which the last MCU began.
     mcu_start: [u32; STREAMS],
-    /// Position from which on the beginnings of MCUs are recorded. `record_bits` is the number of bits for which this lasts.
+    /// Position from which on the beginnings of MCUs are recorded.
     record_from: [u32; STREAMS],
+    /// Number of bits from `record_from` in which the beginnings of MCUs are recorded.
     record_bits: [u32; STREAMS],
     /// Position at which the stream ends: it reads nothing from there on.
     end: [u32; STREAMS],

@@ -226,7 +226,8 @@ impl Piece {
     }
 }
 
-/// Number of pieces after the resulting ones that may be overwritten.
+/// Number of elements that [`join`] may overwrite in its output buffer after the last piece, because it writes whole
+/// registers.
 pub const BESIDE: usize = 8;
 
 /// Encodes blocks to bits and returns the number of pieces: for each block, one plus half its number of symbols,
@@ -236,7 +237,7 @@ pub const BESIDE: usize = 8;
 /// - `lengths`: number of symbols of each block, at most 63.
 /// - `codes`: a table for frequency 0 and one for all others. For each [value](Symbol::value), the lowest byte is the
 ///   code's length, and the code of at most 16 bits is above it.
-/// - `pieces`: must have room for [`BESIDE`] more pieces than result.
+/// - `pieces`: the output buffer. It must have room for [`BESIDE`] more pieces than the blocks give.
 ///
 /// # Panics
 /// If the lengths of the slices do not match, which is a bug in the caller.

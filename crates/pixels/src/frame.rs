@@ -60,7 +60,7 @@ impl<T: Plain> Grid<T> {
     /// Creates a grid from the samples in a buffer.
     ///
     /// # Errors
-    /// As `from_samples`.
+    /// Those of `from_samples`.
     pub fn from_buffer(width: u32, height: u32, samples: Buffer<T>) -> Result<Self> {
         let (have, expected) = (samples.len(), width as usize * height as usize);
         if have != expected {
@@ -424,7 +424,7 @@ impl Frame {
     /// Creates a frame from full-size planes. If there is one plane more than the model has, the last one is alpha.
     ///
     /// # Errors
-    /// See [`Frame::new`].
+    /// Those of [`Frame::new`]: `Internal` when planes are missing, of the wrong size, or of different depths.
     pub fn of_planes(model: Model, mut planes: Vec<Plane>) -> Result<Self> {
         let transparent = planes.len() > model.planes();
         let alpha = if transparent { planes.pop() } else { None };

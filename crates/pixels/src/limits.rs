@@ -37,28 +37,28 @@ pub enum Damaged {
 /// Limits on sources, results and work, checked against headers and recipes before anything is allocated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Largest source file, in bytes.
+    /// Maximum size of a source file in bytes.
     pub source_bytes: u64,
-    /// Most pixels of a source image.
+    /// Maximum number of pixels of a source image.
     pub pixels: u64,
-    /// Most frames of an animated source image.
+    /// Maximum number of frames of an animated source image.
     pub frames: u32,
-    /// Most pixels of all frames of an animated source together, each counted as large as the canvas.
+    /// Maximum total number of pixels of all frames of an animated source, each counted as large as the canvas.
     pub animation_pixels: u64,
-    /// Longest side allowed for a source image, in px.
+    /// Maximum width and height of a source image in px.
     pub side: u32,
-    /// Most pixels of a result.
+    /// Maximum number of pixels of a result.
     pub result_pixels: u64,
-    /// Longest side allowed for a result, in px.
+    /// Maximum width and height of a result in px.
     pub result_side: u32,
-    /// Most memory that a plan may need at its peak, in bytes, including source and result.
+    /// Maximum peak memory of a plan in bytes, including source and result.
     pub memory: u64,
-    /// Most scans of a progressive JPEG; each costs a pass over the whole image.
+    /// Maximum number of scans of a progressive JPEG. Each scan costs a pass over the whole image.
     pub scans: u32,
-    /// Largest metadata block (ICC, EXIF) after decompression, in bytes.
+    /// Maximum size of a metadata block (ICC, EXIF) after decompression, in bytes.
     pub metadata_bytes: u64,
-    /// Most processor time that work for a waiting client may be planned to take, if limited. Planning itself does not
-    /// check it: callers with waiting clients do, with [`Limits::check_cpu`].
+    /// Maximum predicted CPU time of the work for a waiting client; `None` for no limit. Planning itself does not check it:
+    /// callers with waiting clients do, with [`Limits::check_cpu`].
     pub cpu: Option<Duration>,
     /// Whether sources that are truncated or damaged are rejected, or shown as far as they are intact.
     pub damaged: Damaged,

@@ -95,7 +95,7 @@ pub trait FrameWriter {
     /// Completes the file and returns it.
     ///
     /// # Errors
-    /// As `push`.
+    /// Those of `push`.
     fn finish(self: Box<Self>) -> Result<Vec<u8>>;
 }
 

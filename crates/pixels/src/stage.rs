@@ -110,7 +110,7 @@ pub trait OverlaySource: Sync {
     /// Returns the image in a file: from a cache, or decoded by `decode` from the file's bytes.
     ///
     /// # Errors
-    /// As `load` and `decode`.
+    /// Those of `load` and `decode`.
     fn image(&self, name: &str, decode: &dyn Fn(&[u8]) -> Result<Image>) -> Result<Image> {
         decode(&self.load(name)?)
     }

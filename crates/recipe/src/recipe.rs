@@ -13,7 +13,7 @@ pub struct Recipe {
 }
 
 impl Recipe {
-    /// Most steps that a recipe may have, because each may cost as much as a whole image.
+    /// Maximum number of steps of a recipe. It is limited because each step may cost as much as a whole image.
     pub const MOST_STEPS: usize = 64;
 
     /// Returns the recipe whose result is the source's own bytes.

@@ -46,8 +46,9 @@ pub trait Rules: fmt::Debug + Send + Sync {
         Vec::new()
     }
 
-    /// Checks whether these rules permit a recipe that was changed after they were resolved to it. Areas that draw the
-    /// eye must not have been measured.
+    /// Checks whether a recipe is permitted that these rules resolved to and that was changed afterwards, for example by
+    /// client hints. The rules must have been resolved without the measured area that draws the eye, because lists of
+    /// permitted sizes must not depend on it.
     ///
     /// # Errors
     /// [`ResolveError`] for what the rules refuse.
@@ -142,11 +143,11 @@ pub struct ResolveError {
 /// What would have to change for rules to make an image of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Blame {
-    /// The request has to change.
+    /// The request would have to change for the rules to succeed.
     Request,
-    /// The source has to change.
+    /// The source would have to change: the rules cannot make an image of this one.
     Source,
-    /// The operator's permissions have to change.
+    /// The operator's configuration would have to change: it does not permit the request.
     Permission,
 }
 

@@ -28,7 +28,7 @@ pub struct Wish {
     pub after: Vec<Step>,
     /// Settings for the output, as far as the request contains them.
     pub output: Output,
-    /// The rest of the request, as options of its own language.
+    /// The parts of the request that other URL languages do not have, as options of the language it was written in.
     pub beyond: Vec<String>,
 }
 

@@ -117,8 +117,9 @@ struct Pixels {
     of_ideal: f64,
     /// The server's threads at the moment when the most of them were runnable.
     busiest: Threads,
-    /// Resident memory in bytes after a tenth of the requests. `rss_late_bytes` is the same after all of them.
+    /// Resident memory in bytes after a tenth of the requests.
     rss_early_bytes: u64,
+    /// Resident memory in bytes after all requests.
     rss_late_bytes: u64,
     /// Processes, execs and threads that strace counted during another run of as many requests. `None` without strace.
     processes: Option<strace::Counts>,
@@ -128,8 +129,9 @@ struct Pixels {
 pub(crate) struct Request {
     /// Path of the request.
     pub(crate) url: String,
-    /// Name of the photo in the URL. With `recipe` it lets the engine alone do the same work.
+    /// Name of the photo in the URL, so that the engine alone can do the same work.
     photo: String,
+    /// The recipe in the URL, so that the engine alone can do the same work.
     recipe: String,
 }
 

@@ -55,8 +55,9 @@ pub(crate) struct Run {
     machine: raw::Machine,
     seconds: u64,
     clients: usize,
-    /// Number of files. `megapixels` is the size of the largest.
+    /// Number of files.
     files: usize,
+    /// Size of the largest file's image in megapixels.
     megapixels: f64,
     limit_bytes: u64,
     /// How the memory limit was set, as text.
@@ -175,7 +176,7 @@ struct Side<'a> {
     turns: Vec<Turn>,
 }
 
-/// Results of one turn, whose work is not priced yet.
+/// Results of one turn of load, before images are weighted with the work that they take.
 struct Turn {
     /// Source file (by index) and milliseconds of work of each rendered image.
     renders: Vec<(usize, f64)>,

@@ -63,8 +63,9 @@ pub(crate) struct Run {
     peak: [Peak; 2],
     /// Phase with 80 % of the first peak offered.
     normal: Phase,
-    /// Phase with `times` times the first peak offered.
+    /// Phase in which the offered rate is `times` times the first peak.
     overload: Phase,
+    /// The offered rate during the overload, divided by the first peak.
     times: f64,
     /// Phase with half of the first peak offered, right after the overload.
     after: Phase,
@@ -74,7 +75,7 @@ pub(crate) struct Run {
     pub(crate) goals: Vec<Goal>,
 }
 
-/// Output of a server that is busy but not overloaded.
+/// Throughput of a server that is fully busy but not overloaded.
 #[derive(Serialize)]
 struct Peak {
     images_per_second: f64,

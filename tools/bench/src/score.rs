@@ -59,9 +59,9 @@ impl ScoreResult {
 }
 
 const FORMATS: [&str; 4] = ["jpeg", "webp", "avif", "jxl"];
-/// Maximum distance from the requested score, in points, that counts as near. `SHARE` is the share of images that must
-/// be near.
+/// Maximum distance from the requested score, in points, that counts as near.
 const NEAR: f64 = 2.0;
+/// Share of the images that must be near the requested score.
 const SHARE: f64 = 0.95;
 
 /// Runs the benchmark, prints the results and returns them.

@@ -46,13 +46,14 @@ pub(crate) struct Run {
 struct FileResult {
     markers: Markers,
     bytes: usize,
-    /// Decodes of the whole file on one thread.
+    /// Times in ms for decoding the whole file on one thread.
     full_ms: Vec<f64>,
-    /// Tiles from a server without a memory cache, which stores no index. Each tile takes a full decode.
+    /// Times in ms for tiles from a server without a memory cache, which stores no index, so that each tile takes a full
+    /// decode.
     without_index_ms: Vec<f64>,
-    /// The first tile, for which the server also builds the index of the file.
+    /// Time in ms for the first tile, for which the server also builds the index of the file.
     first_ms: f64,
-    /// The tiles after the first, in order. Each shows another part of the image.
+    /// Times in ms for the tiles after the first, in order. Each shows another part of the image.
     later_ms: Vec<f64>,
     median_ms: f64,
     p95_ms: f64,

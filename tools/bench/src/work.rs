@@ -33,7 +33,8 @@ impl Prices {
         }
     }
 
-    /// Returns the total price of images of these classes, in milliseconds of work.
+    /// Returns the total time that the server works on one image of each of these classes, in milliseconds. A class may
+    /// occur repeatedly.
     pub(crate) fn sum(&self, classes: impl IntoIterator<Item = usize>) -> f64 {
         let price = |class| self.classes.get(&class).unwrap_or(&self.mean);
         classes.into_iter().map(price).sum()

@@ -1,4 +1,5 @@
-//! The faults that a planted reader causes instead of reading.
+//! The faults that the test server's codec for planted files causes instead of decoding them, such as a crash or an
+//! endless loop.
 
 use std::fs::File;
 use std::hint::black_box;
@@ -12,7 +13,7 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_current_process_group, kill_process};
 
-/// Causes the fault with this name. Returns only if the fault does.
+/// Causes the fault with this name. For faults such as `abort` and `loop`, this function never returns.
 pub(crate) fn commit(word: &str) -> Result<(), String> {
     match word {
         "none" => Ok(()),

@@ -14,7 +14,7 @@ const NAME: &str = "planted";
 const SIDE: u32 = 64;
 
 impl Planted {
-    /// Causes the fault that the file names, if `here` is where the file specifies it.
+    /// Causes the fault that the file names, if the file wants it at the place `here` (`header` or `pixels`).
     fn commit(here: &str, bytes: &[u8]) -> Result<()> {
         let line = bytes
             .split(|byte| *byte == b'\n')

@@ -57,13 +57,14 @@ pub struct Evenness {
     pub nodes: usize,
     /// The number of points of each node.
     pub points: usize,
-    /// Standard deviation of the number of images of a node, divided by the mean.
+    /// Standard deviation of the numbers of images per node, divided by their mean.
     pub deviation: f64,
-    /// Maximum number of images of a node, divided by the mean.
+    /// Number of images of the node with the most images, divided by the mean of all nodes.
     pub most_images: f64,
-    /// Maximum number of requests of a node, divided by the mean.
+    /// Number of requests of the node with the most requests, divided by the mean of all nodes.
     pub most_requests: f64,
-    /// Maximum number of requests of a node, divided by the mean, without the thousand most requested images.
+    /// Number of requests of the node with the most requests, divided by the mean of all nodes, if requests for the
+    /// thousand most requested images are not counted.
     pub most_requests_of_others: f64,
     /// The share of all images that move to another node when one node is lost.
     pub moved_by_loss: f64,
@@ -112,8 +113,9 @@ impl Evenness {
 
 const HOTTEST: usize = 1000;
 
-/// The number of leading bits of a hash that select where a search begins. `REST` is the number of the remaining bits.
+/// The number of leading bits of a hash that select where a search begins.
 const BITS: u32 = 16;
+/// The number of bits of a hash after the first [`BITS`].
 const REST: u32 = 64 - BITS;
 
 #[cfg(test)]

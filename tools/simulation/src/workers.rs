@@ -40,7 +40,7 @@ impl Made {
         lock(&self.0.begun).get(&image).copied().unwrap_or(0)
     }
 
-    /// Returns the number of times that threads have begun to make any image.
+    /// Returns how many images threads have begun to make in total, counting repetitions.
     pub fn all_begun(&self) -> u64 {
         let begun = lock(&self.0.begun);
         begun.values().map(|times| u64::from(*times)).sum()

@@ -58,8 +58,9 @@ pub(super) struct Writer<'a> {
     /// Content of the screen when the held frame is drawn, or `None` if the screen is empty.
     below: Option<Frame>,
     held_frame: Option<Frame>,
-    /// The frame before the held one. `ready_duration` is its duration in hundredths of a second.
+    /// The frame before the held one.
     ready: Option<gif::Frame<'static>>,
+    /// Duration of `ready`, in hundredths of a second.
     ready_duration: Option<u64>,
 }
 

@@ -17,9 +17,9 @@ pub(crate) struct Items<'a> {
     items: BTreeMap<u32, Item>,
     properties: Vec<Property<'a>>,
     references: Vec<Reference>,
-    /// Number of property associations in all boxes of the file, limited to `MOST_ENTRIES`. `referred` is the same for
-    /// references between items.
+    /// Number of property associations in all boxes of the file, limited to `MOST_ENTRIES`.
     associated: usize,
+    /// Number of references between items in all boxes of the file, limited to `MOST_ENTRIES`.
     referred: usize,
     /// Groups of items of which only one is shown.
     alternatives: Vec<Vec<u32>>,

@@ -222,7 +222,8 @@ fn time(fields: &mut Fields<'_>, long: bool) -> Result<u64> {
     fields.sized(if long { 8 } else { 4 })
 }
 
-/// Returns the value that means an unlimited duration: all bits set, of 64 if `long`, otherwise of 32.
+/// Returns the value that means an unlimited duration: the maximum of a 64-bit field if `long`, otherwise of a 32-bit
+/// field.
 fn unlimited(long: bool) -> u64 {
     if long { u64::MAX } else { u32::MAX.into() }
 }

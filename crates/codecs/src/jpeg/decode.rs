@@ -373,8 +373,9 @@ const SCANNED_PIXELS: u64 = 2_400_000_000;
 /// Number of scans that is allowed for every image size: twice as many as any usual encoder writes.
 const SCANS_IN_ANY_CASE: u64 = 20;
 
-/// Returns the memory in bytes, for any scale, if libjpeg-turbo decodes the file or may have to: all coefficients,
-/// unless there is only one scan. Returns 0 if the native decoder is certain to suffice.
+/// Returns the memory in bytes to reserve in case libjpeg-turbo decodes the file, at any scale: enough for all
+/// coefficients if there are multiple scans. Returns 0 if the native decoder supports the file's layout, and there is
+/// only one scan or the native decoder is certain to suffice.
 pub(crate) fn turbo_bytes(bytes: &[u8], header: &Header, layout: &Layout) -> u64 {
     if !layout.is_decodable(header) {
         return scratch_bytes(header);

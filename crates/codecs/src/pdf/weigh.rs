@@ -14,9 +14,9 @@ use hayro::kurbo::{BezPath, Rect, Shape};
 
 use super::NAME;
 
-/// Work limit of small pages, in touched pixels. The limit of larger ones is `WHOLE_PAGES` (20) times their area. It
-/// means some seconds of work.
+/// Work limit of small pages, in touched pixels. It means some seconds of work.
 const WORK: f64 = 1e9;
+/// Work limit of large pages, as a multiple of the page's area.
 const WHOLE_PAGES: f64 = 20.0;
 
 /// Minimum cost of an operation, in pixels.

@@ -166,6 +166,7 @@ fn thumbhash(small: &Average, _how: &Encode) -> Result<String> {
 /// components per side show no finer detail.
 const MOST_SIDE: u32 = 100;
 
-/// Estimated time to average a pixel, in ns. `NANOS_HASHED` is the time to hash a pixel of the reduced image.
+/// Estimated time to average a pixel, in ns.
 const NANOS_AVERAGED: u64 = 2;
+/// Estimated time to hash a pixel of the reduced image, in ns.
 const NANOS_HASHED: u64 = 150;

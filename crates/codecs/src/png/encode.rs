@@ -290,8 +290,9 @@ const FLAT_ROWS: u32 = 128;
 /// Minimum share of pixels equal to the one to their left from which unfiltered rows are tried.
 const LEAST_FLAT: f64 = 0.2;
 
-/// Total bytes of the rows that are compressed as a trial, in `TRIED_BANDS` bands.
+/// Total bytes of the rows that are compressed as a trial, in [`TRIED_BANDS`] bands.
 const TRIED_BYTES: usize = 48 << 10;
+/// Number of bands of rows that are compressed as a trial.
 const TRIED_BANDS: u32 = 3;
 
 /// Option for the bits per sample, limited to the depths that this encoder writes.

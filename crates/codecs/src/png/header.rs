@@ -35,8 +35,9 @@ pub(super) struct Header<'a> {
     pub(super) interlaced: bool,
     colour: Colour,
     transparent: bool,
-    /// Contents of the `acTL` chunk, which marks an animation. `frames` counts the frames that have a control chunk.
+    /// Contents of the `acTL` chunk, which marks an animation.
     animated: Option<Animated>,
+    /// Number of frames that have a control chunk.
     frames: u32,
     /// Whether the default image, shown by decoders that do not support animation, is not one of the frames.
     apart: bool,
@@ -44,9 +45,9 @@ pub(super) struct Header<'a> {
     chunks: u64,
     /// Size in bytes of a file without an end chunk, otherwise 0. Decoding copies such a file to append one.
     unended: u64,
-    /// Bytes of the deflated chunks of the current frame. `longest_frame` is the maximum over all frames. Each frame is
-    /// copied to a separate file for decoding.
+    /// Bytes of the deflated chunks of the current frame.
     frame_bytes: u64,
+    /// Maximum of `frame_bytes` over all frames. Each frame is copied to a separate file for decoding.
     longest_frame: u64,
     /// Whether a composed frame may be transparent somewhere even if its pixels are opaque.
     clears: bool,

@@ -125,7 +125,7 @@ pub(super) enum Inside {
     Nothing,
 }
 
-/// Returns the weight of a document, including the drawings embedded in it, and its background.
+/// Returns the weight (cost) of a document, including the drawings embedded in it, and the document's background.
 pub(super) fn weigh(
     document: &Document<'_>,
     inside: Inside,
@@ -146,7 +146,7 @@ pub(super) fn weigh(
 /// Time for one step of reading, in ns.
 const STEP: f64 = 10.0;
 
-/// Returns the weight of the drawing in an image's `data:` URL, or an empty weight if the image is not a drawing.
+/// Returns the weight (cost) of drawing the SVG in an image's `data:` URL, or a weight of zero if the URL has no SVG.
 fn nested(url: &str, steps: &Steps) -> Result<Weight> {
     steps.spend(url.len() as u64 / 16, "images")?;
     let Ok(url) = DataUrl::process(url) else {

@@ -11,9 +11,10 @@ const PRIMITIVE: f64 = 10.0;
 /// Cost in ns per px of converting to linear light and back.
 const LINEAR: f64 = 20.0;
 
-/// Bytes per px of a primitive's result, all of which are stored. `RUNNING` is the additional memory of a primitive
-/// while it runs: copies of its inputs, or of one input and a buffer of floating-point numbers.
+/// Bytes per px of the result of a filter primitive. The results of all primitives are stored.
 const RESULT: f64 = 4.0;
+/// Additional bytes per px of a filter primitive while it runs: for copies of its inputs, or for a copy of one input
+/// and a buffer of floating-point numbers.
 const RUNNING: f64 = 14.0;
 
 /// Spends the cost of a filter on a layer.

@@ -242,7 +242,8 @@ impl<'a> Walk<'a, '_> {
         Ok(())
     }
 
-    /// Visits all drawn elements, children and references first, and returns the weight of the root.
+    /// Computes the weight (cost) of every drawn element, those of its children and references first, and returns that of
+    /// the root.
     fn weigh(&mut self) -> Result<Weight> {
         // Two states for each element, within and outside of clip paths, and for the pseudo-element of a context's
         // paints.
@@ -619,7 +620,8 @@ impl<'a> Walk<'a, '_> {
 /// The state of an element whose edges are being followed.
 struct Visit {
     place: Place,
-    /// Index of the element's first edge. Its edges end where those of the next open element begin.
+    /// Index of the element's first edge in the list of edges of all open elements. Its edges end where those of the
+    /// next open element begin.
     first: usize,
     next: usize,
     weight: Weight,
@@ -641,7 +643,7 @@ impl Visit {
 }
 
 impl Side {
-    /// Returns an edge for a reference that is followed once.
+    /// Returns an edge to an element for a reference that drawing follows once.
     fn to(element: usize) -> Self {
         Self {
             to: Place {

@@ -122,6 +122,7 @@ pub(super) struct Weighing {
     work: f64,
     /// Bytes that are allocated at the moment; at most `memory`.
     live: f64,
+    /// Maximum number of bytes that may be allocated at any moment.
     memory: f64,
 }
 
@@ -380,22 +381,24 @@ const BICUBIC: f64 = 60.0;
 /// Cost in ns per px of decoding an embedded raster image.
 const UNPACK: f64 = 25.0;
 
-/// Cost in ns of a point of an outline. `CROSSING` is the cost of each line of samples that an edge crosses; there are
-/// four of these per px.
+/// Cost in ns of a point of an outline.
 const POINT: f64 = 100.0;
+/// Cost in ns of each line of samples that an edge of an outline crosses. There are four of these lines per px.
 const CROSSING: f64 = 5.0;
 
 /// Number of points that replace one point when an outline is stroked: those of joins, of caps and of both sides of a
 /// curve.
 const STROKED: f64 = 20.0;
 
-/// Stroke width in px above which the sides of a curve are divided into the maximum number of pieces. `WIDE_CURVE` is
-/// the cost of that in ns, counted for every point of the outline.
+/// Stroke width in px above which the sides of a curve are divided into the maximum number of pieces.
 const WIDE: f64 = 2e5;
+/// Cost in ns of dividing the sides of a curve into the maximum number of pieces, counted for every point of the
+/// outline.
 const WIDE_CURVE: f64 = 7e7;
 
-/// Cost of a dash in ns. `DASH_BYTES` is its memory in bytes.
+/// Cost of a dash in ns.
 const DASH: f64 = 2000.0;
+/// Memory of a dash in bytes.
 const DASH_BYTES: f64 = 400.0;
 
 /// Bytes of a stroke's outline for each point.

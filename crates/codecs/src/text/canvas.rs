@@ -91,7 +91,8 @@ impl Block {
         )
     }
 
-    /// Returns the rotation that also moves the block's middle to this point.
+    /// Returns the rotation by `degrees` about the block's middle, followed by a translation that moves the middle to the
+    /// point `to`.
     fn turn(&self, degrees: f64, to: (f64, f64)) -> Turn {
         let about = self.middle();
         Turn {

@@ -26,8 +26,9 @@ pub(super) struct Page<'a> {
     /// Width and height of a strip or tile, in px.
     pub(super) chunk: (u32, u32),
     pub(super) tiled: bool,
-    /// Offsets of the strips or tiles in the file. `lengths` are their lengths in bytes.
+    /// Offsets of the strips or tiles in the file.
     pub(super) offsets: Numbers<'a>,
+    /// Lengths in bytes of the strips or tiles.
     pub(super) lengths: Option<Numbers<'a>>,
     pub(super) jpeg_tables: Option<&'a [u8]>,
     /// Whether CCITT Group 3 data is coded in two dimensions.

@@ -23,7 +23,7 @@ pub(super) struct Features {
     pub(super) height: u32,
     /// Whether pixels may be transparent.
     pub(super) alpha: bool,
-    /// Whether the file is an animation. Its other features are then unknown.
+    /// Whether the file is an animation. `lossless` then has no meaning, because each frame has a bitstream of its own.
     pub(super) animation: bool,
     /// Whether the bitstream is VP8L (lossless) rather than VP8.
     pub(super) lossless: bool,

@@ -245,8 +245,9 @@ impl Bits<'_> {
     }
 }
 
-/// Number of symbols for the length of a copy. `DISTANCES` is the number for its distance.
+/// Number of symbols for the length of a copy.
 const LENGTHS: u32 = 24;
+/// Number of symbols for the distance of a copy.
 const DISTANCES: u32 = 40;
 
 /// The order in which the lengths of the codes for code lengths are stored.
@@ -258,8 +259,9 @@ const ORDER: [usize; 19] = [
 struct Code {
     /// Symbol and code length by the next `SHORT` bits. The length is `LONG` if the code is longer than that.
     short: [(u16, u8); 1 << SHORT],
-    /// Symbols in the order of their codes. `counts` is the number of symbols with each code length.
+    /// Symbols in the order of their codes.
     symbols: Vec<u16>,
+    /// Number of symbols with each code length.
     counts: [u32; LONGEST + 1],
 }
 

@@ -39,7 +39,8 @@ pub(super) const WORDS: &[Word] = &[
     ("frame:1", "anim=false"),
 ];
 
-/// Returns the URL for a wish, and which parts of the wish it lacks.
+/// Writes a request (a wish) as a URL of this dialect. Also returns the parts of the request that the dialect cannot
+/// express.
 pub(super) fn spell(wish: &Wish, source: &str) -> Spelt {
     let mut draft = Draft::of(wish, WORDS);
     draft.add(side("width=", wish.w));

@@ -52,13 +52,13 @@ const ACCEPT_CH: &str = "Sec-CH-DPR, Sec-CH-Width, Sec-CH-Viewport-Width";
 /// The dialects in which hints count.
 #[derive(Debug)]
 pub(crate) struct ClientHints {
-    /// Indexes of the doors of these dialects.
+    /// Indices of these dialects among those that are switched on ([`Doors`](crate::access::Doors)).
     doors: Vec<usize>,
 }
 
 impl ClientHints {
-    /// Returns the configured dialects. `names` are those of all dialects, and `door` returns the index of the door
-    /// of a dialect that is switched on.
+    /// Returns the configured dialects. `names` are those of all dialects. `door` returns the index of a dialect among
+    /// those that are switched on.
     ///
     /// # Errors
     /// A name that is not a dialect's, or that of a dialect with hints of its own.
@@ -90,7 +90,8 @@ impl ClientHints {
         })
     }
 
-    /// Wraps the rules of a request in the hints of its headers, if hints count in the dialect with this door.
+    /// Adapts the rules of a request to the client hints in its headers, if hints count in its dialect. `door` is the
+    /// index of the dialect among those that are switched on.
     pub(crate) fn apply(
         &self,
         request: &mut ImageRequest,

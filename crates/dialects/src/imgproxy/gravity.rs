@@ -167,8 +167,9 @@ impl Gravity {
         (px(self.x, outer.0), px(self.y, outer.1))
     }
 
-    /// Returns the side or corner of an image of the size `outer`, in px, as a word of recipes, and the distances in px
-    /// from its vertical and horizontal side. In the middle the distance is 0.
+    /// Returns the side or corner of an image at which something is placed, as a word of recipes such as `northwest`, and
+    /// the horizontal and vertical distance from it in px. The distance is 0 along an axis on which the place is the
+    /// middle. `outer` is the image's size in px.
     pub(super) fn corner(&self, outer: (i64, i64), dpr: f64) -> (String, (i64, i64)) {
         let Axes { x, y } = self.stored_axes(Orientation::default());
         let word = |anchor: Anchor, [start, end]: [&'static str; 2], side: i64| match anchor {

@@ -25,8 +25,8 @@ pub(super) struct Signing {
 }
 
 impl Signing {
-    /// Whether `signature` is valid for a repaired path, which begins with a slash. Without keys, every text is valid,
-    /// except those that look like an option.
+    /// Whether `signature` is valid for `path`, which begins with a slash and in which changes by proxies have been
+    /// reversed. Without keys, every text is a valid signature, except one that looks like an option.
     pub(super) fn allows(&self, signature: &str, path: &str) -> bool {
         if self.signers.is_empty() {
             return !signature.contains(':');

@@ -52,7 +52,8 @@ pub(super) const WORDS: &[Word] = &[
     ("frame:_", "pg:{0-1}"),
 ];
 
-/// Returns the URL for a wish, and which parts of the wish it lacks.
+/// Writes a request (a wish) as a URL of this dialect. Also returns the parts of the request that the dialect cannot
+/// express.
 pub(super) fn spell(wish: &Wish, source: &str) -> Spelt {
     let mut draft = Draft::of(wish, WORDS);
     let [w, h] = sides(wish, "0");

@@ -5,7 +5,7 @@ use andon_recipe::Wish;
 use crate::percent;
 use crate::spelling::{Draft, Spelt};
 
-/// Returns the URL for a wish, which can express all of it except [`Wish::beyond`].
+/// Writes a request (a wish) as a URL of Andon's own dialect, which can express all of it except [`Wish::beyond`].
 pub(super) fn spell(wish: &Wish, source: &str) -> Spelt {
     let recipe = percent::encode(&wish.recipe().to_string(), "");
     Draft::default().finish(format!("/r/{recipe}/{source}"))

@@ -71,13 +71,13 @@ impl PermittedConfig {
 #[derive(Debug)]
 pub(crate) struct Permitted {
     lists: Arc<PermittedConfig>,
-    /// Rules of an ordinary request in each dialect, with the index of the dialect's door.
+    /// The rules of an ordinary request in each dialect, with the index of the dialect among those that are switched on.
     default_rules: Vec<(Option<usize>, Arc<dyn Rules>)>,
 }
 
 impl Permitted {
-    /// Returns the lists of a configuration; `None` if it permits everything. `default_rules` are those of an example
-    /// in each dialect, with the index of the dialect's door.
+    /// Returns the lists of a configuration, or `None` if it permits everything. `default_rules` are the rules of an
+    /// ordinary request in each dialect, with the index of the dialect among those that are switched on.
     ///
     /// # Errors
     /// A value that no request can have, or a key that has no effect.

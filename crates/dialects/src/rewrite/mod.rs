@@ -18,8 +18,8 @@ use template::{Piece, pieces};
 pub struct Rewrite {
     /// A regular expression that is matched against the raw path (not decoded, without the query).
     pub from: String,
-    /// Regular expressions that must all match the raw query as well. A configuration file may have one without a list.
-    /// Empty: any query, or none.
+    /// Regular expressions, all of which must match the raw query. A configuration file may have a single string instead
+    /// of a list. If empty, the rule applies to any query, and to targets without a query.
     #[serde(default, deserialize_with = "one_or_all")]
     pub query: Vec<String>,
     /// The new path. `$1` to `$9` are the groups of the expression. `$arg_NAME` is an argument of the request's query:
@@ -227,7 +227,7 @@ fn or<'a>(value: &'a str, otherwise: &'a str) -> &'a str {
     }
 }
 
-/// Returns the value of the first query argument of this name, in any case; empty if there is none.
+/// Returns the value of the first query argument whose name is `name`, ignoring case; empty if there is none.
 fn argument<'a>(query: Option<&'a str>, name: &str) -> &'a str {
     let pairs = query.unwrap_or_default().split('&');
     let mut values = pairs.filter_map(|pair| {

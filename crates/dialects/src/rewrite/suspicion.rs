@@ -1,4 +1,4 @@
-//! Detects rewrite rules that cannot do what they were written for, whatever the dialects.
+//! Detects rewrite rules that cannot have their intended effect, whichever dialects are enabled.
 
 use super::template::Piece;
 use super::{Rewriter, Rule};

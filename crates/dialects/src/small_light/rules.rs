@@ -26,7 +26,8 @@ pub(super) struct SmallLightRules {
     pub(super) orient: bool,
     /// A further turn, after `orient`.
     pub(super) turn: Option<Turn>,
-    /// The part of the (upright, turned) image to use. It has an effect only together with scaling.
+    /// The part of the image to use, after the image is turned upright and by `turn`. It has an effect only together with
+    /// scaling.
     pub(super) region: Region,
     /// The size that the region is scaled to.
     pub(super) size: Size,

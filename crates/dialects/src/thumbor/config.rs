@@ -78,12 +78,12 @@ pub struct ImagorConfig {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Loader {
-    /// A path below the origins.
+    /// An image without a scheme is a path below the origins.
     #[default]
     Path,
-    /// The rest of an `http://` URL.
+    /// An image without a scheme is a URL whose `http://` is left out.
     Http,
-    /// The rest of an `https://` URL.
+    /// An image without a scheme is a URL whose `https://` is left out.
     Https,
 }
 

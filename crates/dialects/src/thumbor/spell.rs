@@ -76,7 +76,8 @@ const IMAGOR: &[Word] = &[
     ("with:colours:256", "palette()"),
 ];
 
-/// Returns the URL for a wish, and which parts of the wish it lacks.
+/// Writes a request (a wish) as a URL of this dialect. Also returns the parts of the request that the dialect cannot
+/// express.
 pub(super) fn spell(wish: &Wish, source: &str, flavour: Flavour) -> Spelt {
     let mut draft = Draft::of(wish, &flavour.words());
     let mut take = |start| draft.take(start).unwrap_or_default();

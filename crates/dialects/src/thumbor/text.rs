@@ -42,10 +42,11 @@ enum Width {
     /// Unlimited: only line breaks in the text end a line.
     #[default]
     Any,
+    /// Lines are broken at this width in px.
     Px(f64),
-    /// A share of the image's width.
+    /// Lines are broken at this share of the image's width.
     Share(f64),
-    /// The image's width minus this many px.
+    /// Lines are broken at the image's width minus this many px.
     Full(f64),
 }
 

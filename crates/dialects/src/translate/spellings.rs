@@ -17,12 +17,12 @@ pub(super) fn usual(name: &str) -> Result<Dialects, ConfigError> {
     Dialects::new(&config)
 }
 
-/// A wish, written as a URL of a dialect.
+/// A request (a wish), written as a URL of a dialect.
 pub(super) struct Spelling {
     pub(super) url: String,
     /// The request that the dialect reads from the URL.
     pub(super) request: ImageRequest,
-    /// The parts of the wish that the URL lacks, as words of a recipe.
+    /// The parts of the request that the URL does not express, as words of a recipe.
     pub(super) missing: Vec<String>,
 }
 

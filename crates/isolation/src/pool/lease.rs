@@ -1,4 +1,4 @@
-//! Lease of a worker by one caller, which sends it questions, watches it and determines how it ended.
+//! Lease of a worker by one caller, which sends it requests, watches it and determines how it ended.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -21,15 +21,15 @@ pub(crate) struct Lease<'a> {
     worker: Option<Worker>,
 }
 
-/// One question to a worker, and the file and interrupt of the caller.
+/// A request to a worker, and the file and interrupt of the caller.
 pub(crate) struct Question<'a> {
     pub(crate) kind: Kind,
     pub(crate) message: Output<'a>,
-    /// Maximum number of bytes of the answer's large values.
+    /// Maximum total size in bytes of the samples and other large values in the answer.
     pub(crate) most: u64,
     /// Name of the format, for error messages.
     pub(crate) format: &'static str,
-    /// The file that becomes suspect if the worker dies while processing it; empty if the question has none.
+    /// The file that becomes suspect if the worker dies while processing it; empty if the request has none.
     pub(crate) file: &'a [u8],
     pub(crate) interrupt: &'a dyn Interrupt,
 }
@@ -38,7 +38,7 @@ impl<'a> Lease<'a> {
     /// Waits for a worker. With `header`, this is the one reserved for headers, unless that is busy.
     ///
     /// # Errors
-    /// `Internal` if no worker can be started; `Interrupted`.
+    /// `Internal` if no worker can be started; `Interrupted` if `interrupt` ends the wait.
     pub(crate) fn new(pool: &'a Pool, header: bool, interrupt: &dyn Interrupt) -> Result<Self> {
         let worker = match header {
             true => pool.take_prober(interrupt)?,
@@ -50,7 +50,7 @@ impl<'a> Lease<'a> {
         })
     }
 
-    /// Sends a question and waits for the answer.
+    /// Sends a request to the worker and waits for the answer.
     ///
     /// # Errors
     /// Those of the job; `Interrupted`; `Crashed` if the worker died.
@@ -87,12 +87,12 @@ impl<'a> Lease<'a> {
     /// Sends a message that has no answer.
     pub(crate) fn tell(&mut self, kind: Kind) {
         if let Some(worker) = &self.worker {
-            // If the worker is gone, the next question reports it.
+            // If the worker is gone, the next request reports it.
             let _ = say(&worker.socket, kind);
         }
     }
 
-    /// Ends a worker that did not answer a question, and returns the error for it.
+    /// Ends a worker that did not answer a request correctly and in time, and returns the error for the caller.
     fn fail(&mut self, error: &io::Error, question: &Question<'_>) -> Error {
         match error.kind() {
             io::ErrorKind::TimedOut => {
@@ -179,7 +179,7 @@ fn say(socket: &OwnedFd, kind: Kind) -> io::Result<()> {
 struct Watch<'a> {
     socket: &'a OwnedFd,
     interrupt: &'a dyn Interrupt,
-    /// Whether the question is still being sent. No cancellation can be sent between its parts.
+    /// Whether the request to the worker is still being sent. No cancellation can be sent before it is complete.
     is_sending: bool,
     /// When the result was found to be no longer needed, from which time on the worker should stop.
     since: Option<Instant>,

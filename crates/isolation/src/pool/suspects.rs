@@ -26,7 +26,7 @@ struct Suspect {
 /// Number of deaths at which a file is refused.
 const DEATHS_TO_REFUSE: u32 = 2;
 
-/// Maximum number of files in the list.
+/// Maximum number of suspect files that are remembered.
 const MAX_FILES: usize = 4096;
 
 impl Suspects {

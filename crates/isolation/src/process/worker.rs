@@ -22,8 +22,8 @@ use crate::confine;
 use crate::job::{Answer, Call, Hello, How, Job, Kind, VERSION};
 use crate::wire::{List, Output, Wire};
 
-/// Answers jobs until the socket is closed. `memory` is the limit of every job in bytes, `buffer_bytes` the bytes of free buffers that
-/// are kept between jobs.
+/// Runs a worker process: answers jobs until the socket is closed. `memory` is each job's memory limit in bytes. Up to
+/// `buffer_bytes` bytes of free buffers are kept for the next job.
 pub(super) fn run(
     codecs: &'static [&'static dyn Codec],
     adopt: fn(File) -> io::Result<()>,

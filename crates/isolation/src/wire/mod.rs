@@ -12,9 +12,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// A message that is being written.
 #[derive(Debug, Default)]
 pub(crate) struct Output<'a> {
-    /// The message's small values, encoded.
+    /// The encoded small values of the message, such as numbers and texts.
     pub(crate) head: Vec<u8>,
-    /// The message's large values, which follow the head.
+    /// The large values of the message, such as files and samples, which follow the head.
     pub(crate) blobs: Vec<&'a [u8]>,
 }
 

@@ -17,8 +17,9 @@ pub(super) struct Coder {
     pub(super) side: usize,
     /// Blocks per row.
     pub(super) stride: usize,
-    /// Blocks per MCU, horizontally (`h`) and vertically (`v`); 1 × 1 in a scan of one component.
+    /// Blocks per MCU horizontally; 1 in a scan of one component.
     pub(super) h: usize,
+    /// Blocks per MCU vertically; 1 in a scan of one component.
     pub(super) v: usize,
     /// Coefficients of one row of MCUs: `v` rows of `stride` blocks, and one more slot for coefficients that are not
     /// kept.

@@ -21,27 +21,29 @@ pub(super) struct Unstuffed {
 }
 
 impl Unstuffed {
-    /// Unstuffs the entropy-coded bytes at the beginning of `coded`, up to a marker other than RSTn, and returns their
-    /// number.
+    /// Removes the byte stuffing from the entropy-coded data at the beginning of `coded`, up to a marker other than RSTn.
+    /// Returns the length of these data in `coded`, in bytes.
     pub(super) fn read(&mut self, coded: &[u8]) -> usize {
         self.read_from(coded, 0)
     }
 
-    /// Unstuffs entropy-coded bytes that begin in restart interval `number` of the scan, and returns their number.
+    /// Removes the byte stuffing from the entropy-coded data at the beginning of `coded`, which belong to the scan from
+    /// restart interval `number` on. Returns the length of these data in `coded`, in bytes.
     pub(super) fn read_from(&mut self, coded: &[u8], number: usize) -> usize {
         let stuffed = |coded: &[u8], bytes: &mut Vec<u8>| stuffing::remove(coded, bytes);
         self.read_runs(coded, number, stuffed, |_, _| {})
     }
 
-    /// Unstuffs entropy-coded bytes and returns their number. For each run of bytes that contains neither stuffing nor
-    /// a marker, `runs` gets the offset of its end in the unstuffed bytes, and the offset in `coded` at which the next
-    /// run begins.
+    /// Removes the byte stuffing from the entropy-coded data at the beginning of `coded`, and returns their length there.
+    /// For each run of bytes that contains neither stuffing nor a marker, `runs` gets the offset of its end in the
+    /// unstuffed bytes, and the offset in `coded` at which the next run begins.
     pub(super) fn read_runs_of(&mut self, coded: &[u8], runs: impl FnMut(usize, usize)) -> usize {
         self.read_runs(coded, 0, |_, _| 0, runs)
     }
 
-    /// Unstuffs entropy-coded bytes that begin in restart interval `number`, and returns their number. `ahead` may
-    /// unstuff many bytes at once, and returns how many; these are not reported to `runs`.
+    /// Removes the byte stuffing from the entropy-coded data at the beginning of `coded`, which belong to the scan from
+    /// restart interval `number` on, and returns their length in `coded`. `ahead` may process many bytes at once, and
+    /// returns how many; these are not reported to `runs`.
     #[inline(always)]
     fn read_runs(
         &mut self,

@@ -28,9 +28,11 @@ pub(super) struct Remote {
     lengths: Vec<usize>,
     /// Number of batches created so far, at most `max_batches`.
     batch_count: usize,
+    /// Maximum number of batches.
     max_batches: usize,
-    /// The batch that is being filled. The first `complete_rows` of its rows are complete.
+    /// The batch that is being filled.
     batch: Batch,
+    /// Number of rows at the beginning of `batch` that are complete.
     complete_rows: usize,
     planes: Offered<Vec<PlaneDecoder>>,
 }

@@ -15,12 +15,13 @@ use crate::image::Plane;
 pub(super) struct PlaneDecoder {
     /// The coefficients of each block that are kept: those that the largest size needs.
     pub(super) selection: &'static Selection,
-    /// Horizontal sampling factor: the width in blocks of the component's part of an MCU. `v` is the vertical factor.
+    /// Horizontal sampling factor: the width in blocks of the component's part of an MCU.
     pub(super) h: u32,
+    /// Vertical sampling factor: the height in blocks of the component's part of an MCU.
     pub(super) v: u32,
-    /// Number of blocks across that contain samples, as coded in a scan of this component alone. `blocks_high` is the
-    /// number of blocks down.
+    /// Number of blocks across that contain samples, as coded in a scan of this component alone.
     pub(super) blocks_wide: u32,
+    /// Number of blocks down that contain samples, as coded in a scan of this component alone.
     pub(super) blocks_high: u32,
     /// Blocks per row, including those that only fill up the last MCU.
     pub(super) stride: usize,
@@ -41,7 +42,7 @@ pub struct Scaled {
     pub plane: Plane,
 }
 
-/// The plane of one size while it is being computed.
+/// A component's plane at one of the requested sizes, while it is being computed.
 struct Samples {
     selection: &'static Selection,
     width: u32,

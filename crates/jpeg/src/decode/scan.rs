@@ -131,8 +131,9 @@ impl<'a> Intervals<'a> {
 #[derive(Clone, Copy, Default)]
 pub(super) struct Position {
     bit: u64,
-    /// Index of the next restart interval. `left` counts the MCUs that remain of the current one.
+    /// Index of the next restart interval.
     next: usize,
+    /// Number of MCUs that remain of the current restart interval.
     left: u32,
 }
 

@@ -11,8 +11,9 @@ use crate::header::walk::{Walk, quantisation};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Component {
     pub(super) id: u8,
-    /// Sampling factors, horizontal (`h`) and vertical (`v`), 1 to 4.
+    /// Horizontal sampling factor, 1 to 4.
     pub(super) h: u32,
+    /// Vertical sampling factor, 1 to 4.
     pub(super) v: u32,
     pub(super) quant: usize,
 }
@@ -42,11 +43,13 @@ pub(super) struct ScanComponent {
 #[derive(Clone, Debug)]
 pub(super) struct ScanHeader {
     pub(super) components: Vec<ScanComponent>,
-    /// Spectral selection: the first and the last (`last`) coefficient of the scan's band, in zigzag order.
+    /// Spectral selection: the first coefficient of the scan's band, in zigzag order.
     pub(super) first: u32,
+    /// Spectral selection: the last coefficient of the scan's band, in zigzag order.
     pub(super) last: u32,
-    /// Successive approximation: the bit position of the previous scan (`high`) and of this one (`low`).
+    /// Successive approximation: the bit position of the previous scan of these coefficients, or 0 in their first scan.
     pub(super) high: u32,
+    /// Successive approximation: the bit position of this scan.
     pub(super) low: u32,
 }
 

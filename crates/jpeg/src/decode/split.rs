@@ -28,8 +28,9 @@ pub(super) struct Tail {
     state: State,
     /// Bit at which the other core begins to decode.
     middle: u64,
-    /// MCUs per row. `total` is the number of MCUs in the scan.
+    /// Number of MCUs per row.
     across: usize,
+    /// Number of MCUs in the scan.
     total: usize,
 }
 

@@ -67,10 +67,11 @@ const LEAST_WINDOW: u32 = if cfg!(any(test, fuzzing)) {
 pub(super) struct Streams {
     reader: Reader,
     rows: Rows,
-    /// Bit at which the data that streams may read end. `window` is the maximum size of a window in bits, and
-    /// `window_end` the bit at which the current one ends.
+    /// Bit at which the data that streams may read end.
     end: u32,
+    /// Maximum size of a window in bits.
     window: u32,
+    /// Bit at which the current window ends.
     window_end: u32,
     /// Size of the first window in bits, if it differs from `window`.
     first_window: Option<u32>,
@@ -78,9 +79,9 @@ pub(super) struct Streams {
     shared: bool,
     /// The parts of the current window, one for each core that has read it.
     parts: Vec<Part>,
-    /// MCUs whose beginnings are known, ordered by bit. `mcus_passed` is the number of those before the current
-    /// position.
+    /// MCUs whose beginnings are known, ordered by bit.
     mcus: Vec<KnownMcu>,
+    /// Number of elements of `mcus` before the current position.
     mcus_passed: usize,
     /// MCUs per row.
     across: usize,
@@ -92,8 +93,9 @@ pub(super) struct Streams {
 struct Run {
     part: usize,
     stretch: usize,
-    /// Index in the stretch of the first MCU of the run. `mcus` is the number of MCUs that are left of it.
+    /// Index in the stretch of the first MCU of the run.
     first: u32,
+    /// Number of MCUs of the run that are still to be copied.
     mcus: usize,
     cursor: Cursor,
 }

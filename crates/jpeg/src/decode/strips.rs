@@ -35,8 +35,10 @@ const SAMPLES_OF_STRIP: usize = if cfg!(any(test, fuzzing)) {
 };
 
 /// Sixteenths of the data in which the beginnings of strips are searched first. Two workers need a little less, because
-/// the top worker has started to decode meanwhile. If it is not enough, `NEXT_WINDOW` more are searched at a time.
+/// the top worker has started to decode meanwhile.
 const FIRST_WINDOW: u64 = 10;
+/// Sixteenths of the data in which the beginnings of strips are searched next, as often as necessary, if they were not
+/// found in the first ones.
 const NEXT_WINDOW: u64 = 2;
 
 /// Maximum number of workers that take strips from the bottom, besides the requesting thread.

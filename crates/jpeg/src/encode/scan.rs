@@ -17,10 +17,11 @@ use crate::segments::END;
 /// The layout of a component in the scan.
 #[derive(Clone, Copy)]
 pub(super) struct Component {
-    /// Width of the component's part of an MCU, in blocks; `v` is its height.
+    /// Width of the component's part of an MCU, in blocks.
     pub(super) h: usize,
+    /// Height of the component's part of an MCU, in blocks.
     pub(super) v: usize,
-    /// Index of the class of tables that the component uses.
+    /// Index of the class of Huffman tables that the component uses: 0 for luma, 1 for chroma.
     pub(super) class: usize,
 }
 
@@ -38,7 +39,7 @@ pub(super) struct Scan {
     pub(super) components: Vec<Component>,
     /// The bands from top to bottom.
     pub(super) bands: Vec<Band>,
-    /// The tables of each class.
+    /// The Huffman tables, at the index that [`Component::class`] gives.
     pub(super) tables: Vec<Tables>,
 }
 
@@ -168,7 +169,7 @@ struct PieceRow {
     pieces: Vec<Piece>,
     /// Total number of bits of all pieces.
     bits: u64,
-    /// Number of pieces of each MCU in this row of blocks.
+    /// For each MCU, how many of the row's pieces belong to it.
     of_mcu: Vec<u8>,
     next_piece: usize,
 }

@@ -1,4 +1,5 @@
-//! AVX2 version, four blocks at a time: differences are added up in pairs of columns (`vpmaddubsw`).
+//! Measures local activity with AVX2, four blocks at a time: differences are added up in pairs of columns
+//! (`vpmaddubsw`).
 
 use std::arch::x86_64::*;
 

@@ -1,4 +1,4 @@
-//! NEON version, two blocks at a time: differences are added up in pairs of columns (`vpadal`).
+//! Measures local activity with NEON, two blocks at a time: differences are added up in pairs of columns (`vpadal`).
 
 use std::arch::aarch64::*;
 

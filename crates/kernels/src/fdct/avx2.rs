@@ -1,4 +1,5 @@
-//! AVX2 version: two blocks side by side, one in each 128-bit lane, with sums of products of 16-bit pairs (`vpmaddwd`).
+//! The forward DCT with AVX2: two blocks side by side, one in each 128-bit lane, with sums of products of 16-bit pairs
+//! (`vpmaddwd`).
 
 use std::arch::asm;
 use std::arch::x86_64::*;

@@ -1,5 +1,5 @@
-//! AVX-512 version: four blocks side by side, one in each 128-bit lane, with the arithmetic of `avx2.rs` at twice the
-//! width. The blocks are quantised one after the other, so that the tables stay in registers.
+//! The forward DCT with AVX-512: four blocks side by side, one in each 128-bit lane, with the arithmetic of `avx2.rs` at
+//! twice the width. The blocks are quantised one after the other, so that the tables stay in registers.
 
 use std::arch::asm;
 use std::arch::x86_64::*;
@@ -66,7 +66,7 @@ fn four_blocks(samples: [__m256i; 8]) -> [[__m512i; 2]; 4] {
     ]
 }
 
-/// Transposes a matrix of 4×4 lanes of 128 bits, one row to a register.
+/// Transposes a matrix of 4×4 lanes of 128 bits, one row per register.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn by_block([a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {

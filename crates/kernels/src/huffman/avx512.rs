@@ -1,4 +1,5 @@
-//! AVX-512 version: sixteen streams to a vector, and two vectors at a time, so that each hides the other's latencies.
+//! The Huffman decoder with AVX-512: sixteen streams per vector, and two vectors at a time, so that each hides the
+//! other's latencies.
 
 use std::arch::x86_64::*;
 
@@ -270,8 +271,9 @@ impl State {
     }
 }
 
-/// Records an event for each stream of vector `v` that is set in `mask`. `vectors` are the positions, MCU counts and
-/// places, passed by value because a state whose address is taken cannot stay in registers.
+/// Appends an event to `events` for each stream in vector `v` whose bit in `mask` is set. `vectors` are the positions,
+/// MCU counts and output indices of these streams, passed by value because a state whose address is taken cannot stay in
+/// registers.
 #[cold]
 #[inline(never)]
 #[target_feature(enable = "avx512f")]

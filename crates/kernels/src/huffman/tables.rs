@@ -138,16 +138,17 @@ struct Fields {
 pub(super) struct Blocks {
     /// Index of the block's first entry for AC coefficients, which is the entry for a window of zeros.
     pub(super) ac: [u32; MOST_BLOCKS],
-    /// The lowest 32-bit word that begins with a code longer than the window. For such words, `long` plus the upper 16
-    /// bits is the index of the entry.
+    /// The lowest 32-bit word that begins with a code longer than the window.
     pub(super) long_from: [u32; MOST_BLOCKS],
+    /// Number that, added to the upper 16 bits of a word from `long_from` on, gives the index of the word's entry.
     pub(super) long: [u32; MOST_BLOCKS],
-    /// Bit mask of the coefficients that are kept, in zigzag order. `last` is the index of the last one.
+    /// Bit mask of the coefficients that are kept, in zigzag order.
     pub(super) kept: [u32; MOST_BLOCKS],
+    /// Index of the last kept coefficient, in zigzag order.
     pub(super) last: [u32; MOST_BLOCKS],
-    /// Number of values of the block. `shift` is the number of bits by which the words of `Tables::places` are shifted
-    /// to get the places of the block's kind.
+    /// Number of values (kept coefficients) of the block.
     pub(super) count: [u32; MOST_BLOCKS],
+    /// Number of bits by which the words of `Tables::places` are shifted to get the places of the block's kind.
     pub(super) shift: [u32; MOST_BLOCKS],
     /// Index of the next block of the MCU, or 0 if the next MCU follows.
     pub(super) next: [u32; MOST_BLOCKS],

@@ -13,8 +13,9 @@ pub(super) mod neon;
 
 /// Fractional bits of the DCT constants.
 pub(crate) const BITS: u32 = 13;
-/// Number of bits that the pass over the columns shifts out. `ROWS` is the number for the pass over the rows.
+/// Number of bits that the pass over the columns shifts out.
 const COLUMNS: u32 = BITS - 2;
+/// Number of bits that the pass over the rows shifts out.
 const ROWS: u32 = BITS + 2 + 3;
 
 /// libjpeg's DCT constants, √2 · cos(…) and sums of such, with 13 fractional bits. The name gives the value.
@@ -31,17 +32,21 @@ const F_2_053: i32 = 16819;
 const F_2_562: i32 = 20995;
 const F_3_072: i32 = 25172;
 
-/// Weights of frequencies 2 and 6 in the outer even outputs. `INNER` holds those in the inner even outputs.
+/// Weights of frequencies 2 and 6 in the outer even outputs.
 pub(crate) const OUTER: [i32; 2] = [F_0_541 + F_0_765, F_0_541];
+/// Weights of frequencies 2 and 6 in the inner even outputs.
 pub(crate) const INNER: [i32; 2] = [F_0_541, F_0_541 - F_1_847];
-/// Weights of the sums 3 + 7 and 1 + 5 of frequencies in odd parts 0 and 2. `SUMS_13` holds those in odd parts 1 and 3.
+/// Weights of the sums 3 + 7 and 1 + 5 of frequencies in odd parts 0 and 2.
 pub(crate) const SUMS_02: [i32; 2] = [F_1_175 - F_1_961, F_1_175];
+/// Weights of the sums 3 + 7 and 1 + 5 of frequencies in odd parts 1 and 3.
 pub(crate) const SUMS_13: [i32; 2] = [F_1_175, F_1_175 - F_0_390];
-/// Weights of frequencies 7 and 1 in odd part 0. `PART_3` holds those in part 3, `PART_1` and `PART_2` hold those of
-/// frequencies 5 and 3 in parts 1 and 2.
+/// Weights of frequencies 7 and 1 in odd part 0.
 pub(crate) const PART_0: [i32; 2] = [F_0_298 - F_0_899, -F_0_899];
+/// Weights of frequencies 7 and 1 in odd part 3.
 pub(crate) const PART_3: [i32; 2] = [-F_0_899, F_1_501 - F_0_899];
+/// Weights of frequencies 5 and 3 in odd part 1.
 pub(crate) const PART_1: [i32; 2] = [F_2_053 - F_2_562, -F_2_562];
+/// Weights of frequencies 5 and 3 in odd part 2.
 pub(crate) const PART_2: [i32; 2] = [-F_2_562, F_3_072 - F_2_562];
 
 pub(super) fn to_8x8(coefficients: &[i16], factors: &[i32; 64], rows: &mut [u8], line: usize) {

@@ -9,8 +9,9 @@ pub(super) mod neon;
 
 use super::{dequantise, saturate};
 
-/// √2·cos(π/8) with 13 fractional bits. `COS3` is √2·cos(3π/8).
+/// √2·cos(π/8) with 13 fractional bits.
 const COS1: i32 = 10703;
+/// √2·cos(3π/8) with 13 fractional bits.
 const COS3: i32 = 4433;
 
 #[inline(always)]

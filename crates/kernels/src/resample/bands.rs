@@ -150,9 +150,10 @@ type Along<S, B, const N: usize> = unsafe fn([*const B; N], &Weights<S>, &mut [S
 struct Ring<'a, S: Resampled, B> {
     passes: &'a Passes<S, B>,
     source: Source<'a, S>,
-    /// Number of samples of a step. `steps` is the number of steps in the ring: as many as the longest window touches.
-    /// Windows never begin or end before those of earlier results, so no step is overwritten too soon.
+    /// Number of samples of a step.
     wide: usize,
+    /// Number of steps in the ring: as many as the longest window touches. Windows never begin or end before those of
+    /// earlier results, so no step is overwritten too soon.
     steps: usize,
     samples: Vec<u32>,
     /// Index of the first step. It is aligned to a cache line, or every load would touch two lines.

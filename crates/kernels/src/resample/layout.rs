@@ -38,9 +38,10 @@ pub(super) struct Lanes {
     pub(super) groups: Vec<Group>,
     /// Offset of each lane's first sample from its base, as a permutation index: 32 bits per lane.
     pub(super) indices: Vec<u32>,
-    /// Weights for each step of each group: 32 bits per lane.
+    /// For each step of each group in turn, the weight of every lane as 32 bits, in which two weights are packed if a lane
+    /// weighs two samples in a step.
     pub(super) weights: Vec<u32>,
-    /// The largest span of any group.
+    /// The largest [`Group::span`] of all groups.
     pub(super) span: usize,
 }
 
@@ -60,7 +61,7 @@ pub(super) struct Group {
 pub(super) struct Shape<W> {
     /// Number of lanes, 8 or 16.
     pub(super) lanes: usize,
-    /// Whether each half of the lanes has a base of its own.
+    /// Whether the lower and the upper half of the lanes take their samples from separate base positions.
     pub(super) halves: bool,
     /// Number of samples that a lane weighs in a step, 1 or 2.
     pub(super) taps: usize,

@@ -21,11 +21,13 @@ const WEIGHT_BITS: u32 = 14;
 /// overshoot in 16 bits.
 const BETWEEN_BITS: u32 = 6;
 
-/// Number of bits by which the sums of the vertical pass are shifted right. Sums start with `DOWN_ROUND`, which makes
-/// the shift round. `ALONG_SHIFT` and `ALONG_ROUND` do the same in the horizontal pass.
+/// Number of bits by which the sums of the vertical pass are shifted right.
 const DOWN_SHIFT: u32 = WEIGHT_BITS - BETWEEN_BITS;
+/// Value with which the sums of the vertical pass start, so that the shift by [`DOWN_SHIFT`] rounds.
 const DOWN_ROUND: i32 = 1 << (DOWN_SHIFT - 1);
+/// Number of bits by which the sums of the horizontal pass are shifted right.
 const ALONG_SHIFT: u32 = WEIGHT_BITS + BETWEEN_BITS;
+/// Value with which the sums of the horizontal pass start, so that the shift by [`ALONG_SHIFT`] rounds.
 const ALONG_ROUND: i32 = 1 << (ALONG_SHIFT - 1);
 
 impl sealed::Resampled for u8 {

@@ -117,8 +117,9 @@ struct Windows {
     support: f64,
     /// Samples of the kernel's curve table per input sample.
     density: f64,
-    /// Index of the last input sample. `reach` is the index of the last sample that is weighed as if it existed.
+    /// Index of the last input sample.
     last: f64,
+    /// Index of the last sample that is weighed as if it existed.
     reach: f64,
 }
 

@@ -1,5 +1,5 @@
-//! AVX-512 version, 64 bytes at once. The bytes that remain are brought together by compressing (VBMI2), without a
-//! branch that depends on where a 0xFF is.
+//! Removes JPEG's byte stuffing with AVX-512, 64 bytes at once. The bytes that remain are brought together by
+//! compressing (VBMI2), without a branch that depends on where a 0xFF is.
 
 use std::arch::x86_64::*;
 

@@ -1,4 +1,5 @@
-//! AVX-512 version: sixteen symbols to a register. Levels are brought together by compressing their indices (VBMI2).
+//! The symbols of JPEG blocks with AVX-512, sixteen per register. Levels are brought together by compressing their
+//! indices (VBMI2).
 
 use std::arch::x86_64::*;
 

@@ -15,7 +15,7 @@ pub trait ManyScales: Send + Sync {
     /// bit-identical to what `decode` returns at its scales. Returns `None` if the codec cannot do this with this file.
     ///
     /// # Errors
-    /// As `decode`; a damaged file may fail even if some of the scales would succeed alone.
+    /// Those of `decode`. A damaged file may fail even if some of the scales would succeed alone.
     fn decode_at_once(
         &self,
         bytes: &[u8],
@@ -50,7 +50,7 @@ pub trait Parts: Send + Sync {
     /// area at `how.scales`.
     ///
     /// # Errors
-    /// As `decode`.
+    /// Those of `decode`.
     fn decode_part(
         &self,
         bytes: &[u8],
@@ -70,7 +70,7 @@ pub trait Vector: Send + Sync {
     /// Draws the part of a vector image that a window shows, at the window's size; `how.scales` is ignored.
     ///
     /// # Errors
-    /// As `decode`.
+    /// Those of `decode`.
     fn draw(&self, bytes: &[u8], info: &Info, how: &Decode<'_>, window: &Window) -> Result<Image>;
 }
 
@@ -89,7 +89,7 @@ pub trait AnimationDecoder: Send + Sync {
     /// Opens an animated image for reading at full scale; only for images for which `composed` returns traits.
     ///
     /// # Errors
-    /// As `decode`.
+    /// Those of `decode`.
     fn open<'a>(
         &self,
         bytes: &'a [u8],
@@ -108,7 +108,7 @@ pub trait GainMaps: Send + Sync {
     /// header.
     ///
     /// # Errors
-    /// As `decode`.
+    /// Those of `decode`.
     fn decode_gain_map(&self, bytes: &[u8], how: &Decode<'_>) -> Result<Frame>;
 }
 

@@ -108,9 +108,9 @@ pub struct Outline {
 /// Gaps around a text, in px.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Room {
-    /// Sum of the gaps to the left and to the right.
+    /// Total width in px of the gaps to the left and right of a text.
     pub across: f64,
-    /// Sum of the gaps above and below.
+    /// Total height in px of the gaps above and below a text.
     pub down: f64,
 }
 

@@ -33,7 +33,7 @@ pub trait Encoder: Send + Sync {
     /// Encodes as `encode` does, with byte-identical output; may use idle cores.
     ///
     /// # Errors
-    /// As `encode`.
+    /// Those of `encode`.
     fn encode_shared(
         &self,
         image: &Image,
@@ -102,7 +102,7 @@ pub trait AnimationEncoder: Send + Sync {
     /// Starts to write an animated image.
     ///
     /// # Errors
-    /// As `encode`.
+    /// Those of `encode`.
     fn writer<'a>(
         &self,
         head: &Head,

@@ -67,7 +67,7 @@ pub trait Codec: Send + Sync {
     /// in browsers, or are white.
     ///
     /// # Errors
-    /// As `decode`; `Broken` if nothing is left to show or the codec cannot salvage files.
+    /// Those of `decode`; `Broken` if nothing is left to show or the codec cannot salvage files.
     fn salvage(&self, bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Image> {
         let _ = (bytes, info, how);
         Err(Error::broken(
@@ -95,7 +95,7 @@ pub trait Codec: Send + Sync {
     /// file.
     ///
     /// # Errors
-    /// As `extent`: `Broken` if a part that the structure names is missing, even if no pixel needs it.
+    /// Those of `extent`: `Broken` if a part that the structure names is missing, even if no pixel needs it.
     fn end(&self, bytes: &[u8], how: &Decode<'_>) -> Result<usize> {
         let _ = how;
         Ok(bytes.len())

@@ -81,8 +81,9 @@ static ROOT: LazyLock<Table> = LazyLock::new(|| {
     })
 });
 
-/// Up to the cube of this value, CIELAB's lightness curve is a straight line of slope 1 / `SLOPE`.
+/// Cube root of the value up to which CIELAB's lightness curve is a straight line.
 const EDGE: f64 = 6.0 / 29.0;
+/// Inverse of the slope of the straight part of CIELAB's lightness curve.
 const SLOPE: f64 = 3.0 * EDGE * EDGE;
 
 /// Converts red, green and blue in 0..=1 to CIELAB: L in 0..=100, a and b.

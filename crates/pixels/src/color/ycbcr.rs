@@ -15,15 +15,19 @@ use crate::space::{Matrix, Range};
 /// Coefficients of the conversion between RGB and YCbCr.
 #[derive(Clone, Copy)]
 struct Mix {
-    /// Weights of red, green and blue in luma; `cb` and `cr` hold those in the blue and red difference.
+    /// Weights of red, green and blue in luma.
     y: [f32; 3],
+    /// Weights of red, green and blue in the blue difference.
     cb: [f32; 3],
+    /// Weights of red, green and blue in the red difference.
     cr: [f32; 3],
-    /// Factors of the colour differences on the way back to RGB: red is luma plus `r_cr` × Cr, green is luma minus
-    /// `g_cb` × Cb and `g_cr` × Cr, blue is luma plus `b_cb` × Cb.
+    /// Conversion to RGB: red is luma plus `r_cr` × Cr.
     r_cr: f32,
+    /// Conversion to RGB: green is luma minus `g_cb` × Cb and `g_cr` × Cr.
     g_cb: f32,
+    /// Conversion to RGB: green is luma minus `g_cb` × Cb and `g_cr` × Cr.
     g_cr: f32,
+    /// Conversion to RGB: blue is luma plus `b_cb` × Cb.
     b_cb: f32,
 }
 

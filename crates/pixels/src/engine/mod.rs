@@ -183,7 +183,7 @@ impl Engine {
     /// need none, as most do.
     ///
     /// # Errors
-    /// As `probe`, and `Limit` if its peak memory is too large.
+    /// Those of `probe`, and `Limit` if the measurement's peak memory is too large.
     pub fn measurement(&self, rules: &dyn Rules, bytes: &[u8]) -> Result<Option<Measurement>> {
         Measurement::of(&self.formats, rules, bytes)
     }
@@ -191,7 +191,7 @@ impl Engine {
     /// Performs `measurement` on the image that it was planned for: decodes the image, reduced if it is large.
     ///
     /// # Errors
-    /// As decoding.
+    /// Any error of decoding the image.
     pub fn measure(
         &self,
         measurement: &Measurement,
@@ -222,8 +222,9 @@ impl Engine {
     /// Plans how to apply rules, such as a recipe, to the image in `bytes`. Reads only the image's header.
     ///
     /// # Errors
-    /// As `probe` (an image over the limits of its size may still be copied), `Recipe`, also for rules that need more
-    /// than the header, and `Limit` for a result or a peak memory that is too large.
+    /// - Those of `probe`, except that an image over the size limits is accepted if it is only copied.
+    /// - `Recipe` for rules that cannot be applied to this image, or that need more than its header.
+    /// - `Limit` for a result or a peak memory that is too large.
     pub fn plan(&self, rules: &dyn Rules, bytes: &[u8]) -> Result<Plan> {
         plan::planner::plan(&self.formats, rules, bytes, &Measured::default(), None)
     }
@@ -326,7 +327,7 @@ impl Engine {
     /// Returns how many bytes from the beginning of the file make up the image; see [`Codec::extent`].
     ///
     /// # Errors
-    /// As `probe`, except for limits, and `Interrupted`.
+    /// Those of `probe`, except that no limits apply; `Interrupted`.
     pub fn extent(
         &self,
         cores: &dyn Cores,

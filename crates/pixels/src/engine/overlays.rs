@@ -23,8 +23,8 @@ impl Engine {
     /// made at once. The result does not depend on the index.
     ///
     /// # Errors
-    /// As `plan`, `measurement` and `measure`, and as loading an overlay. An overlay file that is not an image is
-    /// reported only by the run.
+    /// Those of `plan`, `measurement` and `measure`, and those of loading an overlay. An overlay file that is not an image
+    /// is reported only when the plan runs.
     pub fn plan_with(
         &self,
         rules: &dyn Rules,

@@ -16,7 +16,7 @@ impl Engine {
     /// Returns `None` where the codec cannot do that, for vector drawings, and for a copy, which decodes nothing.
     ///
     /// # Errors
-    /// As decoding; a damaged file may fail even if some of the plans would succeed alone.
+    /// Any error of decoding the image. A damaged file may fail even if some of the plans would succeed alone.
     pub fn decode_at_once(
         &self,
         cores: &dyn Cores,

@@ -24,8 +24,8 @@ pub(super) struct Faces {
 /// Length in px that the longer side of an image is reduced to for the search.
 const LONGEST: u32 = 480;
 
-/// Most faces reported for one image: those with the highest scores. Each may become a step of the recipe, which has at
-/// most 64.
+/// Maximum number of faces reported for one image: those with the highest scores. Each may become a step of the recipe,
+/// which has at most 64 steps.
 const MOST: usize = 32;
 
 /// Nanoseconds per px of the reduced image, on one core.

@@ -267,13 +267,13 @@ fn scale(source: &dyn Codec, info: &Info, most: u64) -> Scale {
     largest.copied().unwrap_or(Scale::FULL)
 }
 
-/// Most pixels that are examined for borders, where the format can be decoded at a smaller scale.
+/// Maximum number of pixels that are examined for borders, if the format can be decoded at a smaller scale.
 const MOST_PIXELS: u64 = 4 << 20;
 
-/// Most pixels that are decoded to search for faces; the search reduces the image further.
+/// Maximum number of pixels that are decoded to search for faces. The search reduces the image further.
 const MANY_PIXELS: u64 = 1 << 20;
 
-/// Most pixels that are examined if only a few large cells count.
+/// Maximum number of pixels that are examined if only a few large cells count.
 const FEW_PIXELS: u64 = 1 << 18;
 
 /// Nanoseconds to examine a pixel, measured on one core.

@@ -27,17 +27,19 @@ const CELLS: u32 = 48;
 /// Cells that a smoothing mean reaches to each side.
 const REACH: usize = 5;
 
-/// Weight of edges in a cell's score. `COLOUR` weighs the distance from the mean colour, `SKIN` the likeness to skin.
+/// Weight of edges in a cell's score.
 const EDGES: f64 = 2.0;
+/// Weight of the distance from the mean colour in a cell's score.
 const COLOUR: f64 = 0.4;
+/// Weight of the likeness to skin in a cell's score.
 const SKIN: f64 = 0.3;
 
 /// Fraction by which a corner of the image counts less than its middle.
 const CORNER: f64 = 0.3;
 
-/// Direction of the colour of skin among red, green and blue. Directions farther from it than `SKIN_REACH` are not
-/// skin.
+/// Direction of the colour of skin, as red, green and blue.
 const SKIN_COLOUR: [f64; 3] = [0.78, 0.57, 0.44];
+/// Maximum distance of a colour's direction from [`SKIN_COLOUR`] at which the colour counts as skin.
 const SKIN_REACH: f64 = 0.2;
 
 impl Analysis for Salient {

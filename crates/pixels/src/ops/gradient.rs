@@ -82,8 +82,9 @@ struct Ramp {
     colour: Colour,
     /// Direction in which the colour grows, in radians clockwise from the top.
     angle: f64,
-    /// Where the colour begins, as a share of the way across the image. From `stop` on, it has its highest opacity.
+    /// Where the colour begins, as a share of the way across the image.
     start: f64,
+    /// Where the colour reaches its highest opacity, as a share of the way across the image.
     stop: f64,
 }
 

@@ -114,11 +114,11 @@ enum Fit {
     Cover,
 }
 
-/// Most copies of an overlay that are spread or repeated in both directions. If there is room for more, at most
-/// [`SPREAD_EACH`] are spread in each direction.
+/// Maximum number of copies of an overlay that are spread or repeated in both directions. If there is room for more, at
+/// most [`SPREAD_EACH`] are spread in each direction.
 const SPREAD: u64 = 100;
 
-/// Most copies, in each direction, of an overlay that there is room for more than `SPREAD` times.
+/// Maximum number of copies in each direction of an overlay that would fit more than [`SPREAD`] times.
 const SPREAD_EACH: u32 = 6;
 
 impl OverlayStage {
@@ -454,9 +454,9 @@ const NANOS_PER_PIXEL: u64 = 20;
 /// Nanoseconds per row of an overlay, for all planes together, in addition to those for its pixels.
 const NANOS_PER_ROW: u64 = 100;
 
-/// Nanoseconds per px of an overlay that is scaled, for reading it; `NANOS_PER_SCALED_ROW` counts per row of the scaled
-/// result.
+/// Time in ns per px for reading an overlay that is scaled.
 const NANOS_READ: u64 = 2;
+/// Time in ns per row of the result of scaling an overlay.
 const NANOS_PER_SCALED_ROW: u64 = 1_200;
 
 impl fmt::Display for OverlayStage {

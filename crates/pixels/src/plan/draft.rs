@@ -192,9 +192,9 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Returns the traits to convert an image of this size to before it is turned; `None` if the conversion need not
-    /// come first. A conversion that is necessary anyway is done before the turn if the turn would resample subsampled
-    /// chroma that is not subsampled afterwards.
+    /// Returns the traits to convert an image of this size to before it is turned, or `None` if the turn comes first. The
+    /// conversion comes first if the turn would have to resample subsampled chroma, and there is no subsampled chroma after
+    /// the conversion.
     pub(super) fn before_turning(&self, size: (u32, u32), have: Traits) -> Result<Option<Traits>> {
         let turn = Turned {
             orientation: self.orientation(),

@@ -32,8 +32,9 @@ pub(super) struct PlannedMap {
     pub(super) plan: GainMapPlan,
     /// The step that decodes the gain map and brings it to its size.
     pub(super) step: Step,
-    /// Size of the gain map's frame in bytes; `encode` is the cost of writing the map.
+    /// Size of the gain map's frame in bytes.
     pub(super) frame: u64,
+    /// Cost of writing the gain map.
     pub(super) encode: Cost,
 }
 

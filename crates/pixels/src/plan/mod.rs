@@ -124,7 +124,7 @@ pub(crate) struct Pipeline {
     pub(crate) encode: Encode,
     /// The search for the quality, which then replaces that of `encode`.
     pub(crate) search: Option<search::Search>,
-    /// Most bytes that an animated result may take; they are included in the plan's memory.
+    /// Maximum size of an animated result in bytes, which is included in the plan's memory.
     pub(crate) result_bytes: u64,
     /// How the result declares its colour space.
     pub(crate) tag: Tag,

@@ -427,11 +427,13 @@ pub(super) struct Walk {
 /// A stage that lays an overlay over the image.
 #[derive(Clone, Copy)]
 pub(crate) struct Laying {
-    /// Index among the plan's steps; `stage` is the index among the stages.
+    /// Index of this stage among the plan's steps.
     pub(super) step: usize,
+    /// Index of this stage among the plan's stages.
     pub(super) stage: usize,
-    /// Size in px of the image that the overlay is laid over; `traits` are the image's traits.
+    /// Size in px of the image that the overlay is laid over.
     pub(super) size: (u32, u32),
+    /// Traits of the image that the overlay is laid over.
     pub(super) traits: Traits,
 }
 
@@ -446,7 +448,7 @@ const LEAST_RESULT: u64 = 8 << 20;
 const FRAME_OVERHEAD: u64 = 4 << 10;
 
 impl Walk {
-    /// Starts the walk after the decoder, which reads `coded_bytes` bytes of the file.
+    /// Begins a plan with the step that decodes `coded_bytes` bytes of a file of `file` bytes.
     pub(super) fn new(
         (file, coded_bytes): (usize, usize),
         source: &dyn Codec,

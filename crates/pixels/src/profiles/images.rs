@@ -42,9 +42,11 @@ pub(super) fn without(block: &[u8], place: bool) -> Option<Vec<u8>> {
     Some(built)
 }
 
-/// Tag that points to the EXIF directory; `GPS` and `INTEROPERABILITY` point to further directories.
+/// Tag that points to the EXIF directory.
 const EXIF: u16 = 0x8769;
+/// Tag that points to the directory of GPS data.
 const GPS: u16 = 0x8825;
+/// Tag that points to the interoperability directory.
 const INTEROPERABILITY: u16 = 0xa005;
 
 /// Tags that are removed from the first directory: kinds and sizes of pixels and where they lie, thumbnails, and

@@ -18,8 +18,9 @@ const RIGHTS: [&str; 3] = [
     "http://ns.useplus.org/ldf/xmp/1.0/",
 ];
 
-/// Namespace of the properties in `ORIGIN`, which tell whether and how AI made the image, and have to stay with it.
+/// Namespace of the properties in [`ORIGIN`].
 const IPTC_EXTENSION: &str = "http://iptc.org/std/Iptc4xmpExt/2008-02-29/";
+/// Properties that tell whether and how AI made the image, and have to stay with it.
 const ORIGIN: [&str; 5] = [
     "DigitalSourceType",
     "AISystemUsed",
@@ -31,13 +32,14 @@ const ORIGIN: [&str; 5] = [
 const PHOTOSHOP: &str = "http://ns.adobe.com/photoshop/1.0/";
 const CREDITS: [&str; 1] = ["Credit"];
 
-/// Namespace for the list of images in a file; `GAIN_MAP` is the namespace for the parameters of a gain map among them.
+/// Namespace for the list of images in a file.
 const CONTAINER: &str = "http://ns.google.com/photos/1.0/container/";
+/// Namespace for the parameters of a gain map in the file.
 const GAIN_MAP: &str = "http://ns.adobe.com/hdr-gain-map/1.0/";
 
-/// Namespace for the camera's original image, stored in the packet itself; `DEPTHS` is the namespace for a depth map
-/// stored there.
+/// Namespace for the camera's original image, stored in the packet itself.
 const ORIGINAL: &str = "http://ns.google.com/photos/1.0/image/";
+/// Namespace for a depth map that is stored in the packet itself.
 const DEPTHS: &str = "http://ns.google.com/photos/1.0/depthmap/";
 const IMAGES: [&str; 4] = [CONTAINER, GAIN_MAP, ORIGINAL, DEPTHS];
 

@@ -9,7 +9,7 @@ impl Effect {
     /// Prefix of an overlay's name that stands for a single colour instead of a file.
     pub const COLOUR: &str = "colour:";
 
-    /// Most levels of nesting: recipes of overlays may contain overlays with recipes of their own, to this depth.
+    /// Maximum nesting depth of overlays: the recipe of an overlay may contain overlays with recipes of their own.
     pub const DEEPEST: usize = 3;
 
     /// Index of an overlay's own recipe among its arguments.

@@ -52,7 +52,7 @@ const STORED: Setting = Setting {
 /// The background of transparent parts in a result whose format stores no opacity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Background {
-    /// White, unless the server is configured otherwise.
+    /// The recipe names no background: it is white, unless the server is configured otherwise.
     #[default]
     Unsaid,
     /// This colour; its alpha has no effect.

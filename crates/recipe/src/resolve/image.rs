@@ -92,7 +92,7 @@ impl<'a> Image<'a> {
         enlarge || (self.facts.vector && !self.scaled && self.steps.iter().all(keeps_vector))
     }
 
-    /// Adds a step in whole pixels.
+    /// Appends a step, whose sizes are whole pixels, after any pending turns and flips.
     pub(crate) fn push(&mut self, step: Step) {
         self.settle();
         self.steps.push(step);

@@ -37,9 +37,9 @@ struct Row {
     connection: Connections,
     andon: Side,
     nginx: Side,
-    /// Andon's median requests per second divided by nginx's. `processor_ratio` is the same for the CPU time per
-    /// request.
+    /// Andon's median requests per second divided by nginx's.
     rate_ratio: f64,
+    /// Andon's CPU time per request divided by nginx's.
     processor_ratio: f64,
 }
 

@@ -46,8 +46,9 @@ pub(crate) struct LoadRequest<'a> {
 #[derive(Serialize)]
 pub(crate) struct Load {
     pub(crate) requests_per_second: f64,
-    /// CPU time of the server per request, in µs. `client_microseconds` is the same for h2load.
+    /// CPU time of the server per request, in µs.
     pub(crate) server_microseconds: f64,
+    /// CPU time of h2load per request, in µs.
     pub(crate) client_microseconds: f64,
     /// TLS version and cipher suite.
     pub(crate) tls: String,

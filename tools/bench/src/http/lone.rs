@@ -52,8 +52,9 @@ struct ImageResult {
     bytes: usize,
     /// Longest side of the result in px.
     side: u32,
-    /// Median time in ms with one worker. `all_workers_ms` is the same with all workers.
+    /// Median time in ms with one worker.
     one_worker_ms: f64,
+    /// Median time in ms with all workers.
     all_workers_ms: f64,
     ratio: f64,
 }

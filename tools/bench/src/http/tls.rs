@@ -213,8 +213,9 @@ fn free_address() -> Result<SocketAddr> {
     Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?)
 }
 
-/// Core on which the servers run. `CLIENT` is the core of h2load.
+/// Core on which the servers run.
 const SERVER: &str = "0";
+/// Core on which h2load runs.
 const CLIENT: &str = "1";
 
 /// Number of measured runs of each server.

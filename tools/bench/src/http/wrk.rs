@@ -13,8 +13,9 @@ use crate::proc;
 pub(crate) struct Load {
     pub(crate) requests_per_second: f64,
     pub(crate) p99_milliseconds: f64,
-    /// CPU time of the server per request, in µs. `client_microseconds` is the same for wrk.
+    /// CPU time of the server per request, in µs.
     pub(crate) server_microseconds: f64,
+    /// CPU time of wrk per request, in µs.
     pub(crate) client_microseconds: f64,
 }
 

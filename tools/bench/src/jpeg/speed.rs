@@ -36,8 +36,9 @@ pub(super) struct Speed {
 #[derive(Serialize)]
 struct AtScale {
     eighths: u8,
-    /// Median CPU time in ms of Andon. `turbo_ms` is that of libjpeg-turbo.
+    /// Median CPU time of Andon in ms.
     ours_ms: f64,
+    /// Median CPU time of libjpeg-turbo in ms.
     turbo_ms: f64,
     ours_instructions: Option<u64>,
     turbo_instructions: Option<u64>,

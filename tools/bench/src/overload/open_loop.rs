@@ -157,10 +157,11 @@ pub(super) fn random_moments(rate: f64, time: Duration) -> Vec<f64> {
 /// wait for admitted work. The server accepts 1024 connections from one address.
 const CLIENTS: usize = 900;
 
-/// Number of clients for repeated images. As many others request `/healthz`.
+/// Number of clients that request repeated images. The same number of other clients request `/healthz`.
 const CLIENTS_BESIDE: usize = 20;
 
-/// Requests per second for repeated images, and as many for `/healthz`.
+/// Rate of the requests that are sent alongside the load: this many per second for repeated images, and as many for
+/// `/healthz`.
 const BESIDE: f64 = 20.0;
 
 #[cfg(test)]

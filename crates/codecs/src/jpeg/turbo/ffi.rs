@@ -25,8 +25,9 @@ pub(in crate::jpeg) struct Reading<'a> {
     pub(in crate::jpeg) raw: bool,
     /// Scale in eighths of the full size: 1, 2, 4 or 8.
     pub(in crate::jpeg) eighths: u8,
-    /// Maximum number of scans. `memory` is the maximum size in bytes of libjpeg's coefficient buffers.
+    /// Maximum number of scans.
     pub(in crate::jpeg) scans: u32,
+    /// Maximum size in bytes of libjpeg's coefficient buffers.
     pub(in crate::jpeg) memory: u64,
     pub(in crate::jpeg) interrupt: &'a dyn Interrupt,
 }
@@ -75,8 +76,9 @@ impl Reading<'_> {
 /// A component's coefficients, as stored in the file.
 #[cfg(any(test, feature = "compare"))]
 pub(in crate::jpeg) struct Coefficients {
-    /// Width and height (`high`) in blocks, without the blocks that only pad the last MCU.
+    /// Width in blocks, without the blocks that only pad the last MCU.
     pub(in crate::jpeg) wide: u32,
+    /// Height in blocks, without the blocks that only pad the last MCU.
     pub(in crate::jpeg) high: u32,
     /// Quantised coefficients, 64 per block: rows by increasing vertical frequency, in each row by increasing
     /// horizontal frequency.

@@ -128,7 +128,8 @@ impl Table {
     }
 }
 
-/// Splits a symbol into (advance, size).
+/// Splits a Huffman symbol into the number of coefficients to advance by, including skipped zeros, and the size in bits
+/// of the value that follows the code.
 fn split(symbol: u8, meaning: Meaning) -> (u32, u32) {
     let (run, size) = (u32::from(symbol >> 4), u32::from(symbol & 15));
     match meaning {

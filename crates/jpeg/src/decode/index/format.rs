@@ -10,8 +10,9 @@ use crate::image::Area;
 pub struct Index<'a> {
     /// Length of the file in bytes.
     file: u64,
-    /// Width of the image in MCUs; `down` is its height.
+    /// Width of the image in MCUs.
     pub(super) across: u32,
+    /// Height of the image in MCUs.
     pub(super) down: u32,
     /// Size of an MCU in px.
     pub(super) mcu: (u32, u32),
@@ -74,8 +75,9 @@ impl<'a> Index<'a> {
         (*magic == MAGIC && index.file == file.len() as u64 && is_valid).then_some(index)
     }
 
-    /// Returns the smallest part that contains `area` and begins at an entry, in an image of this size in px. Returns
-    /// `None` if no pixel of `area` is inside the image.
+    /// Returns the smallest part of the image that contains `area` and at whose beginning the index has an entry, so that
+    /// decoding can begin there. `(width, height)` is the image's size in px. Returns `None` if no pixel of `area` is
+    /// inside the image.
     #[must_use]
     pub fn part(&self, area: Area, (width, height): (u32, u32)) -> Option<Area> {
         let along = |first: u32, length: u32, step: u32, mcu: u32, side: u32| {

@@ -109,8 +109,9 @@ pub(super) struct Refine {
     symbols: RefinementSymbols,
     finder: BitFinder,
     selection: &'static Selection,
-    /// Mask of the zigzag positions of the band; `selected_places` are those of its kept coefficients.
+    /// Mask of the zigzag positions of the scan's band of coefficients.
     band: u64,
+    /// Mask of the zigzag positions of the coefficients in the band that are kept.
     selected_places: u64,
     /// Position of the bit that this scan adds.
     low: u32,

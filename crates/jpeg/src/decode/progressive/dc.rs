@@ -27,8 +27,9 @@ struct Component {
     index: usize,
     /// The Huffman table. `None` in a refinement scan.
     table: Option<Table>,
-    /// Width in blocks of the component's part of an MCU; `v` is its height. 1 × 1 in a scan of one component.
+    /// Width in blocks of the component's part of an MCU; 1 in a scan of one component.
     h: usize,
+    /// Height in blocks of the component's part of an MCU; 1 in a scan of one component.
     v: usize,
     /// Coefficients kept per block.
     count: usize,

@@ -27,8 +27,9 @@ pub(super) struct Job {
     restart: u32,
     /// The scan's header. `None` in a job that makes samples.
     header: Option<ScanHeader>,
-    /// Number of rows of the job. A row of MCUs consists of `rows_per_mcu` of them.
+    /// Number of rows of the job.
     rows: u32,
+    /// Number of the job's rows that make up a row of MCUs.
     rows_per_mcu: u32,
     /// Indices of the earlier jobs that this one must not overtake.
     pub(super) predecessors: Vec<usize>,

@@ -48,9 +48,9 @@ pub(super) struct Wave {
 }
 
 struct State {
-    /// Number of rows of MCUs that each job has finished, or [`ALL`] if it has ended. `busy` tells whether a worker is
-    /// processing the job.
+    /// For each job, the number of rows of MCUs that it has finished, or [`ALL`] if it has ended.
     progress: Vec<u32>,
+    /// For each job, whether a worker is processing it.
     busy: Vec<bool>,
     /// The worker that was the first to take rows of each step, for all jobs. Their coefficients are in the cache of
     /// its core.

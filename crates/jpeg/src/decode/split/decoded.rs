@@ -34,8 +34,9 @@ pub(super) struct Decoded {
     pub(super) across: usize,
     /// For each run of `across` MCUs, the coefficients of each coder, laid out like a row of MCUs.
     rows: Vec<Vec<Buffer<i16>>>,
-    /// Bit at which the last MCU ended. `end` is the bit at which the data end.
+    /// Bit at which the last MCU ended.
     last_end: u64,
+    /// Bit at which the data end.
     end: u64,
 }
 

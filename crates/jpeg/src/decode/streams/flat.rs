@@ -7,9 +7,9 @@
 
 use andon_kernels::huffman::Code;
 
-/// Number of places to probe. `DISTANCE` is the number of bits from one to the next: an odd number, so that they differ
-/// in phase.
+/// Number of places to probe for flat MCUs.
 const PLACES: u32 = 8;
+/// Number of bits from one probed place to the next: an odd number, so that the places differ in phase.
 const DISTANCE: u32 = 211;
 
 /// The bits of a flat MCU: one whose DC differences and AC coefficients are all 0.
@@ -42,8 +42,8 @@ impl Flat {
         Some(Self { bits, length })
     }
 
-    /// Returns how many MCUs in a row, at most `most`, are flat, starting with the one at bit `position`; 0 if fewer
-    /// than 64 bits are flat.
+    /// Returns how many consecutive MCUs from bit `position` on are flat: their DC differences and AC coefficients are
+    /// all 0. At most `most`; 0 if fewer than 64 bits are flat.
     pub(super) fn run(&self, data: &[u8], position: u64, most: usize) -> usize {
         let Ok(mut position) = u32::try_from(position) else {
             return 0;

@@ -9,11 +9,12 @@ use andon_kernels::huffman::{self, BLOCKS, Events, STREAMS, Tables as Codes};
 use crate::decode::entropy::Unstuffed;
 use crate::decode::streams::flat::Flat;
 
-/// Number of MCUs of average length by which a stretch extends into the next one. Most streams are synchronized after
-/// fewer.
+/// Length of the margin by which a stretch extends into the next one, in MCUs of average length. Most streams
+/// synchronize within fewer MCUs.
 const MARGIN: u32 = 6;
 
-/// Minimum remaining length of a stretch, in margins, for cutting it in two.
+/// Minimum length of a stretch's unread rest for which its second half is given to an idle stream, as a multiple of the
+/// margin ([`MARGIN`]).
 const LEAST_CUT: u32 = 4;
 
 /// Blocks of a stretch whose values are stored contiguously: those of a few calls of the kernel.
@@ -37,8 +38,9 @@ pub(super) struct Reader {
     pub(super) flat: Option<Flat>,
     /// Mean number of bits per MCU.
     pub(super) bits_per_mcu: u32,
-    /// Values per MCU. `longest` is the number of values of its largest block.
+    /// Number of kept coefficients per MCU.
     pub(super) values_per_mcu: usize,
+    /// Number of kept coefficients of the block in an MCU that keeps the most.
     pub(super) longest: usize,
 }
 
@@ -53,10 +55,11 @@ pub(super) struct Part {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct KnownMcu {
     pub(super) position: u32,
-    /// Index of the part that the MCU is in. `stretch` is the index of its stretch in the part, and `index` its own index
-    /// in the stretch.
+    /// Index of the part of the window that the MCU is in.
     pub(super) part: usize,
+    /// Index of the MCU's stretch in the part.
     pub(super) stretch: usize,
+    /// Index of the MCU in its stretch.
     pub(super) index: u32,
     /// Index of the MCU's first value among the values of the part.
     pub(super) place: u32,
@@ -71,8 +74,9 @@ pub(super) struct Stretch {
     pub(super) starts: Vec<huffman::Event>,
     /// Index of the first MCU after the last error.
     first_valid: u32,
-    /// Number of MCUs that were read completely. `end` is the bit at which the next one begins.
+    /// Number of MCUs that were read completely.
     pub(super) mcus: usize,
+    /// Bit at which the MCU after the last complete one begins.
     pub(super) end: u32,
 }
 

@@ -120,7 +120,8 @@ fn integrate(coder: &mut Coder, mcus: Range<usize>) {
     add(coder, mcus);
 }
 
-/// Adds up the DC differences of `H` × `V` blocks per MCU. If `H` is 0, the numbers in `coder` apply.
+/// Replaces the DC differences of these MCUs by their running sum, for a component with `H` × `V` blocks per MCU, known
+/// at compile time. If `H` is 0, `coder.h` × `coder.v` blocks instead.
 fn add_up<const H: usize, const V: usize>(coder: &mut Coder, mcus: Range<usize>) {
     let count = coder.count();
     let (h, v) = if H > 0 { (H, V) } else { (coder.h, coder.v) };

@@ -1,4 +1,5 @@
-//! AVX2 version: two blocks side by side, with sums of products of 16-bit pairs (`vpmaddwd`) in every step.
+//! The full inverse DCT with AVX2: two blocks side by side, with sums of products of 16-bit pairs (`vpmaddwd`) in every
+//! step.
 
 use std::arch::x86_64::*;
 

@@ -1,5 +1,5 @@
-//! AVX-512 version: four blocks side by side, one in each 128-bit lane, with the arithmetic of `avx2.rs` at twice the
-//! width.
+//! The full inverse DCT with AVX-512: four blocks side by side, one in each 128-bit lane, with the arithmetic of
+//! `avx2.rs` at twice the width.
 
 use std::arch::x86_64::*;
 

@@ -1,5 +1,5 @@
-//! NEON version: one block at a time, a row to a register. 16-bit products are accumulated in 32 bits as they are made
-//! (`smlal`).
+//! The full inverse DCT with NEON: one block at a time, one row per register. 16-bit products are accumulated in 32 bits
+//! as they are made (`smlal`).
 
 use std::arch::aarch64::*;
 
@@ -28,7 +28,7 @@ pub(in super::super) fn to_8x8(
     }
 }
 
-/// Returns the samples of a block: eight rows, two to a register.
+/// Returns the samples of a block: eight rows, two per register.
 #[inline]
 #[target_feature(enable = "neon")]
 fn samples(block: &[i16], factors: &[i16; 64]) -> [uint8x16_t; 4] {
@@ -128,7 +128,7 @@ fn transpose(m: [int16x8_t; 8]) -> [int16x8_t; 8] {
     round(round(round(m)))
 }
 
-/// Transposes 8×8 bytes to rows, two to a register.
+/// Transposes 8×8 bytes to rows, two per register.
 #[inline]
 #[target_feature(enable = "neon")]
 fn lines(columns: [uint8x8_t; 8]) -> [uint8x16_t; 4] {

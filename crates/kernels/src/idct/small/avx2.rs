@@ -1,4 +1,5 @@
-//! AVX2 version: sums of products of 16-bit pairs (`vpmaddwd`) compute both halves of a 4-point transform.
+//! Inverse DCTs to small blocks with AVX2. Sums of products of 16-bit pairs (`vpmaddwd`) compute both halves of a
+//! 4-point transform.
 
 use std::arch::x86_64::*;
 

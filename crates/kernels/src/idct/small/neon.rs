@@ -1,4 +1,5 @@
-//! NEON version: several blocks side by side. 16-bit products are accumulated in 32 bits as they are made (`smlal`).
+//! Inverse DCTs to small blocks with NEON, several blocks side by side. 16-bit products are accumulated in 32 bits as
+//! they are made (`smlal`).
 
 use std::arch::aarch64::*;
 

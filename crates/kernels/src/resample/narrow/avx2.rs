@@ -1,4 +1,5 @@
-//! AVX2 version for 8-bit samples: 16 columns or 8 results to a register.
+//! The resampling kernels for 8-bit samples with AVX2. A register has 16 columns in the vertical pass, and 8 results in
+//! the horizontal pass.
 
 use std::arch::x86_64::*;
 
@@ -70,7 +71,8 @@ unsafe fn down(ring: &[u32], steps: &[Step], between: &mut [i16]) {
 /// Weighs `N` × 16 columns vertically.
 ///
 /// # Safety
-/// The columns must exist in each step, from `ring` plus the step's `at` on, and in `between`.
+/// Each step must have this many columns, which begin at `ring` plus the step's `at`, and `between` must have room for
+/// as many.
 #[target_feature(enable = "avx2")]
 #[inline]
 unsafe fn down_columns<const N: usize>(ring: *const u32, steps: &[Step], between: *mut i16) {

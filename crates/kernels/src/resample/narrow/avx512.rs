@@ -1,5 +1,5 @@
-//! AVX-512 version for 8-bit samples: 32 columns or 16 results to a register. One instruction computes two products and
-//! adds them to a sum (VNNI).
+//! The resampling kernels for 8-bit samples with AVX-512. A register has 32 columns in the vertical pass, and 16 results
+//! in the horizontal pass. One instruction computes two products and adds them to a sum (VNNI).
 
 use std::arch::x86_64::*;
 
@@ -73,7 +73,8 @@ unsafe fn down(ring: &[u32], steps: &[Step], between: &mut [i16]) {
 /// Weighs `N` × 32 columns vertically.
 ///
 /// # Safety
-/// `N` × 32 columns must exist in each step, from `ring` plus the step's `at` on, and in `between`.
+/// Each step must have this many columns, which begin at `ring` plus the step's `at`, and `between` must have room for
+/// as many.
 #[target_feature(enable = "avx2,avx512f,avx512bw,avx512vl,avx512vnni")]
 #[inline]
 unsafe fn down_columns<const N: usize>(ring: *const u32, steps: &[Step], between: *mut i16) {

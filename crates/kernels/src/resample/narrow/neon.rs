@@ -1,5 +1,5 @@
-//! NEON version for 8-bit samples: 8 columns, or 8 samples of one result, to a register. Products are accumulated in 32
-//! bits as they are made (`smlal`).
+//! The resampling kernels for 8-bit samples with NEON. A register has 8 columns in the vertical pass, and 8 samples of
+//! one result in the horizontal pass. Products are accumulated in 32 bits as they are made (`smlal`).
 
 use std::arch::aarch64::*;
 
@@ -51,7 +51,8 @@ unsafe fn down(ring: &[u32], steps: &[Step], between: &mut [i16]) {
 /// Weighs [`COLUMNS`] columns vertically.
 ///
 /// # Safety
-/// The columns must exist in each step, from `ring` plus the step's `at` on, and in `between`.
+/// Each step must have this many columns, which begin at `ring` plus the step's `at`, and `between` must have room for
+/// as many.
 #[target_feature(enable = "neon")]
 #[inline]
 unsafe fn down_columns(ring: *const u32, steps: &[Step], between: &mut [i16]) {

@@ -1,4 +1,5 @@
-//! AVX-512 version for 16-bit samples: 16 columns or results to a register.
+//! The resampling kernels for 16-bit samples with AVX-512. A register has 16 columns in the vertical pass, and 16
+//! results in the horizontal pass.
 
 use std::arch::x86_64::*;
 
@@ -65,7 +66,8 @@ unsafe fn down(ring: &[u32], steps: &[Step], between: &mut [f32]) {
 /// Weighs `N` × 16 columns vertically.
 ///
 /// # Safety
-/// The columns must exist in each step, from `ring` plus the step's `at` on, and in `between`.
+/// Each step must have this many columns, which begin at `ring` plus the step's `at`, and `between` must have room for
+/// as many.
 #[target_feature(enable = "avx2,fma,avx512f,avx512bw,avx512vl")]
 #[inline]
 unsafe fn down_columns<const N: usize>(ring: *const u32, steps: &[Step], between: *mut f32) {

@@ -1,4 +1,5 @@
-//! NEON version for 16-bit samples: 4 columns or results to a register.
+//! The resampling kernels for 16-bit samples with NEON. A register has 4 columns in the vertical pass, and 4 results in
+//! the horizontal pass.
 
 use std::arch::aarch64::*;
 use std::array;
@@ -44,7 +45,8 @@ unsafe fn down(ring: &[u32], steps: &[Step], between: &mut [f32]) {
 /// Weighs [`COLUMNS`] columns vertically.
 ///
 /// # Safety
-/// The columns must exist in each step, from `ring` plus the step's `at` on, and in `between`.
+/// Each step must have this many columns, which begin at `ring` plus the step's `at`, and `between` must have room for
+/// as many.
 #[target_feature(enable = "neon")]
 #[inline]
 unsafe fn down_columns(ring: *const u32, steps: &[Step], between: &mut [f32]) {

@@ -18,7 +18,8 @@ pub(crate) static RULE: Rule = Rule {
     act,
 };
 
-/// Decides which orientation the result declares, and turns the pixels at the end where it cannot.
+/// Lets the result's metadata declare the orientation. If they cannot, adds a turn of the pixels as the last step, and
+/// returns `true`.
 fn act(draft: &mut Draft<'_>) -> bool {
     let turn = draft.unapplied_orientation();
     let output = &draft.recipe.output;

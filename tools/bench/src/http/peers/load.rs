@@ -45,8 +45,9 @@ pub(super) struct Load {
 
 const SRCSET: [u32; 7] = [160, 320, 480, 640, 960, 1280, 1920];
 
-/// Number of files that have been requested in the size `KNOWN_SIDE` before the load `Work::Second` begins.
+/// Number of files that have been requested at [`KNOWN_SIDE`] before the load `Work::Second` begins.
 const KNOWN: usize = 32;
+/// Size in px at which files have been requested before the load `Work::Second` begins.
 const KNOWN_SIDE: u32 = 800;
 /// Number of sizes in which `Work::Second` requests each file.
 const SECOND_SIZES: usize = 8;
