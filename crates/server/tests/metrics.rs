@@ -315,7 +315,7 @@ fn every_alert_says_what_to_do_is_explained_and_is_tested() {
         assert!(severities.iter().any(|it| alert.contains(it)), "{name}");
         let link = format!("docs/alerts.md#{}\n", name.to_lowercase());
         assert!(alert.contains(&link), "{name}: no link {link}");
-        assert!(docs.contains(&format!("\n### {name}\n")), "{name}: docs");
+        assert!(docs.contains(&format!("\n### `{name}`\n")), "{name}: docs");
         // Where it is to fire; that it is silent elsewhere is said in one line.
         let fires = format!("- alertname: {name}\n");
         assert!(tests.contains(&fires), "{name}: no test lets it fire");
